@@ -4,6 +4,7 @@ accounts.py  tokens of workers at the marketplace, their mark on our side, their
 answers.py   what kinds of people there are, what they answer, and how long it takes them
 people.py    one person's way through HITs, or through a study link
 run.py       a crowd of them, by threads, until nothing is left to do
+panel.py     a panel that answers for as long as a block runs, and sends its participants
 connect.py   the far side of one panel
 prolific_*   the far side of another, `manage.py panel-simulator`; Connect's shares its calls and state:
 

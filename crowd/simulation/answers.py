@@ -48,6 +48,11 @@ class Profile:
     bias_spread: float = 0.4
     bias: float = 0.0
 
+    @property
+    def who_gives_back(self) -> "Profile":
+        """The same habits; but a HIT that is left is given back, not kept until its time is over."""
+        return replace(self, leaves=0.0, returns=max(self.leaves, self.returns))
+
 
 PROFILES: Mapping[str, Profile] = {
     profile.name: profile

@@ -27,9 +27,9 @@ from core.accounts.services import printed_password
 from core.crypto import seal
 from crowd.models import Assignment, Endpoint, Hit, MarketOperation
 from crowd.services.endpoints import change_keys
+from crowd.simulation.panel import Panel
+from distillery.backup import save_database
 from distillery.canary import place_canary
-from distillery.demo.panel import FILE as PANEL
-from distillery.demo.panel import Panel
 from distillery.demo.place import FILE
 from distillery.env import SEALED_COLUMNS
 from marketplace import ids
@@ -38,9 +38,9 @@ from marketplace.services.accesskeys import SEALED_FOR, IssuedKey
 from people.models import Guest, StudyLink
 from people.tokens import TOKEN, digest, new_code, new_token, seal_recovery
 
-DATABASE, SUMMARY = "distillery.sqlite3", "summary.json"
-#: What of the data folder belongs to it; the rest is made by whatever starts there.
-PARTS = (DATABASE, PANEL, SUMMARY, "dispatch-epoch.json", "indexes", "networks", "releases")
+DATABASE, PANEL, SUMMARY = "distillery.sqlite3", "panel.sqlite3", "summary.json"
+#: What of the data folder belongs to it beside the database; the rest is made by whatever starts there.
+PARTS = (PANEL, SUMMARY, "dispatch-epoch.json", "indexes", "networks", "releases")
 #: Values that open something, besides those that are sealed.
 SECRETS = (
     "DELETE FROM sealing_canary",
@@ -67,23 +67,18 @@ DEADLINES: tuple[tuple[type[Model], str], ...] = (
 def write_file(folder: Path, file: Path = FILE) -> None:
     """Keep the demonstration that was made in this folder and is stopped by now."""
     with tempfile.TemporaryDirectory() as place, tarfile.open(file, "w:xz", preset=9) as archive:
-        for name in (DATABASE, PANEL):
-            copy = Path(place, name)
-            with (
-                contextlib.closing(sqlite3.connect(folder / name)) as database,
-                contextlib.closing(sqlite3.connect(copy)) as target,
-            ):
-                database.backup(target)
-                if name == DATABASE:
-                    for table, column in SEALED_COLUMNS:
-                        target.execute(f"UPDATE {table} SET {column} = '' WHERE {column} <> ''")  # noqa: S608 - our names
-                    for statement in SECRETS:
-                        target.execute(statement)
-                    target.commit()
-                target.execute("VACUUM")  # also wipes what was deleted
-                target.execute("PRAGMA journal_mode = WAL")
-            archive.add(copy, name, filter=_plain)
-        for part in PARTS[2:]:
+        copy = Path(place, DATABASE)
+        save_database(copy, lambda *_: None)
+        with contextlib.closing(sqlite3.connect(copy)) as database:
+            for table, column in SEALED_COLUMNS:
+                database.execute(f"UPDATE {table} SET {column} = '' WHERE {column} <> ''")  # noqa: S608 - our names
+            for statement in SECRETS:
+                database.execute(statement)
+            database.commit()
+            database.execute("VACUUM")  # also wipes what was deleted
+            database.execute("PRAGMA journal_mode = WAL")
+        archive.add(copy, DATABASE, filter=_plain)
+        for part in PARTS:
             archive.add(folder / part, part, filter=_plain)
 
 

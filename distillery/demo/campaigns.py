@@ -1,20 +1,25 @@
-"""The demonstration's campaigns, made before one's eyes: studies from files, people who are simulated.
+"""The demonstration's campaigns, made before one's eyes: the steps of `studies/scenario.toml` in turn.
 
-Where the pipeline waits for a person, the owner decides, each time with a reason. One campaign ends with a
-release and its evaluation, one stops in the middle of its work, one has people of three places.
+A step is a command, as somebody at the terminal types it, or something that people do: they work, come by a
+link, decide. That is a function here of the step's name. Where the pipeline waits for a person, the owner
+decides, each time with a reason.
 """
 
 import contextlib
 import io
 import json
 import os
+import shlex
 import time
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
-from itertools import islice, takewhile
+import tomllib
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import asdict, dataclass, field
+from itertools import count, islice, takewhile
 from pathlib import Path
 from typing import Any
 
+from django.conf import settings
+from django.contrib.auth.models import User
 from django.core.management import call_command
 from django.db.models import Count, Exists, OuterRef, QuerySet
 from django.utils import timezone
@@ -28,161 +33,173 @@ from core.jobs.models import OPEN_STATES
 from core.projects.models import Project
 from crowd.kinds import kind_of
 from crowd.models import Assignment, Endpoint, PanelStudy, Stage
-from crowd.services import review
+from crowd.services import review, stages
 from crowd.services.endpoints import change_endpoint
 from crowd.services.publication import quote
-from crowd.services.stages import close_stage, open_stage
 from crowd.services.tick import tick
 from crowd.simulation.accounts import Account, Browser, mark_simulated
-from crowd.simulation.answers import PROFILES, SimulatedPerson, crowd_of
+from crowd.simulation.answers import PROFILES, SimulatedPerson
+from crowd.simulation.panel import Panel
 from crowd.simulation.people import Visitor
-from crowd.simulation.run import Crowd
-from distillery.demo import lab
-from distillery.demo.lab import People
-from distillery.demo.panel import Panel
+from distillery.demo import lab, tour
 from distillery.demo.screen import Screen
-from distillery.demo.tour import end_progress, mark
 from evaluations.plans import EvaluationPlan
 from evaluations.services import evaluate_here, show_evaluation
 from judgments.services import filter_runs, reports
 from judgments.services.filter_decisions import FilteringError
+from marketplace.services.accesskeys import IssuedKey
 from marketplace.services.people import create_scripted_workers
-from people.links import LinkPlan, address_of, make_link
+from people.links import LinkPlan, address_of
+from people.links import make_link as make_study_link
 from people.models import StudyLink, Visit
 from people.owners import project_owner
+from releases import privacy
 from releases.models import PrivacyFinding, Release
-from releases.privacy import HAS_TEXT, check_project, redact_findings
-from releases.services import show_release
-from retrieval.models import Corpus
-from retrieval.services.indexing import build_index
-from retrieval.services.networks import build_network
+from releases.services import show_release as show_to_everybody
 
 STUDIES, SAMPLE = Path(__file__).with_name("studies"), Path(annotation.__file__).with_name("sample")
 #: Answers of two made-up systems, in our own words (CC0 1.0), with how correct each is, from 1 to 5.
 CANDIDATES = Path(judgments.__file__).with_name("sample") / "candidates.jsonl"
 SEED = 7
-#: People who are simulated at the same moment, each by a thread.
-THREADS = 4
-#: Nobody works on two stages of a campaign: the poll, both campaigns, three sources, the batch.
-CROWD = 14 + (8 + 6 + 12 + 6 + 20 + 12) + (8 + 5 + 8) + (3 + 2) + lab.REVIEWERS
 #: Rounds of publishing, collecting and paying until nothing is left to do, at most.
 ROUNDS = 40
 #: Queries of the finished campaign whose answers are judged.
 JUDGED = 16
-RECIPE = "default"
-CODE = "DEMO-DONE"
+
+
+def diligent_visitors() -> Iterator[Visitor]:
+    """People who come once, by a link or from the panel."""
+    return (Visitor(SimulatedPerson(number, PROFILES["diligent"], SEED), Browser()) for number in count(1))
 
 
 @dataclass
 class Scene:
-    """Where campaigns run: the people, the address, the panel, the data folder, the terminal, the crowd."""
+    """Where campaigns run: the address, the lab's key, the panel, the terminal; and who comes."""
 
-    people: People
     site: str
+    key: IssuedKey
     panel: Panel
-    folder: Path
     screen: Screen
+    visitors: Iterator[Visitor] = field(default_factory=diligent_visitors)
+    numbers: Iterator[int] = field(default_factory=lambda: count(1))
 
-    def __post_init__(self) -> None:
-        names = [f"Simulated worker {number}" for number in range(1, CROWD + 1)]
-        accounts = [Account(row.worker_id, token) for row, token in create_scripted_workers(names=names)]
-        self._accounts = iter(accounts)
-        os.environ |= {
-            "LAB_ACCESS_KEY": self.people.key.access_key,
-            "LAB_SECRET": self.people.key.secret,
-            "PANEL_WORKSPACE": self.panel.workspace,
-            "PANEL_TOKEN": self.panel.token,
-        }
+    @property
+    def owner(self) -> User:
+        """Who decides."""
+        return User.objects.get(username=lab.ADMIN)
 
-    def workers(self, number: int) -> list[Account]:
-        """So many who have worked on nothing here."""
-        return list(islice(self._accounts, number))
-
-    def manage(self, words: str, *command: object) -> None:
-        """A step that is a command, as somebody at the terminal would type it."""
-        self.screen.begin_step(words)
-        by = () if command[0] == "corpus" else ("--as", self.people.owner.username)
-        call_command(*map(str, command), *by, stdout=io.StringIO(), stderr=io.StringIO())
-        self.screen.done(words)
-
-    def apply_study(self, name: str) -> None:
-        """Apply one of the demonstration's study files; its stages are drafts then."""
-        text = (STUDIES / f"{name}.toml").read_text(encoding="utf-8")
-        text = text.replace(":8000", f":{self.site.rpartition(':')[2]}")
-        file = self.folder / f"{name}.toml"
-        file.write_text(text.replace("http://127.0.0.1:9000", self.panel.simulator.site), encoding="utf-8")
-        self.manage(f"The study file {file.name}", "study", "apply", file, "--yes")
-
-    def open(self, project: str, slug: str) -> Stage:
-        """Open a stage that a study file made."""
-        stages = Stage.objects.select_related("project", "endpoint")
-        stage = stages.get(project__slug=project, slug=slug)
-        open_stage(stage=stage, actor=self.people.owner)
-        return stage
-
-    def work(
-        self,
-        stage: Stage,
-        number: int,
-        mix: str,
-        *,
-        seed: int = SEED,
-        hits_each: int | None = None,
-        copy_pasters: int = 0,
-    ) -> None:
-        """Let a crowd do what is on offer, through the pages that people use, until it is collected and paid.
-
-        `copy_pasters` of them paste passages whatever the mix is, so that there are flags for certain. A
-        worker who leaves gives the HIT back: otherwise it would be theirs for an hour.
-        """
-        profiles = crowd_of(mix, number - copy_pasters, seed=seed) + [PROFILES["copy-paster"]] * copy_pasters
-        profiles = [replace(each, leaves=0.0, returns=max(each.leaves, each.returns)) for each in profiles]
-        with self.screen.step(f"{stage.project.title}: {stage.kind}") as count:
-            crowd = Crowd(
-                stage,
-                profiles,
-                self.workers(number),
-                seed=seed,
-                site=self.site,
-                threads=THREADS,
-                fast=True,
-                drafts=False,
-                hits_each=hits_each,
-            )
-            crowd.run(progress=lambda now: count(now.summary.outcomes["submitted"]), settle_s=20.0)
-            kind_of(stage).settle(stage)
+    def hire(self, number: int) -> list[Account]:
+        """So many workers who have worked on nothing here: nobody works on two stages of a campaign."""
+        names = [f"Simulated worker {each}" for each in islice(self.numbers, number)]
+        return [Account(row.worker_id, token) for row, token in create_scripted_workers(names=names)]
 
 
-def go_on() -> None:
+def make_all(scene: Scene) -> None:
+    """HITs of the lab's script, a batch, a poll; campaigns that are finished, half done, of three places."""
+    os.environ |= {
+        "LAB_ACCESS_KEY": scene.key.access_key,
+        "LAB_SECRET": scene.key.secret,
+        "PANEL_WORKSPACE": scene.panel.workspace,
+        "PANEL_TOKEN": scene.panel.token,
+    }
+    write_files(scene)
+    places = {"here": settings.DATA_DIR, "studies": STUDIES, "sample": SAMPLE}
+    steps = tomllib.loads((STUDIES / "scenario.toml").read_text(encoding="utf-8"))["steps"]
+    for number, (words, line) in enumerate(steps, 1):
+        name, *arguments = (word.format(**places) for word in shlex.split(line))
+        with scene.screen.step(number, len(steps), words, waits=name in DEEDS and name != "work"):
+            if name in DEEDS:
+                DEEDS[name](scene, *arguments)
+            else:
+                call_command(name, *arguments, stdout=io.StringIO(), stderr=io.StringIO())
+    tour.end_progress()
+
+
+def write_files(scene: Scene) -> None:
+    """What commands read: study files with the addresses of this run, and the sample's log in three parts.
+
+    What is true of systems' answers to a query is for simulated judges who read.
+    """
+    for study in STUDIES.glob("*.toml"):
+        text = study.read_text(encoding="utf-8").replace(":8000", f":{scene.site.rpartition(':')[2]}")
+        text = text.replace("http://127.0.0.1:9000", scene.panel.simulator.site)
+        (settings.DATA_DIR / study.name).write_text(text, encoding="utf-8")
+    log, truths = read_lines(SAMPLE / "queries.jsonl"), read_lines(CANDIDATES)
+    for row in log:
+        scores = {each["system"]: each["truth"] for each in truths if each["query_id"] == row["id"]}
+        row["truth"] |= {"scores": scores, "scale": [1, 5]}
+    others = log[1::2]
+    late = others[:: len(others) // 4][:4]
+    write_lines("first-log.jsonl", log[::2])
+    write_lines("second-log.jsonl", (row for row in others if row not in late))
+    write_lines("later-queries.jsonl", late)
+
+
+def read_lines(file: Path) -> list[dict[str, Any]]:
+    """The rows of a file of JSON lines."""
+    return [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
+
+
+def write_lines(name: str, rows: Iterable[Any]) -> None:
+    """A file of JSON lines in the data folder, as a user brings one."""
+    lines = (json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
+    (settings.DATA_DIR / name).write_text("".join(lines), encoding="utf-8")
+
+
+def stage_named(name: str) -> Stage:
+    """The stage PROJECT/STAGE."""
+    project, _, slug = name.partition("/")
+    return Stage.objects.select_related("project", "endpoint").get(project__slug=project, slug=slug)
+
+
+# What people do: each by the name of a step, with its words.
+
+
+def post_hits(scene: Scene) -> None:
+    """A script of the lab."""
+    lab.post_hits(scene.site, scene.key)
+
+
+def publish_batch(scene: Scene) -> None:
+    """The lab in its browser, and reviewers."""
+    lab.publish_batch(scene.hire(lab.REVIEWERS), scene.site)
+
+
+def open_stage(scene: Scene, name: str) -> None:
+    """Open a stage that a study file made."""
+    stages.open_stage(stage=stage_named(name), actor=scene.owner)
+
+
+def work(scene: Scene, name: str, people: str, mix: str, *options: str) -> None:
+    """Let a crowd do what is on offer, through the pages that people use, until it is collected and paid.
+
+    A worker who leaves gives the HIT back: otherwise it would be theirs for an hour.
+    """
+    file = settings.DATA_DIR / "workers.json"
+    file.write_text(json.dumps([asdict(worker) for worker in scene.hire(int(people))]), encoding="utf-8")
+    crowd = ("--workers", people, "--mix", mix, "--tokens", str(file), "--marketplace-url", scene.site)
+    habits = ("--fast", "--threads", "4", "--give-back", "--no-drafts", "--seed", str(SEED), *options)
+    call_command("simulate", name, *crowd, *habits, stdout=io.StringIO())
+    file.unlink()
+    stage = stage_named(name)
+    kind_of(stage).settle(stage)
+
+
+def go_on(_scene: Scene) -> None:
     """Rounds until nothing is left to do, with a fresh look at the panel before."""
     PanelStudy.objects.filter(state=PanelStudy.State.OPEN).update(hinted_at=timezone.now())
     for _ in takewhile(lambda _: not tick().idle, range(ROUNDS)):
         pass
 
 
-def write_lines(file: Path, rows: Sequence[Any]) -> Path:
-    """A file of JSON lines, as a user brings one."""
-    file.write_text("".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows), encoding="utf-8")
-    return file
-
-
-def read_lines(file: Path) -> list[dict[str, Any]]:
-    """Its rows again."""
-    return [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
-
-
-# What the owner decides
-
-
 def decide_ties(scene: Scene, project: str) -> None:
     """Read every query whose editors were of two minds, and accept or exclude it."""
-    owner = scene.people.owner
     for query in Query.objects.filter(project__slug=project, status=Query.Status.TIED).order_by("pk"):
         truth = simulated_truth(query.extra)
         if (truth.get("kind"), truth.get("answerable")) == ("informational", "yes"):
-            curation.accept_query(query=query, actor=owner, reason="One passage can settle it.")
+            curation.accept_query(query=query, actor=scene.owner, reason="One passage can settle it.")
         else:
-            curation.exclude_query(query=query, actor=owner, reason="No short passage settles it.")
+            curation.exclude_query(query=query, actor=scene.owner, reason="No short passage settles it.")
 
 
 def undecided_answers(stage: Stage) -> QuerySet[Answer]:
@@ -192,257 +209,165 @@ def undecided_answers(stage: Stage) -> QuerySet[Answer]:
     )
 
 
-def flagged_answers(stage: Stage) -> QuerySet[Answer]:
+def flagged_answers(name: str) -> QuerySet[Answer]:
     """Of these, those with flags, the most flags first."""
-    with_flags = undecided_answers(stage).annotate(flags_in_all=Count("flags")).filter(flags_in_all__gt=0)
-    return with_flags.order_by("-flags_in_all", "pk")
+    with_flags = undecided_answers(stage_named(name)).annotate(flags_in_all=Count("flags"))
+    return with_flags.filter(flags_in_all__gt=0).order_by("-flags_in_all", "pk")
 
 
-def approve_answers(scene: Scene, stage: Stage, queries: int | None = None) -> None:
-    """Approve the answers without flags query by query; without a limit, those with flags, too."""
-    waiting = Query.objects.filter(
-        Exists(undecided_answers(stage).filter(query=OuterRef("pk"))), project=stage.project
-    )
-    for query in waiting.order_by("pk")[:queries]:
-        review_decisions.approve_unflagged(stage=stage, query=query, actor=scene.people.owner)
-    for answer in undecided_answers(stage) if queries is None else ():
-        review_decisions.approve(answer=answer, actor=scene.people.owner, seen=answer.state)
-
-
-def pay(scene: Scene, stage: Stage) -> None:
-    """Approve all work that waits for it, but that of answers which still wait for a reviewer."""
-    waiting = Assignment.objects.filter(stage=stage, state=Assignment.State.SUBMITTED)
-    rows = waiting.exclude(Exists(undecided_answers(stage).filter(assignment=OuterRef("pk")))).values_list(
-        "pk", flat=True
-    )
-    if chosen := list(rows.order_by("pk")):
-        review.approve_chosen(stage=stage, chosen=chosen, actor=scene.people.owner)
-    go_on()
-
-
-# Campaigns
-
-
-def make_all(scene: Scene) -> None:
-    """HITs of the lab's script, a batch, a poll; campaigns that are finished, half done, of three places."""
-    people, screen = scene.people, scene.screen
-    with screen.step(f"Posting {len(lab.all_tasks())} HITs by boto3"):
-        client = lab.mturk_client(scene.site, people.key)
-        first = lab.post_hits(client)[0]
-        assignment = lab.do_hit(scene.site, people.script_token, first, answer=lab.ANSWER)
-        client.approve_assignment(AssignmentId=assignment, RequesterFeedback="Thank you, script.")
-    with screen.step("A batch from a template and a table"):
-        lab.publish_batch(people.requester, scene.workers(lab.REVIEWERS), scene.site)
-    scene.apply_study("poll")
-    scene.work(scene.open("demo", "answerable"), 14, "moderate")
-    finish_campaign(scene)
-    start_campaign(scene)
-    ask_anywhere(scene)
-    parts = {"finished": "answers", "middle": "more", "sources": "anywhere"}
-    mark(actor=people.owner, **{part: Project.objects.get(slug=slug) for part, slug in parts.items()})
-    end_progress()
-
-
-def begin_project(scene: Scene, slug: str) -> None:
-    """A project of a study file, with the sample's passages, their index and word network."""
-    scene.apply_study(slug)
-    words = {
-        "--slug": "textbooks",
-        "--title": "Two OpenStax textbooks",
-        "--licence": "CC BY 4.0",
-        "--attribution": "OpenStax, Rice University; see annotation/sample/ATTRIBUTION.md",
-    }
-    options = [each for option in words.items() for each in option]
-    scene.manage("Passages of two textbooks", "corpus", "add", slug, SAMPLE / "passages.jsonl", *options)
-    build_index(corpus=Corpus.objects.get(project__slug=slug))
-    build_network(corpus=Corpus.objects.get(project__slug=slug))
-
-
-def import_rows(scene: Scene, project: str, name: str, rows: Sequence[Any]) -> None:
-    """Import a log of queries, from a file as a user brings one."""
-    file = write_lines(scene.folder / name, rows)
-    scene.manage(f"{len(rows)} queries", "import-queries", project, file)
-
-
-def query_log() -> list[dict[str, Any]]:
-    """The sample's queries; what is true of systems' answers to them is for simulated judges who read."""
-    rows, truths = read_lines(SAMPLE / "queries.jsonl"), read_lines(CANDIDATES)
-    for row in rows:
-        scores = {each["system"]: each["truth"] for each in truths if each["query_id"] == row["id"]}
-        row["truth"] |= {"scores": scores, "scale": [1, 5]}
-    return rows
-
-
-def finish_campaign(scene: Scene) -> None:
-    """All of it, from the import of queries to the evaluation of the release."""
-    owner, slug = scene.people.owner, "answers"
-    begin_project(scene, slug)
-    import_rows(scene, slug, "first-log.jsonl", query_log()[::2])
-    screening = scene.open(slug, "screening")
-    scene.work(screening, 8, "diligent")
-    pay(scene, screening)
-    decide_ties(scene, slug)
-    scene.work(scene.open(slug, "curation"), 6, "diligent")
-    distillation = scene.open(slug, "distillation")
-    scene.work(distillation, 12, "moderate")
-    worst, second = flagged_answers(distillation)[:2]
-    review.reject(assignment=worst.assignment, actor=owner, reason="This is a passage pasted as it stands.")
+def refuse_flagged(scene: Scene, name: str) -> None:
+    """Reject the work with the worst answer, which is not paid, and exclude the next one, which is."""
+    worst, second = flagged_answers(name)[:2]
+    reason = "This is a passage pasted as it stands."
+    review.reject(assignment=worst.assignment, actor=scene.owner, reason=reason)
     reason = "This is not about the question."
-    review_decisions.exclude(answer=second, actor=owner, seen=second.state, reason=reason)
-    scene.work(distillation, 6, "diligent", seed=SEED + 1)  # they write in place of those two
-    approve_answers(scene, distillation)
-    pay(scene, distillation)
-    judge_systems(scene, slug)
-    done = release(
-        scene, slug, "Reference answers to a small log of queries, and human scores of two systems."
-    )
-    with scene.screen.step("Evaluating four metrics on the release"):
-        metrics = ("bleu-1", "rouge-l", "chrf", "meteor")
-        evaluation = EvaluationPlan(metrics=metrics, replicates=500, draws=1_999)
-        title = "A few metrics beside simulated judges"
-        report = evaluate_here(release=done, plan=evaluation, title=title, actor=owner)
-        show_evaluation(evaluation=report, actor=owner)
+    review_decisions.exclude(answer=second, actor=scene.owner, seen=second.state, reason=reason)
 
 
-def judge_systems(scene: Scene, slug: str) -> None:
-    """KPQA's protocol: answers of two systems, ten judges each, filters, others asked again, the report."""
-    owner = scene.people.owner
-    answered = Query.objects.filter(project__slug=slug, status=Query.Status.ANSWERED).order_by("pk")[:JUDGED]
-    keys = {query.key for query in answered}
+def ask_rewrite(scene: Scene, name: str) -> None:
+    """Send one answer back to its author, where another one stays for whoever tries the review."""
+    first, *others = flagged_answers(name)
+    if others:
+        reason = "Please use words of your own."
+        review_decisions.ask_rewrite(answer=first, actor=scene.owner, seen=first.state, reason=reason)
+
+
+def approve_answers(scene: Scene, name: str, queries: str = "") -> None:
+    """Approve the answers without flags query by query; of all queries, those with flags, too."""
+    stage, owner = stage_named(name), scene.owner
+    waiting = Exists(undecided_answers(stage).filter(query=OuterRef("pk")))
+    rows = Query.objects.filter(waiting, project=stage.project).order_by("pk")
+    for query in rows[: int(queries)] if queries else rows:
+        review_decisions.approve_unflagged(stage=stage, query=query, actor=owner)
+    for answer in () if queries else undecided_answers(stage):
+        review_decisions.approve(answer=answer, actor=owner, seen=answer.state)
+
+
+def pay(scene: Scene, name: str) -> None:
+    """Approve all work that waits for it, but that of answers which still wait for a reviewer."""
+    stage = stage_named(name)
+    undecided = Exists(undecided_answers(stage).filter(assignment=OuterRef("pk")))
+    waiting = Assignment.objects.filter(~undecided, stage=stage, state=Assignment.State.SUBMITTED)
+    if chosen := list(waiting.order_by("pk").values_list("pk", flat=True)):
+        review.approve_chosen(stage=stage, chosen=chosen, actor=scene.owner)
+    go_on(scene)
+
+
+def collect_systems(_scene: Scene, project: str) -> None:
+    """Answers of two systems to queries that have theirs by people, as a file.
+
+    One system copied a reference, which nobody needs to judge; one made up an address, as systems do.
+    """
+    answered = Query.objects.filter(project__slug=project, status=Query.Status.ANSWERED).order_by("pk")
+    keys = set(answered[:JUDGED].values_list("key", flat=True))
     rows = [row for row in read_lines(CANDIDATES) if row["query_id"] in keys]
-    # One system copied a reference, which nobody needs to judge; one made up an address, as systems do.
     held_out = HeldOutWorker.objects.filter(query=OuterRef("query"), worker=OuterRef("worker"))
-    references = Answer.objects.filter(query__project__slug=slug, query__key=rows[0]["query_id"])
+    references = Answer.objects.filter(query__project__slug=project, query__key=rows[0]["query_id"])
     copied = references.filter(~Exists(held_out), state=Answer.State.APPROVED).order_by("pk")[0]
     rows[0]["answer"] = copied.text
     rows[-1]["answer"] += " Questions? Write to economics-desk@example.org."
-    file = write_lines(scene.folder / "systems.jsonl", rows)
-    scene.manage("Answers of two systems", "import-candidates", slug, file)
-    scene.manage("Answers of people that were held out", "import-candidates", slug, "--human")
-    scene.apply_study("answers-judging")
-    stage = scene.open(slug, "judging")
-    scene.work(stage, 20, "moderate")
-    seen = filter_runs.preview(stage, RECIPE, {})
-    filter_runs.apply(stage=stage, recipe=RECIPE, parameters={}, actor=owner, seen=seen.seen)
-    while (offer := quote(stage)).hits and offer.affordable:  # the server's own rounds top up as well
+    write_lines("systems.jsonl", rows)
+
+
+def filter_judges(scene: Scene, name: str) -> None:
+    """Put the filters in force that a researcher begins with."""
+    filter_runs.apply(stage=stage_named(name), recipe="default", parameters={}, actor=scene.owner)
+
+
+def ask_again(scene: Scene, name: str) -> None:
+    """Ask for what filters took away, as far as there is money for it; the server's own rounds do so, too."""
+    stage = stage_named(name)
+    while (offer := quote(stage)).hits and offer.affordable:
         with contextlib.suppress(FilteringError):
-            filter_runs.top_up(stage=stage, most_cents=offer.total_cents, actor=owner)
+            filter_runs.top_up(stage=stage, most_cents=offer.total_cents, actor=scene.owner)
         tick()
-    scene.work(stage, 12, "moderate", seed=SEED + 1)
-    filter_runs.apply(stage=stage, recipe=RECIPE, parameters={}, actor=owner)
-    go_on()
-    with scene.screen.step("The report of agreement"):
-        job = reports.ask(stage=stage)
-        while job.state in OPEN_STATES:
-            time.sleep(0.1)
-            job.refresh_from_db()
-    pay(scene, stage)
 
 
-def release(scene: Scene, slug: str, notes: str) -> Release:
-    """Close what is open, look for personal data and decide about it, build, show it to everybody."""
-    owner = scene.people.owner
-    for stage in Stage.objects.filter(project__slug=slug, status=Stage.Status.OPEN):
-        close_stage(stage=stage, actor=owner, why="Everything is in and decided.")
-    go_on()
-    check_project(project=Project.objects.get(slug=slug), actor=owner)
-    findings = PrivacyFinding.objects.filter(project__slug=slug, state=PrivacyFinding.State.OPEN)
+def report_agreement(scene: Scene, name: str) -> None:
+    """Have the report made of all judgments."""
+    go_on(scene)
+    job = reports.ask(stage=stage_named(name))
+    while job.state in OPEN_STATES:
+        time.sleep(0.1)
+        job.refresh_from_db()
+
+
+def close_stages(scene: Scene, slug: str) -> None:
+    """Close what is open, look for personal data, and black out what a system made up."""
+    project, owner = Project.objects.get(slug=slug), scene.owner
+    for stage in Stage.objects.filter(project=project, status=Stage.Status.OPEN):
+        stages.close_stage(stage=stage, actor=owner, why="Everything is in and decided.")
+    go_on(scene)
+    privacy.check_project(project=project, actor=owner)
+    findings = PrivacyFinding.objects.filter(project=project, state=PrivacyFinding.State.OPEN)
     reason = "A system made this up; it may still be somebody's."
-    redact_findings(findings=findings.filter(HAS_TEXT), reason=reason, actor=owner)
-    reason = "Texts of two open textbooks and of simulated people: nobody real can be told from them."
-    options = ("--card", STUDIES / f"{slug}-card.json", "--notes", notes, "--accept-findings", reason)
-    scene.manage(f"The release of {slug}", "release", "build", slug, *options)
-    built = Release.objects.select_related("project").get(project__slug=slug)
-    show_release(release=built, actor=owner)
-    return built
+    privacy.redact_findings(findings=findings.filter(privacy.HAS_TEXT), reason=reason, actor=owner)
 
 
-def start_campaign(scene: Scene) -> None:
-    """A campaign in the middle of its work: open stages, ties, flags, work that waits for a person."""
-    slug, rows = "more", query_log()[1::2]
-    late = rows[:: len(rows) // 4][:4]
-    begin_project(scene, slug)
-    import_rows(scene, slug, "second-log.jsonl", [row for row in rows if row not in late])
-    scene.work(scene.open(slug, "screening"), 8, "diligent", seed=11, hits_each=1)
-    scene.work(scene.open(slug, "curation"), 5, "diligent", seed=11, hits_each=2)
-    distillation = scene.open(slug, "distillation")
-    scene.work(distillation, 8, "moderate", seed=11, hits_each=2, copy_pasters=1)
-    first, *others = flagged_answers(distillation)
-    if others:  # one stays for whoever tries the review
-        reason = "Please use words of your own."
-        review_decisions.ask_rewrite(answer=first, actor=scene.people.owner, seen=first.state, reason=reason)
-    approve_answers(scene, distillation, queries=1)
-    import_rows(scene, slug, "later-queries.jsonl", late)
-    # A conversation needs no screening: five turns about money and banks, our own questions under CC0.
-    file = SAMPLE / "conversation.jsonl"
-    scene.manage("A conversation", "import-queries", slug, file, "--start-at", "curation")
-    go_on()
+def show_release(scene: Scene, project: str) -> None:
+    """Show a release to everybody."""
+    show_to_everybody(release=Release.objects.get(project__slug=project), actor=scene.owner)
 
 
-# People of three places
+def evaluate_release(scene: Scene, project: str) -> None:
+    """Find out which metrics agree with the judges, and make that the release's leaderboard."""
+    release = Release.objects.select_related("project").get(project__slug=project)
+    plan = EvaluationPlan(metrics=("bleu-1", "rouge-l", "chrf", "meteor"), replicates=500, draws=1_999)
+    title = "A few metrics beside simulated judges"
+    evaluation = evaluate_here(release=release, plan=plan, title=title, actor=scene.owner)
+    show_evaluation(evaluation=evaluation, actor=scene.owner)
 
 
-def ask_anywhere(scene: Scene) -> None:
-    """Two stages by workers who accept HITs, visitors of a study link, and participants of a panel."""
-    owner, slug = scene.people.owner, "anywhere"
-    scene.apply_study(slug)
-    project, demo = Project.objects.get(slug=slug), Endpoint.objects.get(name="demo")
+def take_play_money(_scene: Scene) -> None:
+    """The panel's people and money are simulated, whatever its preset says."""
+    demo = Endpoint.objects.get(name="demo")
     changes = {"submit_origins": demo.submit_origins, "real_money": False}
-    for endpoint in Endpoint.objects.exclude(pk=demo.pk):  # the panel's people and money are simulated
+    for endpoint in Endpoint.objects.exclude(pk=demo.pk):
         change_endpoint(endpoint=endpoint, changes=changes)
-    file = STUDIES / "anywhere-queries.jsonl"
-    scene.manage("Four queries", "import-queries", slug, file, "--start-at", "distillation")
-    stage = scene.open(slug, "answers")
+
+
+def make_link(scene: Scene, slug: str) -> None:
+    """A study link to whatever the project has on offer."""
+    project = Project.objects.get(slug=slug)
     plan = LinkPlan(
         title="Come and answer a question",
         target=f"project:{project.pk}",
         quota=100,
         most_tasks=2,
         compensation=StudyLink.Compensation.MONEY,
-        returns={"completed": {"code": CODE, "address": ""}},
+        returns={"completed": {"code": "DEMO-DONE", "address": ""}},
     )
-    link = make_link(owner=project_owner(project), plan=plan, actor=owner)
-    people = (SimulatedPerson(number, PROFILES["diligent"], SEED) for number in range(1, 99))
-    visitors = (Visitor(person, Browser()) for person in people)
-    come_from_three_places(scene, stage, link, visitors, workers=3)
-    file = STUDIES / "anywhere-systems.jsonl"
-    scene.manage("What two systems say", "import-candidates", slug, file)
-    scene.apply_study("anywhere-judging")
-    come_from_three_places(scene, scene.open(slug, "judging"), link, visitors, workers=2)
-    release(scene, slug, "Answers and judgments from a marketplace, a study link and a simulated panel.")
-    scene.apply_study("anywhere-open")
-    scene.open(slug, "yours")
-    go_on()
+    make_study_link(owner=project_owner(project), plan=plan, actor=scene.owner)
 
 
-def come_from_three_places(
-    scene: Scene, stage: Stage, link: StudyLink, visitors: Iterator[Visitor], *, workers: int
-) -> None:
-    """People come by the link until one finds nothing to do, one for each place of the panel, and here."""
-    go_on()
-    with scene.screen.step(f"People from a study link and a panel: {stage.slug}"):
-        links, pool = Endpoint.objects.get(name="links"), Endpoint.objects.get(name="panel")
-        for _ in takewhile(
-            lambda done: done == 2, (come_by_link(link, links, each) for each in islice(visitors, 5))
-        ):
-            pass
-        study = PanelStudy.objects.get(stage=stage, endpoint=pool)
-        for _ in range(study.places):
-            person, submission, address = scene.panel.arrive(study.external_id)
-            mark_simulated(pool, [person])
-            _, last_page = next(visitors).visit(address)
-            code = next((each for each in study.codes.values() if each in last_page), "")
-            scene.panel.call("POST", "/_control/complete", {"submission_id": submission, "code": code})
-        go_on()  # else the crowd would wait for what the panel is asked for only now and then
-    scene.work(stage, workers, "diligent")
-    if stage.kind == "distillation":
-        approve_answers(scene, stage)
-    pay(scene, stage)
+def visit(scene: Scene, name: str) -> None:
+    """People come by the link until one finds nothing to do, and one for each place of the panel."""
+    go_on(scene)
+    link, links = StudyLink.objects.get(), Endpoint.objects.get(name="links")
+    for visitor in islice(scene.visitors, 5):
+        done, _ = visitor.visit(address_of(link))
+        guests = Visit.objects.filter(link=link, guest__isnull=False)
+        mark_simulated(links, list(guests.values_list("guest__worker_id", flat=True)))
+        if done < link.most_tasks:
+            break
+    study = PanelStudy.objects.select_related("endpoint").get(stage=stage_named(name))
+    for _ in range(study.places):
+        scene.panel.send_participant(study, next(scene.visitors))
+    go_on(scene)  # else a crowd would wait for what the panel is asked for only now and then
 
 
-def come_by_link(link: StudyLink, endpoint: Endpoint, visitor: Visitor) -> int:
-    """One visitor; how many tasks they did."""
-    done, _ = visitor.visit(address_of(link))
-    guests = Visit.objects.filter(link=link, guest__isnull=False)
-    mark_simulated(endpoint, list(guests.values_list("guest__worker_id", flat=True)))
-    return done
+def mark_campaigns(scene: Scene, *parts: str) -> None:
+    """Note where the steps of the tour are."""
+    slugs = dict(part.split("=") for part in parts)
+    campaigns = {part: Project.objects.get(slug=slug) for part, slug in slugs.items()}
+    tour.mark(actor=scene.owner, **campaigns)
+
+
+DEEDS: dict[str, Callable[..., None]] = {
+    deed.__name__.replace("_", "-"): deed
+    for deed in (
+        *(post_hits, publish_batch, open_stage, work, go_on, decide_ties, refuse_flagged, ask_rewrite),
+        *(approve_answers, pay, collect_systems, filter_judges, ask_again, report_agreement, close_stages),
+        *(show_release, evaluate_release, take_play_money, make_link, visit, mark_campaigns),
+    )
+}

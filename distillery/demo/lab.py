@@ -1,25 +1,22 @@
 """The people of the demonstration, and what its lab posts on the marketplace: HITs by a script, a batch."""
 
+import io
 import json
-import time
 from collections.abc import Sequence
-from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 from django.contrib.auth.models import User
+from django.core.management import call_command
 from django.core.management.base import CommandError
 from django.template.loader import render_to_string
 
 from core.accounts.services import create_user_with_printed_password, printed_password
-from core.jobs import runner
-from core.jobs.models import JobState
+from core.money import dollars
 from crowd.simulation.accounts import Account, Browser
-from marketplace import clock
 from marketplace.batches import drafts, publication, templates
 from marketplace.batches.sheets import Sheet
-from marketplace.models import Batch, Requester, Template
+from marketplace.models import Requester
+from marketplace.questions import html_question_xml
 from marketplace.services.accesskeys import IssuedKey
 from marketplace.services.people import (
     create_invitation,
@@ -29,26 +26,14 @@ from marketplace.services.people import (
     register_worker,
 )
 
-if TYPE_CHECKING:
-    from mypy_boto3_mturk.client import MTurkClient
-
 ADMIN, GUEST, WORKERS, LAB = "admin", "guest", ("ada", "bruno"), "Demo lab"
 DEPOSIT_CENTS = 200_00
+#: Ten questions with passages of two open textbooks, which ATTRIBUTION.md names, and how they are posted.
+TASKS = Path(__file__).with_name("tasks.json")
 
 
-@dataclass(frozen=True)
-class People:
-    """Everybody who signs in or posts work. One password is everybody's first."""
-
-    owner: User
-    password: str
-    requester: Requester
-    key: IssuedKey
-    script_token: str
-
-
-def make_people() -> People:
-    """A researcher and a guest, two workers, a lab with play money, and a worker that is a script.
+def make_people() -> tuple[str, IssuedKey]:
+    """A researcher and a guest, two workers, a lab with play money: everybody's password, the lab's key.
 
     Raises CommandError where the database has any of them.
     """
@@ -69,28 +54,15 @@ def make_people() -> People:
     for name in WORKERS:
         _, invitation = create_invitation(label="demonstration", max_uses=1, days=1)
         register_worker(user=User.objects.get(username=name), name=name, invitation_token=invitation)
-    _, script_token = create_scripted_worker(name="Demo script")
-    return People(owner, password, requester, key, script_token)
+    return password, key
 
 
-# HITs by the lab's own script, as any lab with boto3 would write it.
-
-REWARD, ASSIGNMENTS_PER_HIT = "0.50", 3
-MINUTE, DAY = 60, 24 * 60 * 60
-SCHEMA = "http://mechanicalturk.amazonaws.com/AWSMechanicalTurkDataSchemas/2011-11-11/HTMLQuestion.xsd"
-#: What a worker that is a script submits; it is marked as simulated everywhere.
-ANSWER = (
-    "A script wrote this answer while the demonstration was set up, so that there is something to look at. "
-    "It is marked as simulated everywhere and is nobody's judgment."
-)
-
-
-def mturk_client(site: str, key: IssuedKey) -> "MTurkClient":
-    """An ordinary boto3 client, pointed here."""
+def post_hits(site: str, key: IssuedKey) -> None:
+    """Post a HIT per question, as any lab with boto3 would; a worker that is a script does the first."""
     import boto3  # noqa: PLC0415  # a second, which a demonstration from the file does not need
     from botocore.config import Config  # noqa: PLC0415  # the same
 
-    return boto3.client(
+    client = boto3.client(
         "mturk",
         endpoint_url=f"{site}/mturk/api",
         region_name="us-east-1",
@@ -98,40 +70,20 @@ def mturk_client(site: str, key: IssuedKey) -> "MTurkClient":
         aws_secret_access_key=key.secret,
         config=Config(proxies={}),
     )
-
-
-@cache
-def all_tasks() -> list[dict[str, Any]]:
-    """Ten questions with passages of two open textbooks, which ATTRIBUTION.md names."""
-    document = json.loads(Path(__file__).with_name("tasks.json").read_text(encoding="utf-8"))
-    return [
-        {**row, "book": document["books"][row["book"]], "licence": document["licence"]}
-        for row in document["tasks"]
-    ]
-
-
-def post_hits(client: "MTurkClient") -> list[str]:
-    """Post one HIT per question; their ids."""
-    hit_type = client.create_hit_type(
-        Title="Answer a question in your own words",
-        Description="Read a short text from a textbook and answer one question about it in a few sentences.",
-        Keywords="reading, writing, question, answer, textbook",
-        Reward=REWARD,
-        AssignmentDurationInSeconds=30 * MINUTE,
-        AutoApprovalDelayInSeconds=3 * DAY,
-    )["HITTypeId"]
-    return [
-        client.create_hit_with_hit_type(
+    document = json.loads(TASKS.read_text(encoding="utf-8"))
+    hit_type, hit_ids = client.create_hit_type(**document["hit_type"])["HITTypeId"], []
+    for task in document["tasks"]:
+        words = {**task, "book": document["books"][task["book"]], "licence": document["licence"]}
+        posted = client.create_hit_with_hit_type(
             HITTypeId=hit_type,
-            Question=f'<HTMLQuestion xmlns="{SCHEMA}"><HTMLContent><![CDATA['
-            f"{render_to_string('demo/question.html', task)}"
-            "]]></HTMLContent><FrameHeight>0</FrameHeight></HTMLQuestion>",
-            MaxAssignments=ASSIGNMENTS_PER_HIT,
-            LifetimeInSeconds=7 * DAY,
+            Question=html_question_xml(render_to_string("demo/question.html", words), 0),
             RequesterAnnotation=f"demo {task['id']}",
-        )["HIT"]["HITId"]
-        for task in all_tasks()
-    ]
+            **document["hit"],
+        )
+        hit_ids.append(posted["HIT"]["HITId"])
+    _, token = create_scripted_worker(name="Demo script")
+    assignment = do_hit(site, token, hit_ids[0], answer=document["answer_of_a_script"])
+    client.approve_assignment(AssignmentId=assignment, RequesterFeedback="Thank you, script.")
 
 
 def do_hit(site: str, token: str, hit_id: str, **fields: str) -> str:
@@ -144,9 +96,7 @@ def do_hit(site: str, token: str, hit_id: str, **fields: str) -> str:
     return str(accepted["assignment_id"])
 
 
-# A batch: a template and a table of the samples become HITs, whose work waits for review.
-
-#: What each worker says of each text in turn; nobody has the last place of the last.
+#: What each worker says of each text of the batch in turn; nobody has the last place of the last.
 MOODS = (
     ("pleased", "pleased", "pleased"),
     ("displeased", "displeased", "displeased"),
@@ -157,35 +107,20 @@ MOODS = (
 REVIEWERS = max(len(said) for said in MOODS)
 
 
-def publish_batch(requester: Requester, workers: Sequence[Account], site: str) -> dict[str, Any]:
+def publish_batch(workers: Sequence[Account], site: str) -> None:
     """Publish a sample as it is in the browser, and let `workers` do all but one of its assignments."""
-    sample = templates.sample_named("text")
+    requester, sample = Requester.objects.get(name=LAB), templates.sample_named("text")
     assert sample is not None
-    now = clock.now()
-    template = Template.objects.create(
-        requester=requester,
-        name=sample.name,
-        html=sample.html,
-        properties=sample.properties.stored(),
-        created_at=now,
-        updated_at=now,
+    properties = sample.properties
+    template = templates.create_template(
+        requester=requester, name=sample.name, html=sample.html, properties=properties
     )
     with sample.table() as file:
-        batch: Batch = drafts.make_draft(
-            requester=requester,
-            template=template,
-            properties=sample.properties,
-            sheet=Sheet(file, "reviews.csv"),
-        )
-    cost = publication.cost_of(batch)
-    job = publication.publish(batch=batch)
-    runner.run(job_id=job.pk)
-    while job.state not in (JobState.DONE, JobState.FAILED):  # the server's own worker may have been faster
-        time.sleep(0.05)
-        job.refresh_from_db()
-    hits = batch.tasks.order_by("ordinal").values_list("hit__hit_id", flat=True)
-    for hit_id, moods in zip(hits, MOODS, strict=True):
+        sheet = Sheet(file, "reviews.csv")
+        batch = drafts.make_draft(requester=requester, template=template, properties=properties, sheet=sheet)
+    number, total = str(batch.number), dollars(publication.cost_of(batch).total)
+    call_command("marketplace", "batch", "publish", LAB, number, "--total", total, stdout=io.StringIO())
+    hit_ids = batch.tasks.order_by("ordinal").values_list("hit__hit_id", flat=True)
+    for hit_id, moods in zip(hit_ids, MOODS, strict=True):
         for worker, mood in zip(workers, moods, strict=False):
             do_hit(site, worker.token, str(hit_id), mood=mood, doubt="")
-    submitted = sum(len(moods) for moods in MOODS)
-    return {"tasks": batch.task_count, "submitted": submitted, "held_cents": cost.total}

@@ -5,11 +5,9 @@ left is kept beside it as `demo-previous`. A database given by DATABASE_URL is a
 """
 
 import contextlib
-import ctypes
 import fcntl
 import os
 import shutil
-import signal
 import socket
 import subprocess
 import sys
@@ -20,20 +18,19 @@ from pathlib import Path
 from django.conf import settings
 from django.core.management.base import CommandError
 
-from crowd.simulation.accounts import Browser, LostError
+from distillery import lifeline
 from distillery.demo.tour import STARTED
+from distillery.supervisor import Probe
 
 #: Settings of an installation that others reach under a name; a demonstration is for one's own machine.
 ELSEWHERE = {
     *("ALLOWED_HOSTS", "BEHIND_TLS_PROXY", "CSRF_TRUSTED_ORIGINS", "DATA_STORAGE", "EMAIL_HOST", "EMAIL_URL"),
     *("PUBLIC_URL", "RELEASES_STORAGE", "TASK_URL", "WEB_BIND"),
 }
-FILE = Path(__file__).with_name("finished.tar.xz")
+FILE, LOG = Path(__file__).with_name("finished.tar.xz"), "server.log"
 START_SECONDS = 120
 #: A demonstration has no requests to finish: after this time the server is told again, and ends at once.
 STOP_SECONDS = 0.5
-#: Of prctl(2): the signal that the kernel sends a process when its parent dies.
-PR_SET_PDEATHSIG = 1
 
 
 def enter(*, live: bool) -> None:
@@ -76,40 +73,36 @@ def choose_port(wanted: int) -> int:
 
 @contextlib.contextmanager
 def run_server(site: str, port: int) -> Iterator[subprocess.Popen[bytes]]:
-    """A server for as long as the block runs; it comes up while other things are done."""
-    with (settings.DATA_DIR / "server.log").open("wb") as words:
+    """A server for as long as the block runs, or this process; it comes up while other things are done."""
+    read_end, write_end = os.pipe()
+    with (settings.DATA_DIR / LOG).open("wb") as words, os.fdopen(write_end, "wb"):
         process = subprocess.Popen(  # noqa: S603  # our own command
             [*settings.COMMAND, "up"],
-            env={**os.environ, "PORT": str(port), "TASK_URL": site},
+            env={**os.environ, "PORT": str(port), "TASK_URL": site, lifeline.VARIABLE: str(read_end)},
             stdin=subprocess.DEVNULL,
             stdout=words,
             stderr=subprocess.STDOUT,
             start_new_session=True,
-            preexec_fn=_end_with_parent,  # noqa: PLW1509  # no thread was started yet
+            pass_fds=[read_end],
         )
-    try:
-        yield process
-    finally:
-        for _ in range(2):
-            process.terminate()
-            with contextlib.suppress(subprocess.TimeoutExpired):
-                process.wait(STOP_SECONDS)
-        process.kill()
-        process.wait()
+        os.close(read_end)
+        try:
+            yield process
+        finally:
+            for _ in range(2):
+                process.terminate()
+                with contextlib.suppress(subprocess.TimeoutExpired):
+                    process.wait(STOP_SECONDS)
+            process.kill()
+            process.wait()
 
 
-def wait_until_healthy(site: str, process: subprocess.Popen[bytes]) -> None:
+def wait_until_healthy(port: int, process: subprocess.Popen[bytes]) -> None:
     """Stay until the server answers. Raises CommandError with its last words where it does not come up."""
-    browser, deadline = Browser(), time.monotonic() + START_SECONDS
+    web, deadline = Probe("127.0.0.1", port, "localhost"), time.monotonic() + START_SECONDS
     while time.monotonic() < deadline and process.poll() is None:
-        with contextlib.suppress(LostError):
-            if browser.get(f"{site}/health/").status == 200:
-                return
+        if web.answers():
+            return
         time.sleep(0.05)
-    words = (settings.DATA_DIR / "server.log").read_text(encoding="utf-8", errors="replace")
+    words = (settings.DATA_DIR / LOG).read_text(encoding="utf-8", errors="replace")
     raise CommandError(f"The server did not start. Its last words:\n{words[-3000:]}")
-
-
-def _end_with_parent() -> None:
-    if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGTERM)

@@ -20,6 +20,7 @@ from django.urls import path, reverse
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.http import require_POST, require_safe
 
+from core.files.atomic import json_of, write_together
 from core.projects.models import Event, Project
 from core.projects.services import record
 
@@ -64,10 +65,7 @@ def _arguments(step: dict[str, str], slugs: dict[str, str]) -> list[str]:
 
 def tell_progress(step: int, steps: int, words: str) -> None:
     """Say what is being made, on the pages of the desk."""
-    file: Path = settings.DATA_DIR / PROGRESS
-    half = file.with_suffix(".tmp")
-    half.write_text(json.dumps({"step": step, "steps": steps, "words": words}), encoding="utf-8")
-    half.replace(file)
+    write_together({settings.DATA_DIR / PROGRESS: json_of({"step": step, "steps": steps, "words": words})})
 
 
 def end_progress() -> None:

@@ -97,8 +97,9 @@ def begin_again() -> dict:
     from django.test import Client
     from django.utils import timezone
 
+    from crowd.simulation.panel import running_panel
     from distillery.demo import archive
-    from distillery.demo.panel import simulated_panel
+    from distillery.demo.run import PANEL_MONEY
     from marketplace.models import HIT, Holding
     from marketplace.tasks import nightly, sweep_task
     from people.links import address_of
@@ -106,7 +107,7 @@ def begin_again() -> dict:
 
     settings.TASK_URL = SITE
     before = figures()
-    with simulated_panel(settings.DATA_DIR) as panel:
+    with running_panel(settings.DATA_DIR / archive.PANEL, PANEL_MONEY) as panel:
         archive.begin_again(SITE, panel)
     sweep_task()
     nightly()

@@ -38,14 +38,17 @@ class Command(BaseCommand):
         parser.add_argument("--country", default="", help="where the workers live, such as US")
         parser.add_argument("--marketplace-url", default="", help="default: where the stage's endpoint is")
         parser.add_argument("--tokens", type=Path, metavar="FILE", help="workers made elsewhere")
+        parser.add_argument("--hits-each", type=int, metavar="N", help="everybody goes home after so many")
+        parser.add_argument("--give-back", action="store_true", help="who leaves a HIT gives it back at once")
+        parser.add_argument("--no-drafts", action="store_true", help="no page saves what is half done")
         parser.add_argument("--no-tick", action="store_true", help="`manage.py up` publishes and collects")
         parser.add_argument("--json", action="store_true")
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Run the crowd; Ctrl-C sends everybody home."""
         count, stage = options["workers"], _stage(options["stage"])
-        if count < 1 or options["threads"] < 1:
-            raise CommandError("--workers and --threads are at least 1.")
+        if min(count, options["threads"], options["hits_each"] or 1) < 1 or options["hits_each"] == 0:
+            raise CommandError("--workers, --threads and --hits-each are at least 1.")
         site = options["marketplace_url"].rstrip("/") or site_of(stage)
         try:
             people = (
@@ -53,15 +56,20 @@ class Command(BaseCommand):
                 if options["tokens"]
                 else accounts(site, count, country=options["country"])
             )
+            profiles = crowd_of(options["mix"], count, seed=options["seed"])
+            if options["give_back"]:
+                profiles = [profile.who_gives_back for profile in profiles]
             crowd = Crowd(
                 stage,
-                crowd_of(options["mix"], count, seed=options["seed"]),
+                profiles,
                 people,
                 seed=options["seed"],
                 site=site,
                 threads=options["threads"],
                 fast=options["fast"],
                 ticking=not options["no_tick"],
+                drafts=not options["no_drafts"],
+                hits_each=options["hits_each"],
             )
         except CrowdError as error:
             raise CommandError(str(error)) from error
@@ -102,7 +110,7 @@ def _watched(crowd: Crowd, stage: Stage, console: Console) -> Summary:
         TextColumn("{task.fields[at_work]} at work"),
         TimeElapsedColumn(),
     )
-    with Progress(*columns, console=console, transient=True) as bar:
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
         places = _places(stage)
         task = bar.add_task("", total=places, at_work=0)
 

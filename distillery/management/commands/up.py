@@ -13,7 +13,7 @@ from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError
 from django.db import DatabaseError, connection, connections
 
-from distillery import canary, env, gunicorn_conf
+from distillery import canary, env, gunicorn_conf, lifeline
 from distillery.checks import findings
 from distillery.empty_database import load_schema
 from distillery.management.commands.doctor import write
@@ -63,6 +63,7 @@ class Command(BaseCommand):
         """Run until stopped."""
         if options["no_web"] and options["no_jobs"]:
             raise CommandError("--no-web and --no-jobs together leave nothing to run.")
+        lifeline.watch()  # where whoever started it wants it to end with them
         wait_for_services(options["wait"], say=self._say)
         _keep_key()
         os.umask(0o077)

@@ -1,0 +1,63 @@
+"""A simulated panel beside the server: it answers on this machine for as long as a block runs."""
+
+import contextlib
+import json
+import secrets
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from crowd.models import PanelStudy
+from crowd.simulation.accounts import mark_simulated
+from crowd.simulation.people import Visitor
+from crowd.simulation.prolific_server import Simulator, WireCall, serve
+from crowd.simulation.prolific_state import Options
+
+
+@dataclass(frozen=True)
+class Panel:
+    """A simulator of Prolific's contract, and the token of its account."""
+
+    simulator: Simulator
+    token: str = field(repr=False)
+
+    @property
+    def workspace(self) -> str:
+        """The account's only workspace."""
+        return str(self.call("GET", "/_control/state")["workspace_id"])
+
+    def call(self, method: str, path: str, body: dict[str, Any] | None = None) -> dict[str, Any]:
+        """One call of its account or of its controls; RuntimeError where it is refused."""
+        raw = json.dumps(body).encode() if body is not None else b""
+        answer = self.simulator.answer(WireCall(method, path, self.token, raw))
+        if answer.status >= 400:
+            raise RuntimeError(f"The simulated panel answered {answer.status} to {path}: {answer.body}")
+        return dict(answer.body)
+
+    def send_participant(self, study: PanelStudy, visitor: Visitor) -> None:
+        """A new participant takes a place of the study, does all of it, and comes back with their code."""
+        [person] = self.call("POST", "/_control/participants", {"n": 1})["ids"]
+        place = {"study_id": study.external_id, "participant_id": person}
+        arrival = self.call("POST", "/_control/arrive", place)
+        mark_simulated(study.endpoint, [person])
+        _, last_page = visitor.visit(arrival["url"])
+        code = next((each for each in study.codes.values() if each in last_page), "")
+        completion = {"submission_id": arrival["submission_id"], "code": code}
+        self.call("POST", "/_control/complete", completion)
+
+
+@contextlib.contextmanager
+def running_panel(file: Path, options: Options) -> Iterator[Panel]:
+    """A panel with a token of its own and the books that lie in the file, until the block ends."""
+    token = secrets.token_hex(16)
+    simulator = Simulator(file, token, options)
+    server = serve(simulator, 0)
+    threading.Thread(target=server.serve_forever, args=(0.2,), daemon=True).start()
+    try:
+        yield Panel(simulator, token)
+    finally:
+        server.shutdown()
+        server.server_close()
+        simulator.close()
