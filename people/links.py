@@ -18,7 +18,7 @@ from people import consents
 from people.errors import PeopleError
 from people.models import Outcome, StudyLink
 from people.owners import all_choices, columns_of, kind_of, record_at
-from people.tokens import SECRET, TOKEN, digest, new_token, token_of
+from people.tokens import SECRET, digest, new_token, seal_token, token_of
 
 CODE_WORD = "people.code_word"
 
@@ -63,11 +63,11 @@ def make_link(*, owner: Owner, plan: LinkPlan, actor: Any) -> StudyLink:
     for outcome, way in plan.returns.items():
         _check_return(outcome, way)
     kind, _, key = plan.target.partition(":")
-    token = new_token()
+    token_digest, token_sealed = seal_token(new_token())
     link = StudyLink.objects.create(
         **columns_of(owner),
-        token_digest=digest(TOKEN, token),
-        token_sealed=seal(token, purpose=TOKEN),
+        token_digest=token_digest,
+        token_sealed=token_sealed,
         target_kind=kind,
         target_id=int(key),
         title=plan.title,

@@ -40,6 +40,11 @@ def new_code(length: int = 10) -> str:
     return "".join(secrets.choice(_LETTERS) for _ in range(length))
 
 
+def seal_token(token: str) -> tuple[str, str]:
+    """Digest and sealed form of a link's token."""
+    return digest(TOKEN, token), seal(token, purpose=TOKEN)
+
+
 def token_of(link: StudyLink) -> str:
     """The link's token again; empty where SECRET_KEY was lost."""
     return unseal(link.token_sealed, purpose=TOKEN) or ""

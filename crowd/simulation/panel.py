@@ -1,4 +1,7 @@
-"""A simulated panel beside the server: it answers on this machine for as long as a block runs."""
+"""People who come without an account: visitors of a study link, and participants of a simulated panel.
+
+The panel answers on this machine, beside the server, for as long as a block runs.
+"""
 
 import contextlib
 import json
@@ -9,11 +12,21 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from crowd.models import PanelStudy
+from crowd.models import Endpoint, PanelStudy
 from crowd.simulation.accounts import mark_simulated
 from crowd.simulation.people import Visitor
 from crowd.simulation.prolific_server import Simulator, WireCall, serve
 from crowd.simulation.prolific_state import Options
+from people.links import address_of
+from people.models import StudyLink, Visit
+
+
+def send_by_link(link: StudyLink, endpoint: Endpoint, visitor: Visitor) -> int:
+    """Somebody comes by a study link and does what there is for them: how many tasks that was."""
+    tasks, _ = visitor.visit(address_of(link))
+    guests = Visit.objects.filter(link=link, guest__isnull=False)
+    mark_simulated(endpoint, list(guests.values_list("guest__worker_id", flat=True)))
+    return tasks
 
 
 @dataclass(frozen=True)

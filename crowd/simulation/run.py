@@ -19,13 +19,14 @@ from urllib.parse import urlsplit
 
 from django.db import connections
 from django.db.models import Max
+from django.utils import timezone
 
 from core.jobs.errors import PermanentError
 from core.jobs.handlers import JobContext, handler
 from crowd.adapters import registry
 from crowd.adapters.base import MarketplaceDownError, MarketplaceRefusedError
 from crowd.errors import CrowdError
-from crowd.models import Assignment, Hit, HitUnit, MarketOperation, Stage
+from crowd.models import Assignment, Hit, HitUnit, MarketOperation, PanelStudy, Stage
 from crowd.services.endpoints import request_round
 from crowd.services.publication import quote
 from crowd.services.tick import tick
@@ -42,6 +43,16 @@ _LONGEST_LULL_S = 60.0
 _MOST_TROUBLES = 20
 #: What can become of a HIT that somebody accepted.
 OUTCOMES = ("submitted", "refused", "returned", "abandoned", "late", "elsewhere")
+#: Rounds of publishing, collecting and paying until nothing is left to do, at most.
+_MOST_ROUNDS = 40
+
+
+def make_rounds() -> None:
+    """Make rounds until nothing is left to do, with a fresh look at panels, which are asked now and then."""
+    PanelStudy.objects.filter(state=PanelStudy.State.OPEN).update(hinted_at=timezone.now())
+    for _ in range(_MOST_ROUNDS):
+        if tick().idle:
+            return
 
 
 @dataclass(slots=True)

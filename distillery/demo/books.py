@@ -4,7 +4,7 @@ Each side's books are laid beside ours: the marketplace's, the study link's, the
 terminal and for `summary.json`.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -24,25 +24,24 @@ from releases.models import Release
 
 #: What a visitor of the study link earns with each task.
 LINK_CENTS = 12
-#: Tasks, rewards and fees; None where a side does not know of it.
-Sums = tuple[int, int | None, int | None]
+MONEY = ("paid_cents", "fee_cents")
+#: None where a side does not know.
+Sums = tuple[int | None, ...]
 
 
 def summarise(*, site: str, panel: Panel, seconds: float) -> dict[str, Any]:
     """All of it."""
     requester, release = Requester.objects.get(), Release.objects.get(project__slug="answers")
     books = list(compare_books(panel))
-    total = sum(row["paid_cents"] + row["fee_cents"] for row in books if row["here"])
+    spent = sum(row[name] for row in books if row["here"] for name in MONEY)
+    agreeing = [row[f"their_{name}"] in (None, row[name]) for row in books for name in MONEY]
     return {
         "database": connection.vendor,
         "url": site,
         "made_at": timezone.now().isoformat(),
         "wall_seconds": round(seconds, 2),
         "books": books,
-        "agree": total == requester.paid_cents + requester.fees_cents
-        and all(
-            row[f"their_{name}"] in (None, row[name]) for row in books for name in ("paid_cents", "fee_cents")
-        ),
+        "agree": all(agreeing) and spent == requester.paid_cents + requester.fees_cents,
         "release": {
             "version": release.version,
             "path": str(Path(storage.folder_of(release) or "").relative_to(settings.DATA_DIR)),
@@ -52,39 +51,34 @@ def summarise(*, site: str, panel: Panel, seconds: float) -> dict[str, Any]:
 
 
 def compare_books(panel: Panel) -> Iterator[dict[str, Any]]:
-    """What the lab's script posted, every stage of this marketplace alone, the study over three sources."""
+    """What the lab's script posted; each stage of this marketplace alone; the study over three sources."""
     script = sum_marketplace(HIT.objects.filter(annotation__startswith="demo "))
-    yield make_row("by the lab's script", script, script)
-    every = Stage.objects.select_related("project", "endpoint").order_by("pk")
+    yield make_row("by the lab's script", script, script[1:])
+    every = Stage.objects.select_related("project").order_by("pk")
     for stage in every.exclude(project__slug="anywhere"):
-        ours, theirs = sum_ours([stage], stage.endpoint), sum_marketplace(find_hits([stage]))
-        yield make_row(f"{stage.project.slug}/{stage.slug}", ours, theirs)
-    stages = list(every.filter(project__slug="anywhere", slug__in=["answers", "judging"]))
-    visits = {
-        each["worker"]: int(str(each["tasks_finished"])) for each in visit_facts(StudyLink.objects.get())
+        hits = find_hits(every.filter(pk=stage.pk))
+        yield make_row(f"{stage.project.slug}/{stage.slug}", sum_ours([stage]), sum_marketplace(hits)[1:])
+    stages = every.filter(project__slug="anywhere", slug__in=["answers", "judging"])
+    visits = visit_facts(StudyLink.objects.get())
+    by_person = {visit["worker"]: int(str(visit["tasks_finished"])) for visit in visits}
+    payments = panel.call("GET", "/_control/payments")["payments"]
+    paid, fees, vat = (sum(payment[part] for payment in payments) for part in ("amount", "fees", "vat"))
+    theirs: dict[tuple[str, str], Sums] = {
+        ("demo", "the marketplace"): sum_marketplace(find_hits(stages))[1:],
+        ("links", "the study link"): (sum(by_person.values()) * LINK_CENTS, None),
+        ("panel", "the panel"): (paid, fees + vat),
     }
-    finished, payments = sum(visits.values()), panel.call("GET", "/_control/payments")["payments"]
-    rewards, fees = (sum(each[part] for each in payments) for part in ("amount", "fees"))
-    sides: dict[str, tuple[str, Sums]] = {
-        "the marketplace": ("demo", sum_marketplace(find_hits(stages))),
-        "the study link": ("links", (finished, finished * LINK_CENTS, None)),
-        "the panel": ("panel", (len(payments), rewards, fees + sum(each["vat"] for each in payments))),
-    }
-    for name, (endpoint, theirs) in sides.items():
-        ours = sum_ours(stages, Endpoint.objects.get(name=endpoint))
-        yield make_row(f"anywhere, by {name}", ours, theirs, here=endpoint == "demo")
+    for (endpoint, name), sums in theirs.items():
+        yield make_row(f"anywhere, by {name}", sum_ours(stages, endpoint), sums, here=endpoint == "demo")
 
 
 def make_row(name: str, ours: Sums, theirs: Sums, *, here: bool = True) -> dict[str, Any]:
     """Tasks, rewards and fees by our ledger, and by the other side's books; `here` at this marketplace."""
-    (tasks, paid, fee), (_, their_paid, their_fee) = ours, theirs
-    return {
-        **{"name": name, "tasks": tasks, "paid_cents": paid, "fee_cents": fee},
-        **{"their_paid_cents": their_paid, "their_fee_cents": their_fee, "here": here},
-    }
+    columns = ("tasks", *MONEY, *(f"their_{column}" for column in MONEY))
+    return {"name": name, **dict(zip(columns, (*ours, *theirs), strict=True)), "here": here}
 
 
-def find_hits(stages: Sequence[Stage]) -> QuerySet[HIT]:
+def find_hits(stages: QuerySet[Stage]) -> QuerySet[HIT]:
     """The stages' HITs as the marketplace has them."""
     return HIT.objects.filter(hit_id__in=Hit.objects.filter(stage__in=stages).values("external_id"))
 
@@ -96,9 +90,10 @@ def sum_marketplace(hits: QuerySet[HIT]) -> tuple[int, int, int]:
     return work.count(), sums["paid"], sums["fees"]
 
 
-def sum_ours(stages: Sequence[Stage], endpoint: Endpoint) -> tuple[int, int, int]:
+def sum_ours(stages: Iterable[Stage], endpoint: str = "demo") -> tuple[int, int, int]:
     """The same of these stages at an endpoint, by our ledger."""
-    money = [money_by_endpoint(stage).get(endpoint.pk, SourceMoney()) for stage in stages]
+    place = Endpoint.objects.get(name=endpoint)
+    money = [money_by_endpoint(stage).get(place.pk, SourceMoney()) for stage in stages]
     approved = Assignment.objects.filter(stage__in=stages, state=Assignment.State.APPROVED)
-    tasks = approved.filter(worker__endpoint=endpoint).count()
+    tasks = approved.filter(worker__endpoint=place).count()
     return tasks, sum(each.spent_cents for each in money), sum(each.fee_cents for each in money)

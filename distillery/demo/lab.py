@@ -2,8 +2,8 @@
 
 import io
 import json
-from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from django.contrib.auth.models import User
 from django.core.management import call_command
@@ -12,23 +12,21 @@ from django.template.loader import render_to_string
 
 from core.accounts.services import create_user_with_printed_password, printed_password
 from core.money import dollars
-from crowd.simulation.accounts import Account, Browser
+from crowd.simulation.accounts import Browser
 from marketplace.batches import drafts, publication, templates
 from marketplace.batches.sheets import Sheet
 from marketplace.models import Requester
 from marketplace.questions import html_question_xml
+from marketplace.services import people
 from marketplace.services.accesskeys import IssuedKey
-from marketplace.services.people import (
-    create_invitation,
-    create_requester,
-    create_scripted_worker,
-    deposit,
-    register_worker,
-)
+
+if TYPE_CHECKING:
+    from distillery.demo.campaigns import Scene
 
 ADMIN, GUEST, WORKERS, LAB = "admin", "guest", ("ada", "bruno"), "Demo lab"
 DEPOSIT_CENTS = 200_00
-#: Ten questions with passages of two open textbooks, which ATTRIBUTION.md names, and how they are posted.
+#: Ten questions with passages of two open textbooks, which ATTRIBUTION.md names, and how they are posted;
+#: what each worker says of each text of a batch in turn: nobody has the last place of the last.
 TASKS = Path(__file__).with_name("tasks.json")
 
 
@@ -44,30 +42,28 @@ def make_people() -> tuple[str, IssuedKey]:
         )
     password = printed_password()
     for name in (ADMIN, GUEST, *WORKERS):
-        is_admin = name == ADMIN
-        create_user_with_printed_password(
-            username=name, staff=is_admin, superuser=is_admin, password=password
-        )
+        rights = {"staff": name == ADMIN, "superuser": name == ADMIN}
+        create_user_with_printed_password(username=name, password=password, **rights)
     owner = User.objects.get(username=ADMIN)
-    requester, key = create_requester(name=LAB, fee_profile="mturk-2026", owner=owner)
-    deposit(requester=requester, cents=DEPOSIT_CENTS)
+    requester, key = people.create_requester(name=LAB, fee_profile="mturk-2026", owner=owner)
+    people.deposit(requester=requester, cents=DEPOSIT_CENTS)
     for name in WORKERS:
-        _, invitation = create_invitation(label="demonstration", max_uses=1, days=1)
-        register_worker(user=User.objects.get(username=name), name=name, invitation_token=invitation)
+        _, invitation = people.create_invitation(label="demonstration", max_uses=1, days=1)
+        people.register_worker(user=User.objects.get(username=name), name=name, invitation_token=invitation)
     return password, key
 
 
-def post_hits(site: str, key: IssuedKey) -> None:
+def post_hits(scene: "Scene") -> None:
     """Post a HIT per question, as any lab with boto3 would; a worker that is a script does the first."""
     import boto3  # noqa: PLC0415  # a second, which a demonstration from the file does not need
     from botocore.config import Config  # noqa: PLC0415  # the same
 
     client = boto3.client(
         "mturk",
-        endpoint_url=f"{site}/mturk/api",
+        endpoint_url=f"{scene.site}/mturk/api",
         region_name="us-east-1",
-        aws_access_key_id=key.access_key,
-        aws_secret_access_key=key.secret,
+        aws_access_key_id=scene.key.access_key,
+        aws_secret_access_key=scene.key.secret,
         config=Config(proxies={}),
     )
     document = json.loads(TASKS.read_text(encoding="utf-8"))
@@ -81,8 +77,8 @@ def post_hits(site: str, key: IssuedKey) -> None:
             **document["hit"],
         )
         hit_ids.append(posted["HIT"]["HITId"])
-    _, token = create_scripted_worker(name="Demo script")
-    assignment = do_hit(site, token, hit_ids[0], answer=document["answer_of_a_script"])
+    _, token = people.create_scripted_worker(name="Demo script")
+    assignment = do_hit(scene.site, token, hit_ids[0], answer=document["answer_of_a_script"])
     client.approve_assignment(AssignmentId=assignment, RequesterFeedback="Thank you, script.")
 
 
@@ -96,19 +92,8 @@ def do_hit(site: str, token: str, hit_id: str, **fields: str) -> str:
     return str(accepted["assignment_id"])
 
 
-#: What each worker says of each text of the batch in turn; nobody has the last place of the last.
-MOODS = (
-    ("pleased", "pleased", "pleased"),
-    ("displeased", "displeased", "displeased"),
-    ("neither", "neither", "displeased"),
-    ("displeased", "displeased", "pleased"),
-    ("pleased", "pleased"),
-)
-REVIEWERS = max(len(said) for said in MOODS)
-
-
-def publish_batch(workers: Sequence[Account], site: str) -> None:
-    """Publish a sample as it is in the browser, and let `workers` do all but one of its assignments."""
+def publish_batch(scene: "Scene") -> None:
+    """Publish a sample as it is in the browser; workers do all but one of its assignments."""
     requester, sample = Requester.objects.get(name=LAB), templates.sample_named("text")
     assert sample is not None
     properties = sample.properties
@@ -121,6 +106,8 @@ def publish_batch(workers: Sequence[Account], site: str) -> None:
     number, total = str(batch.number), dollars(publication.cost_of(batch).total)
     call_command("marketplace", "batch", "publish", LAB, number, "--total", total, stdout=io.StringIO())
     hit_ids = batch.tasks.order_by("ordinal").values_list("hit__hit_id", flat=True)
-    for hit_id, moods in zip(hit_ids, MOODS, strict=True):
+    said = json.loads(TASKS.read_text(encoding="utf-8"))["moods"]
+    workers = scene.hire(max(map(len, said)))
+    for hit_id, moods in zip(hit_ids, said, strict=True):
         for worker, mood in zip(workers, moods, strict=False):
-            do_hit(site, worker.token, str(hit_id), mood=mood, doubt="")
+            do_hit(scene.site, worker.token, str(hit_id), mood=mood, doubt="")

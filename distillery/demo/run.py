@@ -1,28 +1,79 @@
-"""The demonstration from beginning to end: from its file, or made before one's eyes."""
+"""The demonstration from beginning to end, from its file or made before one's eyes; its server."""
 
 import contextlib
 import json
+import os
+import socket
+import subprocess
 import time
+from collections.abc import Iterator
+from typing import Any
 
 from django.conf import settings
+from django.contrib.auth.models import User
+from django.core.management.base import CommandError
 from django.db import connections
+from django.template.loader import render_to_string
+from rich.console import Console
 
+from crowd.models import Assignment
 from crowd.simulation.panel import running_panel
 from crowd.simulation.prolific_state import Options
+from distillery import lifeline
 from distillery.demo.archive import PANEL, SUMMARY, begin_again
-from distillery.demo.place import choose_port, run_server, wait_until_healthy
-from distillery.demo.screen import Screen
+from distillery.demo.lab import ADMIN, GUEST, WORKERS, make_people
+from distillery.demo.tour import tell_progress
 from distillery.empty_database import load_schema
 from distillery.management.commands.up import one_at_a_time
+from distillery.supervisor import Probe
+from marketplace.models import Requester
+from people.links import address_of
+from people.models import StudyLink
 
 PANEL_MONEY = Options(balance=100_00, wallet_seconds=0.0)
+LOG, START_SECONDS = "server.log", 120
+#: A demonstration has no requests to finish: after this time the server is told again, and ends at once.
+STOP_SECONDS = 0.5
+
+
+class Screen:
+    """Says what is done on the terminal and, while something is still coming, on the pages of the desk."""
+
+    def __init__(self) -> None:
+        self._console = Console(highlight=False)
+
+    def say(self, text: str = "") -> None:
+        """Lines, with marks for bold and colours."""
+        self._console.print(text, soft_wrap=True)
+
+    def done(self, sentence: str) -> None:
+        """Something is finished."""
+        self.say(f"[green]✓[/green] {sentence}")
+
+    @contextlib.contextmanager
+    def step(self, number: int, steps: int, words: str, *, waits: bool) -> Iterator[None]:
+        """A step of the campaigns; `waits` where it shows nothing of its own until it is done."""
+        tell_progress(number, steps, words)
+        work = Assignment.objects.exclude(state=Assignment.State.WORKING)
+        before = work.count()
+        with self._console.status(words) if waits else contextlib.nullcontext():
+            yield
+        if assignments := work.count() - before:
+            words += f": {assignments} assignment{'s' * (assignments > 1)} by simulated people"
+        self.done(words)
+
+    def tell(self, part: str, password: str, **facts: Any) -> None:
+        """A text of `templates/demo`: what there is to see, and where it is."""
+        names = {"admin": ADMIN, "guest": GUEST, "workers": WORKERS, "lab": Requester.objects.get()}
+        places = {"site": settings.TASK_URL, "folder": settings.DATA_DIR, "password": password}
+        self.say(render_to_string(f"demo/{part}.txt", {**names, **places, **facts}).rstrip())
 
 
 def demonstrate(*, wanted_port: int, live: bool, stay: bool, started: float) -> None:
     """Set it up, show it, and serve it until Ctrl-C (or, without `stay`, end there)."""
     port = choose_port(wanted_port)
     settings.TASK_URL = site = f"http://localhost:{port}"  # which was not known when the settings were read
-    screen = Screen(site)
+    screen = Screen()
     if port != wanted_port:
         screen.say(f"[yellow]![/yellow] Port {wanted_port} is taken; using {port}")
     with contextlib.ExitStack() as opened:
@@ -31,8 +82,6 @@ def demonstrate(*, wanted_port: int, live: bool, stay: bool, started: float) -> 
             # The panel ends with the demonstration: who goes on with its study finds it as long as this runs.
             panel = opened.enter_context(running_panel(settings.DATA_DIR / PANEL, PANEL_MONEY))
             if live:
-                from distillery.demo.lab import make_people  # noqa: PLC0415  # what the file does not need
-
                 load_schema()
                 password, key = make_people()
             else:
@@ -41,16 +90,62 @@ def demonstrate(*, wanted_port: int, live: bool, stay: bool, started: float) -> 
         wait_until_healthy(port, server)
         screen.done(f"The server answers on {site} after {time.time() - started:.0f} s")
         if live:
-            from distillery.demo.books import summarise  # noqa: PLC0415  # the same
+            from distillery.demo.books import summarise  # noqa: PLC0415  # what the file does not need
             from distillery.demo.campaigns import Scene, make_all  # noqa: PLC0415  # the same
 
-            screen.show_sign_ins(password)
+            screen.tell("sign-ins", password)
             screen.say("\nThe campaigns are made now, and can be watched on the desk.")
-            make_all(Scene(site, key, panel, screen))
+            make_all(Scene(site, key, panel, screen, User.objects.get(username=ADMIN)))
             summary = summarise(site=site, panel=panel, seconds=time.time() - started)
             (settings.DATA_DIR / SUMMARY).write_text(json.dumps(summary, indent=1) + "\n", encoding="utf-8")
             connections.close_all()
-        screen.show_all(summary, password, key)
+        link = StudyLink.objects.get(project__slug="anywhere")
+        screen.tell("places", password, summary=summary, key=key, link=link, address=address_of(link))
         if stay:
             screen.say("\nThe server runs until you press Ctrl-C.")
             server.wait()
+
+
+def choose_port(wanted: int) -> int:
+    """The port that was asked for, or a free one where somebody listens on it already."""
+    with contextlib.suppress(OSError), socket.create_server(("", wanted)):
+        return wanted
+    with socket.create_server(("127.0.0.1", 0)) as probe:
+        return int(probe.getsockname()[1])
+
+
+@contextlib.contextmanager
+def run_server(site: str, port: int) -> Iterator[subprocess.Popen[bytes]]:
+    """A server for as long as the block runs, or this process; it comes up while other things are done."""
+    read_end, write_end = os.pipe()
+    with (settings.DATA_DIR / LOG).open("wb") as words, os.fdopen(write_end, "wb"):
+        process = subprocess.Popen(  # noqa: S603  # our own command
+            [*settings.COMMAND, "up"],
+            env={**os.environ, "PORT": str(port), "TASK_URL": site, lifeline.VARIABLE: str(read_end)},
+            stdin=subprocess.DEVNULL,
+            stdout=words,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+            pass_fds=[read_end],
+        )
+        os.close(read_end)
+        try:
+            yield process
+        finally:
+            for _ in range(2):
+                process.terminate()
+                with contextlib.suppress(subprocess.TimeoutExpired):
+                    process.wait(STOP_SECONDS)
+            process.kill()
+            process.wait()
+
+
+def wait_until_healthy(port: int, process: subprocess.Popen[bytes]) -> None:
+    """Stay until the server answers. Raises CommandError with its last words where it does not come up."""
+    web, deadline = Probe("127.0.0.1", port, "localhost"), time.monotonic() + START_SECONDS
+    while time.monotonic() < deadline and process.poll() is None:
+        if web.answers():
+            return
+        time.sleep(0.05)
+    words = (settings.DATA_DIR / LOG).read_text(encoding="utf-8", errors="replace")
+    raise CommandError(f"The server did not start. Its last words:\n{words[-3000:]}")

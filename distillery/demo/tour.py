@@ -48,16 +48,12 @@ def tour_of(project: Project, here: str) -> dict[str, Any] | None:
     made = Event.objects.filter(project=project, action=ACTION).order_by("pk").first()
     if made is None:
         return None
-    steps = [
-        {**step, "number": number, "address": reverse(step["page"], args=_arguments(step, made.details))}
-        for number, step in enumerate(json.loads(STEPS.read_text(encoding="utf-8")), 1)
-    ]
+    steps = json.loads(STEPS.read_text(encoding="utf-8"))
+    for number, step in enumerate(steps, 1):
+        place = [made.details[step["campaign"]], *filter(None, [step.get("stage")])]
+        step |= {"number": number, "address": reverse(step["page"], args=place)}
     now = next((step for step in steps if step["address"] == here), None)
     return {"steps": steps, "here": now, "following": steps[now["number"] % len(steps)] if now else steps[0]}
-
-
-def _arguments(step: dict[str, str], slugs: dict[str, str]) -> list[str]:
-    return [slugs[step["campaign"]], *filter(None, [step.get("stage")])]
 
 
 # What is still coming: a file in the data folder, for the terminal's process tells the server's.
