@@ -66,9 +66,19 @@ class Installation:
         )
 
     def up(
-        self, *options: str, until: str = "is ready", terminal: int | None = None, **variables: str
+        self,
+        *options: str,
+        until: str = "is ready",
+        terminal: int | None = None,
+        lifeline: int | None = None,
+        **variables: str,
     ) -> None:
-        """Start `manage.py up` on a free port, perhaps in a terminal; returns when it said the words."""
+        """Start `manage.py up` on a free port, perhaps in a terminal; returns when it said the words.
+
+        It ends with the other end of the pipe `lifeline`.
+        """
+        if lifeline is not None:
+            variables["DISTILLERY_LIFELINE"] = str(lifeline)
 
         def take_terminal() -> None:
             fcntl.ioctl(terminal, termios.TIOCSCTTY, 0)
@@ -82,6 +92,7 @@ class Installation:
                 stdout=log,
                 stderr=log,
                 start_new_session=True,
+                pass_fds=() if lifeline is None else (lifeline,),
                 preexec_fn=None if terminal is None else take_terminal,  # noqa: PLW1509  # no threads here
             )
         self.eventually(lambda: until in self.words() or self.process.poll() is not None, what=until)

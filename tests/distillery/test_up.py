@@ -376,6 +376,16 @@ def test_what_all_its_processes_count_is_on_one_page(running):
     assert running.metrics()["distillery_database_up"] == 1
 
 
+@pytest.mark.long
+def test_it_stops_with_whoever_started_it_and_holds_its_lifeline(installation):
+    read_end, write_end = os.pipe()
+    installation.up("--no-jobs", lifeline=read_end)
+    os.close(read_end)
+    os.close(write_end)
+    assert installation.process.wait(PATIENCE_SECONDS) == 0
+    assert installation.processes() == []
+
+
 def test_killed_outright_it_leaves_no_process_either(running):
     running.eventually(lambda: len(running.processes()) == 5, what="everything runs")
     killed_at = time.monotonic()

@@ -20,14 +20,13 @@ django.setup()
 from django.conf import settings  # noqa: E402
 from django.contrib.auth.models import User  # noqa: E402
 
+from annotation import simulation  # noqa: E402
 from annotation.importing.selection import RULES  # noqa: E402
 from annotation.models import Answer, Query  # noqa: E402
-from annotation.services import review_decisions  # noqa: E402
 from annotation.services.importing import Options as QueryOptions  # noqa: E402
 from annotation.services.importing import import_queries  # noqa: E402
 from core.projects.models import Project  # noqa: E402
 from crowd.models import Assignment, Claim, Stage  # noqa: E402
-from crowd.services.review import approve  # noqa: E402
 from crowd.services.stages import open_stage  # noqa: E402
 from crowd.services.tick import tick  # noqa: E402
 from crowd.simulation.accounts import accounts  # noqa: E402
@@ -190,14 +189,8 @@ class Campaign:
 
     def decide(self, stage: Stage) -> None:
         """Approve all work, and all answers that checks flagged; then the rounds that pay."""
-        waiting = Assignment.objects.filter(stage=stage, state=Assignment.State.SUBMITTED)
-        for work in waiting.select_related("stage__project", "stage__endpoint", "worker", "hit").order_by(
-            "pk"
-        ):
-            approve(assignment=work, actor=self.owner, note="")
-        flagged = Answer.objects.filter(stage=stage, state=Answer.State.UNDECIDED)
-        for answer in flagged.select_related("stage__project", "stage__endpoint", "worker", "query"):
-            review_decisions.approve(answer=answer, actor=self.owner, seen=answer.state)
+        simulation.approve_answers(stage=stage, actor=self.owner)
+        simulation.approve_work(stage=stage, actor=self.owner)
         for _ in range(3):
             tick()
 
