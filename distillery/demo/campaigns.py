@@ -158,7 +158,7 @@ VISITS: dict[str, Callable[..., None]] = {
 # What the owner decides about a project or a stage.
 
 
-def collect_systems(*, project: Project, actor: User) -> None:  # as the others
+def collect_systems(*, project: Project, actor: User) -> None:
     """Answers of two systems to queries that have theirs by people, as a file.
 
     One system copied a reference, which nobody needs to judge; one made up an address, as systems do.
@@ -176,7 +176,7 @@ def collect_systems(*, project: Project, actor: User) -> None:  # as the others
     (settings.DATA_DIR / "systems.jsonl").write_text(text, encoding="utf-8")
 
 
-def report_agreement(*, stage: Stage, actor: User) -> None:  # as the others
+def report_agreement(*, stage: Stage, actor: User) -> None:
     """Have the report made of all judgments."""
     reports.keep(reports.make(stage, silent))
 
@@ -206,7 +206,7 @@ def evaluate_release(*, project: Project, actor: User, title: str, **options: An
     show_evaluation(evaluation=evaluation, actor=actor)
 
 
-def take_play_money(*, project: Project, actor: User) -> None:  # as the others
+def take_play_money(*, project: Project, actor: User) -> None:
     """The panel's people and money are simulated, whatever its preset says."""
     demo = Endpoint.objects.get(name="demo")
     changes = {"submit_origins": demo.submit_origins, "real_money": False}
