@@ -66,16 +66,17 @@ class Scene:
     panel: Panel
     screen: Screen
     owner: User
-    numbers: Iterator[int] = field(default_factory=lambda: count(1))
+    workers: Iterator[int] = field(default_factory=lambda: count(1))
+    visitors: Iterator[int] = field(default_factory=lambda: count(1))
 
     def hire(self, number: int) -> list[Account]:
         """So many workers who have worked on nothing here: nobody works on two stages of a campaign."""
-        names = [f"Simulated worker {each}" for each in islice(self.numbers, number)]
+        names = [f"Simulated worker {each}" for each in islice(self.workers, number)]
         return [Account(row.worker_id, token) for row, token in create_scripted_workers(names=names)]
 
     def invite(self) -> Visitor:
         """Somebody who comes once, by a link or from the panel."""
-        return Visitor(SimulatedPerson(next(self.numbers), PROFILES["diligent"], SEED), Browser())
+        return Visitor(SimulatedPerson(next(self.visitors), PROFILES["diligent"], SEED), Browser())
 
 
 def make_all(scene: Scene) -> None:
