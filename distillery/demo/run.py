@@ -24,7 +24,7 @@ from distillery.demo.archive import PANEL, SUMMARY, begin_again
 from distillery.demo.lab import ADMIN, GUEST, WORKERS, make_people
 from distillery.demo.tour import tell_progress
 from distillery.empty_database import load_schema
-from distillery.management.commands.up import one_at_a_time
+from distillery.management.commands.up import migrate_waiting, one_at_a_time
 from distillery.supervisor import Probe
 from marketplace.models import Requester
 from people.links import address_of
@@ -81,8 +81,9 @@ def demonstrate(*, wanted_port: int, live: bool, stay: bool, started: float) -> 
             server = opened.enter_context(run_server(site, port))
             # The panel ends with the demonstration: who goes on with its study finds it as long as this runs.
             panel = opened.enter_context(running_panel(settings.DATA_DIR / PANEL, PANEL_MONEY))
+            load_schema()
+            migrate_waiting()  # the schema's file, or the demonstration's, may be older than a migration
             if live:
-                load_schema()
                 password, key = make_people()
             else:
                 summary, password, key = begin_again(site, panel)

@@ -85,7 +85,7 @@ class Command(BaseCommand):
             if not options["no_migrate"]:
                 with one_at_a_time():
                     load_schema()
-                    _migrate()
+                    migrate_waiting()
                     canary.place_canary()
             connections.close_all()
             if not options["no_web"]:
@@ -111,7 +111,7 @@ class Command(BaseCommand):
             self.stdout.flush()
 
 
-def _migrate() -> None:
+def migrate_waiting() -> None:
     """Bring the tables to this version. Raises CommandError where they differ, or a migration fails."""
     report = inspect_schema()
     if not report.is_well:
