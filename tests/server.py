@@ -166,6 +166,15 @@ class RunningServer:
 
     def console(self, *arguments: str) -> Any:
         """The same as `manage`, in one process that stays: milliseconds instead of a second."""
+        said = self._ask_console(arguments, f"manage.py {' '.join(arguments)}")
+        return json.loads(said["output"]) if "--json" in arguments else said["output"]
+
+    def call(self, module: str, function: str, /, **named: Any) -> Any:
+        """Call a function of a module's `COMMANDS` in that process; what it takes and returns is JSON."""
+        request = {"module": module, "function": function, "named": named}
+        return self._ask_console(request, f"{module} {function}")["value"]
+
+    def _ask_console(self, request: object, name: str) -> dict[str, Any]:
         with self._console_lock:
             if self._console is None:
                 self._console = subprocess.Popen(
@@ -179,11 +188,11 @@ class RunningServer:
                 )
             into, out = self._console.stdin, self._console.stdout
             assert into is not None and out is not None
-            print(json.dumps(arguments), file=into, flush=True)
-            said = json.loads(out.readline() or '{"error": "the console ended"}')
+            print(json.dumps(request), file=into, flush=True)
+            said: dict[str, Any] = json.loads(out.readline() or '{"error": "the console ended"}')
         if "error" in said:
-            raise RuntimeError(f"manage.py {' '.join(arguments)}: {said['error']}")
-        return json.loads(said["output"]) if "--json" in arguments else said["output"]
+            raise RuntimeError(f"{name}: {said['error']}")
+        return said
 
     def requester(self, balance: str = "1000.00", fees: str | None = None) -> Requester:
         """A new account with money in it."""

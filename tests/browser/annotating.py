@@ -1,6 +1,6 @@
 """A researcher's side of the annotation app: queries come in, stages open, rounds run.
 
-`python -m tests.browser.annotating` inside, `Annotating` outside, as in `tests.browser.campaign`.
+`COMMANDS` inside, `Annotating` outside, as in `tests.browser.campaign`.
 """
 
 import json
@@ -8,14 +8,11 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from playwright.sync_api import FrameLocator, Page
-
-from tests.browser.campaign import Campaign, new_endpoint, tick_thrice
-from tests.inside import serve
+from tests.browser.campaign import Campaign, new_endpoint, run_jobs, tick_thrice
 
 
 class Annotating(Campaign):
-    """Projects of queries on a running server; a context manager."""
+    """Projects of queries on a running server."""
 
     module = "tests.browser.annotating"
 
@@ -48,19 +45,6 @@ class Annotating(Campaign):
         """The page on which the author of this answer writes it again."""
         path: str = self.ask("rewrite_path", text=text)
         return path
-
-    def run_jobs(self) -> None:
-        """Do what waits for a worker."""
-        self.ask("run_jobs")
-
-
-def take(page: Page, title: str) -> FrameLocator:
-    """Accept a HIT of this title; the frame with its task page."""
-    page.goto("/")
-    page.get_by_role("link", name=f"Preview: {title}", exact=True).click()
-    page.get_by_role("button", name="Accept", exact=True).click()
-    page.wait_for_url("**/tasks/*assignment_id=*")
-    return page.frame_locator("iframe")
 
 
 def _project(*, queries: list[dict[str, Any]], start_at: str, rules: bool) -> str:
@@ -144,14 +128,6 @@ def _rewrite_path(*, text: str) -> str:
 
     answer = Answer.objects.filter(text=text, state=Answer.State.REWRITE).latest("pk")
     return reverse("rewriting:rewrite", args=[query_answers.write_rewrite_token(answer.pk)])
-
-
-def _run_jobs() -> None:
-    from core.jobs import runner
-    from core.jobs.models import Job, JobState
-
-    for job in Job.objects.filter(state=JobState.QUEUED):
-        runner.run(job_id=job.pk)
 
 
 def _answered(*, url: str, query: str, passages: list[str], answers: list[str]) -> dict[str, str]:
@@ -252,15 +228,12 @@ def _answered(*, url: str, query: str, passages: list[str], answers: list[str]) 
     }
 
 
-if __name__ == "__main__":
-    serve(
-        {
-            "project": _project,
-            "stage": _stage,
-            "tick": tick_thrice,
-            "queries": _queries,
-            "answered": _answered,
-            "rewrite_path": _rewrite_path,
-            "run_jobs": _run_jobs,
-        }
-    )
+COMMANDS = {
+    "project": _project,
+    "stage": _stage,
+    "tick": tick_thrice,
+    "queries": _queries,
+    "answered": _answered,
+    "rewrite_path": _rewrite_path,
+    "run_jobs": run_jobs,
+}

@@ -5,18 +5,8 @@ from typing import Any
 
 from playwright.sync_api import FrameLocator, Page
 
+from tests.browser.campaign import Campaign
 from tests.server import RunningServer
-
-RUN_JOBS = """
-from core.jobs import runner
-from core.jobs.models import Job
-while (job := Job.objects.filter(state="queued").first()) is not None:
-    runner.run(job_id=job.pk)
-"""
-CUSTOMER = """
-from marketplace.models import Requester
-print(Requester.objects.get(name={name!r}).customer_id)
-"""
 
 
 @dataclass(frozen=True)
@@ -61,15 +51,9 @@ class Desk:
 
     def run_jobs(self) -> None:
         """Do what waits for a worker."""
-        self.server.manage("shell", "-c", RUN_JOBS)
+        Campaign(self.server).run_jobs()
 
     @property
     def task(self) -> FrameLocator:
         """Inside of the frame of a preview."""
         return self.page.frame_locator("iframe")
-
-
-def customer_id(server: RunningServer, name: str) -> str:
-    """Customer id of a requester."""
-    said: str = server.manage("shell", "-c", CUSTOMER.format(name=name))
-    return said.strip().splitlines()[-1]

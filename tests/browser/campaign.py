@@ -1,13 +1,13 @@
-"""A requester's side of a running server: `python -m tests.browser.campaign` inside, `Campaign` outside."""
+"""A requester's side of a running server: `COMMANDS` inside, `Campaign` outside (`tests/inside.py`)."""
 
 from typing import Any
 
-from tests.inside import Inside, serve
+from tests.inside import Inside
 from tests.server import RunningServer
 
 
 class Campaign(Inside):
-    """Stages on the marketplace of a running server; a context manager."""
+    """Stages on the marketplace of a running server."""
 
     #: What runs inside.
     module = "tests.browser.campaign"
@@ -28,10 +28,20 @@ class Campaign(Inside):
         """Close the stage, without telling the marketplace yet."""
         self.ask("close", stage=stage)
 
+    def run_jobs(self) -> None:
+        """Do what waits for a worker."""
+        self.ask("run_jobs")
+
     def work(self, stage: int) -> list[dict[str, Any]]:
         """What is known of the stage's assignments."""
         rows: list[dict[str, Any]] = self.ask("work", stage=stage)
         return rows
+
+
+def customer_id(server: RunningServer, name: str) -> str:
+    """The id that addresses of a requester's pages have."""
+    number: str = server.call(Campaign.module, "customer_id", name=name)
+    return number
 
 
 def new_endpoint(url: str) -> Any:
@@ -102,6 +112,15 @@ def tick_thrice() -> None:
         tick()
 
 
+def run_jobs() -> None:
+    """Do what waits for a worker, and what follows from it."""
+    from core.jobs import runner
+    from core.jobs.models import Job, JobState
+
+    while (job := Job.objects.filter(state=JobState.QUEUED).first()) is not None:
+        runner.run(job_id=job.pk)
+
+
 def _close(*, stage: int) -> None:
     from crowd.models import Stage
 
@@ -115,5 +134,24 @@ def _work(*, stage: int) -> list[dict[str, Any]]:
     return list(rows.values("state", "draft", "response", "telemetry"))
 
 
-if __name__ == "__main__":
-    serve({"open": _open, "tick": tick_thrice, "close": _close, "work": _work})
+def _customer_id(*, name: str) -> str:
+    from marketplace.models import Requester
+
+    return str(Requester.objects.get(name=name).customer_id)
+
+
+def _add_endpoint(*, name: str, url: str, access_key: str, secret: str) -> None:
+    from crowd.services.endpoints import create_endpoint
+
+    create_endpoint(name=name, preset="local", url=url, access_key=access_key, secret=secret)
+
+
+COMMANDS = {
+    "open": _open,
+    "tick": tick_thrice,
+    "close": _close,
+    "work": _work,
+    "run_jobs": run_jobs,
+    "customer_id": _customer_id,
+    "add_endpoint": _add_endpoint,
+}

@@ -13,6 +13,8 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
 from tests.browser.annotating import Annotating
+from tests.browser.campaign import Campaign
+from tests.browser.people import PASSWORD, accept, sign_up
 from tests.clients import Requester, external_question, post_form
 from tests.server import RunningServer
 
@@ -33,7 +35,6 @@ ARGUMENTS = [
     "--disable-component-update",
     "--disable-sync",
 ]
-PASSWORD = "seven green kettles"
 #: How long a page may take, clicked or looked at: an answer comes at once or never, but machines can be busy.
 PATIENCE_MS = 60_000
 expect.set_options(timeout=PATIENCE_MS)
@@ -165,9 +166,7 @@ class Person:
     name: str
 
     def accept(self, group: str) -> None:
-        self.page.goto(f"/projects/{group}/tasks")
-        self.page.get_by_role("button", name="Accept", exact=True).click()
-        self.page.wait_for_url("**/tasks/*assignment_id=*")
+        accept(self.page, group)
 
     def answer(self, text: str = "Blue.") -> None:
         """Fill in the form inside the frame and send it."""
@@ -188,31 +187,22 @@ class Person:
 
 @pytest.fixture
 def newcomer(context_of: Callable[..., BrowserContext], server: RunningServer) -> Callable[..., Person]:
-    """Somebody who signs up by an invitation; options are those of the browser profile."""
+    """Somebody who has signed up, with a page that is empty; options are those of the browser profile."""
 
-    def sign_up(**options: Any) -> Person:
-        invitation = server.console("marketplace", "invite", "Course", "--uses", "1", "--json")
-        name = f"mira-{invitation['token'][:6].lower().strip('-_')}"
-        page = context_of(**options).new_page()
-        page.goto(invitation["url_path"])
-        page.get_by_label("Username").fill(name)
-        page.get_by_label("Password", exact=True).fill(PASSWORD)
-        page.get_by_label("The same once more").fill(PASSWORD)
-        page.get_by_role("button", name="Sign up").click()
-        page.wait_for_url("**/")
-        return Person(page, name)
+    def make(**options: Any) -> Person:
+        context = context_of(**options)
+        return Person(context.new_page(), sign_up(context, server))
 
-    return sign_up
+    return make
 
 
 @pytest.fixture
-def market(server: RunningServer, monkeypatch: pytest.MonkeyPatch) -> str:
+def market(server: RunningServer) -> str:
     """An account at the server's own marketplace, as an endpoint to publish on."""
     server.reset(data=True)
     account = server.requester()
-    monkeypatch.setenv("CROWD_ACCESS_KEY", account.access_key)
-    monkeypatch.setenv("CROWD_SECRET", account.secret)
-    server.manage("crowd", "endpoint", "add", account.name, "--preset", "local", "--url", server.api_url)
+    keys = {"access_key": account.access_key, "secret": account.secret}
+    server.call(Campaign.module, "add_endpoint", name=account.name, url=server.api_url, **keys)
     return account.name
 
 
@@ -222,14 +212,8 @@ def administrator(server: RunningServer) -> str:
     return "admin"
 
 
-@pytest.fixture(scope="session")
-def annotating_process(server: RunningServer) -> Iterator[Annotating]:
-    with Annotating(server) as running:
-        yield running
-
-
 @pytest.fixture
-def annotating(annotating_process: Annotating, server: RunningServer) -> Annotating:
+def annotating(server: RunningServer) -> Annotating:
     """Projects of queries, on a marketplace without anything of earlier tests."""
     server.reset(data=True)
-    return annotating_process
+    return Annotating(server)

@@ -2,13 +2,13 @@
 
 from typing import Any
 
-from tests.browser.releasing import _work_off
-from tests.inside import Inside, serve
+from tests.browser.campaign import run_jobs
+from tests.inside import Inside
 from tests.server import RunningServer
 
 
 class Evaluating(Inside):
-    """A project inside the installation of a server; a context manager."""
+    """A project inside the installation of a server."""
 
     module = "tests.browser.evaluating"
 
@@ -37,6 +37,4 @@ def _project(*, owner: str, password: str) -> None:
     set_role(project=project, user=user, role="owner")
 
 
-if __name__ == "__main__":
-    COMMANDS: dict[str, Any] = {"project": _project, "work_off": _work_off}
-    serve(COMMANDS)
+COMMANDS: dict[str, Any] = {"project": _project, "work_off": run_jobs}

@@ -1,16 +1,15 @@
 """A researcher's side of judging: systems' answers come in, a stage opens, judgments are read.
 
-`python -m tests.browser.judging` inside, `Judgers` outside, as in `tests.browser.campaign`.
+`COMMANDS` inside, `Judgers` outside, as in `tests.browser.campaign`.
 """
 
 from typing import Any
 
 from tests.browser.campaign import Campaign, new_endpoint, tick_thrice
-from tests.inside import serve
 
 
 class Judgers(Campaign):
-    """Projects with answers to judge on a running server; a context manager."""
+    """Projects with answers to judge on a running server."""
 
     module = "tests.browser.judging"
 
@@ -135,5 +134,10 @@ def _measured() -> dict[str, str]:
     return pages
 
 
-if __name__ == "__main__":
-    serve({"stage": _stage, "judged": _judged, "trial": _trial, "measured": _measured, "tick": tick_thrice})
+COMMANDS = {
+    "stage": _stage,
+    "judged": _judged,
+    "trial": _trial,
+    "measured": _measured,
+    "tick": tick_thrice,
+}

@@ -26,3 +26,6 @@ def fill() -> None:
     YearlyLimit.objects.create(worker=worker, year=clock.now().year, held_at=clock.now())
     earn(lab, worker, reward=900, title="More of dara")
     finance.make_payable(requester=lab, until=clock.now())
+
+
+COMMANDS = {"fill": fill}

@@ -2,12 +2,13 @@
 
 from typing import Any
 
-from tests.inside import Inside, serve
+from tests.browser.campaign import run_jobs
+from tests.inside import Inside
 from tests.server import RunningServer
 
 
 class Releasing(Inside):
-    """Projects inside the installation of a server; a context manager."""
+    """Projects inside the installation of a server."""
 
     module = "tests.browser.releasing"
 
@@ -38,14 +39,4 @@ def _project(*, owner: str, password: str) -> None:
     set_role(project=world.project, user=user, role="owner")
 
 
-def _work_off() -> None:
-    from core.jobs.models import Job, JobState
-    from core.jobs.runner import run
-
-    for pk in list(Job.objects.filter(state=JobState.QUEUED).values_list("pk", flat=True)):
-        run(job_id=pk)
-
-
-if __name__ == "__main__":
-    COMMANDS: dict[str, Any] = {"project": _project, "work_off": _work_off}
-    serve(COMMANDS)
+COMMANDS: dict[str, Any] = {"project": _project, "work_off": run_jobs}

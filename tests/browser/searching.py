@@ -3,12 +3,12 @@
 from pathlib import Path
 from typing import Any
 
-from tests.inside import Inside, serve
+from tests.inside import Inside
 from tests.server import RunningServer
 
 
 class Searching(Inside):
-    """A project inside the installation of a server; a context manager."""
+    """A project inside the installation of a server."""
 
     module = "tests.browser.searching"
 
@@ -65,5 +65,4 @@ def _candidates(*, project: str) -> list[dict[str, Any]]:
     ]
 
 
-if __name__ == "__main__":
-    serve({"project": _project, "candidates": _candidates})
+COMMANDS = {"project": _project, "candidates": _candidates}

@@ -5,8 +5,8 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Page
 
-from tests.browser.conftest import PASSWORD
 from tests.browser.looking import check
+from tests.browser.people import sign_in
 
 pytestmark = pytest.mark.browser
 
@@ -133,15 +133,11 @@ def test_pages_in_the_frame(lab, newcomer, context_of):
 
 def test_the_desk_and_the_pages_of_staff(lab, server, administrator, context_of):
     page = context_of().new_page()
-    page.goto("/accounts/login/?next=/desk/")
-    page.get_by_label("Username").fill(administrator)
-    page.get_by_label("Password").fill(PASSWORD)
-    page.get_by_role("button", name="Sign in").click()
-    page.get_by_role("heading", name="Desk").wait_for()
+    sign_in(page, administrator)
     lab.post(count=2)
     worker = server.worker()
     worker.do(lab.account.client.list_hits()["HITs"][0]["HITId"])
-    page.reload()
+    page.goto("/desk/")
     check(page)
     for path in ("/accounts/password/", "/tasks"):
         page.goto(path)

@@ -6,9 +6,8 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.annotating import take
 from tests.browser.looking import check
-from tests.browser.test_desk import sign_in
+from tests.browser.people import sign_in, take
 
 pytestmark = pytest.mark.browser
 PASSAGES = [

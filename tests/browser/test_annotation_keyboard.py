@@ -4,7 +4,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.keyboard import name_in_focus, tab_to, take_with_keys
-from tests.browser.test_desk import sign_in
+from tests.browser.people import sign_in
 
 pytestmark = pytest.mark.browser
 DONE = "Thank you, your work is submitted"

@@ -7,9 +7,10 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.browser.asking import task
-from tests.browser.batching import Desk, customer_id
-from tests.browser.conftest import PASSWORD
+from tests.browser.batching import Desk
+from tests.browser.campaign import customer_id
 from tests.browser.looking import SMALL, check
+from tests.browser.people import sign_in
 
 pytestmark = pytest.mark.browser
 
@@ -17,11 +18,7 @@ pytestmark = pytest.mark.browser
 @pytest.fixture
 def desk(lab, server, administrator, context_of) -> Desk:
     page = context_of().new_page()
-    page.goto("/accounts/login/")
-    page.get_by_label("Username").fill(administrator)
-    page.get_by_label("Password").fill(PASSWORD)
-    page.get_by_role("button", name="Sign in").click()
-    page.wait_for_load_state()
+    sign_in(page, administrator)
     return Desk(page, server, customer_id(server, lab.account.name))
 
 
@@ -54,6 +51,7 @@ def test_from_a_sample_to_reviewed_answers(desk, newcomer, tmp_path):
     look(page)
 
     mira = newcomer()
+    mira.page.goto("/")
     mira.page.get_by_role("link", name="How does this review sound?", exact=True).click()
     mira.page.get_by_role("button", name="Accept", exact=True).click()
     mira.page.wait_for_url("**/tasks/*assignment_id=*")

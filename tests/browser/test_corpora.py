@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.browser.looking import check
-from tests.browser.test_desk import sign_in
+from tests.browser.people import sign_in
 
 pytestmark = pytest.mark.browser
 TEXT = (

@@ -6,19 +6,11 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
-from tests.browser.conftest import PASSWORD
 from tests.browser.looking import check
+from tests.browser.people import sign_in
 from tests.server import RunningServer
 
 pytestmark = pytest.mark.browser
-
-
-def sign_in(page: Page, name: str) -> None:
-    page.goto("/accounts/login/?next=/desk/projects/")
-    page.get_by_label("Username").fill(name)
-    page.get_by_label("Password").fill(PASSWORD)
-    page.get_by_role("button", name="Sign in").click()
-    page.get_by_role("heading", name="Projects").wait_for()
 
 
 def new_project(page: Page, slug: str, look: Callable[[Page], None]) -> None:

@@ -4,17 +4,16 @@ import csv
 import io
 import json
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
 from tests.browser import test_releases
-from tests.browser.conftest import PASSWORD
 from tests.browser.evaluating import Evaluating
 from tests.browser.looking import check
-from tests.browser.test_desk import sign_in
+from tests.browser.people import PASSWORD, sign_in
 from tests.server import RunningServer
 
 pytestmark = pytest.mark.browser
@@ -22,11 +21,11 @@ LARGE = {"21-new", "23-scores", "25-evaluation", "27-compared", "28-leaderboard"
 
 
 @pytest.fixture
-def evaluating(server: RunningServer) -> Iterator[Evaluating]:
+def evaluating(server: RunningServer) -> Evaluating:
     server.reset(data=True)
-    with Evaluating(server) as inside:
-        inside.project("irena", PASSWORD)
-        yield inside
+    inside = Evaluating(server)
+    inside.project("irena", PASSWORD)
+    return inside
 
 
 def look(page: Page, name: str) -> None:

@@ -302,7 +302,7 @@ def test_a_page_of_a_batch_loads_from_its_hosts_only(lab, newcomer, thief, serve
     loaded = {line.split()[1] for line in thief.asked}
     assert {"/image", "/fetch", "/sheet"} <= loaded  # with a key, a requester loads from anywhere
     thief.asked.clear()
-    server.manage("shell", "-c", MADE_BATCH.format(hit_id=hit_id, number=1))
+    server.console("shell", "--no-imports", "-c", MADE_BATCH.format(hit_id=hit_id, number=1))
     mira.page.goto(f"/projects/{group}/tasks")
     expect(task(mira).get_by_role("heading")).to_have_text("Ready")
     task(mira).locator("#ping").click()
@@ -316,7 +316,7 @@ def test_no_page_sends_its_reader_elsewhere(lab, newcomer, thief, server):
     mira = newcomer()
     mira.page.goto(f"/projects/{group}/tasks")
     mira.page.wait_for_timeout(1500)
-    server.manage("shell", "-c", MADE_BATCH.format(hit_id=hit_id, number=2))
+    server.console("shell", "--no-imports", "-c", MADE_BATCH.format(hit_id=hit_id, number=2))
     mira.page.goto(f"/projects/{group}/tasks")
     mira.page.wait_for_timeout(1500)
     assert [line for line in thief.asked if "/refresh" in line] == []

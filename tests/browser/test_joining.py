@@ -25,7 +25,7 @@ print(address_of(make_link(owner=project_owner(stage.project), plan=plan, actor=
 
 def test_a_person_comes_by_a_link_with_a_telephone(context_of: Any, server: Any) -> None:
     server.reset(data=True)
-    address = server.manage("shell", "--no-imports", "-c", _SET_UP)
+    address = server.console("shell", "--no-imports", "-c", _SET_UP)
     page = context_of(viewport={"width": 390, "height": 800}).new_page()
     page.goto(f"{server.url}/join/{address.split('/join/')[1].strip()}")
     expect(page.get_by_role("heading", name="Tea and coffee")).to_be_visible()

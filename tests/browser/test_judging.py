@@ -1,17 +1,15 @@
 """Judging without a mouse, without a script, and for everybody."""
 
 import re
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from tests.browser.annotating import take
 from tests.browser.judging import Judgers
 from tests.browser.keyboard import name_in_focus, tab_to, take_with_keys
 from tests.browser.looking import check
-from tests.browser.test_desk import sign_in
+from tests.browser.people import sign_in, take
 from tests.judgments.judging_world import CORRECT, GAS, PASSAGE, PREDICTED, TOPICS
 from tests.server import RunningServer
 
@@ -22,16 +20,10 @@ LABELS = ["completely wrong", "vital error", "ambiguous", "minor error", "comple
 HOSTILE = "<img src=x onerror=alert(1)> \u202e" + "\u05d9\u05d5\u05dd " + "w" * 300
 
 
-@pytest.fixture(scope="session")
-def judgers_process(server: RunningServer) -> Iterator[Judgers]:
-    with Judgers(server) as running:
-        yield running
-
-
 @pytest.fixture
-def judgers(server: RunningServer, judgers_process: Judgers) -> Judgers:
+def judgers(server: RunningServer) -> Judgers:
     server.reset(data=True)
-    return judgers_process
+    return Judgers(server)
 
 
 def survey() -> list[dict[str, Any]]:

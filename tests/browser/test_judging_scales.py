@@ -3,12 +3,12 @@
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.annotating import take
 from tests.browser.keyboard import name_in_focus, tab_to, take_with_keys
 from tests.browser.looking import check
-from tests.browser.test_judging import DONE, KPQA, in_view, judgers, judgers_process
+from tests.browser.people import take
+from tests.browser.test_judging import DONE, KPQA, in_view, judgers
 
-__all__ = ["judgers", "judgers_process"]
+__all__ = ["judgers"]
 pytestmark = pytest.mark.browser
 ASKED = "How correct is the predicted answer?"
 SLIDER = {"scale": "slider"}

@@ -1,15 +1,14 @@
 """A researcher looks at models of learned metrics, and at the words that one of them weighs."""
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
 from tests.browser import test_releases
-from tests.browser.conftest import PASSWORD
 from tests.browser.looking import check
-from tests.browser.test_desk import sign_in
+from tests.browser.people import PASSWORD, sign_in
 from tests.browser.weighing import Weighing
 from tests.server import RunningServer
 
@@ -17,10 +16,9 @@ pytestmark = pytest.mark.browser
 
 
 @pytest.fixture
-def weighing(server: RunningServer) -> Iterator[Weighing]:
+def weighing(server: RunningServer) -> Weighing:
     server.reset(data=True)
-    with Weighing(server) as inside:
-        yield inside
+    return Weighing(server)
 
 
 def look(page: Page, name: str) -> None:

@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.browser import looking
-from tests.browser.conftest import PASSWORD
+from tests.browser.people import PASSWORD, sign_in
 
 pytestmark = pytest.mark.browser
 PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
@@ -17,10 +17,7 @@ PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobil
 def owner(lab, administrator, context_of):
     """A member of staff in front of the requester's pages."""
     page = context_of().new_page()
-    page.goto("/accounts/login/?next=/desk/")
-    page.get_by_label("Username").fill(administrator)
-    page.get_by_label("Password", exact=True).fill(PASSWORD)
-    page.get_by_role("button", name="Sign in").click()
+    sign_in(page, administrator, "/desk/")
     page.get_by_role("link", name=lab.account.name, exact=True).first.click()
     return page
 
@@ -123,6 +120,7 @@ def test_a_worker_takes_everything_along_and_leaves_for_ever(lab, newcomer):
 
 def test_the_menu_has_at_most_five_thumbs_on_a_phone(newcomer, lab):
     page = newcomer(**PHONE).page
+    page.goto("/")
     items = page.get_by_role("navigation", name="Main").get_by_role("listitem")
     shown = [item for item in items.all() if item.is_visible()]
     assert 4 <= len(shown) <= 5

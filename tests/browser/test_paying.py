@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import BrowserContext, expect
 
 from tests.browser.looking import check
-from tests.browser.test_requester_money import sign_in
+from tests.browser.people import sign_in
 from tests.server import RunningServer
 
 pytestmark = pytest.mark.browser
@@ -31,9 +31,9 @@ def test_a_worker_says_how_they_are_paid(lab, newcomer) -> None:
 def test_staff_pay_with_files(
     server: RunningServer, administrator: str, context_of: Callable[..., BrowserContext]
 ) -> None:
-    server.manage("shell", "-c", "from tests.browser.paying import fill; fill()")
+    server.call("tests.browser.paying", "fill")
     page = context_of().new_page()
-    sign_in(page, administrator)
+    sign_in(page, administrator, "/desk/")
     page.get_by_role("link", name="Real Lab").first.click()
     page.get_by_role("link", name="Money").first.click()
     page.get_by_role("link", name="To pay out", exact=True).click()

@@ -3,8 +3,7 @@
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.annotating import take
-from tests.browser.test_desk import sign_in
+from tests.browser.people import sign_in, take
 
 pytestmark = pytest.mark.browser
 DONE = "Thank you, your work is submitted"

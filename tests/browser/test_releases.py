@@ -2,16 +2,15 @@
 
 import hashlib
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
-from tests.browser.conftest import PASSWORD
 from tests.browser.looking import check
+from tests.browser.people import PASSWORD, sign_in
 from tests.browser.releasing import Releasing
-from tests.browser.test_desk import sign_in
 from tests.server import RunningServer
 
 pytestmark = pytest.mark.browser
@@ -19,11 +18,11 @@ LARGE = {"2-content", "5-findings", "7-preview", "8-card", "10-release", "11-pub
 
 
 @pytest.fixture
-def releasing(server: RunningServer) -> Iterator[Releasing]:
+def releasing(server: RunningServer) -> Releasing:
     server.reset(data=True)
-    with Releasing(server) as inside:
-        inside.project("rosa", PASSWORD)
-        yield inside
+    inside = Releasing(server)
+    inside.project("rosa", PASSWORD)
+    return inside
 
 
 def look(page: Page, name: str) -> None:

@@ -6,22 +6,14 @@ from collections.abc import Callable
 import boto3
 import pytest
 from botocore.config import Config
-from playwright.sync_api import BrowserContext, Page, expect
+from playwright.sync_api import BrowserContext, expect
 
-from tests.browser.conftest import PASSWORD
 from tests.browser.looking import check
+from tests.browser.people import sign_in
 from tests.clients import external_question
 from tests.server import RunningServer
 
 pytestmark = pytest.mark.browser
-
-
-def sign_in(page: Page, name: str) -> None:
-    page.goto("/accounts/login/?next=/desk/")
-    page.get_by_label("Username").fill(name)
-    page.get_by_label("Password").fill(PASSWORD)
-    page.get_by_role("button", name="Sign in").click()
-    page.get_by_role("heading", name="Desk", exact=True).wait_for()
 
 
 def snippet_client(text: str):
@@ -40,7 +32,7 @@ def test_from_a_new_requester_to_a_report_that_is_paid_out(
     script: bool,
 ) -> None:
     page = context_of(java_script_enabled=script).new_page()
-    sign_in(page, administrator)
+    sign_in(page, administrator, "/desk/")
 
     def look() -> None:
         if script:
@@ -109,7 +101,7 @@ def test_an_old_key_is_ended_and_faults_are_set(
 ) -> None:
     account = server.requester("1.00")
     page = context_of().new_page()
-    sign_in(page, administrator)
+    sign_in(page, administrator, "/desk/")
     page.get_by_role("link", name=account.name).click()
     page.get_by_role("link", name="Keys").first.click()
     page.get_by_label("What it is for").fill("notebook")

@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import BrowserContext
 
 from tests.browser.looking import check
-from tests.browser.test_requester_money import sign_in
+from tests.browser.people import sign_in
 from tests.clients import external_question
 from tests.server import RunningServer
 

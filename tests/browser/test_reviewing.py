@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.looking import check
-from tests.browser.test_desk import sign_in
+from tests.browser.people import sign_in
 from tests.clients import external_question
 
 pytestmark = pytest.mark.browser

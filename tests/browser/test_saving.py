@@ -6,8 +6,9 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
-from tests.browser.conftest import PASSWORD
+from tests.browser import people
 from tests.browser.looking import check
+from tests.browser.people import PASSWORD
 from tests.server import RunningServer
 
 pytestmark = pytest.mark.browser
@@ -27,10 +28,9 @@ def settings(
     """The settings of a project, open in a browser."""
     study = tmp_path / "study.toml"
     study.write_text('[project]\nslug = "two-tabs"\ntitle = "Two tabs"\nbudget = "10.00"\n')
-    server.manage("study", "apply", str(study), "--yes")
+    server.console("study", "apply", str(study), "--yes")
     page = context_of().new_page()
-    page.goto(f"/accounts/login/?next={PLACE}settings/")
-    sign_in(page, administrator)
+    people.sign_in(page, administrator, f"{PLACE}settings/")
     page.get_by_role("heading", name="Settings", exact=True).wait_for()
     return page
 

@@ -2,18 +2,17 @@
 
 import os
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import pytest
 from playwright.sync_api import BrowserContext, Locator, Page, expect
 
 from annotation.desk.search import ABOUT_TEXTBOOKS
 from tests.browser import test_releases
-from tests.browser.conftest import PASSWORD
 from tests.browser.keyboard import tab_to
 from tests.browser.looking import check
+from tests.browser.people import PASSWORD, sign_in
 from tests.browser.searching import Searching
-from tests.browser.test_desk import sign_in
 from tests.server import RunningServer
 
 pytestmark = pytest.mark.browser
@@ -21,9 +20,8 @@ LARGE = {"30-empty", "32-five-turns", "33-refused"}
 
 
 @pytest.fixture(scope="module")
-def searching(server: RunningServer) -> Iterator[Searching]:
-    with Searching(server) as inside:
-        yield inside
+def searching(server: RunningServer) -> Searching:
+    return Searching(server)
 
 
 @pytest.fixture

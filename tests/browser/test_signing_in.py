@@ -14,8 +14,9 @@ from allauth.mfa.totp.internal.auth import format_hotp_value, hotp_value
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
 from tests import oidc_provider as oidc
-from tests.browser.conftest import PASSWORD, PATIENCE_MS
+from tests.browser.conftest import PATIENCE_MS
 from tests.browser.looking import check
+from tests.browser.people import PASSWORD
 from tests.repository import ROOT
 from tests.server import RunningServer
 

@@ -10,7 +10,7 @@ from axe_playwright_python.base import AXE_SCRIPT, AxeResults
 from playwright.sync_api import BrowserContext, Page, expect
 
 from tests.browser.looking import DARK, LIGHT, LOADED, SMALL, check
-from tests.browser.test_requester_money import sign_in
+from tests.browser.people import sign_in
 from tests.server import RunningServer
 
 pytestmark = pytest.mark.browser
@@ -93,7 +93,7 @@ def test_from_the_page_of_a_batch_to_a_person_who_is_done(
     server: RunningServer, administrator: str, context_of: Callable[..., BrowserContext]
 ) -> None:
     server.reset(data=True)
-    customer, number = server.manage("shell", "--no-imports", "-c", _SET_UP).split()[-2:]
+    customer, number = server.console("shell", "--no-imports", "-c", _SET_UP).split()[-2:]
     desk = context_of().new_page()
     desk.set_viewport_size({"width": 1280, "height": 900})
     sign_in(desk, administrator)

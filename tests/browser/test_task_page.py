@@ -1,7 +1,5 @@
 """A worker in our own task page, inside the marketplace's frame, in a real browser."""
 
-from collections.abc import Iterator
-
 import pytest
 from playwright.sync_api import FrameLocator, Page, expect
 
@@ -14,9 +12,8 @@ DONE = "Thank you, your work is submitted"
 
 
 @pytest.fixture(scope="module")
-def campaign(server: RunningServer) -> Iterator[Campaign]:
-    with Campaign(server) as running:
-        yield running
+def campaign(server: RunningServer) -> Campaign:
+    return Campaign(server)
 
 
 @pytest.fixture
@@ -52,6 +49,7 @@ def answers(campaign: Campaign, stage: int) -> list[dict[str, str]]:
 
 def test_a_worker_looks_accepts_answers_and_is_paid(colours, campaign, newcomer):
     page = newcomer().page
+    page.goto("/")
     page.get_by_role("link", name="Preview: Say what colour it is").click()
     frame = page.frame_locator("iframe")
     expect(frame.get_by_text("Preview.", exact=True)).to_be_visible()

@@ -17,9 +17,10 @@ from axe_playwright_python.base import AXE_SCRIPT, AxeResults
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
 from marketplace.questions import html_question_xml
-from tests.browser.conftest import PASSWORD, PATIENCE_MS
+from tests.browser.conftest import PATIENCE_MS
 from tests.browser.driving import Driver
 from tests.browser.looking import LIGHT
+from tests.browser.people import send_form, sign_up
 from tests.server import RunningServer
 
 pytestmark = pytest.mark.browser
@@ -82,13 +83,8 @@ class Market:
         """Accept the HIT of a page, and open it."""
         page, hit = self.pages[who], self.hits.get(name) or self.post(name)
         self.complaints.clear()
-        token = page.locator("[name=csrfmiddlewaretoken]").first.get_attribute("value")
-        accepted = page.request.post(
-            f"/projects/{hit['HITGroupId']}/tasks/accept",
-            form={"csrfmiddlewaretoken": token or "", "hit_id": hit["HITId"]},
-            headers={"Referer": self.server.url},
-            max_redirects=0,
-        )
+        tasks = f"/projects/{hit['HITGroupId']}/tasks"
+        accepted = send_form(page.context, tasks, f"{tasks}/accept", hit_id=hit["HITId"])
         page.goto(accepted.headers["location"])
         return page
 
@@ -108,22 +104,11 @@ def market(server: RunningServer, chromium: Browser) -> Iterator[Market]:
         context = chromium.new_context(base_url=server.url, viewport=size)  # type: ignore[arg-type]
         context.set_default_timeout(PATIENCE_MS)
         context.on("weberror", lambda error: made.complaints.append(str(error.error)))
-        made.contexts[who], made.pages[who] = context, sign_up(server, context)
+        sign_up(context, server)
+        made.contexts[who], made.pages[who] = context, context.new_page()
     yield made
     for context in made.contexts.values():
         context.close()
-
-
-def sign_up(server: RunningServer, context: BrowserContext) -> Page:
-    invitation = server.console("marketplace", "invite", "Course", "--uses", "1", "--json")
-    page = context.new_page()
-    page.goto(invitation["url_path"])
-    page.get_by_label("Username").fill(f"mira-{invitation['token'][:6].lower().strip('-_')}")
-    page.get_by_label("Password", exact=True).fill(PASSWORD)
-    page.get_by_label("The same once more").fill(PASSWORD)
-    page.get_by_role("button", name="Sign up").click()
-    page.wait_for_url("**/")
-    return page
 
 
 def plan_of(name: str) -> dict[str, Any]:

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.conftest import PASSWORD
 from tests.browser.looking import check
+from tests.browser.people import sign_in
 from tests.scale import TEST_ALL
 from tests.server import RunningServer
 
@@ -42,12 +42,7 @@ def places(server: RunningServer) -> dict[str, str]:
 @pytest.mark.parametrize("site", ["desk", "requester"])
 def test_a_webhook_from_its_form_to_its_messages(context_of, places: dict[str, str], site: str):
     page: Page = context_of().new_page()
-    page.goto(f"/accounts/login/?next={places[site]}/webhooks/")
-    page.get_by_label("Username").fill("wanda")
-    page.get_by_label("Password").fill(PASSWORD)
-    page.get_by_role("button", name="Sign in").click()
-    if page.url.endswith("/webhooks/") is False:
-        page.goto(f"{places[site]}/webhooks/")
+    sign_in(page, "wanda", f"{places[site]}/webhooks/")
     expect(page.get_by_role("heading", name="Webhooks", level=1)).to_be_visible()
     check(page)
     page.get_by_label("What it is for").fill("The lab's bot")
@@ -75,10 +70,7 @@ def test_a_webhook_from_its_form_to_its_messages(context_of, places: dict[str, s
 
 def test_pages_about_programs_and_accounts(context_of, places: dict[str, str], subtests: pytest.Subtests):
     page: Page = context_of().new_page()
-    page.goto("/accounts/login/?next=/desk/settings/")
-    page.get_by_label("Username").fill("wanda")
-    page.get_by_label("Password").fill(PASSWORD)
-    page.get_by_role("button", name="Sign in").click()
+    sign_in(page, "wanda")
     # The reference of the API has thousands of elements, for which axe takes a minute.
     for path in ("/desk/settings/", "/accounts/sessions/", *(["/api/"] if TEST_ALL else [])):
         with subtests.test(path=path):

@@ -4,14 +4,13 @@ import csv
 import json
 import re
 import zipfile
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.looking import check
-from tests.browser.test_desk import sign_in
+from tests.browser.people import sign_in
 from tests.browser.whole import Whole, query_log, systems_answers
 from tests.server import RunningServer
 
@@ -23,10 +22,9 @@ MOST_PAGES = 5
 
 
 @pytest.fixture
-def crowd(server: RunningServer, market: str) -> Iterator[Whole]:
+def crowd(server: RunningServer, market: str) -> Whole:
     """Workers who come when they are called."""
-    with Whole(server) as running:
-        yield running
+    return Whole(server)
 
 
 def new_project(page: Page, market: str) -> None:

@@ -5,31 +5,11 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
-from tests.browser.conftest import PASSWORD
 from tests.browser.keyboard import tab_to
 from tests.browser.looking import check
-from tests.server import RunningServer
+from tests.browser.people import sign_in
 
 pytestmark = pytest.mark.browser
-
-
-@pytest.fixture
-def market(server: RunningServer, monkeypatch: pytest.MonkeyPatch) -> str:
-    """An account at the server's own marketplace, as an endpoint to publish on."""
-    server.reset(data=True)
-    account = server.requester()
-    monkeypatch.setenv("CROWD_ACCESS_KEY", account.access_key)
-    monkeypatch.setenv("CROWD_SECRET", account.secret)
-    server.manage("crowd", "endpoint", "add", account.name, "--preset", "local", "--url", server.api_url)
-    return account.name
-
-
-def sign_in(page: Page, name: str) -> None:
-    page.goto("/accounts/login/?next=/desk/new-project/")
-    page.get_by_label("Username").fill(name)
-    page.get_by_label("Password").fill(PASSWORD)
-    page.get_by_role("button", name="Sign in").click()
-    page.get_by_role("heading", name="New project").wait_for()
 
 
 def press(page: Page, name: str) -> None:
@@ -41,7 +21,7 @@ def test_a_project_begins_by_keyboard_and_says_what_is_next(
     market: str, administrator: str, context_of: Callable[..., BrowserContext]
 ) -> None:
     page = context_of().new_page()
-    sign_in(page, administrator)
+    sign_in(page, administrator, "/desk/new-project/")
     check(page)
     press(page, "Reference answers")
     page.get_by_role("heading", name="Reference answers").wait_for()

@@ -5,20 +5,29 @@ import re
 import pytest
 from playwright.sync_api import expect
 
+from tests.browser.conftest import Person
+from tests.browser.people import PASSWORD
+
 pytestmark = pytest.mark.browser
 
 
-def test_a_worker_signs_up_looks_accepts_answers_and_finds_it_in_the_history(lab, newcomer):
+def test_a_worker_signs_up_looks_accepts_answers_and_finds_it_in_the_history(lab, server, context_of):
     lab.post()
-    mira = newcomer()
-    page = mira.page
+    invitation = server.console("marketplace", "invite", "Course", "--uses", "1", "--json")
+    page = context_of().new_page()
+    page.goto(invitation["url_path"])
+    page.get_by_label("Username").fill(f"mira-of-{lab.account.name}")
+    page.get_by_label("Password", exact=True).fill(PASSWORD)
+    page.get_by_label("The same once more").fill(PASSWORD)
+    page.get_by_role("button", name="Sign up").click()
+    page.wait_for_url("**/")
     expect(page.get_by_text("Welcome.")).to_be_visible()
     page.get_by_role("link", name="Say what you see", exact=True).click()
     expect(page.get_by_text("Preview.", exact=True)).to_be_visible()
     expect(page.frame_locator("iframe").get_by_role("heading")).to_have_text("What colour is the sky?")
     page.get_by_role("button", name="Accept", exact=True).click()
     expect(page.get_by_role("timer")).to_have_text(re.compile(r"^(30:00|29:\d\d)$"))
-    mira.answer("Blue, mostly.")
+    Person(page, "mira").answer("Blue, mostly.")
     expect(page.get_by_role("heading", level=1)).to_have_text("Thank you, your work is submitted")
     page.get_by_role("link", name="History").click()
     expect(page.get_by_role("listitem").filter(has_text="Say what you see")).to_contain_text("Waiting")
@@ -125,6 +134,7 @@ def test_everything_works_on_a_phone(lab, newcomer):
     lab.post()
     mira = newcomer(viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True)
     page = mira.page
+    page.goto("/")
     menu = page.get_by_role("navigation", name="Main").bounding_box()
     assert menu["y"] + menu["height"] == pytest.approx(844, abs=1)
     page.get_by_role("link", name="Preview: Say what you see").tap()
@@ -142,6 +152,7 @@ def test_everything_works_on_a_phone(lab, newcomer):
 def test_everything_works_with_the_keyboard_alone(lab, newcomer):
     lab.post()
     page = newcomer().page
+    page.goto("/")
     press = page.keyboard.press
 
     def tab_to(name):
@@ -207,8 +218,6 @@ def test_mistakes_in_a_form_get_the_focus(lab, newcomer):
 
 
 def test_signing_in_and_out(lab, newcomer, context_of):
-    from tests.browser.conftest import PASSWORD
-
     mira = newcomer()
     page = context_of().new_page()
     page.goto("/history")

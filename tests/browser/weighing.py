@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from tests.browser.releasing import _work_off
-from tests.inside import Inside, serve
+from tests.browser.campaign import run_jobs
+from tests.inside import Inside
 from tests.server import RunningServer
 
 QUESTION = "How much does the ticket cost?"
@@ -16,7 +16,7 @@ ANSWER = "The ticket costs 25 euros and the train is green."
 
 
 class Weighing(Inside):
-    """A project inside the installation of a server; a context manager."""
+    """A project inside the installation of a server."""
 
     module = "tests.browser.weighing"
 
@@ -68,6 +68,4 @@ def _project(*, owner: str, password: str) -> str:
     return reverse("evaluations:query", args=[project.slug, query.pk])
 
 
-if __name__ == "__main__":
-    COMMANDS: dict[str, Any] = {"project": _project, "work_off": _work_off}
-    serve(COMMANDS)
+COMMANDS: dict[str, Any] = {"project": _project, "work_off": run_jobs}

@@ -1,15 +1,13 @@
 """What happens beside the researcher of the whole job: workers come, jobs run, the files to upload.
 
-`python -m tests.browser.whole` inside, `Whole` outside, as in `tests.browser.campaign`.
+`COMMANDS` inside, `Whole` outside, as in `tests.browser.campaign`.
 """
 
 import json
 from pathlib import Path
 from typing import Any
 
-from tests.browser.annotating import _run_jobs
-from tests.browser.campaign import Campaign, tick_thrice
-from tests.inside import serve
+from tests.browser.campaign import Campaign, run_jobs, tick_thrice
 from tests.server import ROOT
 
 QUERIES = ROOT / "annotation" / "sample" / "queries.jsonl"
@@ -22,7 +20,7 @@ _OTHERS = 3
 
 
 class Whole(Campaign):
-    """A crowd of simulated workers on a running server; a context manager."""
+    """A crowd of simulated workers on a running server."""
 
     module = "tests.browser.whole"
 
@@ -32,10 +30,6 @@ class Whole(Campaign):
             "crowd", url=self._server.url, project=project, stage=stage, people=people, mix=mix
         )
         return submitted
-
-    def run_jobs(self) -> None:
-        """Do what waits for a jobs worker."""
-        self.ask("run_jobs")
 
 
 def query_log(folder: Path, count: int) -> Path:
@@ -104,5 +98,4 @@ def _crowd(*, url: str, project: str, stage: str, people: int, mix: str) -> int:
     return done.outcomes["submitted"]
 
 
-if __name__ == "__main__":
-    serve({"crowd": _crowd, "run_jobs": _run_jobs, "tick": tick_thrice})
+COMMANDS = {"crowd": _crowd, "run_jobs": run_jobs, "tick": tick_thrice}

@@ -16,12 +16,12 @@ def server() -> Iterator[RunningServer]:
 
 
 @pytest.fixture(scope="session")
-def work(server: RunningServer) -> Iterator[Callable[..., dict[str, Any]]]:
+def work(server: RunningServer) -> Callable[..., dict[str, Any]]:
     """Make a stage, let crowds work on it, and tell what came of it: see `inside.py`."""
-    with Inside("tests.simulation.inside", server) as inside:
+    inside = Inside("tests.simulation.inside", server)
 
-        def work(*crowds: dict[str, Any], **stage: Any) -> dict[str, Any]:
-            done: dict[str, Any] = inside.ask("work", crowds=crowds, **stage)
-            return done
+    def work(*crowds: dict[str, Any], **stage: Any) -> dict[str, Any]:
+        done: dict[str, Any] = inside.ask("work", crowds=crowds, **stage)
+        return done
 
-        yield work
+    return work

@@ -1,7 +1,7 @@
 """Makes stages on a running server, lets crowds work on them, tells what came of it.
 
-It is a process with the server's settings (see tests/inside.py). Everything goes the ways that people and
-researchers go; only the tables are read directly at the end.
+It works in a process with the server's settings (see tests/inside.py). Everything goes the ways that people
+and researchers go; only the tables are read directly at the end.
 """
 
 import threading
@@ -9,25 +9,20 @@ import uuid
 from typing import Any
 from unittest.mock import patch
 
-import django
+from django.conf import settings
 
-django.setup()
-
-from django.conf import settings  # noqa: E402
-
-from core.projects.services import create_project  # noqa: E402
-from crowd.kinds import kind_of  # noqa: E402
-from crowd.models import Assignment, Endpoint, Hit, MarketOperation, Stage, Worker  # noqa: E402
-from crowd.services.endpoints import create_endpoint  # noqa: E402
-from crowd.services.stages import create_stage, open_stage, pause_stage  # noqa: E402
-from crowd.services.tick import Round, tick  # noqa: E402
-from crowd.simulation.accounts import accounts  # noqa: E402
-from crowd.simulation.answers import crowd_of  # noqa: E402
-from crowd.simulation.run import Crowd  # noqa: E402
-from examples.poll.models import Vote  # noqa: E402
-from marketplace.models import Requester  # noqa: E402
-from marketplace.services.people import create_requester, deposit  # noqa: E402
-from tests.inside import serve  # noqa: E402
+from core.projects.services import create_project
+from crowd.kinds import kind_of
+from crowd.models import Assignment, Endpoint, Hit, MarketOperation, Stage, Worker
+from crowd.services.endpoints import create_endpoint
+from crowd.services.stages import create_stage, open_stage, pause_stage
+from crowd.services.tick import Round, tick
+from crowd.simulation.accounts import accounts
+from crowd.simulation.answers import crowd_of
+from crowd.simulation.run import Crowd
+from examples.poll.models import Vote
+from marketplace.models import Requester
+from marketplace.services.people import create_requester, deposit
 
 #: Accounts made for all crowds of a server together, so that a person's number is the same in each.
 PEOPLE = 40
@@ -172,5 +167,4 @@ def work(*, crowds: list[dict[str, Any]], **wanted: Any) -> dict[str, Any]:
     return {"stage": stage.pk, "said": said, "paid_cents": paid(stage) - before, **look(stage)}
 
 
-if __name__ == "__main__":
-    serve({"work": work})
+COMMANDS = {"work": work}
