@@ -8,7 +8,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from tests.browser.campaign import Campaign, new_endpoint, run_jobs, tick_thrice
+from tests.browser.campaign import Campaign, end_stages, new_endpoint, run_jobs, tick_thrice
 
 
 class Annotating(Campaign):
@@ -229,6 +229,7 @@ def _answered(*, url: str, query: str, passages: list[str], answers: list[str]) 
 
 
 COMMANDS = {
+    "end_stages": end_stages,
     "project": _project,
     "stage": _stage,
     "tick": tick_thrice,

@@ -15,6 +15,11 @@ class Campaign(Inside):
     def __init__(self, server: RunningServer) -> None:
         super().__init__(self.module, server)
 
+    def begin(self) -> None:
+        """Nothing of earlier tests is at the marketplace, and rounds look after none of their stages."""
+        self._server.reset(data=True)
+        self.ask("end_stages")
+
     def open(self, **fields: Any) -> int:
         """Open a poll and publish it; the stage's number."""
         number: int = self.ask("open", url=self._server.url, **fields)
@@ -121,6 +126,14 @@ def run_jobs() -> None:
         runner.run(job_id=job.pk)
 
 
+def end_stages() -> None:
+    """Rounds have nothing to do with the stages that there are: each would ask for HITs that are gone."""
+    from crowd.models import MarketOperation, Stage
+
+    MarketOperation.objects.exclude(state__in=MarketOperation.FINAL).delete()
+    Stage.objects.update(status=Stage.Status.DRAFT)
+
+
 def _close(*, stage: int) -> None:
     from crowd.models import Stage
 
@@ -147,6 +160,7 @@ def _add_endpoint(*, name: str, url: str, access_key: str, secret: str) -> None:
 
 
 COMMANDS = {
+    "end_stages": end_stages,
     "open": _open,
     "tick": tick_thrice,
     "close": _close,

@@ -199,7 +199,7 @@ def newcomer(context_of: Callable[..., BrowserContext], server: RunningServer) -
 @pytest.fixture
 def market(server: RunningServer) -> str:
     """An account at the server's own marketplace, as an endpoint to publish on."""
-    server.reset(data=True)
+    Campaign(server).begin()
     account = server.requester()
     keys = {"access_key": account.access_key, "secret": account.secret}
     server.call(Campaign.module, "add_endpoint", name=account.name, url=server.api_url, **keys)
@@ -215,5 +215,6 @@ def administrator(server: RunningServer) -> str:
 @pytest.fixture
 def annotating(server: RunningServer) -> Annotating:
     """Projects of queries, on a marketplace without anything of earlier tests."""
-    server.reset(data=True)
-    return Annotating(server)
+    projects = Annotating(server)
+    projects.begin()
+    return projects

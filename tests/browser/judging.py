@@ -5,7 +5,7 @@
 
 from typing import Any
 
-from tests.browser.campaign import Campaign, new_endpoint, tick_thrice
+from tests.browser.campaign import Campaign, end_stages, new_endpoint, tick_thrice
 
 
 class Judgers(Campaign):
@@ -135,6 +135,7 @@ def _measured() -> dict[str, str]:
 
 
 COMMANDS = {
+    "end_stages": end_stages,
     "stage": _stage,
     "judged": _judged,
     "trial": _trial,

@@ -22,8 +22,9 @@ HOSTILE = "<img src=x onerror=alert(1)> \u202e" + "\u05d9\u05d5\u05dd " + "w" * 
 
 @pytest.fixture
 def judgers(server: RunningServer) -> Judgers:
-    server.reset(data=True)
-    return Judgers(server)
+    projects = Judgers(server)
+    projects.begin()
+    return projects
 
 
 def survey() -> list[dict[str, Any]]:

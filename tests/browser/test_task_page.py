@@ -17,9 +17,9 @@ def campaign(server: RunningServer) -> Campaign:
 
 
 @pytest.fixture
-def colours(campaign: Campaign, server: RunningServer) -> int:
+def colours(campaign: Campaign) -> int:
     """A poll about two things in one HIT, open to workers."""
-    server.reset(data=True)
+    campaign.begin()
     return campaign.open()
 
 
