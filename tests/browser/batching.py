@@ -37,6 +37,12 @@ class Desk:
         self.upload("Table", "tasks.csv", table)
         self.page.get_by_role("button", name="Read the table").click()
 
+    def make_draft(self, html: str, table: str) -> str:
+        """Of a new template and a table, past the forms for both; where its page is."""
+        named = {"customer_id": self.customer_id, "html": html, "table": table}
+        number: int = self.server.call("tests.browser.batching", "draft", **named)
+        return f"batches/{number}/"
+
     def upload(self, label: str, name: str, text: str) -> None:
         """Choose a file."""
         file: Any = {"name": name, "mimeType": "text/csv", "buffer": text.encode()}
@@ -57,3 +63,17 @@ class Desk:
     def task(self) -> FrameLocator:
         """Inside of the frame of a preview."""
         return self.page.frame_locator("iframe")
+
+
+def _draft(*, customer_id: str, html: str, table: str) -> int:
+    from marketplace.models import Requester
+    from tests.batches import making
+
+    requester = Requester.objects.get(customer_id=customer_id)
+    batch = making.draft(
+        requester, table, html=html, title="Say what you see", description="One short answer."
+    )
+    return batch.number
+
+
+COMMANDS = {"draft": _draft}

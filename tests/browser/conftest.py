@@ -97,6 +97,20 @@ def chromium() -> Iterator[Browser]:
         browser.close()
 
 
+def open_context(
+    chromium: Browser, server: RunningServer, complaints: list[str], **options: Any
+) -> BrowserContext:
+    """A new browser profile on our server; what pages throw, and where they break our policy, is kept."""
+    context = chromium.new_context(base_url=server.url, **options)
+    context.set_default_timeout(PATIENCE_MS)
+    context.on("weberror", lambda error: complaints.append(str(error.error)))
+    context.on(
+        "console",
+        lambda said: complaints.append(said.text) if "Content Security Policy" in said.text else None,
+    )
+    return context
+
+
 @pytest.fixture
 def context_of(chromium: Browser, server: RunningServer) -> Iterator[Callable[..., BrowserContext]]:
     """A new browser profile on our server; a page that throws, or breaks our policy, fails the test."""
@@ -104,15 +118,8 @@ def context_of(chromium: Browser, server: RunningServer) -> Iterator[Callable[..
     complaints: list[str] = []
 
     def make(**options: Any) -> BrowserContext:
-        context = chromium.new_context(base_url=server.url, **options)
-        context.set_default_timeout(PATIENCE_MS)
-        context.on("weberror", lambda error: complaints.append(str(error.error)))
-        context.on(
-            "console",
-            lambda said: complaints.append(said.text) if "Content Security Policy" in said.text else None,
-        )
-        made.append(context)
-        return context
+        made.append(open_context(chromium, server, complaints, **options))
+        return made[-1]
 
     yield make
     for context in made:
@@ -194,6 +201,34 @@ def newcomer(context_of: Callable[..., BrowserContext], server: RunningServer) -
         return Person(context.new_page(), sign_up(context, server))
 
     return make
+
+
+@dataclass(frozen=True)
+class Profile:
+    """A browser profile of somebody who has signed up, and what its pages complained about."""
+
+    context: BrowserContext
+    name: str
+    complaints: list[str]
+
+
+@pytest.fixture(scope="module")
+def profile(chromium: Browser, server: RunningServer) -> Iterator[Profile]:
+    """One profile for a module: signing up, and a browser that has loaded nothing yet, take a second."""
+    complaints: list[str] = []
+    context = open_context(chromium, server, complaints)
+    yield Profile(context, sign_up(context, server), complaints)
+    context.close()
+
+
+@pytest.fixture
+def mira(profile: Profile) -> Iterator[Person]:
+    """Somebody who has signed up, in a new tab; for tests of well-meant pages, which leave nothing behind."""
+    profile.complaints.clear()
+    page = profile.context.new_page()
+    yield Person(page, profile.name)
+    page.close()
+    assert not profile.complaints
 
 
 @pytest.fixture

@@ -4,6 +4,7 @@ How those pages look and work is for `test_working.py`, `test_access.py` and `te
 requests go with the cookies of the browser.
 """
 
+import html
 import re
 
 from playwright.sync_api import APIResponse, BrowserContext, FrameLocator, Page
@@ -42,14 +43,31 @@ def sign_in(page: Page, name: str, path: str = "") -> None:
 
 def accept(page: Page, group: str) -> None:
     """Accept the next HIT of a group, and open it."""
-    tasks = f"/projects/{group}/tasks"
-    page.goto(send_form(page.context, tasks, f"{tasks}/accept").headers["location"])
-    assert "assignment_id=" in page.url
+    page.goto(_accept_next(page.context, group))
 
 
 def take(page: Page, title: str) -> FrameLocator:
     """Accept a HIT of this title; the frame with its task page."""
-    listed = page.request.get("/").text()
-    [group] = re.findall(rf'href="/projects/([^/]+)/tasks"\s+aria-label="Preview: {title}"', listed)
-    accept(page, group)
+    accept(page, _group_of(page.context, title))
     return page.frame_locator("iframe")
+
+
+def take_address(page: Page, title: str) -> str:
+    """Accept a HIT of this title; the address of its task page, which no frame has loaded."""
+    work = page.request.get(_accept_next(page.context, _group_of(page.context, title))).text()
+    source = re.search(r'<iframe[^>]* src="([^"]+)"', work)
+    assert source, work
+    return html.unescape(source[1])
+
+
+def _group_of(context: BrowserContext, title: str) -> str:
+    listed = context.request.get("/").text()
+    [group] = re.findall(rf'href="/projects/([^/]+)/tasks"\s+aria-label="Preview: {title}"', listed)
+    return str(group)
+
+
+def _accept_next(context: BrowserContext, group: str) -> str:
+    tasks = f"/projects/{group}/tasks"
+    place = send_form(context, tasks, f"{tasks}/accept").headers["location"]
+    assert "assignment_id=" in place, place
+    return place

@@ -30,17 +30,6 @@ def test_the_sign_up_with_mistakes(server, context_of):
     check(page)
 
 
-def test_looking_and_working(lab, newcomer):
-    group = lab.post(count=3)
-    mira = newcomer()
-    mira.page.goto(f"/projects/{group}/tasks")
-    check(mira.page)
-    mira.accept(group)
-    check(mira.page)
-    mira.page.goto("/tasks")
-    check(mira.page)
-
-
 def test_a_group_that_needs_a_qualification(lab, newcomer):
     made = lab.account.client.create_qualification_type(
         Name="Guidelines read", Description="d", QualificationTypeStatus="Active", AutoGranted=True
@@ -93,25 +82,28 @@ def test_pages_of_workers(experienced, subtests):
             check(experienced.page)
 
 
-def test_pages_of_workers_who_have_done_nothing(lab, newcomer, subtests):
-    page = newcomer().page
+def test_pages_of_workers_who_have_done_nothing_and_of_their_first_hit(lab, newcomer, subtests):
+    mira = newcomer()
+    page = mira.page
     for path in ("/tasks", "/history", "/dashboard", "/inbox", "/desk/"):
         with subtests.test(path=path):
             page.goto(path)
             check(page)
-
-
-def test_after_submitting(lab, newcomer):
-    group = lab.post(count=2)
-    mira = newcomer()
+    group = lab.post(count=3)
+    page.goto(f"/projects/{group}/tasks")
+    check(page)
     mira.accept(group)
-    work = mira.page.url
+    check(page)
+    work = page.url
+    page.goto("/tasks")
+    check(page)
+    page.goto(work)
     mira.answer()
-    mira.page.get_by_role("button", name="Accept the next HIT").wait_for()
-    check(mira.page)
-    mira.page.goto(work)
-    mira.page.get_by_role("heading", name="You have submitted this HIT").wait_for()
-    check(mira.page)
+    page.get_by_role("button", name="Accept the next HIT").wait_for()
+    check(page)
+    page.goto(work)
+    page.get_by_role("heading", name="You have submitted this HIT").wait_for()
+    check(page)
 
 
 def test_pages_in_the_frame(lab, newcomer, context_of):

@@ -7,7 +7,8 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.looking import check
-from tests.browser.people import sign_in, take
+from tests.browser.people import sign_in, take_address
+from tests.scale import TEST_ALL
 
 pytestmark = pytest.mark.browser
 PASSAGES = [
@@ -48,36 +49,29 @@ def look(page: Page) -> None:
     assert page.evaluate("document.scrollingElement.scrollWidth") <= 390
 
 
-@pytest.mark.parametrize(
-    ("kind", "start_at", "config"),
-    [
+def test_pages_of_workers(annotating, newcomer, context_of, subtests):
+    kinds = [
         ("screening", "screening", {"instructions": "Take your time."}),
-        pytest.param(
-            "curation",
-            "curation",
-            {"instructions": "Take your time.", "highlights": True},
-            marks=pytest.mark.long,
-        ),
         ("distillation", "distillation", {"canary": True}),
-        pytest.param("continuation", "screening", {"canary": True}, marks=pytest.mark.long),
-    ],
-    ids=["screening", "curation", "distillation", "continuation"],
-)
-def test_pages_of_workers(annotating, newcomer, context_of, kind, start_at, config):
-    project = annotating.project(*LINES, start_at=start_at)
-    title = annotating.stage(project, kind, units_per_hit=2, config=config)
-    mira = newcomer(java_script_enabled=False).page
-    take(mira, title)
-    address = mira.locator("iframe").get_attribute("src")
-    page = context_of().new_page()
-    page.goto(address.partition("?")[0])
-    expect(page.get_by_text("Preview.", exact=True)).to_be_visible()
-    look(page)
-    page.goto(address)
-    look(page)
-    page.get_by_role("button", name="Submit").click()
-    expect(page.get_by_role("alert")).to_contain_text("need another look")
-    look(page)
+    ]
+    if TEST_ALL:
+        kinds += [
+            ("curation", "curation", {"instructions": "Take your time.", "highlights": True}),
+            ("continuation", "screening", {"canary": True}),
+        ]
+    mira, page = newcomer().page, context_of().new_page()
+    for kind, start_at, config in kinds:
+        with subtests.test(kind=kind):
+            project = annotating.project(*LINES, start_at=start_at)
+            address = take_address(mira, annotating.stage(project, kind, units_per_hit=2, config=config))
+            page.goto(address.partition("?")[0])
+            expect(page.get_by_text("Preview.", exact=True)).to_be_visible()
+            look(page)
+            page.goto(address)
+            look(page)
+            page.get_by_role("button", name="Submit").click()
+            expect(page.get_by_role("alert")).to_contain_text("need another look")
+            look(page)
 
 
 def test_the_page_of_a_rewrite(annotating, administrator, context_of):

@@ -104,8 +104,7 @@ def test_mistakes_get_the_focus_and_ten_thousand_columns_a_sentence(desk):
 
 @pytest.mark.parametrize("width", [390], ids=["phone"])
 def test_previews_can_be_walked_through_with_the_keyboard_on_a_small_screen(desk, width):
-    desk.make_template("<h1>${a}</h1>")
-    desk.make_batch("a\nfirst\nsecond\nthird\n")
+    desk.go(desk.make_draft("<h1>${a}</h1>", "a\nfirst\nsecond\nthird\n"))
     desk.page.set_viewport_size({"width": width, "height": 844})
     desk.page.get_by_role("link", name="Look at the tasks").press("Enter")
     expect(desk.task.get_by_role("heading")).to_have_text("first")

@@ -49,7 +49,11 @@ def new_stage(page: Page, market: str, look: Callable[[Page], None]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("script", "slug"), [(True, "with-script"), (False, "without-script")], ids=["script", "no script"]
+    ("script", "slug"),
+    [
+        pytest.param(True, "with-script", id="script"),
+        pytest.param(False, "without-script", id="no script", marks=pytest.mark.long),
+    ],
 )
 def test_a_researcher_opens_a_poll_and_sees_it_go_out(
     server: RunningServer,

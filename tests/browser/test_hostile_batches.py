@@ -26,9 +26,7 @@ def a_table(*cells: str) -> str:
 
 def preview(desk: Desk, html: str, table: str) -> None:  # noqa: F811
     """A draft, and the preview of its first task."""
-    desk.make_template(html)
-    desk.make_batch(table)
-    desk.page.get_by_role("link", name="Look at the tasks").click()
+    desk.go(f"{desk.make_draft(html, table)}tasks/1/")
 
 
 def test_a_script_in_a_cell_reads_nothing_of_the_requester(desk):  # noqa: F811

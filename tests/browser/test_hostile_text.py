@@ -5,7 +5,7 @@ import json
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.people import sign_in, take
+from tests.browser.people import sign_in, take_address
 
 pytestmark = pytest.mark.browser
 TURNED = "\u202e"
@@ -88,14 +88,18 @@ def on_a_phone(context_of):
     return open_page
 
 
-@pytest.mark.parametrize("kind", ["screening", "curation", "distillation"])
-def test_workers_see_hostile_texts_as_texts(annotating, newcomer, on_a_phone, kind):
-    project = annotating.project(LINE, start_at=kind, rules=False)
-    config = {"curation": {"highlights": True}}.get(kind, {})
-    mira = newcomer(java_script_enabled=False).page
-    take(mira, annotating.stage(project, kind, config=config))
-    page = on_a_phone()
-    page.goto(mira.locator("iframe").get_attribute("src"))
+def test_workers_see_hostile_texts_as_texts(annotating, newcomer, on_a_phone, subtests):
+    mira, page = newcomer().page, on_a_phone()
+    for kind in ("screening", "curation", "distillation"):
+        with subtests.test(kind=kind):
+            project = annotating.project(LINE, start_at=kind, rules=False)
+            config = {"curation": {"highlights": True}}.get(kind, {})
+            page.goto(take_address(mira, annotating.stage(project, kind, config=config)))
+            look_at_task(page, kind)
+
+
+def look_at_task(page: Page, kind: str) -> None:
+    """The page of a task, and what it says to an answer that is wrong."""
     look(page)
     page.get_by_role("button", name="Submit").click()
     expect(page.get_by_role("alert")).to_be_visible()

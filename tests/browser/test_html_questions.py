@@ -63,9 +63,8 @@ def fill_crowd(frame):
     frame.get_by_label("How much").fill("4")
 
 
-def test_a_page_of_the_old_convention_works_unchanged(lab, newcomer):
+def test_a_page_of_the_old_convention_works_unchanged(lab, mira):
     group = post_html(lab, HELPER)
-    mira = newcomer()
     mira.accept(group)
     frame = task(mira)
     frame.get_by_label("Summary").fill("Tea & milk")
@@ -76,9 +75,8 @@ def test_a_page_of_the_old_convention_works_unchanged(lab, newcomer):
     assert answers(lab) == [{"comment": "Tea & milk", "kind": "a|b"}]
 
 
-def test_in_a_preview_the_button_of_an_old_page_is_closed(lab, newcomer):
+def test_in_a_preview_the_button_of_an_old_page_is_closed(lab, mira):
     group = post_html(lab, HELPER)
-    mira = newcomer()
     mira.page.goto(f"/projects/{group}/tasks")
     expect(task(mira).get_by_role("button")).to_be_disabled()
     expect(task(mira).get_by_role("button")).to_have_value("Accept the HIT first")
@@ -103,9 +101,8 @@ def test_fields_without_a_form_get_one_even_without_script(lab, newcomer):
     assert answers(lab) == [{"cat": "yes"}]
 
 
-def test_a_crowd_form_posts_one_field_with_everything(lab, newcomer):
+def test_a_crowd_form_posts_one_field_with_everything(lab, mira):
     group = post_html(lab, CROWD % ("", ""))
-    mira = newcomer()
     mira.accept(group)
     fill_crowd(task(mira))
     task(mira).get_by_role("button", name="Submit").click()
@@ -127,13 +124,12 @@ def test_a_crowd_form_posts_one_field_with_everything(lab, newcomer):
     ]
 
 
-def test_a_crowd_form_posts_field_by_field_where_it_says_so(lab, newcomer):
+def test_a_crowd_form_posts_field_by_field_where_it_says_so(lab, mira):
     multi = """<crowd-image-classifier-multi-select name="animals" categories='["Cat", "Dog"]' header="Which?"
       src="data:image/gif;base64,R0lGODlhAQABAAAAACw=" exclusion-category="{ text: 'None' }">
       </crowd-image-classifier-multi-select>
       <crowd-button form-action="submit" variant="primary">Send it</crowd-button>"""
     group = post_html(lab, CROWD % (' answer-format="flatten-objects"', multi))
-    mira = newcomer()
     mira.accept(group)
     frame = task(mira)
     fill_crowd(frame)
@@ -160,7 +156,7 @@ def test_a_crowd_form_posts_field_by_field_where_it_says_so(lab, newcomer):
     }
 
 
-def test_what_a_crowd_form_requires_is_asked_for_and_its_page_may_object(lab, newcomer):
+def test_what_a_crowd_form_requires_is_asked_for_and_its_page_may_object(lab, mira):
     page = (
         (CROWD % ("", "<div id=box></div>"))
         + """<script>
@@ -172,7 +168,6 @@ def test_what_a_crowd_form_requires_is_asked_for_and_its_page_may_object(lab, ne
     };</script>"""
     )
     group = post_html(lab, page)
-    mira = newcomer()
     mira.accept(group)
     frame = task(mira)
     frame.get_by_role("button", name="Submit").click()
@@ -187,9 +182,8 @@ def test_what_a_crowd_form_requires_is_asked_for_and_its_page_may_object(lab, ne
     assert len(answers(lab)) == 1
 
 
-def test_instructions_of_a_crowd_form_open_and_close_by_key(lab, newcomer):
+def test_instructions_of_a_crowd_form_open_and_close_by_key(lab, mira):
     group = post_html(lab, CROWD % ("", ""))
-    mira = newcomer()
     mira.page.goto(f"/projects/{group}/tasks")
     frame = task(mira)
     frame.get_by_role("button", name="How to").press("Enter")
@@ -231,13 +225,12 @@ def test_a_question_form_is_worked_on_with_and_without_script(lab, newcomer):
     ]
 
 
-def test_a_pattern_is_checked_by_the_browser(lab, newcomer):
+def test_a_pattern_is_checked_by_the_browser(lab, mira):
     pattern = (
         '<FreeTextAnswer><Constraints><AnswerFormatRegex regex="^[A-Z]{2}[0-9]$" flags="i" '
         'errorText="Two letters and a digit."/></Constraints></FreeTextAnswer>'
     )
     group = lab.post(question=form_xml(ask("code", pattern)))
-    mira = newcomer()
     mira.accept(group)
     field = task(mira).get_by_label("Which?")
     field.fill("abc")

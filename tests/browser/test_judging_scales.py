@@ -5,8 +5,9 @@ from playwright.sync_api import Page, expect
 
 from tests.browser.keyboard import name_in_focus, tab_to, take_with_keys
 from tests.browser.looking import check
-from tests.browser.people import take
+from tests.browser.people import take, take_address
 from tests.browser.test_judging import DONE, KPQA, in_view, judgers
+from tests.scale import TEST_ALL
 
 __all__ = ["judgers"]
 pytestmark = pytest.mark.browser
@@ -23,10 +24,8 @@ SCALES = {
 def opened(judgers, newcomer, context_of, config, **options) -> tuple[str, Page]:
     """The task of an accepted HIT as a page of its own."""
     title = judgers.stage([KPQA], config=config)
-    mira = newcomer(java_script_enabled=False).page
-    take(mira, title)
     page = context_of(**options).new_page()
-    page.goto(mira.locator("iframe").get_attribute("src"))
+    page.goto(take_address(newcomer().page, title))
     return title, page
 
 
@@ -114,17 +113,19 @@ def test_half_points_and_whole_ones_are_chosen_with_keys(judgers, newcomer):
     assert judgers.judged(title)["judgments"] == [["query-0", "unilm", 4.5, {}]]
 
 
-@pytest.mark.parametrize(
-    ("scale", "size"),
-    [
-        ("slider", PHONE), ("halves", PHONE), ("numbers", WIDE),
-        *(pytest.param(*other, marks=pytest.mark.long)
-          for other in (("slider", WIDE), ("halves", WIDE), ("numbers", PHONE))),
-    ],
-)  # fmt: skip
-def test_every_scale_is_in_view_and_for_everybody(judgers, newcomer, context_of, scale, size):
-    viewport = {"width": size[0], "height": size[1]}
-    _, page = opened(judgers, newcomer, context_of, SCALES[scale], viewport=viewport)
+def test_every_scale_is_in_view_and_for_everybody(judgers, newcomer, context_of, subtests):
+    sizes = [("slider", PHONE), ("halves", PHONE), ("numbers", WIDE)]
+    sizes += [("slider", WIDE), ("halves", WIDE), ("numbers", PHONE)] if TEST_ALL else []
+    mira, page = newcomer().page, context_of().new_page()
+    for scale, size in sizes:
+        with subtests.test(scale=scale, size=size):
+            page.set_viewport_size({"width": size[0], "height": size[1]})
+            page.goto(take_address(mira, judgers.stage([KPQA], config=SCALES[scale])))
+            look_at_scale(page, size)
+
+
+def look_at_scale(page: Page, size: tuple[int, int]) -> None:
+    """The scale is in view beside the answers, its choices fit a finger, and it is for everybody."""
     group = page.get_by_role("group", name=ASKED)
     assert all(in_view(page, part) for part in (page.locator(".predicted"), page.locator(".correct"), group))
     assert page.evaluate("document.scrollingElement.scrollWidth") <= size[0]

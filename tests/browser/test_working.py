@@ -79,33 +79,27 @@ def test_when_the_time_is_over_the_page_says_so_and_keeps_nothing_back(lab, newc
     expect(mira.page.locator("iframe")).to_be_hidden()
 
 
-def test_the_next_hit_is_accepted_automatically_until_none_is_left(lab, newcomer):
-    group = lab.post(count=2)
-    mira = newcomer()
-    mira.accept(group)
-    mira.page.get_by_label("Auto-accept next").check()
-    expect(mira.page.get_by_text("Saved")).to_be_visible()
-    first = mira.page.url
-    mira.answer()
-    mira.page.wait_for_url(lambda url: "assignment_id=" in url and url != first)
-    expect(mira.page.get_by_label("Auto-accept next")).to_be_checked()
-    mira.answer()
-    expect(mira.page.get_by_text("There is nothing left for you in this group.")).to_be_visible()
-
-
-def test_going_back_accepts_nothing_again(lab, newcomer):
+def test_the_next_hit_is_accepted_automatically_until_none_is_left_and_going_back_accepts_none(lab, newcomer):
     group = lab.post(count=3)
     mira = newcomer()
+    page = mira.page
     mira.accept(group)
-    mira.page.get_by_label("Auto-accept next").check()
-    expect(mira.page.get_by_text("Saved")).to_be_visible()
-    first = mira.page.url
+    page.get_by_label("Auto-accept next").check()
+    expect(page.get_by_text("Saved")).to_be_visible()
+    first = page.url
     mira.answer()
-    mira.page.wait_for_url(lambda url: "assignment_id=" in url and url != first)
-    mira.page.go_back()
-    mira.page.wait_for_timeout(500)
-    mira.page.goto("/tasks")
-    expect(mira.page.get_by_role("link", name="Continue")).to_have_count(1)
+    page.wait_for_url(lambda url: "assignment_id=" in url and url != first)
+    expect(page.get_by_label("Auto-accept next")).to_be_checked()
+    second = page.url
+    page.go_back()
+    page.wait_for_timeout(500)
+    page.goto("/tasks")
+    expect(page.get_by_role("link", name="Continue")).to_have_count(1)
+    page.goto(second)
+    mira.answer()
+    page.wait_for_url(lambda url: "assignment_id=" in url and url not in (first, second))
+    mira.answer()
+    expect(page.get_by_text("There is nothing left for you in this group.")).to_be_visible()
 
 
 def test_a_task_page_that_lies_gets_neither_the_window_nor_belief(lab, newcomer):
