@@ -85,7 +85,8 @@ def task_url() -> Iterator[str]:
 @pytest.fixture(scope="session")
 def server() -> Iterator[RunningServer]:
     environment = {"DJANGO_SUPERUSER_PASSWORD": PASSWORD, "DJANGO_SETTINGS_MODULE": "tests.settings_server"}
-    with RunningServer(environment=environment) as running:
+    # One process: each draws every kind of page for a first time. That several agree is for `conformance`.
+    with RunningServer(environment=environment, workers=1) as running:
         yield running
 
 
