@@ -52,7 +52,6 @@ def make_draft(
         columns=sheet.columns,
         properties=properties.stored(),
         file_name=sheet.name,
-        file_read=sheet.description[:200],
         created_by=user,
     )
     store_draft(batch, page=page, sheet=sheet, rows=sheet.rows, known_hosts=template.hosts)
@@ -74,6 +73,7 @@ def store_draft(
     """
     found = HostCollector(page, batch.columns)
     tasks = _check(batch, page, sheet, rows(), found)
+    batch.file_read = sheet.description[:200]
     if checked is not None:
         checked()
     if not tasks:

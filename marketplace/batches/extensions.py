@@ -369,7 +369,6 @@ def make_addition(*, batch: Batch, sheet: Sheet, leave_out: bool, user: User | N
         columns=batch.columns,
         properties=batch.properties,
         file_name=sheet.name,
-        file_read=sheet.description[:200],
         extends=batch,
         created_by=user,
     )

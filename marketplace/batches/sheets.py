@@ -84,6 +84,8 @@ class Sheet:
         start = self._file.read(max(map(len, MAGIC)))
         self.workbook = self._workbook(sheet) if start.startswith(MAGIC) else None
         self.delimiter, self._skip = ",", 0
+        #: Rows without their last, empty cells, which spreadsheets leave out; of the last reading.
+        self.short_rows = 0
         if self.workbook is None:
             if sheet:
                 raise self.error(f"it is no workbook, so it has no sheet {sheet[:60]!r}. Name none.")
@@ -99,7 +101,18 @@ class Sheet:
 
     @property
     def description(self) -> str:
-        """How the file was read, in words, with a caution where its encoding is a guess."""
+        """How the file was read, in words: a guessed encoding, and, once it was read, rows that end early."""
+        return f"{self._form}{self._short_words}"
+
+    @property
+    def _short_words(self) -> str:
+        if not self.short_rows:
+            return ""
+        rows = "1 row ends" if self.short_rows == 1 else f"{self.short_rows:,} rows end"
+        return f"; {rows} before the head does, with empty cells"
+
+    @property
+    def _form(self) -> str:
         if self.workbook is not None:
             of = f" of {len(self.workbook.sheets)}" if len(self.workbook.sheets) > 1 else ""
             return f"a workbook, sheet {self.workbook.sheet!r}{of}"
@@ -120,6 +133,7 @@ class Sheet:
         reading = self._read()
         next(reading)
         width, count = len(self.columns), 0
+        self.short_rows = 0
         for row in reading:
             if not any(row.cells):
                 continue
@@ -133,8 +147,11 @@ class Sheet:
             # Spreadsheets pad rows with empty cells, as far as their widest row goes.
             if len(cells) > width and not any(cells[width:]):
                 del cells[width:]
-            if len(cells) != width:
+            if len(cells) > width:
                 raise self._wrong_width(row, width)
+            if len(cells) < width:
+                self.short_rows += self.workbook is None
+                cells += [""] * (width - len(cells))
             self._check_cells(row)
             yield row
         if not count:

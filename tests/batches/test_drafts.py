@@ -45,9 +45,9 @@ def test_hosts_of_addresses_put_together_and_of_html_in_cells_are_found(lab):
             "question,picture\n1,2\n",
             r"uses \${image_url} on line 1, but tasks.csv has no column of that name",
         ),
-        ("question,image_url\n1,2\n3\n", "tasks.csv, line 3: the row has 1 cell, the head has 2"),
+        ("question,image_url\n1,2\n3,4,5\n", "tasks.csv, line 3: the row has 3 cells, the head has 2"),
     ],
-    ids=["no-column", "short-row"],
+    ids=["no-column", "long-row"],
 )
 def test_a_table_that_is_not_right_leaves_nothing_behind(lab, table, words):
     with pytest.raises(Refusal, match=words):

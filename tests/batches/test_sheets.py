@@ -96,9 +96,9 @@ def test_rows_can_be_read_again():
             "around the cell.",
         ),
         (
-            "a;b\n1\n",
+            "a;b\n1;2;3\n",
             {},
-            "t.csv, line 2: the row has 1 cell, the head has 2. A semicolon inside a cell needs quotation "
+            "t.csv, line 2: the row has 3 cells, the head has 2. A semicolon inside a cell needs quotation "
             "marks around the cell.",
         ),
         (
@@ -217,3 +217,10 @@ def test_results_that_come_back_may_be_wider_than_a_table_of_tasks():
     columns, rows = read(table, limits=RESULTS)
     assert len(columns) == 1_000
     assert rows[0][-1] == "x"
+
+
+def test_cells_that_a_spreadsheet_left_out_at_the_end_are_empty_and_counted():
+    """MTurk's own results have 163 cells under 165 names: Approve and Reject are not there yet."""
+    table = sheet("a,b,c\n1,2,3\n4\n5,6\n", "t.csv")
+    assert [row.cells for row in table.rows()] == [["1", "2", "3"], ["4", "", ""], ["5", "6", ""]]
+    assert table.description.endswith("; 2 rows end before the head does, with empty cells")
