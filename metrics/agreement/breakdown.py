@@ -37,6 +37,7 @@ ONE_ITEM = "not defined: only one item has two ratings, which says nothing about
 NO_KAPPA = f"not defined: no two workers share {LEAST_SHARED} items, or they do not vary"
 OF_ITSELF = "it is the overall score itself"
 SELECTED = "workers were removed by their kappa on this score; alpha after it is quoted cross-fitted"
+OVERALL_SAME = "not defined: all overall scores are the same"
 TOO_FEW = f"not defined: fewer than {_LEAST} ratings have both"
 _FIGURES = ("alpha", "kappa", "split_half", "spearman_brown")
 
@@ -75,7 +76,9 @@ def with_overall(ratings: Ratings, values: Floats, among: Mask) -> Figure:
     one, other = values[both], ratings.scores[both].astype(np.float64)
     one, other = one - one.mean(), other - other.mean()
     spread = float(np.sqrt(one @ one) * np.sqrt(other @ other))
-    return Figure(float(one @ other) / spread) if spread else Figure(None, NO_VARIATION)
+    if spread:
+        return Figure(float(one @ other) / spread)
+    return Figure(None, OVERALL_SAME if one.any() else NO_VARIATION)
 
 
 def aspect_rows(

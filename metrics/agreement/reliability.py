@@ -131,6 +131,7 @@ class _DoubledNames(Sequence[str]):
 Weights = npt.NDArray[np.float32]
 Drawn = npt.NDArray[np.uint8]
 TOO_FEW = "not defined: fewer than three items keep a rating in both halves"
+SAME_MEANS = "not defined: in each split, all items have the same mean in one half"
 NO_AGREEMENT = "the halves of the ratings do not agree above chance"
 NO_INTERVAL = "no interval was asked for (0 replicates)"
 TOO_FEW_TO_DRAW = "not defined: it needs five items and five workers"
@@ -225,7 +226,9 @@ def _halves(
         both = ~(np.isnan(one) | np.isnan(two))
         r = _pearson(one[both], two[both]) if both.sum() >= LEAST_ITEMS else None
         if r is None:
-            reason = data.NO_VARIATION if both.sum() >= LEAST_ITEMS else TOO_FEW
+            enough = both.sum() >= LEAST_ITEMS
+            alike = data.NO_VARIATION if len(np.unique(ratings.scores)) < 2 else SAME_MEANS
+            reason = alike if enough else TOO_FEW
             continue
         found.append(r)
         items.append(int(both.sum()))

@@ -140,6 +140,24 @@ def test_what_would_mislead_is_null_with_a_reason():
     assert constant["reason"]["pearson"] == "not defined: all ratings are the same"
 
 
+def test_ratings_that_vary_are_not_called_the_same():
+    """89 fives and a 3: in each split, the means of one half are all 5; that is what the reason says."""
+    skewed = ratings_of(
+        [(f"i{item}", f"w{n}", 3 if (item, n) == (7, 1) else 5) for item in range(30) for n in range(3)]
+    )
+    figures = report(skewed, NONE, replicates=0, splits=3)["reliability"]
+    assert figures["split_half"] is None
+    assert (
+        figures["reason"]["split_half"]
+        == "not defined: in each split, all items have the same mean in one half"
+    )
+    aspect = rows_of(
+        ratings=ratings_of([("a", "v", 4), ("a", "w", 4), ("b", "v", 4)]),
+        aspects={"a": np.array([1.0, 2, 3])},
+    )
+    assert aspect["a"]["before"]["reason"]["pearson"] == "not defined: all overall scores are the same"
+
+
 def test_fractions_are_refused():
     with pytest.raises(ValueError, match="whole numbers"):
         rows_of(aspects={"a": np.full(len(RATINGS), 2.5)})
