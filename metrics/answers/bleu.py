@@ -18,7 +18,7 @@ that of sacrebleu (Chen and Cherry 2014, methods 1 to 3).
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 from itertools import pairwise
 from typing import Any
@@ -524,13 +524,15 @@ def _measure(chunk: Chunk, _: Any, how: Bleu, tokeniser: Tokeniser) -> ChunkValu
 
 
 def _corpus(sums: Floats, how: Bleu) -> float | None:
-    """BLEU of the summed counts, all orders counted; None where nothing had a reference."""
+    """BLEU of the summed counts; None where nothing had a reference.
+
+    With an effective order, as in sacrebleu, orders that no candidate is long enough for do not count.
+    """
     n = how.n
     c, r, counted = sums[2 * n :]
     if not counted:
         return None
-    whole = replace(how, effective=False)
-    return float(bleu(sums[None, :n], sums[None, n : 2 * n], [c], [r], whole)[0])
+    return float(bleu(sums[None, :n], sums[None, n : 2 * n], [c], [r], how)[0])
 
 
 def make(name: str, profile: Profile) -> Metric:

@@ -7,7 +7,8 @@
 
 N is the number of sets of references (one per candidate), df the number of those with the n-gram; both come
 from a first pass over the data set. So the value of an answer depends on which other answers are scored with
-it. With a single set of references log N = 0, and every value is 0. l counts bigrams, as coco-caption does.
+it. With a single set of references log N = 0, and no value says anything: none is given. l counts bigrams, as
+coco-caption does.
 """
 
 from collections.abc import Sequence
@@ -123,6 +124,13 @@ class Frequencies:
         weights: npt.NDArray[np.float64] = np.log(float(max(self.documents, 1))) - np.log(frequency)
         return weights
 
+    @property
+    def tell_nothing(self) -> bool:
+        """Each n-gram is in every document, so that none weighs anything: one question, or the same again."""
+        while len(self._heaps) > 1:
+            self._merge_last()
+        return self.documents > 0 and all(bool((counts == self.documents).all()) for _, counts in self._heaps)
+
     def _merge_last(self) -> None:
         (hashes, counts), (others, more) = self._heaps.pop(), self._heaps.pop()
         self._heaps.append(_counted(np.concatenate((hashes, others)), np.concatenate((counts, more))))
@@ -148,6 +156,8 @@ VERSION = 1
 REFERENCES = {"mean": "mean over references", "max": "best reference alone, each with the others' k-th"}
 #: Values are rounded so that what is equal on paper is equal, whatever was summed up first.
 DECIMALS = 12
+#: A word weighs log N - log of the questions with it, which is 0 for each word where N is 1.
+ONE_QUESTION = "CIDEr compares how rare words are among questions, and all references are those of one"
 #: Entries of pairs that are compared at a time.
 _BLOCK = 1 << 20
 
@@ -226,6 +236,8 @@ def _spread(grams: Grams, texts: Places) -> tuple[Places, Places]:
 
 
 def _measure(chunk: Chunk, found: list[Frequencies], how: Cider, tokeniser: Tokeniser) -> ChunkValues:
+    if found and all(frequencies.tell_nothing for frequencies in found):
+        return ChunkValues(np.full(len(chunk), np.nan), why={ONE_QUESTION: len(chunk)})
     grams = _grams(chunk, how, tokeniser)
     lengths = np.maximum(chunk.tokens(tokeniser).lengths - 1, 0)
     of = owners(chunk.starts)

@@ -42,12 +42,13 @@ def test_it_is_the_bleu_of_sacrebleu(drawn, n, smoothing, value, effective):
 
 
 @settings(max_examples=limit_cases(60), deadline=None)
-@given(drawn=cases(), smoothing=st.sampled_from(["none", "floor", "add-k", "exp"]))
-def test_the_score_of_a_corpus_is_that_of_sacrebleu(drawn, smoothing):
-    theirs = BLEU(tokenize="none", smooth_method=smoothing)
+@given(drawn=cases(), smoothing=st.sampled_from(["none", "floor", "add-k", "exp"]), effective=st.booleans())
+def test_the_score_of_a_corpus_is_that_of_sacrebleu(drawn, smoothing, effective):
+    """Two identical answers of two words have 1, as each of them has, and not 0 for want of four words."""
+    theirs = BLEU(tokenize="none", smooth_method=smoothing, effective_order=effective)
     most = max(len(references) for _, references in drawn)
     columns = [[refs[k] if k < len(refs) else None for _, refs in drawn] for k in range(most)]
-    measured = metric("bleu-4", split_on_spaces(bleu={"smoothing": smoothing}))
+    measured = metric("bleu-4", split_on_spaces(bleu={"smoothing": smoothing, "effective": effective}))
     answers = Answers([candidate for candidate, _ in drawn], [references for _, references in drawn])
 
     found = score(answers, [measured]).corpus["bleu-4"]
