@@ -272,6 +272,7 @@ class FileTable:
         places: Places,
         *,
         external: Sequence[str],
+        lower_better: Sequence[str] = (),
         scale: tuple[float, float] | None,
         scored: bool,
         response_filter: str | None = None,
@@ -289,7 +290,11 @@ class FileTable:
         if response_filter is not None:
             self.has |= {"response_filter"}
         self.no_ratings = ""
-        self.notes: list[str] = []
+        self._signs = [-1.0 if name in lower_better else 1.0 for name in external]
+        self.notes: list[str] = [
+            f"{name}: lower values are better, so they are taken with the opposite sign."
+            for name in lower_better
+        ]
 
     def rows(self) -> Iterator[Row]:
         """All rows that are not empty."""
@@ -374,7 +379,8 @@ class FileTable:
         if self._scored:
             self._scores(row, read)
         if self.external:
-            row.external = tuple(read.number(self.places.external[each]) for each in self.external)
+            values = (read.number(self.places.external[each]) for each in self.external)
+            row.external = tuple(sign * value for sign, value in zip(self._signs, values, strict=True))
         return row
 
     def _references(self, read: "_Reader") -> tuple[list[str], list[str]]:
@@ -476,17 +482,20 @@ def open_table(
     encoding: str = "",
     quotes: bool = True,
     external: Sequence[str] = (),
+    lower_better: Sequence[str] = (),
     scale: tuple[float, float] | None = None,
     scored: bool | None = None,
     response_filter: str | None = None,
 ) -> FileTable:
     """The file with its columns. `scored`: it must have human scores; False: they are not even looked at.
     `response_filter` names the filter that has been over its single ratings, "none" for none, where no column
-    says so.
+    says so. Of the columns in `external`, those in `lower_better` are better the lower they are.
 
     EvaluationError, with file, line, column and remedy, for everything that cannot be read.
     """
     given = dict(columns or {})
+    if strange := [name for name in lower_better if name not in external]:
+        raise EvaluationError(f"--lower-better {strange[0]}: name the column with --external as well.")
     known = [*_KNOWN, *given.values(), *external, *(each for names in ONE.values() for each in names)]
     try:
         sheet = open_sheet(path, known=known, encoding=encoding, quotes=quotes)
@@ -507,6 +516,7 @@ def open_table(
         sheet,
         places,
         external=external,
+        lower_better=lower_better,
         scale=scale,
         scored=scored is not False,
         response_filter=response_filter,
@@ -616,6 +626,7 @@ def opened(
     encoding: str = "",
     quotes: bool = True,
     external: Sequence[str] = (),
+    lower_better: Sequence[str] = (),
     scale: tuple[float, float] | None = None,
     stage: str = "",
     scored: bool | None = False,
@@ -639,6 +650,7 @@ def opened(
             encoding=encoding,
             quotes=quotes,
             external=external,
+            lower_better=lower_better,
             scale=scale,
             scored=scored,
             response_filter=response_filter,

@@ -235,8 +235,25 @@ def _questions(report: dict[str, Any]) -> list[str]:
     return []
 
 
+def _turned_round(report: dict[str, Any]) -> list[str]:
+    return [
+        f"{name} agrees with people most closely of all, but the other way round (r = {_global(entry):.3f}). "
+        f"If lower values are better, say so: --lower-better {name}."
+        for name, entry in report["metrics"].items()
+        if _is_turned(report, name)
+    ]
+
+
+def _is_turned(report: dict[str, Any], name: str) -> bool:
+    """Whether scores of another tool agree best of all with people, where they are lowest."""
+    entry = report["metrics"][name]
+    r = _global(entry)
+    closest = max(abs(_global(each) or 0) for each in report["metrics"].values())
+    return r is not None and -r == closest > 0 and str(entry["signature"]).endswith("|external")
+
+
 def _metrics(report: dict[str, Any]) -> list[str]:
-    said = _without_scores(report)
+    said = [*_turned_round(report), *_without_scores(report)]
     for name, entry in report["metrics"].items():
         common = entry["most_common"]
         if common["share"] is not None and MOST <= common["share"] < 1:
@@ -288,7 +305,11 @@ def _floors(report: dict[str, Any]) -> list[str]:
         value = _global(entry)
         if value is None or value <= 0:
             continue
-        beaten = [name for name, metric in report["metrics"].items() if _below(_global(metric), value)]
+        beaten = [
+            name
+            for name, metric in report["metrics"].items()
+            if _below(_global(metric), value) and not _is_turned(report, name)
+        ]
         if beaten:
             said.append(f"No better than the floor “{floor}” (r = {value:.3f}): {', '.join(beaten)}.")
     return said

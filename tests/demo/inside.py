@@ -15,6 +15,7 @@ from datetime import timedelta
 
 import django
 import time_machine
+from django.core.management import call_command
 
 os.environ["DJANGO_SETTINGS_MODULE"] = "distillery.settings"
 SITE = "http://localhost:8123"
@@ -129,6 +130,7 @@ def main() -> None:
             later = datetime.datetime.now(datetime.UTC) + timedelta(days=int(days[0]))
             stack.enter_context(time_machine.travel(later))
         django.setup()
+        call_command("migrate", verbosity=0)  # the file may be older than the newest migrations
         begun = begin_again() if days else {}
         print(json.dumps({**begun, **tell()}))
 

@@ -16,6 +16,7 @@ from core.accounts.commandline import pairs
 from core.progress import silent
 from evaluations.choices import choose
 from evaluations.commandline import names, scale
+from evaluations.errors import EvaluationError
 from evaluations.file_table import opened
 from evaluations.report.answer import summary
 from evaluations.report.model import read_report
@@ -48,10 +49,24 @@ def evaluated(path, **options):
     return " ".join(out.getvalue().split()), json.loads((folder / "report.json").read_text())
 
 
-def reported(path, column=(), external=(), scale=None, metrics=FAST["metrics"], profile="default", **options):
+def reported(
+    path,
+    column=(),
+    external=(),
+    lower_better=(),
+    scale=None,
+    metrics=FAST["metrics"],
+    profile="default",
+    **options,
+):
     """The report alone, as the command has it made; the page is most of the work."""
     with opened(
-        str(path), columns=pairs("--column", column), external=external, scale=scale, scored=True
+        str(path),
+        columns=pairs("--column", column),
+        external=external,
+        lower_better=lower_better,
+        scale=scale,
+        scored=True,
     ) as table:
         picked = choose(table, metrics=metrics, profile=profile)
         asked = Options(**{"replicates": 20, "draws": 49, "processes": 1, **options})
@@ -278,6 +293,21 @@ def test_scores_of_another_tool_are_one_more_metric(table):
     assert pearson(report, "comet") == pytest.approx(1)
     assert report["metrics"]["comet"]["signature"] == "metric:comet|external"
     assert report["metrics"]["judge"]["n"] == 3
+
+
+def test_scores_that_are_better_the_lower_they_are_are_turned_where_that_is_said(table):
+    rows = [row | {"ter": f"{-float(row['scores'])}"} for row in invented()]
+    path = table(as_csv(rows))
+    asked = reported(path, external=("ter",))
+    words = "ter agrees with people most closely of all, but the other way round (r = -1.000)."
+    assert warned(asked, words) and warned(asked, "--lower-better ter")
+    no_better = [each.partition("): ")[2] for each in asked["warnings"] if "than the floor" in each]
+    assert not any("ter" in names for names in no_better)
+    turned = reported(path, external=("ter",), lower_better=("ter",))
+    assert pearson(turned, "ter") == pytest.approx(1)
+    assert warned(turned, "ter: lower values are better, so they are taken with the opposite sign.")
+    with pytest.raises(EvaluationError, match="name the column with --external as well"):
+        reported(path, lower_better=("ter",))
 
 
 def test_a_column_with_the_name_of_a_metric_is_no_second_one(table):

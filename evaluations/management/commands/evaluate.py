@@ -62,6 +62,13 @@ class Command(BaseCommand):
             help="columns with scores of other tools, each one more metric",
         )
         parser.add_argument(
+            "--lower-better",
+            type=commandline.names,
+            default=(),
+            metavar="COLUMN[,COLUMN]",
+            help="of these, the ones whose lower values are better, such as ter",
+        )
+        parser.add_argument(
             "--stage", default="", help="of a release whose answers were judged in several stages"
         )
         parser.add_argument(
@@ -162,6 +169,7 @@ class Command(BaseCommand):
             encoding=options["encoding"],
             quotes=not options["no_quotes"],
             external=options["external"],
+            lower_better=options["lower_better"],
             scale=options["scale"],
             stage=options["stage"],
             scored=True,
