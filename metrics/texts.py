@@ -21,6 +21,7 @@ Ids = npt.NDArray[np.int32]
 Places = npt.NDArray[np.intp]
 #: Fields of answers that have an entry per candidate.
 _PARALLEL = ("references", "questions", "labels", "reference_labels", "entities", "systems")
+_LISTS = ("references", "reference_labels", "entities")
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +48,15 @@ class Answers:
             given = getattr(self, name)
             if given is not None and len(given) != n:
                 raise ValueError(f"{name} has {len(given)} entries for {n} candidates")
+        if isinstance(self.candidates, str):
+            raise TypeError("candidates is one text; it must be a list of texts, one per answer")
+        for name in _LISTS:
+            given = getattr(self, name)
+            if given is not None and any(isinstance(texts, str) for texts in given):
+                raise TypeError(
+                    f"{name} is a list of texts; it must hold a list of texts for each candidate, such as "
+                    '[["in 1923"], ["yes", "it is"]]'
+                )
         if self.reference_labels is not None and any(
             len(labels) != len(references)
             for labels, references in zip(self.reference_labels, self.references, strict=True)

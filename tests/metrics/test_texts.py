@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from metrics import Answers
+from metrics import Answers, metric
 from metrics.texts import Chunk
 from metrics.tokens import CHAR, DEFAULT, WHITESPACE, Tokeniser
 from tests.scale import limit_cases
@@ -77,3 +77,16 @@ def test_a_field_of_another_length_is_refused():
         Answers(["a", "b"], [[], []], questions=["1"])
     with pytest.raises(ValueError, match="one opinion"):
         Answers(["a"], [["x", "y"]], reference_labels=[["Yes"]])
+
+
+def test_a_flat_list_of_references_is_refused_in_words():
+    """Of a text, each letter would be taken for a reference: zeros for what is equal."""
+    answers = ["a cat sat", "it rained"]
+    for name in ("bleu-4", "rouge-l", "exact"):
+        with pytest.raises(
+            TypeError, match="references is a list of texts; it must hold a list of texts for each"
+        ):
+            metric(name).score(answers, answers)
+    assert metric("exact").score(answers, [[text] for text in answers]).tolist() == [1, 1]
+    with pytest.raises(TypeError, match="candidates is one text"):
+        metric("exact").score("a", ["a"])
