@@ -240,6 +240,9 @@ class Visit(models.Model):
             models.Index(fields=["link", "address_digest"], name="visit_by_address"),
         ]
 
+    #: Whether this very call of `visits.agree` made the person a guest, and no earlier one.
+    agreed_just_now = False
+
     def __str__(self) -> str:
         return f"visit {self.pk} of {self.link_id}"
 

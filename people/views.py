@@ -167,9 +167,14 @@ def _remember(request: HttpRequest, answer: HttpResponse, visit: Visit, *, trust
     return answer
 
 
-def _go_on(request: HttpRequest, visit: Visit, *, trusted: bool) -> HttpResponse:
+def _lead_on(request: HttpRequest, visit: Visit, *, trusted: bool) -> HttpResponse:
     answer = redirect(_at("next", _token(request), visit, trusted=trusted))
     answer.status_code = 303
+    return answer
+
+
+def _go_on(request: HttpRequest, visit: Visit, *, trusted: bool) -> HttpResponse:
+    answer = _lead_on(request, visit, trusted=trusted)
     return _remember(request, answer, visit, trusted=trusted)
 
 
@@ -291,6 +296,10 @@ def consent(request: HttpRequest, link: StudyLink) -> HttpResponse:
             raise
         limits().take(counter, rate=_WRONG_RATE, burst=_WRONG_BURST)
         return _consent_page(request, link, visit, text, trusted=trusted, problem=str(error))
+    if not visit.agreed_just_now and not trusted:
+        # Somebody agreed before, and whoever posts again may be another: the work goes on, and the cookie
+        # stays as it is, which after a second click is that of the person.
+        return _lead_on(request, visit, trusted=False)
     # Who is the first to agree under an identity is that person as far as we can ever know.
     agreed = Visit.objects.filter(guest=visit.guest_id, consented_at__isnull=False).count()
     return _go_on(request, visit, trusted=trusted or agreed == 1)

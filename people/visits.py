@@ -184,6 +184,7 @@ def agree(visit: Visit, text: ConsentText, *, code_word: str = "") -> Visit:
     visit.save(
         update_fields=["guest", "consent_text", "consented_at", "seen_at", "outcome", "ended_at", "code"]
     )
+    visit.agreed_just_now = True
     if visit.external_kind == ROSTER and visit.external_id:
         RosterRow.objects.filter(pk=int(visit.external_id), link=link).update(guest=visit.guest)
     target_of(link).welcome(link, visit.guest)

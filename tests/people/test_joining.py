@@ -4,6 +4,7 @@ import re
 import time
 from datetime import timedelta
 from pathlib import Path
+from urllib.parse import unquote
 
 import pytest
 from django.conf import settings
@@ -139,6 +140,28 @@ def test_somebody_elses_id_opens_neither_their_page_nor_their_rights(new_link, p
     assert made.status_code in (400, 403)
     guest = Guest.objects.get()
     assert (guest.user, guest.withdrawn_at) == (None, None)
+
+
+def test_agreeing_again_makes_nobody_the_person_who_agreed(new_link, path_of, client, subtests):
+    """A stranger has the id, a page from before or after the person agreed, and posts the form once more."""
+    path, query = path_of(new_link(id_parameters=["PROLIFIC_PID"])), "?PROLIFIC_PID=a"
+    early = Client()
+    page = come(early, path, query)
+    form = {"text": field(page, "text"), "agree": "yes"}
+    before = field(page, "v")
+    agree(client, path, come(client, path, query))
+    after = unquote(come(Client(), path, query)["Location"].partition("v=")[2])
+    for thief, state in ((early, before), (Client(), before), (Client(), after)):
+        for sent in (form, form | {"agree": "no"}):
+            with subtests.test(sent=sent["agree"]):
+                answer = thief.post(f"{path}agree/", {"v": state, **sent})
+                assert answer.status_code == 303 and ("visit" in answer.cookies) == (sent["agree"] == "no")
+                got = unquote(answer["Location"].partition("v=")[2])
+                assert thief.get(f"{path}work/?v={got}").status_code == 403
+                assert thief.post(f"{path}withdraw/", {"v": got}).status_code == 403
+    again = client.post(f"{path}agree/", {"v": after, **form})  # a second click of the person
+    assert client.get(f"{path}work/?v={again['Location'].partition('v=')[2]}").status_code == 200
+    assert Guest.objects.get().withdrawn_at is None
 
 
 def test_not_agreeing_keeps_nobody_and_has_its_own_code(new_link, path_of, client):
