@@ -4,6 +4,7 @@ CrowdError
 ├── BudgetError          the budget of a stage or project would be passed
 ├── NotArmedError        real money, and nobody typed the amount
 ├── ReadOnlyError        the project's data come from elsewhere and stay as they are
+├── SpendingRightError   who acts may not spend from this endpoint
 ├── StageStateError      not possible in the stage's present state
 ├── TooLongError         a worker's answers are longer than is kept; says how long they may be
 └── WorkRefusedError     a worker cannot do this; says why and what to do
@@ -26,6 +27,10 @@ class NotArmedError(CrowdError):
 
 class ReadOnlyError(CrowdError):
     """The project is read-only: nothing is collected or changed in it."""
+
+
+class SpendingRightError(CrowdError):
+    """Who acts may not spend from this endpoint."""
 
 
 class StageStateError(CrowdError):

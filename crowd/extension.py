@@ -76,6 +76,8 @@ EXTENSION = Extension(
             "source.paused": "paused a source of a stage",
             "source.closed": "closed a source of a stage",
             "source.work_moved": "gave the work of a source to the others",
+            "endpoint.allowed": "let the project spend from a marketplace",
+            "endpoint.disallowed": "took the right to spend from a marketplace away",
             "match.decided": "said whether two workers are one person",
         }
     ),

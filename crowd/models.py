@@ -11,6 +11,7 @@ from django.db.models.functions import Coalesce, Greatest
 
 from core.projects.models import Project
 from crowd.panelmodels import PanelHook, PanelMessage, PanelStudy, PanelSubmission
+from crowd.paymodels import Compensation, EndpointSpender
 
 # Endpoints, stages, HITs and what is in them.
 
@@ -194,6 +195,9 @@ class Stage(models.Model):
     )
     created_at = models.DateTimeField()
     opened_at = models.DateTimeField(null=True, blank=True)
+    opened_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, models.PROTECT, null=True, blank=True, related_name="+"
+    )
     settled_until = models.DateTimeField(
         null=True, blank=True, help_text="Answers and decisions up to then were settled by its kind."
     )
@@ -706,21 +710,6 @@ class MarketOperation(models.Model):
         return self.id.hex
 
 
-class Compensation(models.Model):
-    """Pay for a session that broke: once in a stage, by bonus or HIT; a refused call gives way to another."""
-
-    stage = models.ForeignKey(Stage, on_delete=models.CASCADE, related_name="compensations")
-    worker = models.ForeignKey(Worker, on_delete=models.CASCADE, related_name="compensations")
-    operation = models.OneToOneField(MarketOperation, on_delete=models.CASCADE, related_name="+")
-    at = models.DateTimeField()
-
-    class Meta:
-        constraints = [models.UniqueConstraint(fields=["stage", "worker"], name="compensated_once_per_stage")]
-
-    def __str__(self) -> str:
-        return f"{self.worker_id} in {self.stage_id}"
-
-
 class LedgerEntry(models.Model):
     """One movement of a stage's budget, append-only: reserved, given back, or spent."""
 
@@ -793,6 +782,7 @@ class DispatchHalt(models.Model):
 
 __all__ = [
     "Assignment", "Claim", "Compensation", "DispatchEpoch", "DispatchHalt", "Endpoint", "EndpointRound",
-    "Exclusion", "Group", "Hit", "HitUnit", "LedgerEntry", "MarketOperation", "PanelHook", "PanelMessage",
-    "PanelStudy", "PanelSubmission", "PersonMatch", "Recount", "Stage", "StageSource", "Worker", "WorkerMark",
+    "EndpointSpender", "Exclusion", "Group", "Hit", "HitUnit", "LedgerEntry", "MarketOperation", "PanelHook",
+    "PanelMessage", "PanelStudy", "PanelSubmission", "PersonMatch", "Recount", "Stage", "StageSource",
+    "Worker", "WorkerMark",
 ]  # fmt: skip

@@ -16,7 +16,7 @@ from django.http.response import HttpResponseBase
 
 from core.accounts import security
 from core.projects.models import Membership, Project
-from core.projects.selectors import project_for, projects_of
+from core.projects.selectors import may_make_projects, project_for, projects_of
 from web import nav
 from web.page_figures import BeingCountedError, NotMadeError, page_figures
 from web.pages import date_file, show_counting
@@ -54,8 +54,8 @@ class ProjectAccess:
 
 
 def may_have_projects(user: User) -> bool:
-    """Staff and members see the list of projects; to others there is no such page."""
-    return user.is_staff or projects_of(user).exists()
+    """Members, and who may make projects, see the list of them; to others there is no such page."""
+    return projects_of(user).exists() or may_make_projects(user)
 
 
 def has_projects(user: User) -> bool:
@@ -72,6 +72,21 @@ def for_members(view: View) -> View:
         user = request.user
         if not isinstance(user, User) or not may_have_projects(user):
             raise Http404("Projects are for their members.")
+        return view(request, user, **parts)
+
+    return guarded
+
+
+def for_makers(view: View) -> View:
+    """The view gets a user who may make projects."""
+
+    @login_required
+    @wraps(view)
+    def guarded(request: HttpRequest, **parts: Any) -> HttpResponseBase:
+        user = request.user
+        if not isinstance(user, User) or not may_make_projects(user):
+            security.log("role.refused", path=request.path)
+            raise Http404("To make projects is a right of its own.")
         return view(request, user, **parts)
 
     return guarded

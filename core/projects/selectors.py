@@ -36,6 +36,11 @@ def project_for(user: Any, slug: str, *, at_least: str = Role.VIEWER) -> tuple[P
     return project, str(role)
 
 
+def may_make_projects(user: Any) -> bool:
+    """Whether a person may make projects: staff, and who has Django's permission to add one."""
+    return bool(user.is_staff or user.has_perm("projects.add_project"))
+
+
 # Asked by every page of a project and every search.
 _PROJECTS = ComposedQuery(Project, ["slug"], lambda slug: Project.objects.filter(slug=slug))
 _MEMBERSHIPS = ComposedQuery(

@@ -15,6 +15,7 @@ from core.extensions import parts_of
 from core.jobs.spans import current_request_id
 from core.origin import current_via
 from core.projects.models import Event, Membership, Project
+from core.projects.selectors import may_make_projects
 from core.revisions import ShownColumns
 from core.webhooks.events import emit_action
 
@@ -132,6 +133,10 @@ class ProjectError(ActionError):
     """Something that cannot be done with a project, in words."""
 
 
+class ProjectRightError(ProjectError):
+    """Who acts may not make projects."""
+
+
 def why_read_only(project: Project) -> str:
     """Why nothing is collected or changed in a project, as a sentence; empty where it is an ordinary one."""
     if not project.read_only:
@@ -157,8 +162,15 @@ def create_project(
 ) -> Project:
     """A new project; `owner` may do everything in it. `actor` makes it, the owner unless named.
 
-    In a `read_only` one nothing is collected or changed, ever: its data come from elsewhere.
+    In a `read_only` one nothing is collected or changed, ever: its data come from elsewhere. Raises
+    ProjectRightError for a person at a page or of a token who may not make projects.
     """
+    person = security.actor().user
+    if person is not None and not may_make_projects(person):
+        raise ProjectRightError(
+            "To make projects is a right of its own, which you do not have. An administrator gives it with "
+            f"`manage.py crowd makers add {person.get_username()}`, or as the permission “Can add project”."
+        )
     try:
         with transaction.atomic():
             project = Project.objects.create(

@@ -1,5 +1,6 @@
 """Operations of the API about campaigns: projects, members, endpoints, stages, HITs, assignments, money."""
 
+from core.projects.services import ProjectRightError
 from crowd.api import (
     endpoints,
     events,
@@ -13,7 +14,7 @@ from crowd.api import (
     studies,
     workers,
 )
-from crowd.errors import BudgetError, NotArmedError, ReadOnlyError, StageStateError
+from crowd.errors import BudgetError, NotArmedError, ReadOnlyError, SpendingRightError, StageStateError
 from web.api.problems import ProblemKind
 
 RESOURCES = (
@@ -43,6 +44,8 @@ RESOURCES = (
 PROBLEMS = {
     BudgetError: ProblemKind(409, "budget_exceeded"),
     NotArmedError: ProblemKind(422, "amount_not_confirmed"),
+    ProjectRightError: ProblemKind(403, "right_missing"),
     ReadOnlyError: ProblemKind(409, "read_only"),
+    SpendingRightError: ProblemKind(403, "right_missing"),
     StageStateError: ProblemKind(409, "stage_state"),
 }

@@ -6,22 +6,27 @@ Keys go in and never come out.
 import uuid
 from typing import Annotated, Any, Literal
 
+from django.contrib.auth.models import User
+from django.db.models import Q, QuerySet
 from django.http import Http404
 from ninja import Query
 from pydantic import BaseModel, Field
 
 from core.accounts import security
 from core.api.models import Scope
+from core.projects.models import Project
+from core.projects.selectors import projects_of
 from crowd.adapters import registry
 from crowd.adapters.base import MarketplaceDownError, MarketplaceRefusedError
 from crowd.api.access import StagePermission, stage_access
 from crowd.desk import tables
 from crowd.errors import CrowdError
-from crowd.models import Endpoint, MarketOperation
+from crowd.models import Endpoint, EndpointSpender, MarketOperation
 from crowd.selectors.operations import operations_for_people, recent_operations
-from crowd.services import review
+from crowd.services import review, spenders
 from crowd.services.endpoints import create_endpoint as create
 from crowd.services.panels import subscribe_hooks
+from crowd.spending import usable_endpoints
 from web.api.access import MEMBER, STAFF, ApiRequest, Role, project_access
 from web.api.fields import Body, OneOf, Time
 from web.api.pages import Page, PageRequest, page_of
@@ -52,6 +57,9 @@ class EndpointIn(Body):
     secret: str = Field("", max_length=400, description="Stored encrypted, never shown again.")
 
 
+SpenderKind = Literal["projects", "users"]
+
+
 class Balance(BaseModel):
     """What can be spent there."""
 
@@ -67,8 +75,11 @@ class Hooks(BaseModel):
 
 @endpoints.get("/endpoints", scopes=[Scope.READ], role=MEMBER)
 def list_endpoints(request: ApiRequest, paging: Query[PageRequest]) -> Page[EndpointOut]:
-    """All marketplaces and panels of this installation."""
-    page = page_of(Endpoint.objects.all(), paging)
+    """Marketplaces and panels that the token's person may spend from, by themselves or in their projects.
+
+    For staff all of them; with a token of one project those that this project uses or its person holds.
+    """
+    page = page_of(_usable(request), paging, within=request.caller.token.pk)
     return Page(items=[_describe(row) for row in page.items], next=page.next)
 
 
@@ -83,7 +94,10 @@ def create_endpoint(request: ApiRequest, body: EndpointIn) -> EndpointOut:
 @endpoints.get("/endpoints/{endpoint}", scopes=[Scope.READ], role=MEMBER)
 def get_endpoint(request: ApiRequest, endpoint: str) -> EndpointOut:
     """One marketplace."""
-    return _describe(_found(endpoint))
+    row = _usable(request).filter(name=endpoint).first()
+    if row is None:
+        raise Http404("There is no such endpoint.")
+    return _describe(row)
 
 
 @endpoints.post("/endpoints/{endpoint}/check", scopes=[Scope.ADMIN], role=STAFF, atomic=False)
@@ -106,6 +120,71 @@ def subscribe_to_hooks(request: ApiRequest, endpoint: str) -> Hooks:
     address = subscribe_hooks(row)
     security.log("endpoint.hooks", name=row.name, by=request.caller.user.get_username())
     return Hooks(address=address)
+
+
+def _usable(request: ApiRequest) -> "QuerySet[Endpoint]":
+    user, bound = request.caller.user, request.caller.token.project_id
+    if bound is None:
+        return usable_endpoints(projects_of(user))
+    rows = EndpointSpender.objects.filter(Q(project=bound) | Q(user=user))
+    return Endpoint.objects.filter(pk__in=rows.values("endpoint"))
+
+
+# Who may spend from them
+
+
+class SpenderOut(BaseModel):
+    """A project or a person who may spend from an endpoint; one of both is null."""
+
+    project: str | None = Field(description="Its short name.")
+    user: str | None = Field(description="User name: may in projects in which they are manager or owner.")
+    created_at: Time
+
+
+@endpoints.get("/endpoints/{endpoint}/spenders", scopes=[Scope.READ], role=STAFF)
+def list_spenders(request: ApiRequest, endpoint: str, paging: Query[PageRequest]) -> Page[SpenderOut]:
+    """Projects and people who may spend from an endpoint; for staff."""
+    row = _found(endpoint)
+    rows = EndpointSpender.objects.filter(endpoint=row).select_related("project", "user")
+    page = page_of(rows, paging, within=row.pk)
+    return Page(items=[_describe_spender(each) for each in page.items], next=page.next)
+
+
+@endpoints.put("/endpoints/{endpoint}/spenders/{kind}/{name}", scopes=[Scope.ADMIN, Scope.PAY], role=STAFF)
+def allow_spending(request: ApiRequest, endpoint: str, kind: SpenderKind, name: str) -> SpenderOut:
+    """Let a project or a person spend from an endpoint; for staff."""
+    holder = _holder(kind, name)
+    row = spenders.allow_spending(endpoint=_found(endpoint), actor=request.caller.user, **holder)
+    return _describe_spender(row)
+
+
+@endpoints.delete("/endpoints/{endpoint}/spenders/{kind}/{name}", scopes=[Scope.ADMIN], role=STAFF)
+def disallow_spending(request: ApiRequest, endpoint: str, kind: SpenderKind, name: str) -> None:
+    """Take that right away. Open stages that had it by this alone are paused; for staff."""
+    rows = EndpointSpender.objects.select_related("endpoint", "project", "user")
+    row = rows.filter(endpoint=_found(endpoint), **_holder(kind, name)).first()
+    if row is None:
+        raise Http404("There is no such right.")
+    spenders.disallow_spending(row=row, actor=request.caller.user)
+
+
+def _holder(kind: str, name: str) -> dict[str, Any]:
+    row: Any = (
+        Project.objects.filter(slug=name).first()
+        if kind == "projects"
+        else User.objects.filter(username=name, is_active=True).first()
+    )
+    if row is None:
+        raise Http404(f"There is none of the {kind} named {name[:80]!r}.")
+    return {"project" if kind == "projects" else "user": row}
+
+
+def _describe_spender(row: EndpointSpender) -> SpenderOut:
+    return SpenderOut(
+        project=row.project.slug if row.project else None,
+        user=row.user.get_username() if row.user else None,
+        created_at=row.created_at,
+    )
 
 
 def _found(name: str) -> Endpoint:

@@ -8,11 +8,12 @@ from pydantic import BaseModel, Field, model_validator
 from core.api.models import Scope
 from crowd.api.access import StagePermission, stage_access
 from crowd.desk.access import StageAccess
-from crowd.models import Endpoint, Stage, StageSource
+from crowd.models import Stage, StageSource
 from crowd.selectors.stage_status import SourceStatus, source_status
 from crowd.services import sources as services
 from crowd.services.sources import MOST_SOURCES, SourcePlan, mark_of_sources
 from crowd.sources import forget_rows, source_rows
+from crowd.spending import usable_endpoints
 from web.api.access import ApiRequest, Role
 from web.api.fields import MOST_NUMBER, Body, Cents, OneOf, RateCents, Why
 from web.api.problems import ProblemError
@@ -203,12 +204,11 @@ def _source(request: ApiRequest, endpoint: str) -> tuple[StageAccess, StageSourc
 
 
 def _plans(stage: Stage, body: SourcesIn) -> list[SourcePlan]:
-    known = {
-        row.name: row for row in Endpoint.objects.filter(name__in=[each.endpoint for each in body.sources])
-    }
+    usable = usable_endpoints([stage.project], used_by=stage)
+    known = {row.name: row for row in usable.filter(name__in=[each.endpoint for each in body.sources])}
     for number, each in enumerate(body.sources):
         if each.endpoint not in known:
-            words = f"There is no endpoint {each.endpoint!r}."
+            words = f"There is no endpoint {each.endpoint!r} that this project may use."
             raise ProblemError(422, "no_such_endpoint", words, errors={f"sources.{number}.endpoint": [words]})
     if [each.endpoint for each in body.sources] == [stage.endpoint.name]:
         return []

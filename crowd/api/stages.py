@@ -7,17 +7,19 @@ from ninja import Query
 from pydantic import BaseModel, Field, ValidationError
 
 from core.api.models import Scope
+from core.projects.models import Project
 from core.revisions import ShownColumns
 from crowd.api.access import StagePermission, stage_access
 from crowd.desk.tables import stage_cards
 from crowd.errors import StageStateError
 from crowd.kinds import kind_named, kind_of
-from crowd.models import Endpoint, Stage, StageSource
+from crowd.models import Stage, StageSource
 from crowd.selectors.stage_status import StageStatus, standing
 from crowd.services import stages as services
 from crowd.services.publication import Quote, publish_pending, quote
 from crowd.services.stages import made_listing
 from crowd.sources import spends_real_money
+from crowd.spending import usable_endpoints
 from crowd.study.documents import COLUMNS
 from crowd.study.reader import complete_config
 from crowd.study.schema import RuleFields, TaskFields
@@ -230,7 +232,7 @@ def create_stage(request: ApiRequest, project: str, body: StageIn) -> StageOut:
     access = project_access(request)
     if body.budget_cents:
         _refuse_budget(access)
-    columns = _columns(body.model_dump(exclude={"task", "slug"}, mode="json"))
+    columns = _columns(body.model_dump(exclude={"task", "slug"}, mode="json"), access.project)
     columns["config"] = _config(body.kind, body.config)
     task = body.task or _made_task(body)
     columns |= {f"task_{name}": text for name, text in task.model_dump().items()}
@@ -255,7 +257,7 @@ def change_stage(request: ApiRequest, project: str, stage: str, body: StageChang
         _refuse_budget(access)
         if row.status == Status.OPEN and row.endpoint.real_money:
             raise StageStateError("Pause the stage first: opening it again confirms the new amount.")
-    changes = _columns(given)
+    changes = _columns(given, access.project, row)
     if "config" in changes:
         changes["config"] = _config(row.kind, changes["config"])
     if body.task is not None:
@@ -326,17 +328,17 @@ def top_up_stage(request: ApiRequest, project: str, stage: str) -> Publication:
     row = stage_access(request).stage
     if row.status != Status.OPEN:
         raise StageStateError(f"The stage is {row.status}; only an open one is topped up.")
-    return Publication(hits=publish_pending(row))
+    return Publication(hits=publish_pending(row, actor=stage_access(request).user))
 
 
-def _columns(given: dict[str, Any]) -> dict[str, Any]:
+def _columns(given: dict[str, Any], project: Project, stage: Stage | None = None) -> dict[str, Any]:
     """Fields as columns of the row: the marketplace itself, and approval as a switch."""
     columns = dict(given)
     if "endpoint" in columns:
         name = columns["endpoint"]
-        columns["endpoint"] = Endpoint.objects.filter(name=name).first()
+        columns["endpoint"] = usable_endpoints([project], used_by=stage).filter(name=name).first()
         if columns["endpoint"] is None:
-            words = f"There is no endpoint {name!r}."
+            words = f"There is no endpoint {name!r} that this project may use."
             raise ProblemError(422, "no_such_endpoint", words, errors={"endpoint": [words]})
     if "approve" in columns:
         columns["approve_at_once"] = columns.pop("approve") == "at-once"

@@ -17,7 +17,7 @@ from core.accounts.membership_views import members_panel
 from core.origin import Owner
 from core.projects import services
 from core.projects.models import Event, Membership, Project
-from core.projects.selectors import projects_of
+from core.projects.selectors import may_make_projects, projects_of
 from core.projects.services import ProjectError
 from core.revisions import ConflictError
 from crowd.desk import overview, tables
@@ -47,6 +47,7 @@ def index(request: HttpRequest, user: User) -> HttpResponseBase:
         lambda asked: tables.my_projects(user, asked["state"], asked["q"]),
         "projects.html",
         rows_as="projects",
+        may_make=may_make_projects(user),
     )
 
 

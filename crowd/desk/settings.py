@@ -32,7 +32,8 @@ from crowd.adapters import registry
 from crowd.adapters.base import MarketplaceDownError, MarketplaceRefusedError
 from crowd.desk.forms import Form
 from crowd.errors import CrowdError
-from crowd.models import Endpoint
+from crowd.models import Endpoint, EndpointSpender
+from crowd.services import spenders
 from crowd.services.endpoints import PRESETS, create_endpoint
 from crowd.services.panels import ask_balance, subscribe_hooks
 from web.access import ProjectAccess, Role, for_members, on_project
@@ -75,12 +76,36 @@ class EndpointForm(Form):
         ]
 
 
+class SpenderForm(Form):
+    """A project or a person who may spend from an endpoint."""
+
+    project = forms.SlugField(label="Project", required=False, help_text="Its short name.")
+    user = forms.CharField(
+        label="Or person",
+        required=False,
+        max_length=150,
+        help_text="A user name: wherever they are manager or owner.",
+    )
+
+    def clean(self) -> dict[str, Any]:
+        """One of both, as rows."""
+        given = super().clean() or {}
+        project = Project.objects.filter(slug=given.get("project") or "").first()
+        user = User.objects.filter(username=given.get("user") or "", is_active=True).first()
+        if (project is None) == (user is None):
+            raise forms.ValidationError("Name one project or one person that there is.")
+        return {"project": project, "user": user}
+
+
 def endpoints_section(user: User, project: Project | None) -> Mapping[str, Any] | None:
     """All marketplaces and panels; None on a project's settings, and for those who run nothing."""
     if project is not None or not user.is_staff:
         return None
     return {
-        "endpoints": Endpoint.objects.order_by("name"),
+        "endpoints": Endpoint.objects.prefetch_related("spenders__project", "spenders__user").order_by(
+            "name"
+        ),
+        "spender_form": SpenderForm(),
         "panels": Endpoint.PANELS,
         "endpoint_form": EndpointForm(),
         "public": settings.TASK_URL.startswith("https://"),
@@ -115,6 +140,34 @@ def add_endpoint(request: HttpRequest) -> HttpResponse:
         made = create_endpoint(**values)
         security.log("endpoint.added", name=made.name, by=request.user.get_username())
         return f"{made.label} is there as {made.name}."
+
+    return run_action(request, action, SETTINGS)
+
+
+@confirmed
+@_for_staff
+def allow_spending(request: HttpRequest, *, endpoint: str) -> HttpResponse:
+    """Let a project or a person spend from a marketplace or panel."""
+    row = get_object_or_404(Endpoint, name=endpoint)
+
+    def action() -> str:
+        given = read_form(SpenderForm(request.POST))
+        spenders.allow_spending(endpoint=row, actor=request.user, **given)
+        return f"{given['project'] or given['user']} may spend from {row.label} from now on."
+
+    return run_action(request, action, SETTINGS)
+
+
+@_for_staff
+def disallow_spending(request: HttpRequest, *, pk: int) -> HttpResponse:
+    """Take that right away."""
+    rows = EndpointSpender.objects.select_related("endpoint", "project", "user")
+    row = get_object_or_404(rows, pk=pk)
+
+    def action() -> str:
+        count = spenders.disallow_spending(row=row, actor=request.user)
+        paused = f" Stages that were paused: {count}." if count else ""
+        return f"{row.project or row.user} may spend from {row.endpoint.label} no more.{paused}"
 
     return run_action(request, action, SETTINGS)
 

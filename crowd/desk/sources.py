@@ -40,6 +40,7 @@ from crowd.services import panel_pay, panels, persons
 from crowd.services.publication import quote
 from crowd.services.sources import close_source, move_work, open_source, pause_source, row_of, set_sources
 from crowd.sources import forget_rows, source_rows, spends_real_money, stage_at, stages_at
+from crowd.spending import usable_endpoints
 from crowd.study.documents import source_plans, stage_document
 from crowd.study.schema import StageFields
 from web.access import ProjectAccess, Role, on_project
@@ -62,7 +63,8 @@ class SourcesForm(Form):
         field = modelform.fields_of(StageFields)["sources"]
         field.label, field.help_text = "Sources", ""
         assert isinstance(field, modelform.Rows)
-        known = Endpoint.objects.filter(currency=stage.endpoint.currency).order_by("real_money", "name")
+        usable = usable_endpoints([stage.project], used_by=stage)
+        known = usable.filter(currency=stage.endpoint.currency).order_by("real_money", "name")
         choices = [("", "\N{EN DASH}"), *((each.name, endpoint_words(each)) for each in known)]
         inner = forms.ChoiceField(label="Marketplace", choices=choices)
         field.inner["endpoint"] = field.widget.inner["endpoint"] = inner  # type: ignore[index]  # a dict
@@ -88,7 +90,8 @@ class SourcesForm(Form):
         """Make these the stage's sources. Raises CrowdError."""
         fields = self.read
         names = [each.endpoint for each in fields.sources]
-        known = {each.name: each for each in Endpoint.objects.filter(name__in=names)}
+        usable = usable_endpoints([self.stage.project], used_by=self.stage)
+        known = {each.name: each for each in usable.filter(name__in=names)}
         if missing := next((name for name in names if name not in known), None):
             raise CrowdError(f"There is no marketplace {missing!r}.")
         plans = source_plans(fields, known)
@@ -120,7 +123,8 @@ def _page(request: HttpRequest, access: StageAccess, form: SourcesForm, *, statu
         offer=_offer(stage),
         form=form,
         why_form=WhyForm(),
-        may_type=spends_real_money(stage) or Endpoint.objects.filter(real_money=True).exists(),
+        may_type=spends_real_money(stage)
+        or usable_endpoints([stage.project]).filter(real_money=True).exists(),
         open_matches=persons.count_open(access.project),
         statuses=StageSource.Status,
         status=status,

@@ -17,6 +17,7 @@ from crowd.models import Endpoint, Stage
 from crowd.selectors.stage_status import allotted_cents, over_budget
 from crowd.services.publication import PER, Estimate, Terms, estimate
 from crowd.services.stages import FIXED_ONCE_OPENED, has_fixed_terms, is_made, listing_of, made_listing
+from crowd.spending import usable_endpoints
 from crowd.study.documents import COLUMNS, stage_columns, stage_document
 from crowd.study.schema import StageFields, TaskFields
 from web.forms import RevisedForm
@@ -150,7 +151,9 @@ class StageForm(RevisedForm, forms.Form):
             StageFields, leave_out=frozenset({"kind", "endpoint", "sources", "panel", "task", "config"})
         )
         own["endpoint"] = forms.ModelChoiceField(
-            Endpoint.objects.order_by("real_money", "name"),
+            usable_endpoints([self.project] if self.project else [], used_by=stage).order_by(
+                "real_money", "name"
+            ),
             to_field_name="name",
             label="Marketplace",
             help_text="Where it is published.",

@@ -32,7 +32,7 @@ from crowd.desk.stageform import StageForm, form_for
 from crowd.desk.tables import OPERATIONS
 from crowd.errors import CrowdError
 from crowd.kinds import kind_named, kind_of, kinds
-from crowd.models import Endpoint, MarketOperation, Stage
+from crowd.models import MarketOperation, Stage
 from crowd.selectors import operations
 from crowd.selectors.stage_sizes import counted_of_stage, is_large
 from crowd.selectors.stage_status import standing
@@ -41,6 +41,7 @@ from crowd.services import review, stages
 from crowd.services.publication import Quote, publish_pending, quote
 from crowd.services.responses import is_remembered, roll_back_after, units_to_try
 from crowd.sources import spends_real_money, stages_at
+from crowd.spending import usable_endpoints
 from crowd.study.documents import expected_seconds
 from crowd.taskpage import FormValues, UnreadableError, form_of, of_unit, trial_page
 from web import chart_files, charts
@@ -104,8 +105,9 @@ def new(request: HttpRequest, access: ProjectAccess) -> HttpResponse:
     """A draft of a stage: first its kind, where there are several, then its form."""
     known = list(kinds())
     name = request.GET.get("kind", known[0].name if len(known) == 1 else "")
-    if not Endpoint.objects.exists() or name not in {kind.name for kind in known}:
-        return show(request, "stage_kind.html", access, kinds=known, endpoints=Endpoint.objects.exists())
+    has_endpoints = usable_endpoints([access.project]).exists()
+    if not has_endpoints or name not in {kind.name for kind in known}:
+        return show(request, "stage_kind.html", access, kinds=known, endpoints=has_endpoints)
     form = StageForm(request.POST or None, kind=kind_named(name), project=access.project, budgets=access.owns)
     if _only_looks(request):
         return _form(request, access, form)
@@ -412,7 +414,7 @@ def top_up(request: HttpRequest, access: StageAccess) -> HttpResponse:
     def action() -> str:
         if access.stage.status != Status.OPEN:
             raise FormError(f"The stage is {access.stage.status}; only an open one is topped up.")
-        count = publish_pending(access.stage)
+        count = publish_pending(access.stage, actor=access.user)
         return (
             f"{count} HITs are being published." if count else "Nothing is missing, or the budget is used up."
         )

@@ -29,13 +29,14 @@ from crowd.kinds import Listing, StageKind, kind_named
 from crowd.models import Endpoint
 from crowd.services.publication import PER, Estimate
 from crowd.services.stages import made_listing
+from crowd.spending import usable_endpoints
 from crowd.study import planning
 from crowd.study.documents import document_toml
 from crowd.study.explain import Problem, StudyError
 from crowd.study.planning import Plan, plan
 from crowd.study.reader import Study, parse
 from crowd.study.schema import ProjectFields, StageFields, TaskFields
-from web.access import for_members
+from web.access import for_makers
 from web.pages import show
 
 #: What of a stage is asked here; everything else is in its own form afterwards.
@@ -95,7 +96,7 @@ class WizardForm(Form):
         ].help_text = "Names the project in addresses; never changes. Empty: made of the title."
         if stages:
             self.fields["endpoint"] = _endpoint_field(endpoint)
-            if Endpoint.objects.count() > 1:
+            if usable_endpoints([]).count() > 1:
                 self.fields["also"] = _further_endpoints_field()
         for number, stage in enumerate(stages):
             made = modelform.fields_of(StageFields, leave_out=frozenset({"sources", "panel"}))
@@ -384,7 +385,7 @@ def _planned(stage: StageTable) -> int | None:
 
 def _further_endpoints_field() -> "forms.ModelMultipleChoiceField[Endpoint]":
     field = forms.ModelMultipleChoiceField(
-        Endpoint.objects.order_by("real_money", "name"),
+        usable_endpoints([]).order_by("real_money", "name"),
         to_field_name="name",
         label="People also from",
         help_text="They work on the same stages, each place with an equal part. Parts, rewards and numbers "
@@ -398,7 +399,7 @@ def _further_endpoints_field() -> "forms.ModelMultipleChoiceField[Endpoint]":
 
 def _endpoint_field(initial: str) -> "forms.ModelChoiceField[Endpoint]":
 
-    rows = Endpoint.objects.order_by("real_money", "name")
+    rows = usable_endpoints([]).order_by("real_money", "name")
     field = forms.ModelChoiceField(
         rows,
         to_field_name="name",
@@ -514,7 +515,7 @@ class Start:
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
-@for_members
+@for_makers
 def new(request: HttpRequest, user: User) -> HttpResponse:
     """A new project; who makes it owns it. Only the last step's POST changes anything."""
     if request.method != "POST":
@@ -604,6 +605,6 @@ def _fill_in(request: HttpRequest, start: Start, form: WizardForm, *, status: in
         start=start,
         form=form,
         parts=list(form.parts()),
-        endpoints=Endpoint.objects.exists(),
+        endpoints=usable_endpoints([]).exists(),
         endpoint=form.chosen_endpoint,
     )

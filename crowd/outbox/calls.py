@@ -11,7 +11,7 @@ from typing import Any, cast
 from django.db import transaction
 from django.utils import timezone
 
-from crowd import budget
+from crowd import budget, spending
 from crowd.adapters.base import Marketplace, Money, Outcome, Panel, Rule, StudySpec, TaskSpec
 from crowd.budget import Cost, MovementPurpose
 from crowd.models import Assignment, Endpoint, Group, Hit, MarketOperation, PanelSubmission, Stage
@@ -287,11 +287,12 @@ def plan(
     cost: Cost = NOTHING,
     not_before: datetime | None = None,
     pk: uuid.UUID | None = None,
+    actor: Any = None,
 ) -> MarketOperation:
     """Plan an operation and reserve what it costs; the same kind, target and purpose are planned once.
 
     `pk` is for what must keep its token even if this row is lost. Raises BudgetError where the money is not
-    there; then nothing is planned.
+    there, and SpendingRightError where who acts may not spend it; then nothing is planned.
     """
     now = timezone.now()
     operation, created = MarketOperation.objects.get_or_create(
@@ -312,6 +313,8 @@ def plan(
             "not_before": not_before or now,
         },
     )
+    if created and stage is not None and kind in spending.GUARDED:
+        spending.refuse_spending(endpoint, stage, actor)
     if created and cost.total:
         assert stage is not None
         budget.reserve(

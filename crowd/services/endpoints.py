@@ -17,6 +17,7 @@ from core.crypto import seal
 from core.money import FEE_PROFILES, profile_named
 from crowd.errors import CrowdError
 from crowd.models import Endpoint
+from crowd.spending import acting_person, refuse_unless_operator
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,13 +132,15 @@ def create_endpoint(
     rate: float = 3.0,
     burst: int = 5,
     protocol: str = Endpoint.Protocol.MTURK,
+    actor: Any = None,
 ) -> Endpoint:
-    """A marketplace by preset, or at any URL.
+    """A marketplace by preset, or at any URL; who adds it may spend from it (`crowd.spending`).
 
     With a URL, workers' forms may go to its origin unless `submit_origins` says where else. A preset's URL
     and origins are replaced by `url` where both are given (a local marketplace on another port).
     Raises CrowdError for addresses that are not https (http is for loopback) and unknown names.
     """
+    refuse_unless_operator()
     fields: dict[str, Any] = {
         "label": label or name,
         "url": url,
@@ -167,7 +170,7 @@ def create_endpoint(
     _check(fields)
     try:
         with transaction.atomic():
-            return Endpoint.objects.create(
+            endpoint = Endpoint.objects.create(
                 name=name,
                 access_key=access_key,
                 secret_sealed=seal(secret, purpose="crowd.endpoint") if secret else "",
@@ -176,6 +179,9 @@ def create_endpoint(
                 created_at=timezone.now(),
                 **fields,
             )
+            if person := acting_person(actor):
+                endpoint.spenders.create(user=person, given_by=person, created_at=endpoint.created_at)
+            return endpoint
     except IntegrityError as error:
         raise CrowdError(f"There is already an endpoint named {name!r}.") from error
 
@@ -185,6 +191,7 @@ def change_endpoint(*, endpoint: Endpoint, changes: dict[str, Any]) -> Endpoint:
 
     Ids of one marketplace mean nothing at another, so HITs and workers never move between addresses.
     """
+    refuse_unless_operator()
     changes = {name: value for name, value in changes.items() if getattr(endpoint, name) != value}
     fixed = FIXED_ONCE_USED.intersection(changes) if is_used(endpoint) else set()
     if fixed:
@@ -203,6 +210,7 @@ def change_endpoint(*, endpoint: Endpoint, changes: dict[str, Any]) -> Endpoint:
 
 def change_keys(*, endpoint: Endpoint, access_key: str, secret: str) -> None:
     """Call with other keys from now on."""
+    refuse_unless_operator()
     endpoint.access_key, endpoint.secret_sealed = access_key, seal(secret, purpose="crowd.endpoint")
     endpoint.save(update_fields=["access_key", "secret_sealed"])
 

@@ -149,6 +149,7 @@ def raise_slots(study: PanelStudy, *, slots: int, actor: Any) -> MarketOperation
             "before": study.screen_out_slots,
         },
         cost=Cost(study.screen_out_cents, study.screen_out_fee_cents) * more,
+        actor=actor,
     )
     record(
         project=stage.project,
@@ -275,6 +276,7 @@ def pay_in_part(submission: PanelSubmission, *, percent: int, note: str, actor: 
             "note": note.strip()[:1000],
         },
         cost=_part(work, cents) if work.state == State.WORKING else NOTHING,
+        actor=actor,
     )
     record(
         project=stage.project,

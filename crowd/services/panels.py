@@ -569,6 +569,7 @@ def ask_to_return(submission: PanelSubmission, *, why: str, actor: Any) -> Marke
             target=f"submission:{submission.pk}",
             purpose="ask to return",
             payload={"ref": submission.external_id, "why": why.strip()},
+            actor=actor,
         )
         record(
             project=stage.project,
@@ -621,7 +622,7 @@ def write_to_participants(
     stamp = timezone.now().isoformat(timespec="microseconds")
     at_once = _AT_ONCE if study.endpoint.protocol == Endpoint.Protocol.PROLIFIC else 1
     operations = [
-        _plan_message(study, f"message {stamp} {start}", text, workers=chosen[start : start + at_once])
+        _plan_message(study, f"message {stamp} {start}", text, actor, workers=chosen[start : start + at_once])
         for start in range(0, len(chosen), at_once)
     ]
     _log(study, text, actor, participants=len(chosen))
@@ -635,7 +636,7 @@ def write_to_group(study: PanelStudy, group: Group, *, text: str, actor: Any) ->
     if group.endpoint_id != study.endpoint_id:
         raise CrowdError("This group is of another marketplace.")
     stamp = timezone.now().isoformat(timespec="microseconds")
-    operation = _plan_message(study, f"message {stamp} group", text, workers=[], group=f"@{group.pk}")
+    operation = _plan_message(study, f"message {stamp} group", text, actor, workers=[], group=f"@{group.pk}")
     _log(study, text, actor, group=group.name)
     return operation
 
@@ -649,7 +650,7 @@ def _refuse_unready(study: PanelStudy, text: str) -> None:
         raise CrowdError(f"A message has at most {_LONGEST} characters.")
 
 
-def _plan_message(study: PanelStudy, purpose: str, text: str, **to: Any) -> MarketOperation:
+def _plan_message(study: PanelStudy, purpose: str, text: str, actor: Any, **to: Any) -> MarketOperation:
     stage = study.stage
     return plan(
         kind=MarketOperation.Kind.MESSAGE,
@@ -658,6 +659,7 @@ def _plan_message(study: PanelStudy, purpose: str, text: str, **to: Any) -> Mark
         target=f"stage:{stage.pk}",
         purpose=purpose,
         payload={"subject": "", "text": text.strip(), "study": study.external_id, **to},
+        actor=actor,
     )
 
 

@@ -15,7 +15,7 @@ from django.utils import timezone
 
 from core.money import reward_fee
 from core.projects.services import record
-from crowd import budget, bundles
+from crowd import budget, bundles, spending
 from crowd.budget import Cost
 from crowd.bundles import Bundle
 from crowd.errors import BudgetError
@@ -303,16 +303,18 @@ _BATCH = 200
 _LEASE = timedelta(minutes=2)
 
 
-def publish_pending(stage: Stage) -> int:
+def publish_pending(stage: Stage, *, actor: Any = None) -> int:
     """Plan HITs for everything that still needs people; the number of HITs planned.
 
-    None after a restore, while nobody knows what was published since the backup.
+    None after a restore, while nobody knows what was published since the backup. SpendingRightError where
+    who acts, or for what goes on by itself who opened the stage, may not spend from its endpoints.
     The first call publishes, later ones top up what was rejected, removed or expired. One planner works on a
     stage at a time, so nothing is published twice. Stops quietly where the budget ends, with an event.
     """
     owner = uuid.uuid4()
     if any(epoch.is_halted(here.endpoint) for here in stages_at(stage)):
         return 0
+    spending.refuse_stage(stage, actor)
     if not _take_planning(stage, owner):
         return 0
     planned = 0
@@ -477,7 +479,7 @@ def next_ordinal(stage: Stage) -> int:
 
 
 def plan_listing(
-    stage: Stage, hit: Hit, *, title: str, description: str, rules: Sequence[dict[str, Any]]
+    stage: Stage, hit: Hit, *, title: str, description: str, rules: Sequence[dict[str, Any]], actor: Any
 ) -> MarketOperation:
     """Plan the publication of one HIT that is not a bundle of the stage's units."""
     return plan(
@@ -497,6 +499,7 @@ def plan_listing(
             installation=epoch.installation(),
         ),
         cost=unit_cost(hit) * hit.places,
+        actor=actor,
     )
 
 

@@ -153,6 +153,7 @@ def bonus(*, assignment: Assignment, actor: Any, cents: int, reason: str, purpos
             **_study_named(assignment.stage_id, assignment.endpoint),
         },
         cost=Cost(cents, bonus_fee(assignment.endpoint.fee_profile, bonus_cents=cents)),
+        actor=actor,
     )
     _log(assignment, "bonus.planned", actor, f"{dollars(cents)} for {purpose}: {reason}")
     return operation
@@ -287,6 +288,7 @@ def _offer_compensation(
         title=f"Compensation: {stage.task_title}"[:128],
         description=reason.strip()[:2000],
         rules=[only(group)],
+        actor=actor,
     )
     record(
         project=stage.project,
@@ -373,6 +375,7 @@ def message_workers(
                     "text": text.strip()[:4096],
                     **_study_named(stage.pk, endpoint),
                 },
+                actor=actor,
             )
         )
     record(

@@ -14,6 +14,7 @@ from django.utils import timezone
 
 from core.projects.services import record
 from core.revisions import ShownValues, mark_of_values
+from crowd import spending
 from crowd.adapters.link import TAKEN
 from crowd.errors import CrowdError, StageStateError
 from crowd.models import Endpoint, Hit, MarketOperation, Stage, StageSource
@@ -74,7 +75,7 @@ def set_sources(
     known = {row.endpoint_id: row for row in source_rows(stage)}
     new = [plan for plan in plans if plan.endpoint.pk not in known]
     if stage.status == Stage.Status.OPEN:
-        _prepare(stage, new, typed_cents)
+        _prepare(stage, new, typed_cents, actor)
     with transaction.atomic():
         Stage.objects.select_for_update(no_key=True).get(pk=stage.pk)
         if seen is not None:
@@ -128,10 +129,11 @@ def _check_plans(stage: Stage, plans: Sequence[SourcePlan]) -> None:
             )
 
 
-def _prepare(stage: Stage, new: Sequence[SourcePlan], typed_cents: int | None) -> None:
-    """Ask new sources of a running stage whether they take it, and the person for the amount."""
+def _prepare(stage: Stage, new: Sequence[SourcePlan], typed_cents: int | None, actor: Any) -> None:
+    """Ask new sources of a running stage whether they take it, and the person for right and amount."""
     heres = []
     for plan in new:
+        spending.refuse_spending(plan.endpoint, stage, actor)
         terms = {name: getattr(plan, name) for name in TERMS}
         row = StageSource(stage=stage, endpoint=plan.endpoint, **terms)
         stage.__dict__["_source_rows"] = [row]
@@ -212,7 +214,7 @@ def open_source(
     """
     if stage.status == Stage.Status.OPEN:
         plan = SourcePlan(row.endpoint, **{name: getattr(row, name) for name in TERMS})
-        _prepare(stage, [plan], typed_cents)
+        _prepare(stage, [plan], typed_cents, actor)
     _move(stage, row, (Status.PAUSED, Status.CLOSED), Status.OPEN, "source.opened", actor=actor, why=why)
 
 

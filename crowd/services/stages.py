@@ -27,7 +27,7 @@ from core.money import dollars
 from core.projects.models import Project
 from core.projects.services import record, why_read_only
 from core.revisions import ShownColumns
-from crowd import budget, bundles
+from crowd import budget, bundles, spending
 from crowd.budget import Cost, MovementPurpose
 from crowd.errors import BudgetError, CrowdError, NotArmedError, ReadOnlyError, StageStateError
 from crowd.kinds import HitTerms, Listing, StageConfig, StageKind, config_of, kind_named, kind_of
@@ -352,14 +352,18 @@ def _check(stage: Stage) -> None:
 def open_stage(*, stage: Stage, actor: Any = None, typed_cents: int | None = None) -> Quote:
     """Open a draft or paused stage and plan its HITs.
 
-    Raises NotArmedError where real money would be spent and `typed_cents` is not the stage's budget, and
-    BudgetError where the budget does not cover the quote.
+    Raises SpendingRightError where the person may not spend from the stage's endpoints, NotArmedError where
+    real money would be spent and `typed_cents` is not the stage's budget, and BudgetError where the budget
+    does not cover the quote.
     """
     if why := why_closed(stage.project):
         raise StageStateError(why)
     config_of(stage)
     refuse_unknown_names(stage)
     forget_rows(stage)
+    person = spending.acting_person(actor)
+    stage.opened_by = person
+    spending.refuse_stage(stage, person)
     for here in stages_at(stage):
         prepare_source(here)
     if stage.status not in (Status.DRAFT, Status.PAUSED):
@@ -375,12 +379,12 @@ def open_stage(*, stage: Stage, actor: Any = None, typed_cents: int | None = Non
     with transaction.atomic():
         lock_open_project(stage.project)
         Stage.objects.filter(pk=stage.pk).update(
-            status=Status.OPEN, opened_at=stage.opened_at or timezone.now()
+            status=Status.OPEN, opened_at=stage.opened_at or timezone.now(), opened_by=person
         )
         record(project=stage.project, action="stage.opened", subject=stage.slug, actor=actor)
     stage.refresh_from_db()
     note_marks_of_project(stage.project)
-    publish_pending(stage)
+    publish_pending(stage, actor=person)
     for here in stages_at(stage):
         request_round(here.endpoint_id)
     return offer

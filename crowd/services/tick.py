@@ -34,7 +34,9 @@ from crowd.services.endpoints import round_ended
 from crowd.services.publication import publish_pending
 from crowd.services.rollback import halt_if_rolled_back
 from crowd.services.sources import move_overdue
+from crowd.services.stages import pause_stage
 from crowd.sources import has_source, stage_at
+from crowd.spending import why_unentitled
 from web.cache import figures
 
 # One round at a time per endpoint: its lease, and when the endpoint stopped answering and answered again.
@@ -255,6 +257,8 @@ def _go_on(stage: models.Stage, endpoint: models.Endpoint, done: Round, contact:
             done.collected += panels.sync(here, contact)
         done.collected += collect(here, contact=contact)
         settle_news(stage)
+        if stage.status == models.Stage.Status.OPEN and (why := why_unentitled(stage)):
+            pause_stage(stage=stage, why=why)
         if stage.status == models.Stage.Status.OPEN:
             done.planned += move_overdue(here) + _top_up(stage)
         if at_panel:

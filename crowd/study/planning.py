@@ -29,8 +29,10 @@ from crowd.services.endpoints import (
 )
 from crowd.services.publication import Quote, quote
 from crowd.services.sources import set_sources
+from crowd.services.spenders import allow_spending
 from crowd.services.stages import FIXED_ONCE_OPENED, change_stage, create_stage, has_fixed_terms
 from crowd.sources import forget_rows, source_rows, spends_real_money, stages_at
+from crowd.spending import is_operator, usable_endpoints
 from crowd.study import documents
 from crowd.study.explain import Finding, Path, Problem, StudyError, not_known, without
 from crowd.study.reader import Study
@@ -111,7 +113,8 @@ def plan(study: Study, environment: Mapping[str, str], *, to_apply: bool) -> Pla
         stage.slug: stage
         for stage in Stage.objects.select_related("endpoint", "project").filter(project=project)
     }
-    endpoints = {endpoint.name: endpoint for endpoint in Endpoint.objects.all()}
+    endpoints = {endpoint.name: endpoint for endpoint in usable_endpoints([project] if project else [])}
+    endpoints |= {stage.endpoint.name: stage.endpoint for stage in stages.values()}
     found = [
         *_project_findings(study, project),
         *_endpoint_findings(study, endpoints, environment, to_apply=to_apply),
@@ -586,6 +589,7 @@ class _Applier:
                 access_key=keys.access_key,
                 secret=keys.secret,
                 submit_origins=origins,
+                actor=self._actor,
                 **document,
             )
             return
@@ -635,6 +639,10 @@ class _Applier:
         endpoints = {row.name: row for row in Endpoint.objects.filter(name__in=names)}
         columns = documents.stage_columns(fields, endpoints[fields.endpoint])
         plans = documents.source_plans(fields, endpoints)
+        if is_operator():
+            # Whoever runs the server, or is staff, gives the project what the file has it spend from.
+            for endpoint in endpoints.values():
+                allow_spending(endpoint=endpoint, project=project, actor=self._actor)
         stage = Stage.objects.filter(project=project, slug=fields.slug).first()
         if stage is None:
             stage = create_stage(project=project, slug=fields.slug, actor=self._actor, **columns)

@@ -460,7 +460,7 @@ def top_up(*, stage: Stage, most_cents: int, actor: Any, since: datetime | None 
             f"It costs {dollars(cents)} by now, more than the {dollars(most_cents)} that you "
             "saw. Look again, then decide."
         )
-    count = publish_pending(stage)
+    count = publish_pending(stage, actor=actor)
     record(
         project=stage.project,
         action="stage.topped_up",

@@ -18,6 +18,7 @@ from core.projects.models import Project
 from core.projects.services import create_project, set_role
 from core.rates import limits
 from tests.api.world import ApiWorld, make_api_world
+from tests.desk.conftest import let_make_projects
 
 
 @dataclass
@@ -76,8 +77,10 @@ def _fresh_rates() -> None:
 
 @pytest.fixture
 def owner(db: None) -> User:
-    """Owns the project."""
-    return User.objects.create_user("olga")
+    """Owns the project, and may make others."""
+    olga = User.objects.create_user("olga")
+    let_make_projects(olga)
+    return olga
 
 
 @pytest.fixture

@@ -29,6 +29,8 @@ BY_API: dict[str, str] = {
     "desk:see_project_notices": "read_project_notices",
     "desk:notice_wish": "change_notice_mail",
     "desk:add_endpoint": "create_endpoint",
+    "desk:allow_spending": "allow_spending",
+    "desk:disallow_spending": "disallow_spending",
     "desk:check_endpoint": "check_endpoint",
     "desk:endpoint_hooks": "subscribe_to_hooks",
     "desk:webhooks": "create_webhook",

@@ -6,7 +6,7 @@ from django.contrib.auth.models import User
 from crowd.models import Endpoint, Stage, StageSource
 from crowd.services.endpoints import create_endpoint
 from tests.api.conftest import is_problem, program_of
-from tests.desk.conftest import make_hit, make_stage, make_work
+from tests.desk.conftest import give, make_hit, make_stage, make_work
 
 AT = "/projects/tea/stages/poll/sources"
 
@@ -15,7 +15,7 @@ AT = "/projects/tea/stages/poll/sources"
 def stage(project):
     url = "http://127.0.0.1:9/mturk/api"
     market = create_endpoint(name="local", preset="local", access_key="AK", secret="s", url=url)
-    create_endpoint(name="links", preset="link", access_key="", secret="")
+    give(create_endpoint(name="links", preset="link", access_key="", secret=""), project)
     return make_stage(project, market)
 
 

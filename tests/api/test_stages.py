@@ -7,7 +7,7 @@ from core.api.models import IdempotencyRecord
 from crowd.models import Assignment, Endpoint, MarketOperation, Stage
 from crowd.services.endpoints import create_endpoint
 from tests.api.conftest import is_problem, program_of
-from tests.desk.conftest import make_hit, make_work
+from tests.desk.conftest import give, make_hit, make_work
 from web.api.fields import MOST_NUMBER
 
 STAGE = {
@@ -23,10 +23,12 @@ STAGE = {
 
 
 @pytest.fixture
-def market(db):
-    return create_endpoint(
+def market(project):
+    made = create_endpoint(
         name="local", preset="local", access_key="AK", secret="s", url="http://127.0.0.1:9/mturk/api"
     )
+    give(made, project)
+    return made
 
 
 @pytest.fixture

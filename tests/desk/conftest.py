@@ -4,7 +4,7 @@ from collections.abc import Callable
 from datetime import timedelta
 
 import pytest
-from django.contrib.auth.models import User
+from django.contrib.auth.models import Permission, User
 from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
@@ -12,7 +12,7 @@ from django.utils import timezone
 from core.crypto import seal
 from core.projects.models import Project
 from core.projects.services import create_project, set_role
-from crowd.models import Assignment, Endpoint, Hit, HitUnit, MarketOperation, Stage, Worker
+from crowd.models import Assignment, Endpoint, EndpointSpender, Hit, HitUnit, MarketOperation, Stage, Worker
 from crowd.outbox.calls import plan
 from crowd.services.stages import create_stage
 from marketplace.models import Worker as SiteWorker
@@ -51,7 +51,7 @@ def as_(people) -> Callable[[str], Client]:
 
 @pytest.fixture
 def endpoint() -> Endpoint:
-    return Endpoint.objects.create(
+    made = Endpoint.objects.create(
         name="local",
         label="Our marketplace",
         url="http://127.0.0.1:9/mturk/api",
@@ -61,6 +61,8 @@ def endpoint() -> Endpoint:
         submit_origins=["http://127.0.0.1:9"],
         created_at=timezone.now(),
     )
+    give_all()
+    return made
 
 
 @pytest.fixture
@@ -68,6 +70,8 @@ def project(people) -> Project:
     project = create_project(slug="reading", title="Reading", owner=people["owner"], budget_cents=10_000)
     for role in ("manager", "viewer"):
         set_role(project=project, user=people[role], role=role)
+    let_make_projects(people["owner"])
+    give_all()
     return project
 
 
@@ -88,7 +92,28 @@ def make_stage(project: Project, endpoint: Endpoint, slug: str = "poll", **field
         "redundancy": 3,
         "budget_cents": 2_000,
     }
+    give(endpoint, project)
     return create_stage(project=project, slug=slug, endpoint=endpoint, **(values | fields))
+
+
+def give(endpoint: Endpoint, project: Project | None = None, user: User | None = None) -> None:
+    """Let a project or a person spend from an endpoint, without a line in a log."""
+    EndpointSpender.objects.get_or_create(
+        endpoint=endpoint, project=project, user=user, defaults={"created_at": timezone.now()}
+    )
+
+
+def give_all() -> None:
+    """Let every project spend from every endpoint."""
+    for endpoint in Endpoint.objects.all():
+        for project in Project.objects.all():
+            give(endpoint, project)
+
+
+def let_make_projects(*people: User) -> None:
+    """Give people the right to make projects."""
+    right = Permission.objects.get(content_type__app_label="projects", codename="add_project")
+    right.user_set.add(*people)
 
 
 def make_hit(stage: Stage, places: int = 3, **fields: object) -> Hit:

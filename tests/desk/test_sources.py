@@ -9,14 +9,16 @@ from django.utils import timezone
 from crowd.models import PersonMatch, StageSource
 from crowd.services.endpoints import create_endpoint
 from crowd.services.sources import SourcePlan, set_sources
-from tests.desk.conftest import make_hit, make_work
+from tests.desk.conftest import give, make_hit, make_work
 
 pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
-def links():
-    return create_endpoint(name="links", preset="link", access_key="", secret="")
+def links(project):
+    made = create_endpoint(name="links", preset="link", access_key="", secret="")
+    give(made, project)
+    return made
 
 
 def at(stage, name="sources", **parts):

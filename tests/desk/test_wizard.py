@@ -5,6 +5,7 @@ from io import StringIO
 from pathlib import Path
 
 import pytest
+from django.contrib.auth.models import User
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.core.management import call_command
 from django.db import connection
@@ -25,7 +26,8 @@ EXAMPLES = Path(__file__).resolve().parent.parent.parent / "examples"
 
 @pytest.fixture
 def somebody(as_, people, project):
-    """A member of some project, who may make one of their own."""
+    """An administrator, who may make projects and use every marketplace."""
+    User.objects.filter(username="manager").update(is_staff=True)
     return as_("manager")
 
 

@@ -6,14 +6,18 @@ from argparse import ArgumentParser
 from dataclasses import asdict
 from typing import Any
 
+from django.contrib.auth.models import Permission
 from django.core.management.base import BaseCommand, CommandError
 
+from core.accounts.commandline import user_named
 from core.money import dollars
+from core.projects.models import Project
 from crowd.adapters import registry
 from crowd.adapters.base import MarketplaceDownError, MarketplaceRefusedError
 from crowd.errors import CrowdError
 from crowd.models import DispatchHalt, Endpoint
 from crowd.outbox import epoch
+from crowd.services import spenders
 from crowd.services.endpoints import PRESETS, change_keys, create_endpoint
 from crowd.services.recovery import recover
 from crowd.services.tick import tick
@@ -39,6 +43,7 @@ class Command(BaseCommand):
         add.add_argument("--url", default="", help="any endpoint that speaks the MTurk protocol")
         add.add_argument("--key-env", default="CROWD_ACCESS_KEY", help="variable with the access key")
         add.add_argument("--secret-env", default="CROWD_SECRET", help="variable with the secret key")
+        add.add_argument("--as", dest="user", metavar="USER", help="who adds it, and may spend from it")
         add.add_argument("--json", action="store_true")
         add.set_defaults(run=self.add_endpoint)
         keys = endpoint.add_parser("keys", help="enter its keys again, from the environment as with add")
@@ -49,10 +54,24 @@ class Command(BaseCommand):
         listed = endpoint.add_parser("list")
         listed.add_argument("--json", action="store_true")
         listed.set_defaults(run=self.list_endpoints)
+        for action, words, run in (
+            ("allow", "let a project or a person spend from it", self.allow_spending),
+            ("disallow", "take that right away; stages that had it by this alone are paused", self.disallow),
+        ):
+            right = endpoint.add_parser(action, help=words)
+            right.add_argument("name")
+            holder = right.add_mutually_exclusive_group(required=True)
+            holder.add_argument("--project", metavar="SLUG")
+            holder.add_argument("--user", metavar="USER", help="in projects where they are manager or owner")
+            right.set_defaults(run=run)
         check = endpoint.add_parser("check", help="ask for the balance")
         check.add_argument("name")
         check.add_argument("--json", action="store_true")
         check.set_defaults(run=self.check_endpoint)
+        makers = commands.add_parser("makers", help="people who may make projects, besides staff")
+        makers.add_argument("action", choices=["add", "remove", "list"])
+        makers.add_argument("user", nargs="?", metavar="USER")
+        makers.set_defaults(run=self.change_makers)
         once = commands.add_parser("tick", help="one round: reconcile, send, collect, top up")
         once.add_argument("--json", action="store_true")
         once.set_defaults(run=self.tick)
@@ -101,6 +120,7 @@ class Command(BaseCommand):
             url=options["url"],
             access_key=keys["key_env"],
             secret=keys["secret_env"],
+            actor=user_named(options["user"]),
         )
         self.show(options, {"name": endpoint.name, "url": endpoint.url, "real_money": endpoint.real_money})
 
@@ -127,7 +147,45 @@ class Command(BaseCommand):
     def list_endpoints(self, options: dict[str, Any]) -> None:
         """endpoint list."""
         for endpoint in Endpoint.objects.order_by("name"):
-            self.show(options, {"name": endpoint.name, "url": endpoint.url, "label": endpoint.label})
+            holders = [str(each.project or each.user) for each in endpoint.spenders.order_by("pk")]
+            facts = {"name": endpoint.name, "url": endpoint.url, "label": endpoint.label}
+            self.show(options, {**facts, "spenders": holders if options["json"] else ", ".join(holders)})
+
+    def _holder(self, options: dict[str, Any]) -> dict[str, Any]:
+        if options["user"]:
+            return {"user": user_named(options["user"]), "project": None}
+        project = Project.objects.filter(slug=options["project"]).first()
+        if project is None:
+            raise CommandError(f"There is no project {options['project']!r}.")
+        return {"project": project, "user": None}
+
+    def allow_spending(self, options: dict[str, Any]) -> None:
+        """endpoint allow NAME --project SLUG | --user USER."""
+        row = spenders.allow_spending(endpoint=self._endpoint(options["name"]), **self._holder(options))
+        self.stdout.write(f"{row.project or row.user} may spend from {row.endpoint.name}.")
+
+    def disallow(self, options: dict[str, Any]) -> None:
+        """endpoint disallow NAME --project SLUG | --user USER."""
+        row = self._endpoint(options["name"]).spenders.filter(**self._holder(options)).first()
+        if row is None:
+            raise CommandError("There is no such right; `crowd endpoint list` shows those that there are.")
+        count = spenders.disallow_spending(row=row)
+        self.stdout.write(f"Taken away; stages that were paused: {count}.")
+
+    def change_makers(self, options: dict[str, Any]) -> None:
+        """makers add USER | remove USER | list."""
+        right = Permission.objects.get(content_type__app_label="projects", codename="add_project")
+        if options["action"] == "list":
+            for user in right.user_set.order_by("username"):
+                self.stdout.write(user.get_username())
+            return
+        user = user_named(options["user"])
+        if user is None:
+            raise CommandError("Name the person.")
+        change = right.user_set.add if options["action"] == "add" else right.user_set.remove
+        change(user)
+        may = "may" if options["action"] == "add" else "may not"
+        self.stdout.write(f"{user.get_username()} {may} make projects.")
 
     def check_endpoint(self, options: dict[str, Any]) -> None:
         """endpoint check NAME."""
