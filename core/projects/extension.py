@@ -13,6 +13,7 @@ from core.extensions import Extension
 from core.origin import Owner
 from core.projects import services
 from core.projects.models import Event, Membership, Project
+from core.webhooks.delivery import OwnerMembers
 
 # Roles in projects as accounts know them: for invitations, groups of providers, and second factors.
 
@@ -112,7 +113,12 @@ def _describe(event: Event) -> dict[str, Any]:
     }
 
 
+def _is_member(project: int, user: User) -> bool:
+    return user.is_superuser or Membership.objects.filter(project=project, user=user).exists()
+
+
 EXTENSION = Extension(
+    OwnerMembers(Owner.Kind.PROJECT, _is_member),
     AuditSource(Owner.Kind.PROJECT, Event, "project_id", _record, _describe, related=("actor",)),
     *ACCOUNT_PARTS,
 )

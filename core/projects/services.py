@@ -13,11 +13,12 @@ from core.accounts import security
 from core.errors import ActionError
 from core.extensions import parts_of
 from core.jobs.spans import current_request_id
-from core.origin import current_via
+from core.origin import Owner, current_via
 from core.projects.models import Event, Membership, Project
 from core.projects.selectors import may_make_projects
 from core.revisions import ShownColumns
 from core.webhooks.events import emit_action
+from core.webhooks.services import pause_webhooks_of
 
 #: Actions of projects and of work; the event log also knows those of apps.
 _ACTIONS = {
@@ -273,6 +274,7 @@ def remove_member(*, project: Project, user: Any, actor: Any = None) -> None:
     Project.objects.select_for_update(no_key=True).get(pk=project.pk)
     _keep_an_owner(project, user)
     if Membership.objects.filter(project=project, user=user).delete()[0]:
+        pause_webhooks_of(Owner(Owner.Kind.PROJECT, project.pk), user)
         record(project=project, action="member.removed", subject=user.get_username(), actor=actor)
         security.log("member.removed", project=project.slug, subject=user.get_username())
 

@@ -15,13 +15,14 @@ import logging
 import random
 import time
 import uuid
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from smtplib import SMTPException
 from typing import Any
 
 from django.conf import settings
+from django.contrib.auth.models import User
 from django.core.mail import EmailMessage
 from django.db import transaction
 from django.db.models import Exists, F, OuterRef, Q, QuerySet
@@ -30,6 +31,7 @@ from standardwebhooks import Webhook as Signer
 
 from core import outbound
 from core.crypto import unseal
+from core.extensions import parts_of
 from core.webhooks.events import TEST, event_types
 from core.webhooks.models import Webhook, WebhookAttempt, WebhookMessage
 
@@ -199,9 +201,45 @@ class LeaseGoneError(Exception):
     """Another process has the webhook by now, or it was paused or removed."""
 
 
+@dataclass(frozen=True, slots=True)
+class OwnerMembers:
+    """Who belongs to the project or requester of a number; part of the extension of its app."""
+
+    kind: str
+    is_member: Callable[[int, User], bool]
+
+
+def is_of_former_member(hook: Webhook) -> bool:
+    """Whether the person who made it has left since, or their account is closed."""
+    maker = hook.created_by
+    if maker is None:
+        return False
+    parts = [part for part in parts_of(OwnerMembers) if part.kind == hook.owner_kind]
+    return not maker.is_active or not any(part.is_member(hook.owner_id, maker) for part in parts)
+
+
+@transaction.atomic
+def pause_of_former_member(hook: Webhook) -> None:
+    """Send nothing more of what the maker may no longer see; what waits for their own mailbox is dropped."""
+    Webhook.objects.filter(pk=hook.pk).update(
+        state=Webhook.State.PAUSED,
+        why_disabled=f"It was made by {hook.created_by}, who is no longer a member."[:300],
+        lease_owner=None,
+        lease_until=None,
+    )
+    if hook.shape == Webhook.Shape.EMAIL:
+        WebhookMessage.objects.filter(webhook=hook, state=_WAITING).update(
+            state=WebhookMessage.State.GAVE_UP, ended_at=timezone.now()
+        )
+
+
 def deliver(pk: int) -> int:
     """Send what waits for one webhook, as far as one turn goes; how many messages went out."""
     owner, now = uuid.uuid4(), timezone.now()
+    hook = Webhook.objects.select_related("created_by").filter(pk=pk, state=Webhook.State.ACTIVE).first()
+    if hook is not None and is_of_former_member(hook):
+        pause_of_former_member(hook)
+        return 0
     if not Webhook.objects.filter(_free(now), pk=pk).update(lease_owner=owner, lease_until=now + LEASE):
         return 0
     sent, ends = 0, time.monotonic() + TURN_SECONDS

@@ -20,7 +20,7 @@ from core.crypto import seal
 from core.errors import ActionError
 from core.origin import Owner
 from core.webhooks.apps import webhook_changed
-from core.webhooks.delivery import PURPOSE
+from core.webhooks.delivery import PURPOSE, is_of_former_member, pause_of_former_member
 from core.webhooks.events import TEST, event_types
 from core.webhooks.models import Webhook, WebhookMessage
 
@@ -150,12 +150,24 @@ def pause(*, hook: Webhook) -> None:
 
 @transaction.atomic
 def activate(*, hook: Webhook) -> None:
-    """Send again, also what waited when it was paused or disabled; the day of retries begins afresh."""
+    """Send again, also what waited when it was paused or disabled; the day of retries begins afresh.
+
+    One that a former member made is from then on of the person who switches it on. WebhookError where it
+    writes to that member's own mailbox.
+    """
     row = _locked(hook)
     if row.state == Webhook.State.ACTIVE:
         return
+    maker = row.created_by
+    if is_of_former_member(row):
+        if row.shape == Webhook.Shape.EMAIL:
+            raise WebhookError(
+                "It writes to the mailbox of a former member. Remove it, and make one for yourself."
+            )
+        maker = security.actor().user
     Webhook.objects.filter(pk=row.pk).update(
         state=Webhook.State.ACTIVE,
+        created_by=maker,
         failing_since=None,
         disabled_at=None,
         why_disabled="",
@@ -167,6 +179,14 @@ def activate(*, hook: Webhook) -> None:
         first_attempt_at=None, attempts=0, due_at=None
     )
     _log("activated", row)
+
+
+def pause_webhooks_of(owner: Owner, user: User) -> None:
+    """A person has left: pause what they made there, unless they still belong to it."""
+    for hook in webhooks_of(owner).filter(created_by=user, state=Webhook.State.ACTIVE):
+        if is_of_former_member(hook):
+            pause_of_former_member(hook)
+            _log("paused", hook)
 
 
 @transaction.atomic

@@ -19,6 +19,9 @@ from core.accounts import security
 from core.accounts.confirmation import Trust
 from core.accounts.memberships import Membership, MembershipKind
 from core.accounts.places import OwnProfile
+from core.origin import Owner
+from core.webhooks.delivery import OwnerMembers
+from core.webhooks.services import pause_webhooks_of
 from marketplace import clock
 from marketplace.errors import Refusal
 from marketplace.models import Requester, RequesterMember, Worker
@@ -110,6 +113,7 @@ def remove_member(*, requester: Requester, user: User, by: User | None = None) -
     """Take somebody's role away; people may always leave by themselves."""
     locked = _locked(requester, None if by == user else by)
     if RequesterMember.objects.filter(requester=locked, user=user).delete()[0]:
+        pause_webhooks_of(Owner(Owner.Kind.REQUESTER, locked.pk), user)
         note(locked.pk, "member.removed", user.get_username())
 
 
@@ -230,7 +234,14 @@ def _is_worker(user: User) -> bool:
     return Worker.objects.filter(user=user).exists()
 
 
+def _is_member(requester: int, user: User) -> bool:
+    # Staff may do everything for a requester, also without a row.
+    mine = Q(owner=user) | Q(members__user=user)
+    return user.is_staff or Requester.objects.filter(mine, pk=requester).exists()
+
+
 ACCOUNT_PARTS = (
+    OwnerMembers(Owner.Kind.REQUESTER, _is_member),
     Trust(_is_trusted),
     OwnProfile("Your worker profile", "site:profile", _is_worker),
     MembershipKind(

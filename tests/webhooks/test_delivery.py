@@ -4,11 +4,12 @@ import random
 from datetime import timedelta
 
 import pytest
+from django.contrib.auth.models import User
 from django.core import mail
 from django.db import transaction
 from django.utils import timezone
 
-from core.projects.services import record
+from core.projects.services import record, remove_member, set_role
 from core.webhooks import delivery, services
 from core.webhooks.delivery import deliver, due_webhooks, tell_makers
 from core.webhooks.events import TEST, emit_step
@@ -320,6 +321,66 @@ def test_events_go_by_e_mail_to_the_maker_alone_several_in_one(owner, project, o
         services.create_webhook(
             owner=owner, name="Mail", shape="email", address="x@example.org", events=["stage.opened"], by=olga
         )
+
+
+@pytest.fixture
+def mara(project, settings):
+    """A manager with a webhook to her own mailbox, and one to a server."""
+    settings.NOTICES_BY_EMAIL = True
+    mara = User.objects.create_user("mara", "mara@example.org")
+    set_role(project=project, user=mara, role="manager")
+    return mara
+
+
+def test_what_a_former_member_made_is_sent_nothing_more(
+    owner, project, opened, mara, receiver, trusted, client
+):
+    given = {"owner": owner, "events": ["stage.opened"], "by": mara}
+    made = [
+        services.create_webhook(name=shape, shape=shape, address=to, **given)
+        for shape, to in (("email", mara.email), ("standard", receiver.url))
+    ]
+    mailed, sent = (each.row for each in made)
+    opened("before")
+    remove_member(project=project, user=mara)
+    opened("after")
+    for hook in (mailed, sent):
+        assert deliver(hook.pk) == 0
+        hook.refresh_from_db()
+        assert (hook.state, hook.messages.count()) == ("paused", 1)
+        assert "mara, who is no longer a member" in hook.why_disabled
+    assert not mail.outbox and not receiver.calls
+    assert mailed.messages.get().state == State.GAVE_UP  # the private mailbox gets nothing of it, ever
+    olga = project.memberships.get().user
+    client.force_login(olga)
+    assert "Made by a former member" in client.get("/desk/projects/kiwi/webhooks/").content.decode()
+    with pytest.raises(services.WebhookError, match="former member"):
+        services.activate(hook=mailed)
+    client.post(f"/desk/projects/kiwi/webhooks/{sent.pk}/activate/")  # an owner takes it over
+    sent.refresh_from_db()
+    assert (sent.state, sent.created_by, deliver(sent.pk)) == ("active", olga, 1)
+
+
+def test_rights_that_were_lost_in_another_way_are_noticed_when_something_is_sent(
+    owner, project, opened, mara, subtests
+):
+    def lose_row():
+        project.memberships.filter(user=mara).delete()
+
+    def close():
+        User.objects.filter(pk=mara.pk).update(is_active=False)
+
+    for lose in (lose_row, close):
+        with subtests.test(lose=lose.__name__), transaction.atomic():
+            hook = services.create_webhook(
+                owner=owner, name="M", shape="email", address=mara.email, events=["stage.opened"], by=mara
+            ).row
+            opened("one")
+            lose()
+            assert deliver(hook.pk) == 0 and not mail.outbox
+            hook.refresh_from_db()
+            assert hook.state == "paused"
+            transaction.set_rollback(True)
 
 
 @pytest.mark.parametrize(
