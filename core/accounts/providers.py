@@ -2,7 +2,9 @@
 
 An account belongs to a subject of a provider by a row that the person made, or by an address that both sides
 have proved, where the operator lets a provider do that. An address that the provider has not verified, or
-that the account has not confirmed, connects nothing: typing another person's address leads nowhere.
+that the account has not confirmed, connects nothing: typing another person's address leads nowhere. Providers
+give addresses of people who left to others: an account that has a subject of a provider is never given to
+another subject of it.
 """
 
 from collections.abc import Mapping
@@ -18,7 +20,7 @@ from django.utils import timezone
 from django.utils.text import slugify
 
 from core.accounts import security
-from core.accounts.emails import take_address, warn_person
+from core.accounts.emails import confirmed_address, forget_address, take_address, warn_person
 from core.accounts.memberships import kind_named
 from core.accounts.models import ProviderGrant
 from core.errors import ActionError
@@ -75,9 +77,16 @@ def account_for(provider: Any, subject: Subject, *, invited: bool) -> User:
     if row is not None:
         if not row.user.is_active:
             raise RefusedSignInError("This account is closed.")
+        _follow_address(row, subject)
         user: User = row.user
         return user
-    known = _account_with(subject) if subject.email and subject.email_verified else None
+    known = _account_with(subject)
+    theirs = SocialAccount.objects.filter(user=known, provider=provider.id).first() if known else None
+    if known is not None and theirs is not None:
+        # The provider knows both, so the address is another person's by now.
+        if _address_from(theirs) == subject.email.casefold():
+            forget_address(user=known)
+        known = None
     if known is not None:
         if not provider.link_by_email or known.is_superuser or not known.is_active:
             raise RefusedSignInError(
@@ -94,13 +103,38 @@ def account_for(provider: Any, subject: Subject, *, invited: bool) -> User:
 
 
 def _account_with(subject: Subject) -> User | None:
+    if not subject.email or not subject.email_verified:
+        return None
     found = EmailAddress.objects.select_related("user").filter(email__iexact=subject.email, verified=True)
     row = found.first()
     return row.user if row else None
 
 
+def _address_from(row: SocialAccount) -> str:
+    """The address that a provider had verified when the person last came; in old rows their name there."""
+    return str(row.extra_data.get("email") or row.extra_data.get("name", "")).casefold()
+
+
+def _follow_address(row: SocialAccount, subject: Subject) -> None:
+    """Where the account has the address that the provider gave before, take the one that it gives now."""
+    if not subject.email or not subject.email_verified or _address_from(row) == subject.email.casefold():
+        return
+    if _address_from(row) == confirmed_address(row.user).casefold():
+        try:
+            with transaction.atomic():
+                take_address(row.user, subject.email)
+        except IntegrityError:
+            return  # another account has confirmed it
+        security.log("email.followed", actor=row.user.get_username(), provider=row.provider)
+    row.extra_data = _shown(subject)
+    row.save(update_fields=["extra_data"])
+
+
 def connect(provider: Any, subject: Subject, user: User) -> User:
-    """From now on the subject signs in to this account; its person is told by mail."""
+    """From now on the subject signs in to this account; its person is told by mail.
+
+    Raises RefusedSignInError where the account has another subject of the provider.
+    """
     there = SocialAccount.objects.filter(provider=provider.id, uid=subject.uid).first()
     if there is not None:
         if there.user_id != user.pk:
@@ -108,8 +142,13 @@ def connect(provider: Any, subject: Subject, user: User) -> User:
         return user
     try:
         with transaction.atomic():
+            User.objects.select_for_update(no_key=True).get(pk=user.pk)
+            if SocialAccount.objects.filter(user=user, provider=provider.id).exists():
+                raise RefusedSignInError(
+                    f"Your account is connected to another {provider.name} account. Disconnect that first."
+                )
             SocialAccount.objects.create(
-                user=user, provider=provider.id, uid=subject.uid, extra_data={"name": _shown_name(subject)}
+                user=user, provider=provider.id, uid=subject.uid, extra_data=_shown(subject)
             )
     except IntegrityError as error:
         raise RefusedSignInError("This was connected a moment ago. Sign in again.") from error
@@ -134,6 +173,10 @@ def disconnect(*, user: User, pk: int) -> str:
     return str(row.provider)
 
 
+def _shown(subject: Subject) -> dict[str, str]:
+    return {"name": _shown_name(subject), "email": subject.email if subject.email_verified else ""}
+
+
 def _shown_name(subject: Subject) -> str:
     return subject.email or " ".join([subject.first_name, subject.last_name]).strip() or subject.username
 
@@ -145,10 +188,10 @@ def _create(provider: Any, subject: Subject) -> User:
         user.first_name, user.last_name = subject.first_name[:150], subject.last_name[:150]
         user.set_unusable_password()
         user.save()
-        if subject.email and subject.email_verified:
+        if subject.email and subject.email_verified and _account_with(subject) is None:
             take_address(user, subject.email)
         SocialAccount.objects.create(
-            user=user, provider=provider.id, uid=subject.uid, extra_data={"name": _shown_name(subject)}
+            user=user, provider=provider.id, uid=subject.uid, extra_data=_shown(subject)
         )
     security.log("account.made", actor=user.get_username(), provider=provider.id)
     return user

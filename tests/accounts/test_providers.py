@@ -10,13 +10,14 @@ from django.contrib.auth.models import User
 from django.core.exceptions import ImproperlyConfigured
 from django.test import Client
 
-from core.accounts.emails import take_address
+from core.accounts.emails import confirmed_address, take_address
 from core.accounts.models import ProviderGrant
 from core.projects.models import Membership
 from core.projects.services import create_project
 from distillery import external_services
 from marketplace.services.members import role_of
 from tests import oidc_provider as oidc
+from tests.cases import apart
 from tests.site import world as site
 
 pytestmark = pytest.mark.django_db
@@ -27,6 +28,8 @@ PEOPLE: dict[str, dict[str, Any]] = {
         **{"given_name": "Ada", "family_name": "Lovelace", "groups": ["lab", "admins"]},
     },
     "liar": {"sub": "s-liar", "email": "ada@example.org", "email_verified": False},
+    "renamed": {"sub": "s-ada", "email": "ada.new@example.org", "email_verified": True},
+    "successor": {"sub": "s-9", "email": "ada@example.org", "email_verified": True},
     "stranger": {"sub": "s-stranger", "preferred_username": "stranger"},
     "nonce": {"sub": "s-1", "_nonce": "of another sign-in"},
     "audience": {"sub": "s-1", "_aud": ["another program"]},
@@ -176,6 +179,41 @@ def test_addresses_that_both_sides_proved_connect_where_the_operator_says_so(con
     configure("link_by_email = true")
     come_back(client, "ada")
     assert who_is_in(client) == "ada-of-the-lab"
+
+
+def test_a_recycled_address_opens_nobodys_account(configure, client, provider, subtests):
+    """The provider renames one person and gives the old address to another, who signs in first or last."""
+    configure("sign_up = true\nlink_by_email = true")
+    come_back(client, "ada")
+    first = User.objects.get()
+    with apart(subtests, case="the second person comes first"):
+        second = Client()
+        come_back(second, "successor")
+        assert who_is_in(second) not in ("", first.username)
+        assert SocialAccount.objects.get(user=first).uid == "s-ada"
+        assert confirmed_address(first) == ""  # letters for the first go to no mailbox of the second
+        assert confirmed_address(User.objects.latest("pk")) == "ada@example.org"
+        renamed = Client()
+        come_back(renamed, "renamed")
+        assert who_is_in(renamed) == first.username
+    with apart(subtests, case="the first person comes first, with a new address"):
+        renamed = Client()
+        come_back(renamed, "renamed")
+        assert (who_is_in(renamed), confirmed_address(first)) == (first.username, "ada.new@example.org")
+        second = Client()
+        come_back(second, "successor")
+        assert who_is_in(second) not in ("", first.username)
+    with apart(subtests, case="an address that the person chose here stays"):
+        take_address(first, "own@example.org")
+        come_back(Client(), "renamed")
+        assert confirmed_address(first) == "own@example.org"
+    with apart(subtests, case="nobody new may come in"):
+        configure("link_by_email = true")
+        assert come_back(Client(), "successor").status_code == 403
+    with apart(subtests, case="a second subject in the profile"):
+        client.post("/accounts/oidc/university/connect/")
+        come_back(client, "successor")
+        assert SocialAccount.objects.get().uid == "s-ada"
 
 
 def test_a_superuser_is_never_connected_by_an_address(configure, client):
