@@ -5,6 +5,7 @@ from pathlib import Path
 
 from django.apps import AppConfig, apps
 from django.conf import settings
+from django.contrib.admin.apps import AdminConfig
 from django.core.checks import Tags, register
 from django.core.exceptions import ImproperlyConfigured
 from django.db.models.signals import post_migrate
@@ -73,3 +74,9 @@ def _close_to_others(file: Path) -> None:
     with contextlib.suppress(OSError):
         if file.stat().st_mode & 0o077:
             file.chmod(0o600)
+
+
+class ConfirmedAdminConfig(AdminConfig):
+    """Django's handle on its admin, with a site that asks who it is."""
+
+    default_site = "distillery.admin_site.ConfirmedAdminSite"

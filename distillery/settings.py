@@ -90,7 +90,7 @@ INSTALLED_APPS = [
     "core.crypto",
     "axes",
     "csp",
-    "django.contrib.admin",
+    "distillery.apps.ConfirmedAdminConfig",
     "django.contrib.auth",
     "django.contrib.contenttypes",
     "django.contrib.sessions",

@@ -122,6 +122,26 @@ def test_with_a_factor_they_are_as_before_and_scripts_never_were_asked(lab, owne
     assert accesskeys.secret_of(lab.keys.first()), "keys of scripts are theirs"
 
 
+def test_djangos_admin_asks_for_both_too(clock, settings):
+    """Rights and passwords of people are changed there."""
+    settings.SECOND_FACTOR = "require"
+    root = User.objects.create_superuser("root", password=PASSWORD)
+    browser = Client()
+    browser.force_login(root)
+    at = f"/admin/auth/user/{root.pk}/password/"
+    assert browser.get(at)["Location"].startswith("/accounts/factors/")
+    Authenticator.objects.create(user=root, type=Authenticator.Type.TOTP, data={})
+    assert browser.get(at).status_code == 200
+    clock.shift(timedelta(minutes=16))
+    for address in (at, "/admin/", "/admin/auth/user/add/"):
+        assert browser.get(address)["Location"].startswith("/accounts/confirm/?next=%2Fadmin%2F")
+    sent = browser.post(at, {"password1": "plum tree harbour", "password2": "plum tree harbour"})
+    assert sent["Location"].startswith("/accounts/confirm/")
+    root.refresh_from_db()
+    assert root.check_password(PASSWORD)
+    assert browser.post("/admin/logout/")["Location"] == "/"
+
+
 def test_workers_need_no_factor_to_be_paid(settings):
     settings.SECOND_FACTOR = "require"
     client = Client()
