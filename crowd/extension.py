@@ -4,6 +4,7 @@ from core.accounts.places import Place as AccountPlace
 from core.extensions import Extension
 from core.notices.conditions import Rule
 from core.origin import Owner
+from core.projects.selectors import may_have_projects
 from core.projects.services import EventActions
 from core.webhooks.events import EventType
 from crowd import watch
@@ -11,7 +12,7 @@ from crowd.desk import overview, queues, settings, sources, stages, tables
 from crowd.desk.overview import OverviewSource, Section, SettingsSection
 from crowd.selectors import people, stage_status
 from crowd.services.deals import ProjectTarget, StageTarget
-from web.access import has_projects, may_have_projects
+from web.access import has_projects
 from web.api import ApiPart
 from web.cache import TABLE
 from web.nav import Page, Place

@@ -13,7 +13,9 @@ from django.contrib.auth.models import User
 from django.contrib.auth.password_validation import CommonPasswordValidator
 from django.core.exceptions import ValidationError
 
+from core.accounts import security
 from core.accounts.memberships import memberships_of
+from core.accounts.models import PasswordState
 
 #: Words that are easy to think of here; Django's list of 20,000 common passwords has none of them.
 HERE = (
@@ -65,6 +67,12 @@ class EasyPasswordValidator:
             raise ValidationError(
                 "This is little more than your name or a word of this site.", code="password_of_names"
             )
+
+    def password_changed(self, password: str, user: Any = None) -> None:
+        """Django's call after any way of setting a password: pages, letters, its admin, a command."""
+        # The first password of one's own, in place of a printed one, says nothing against programs.
+        if not PasswordState.objects.filter(user=user, must_change=True).exists():
+            security.credentials_ended.send(User, user=user)
 
     def get_help_text(self) -> str:
         """What is beside the field."""

@@ -18,6 +18,7 @@ from typing import Any
 from django.conf import settings
 from django.contrib.auth.models import User
 from django.contrib.auth.signals import user_logged_in, user_logged_out, user_login_failed
+from django.dispatch import Signal
 from django.http import HttpRequest, HttpResponseBase
 from django.utils import timezone
 
@@ -120,6 +121,9 @@ class ActingMiddleware:
         with acting_as(found, via=Via.PAGE):
             return self.get_response(request)
 
+
+#: A person chose another password, or signed out everywhere: what acts in their name ends. Argument: user.
+credentials_ended = Signal()
 
 logger = logging.getLogger("distillery.security")
 _LONGEST = 200

@@ -14,6 +14,7 @@ from django.contrib.contenttypes.models import ContentType
 from django.db import transaction
 from django.db.models import Model, QuerySet
 
+from core.accounts import security
 from core.accounts.models import (
     FactorPrompt,
     InvitationUse,
@@ -89,9 +90,10 @@ _PRIVATE: tuple[type[Model], ...] = (
 
 
 def end_all_sessions(*, user: User, password: str) -> None:
-    """End every session of a person, and every key of theirs that a program searches with.
+    """End every session of a person, and every key and token of their programs.
 
-    Both are bound to the stored password, which is stored once more with another salt.
+    Sessions and keys are bound to the stored password, which is stored once more with another salt; tokens
+    end whenever a password is set (`core.accounts.passwords`).
     """
     user.set_password(password)
     user.save(update_fields=["password"])
@@ -101,6 +103,7 @@ def end_sessions_without_password(*, user: User) -> None:
     """The same for a person who has none: what is in its place is random, and is made again."""
     user.set_unusable_password()
     user.save(update_fields=["password"])
+    security.credentials_ended.send(User, user=user)
 
 
 def is_needed(user: User, *, besides: Collection[type[Model]] = ()) -> bool:

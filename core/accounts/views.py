@@ -99,7 +99,9 @@ def sign_out_everywhere(request: HttpRequest) -> HttpResponse:
         services.end_all_sessions(user=user, password=password)
     update_session_auth_hash(request, user)
     sessions.end_other_devices(user=user, request=request)
-    messages.success(request, "You are signed out everywhere else, and your search keys have ended.")
+    messages.success(
+        request, "You are signed out everywhere else. Your search keys and tokens of programs have ended."
+    )
     return redirect(back)
 
 

@@ -1,6 +1,9 @@
 """The API's own rows as a Django app."""
 
+from typing import Any
+
 from django.apps import AppConfig
+from django.utils.module_loading import import_string
 
 
 class ApiConfig(AppConfig):
@@ -8,3 +11,14 @@ class ApiConfig(AppConfig):
 
     name = "core.api"
     label = "api"
+
+    def ready(self) -> None:
+        """Tokens end with a person's sessions."""
+        # The models are not loaded before.
+        from core.accounts.security import credentials_ended
+
+        credentials_ended.connect(_end_tokens, dispatch_uid="api.end_tokens")
+
+
+def _end_tokens(user: Any, **_: Any) -> None:
+    import_string("core.api.tokens.end_tokens_of")(user)

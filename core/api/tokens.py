@@ -11,6 +11,7 @@ from django.db.models import F, Q, QuerySet
 from django.utils import timezone
 
 from core.accounts import security
+from core.accounts.emails import warn_person
 from core.api.models import ApiToken, Scope
 from core.composed_queries import ComposedQuery
 from core.errors import ActionError
@@ -22,7 +23,7 @@ BEGINNING = "dst_"
 _SHOWN = 12
 #: A use is written down when the one before is so long ago, or came from elsewhere.
 NOTED_EVERY = timedelta(minutes=1)
-LONGEST_DAYS = 3650
+LONGEST_DAYS, USUAL_DAYS = 3650, 90
 
 
 class TokenError(ActionError):
@@ -45,13 +46,17 @@ def create_token(
     project: Project | None = None,
     days: int | None = None,
 ) -> tuple[ApiToken, str]:
-    """A new token and its text, which is known only now; TokenError, in words, for what cannot be."""
+    """A new token and its text, which is known only now; TokenError, in words, for what cannot be.
+
+    It works for `USUAL_DAYS` unless others are named, and its person is told by a letter.
+    """
+    days = USUAL_DAYS if days is None else days
     unknown = sorted(set(scopes) - set(Scope.values))
     if unknown:
         raise TokenError(f"There is no scope {unknown[0]!r}; there are {', '.join(Scope.values)}.")
     if not scopes:
         raise TokenError(f"Name at least one scope: {', '.join(Scope.values)}.")
-    if days is not None and not 1 <= days <= LONGEST_DAYS:
+    if not 1 <= days <= LONGEST_DAYS:
         raise TokenError(f"A token lives for 1 to {LONGEST_DAYS} days.")
     if project is not None and not projects_of(user).filter(pk=project.pk).exists():
         raise TokenError(f"{user.get_username()} is no member of the project {project.slug!r}.")
@@ -64,9 +69,14 @@ def create_token(
         digest=_digest(text),
         scopes=[scope for scope in Scope.values if scope in scopes],
         created_at=now,
-        expires_at=now + timedelta(days=days) if days else None,
+        expires_at=now + timedelta(days=days),
     )
     security.log("api_token.made", subject=token.prefix, scopes=",".join(token.scopes))
+    warn_person(
+        user,
+        f"The token {token.prefix}… was made, with which a program does what you may do: {token.name}, for "
+        f"{', '.join(token.scopes)}, for {days} days",
+    )
     return token, text
 
 
@@ -96,6 +106,14 @@ def revoke_token(*, token: ApiToken) -> bool:
     if ended:
         security.log("api_token.ended", subject=token.prefix)
     return bool(ended)
+
+
+def end_tokens_of(user: User) -> int:
+    """End all tokens of a person; how many."""
+    ended = ApiToken.objects.filter(user=user, revoked_at=None).update(revoked_at=timezone.now())
+    if ended:
+        security.log("api_token.ended", subject=user.get_username(), count=ended)
+    return ended
 
 
 def tokens_of(user: User) -> QuerySet[ApiToken]:

@@ -4,7 +4,8 @@ import hashlib
 import hmac
 from typing import Any
 
-from django.db.models import QuerySet
+from django.contrib.auth.models import Permission, User
+from django.db.models import Q, QuerySet
 from django.http import Http404
 
 from core.composed_queries import ComposedQuery
@@ -34,6 +35,18 @@ def project_for(user: Any, slug: str, *, at_least: str = Role.VIEWER) -> tuple[P
     if project is None or _RANK[role] < _RANK[Role(at_least)]:
         raise Http404("There is no such project.")
     return project, str(role)
+
+
+_PERMITTED = Q(content_type__app_label="projects", codename="add_project")
+
+
+def may_have_projects(user: Any) -> bool:
+    """Whether a person is staff, a member of some project, or may make one; asked by many pages."""
+    if user.is_staff or user.is_superuser:
+        return True
+    permissions = Permission.objects.filter(_PERMITTED)
+    mine = Q(memberships__isnull=False) | Q(user_permissions__in=permissions)
+    return User.objects.filter(mine | Q(groups__permissions__in=permissions), pk=user.pk).exists()
 
 
 def may_make_projects(user: Any) -> bool:

@@ -23,7 +23,7 @@ from core.accounts import security
 from core.accounts.confirmation import confirmed
 from core.api import tokens
 from core.api.models import ApiToken, Scope
-from core.api.tokens import LONGEST_DAYS, tokens_for, tokens_of
+from core.api.tokens import LONGEST_DAYS, USUAL_DAYS, tokens_for, tokens_of
 from core.money import dollars
 from core.origin import Owner
 from core.projects.models import Membership, Project
@@ -207,7 +207,6 @@ def subscribe_to_hooks(request: HttpRequest, *, endpoint: str) -> HttpResponse:
 # Tokens of programs
 
 _USUAL = (Scope.READ,)
-_DAYS = 90
 
 
 class TokenForm(Form):
@@ -231,10 +230,10 @@ class TokenForm(Form):
     days = forms.IntegerField(
         min_value=1,
         max_value=LONGEST_DAYS,
-        initial=_DAYS,
+        initial=USUAL_DAYS,
         required=False,
         label="Days it works",
-        help_text="Empty: until you end it.",
+        help_text=f"Empty: {USUAL_DAYS}.",
     )
 
     def __init__(self, data: Any = None, *, user: User) -> None:

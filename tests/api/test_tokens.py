@@ -10,9 +10,11 @@ from django.core.management import CommandError, call_command
 from django.test import Client
 from django.utils import timezone
 
+from core.accounts.models import PasswordState
 from core.api.models import ApiToken
 from core.api.tokens import create_token, note_use
 from tests.api.conftest import is_problem, program_of
+from tests.cases import apart
 
 
 def run(*words: str) -> str:
@@ -111,6 +113,56 @@ class TestTheBrowser:
             "/api/v1/projects/{project}/stages/{stage}/open" in page
             and "<script" not in page.split("<main")[1]
         )
+
+
+def test_tokens_end_with_the_sessions_of_their_person(owner, project, subtests):
+    new, password = "plum tree harbour", "seven green kettles"
+    fields = {"old_password": password, "new_password1": new, "new_password2": new}
+
+    def sign_out():
+        browser_of(owner).post("/accounts/sign-out-everywhere/", {"password": password})
+
+    def sign_out_without_password():
+        owner.set_unusable_password()
+        owner.save()
+        browser_of(owner).post("/accounts/sign-out-everywhere/")
+
+    def set_by_an_administrator():
+        root = browser_of(User.objects.create_superuser("root"))
+        sent = {"password1": new, "password2": new, "usable_password": "true"}
+        assert root.post(f"/admin/auth/user/{owner.pk}/password/", sent).status_code == 302
+
+    ways = {
+        "signed out everywhere": sign_out,
+        "without a password": sign_out_without_password,
+        "another password": lambda: browser_of(owner).post("/accounts/password/", fields),
+        "an administrator": set_by_an_administrator,
+    }
+    owner.set_password(password)
+    owner.save()
+    for name, end in ways.items():
+        with apart(subtests, way=name):
+            owner.refresh_from_db()
+            program = program_of(owner)
+            assert program.get("/projects").status_code == 200
+            end()
+            is_problem(program.get("/projects"), 401, "token_invalid")
+    with apart(subtests, way="a printed password that is replaced is no reason"):
+        owner.refresh_from_db()
+        PasswordState.objects.create(user=owner)
+        program = program_of(owner)
+        browser_of(owner).post("/accounts/password/", fields)
+        assert program.get("/projects").status_code == 200
+
+
+def test_a_letter_tells_of_a_new_token_which_lives_for_ninety_days(owner, project, settings, monkeypatch):
+    told = []
+    monkeypatch.setattr("core.api.tokens.warn_person", lambda user, what: told.append((user, what)))
+    run("create", "olga", "--scope", "read,pay")
+    browser_of(owner).post("/desk/settings/tokens/", {"name": "export", "scopes": ["read"]})
+    assert [user for user, _ in told] == [owner, owner]
+    assert "for read, pay, for 90 days" in told[0][1] and "export" in told[1][1]
+    assert {(row.expires_at - row.created_at).days for row in ApiToken.objects.all()} == {90}
 
 
 def test_the_last_use_is_noted_once_a_minute(owner, project):

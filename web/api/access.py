@@ -13,9 +13,9 @@ from core.accounts import security
 from core.api.models import ApiToken, Scope
 from core.api.tokens import note_use, read_token
 from core.projects.models import Membership
-from core.projects.selectors import project_for
+from core.projects.selectors import may_have_projects, project_for
 from core.rates import limits
-from web.access import ProjectAccess, may_have_projects
+from web.access import ProjectAccess
 from web.api.bodies import LineBody
 from web.api.problems import ProblemError
 

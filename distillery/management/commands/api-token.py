@@ -26,7 +26,9 @@ class Command(BaseCommand):
             "--scope", required=True, action="append", help=f"one or several of {','.join(Scope.values)}"
         )
         creating.add_argument("--project", metavar="SLUG", help="the only project that it opens")
-        creating.add_argument("--days", type=natural, help="days for which it works; without: until revoked")
+        creating.add_argument(
+            "--days", type=natural, help=f"days for which it works; without: {tokens.USUAL_DAYS}"
+        )
         creating.add_argument("--name", default="", help="what it is for")
         listing = actions.add_parser("list", help="those that work, newest first")
         listing.add_argument("username", nargs="?")
