@@ -13,6 +13,7 @@ from django.db.models import Q, QuerySet
 
 from core.accounts import security
 from core.projects.models import Membership, Project
+from core.projects.selectors import projects_of
 from crowd.errors import SpendingRightError
 from crowd.models import Endpoint, EndpointSpender, MarketOperation, Stage
 from crowd.sources import is_closed, stages_at
@@ -102,13 +103,17 @@ def why_unentitled(stage: Stage) -> str:
 
 
 def usable_endpoints(
-    projects: "Iterable[Project] | QuerySet[Project]", *, used_by: Stage | None = None
+    projects: Iterable[Project] | None = None, *, used_by: Stage | None = None
 ) -> "QuerySet[Endpoint]":
-    """Endpoints from which who acts may spend in one of these projects, and those that a stage has."""
+    """Endpoints from which who acts may spend in one of these projects, by default in any of theirs.
+
+    Also those that the stage `used_by` has already.
+    """
     person = acting_person()
     if person is None or person.is_staff or person.is_superuser:
         return Endpoint.objects.all()
-    rows = EndpointSpender.objects.filter(Q(user=person) | Q(project__in=projects))
+    mine = projects_of(person) if projects is None else list(projects)
+    rows = EndpointSpender.objects.filter(Q(user=person) | Q(project__in=mine))
     usable = Q(pk__in=rows.values("endpoint"))
     if used_by is not None:
         usable |= Q(pk=used_by.endpoint_id) | Q(pk__in=used_by.sources.values("endpoint"))

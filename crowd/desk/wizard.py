@@ -96,7 +96,7 @@ class WizardForm(Form):
         ].help_text = "Names the project in addresses; never changes. Empty: made of the title."
         if stages:
             self.fields["endpoint"] = _endpoint_field(endpoint)
-            if usable_endpoints([]).count() > 1:
+            if usable_endpoints().count() > 1:
                 self.fields["also"] = _further_endpoints_field()
         for number, stage in enumerate(stages):
             made = modelform.fields_of(StageFields, leave_out=frozenset({"sources", "panel"}))
@@ -385,7 +385,7 @@ def _planned(stage: StageTable) -> int | None:
 
 def _further_endpoints_field() -> "forms.ModelMultipleChoiceField[Endpoint]":
     field = forms.ModelMultipleChoiceField(
-        usable_endpoints([]).order_by("real_money", "name"),
+        usable_endpoints().order_by("real_money", "name"),
         to_field_name="name",
         label="People also from",
         help_text="They work on the same stages, each place with an equal part. Parts, rewards and numbers "
@@ -399,7 +399,7 @@ def _further_endpoints_field() -> "forms.ModelMultipleChoiceField[Endpoint]":
 
 def _endpoint_field(initial: str) -> "forms.ModelChoiceField[Endpoint]":
 
-    rows = usable_endpoints([]).order_by("real_money", "name")
+    rows = usable_endpoints().order_by("real_money", "name")
     field = forms.ModelChoiceField(
         rows,
         to_field_name="name",
@@ -605,6 +605,6 @@ def _fill_in(request: HttpRequest, start: Start, form: WizardForm, *, status: in
         start=start,
         form=form,
         parts=list(form.parts()),
-        endpoints=usable_endpoints([]).exists(),
+        endpoints=usable_endpoints().exists(),
         endpoint=form.chosen_endpoint,
     )

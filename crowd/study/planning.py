@@ -113,7 +113,7 @@ def plan(study: Study, environment: Mapping[str, str], *, to_apply: bool) -> Pla
         stage.slug: stage
         for stage in Stage.objects.select_related("endpoint", "project").filter(project=project)
     }
-    endpoints = {endpoint.name: endpoint for endpoint in usable_endpoints([project] if project else [])}
+    endpoints = {endpoint.name: endpoint for endpoint in usable_endpoints()}
     endpoints |= {stage.endpoint.name: stage.endpoint for stage in stages.values()}
     found = [
         *_project_findings(study, project),

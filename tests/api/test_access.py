@@ -109,6 +109,8 @@ def _expected(operation: Operation, who: str) -> tuple[int, str] | None:
         return None if _RANK[who] >= _RANK[operation.role] else (403, "role_missing")
     if operation.of_requester:
         return None if who in ("owner", "staff") else (404, "not_found")
+    if operation.name == "get_endpoint" and who == "neighbour":
+        return (404, "not_found")  # it is one from which another project spends
     members = {*_RANK, "neighbour", "staff"}
     allowed = {"account": set(world_people()), "member": members, "staff": {"staff"}}[operation.role]
     return None if who in allowed else (403, "role_missing")

@@ -17,6 +17,7 @@ from core.projects.models import Project
 from core.projects.services import create_project
 from distillery.tasks import prune
 from tests.api.conftest import is_problem, program_of
+from tests.desk.conftest import let_make_projects
 
 NEW = {"slug": "coffee", "title": "Coffee"}
 
@@ -43,6 +44,7 @@ def test_keys_are_each_persons_own(program):
     program.post("/projects", NEW, key="k1")
     user = User.objects.create_user("maria")
     create_project(slug="milk", title="Milk", owner=user)
+    let_make_projects(user)
     other = program_of(user)
     assert other.post("/projects", {**NEW, "slug": "cocoa"}, key="k1").status_code == 201
 
@@ -117,6 +119,7 @@ def test_a_key_is_printable_and_short(program):
 @pytest.mark.django_db(transaction=True)
 def test_of_many_at_the_same_moment_one_acts():
     owner = User.objects.create_user("olga")
+    let_make_projects(owner)
     create_project(slug="tea", title="Tea", owner=owner)
     program = program_of(owner)
     start, answers = threading.Barrier(6), []

@@ -182,6 +182,7 @@ def values_of(place: Place) -> dict[str, Any]:
 Own = Callable[[Place], dict[str, Any]]
 #: Values of parts that mean something else below an address: the beginning as a pattern, and what is there.
 OWN_VALUES: tuple[tuple[str, Own], ...] = (
+    (r"/spenders/", lambda place: {"kind": "projects", "name": place.project.slug}),
     (r"/candidates/", lambda place: {"number": place.own["judgments:candidate"]["pk"]}),
     (r"/adjudication/", lambda place: {"number": place.rooms["annotation"]["query"]}),
     (r"/stages/{stage}/votes", lambda place: {"stage": place.own["annotation:agreement"]["stage"]}),
