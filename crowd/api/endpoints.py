@@ -21,11 +21,11 @@ from crowd.api.access import StagePermission, stage_access
 from crowd.desk import tables
 from crowd.errors import CrowdError
 from crowd.models import Endpoint, EndpointSpender, MarketOperation
+from crowd.rights import usable_endpoints
 from crowd.selectors.operations import operations_for_people, recent_operations
 from crowd.services import review, spenders
 from crowd.services.endpoints import create_endpoint as create
 from crowd.services.panels import subscribe_hooks
-from crowd.spending import usable_endpoints
 from web.api.access import MEMBER, STAFF, ApiRequest, Role, project_access
 from web.api.fields import Body, OneOf, Time
 from web.api.pages import Page, PageRequest, page_of

@@ -9,11 +9,11 @@ from core.api.models import Scope
 from crowd.api.access import StagePermission, stage_access
 from crowd.desk.access import StageAccess
 from crowd.models import Stage, StageSource
+from crowd.rights import usable_endpoints
 from crowd.selectors.stage_status import SourceStatus, source_status
 from crowd.services import sources as services
 from crowd.services.sources import MOST_SOURCES, SourcePlan, mark_of_sources
 from crowd.sources import forget_rows, source_rows
-from crowd.spending import usable_endpoints
 from web.api.access import ApiRequest, Role
 from web.api.fields import MOST_NUMBER, Body, Cents, OneOf, RateCents, Why
 from web.api.problems import ProblemError

@@ -14,12 +14,12 @@ from crowd.desk.tables import stage_cards
 from crowd.errors import StageStateError
 from crowd.kinds import kind_named, kind_of
 from crowd.models import Stage, StageSource
+from crowd.rights import usable_endpoints
 from crowd.selectors.stage_status import StageStatus, standing
 from crowd.services import stages as services
 from crowd.services.publication import Quote, publish_pending, quote
 from crowd.services.stages import made_listing
 from crowd.sources import spends_real_money
-from crowd.spending import usable_endpoints
 from crowd.study.documents import COLUMNS
 from crowd.study.reader import complete_config
 from crowd.study.schema import RuleFields, TaskFields

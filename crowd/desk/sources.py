@@ -33,6 +33,7 @@ from crowd.desk.forms import (
 from crowd.desk.stageform import endpoint_words
 from crowd.errors import CrowdError, NotArmedError
 from crowd.models import Endpoint, Group, PanelStudy, PanelSubmission, PersonMatch, Stage, StageSource
+from crowd.rights import usable_endpoints
 from crowd.selectors import operations
 from crowd.selectors.stage_sizes import stage_figures
 from crowd.selectors.stage_status import source_status
@@ -40,7 +41,6 @@ from crowd.services import panel_pay, panels, persons
 from crowd.services.publication import quote
 from crowd.services.sources import close_source, move_work, open_source, pause_source, row_of, set_sources
 from crowd.sources import forget_rows, source_rows, spends_real_money, stage_at, stages_at
-from crowd.spending import usable_endpoints
 from crowd.study.documents import source_plans, stage_document
 from crowd.study.schema import StageFields
 from web.access import ProjectAccess, Role, on_project

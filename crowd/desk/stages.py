@@ -33,6 +33,7 @@ from crowd.desk.tables import OPERATIONS
 from crowd.errors import CrowdError
 from crowd.kinds import kind_named, kind_of, kinds
 from crowd.models import MarketOperation, Stage
+from crowd.rights import usable_endpoints
 from crowd.selectors import operations
 from crowd.selectors.stage_sizes import counted_of_stage, is_large
 from crowd.selectors.stage_status import standing
@@ -41,7 +42,6 @@ from crowd.services import review, stages
 from crowd.services.publication import Quote, publish_pending, quote
 from crowd.services.responses import is_remembered, roll_back_after, units_to_try
 from crowd.sources import spends_real_money, stages_at
-from crowd.spending import usable_endpoints
 from crowd.study.documents import expected_seconds
 from crowd.taskpage import FormValues, UnreadableError, form_of, of_unit, trial_page
 from web import chart_files, charts

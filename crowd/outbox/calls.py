@@ -11,7 +11,7 @@ from typing import Any, cast
 from django.db import transaction
 from django.utils import timezone
 
-from crowd import budget, spending
+from crowd import budget, rights
 from crowd.adapters.base import Marketplace, Money, Outcome, Panel, Rule, StudySpec, TaskSpec
 from crowd.budget import Cost, MovementPurpose
 from crowd.models import Assignment, Endpoint, Group, Hit, MarketOperation, PanelSubmission, Stage
@@ -313,8 +313,8 @@ def plan(
             "not_before": not_before or now,
         },
     )
-    if created and stage is not None and kind in spending.GUARDED:
-        spending.refuse_spending(endpoint, stage, actor)
+    if created and stage is not None and kind in rights.GUARDED:
+        rights.refuse_spending(endpoint, stage, actor)
     if created and cost.total:
         assert stage is not None
         budget.reserve(

@@ -17,7 +17,7 @@ from core.crypto import seal
 from core.money import FEE_PROFILES, profile_named
 from crowd.errors import CrowdError
 from crowd.models import Endpoint
-from crowd.spending import acting_person, refuse_unless_operator
+from crowd.rights import acting_person, refuse_unless_operator
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +134,7 @@ def create_endpoint(
     protocol: str = Endpoint.Protocol.MTURK,
     actor: Any = None,
 ) -> Endpoint:
-    """A marketplace by preset, or at any URL; who adds it may spend from it (`crowd.spending`).
+    """A marketplace by preset, or at any URL; who adds it may spend from it (`crowd.rights`).
 
     With a URL, workers' forms may go to its origin unless `submit_origins` says where else. A preset's URL
     and origins are replaced by `url` where both are given (a local marketplace on another port).

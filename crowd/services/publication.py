@@ -15,7 +15,7 @@ from django.utils import timezone
 
 from core.money import reward_fee
 from core.projects.services import record
-from crowd import budget, bundles, spending
+from crowd import budget, bundles, rights
 from crowd.budget import Cost
 from crowd.bundles import Bundle
 from crowd.errors import BudgetError
@@ -314,7 +314,7 @@ def publish_pending(stage: Stage, *, actor: Any = None) -> int:
     owner = uuid.uuid4()
     if any(epoch.is_halted(here.endpoint) for here in stages_at(stage)):
         return 0
-    spending.refuse_stage(stage, actor)
+    rights.refuse_stage(stage, actor)
     if not _take_planning(stage, owner):
         return 0
     planned = 0

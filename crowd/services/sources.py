@@ -14,7 +14,7 @@ from django.utils import timezone
 
 from core.projects.services import record
 from core.revisions import ShownValues, mark_of_values
-from crowd import spending
+from crowd import rights
 from crowd.adapters.link import TAKEN
 from crowd.errors import CrowdError, StageStateError
 from crowd.models import Endpoint, Hit, MarketOperation, Stage, StageSource
@@ -133,7 +133,7 @@ def _prepare(stage: Stage, new: Sequence[SourcePlan], typed_cents: int | None, a
     """Ask new sources of a running stage whether they take it, and the person for right and amount."""
     heres = []
     for plan in new:
-        spending.refuse_spending(plan.endpoint, stage, actor)
+        rights.refuse_spending(plan.endpoint, stage, actor)
         terms = {name: getattr(plan, name) for name in TERMS}
         row = StageSource(stage=stage, endpoint=plan.endpoint, **terms)
         stage.__dict__["_source_rows"] = [row]

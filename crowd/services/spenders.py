@@ -1,4 +1,4 @@
-"""Who may spend from an endpoint: given to a project or a person, and taken away; see `crowd.spending`."""
+"""Who may spend from an endpoint: given to a project or a person, and taken away; see `crowd.rights`."""
 
 from typing import Any
 
@@ -10,9 +10,9 @@ from core.accounts import security
 from core.projects.models import Project
 from core.projects.services import record
 from crowd.models import Endpoint, EndpointSpender, Stage
+from crowd.rights import acting_person, may_spend, refuse_unless_operator
 from crowd.services.stages import pause_stage
 from crowd.sources import has_source
-from crowd.spending import acting_person, may_spend, refuse_unless_operator
 
 
 @transaction.atomic

@@ -27,7 +27,7 @@ from core.money import dollars
 from core.projects.models import Project
 from core.projects.services import record, why_read_only
 from core.revisions import ShownColumns
-from crowd import budget, bundles, spending
+from crowd import budget, bundles, rights
 from crowd.budget import Cost, MovementPurpose
 from crowd.errors import BudgetError, CrowdError, NotArmedError, ReadOnlyError, StageStateError
 from crowd.kinds import HitTerms, Listing, StageConfig, StageKind, config_of, kind_named, kind_of
@@ -361,9 +361,9 @@ def open_stage(*, stage: Stage, actor: Any = None, typed_cents: int | None = Non
     config_of(stage)
     refuse_unknown_names(stage)
     forget_rows(stage)
-    person = spending.acting_person(actor)
+    person = rights.acting_person(actor)
     stage.opened_by = person
-    spending.refuse_stage(stage, person)
+    rights.refuse_stage(stage, person)
     for here in stages_at(stage):
         prepare_source(here)
     if stage.status not in (Status.DRAFT, Status.PAUSED):

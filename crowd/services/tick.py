@@ -25,6 +25,7 @@ from crowd.outbox import epoch
 from crowd.outbox.calls import Contact
 from crowd.outbox.dispatch import dispatch
 from crowd.outbox.reconcile import reconcile
+from crowd.rights import why_unentitled
 from crowd.selectors.operations import list_outages
 from crowd.selectors.stage_sizes import is_large
 from crowd.services import panels
@@ -36,7 +37,6 @@ from crowd.services.rollback import halt_if_rolled_back
 from crowd.services.sources import move_overdue
 from crowd.services.stages import pause_stage
 from crowd.sources import has_source, stage_at
-from crowd.spending import why_unentitled
 from web.cache import figures
 
 # One round at a time per endpoint: its lease, and when the endpoint stopped answering and answered again.

@@ -17,6 +17,7 @@ from core.projects.services import ProjectError, change_project, create_project,
 from crowd.errors import CrowdError
 from crowd.kinds import kind_named, kind_of
 from crowd.models import Endpoint, Stage
+from crowd.rights import is_operator, usable_endpoints
 from crowd.selectors.wage import wage
 from crowd.services import panel_pay, panels
 from crowd.services.endpoints import (
@@ -32,7 +33,6 @@ from crowd.services.sources import set_sources
 from crowd.services.spenders import allow_spending
 from crowd.services.stages import FIXED_ONCE_OPENED, change_stage, create_stage, has_fixed_terms
 from crowd.sources import forget_rows, source_rows, spends_real_money, stages_at
-from crowd.spending import is_operator, usable_endpoints
 from crowd.study import documents
 from crowd.study.explain import Finding, Path, Problem, StudyError, not_known, without
 from crowd.study.reader import Study

@@ -16,10 +16,10 @@ from core.projects.models import Project
 from core.projects.services import ProjectRightError, create_project, remove_member, set_role
 from crowd.errors import SpendingRightError
 from crowd.models import Assignment, Endpoint, EndpointSpender, Hit, MarketOperation, Stage
+from crowd.rights import may_spend, usable_endpoints
 from crowd.services import publication, review, sources, spenders, stages, tick
 from crowd.services.endpoints import create_endpoint
 from crowd.services.sources import SourcePlan
-from crowd.spending import may_spend, usable_endpoints
 from judgments.services.filter_runs import top_up
 from tests.api.conftest import Program, is_problem, program_of
 from tests.cases import apart, rows_of_module
