@@ -47,13 +47,12 @@ def may_spend(endpoint: Endpoint, project: Project, person: Any) -> bool:
         return True
     if person.is_active and (person.is_staff or person.is_superuser):
         return True
-    rows = EndpointSpender.objects.filter(Q(project=project) | Q(user=person), endpoint=endpoint)
-    holders = set(rows.values_list("project", "user"))
-    if (project.pk, None) in holders:
+    rows = EndpointSpender.objects.filter(endpoint=endpoint)
+    if rows.filter(project=project).exists():
         return True
     roles = (Membership.Role.OWNER, Membership.Role.MANAGER)
     works_there = Membership.objects.filter(project=project, user=person, role__in=roles)
-    return bool(holders) and person.is_active and works_there.exists()
+    return bool(person.is_active) and rows.filter(user=person).exists() and works_there.exists()
 
 
 def is_operator() -> bool:

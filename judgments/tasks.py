@@ -10,6 +10,7 @@ from annotation.services.importing import ImportRefusedError
 from core.jobs.errors import PermanentError
 from core.jobs.handlers import JobContext, handler
 from core.projects.models import Project
+from crowd.errors import SpendingRightError
 from crowd.models import Stage
 from judgments.models import FilterRun
 from judgments.services import filter_runs, reports
@@ -101,7 +102,7 @@ def top_up(context: JobContext) -> int:
         )
     except NothingMissingError:
         return 0
-    except FilteringError as error:
+    except (FilteringError, SpendingRightError) as error:
         raise PermanentError(str(error)) from error
 
 

@@ -132,6 +132,7 @@ def _project(slug: str) -> Project:
 
 def make_stage(world: World, kind: str, endpoint: Endpoint, slug: str = "") -> Stage:
     """A paused stage of this kind; its name is its kind unless another is given."""
+    endpoint.spenders.get_or_create(project=world.project, defaults={"created_at": THEN})
     return Stage.objects.create(
         project=world.project, slug=slug or kind, title=kind.title(), kind=kind, endpoint=endpoint, config={},
         status=Stage.Status.PAUSED, task_title=kind, task_description=kind, reward_cents=10, redundancy=4,

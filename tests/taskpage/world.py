@@ -47,8 +47,10 @@ def make_stage(slug: str = "colours", *, endpoint: Endpoint | None = None, **val
         "reward_cents": 10,
         "redundancy": 3,
     }
+    project = values.pop("project", None) or create_project(slug=f"project-of-{slug}", title="P")
+    endpoint.spenders.get_or_create(project=project, defaults={"created_at": timezone.now()})
     return Stage.objects.create(
-        project=values.pop("project", None) or create_project(slug=f"project-of-{slug}", title="P"),
+        project=project,
         slug=slug,
         endpoint=endpoint,
         created_at=timezone.now(),

@@ -20,7 +20,10 @@ class AsyncOperations(AsyncSender):
         cursor: str | None = None,
         order: Literal["oldest", "newest"] | None = None,
     ) -> models.Page[models.EndpointOut]:
-        """All marketplaces and panels of this installation."""
+        """Marketplaces and panels that the token's person may spend from, by themselves or in their projects.
+
+        For staff all of them; with a token of one project those that this project uses or its person holds.
+        """
         return await self._send(
             models.Page[models.EndpointOut],
             "GET",
@@ -56,6 +59,39 @@ class AsyncOperations(AsyncSender):
             "POST",
             f"/api/v1/endpoints/{self._part(endpoint)}/hooks",
             idempotency_key=idempotency_key,
+        )
+
+    async def list_spenders(
+        self,
+        endpoint: str,
+        *,
+        limit: int | None = None,
+        cursor: str | None = None,
+        order: Literal["oldest", "newest"] | None = None,
+    ) -> models.Page[models.SpenderOut]:
+        """Projects and people who may spend from an endpoint; for staff."""
+        return await self._send(
+            models.Page[models.SpenderOut],
+            "GET",
+            f"/api/v1/endpoints/{self._part(endpoint)}/spenders",
+            query={"limit": limit, "cursor": cursor, "order": order},
+        )
+
+    async def disallow_spending(self, endpoint: str, kind: Literal["projects", "users"], name: str) -> None:
+        """Take that right away. Open stages that had it by this alone are paused; for staff."""
+        await self._send_nothing(
+            "DELETE",
+            f"/api/v1/endpoints/{self._part(endpoint)}/spenders/{self._part(kind)}/{self._part(name)}",
+        )
+
+    async def allow_spending(
+        self, endpoint: str, kind: Literal["projects", "users"], name: str
+    ) -> models.SpenderOut:
+        """Let a project or a person spend from an endpoint; for staff."""
+        return await self._send(
+            models.SpenderOut,
+            "PUT",
+            f"/api/v1/endpoints/{self._part(endpoint)}/spenders/{self._part(kind)}/{self._part(name)}",
         )
 
     async def list_installation_texts(

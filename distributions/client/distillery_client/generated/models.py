@@ -2010,6 +2010,14 @@ class SourcesIn(Model):
     sources: list[SourceIn]
 
 
+class SpenderOut(Model):
+    """A project or a person who may spend from an endpoint; one of both is null."""
+
+    created_at: datetime
+    project: str | None
+    user: str | None
+
+
 class StageChanges(Model):
     """Fields to change; what is left out stays. Terms under which people work already cannot change."""
 
