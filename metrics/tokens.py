@@ -444,6 +444,37 @@ LOWER_CHAR = Tokeniser(
 )
 
 
+# What two libraries that many papers quote make of a text, so that their figures can be had again.
+
+
+def _latin_words(text: str) -> list[str]:
+    return re.findall("[a-z0-9]+", text.lower())
+
+
+#: What NIST's mteval-v13a undoes before it cuts, and what it cuts off: ASCII's marks, a full stop or comma
+#: unless a digit is on both sides, and a hyphen behind a digit.
+_ENTITIES = {"&quot;": '"', "&amp;": "&", "&lt;": "<", "&gt;": ">"}
+_MARKS_OF_ASCII = re.compile(r"([!-&(-+/:-@\[-`{-~])")
+_POINT_BEHIND = re.compile(r"([^0-9])([.,])")
+_POINT_BEFORE = re.compile(r"([.,])([^0-9])")
+_HYPHEN = re.compile(r"([0-9])(-)")
+
+
+def _mteval(text: str) -> list[str]:
+    text = text.replace("<skipped>", "").replace("-\n", "").replace("\n", " ")
+    for entity, letter in _ENTITIES.items():
+        text = text.replace(entity, letter)
+    text = _MARKS_OF_ASCII.sub(r" \1 ", f" {text} ")
+    text = _POINT_BEFORE.sub(r" \1 \2", _POINT_BEHIND.sub(r"\1 \2 ", text))
+    return _HYPHEN.sub(r"\1 \2 ", text).split()
+
+
+#: Google's rouge-score without stems: runs of a-z and 0-9 in lower case, and nothing else.
+ROUGE_SCORE = Tokeniser("rouge-score", _latin_words)
+#: sacrebleu's default, which keeps capitals.
+MTEVAL = Tokeniser("13a", _mteval)
+
+
 # The tokeniser `ptb`, and what Lee et al. (2021) made of its tokens.
 
 #: What pycocoevalcap's tokeniser leaves out. It means brackets too, but asks for them in capitals after all
@@ -478,6 +509,7 @@ TOKENISERS: dict[str, Tokeniser] = {
     tokeniser_named.name: tokeniser_named for tokeniser_named in (DEFAULT, CHAR, WHITESPACE)
 }
 TOKENISERS |= {one.name: one for one in (PLAIN, MARKS, FIT)}
+TOKENISERS |= {one.name: one for one in (ROUGE_SCORE, MTEVAL)}
 TOKENISERS |= {one.name: one for one in (PTB, PTB_KPQA, PTB_KPQA_WORDS)}
 
 
