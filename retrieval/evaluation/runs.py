@@ -11,6 +11,8 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
 from typing import IO, Any, Protocol
 
@@ -30,19 +32,26 @@ _BLANK = re.compile(r"\s")
 
 @dataclass(frozen=True)
 class Run:
-    """What a system found, by query, and what it calls itself."""
+    """What a system found, by query, and what it calls itself.
+
+    `contradicted` are queries of a file whose ranks put a passage before one with a higher score.
+    """
 
     name: str
     rankings: Rankings
+    contradicted: int = 0
 
 
 def read_run(path: Path, name: str = "") -> Run:
     """A run of a file; its name is the one given, or the file's. FileRefusedError lists its faults.
 
+    The order is that of the scores, as trec_eval has it, whatever the ranks of six columns say.
+
     Three columns are MS MARCO's QUERY PASSAGE RANK.
     """
     faults = Faults(path)
     scores: dict[str, dict[str, float]] = {}
+    ranks: dict[str, list[tuple[int, float]]] = {}
     for number, line in lines(path, faults):
         row = cells(line)
         if len(row) not in (3, 6) and "\t" in line:
@@ -66,10 +75,13 @@ def read_run(path: Path, name: str = "") -> Run:
             faults.add(number, "passage", what, "Keep the better one.")
         else:
             scores[query][passage] = score
+            if len(row) == 6 and _RANK.fullmatch(row[3]):
+                ranks.setdefault(query, []).append((int(row[3]), -score))
     faults.check()
     if not scores:
         raise faults.stop(1, "there is no line in the file", _FORM)
-    return Run(name or _stem(path), {query: _ordered(found) for query, found in scores.items()})
+    rankings = {query: _ordered(found) for query, found in scores.items()}
+    return Run(name or _stem(path), rankings, sum(map(_contradict, ranks.values())))
 
 
 def write_run(file: IO[bytes], run: Run) -> None:
@@ -109,6 +121,17 @@ def _score(text: str) -> float | None:
 def _ordered(found: Mapping[str, float]) -> list[tuple[str, float]]:
     by_id = sorted(found.items(), reverse=True)
     return sorted(by_id, key=lambda pair: -float(np.float32(pair[1])))
+
+
+def _contradict(ranks: list[tuple[int, float]]) -> bool:
+    """Whether one of these (rank, -score) comes before one with a higher score; equal ranks say nothing."""
+    worst_before = -math.inf
+    for _, same_rank in groupby(sorted(ranks), key=itemgetter(0)):
+        negated = [score for _, score in same_rank]
+        if min(negated) < worst_before:
+            return True
+        worst_before = max(worst_before, *negated)
+    return False
 
 
 def _stem(path: Path) -> str:

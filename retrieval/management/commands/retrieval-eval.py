@@ -47,6 +47,7 @@ LEVEL = 0.05
 _SHOWN = 60
 #: Notes of rankers that are shown for each.
 _NOTES = 3
+_CONTRADICTED = "the file's ranks contradict its scores; the order is that of the scores, as in trec_eval"
 
 
 def tables(evaluation: Evaluation) -> RenderableType:
@@ -418,7 +419,8 @@ def _runs(paths: Sequence[Path], *, taken: Sequence[str]) -> "list[SystemRun]":
             number += 1
             name = f"{run.name} ({number})"
         names.add(name)
-        found.append(SystemRun(Run(name, run.rankings)))
+        notes = {_CONTRADICTED: run.contradicted} if run.contradicted else {}
+        found.append(SystemRun(Run(name, run.rankings), notes=notes))
     return found
 
 

@@ -100,6 +100,20 @@ def test_runs_alone_need_no_passages(folder):
     assert "mine: nothing for 1 of 3 queries; they count as 0." in shown
 
 
+def test_a_run_whose_ranks_contradict_its_scores_is_named(folder):
+    """Two lists that were put one after the other: ranks say a, b, c, and scores c, a, b."""
+    (folder / "qrels.tsv").write_text("q1 0 cats 1\nq2 0 bees 1\n")
+    run = (
+        "q1 Q0 cats 1 1.70 s\nq1 Q0 dogs 2 1.60 s\nq1 Q0 mice 3 1.98 s\nq2 Q0 bees 1 2 s\nq2 Q0 cats 2 2 s\n"
+    )
+    (folder / "concat.run").write_text(run)
+    shown, report = evaluated(folder, runs=[folder / "concat.run"])
+    words = "the file's ranks contradict its scores; the order is that of the scores, as in trec_eval"
+    assert f"concat: {words} (1 of 2 queries)" in shown
+    assert report["systems"][0]["notes"] == {words: 1}
+    assert means(report, "concat")["MRR@10"] == 0.5
+
+
 def test_values_of_single_queries_are_written_as_csv(folder):
     (folder / "queries.jsonl").write_text(
         '{"id": "=q1", "text": "cats sleep"}\n{"id": "q2", "text": "bees"}\n'
