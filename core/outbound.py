@@ -170,6 +170,15 @@ def _read(answer: BaseHTTPResponse) -> bytes:
     return b"".join(pieces)
 
 
+#: Of IANA's special addresses, those that Python 3.11 takes for public ones (3.13 does not).
+_SPECIAL = tuple(
+    map(
+        ipaddress.ip_network,
+        ("192.0.0.0/24", "192.88.99.0/24", "3fff::/20", "5f00::/16", "64:ff9b:1::/48", "fec0::/10"),
+    )
+)
+
+
 def _literal(host: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
     try:
         return ipaddress.ip_address(host)
@@ -185,4 +194,5 @@ def _is_public(address: ipaddress.IPv4Address | ipaddress.IPv6Address) -> bool:
             inner = ipaddress.IPv4Address(int(address) & 0xFFFFFFFF)
         if inner is not None:
             return _is_public(inner)
-    return address.is_global and not address.is_multicast and not address.is_reserved
+    special = any(address in network for network in _SPECIAL)
+    return address.is_global and not special and not address.is_multicast and not address.is_reserved

@@ -26,11 +26,11 @@ from marketplace.taskpages import NO_ASSIGNMENT, for_frames, refused
 
 #: A task page at work. Its own origin keeps its storage; it leaves the frame only when the worker clicks.
 AT_WORK = (
-    "allow-scripts allow-forms allow-same-origin allow-popups allow-popups-to-escape-sandbox "
+    "allow-scripts allow-forms allow-modals allow-same-origin allow-popups allow-popups-to-escape-sandbox "
     "allow-top-navigation-by-user-activation allow-downloads"
 )
 #: A task page that is only looked at: everything but sending something off.
-PREVIEW = "allow-scripts allow-same-origin allow-popups allow-popups-to-escape-sandbox"
+PREVIEW = "allow-scripts allow-modals allow-same-origin allow-popups allow-popups-to-escape-sandbox"
 
 
 #: A task page that we serve: nobody's origin. Only the click that follows a submission leaves the frame;

@@ -104,6 +104,10 @@ def _check_return(outcome: str, way: dict[str, str]) -> None:
         parts = urlsplit(address)
     except ValueError as error:
         raise PeopleError(f"{label}: {address[:80]!r} is no address: {error}.") from error
+    if any(letter.isspace() or not letter.isprintable() for letter in address):
+        raise PeopleError(f"{label}: the return address has a blank or a line break in it. Write it without.")
+    if parts.username is not None or parts.password is not None:
+        raise PeopleError(f"{label}: the return address names a user or a password. Write it without.")
     if parts.scheme not in {"https", "http"} or not parts.hostname or "{" in parts.netloc:
         raise PeopleError(f"{label}: the return address must begin with https:// and name a host.")
     for name in ("{worker_id}", "{session_id}", "{code}"):

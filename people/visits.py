@@ -277,7 +277,8 @@ def _end(visit: Visit, outcome: Outcome) -> None:
 
 def return_address(visit: Visit) -> str:
     """Where the browser goes back to when a visit has ended; empty: nowhere."""
-    template = str(visit.link.returns.get(visit.outcome, {}).get("address", ""))
+    # Without blanks: links of earlier versions may have a line break, with which no browser is sent anywhere.
+    template = "".join(str(visit.link.returns.get(visit.outcome, {}).get("address", "")).split())
     session = visit.session or visit.parameters.get("SESSION_ID", "")
     # One pass over the template, so that an id with braces in it stays an id.
     values = {"{worker_id}": visit.external_id, "{session_id}": session, "{code}": visit.code}

@@ -52,7 +52,8 @@ def test_what_is_not_public_and_https_is_refused_before_anything_is_looked_up(ur
 
 
 @pytest.mark.parametrize("private", ["127.0.0.1", "10.0.0.1", "192.168.1.1", "169.254.169.254", "100.64.0.1",
-                                     "0.0.0.0", "224.0.0.1", "240.0.0.1"])  # fmt: skip
+                                     "0.0.0.0", "224.0.0.1", "240.0.0.1", "192.0.0.8", "192.88.99.1",
+                                     "3fff::1", "5f00::1", "64:ff9b:1::a00:1", "fec0::1"])  # fmt: skip
 def test_a_host_that_leads_to_a_private_address_is_refused_even_beside_a_public_one(resolve_to, private):
     resolve_to("93.184.216.34", private)
     with pytest.raises(AddressRefusedError, match="leads to"):

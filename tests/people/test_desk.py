@@ -142,6 +142,23 @@ def test_a_list_that_is_wrong_is_refused_with_line_and_remedy(text, words):
         read_roster_file(text.encode())
 
 
+@pytest.mark.parametrize(
+    ("address", "words"),
+    [
+        ("https://panel.example.org/\ndone", "a blank or a line break"),
+        ("https://panel.example.org/ done", "a blank or a line break"),
+        ("https://ada:secret@panel.example.org/", "names a user or a password"),
+        ("ftp://panel.example.org/", "must begin with https://"),
+    ],
+)
+def test_a_return_address_that_no_browser_can_be_sent_to_is_refused_when_it_is_saved(
+    new_link, address, words
+):
+    with pytest.raises(PeopleError, match=f"Done: .*{words}"):
+        new_link(returns={"completed": {"code": "C1", "address": address}})
+    assert not StudyLink.objects.exists()
+
+
 def test_a_read_only_project_gets_no_consent_text(desk, stage):
     type(stage.project).objects.update(read_only=True)
     at = f"/desk/projects/{stage.project.slug}/people/consent/"

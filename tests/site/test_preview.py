@@ -28,7 +28,10 @@ def test_nothing_can_be_sent_from_a_preview(lab, as_rosa):
     group = world.make_group(lab)
     world.post(group)
     text = as_rosa.get(f"/projects/{group.group_id}/tasks").content.decode()
-    assert 'sandbox="allow-scripts allow-same-origin allow-popups allow-popups-to-escape-sandbox"' in text
+    assert (
+        'sandbox="allow-scripts allow-modals allow-same-origin allow-popups allow-popups-to-escape-sandbox"'
+        in text
+    )
 
 
 def test_a_preview_may_frame_https_pages_and_other_pages_may_not(lab, visitor):
