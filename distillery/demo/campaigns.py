@@ -10,6 +10,7 @@ import os
 import shlex
 import tomllib
 from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
 from dataclasses import asdict, dataclass, field
 from itertools import count, islice
 from pathlib import Path
@@ -36,7 +37,6 @@ from crowd.simulation.panel import Panel, send_by_link
 from crowd.simulation.people import Visitor
 from crowd.simulation.run import make_rounds
 from distillery.demo import lab, tour
-from distillery.demo.run import Screen
 from evaluations.plans import EvaluationPlan
 from evaluations.services import evaluate_here, show_evaluation
 from judgments.services import filter_runs, reports
@@ -59,12 +59,12 @@ JUDGED = 16
 
 @dataclass
 class Scene:
-    """Where campaigns run: the address, the lab's key, the panel, the terminal; who decides, who comes."""
+    """Where campaigns run: address, the lab's key, the panel, how steps are told; who decides, who comes."""
 
     site: str
     key: IssuedKey
     panel: Panel
-    screen: Screen
+    step: Callable[..., AbstractContextManager[None]]
     owner: User
     workers: Iterator[int] = field(default_factory=lambda: count(1))
     visitors: Iterator[int] = field(default_factory=lambda: count(1))
@@ -92,7 +92,7 @@ def make_all(scene: Scene) -> None:
     steps = tomllib.loads((STUDIES / "scenario.toml").read_text(encoding="utf-8"))["steps"]
     for number, (words, line, *options) in enumerate(steps, 1):
         name, *arguments = (word.format(**places) for word in shlex.split(line))
-        with scene.screen.step(number, len(steps), words, waits=name in DECISIONS):
+        with scene.step(number, len(steps), words, waits=name in DECISIONS):
             if name in DECISIONS:
                 DECISIONS[name](actor=scene.owner, **find_subject(*arguments), **dict(*options))
             elif name in VISITS:
@@ -152,8 +152,11 @@ def visit(scene: Scene, name: str) -> None:
 
 
 VISITS: dict[str, Callable[..., None]] = {
-    "post-hits": lab.post_hits, "publish-batch": lab.publish_batch, "work": work, "visit": visit,
-}  # fmt: skip
+    "post-hits": lambda scene: lab.post_hits(scene.site, scene.key),
+    "publish-batch": lambda scene: lab.publish_batch(scene.site, scene.hire),
+    "work": work,
+    "visit": visit,
+}
 
 
 # What the owner decides about a project or a stage.

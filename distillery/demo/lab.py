@@ -2,8 +2,8 @@
 
 import io
 import json
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from django.contrib.auth.models import User
 from django.core.management import call_command
@@ -12,16 +12,13 @@ from django.template.loader import render_to_string
 
 from core.accounts.services import create_user_with_printed_password, printed_password
 from core.money import dollars
-from crowd.simulation.accounts import Browser
+from crowd.simulation.accounts import Account, Browser
 from marketplace.batches import drafts, publication, templates
 from marketplace.batches.sheets import Sheet
 from marketplace.models import Requester
 from marketplace.questions import html_question_xml
 from marketplace.services import people
 from marketplace.services.accesskeys import IssuedKey
-
-if TYPE_CHECKING:
-    from distillery.demo.campaigns import Scene
 
 ADMIN, GUEST, WORKERS, LAB = "admin", "guest", ("ada", "bruno"), "Demo lab"
 DEPOSIT_CENTS = 200_00
@@ -53,17 +50,17 @@ def make_people() -> tuple[str, IssuedKey]:
     return password, key
 
 
-def post_hits(scene: "Scene") -> None:
+def post_hits(site: str, key: IssuedKey) -> None:
     """Post a HIT per question, as any lab with boto3 would; a worker that is a script does the first."""
     import boto3  # noqa: PLC0415  # a second, which a demonstration from the file does not need
     from botocore.config import Config  # noqa: PLC0415  # the same
 
     client = boto3.client(
         "mturk",
-        endpoint_url=f"{scene.site}/mturk/api",
+        endpoint_url=f"{site}/mturk/api",
         region_name="us-east-1",
-        aws_access_key_id=scene.key.access_key,
-        aws_secret_access_key=scene.key.secret,
+        aws_access_key_id=key.access_key,
+        aws_secret_access_key=key.secret,
         config=Config(proxies={}),
     )
     document = json.loads(TASKS.read_text(encoding="utf-8"))
@@ -78,7 +75,7 @@ def post_hits(scene: "Scene") -> None:
         )
         hit_ids.append(posted["HIT"]["HITId"])
     _, token = people.create_scripted_worker(name="Demo script")
-    assignment = do_hit(scene.site, token, hit_ids[0], answer=document["answer_of_a_script"])
+    assignment = do_hit(site, token, hit_ids[0], answer=document["answer_of_a_script"])
     client.approve_assignment(AssignmentId=assignment, RequesterFeedback="Thank you, script.")
 
 
@@ -92,8 +89,8 @@ def do_hit(site: str, token: str, hit_id: str, **fields: str) -> str:
     return str(accepted["assignment_id"])
 
 
-def publish_batch(scene: "Scene") -> None:
-    """Publish a sample as it is in the browser; workers do all but one of its assignments."""
+def publish_batch(site: str, hire: Callable[[int], list[Account]]) -> None:
+    """Publish a sample as it is in the browser; workers, hired as many as it takes, do all but one task."""
     requester, sample = Requester.objects.get(name=LAB), templates.sample_named("text")
     assert sample is not None
     properties = sample.properties
@@ -107,7 +104,7 @@ def publish_batch(scene: "Scene") -> None:
     call_command("marketplace", "batch", "publish", LAB, number, "--total", total, stdout=io.StringIO())
     hit_ids = batch.tasks.order_by("ordinal").values_list("hit__hit_id", flat=True)
     said = json.loads(TASKS.read_text(encoding="utf-8"))["moods"]
-    workers = scene.hire(max(map(len, said)))
+    workers = hire(max(map(len, said)))
     for hit_id, moods in zip(hit_ids, said, strict=True):
         for worker, mood in zip(workers, moods, strict=False):
-            do_hit(scene.site, worker.token, str(hit_id), mood=mood, doubt="")
+            do_hit(site, worker.token, str(hit_id), mood=mood, doubt="")

@@ -96,7 +96,7 @@ def demonstrate(*, wanted_port: int, live: bool, stay: bool, started: float) -> 
 
             screen.tell("sign-ins", password)
             screen.say("\nThe campaigns are made now, and can be watched on the desk.")
-            make_all(Scene(site, key, panel, screen, User.objects.get(username=ADMIN)))
+            make_all(Scene(site, key, panel, screen.step, User.objects.get(username=ADMIN)))
             summary = summarise(site=site, panel=panel, seconds=time.time() - started)
             (settings.DATA_DIR / SUMMARY).write_text(json.dumps(summary, indent=1) + "\n", encoding="utf-8")
             connections.close_all()

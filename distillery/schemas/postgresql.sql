@@ -2659,6 +2659,7 @@ CREATE TABLE marketplace_requester (
     fees_cents bigint NOT NULL,
     owner_id integer,
     real_money boolean NOT NULL,
+    currency character varying(3) DEFAULT ''::character varying NOT NULL,
     CONSTRAINT requester_account_balances CHECK ((deposited_cents = (((available_cents + held_cents) + paid_cents) + fees_cents))),
     CONSTRAINT requester_account_never_negative CHECK (((available_cents >= 0) AND (fees_cents >= 0) AND (held_cents >= 0) AND (paid_cents >= 0)))
 );
@@ -4600,29 +4601,30 @@ INSERT INTO django_migrations VALUES
 	(112, 'marketplace', '0022_study_links', '2000-01-01 00:00:00+00'),
 	(113, 'marketplace', '0023_batch_hours', '2000-01-01 00:00:00+00'),
 	(114, 'marketplace', '0024_former_id_settled', '2000-01-01 00:00:00+00'),
-	(115, 'mfa', '0001_initial', '2000-01-01 00:00:00+00'),
-	(116, 'mfa', '0002_authenticator_timestamps', '2000-01-01 00:00:00+00'),
-	(117, 'mfa', '0003_authenticator_type_uniq', '2000-01-01 00:00:00+00'),
-	(118, 'notices', '0001_start', '2000-01-01 00:00:00+00'),
-	(119, 'notices', '0002_letters_claimed', '2000-01-01 00:00:00+00'),
-	(120, 'notices', '0003_notices_of_the_installation', '2000-01-01 00:00:00+00'),
-	(121, 'notices', '0004_notice_readings', '2000-01-01 00:00:00+00'),
-	(122, 'poll', '0001_initial', '2000-01-01 00:00:00+00'),
-	(123, 'projects', '0006_owners_make_projects', '2000-01-01 00:00:00+00'),
-	(124, 'retrieval', '0001_initial', '2000-01-01 00:00:00+00'),
-	(125, 'retrieval', '0002_network_and_digest', '2000-01-01 00:00:00+00'),
-	(126, 'retrieval', '0003_same_words', '2000-01-01 00:00:00+00'),
-	(127, 'retrieval', '0004_hosts_share_indexes', '2000-01-01 00:00:00+00'),
-	(128, 'sealing', '0001_canary', '2000-01-01 00:00:00+00'),
-	(129, 'sessions', '0001_initial', '2000-01-01 00:00:00+00'),
-	(130, 'socialaccount', '0001_initial', '2000-01-01 00:00:00+00'),
-	(131, 'socialaccount', '0002_token_max_lengths', '2000-01-01 00:00:00+00'),
-	(132, 'socialaccount', '0003_extra_data_default_dict', '2000-01-01 00:00:00+00'),
-	(133, 'socialaccount', '0004_app_provider_id_settings', '2000-01-01 00:00:00+00'),
-	(134, 'socialaccount', '0005_socialtoken_nullable_app', '2000-01-01 00:00:00+00'),
-	(135, 'socialaccount', '0006_alter_socialaccount_extra_data', '2000-01-01 00:00:00+00'),
-	(136, 'webhooks', '0001_start', '2000-01-01 00:00:00+00'),
-	(137, 'webhooks', '0002_put_aside', '2000-01-01 00:00:00+00');
+	(115, 'marketplace', '0025_requester_currency', '2000-01-01 00:00:00+00'),
+	(116, 'mfa', '0001_initial', '2000-01-01 00:00:00+00'),
+	(117, 'mfa', '0002_authenticator_timestamps', '2000-01-01 00:00:00+00'),
+	(118, 'mfa', '0003_authenticator_type_uniq', '2000-01-01 00:00:00+00'),
+	(119, 'notices', '0001_start', '2000-01-01 00:00:00+00'),
+	(120, 'notices', '0002_letters_claimed', '2000-01-01 00:00:00+00'),
+	(121, 'notices', '0003_notices_of_the_installation', '2000-01-01 00:00:00+00'),
+	(122, 'notices', '0004_notice_readings', '2000-01-01 00:00:00+00'),
+	(123, 'poll', '0001_initial', '2000-01-01 00:00:00+00'),
+	(124, 'projects', '0006_owners_make_projects', '2000-01-01 00:00:00+00'),
+	(125, 'retrieval', '0001_initial', '2000-01-01 00:00:00+00'),
+	(126, 'retrieval', '0002_network_and_digest', '2000-01-01 00:00:00+00'),
+	(127, 'retrieval', '0003_same_words', '2000-01-01 00:00:00+00'),
+	(128, 'retrieval', '0004_hosts_share_indexes', '2000-01-01 00:00:00+00'),
+	(129, 'sealing', '0001_canary', '2000-01-01 00:00:00+00'),
+	(130, 'sessions', '0001_initial', '2000-01-01 00:00:00+00'),
+	(131, 'socialaccount', '0001_initial', '2000-01-01 00:00:00+00'),
+	(132, 'socialaccount', '0002_token_max_lengths', '2000-01-01 00:00:00+00'),
+	(133, 'socialaccount', '0003_extra_data_default_dict', '2000-01-01 00:00:00+00'),
+	(134, 'socialaccount', '0004_app_provider_id_settings', '2000-01-01 00:00:00+00'),
+	(135, 'socialaccount', '0005_socialtoken_nullable_app', '2000-01-01 00:00:00+00'),
+	(136, 'socialaccount', '0006_alter_socialaccount_extra_data', '2000-01-01 00:00:00+00'),
+	(137, 'webhooks', '0001_start', '2000-01-01 00:00:00+00'),
+	(138, 'webhooks', '0002_put_aside', '2000-01-01 00:00:00+00');
 SELECT pg_catalog.setval('account_emailaddress_id_seq', 1, false);
 SELECT pg_catalog.setval('account_emailconfirmation_id_seq', 1, false);
 SELECT pg_catalog.setval('accounts_factorprompt_id_seq', 1, false);
@@ -4687,7 +4689,7 @@ SELECT pg_catalog.setval('crowd_worker_id_seq', 1, false);
 SELECT pg_catalog.setval('crowd_workermark_id_seq', 1, false);
 SELECT pg_catalog.setval('django_admin_log_id_seq', 1, false);
 SELECT pg_catalog.setval('django_content_type_id_seq', 174, true);
-SELECT pg_catalog.setval('django_migrations_id_seq', 137, true);
+SELECT pg_catalog.setval('django_migrations_id_seq', 138, true);
 SELECT pg_catalog.setval('evaluations_call_id_seq', 1, false);
 SELECT pg_catalog.setval('evaluations_evaluation_id_seq', 1, false);
 SELECT pg_catalog.setval('evaluations_externalscores_id_seq', 1, false);

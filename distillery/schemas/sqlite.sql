@@ -262,7 +262,7 @@ CREATE TABLE "marketplace_rating" ("id" integer NOT NULL PRIMARY KEY AUTOINCREME
 -- next statement
 CREATE TABLE "marketplace_refusedcalls" ("id" integer NOT NULL PRIMARY KEY AUTOINCREMENT, "day" date NOT NULL, "reason" varchar(60) NOT NULL, "count" bigint unsigned NOT NULL CHECK ("count" >= 0), CONSTRAINT "refused_calls_of_a_day" UNIQUE ("day", "reason"))
 -- next statement
-CREATE TABLE "marketplace_requester" ("id" integer NOT NULL PRIMARY KEY AUTOINCREMENT, "name" varchar(120) NOT NULL UNIQUE, "customer_id" varchar(64) NOT NULL UNIQUE, "fee_profile" varchar(40) NOT NULL, "created_at" datetime NOT NULL, "deposited_cents" bigint NOT NULL, "available_cents" bigint NOT NULL, "held_cents" bigint NOT NULL, "paid_cents" bigint NOT NULL, "fees_cents" bigint NOT NULL, "owner_id" integer NULL REFERENCES "auth_user" ("id") DEFERRABLE INITIALLY DEFERRED, "real_money" bool NOT NULL, CONSTRAINT "requester_account_never_negative" CHECK (("available_cents" >= 0 AND "fees_cents" >= 0 AND "held_cents" >= 0 AND "paid_cents" >= 0)), CONSTRAINT "requester_account_balances" CHECK ("deposited_cents" = ((("available_cents" + "held_cents") + "paid_cents") + "fees_cents")))
+CREATE TABLE "marketplace_requester" ("id" integer NOT NULL PRIMARY KEY AUTOINCREMENT, "name" varchar(120) NOT NULL UNIQUE, "customer_id" varchar(64) NOT NULL UNIQUE, "fee_profile" varchar(40) NOT NULL, "created_at" datetime NOT NULL, "deposited_cents" bigint NOT NULL, "available_cents" bigint NOT NULL, "held_cents" bigint NOT NULL, "paid_cents" bigint NOT NULL, "fees_cents" bigint NOT NULL, "owner_id" integer NULL REFERENCES "auth_user" ("id") DEFERRABLE INITIALLY DEFERRED, "real_money" bool NOT NULL, "currency" varchar(3) DEFAULT '' NOT NULL, CONSTRAINT "requester_account_never_negative" CHECK (("available_cents" >= 0 AND "fees_cents" >= 0 AND "held_cents" >= 0 AND "paid_cents" >= 0)), CONSTRAINT "requester_account_balances" CHECK ("deposited_cents" = ((("available_cents" + "held_cents") + "paid_cents") + "fees_cents")))
 -- next statement
 CREATE TABLE "marketplace_requestermember" ("id" integer NOT NULL PRIMARY KEY AUTOINCREMENT, "role" varchar(8) NOT NULL, "since" datetime NOT NULL, "requester_id" bigint NOT NULL REFERENCES "marketplace_requester" ("id") DEFERRABLE INITIALLY DEFERRED, "user_id" integer NOT NULL REFERENCES "auth_user" ("id") DEFERRABLE INITIALLY DEFERRED, CONSTRAINT "one_role_at_a_requester" UNIQUE ("requester_id", "user_id"), CONSTRAINT "requester_role_known" CHECK ("role" IN ('owner', 'manager', 'reviewer', 'payer', 'viewer')))
 -- next statement
@@ -2322,51 +2322,53 @@ INSERT INTO "django_migrations" VALUES(113,'marketplace','0023_batch_hours','200
 -- next statement
 INSERT INTO "django_migrations" VALUES(114,'marketplace','0024_former_id_settled','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(115,'mfa','0001_initial','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(115,'marketplace','0025_requester_currency','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(116,'mfa','0002_authenticator_timestamps','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(116,'mfa','0001_initial','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(117,'mfa','0003_authenticator_type_uniq','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(117,'mfa','0002_authenticator_timestamps','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(118,'notices','0001_start','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(118,'mfa','0003_authenticator_type_uniq','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(119,'notices','0002_letters_claimed','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(119,'notices','0001_start','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(120,'notices','0003_notices_of_the_installation','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(120,'notices','0002_letters_claimed','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(121,'notices','0004_notice_readings','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(121,'notices','0003_notices_of_the_installation','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(122,'poll','0001_initial','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(122,'notices','0004_notice_readings','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(123,'projects','0006_owners_make_projects','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(123,'poll','0001_initial','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(124,'retrieval','0001_initial','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(124,'projects','0006_owners_make_projects','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(125,'retrieval','0002_network_and_digest','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(125,'retrieval','0001_initial','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(126,'retrieval','0003_same_words','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(126,'retrieval','0002_network_and_digest','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(127,'retrieval','0004_hosts_share_indexes','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(127,'retrieval','0003_same_words','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(128,'sealing','0001_canary','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(128,'retrieval','0004_hosts_share_indexes','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(129,'sessions','0001_initial','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(129,'sealing','0001_canary','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(130,'socialaccount','0001_initial','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(130,'sessions','0001_initial','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(131,'socialaccount','0002_token_max_lengths','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(131,'socialaccount','0001_initial','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(132,'socialaccount','0003_extra_data_default_dict','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(132,'socialaccount','0002_token_max_lengths','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(133,'socialaccount','0004_app_provider_id_settings','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(133,'socialaccount','0003_extra_data_default_dict','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(134,'socialaccount','0005_socialtoken_nullable_app','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(134,'socialaccount','0004_app_provider_id_settings','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(135,'socialaccount','0006_alter_socialaccount_extra_data','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(135,'socialaccount','0005_socialtoken_nullable_app','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(136,'webhooks','0001_start','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(136,'socialaccount','0006_alter_socialaccount_extra_data','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(137,'webhooks','0002_put_aside','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(137,'webhooks','0001_start','2000-01-01 00:00:00+00')
+-- next statement
+INSERT INTO "django_migrations" VALUES(138,'webhooks','0002_put_aside','2000-01-01 00:00:00+00')
 -- next statement
 CREATE UNIQUE INDEX "auth_group_permissions_group_id_permission_id_0cd325b0_uniq" ON "auth_group_permissions" ("group_id", "permission_id")
 -- next statement
@@ -2902,8 +2904,6 @@ CREATE INDEX "marketplace_rating_hit_type_id_640fd06d" ON "marketplace_rating" (
 -- next statement
 CREATE INDEX "marketplace_rating_worker_id_3844c888" ON "marketplace_rating" ("worker_id")
 -- next statement
-CREATE INDEX "marketplace_requester_owner_id_96348856" ON "marketplace_requester" ("owner_id")
--- next statement
 CREATE INDEX "marketplace_signedwrite_at_ab36bb50" ON "marketplace_signedwrite" ("at")
 -- next statement
 CREATE INDEX "marketplace_accesskey_made_by_id_43370738" ON "marketplace_accesskey" ("made_by_id")
@@ -3100,6 +3100,8 @@ CREATE INDEX "marketplace_worker_guest_of_id_00fbdec2" ON "marketplace_worker" (
 -- next statement
 CREATE INDEX "batch_with_hours" ON "marketplace_batch" ("requester_id") WHERE "hours" IS NOT NULL
 -- next statement
+CREATE INDEX "marketplace_requester_owner_id_96348856" ON "marketplace_requester" ("owner_id")
+-- next statement
 CREATE INDEX "mfa_authenticator_user_id_0c3a50c0" ON "mfa_authenticator" ("user_id")
 -- next statement
 CREATE UNIQUE INDEX "unique_authenticator_type" ON "mfa_authenticator" ("user_id", "type") WHERE "type" IN ('totp', 'recovery_codes')
@@ -3182,7 +3184,7 @@ CREATE TRIGGER marketplace_activity_only_released BEFORE UPDATE OF "user_id" ON 
 -- next statement
 DELETE FROM "sqlite_sequence"
 -- next statement
-INSERT INTO "sqlite_sequence" VALUES('django_migrations',137)
+INSERT INTO "sqlite_sequence" VALUES('django_migrations',138)
 -- next statement
 INSERT INTO "sqlite_sequence" VALUES('account_emailaddress',0)
 -- next statement
@@ -3274,8 +3276,6 @@ INSERT INTO "sqlite_sequence" VALUES('marketplace_queue',0)
 -- next statement
 INSERT INTO "sqlite_sequence" VALUES('marketplace_rating',0)
 -- next statement
-INSERT INTO "sqlite_sequence" VALUES('marketplace_requester',0)
--- next statement
 INSERT INTO "sqlite_sequence" VALUES('marketplace_accesskey',0)
 -- next statement
 INSERT INTO "sqlite_sequence" VALUES('marketplace_calllog',0)
@@ -3305,6 +3305,8 @@ INSERT INTO "sqlite_sequence" VALUES('marketplace_hit',0)
 INSERT INTO "sqlite_sequence" VALUES('marketplace_template',0)
 -- next statement
 INSERT INTO "sqlite_sequence" VALUES('marketplace_holding',0)
+-- next statement
+INSERT INTO "sqlite_sequence" VALUES('marketplace_requester',0)
 -- next statement
 INSERT INTO "sqlite_sequence" VALUES('mfa_authenticator',0)
 -- next statement

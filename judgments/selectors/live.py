@@ -286,7 +286,7 @@ def in_force(stage: Stage) -> FilterRun | None:
 
 
 @dataclass(frozen=True, slots=True)
-class Unfiltered:
+class LateJudgments:
     """Judgments of a stage that came after its filters were applied, which no release counts."""
 
     stage: Stage
@@ -297,11 +297,11 @@ class Unfiltered:
         return f"{self.stage.title}: {some} newer than the filters, and in no score of a release."
 
 
-def unfiltered(project: Project) -> list[Unfiltered]:
+def list_late_judgments(project: Project) -> list[LateJudgments]:
     """The stages of a project in which such judgments wait for the filters to be applied again."""
     runs = FilterRun.objects.in_force().filter(stage__project=project).select_related("stage")
     counts = ((run.stage, newer_than(run.stage, run.last_judgment)) for run in runs.order_by("stage"))
-    return [Unfiltered(stage, count) for stage, count in counts if count]
+    return [LateJudgments(stage, count) for stage, count in counts if count]
 
 
 # How many answers and judges a study needs, and what they cost at a stage's reward and fees.

@@ -22,6 +22,7 @@ class Migration(migrations.Migration):
             name="currency",
             field=models.CharField(
                 blank=True,
+                db_default="",
                 default="",
                 help_text="Of its real money, from the first deposit on.",
                 max_length=3,

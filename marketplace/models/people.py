@@ -18,7 +18,11 @@ class Requester(models.Model):
     fee_profile = models.CharField(max_length=40)
     real_money = models.BooleanField(default=False, help_text="Deposits are money that the lab pays out.")
     currency = models.CharField(
-        max_length=3, blank=True, default="", help_text="Of its real money, from the first deposit on."
+        max_length=3,
+        blank=True,
+        default="",
+        db_default="",
+        help_text="Of its real money, from the first deposit on.",
     )
     owner = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL)
     created_at = models.DateTimeField()

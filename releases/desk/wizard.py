@@ -21,7 +21,7 @@ from core.projects.models import Project
 from crowd.desk import tables
 from crowd.models import Stage
 from judgments.models import Candidate, Judgment
-from judgments.selectors.live import unfiltered
+from judgments.selectors.live import list_late_judgments
 from releases import selectors
 from releases.build import CHECK, begin, look_for_findings
 from releases.desk.forms import CardForm, CheckForm, DecisionForm, card_of, chosen, read_choices, way
@@ -206,7 +206,7 @@ def content(request: HttpRequest, access: ProjectAccess) -> HttpResponse:
         tab="releases",
         way=here,
         content=_content(access.project, chosen),
-        unfiltered=unfiltered(access.project),
+        late_judgments=list_late_judgments(access.project),
         places=of(access.project),
     )
 

@@ -16,7 +16,7 @@ from django.db import DatabaseError
 
 from core.accounts.commandline import bar, natural, plain, user_named
 from core.projects.models import Project
-from judgments.selectors.live import unfiltered
+from judgments.selectors.live import list_late_judgments
 from releases.build import release_now
 from releases.diff import content_lines, diff, difference_lines, selection_lines
 from releases.errors import ReleaseError
@@ -122,7 +122,7 @@ class Command(BaseCommand):
                 **({"formats": options["formats"]} if options["formats"] else {}),
             }
         )
-        for each in unfiltered(project):
+        for each in list_late_judgments(project):
             self.stderr.write(
                 f"{each} Apply the filters again on the stage's page Filters first to count them."
             )
