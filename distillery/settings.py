@@ -463,7 +463,8 @@ if MAIL is not None:
 WEBHOOK_TRUSTED_HOSTS = env.words("WEBHOOK_TRUSTED_HOSTS", [])
 
 # Campaigns: where workers' browsers find our task pages.
-TASK_URL = env.text("TASK_URL", PUBLIC_URL or f"http://127.0.0.1:{env.integer('PORT', 8000)}").rstrip("/")
+PORT = env.integer("PORT", 8000)
+TASK_URL = env.text("TASK_URL", PUBLIC_URL or f"http://127.0.0.1:{PORT}").rstrip("/")
 
 # The marketplace.
 MARKETPLACE_REGISTRATION = env.choice("MARKETPLACE_REGISTRATION", "invitation", {"invitation", "open"})

@@ -23,8 +23,8 @@ from crowd.errors import CrowdError
 from crowd.models import Endpoint, EndpointSpender, MarketOperation
 from crowd.rights import usable_endpoints
 from crowd.selectors.operations import operations_for_people, recent_operations
+from crowd.services import endpoints as services
 from crowd.services import review, spenders
-from crowd.services.endpoints import create_endpoint as create
 from crowd.services.panels import subscribe_hooks
 from web.api.access import MEMBER, STAFF, ApiRequest, Role, project_access
 from web.api.fields import Body, OneOf, Time
@@ -56,6 +56,12 @@ class EndpointIn(Body):
     secret: str = Field("", max_length=400, description="Stored encrypted, never shown again.")
 
 
+class EndpointMove(Body):
+    """Where it really is."""
+
+    url: str = Field(min_length=1, max_length=300)
+
+
 SpenderKind = Literal["projects", "users"]
 
 
@@ -85,7 +91,7 @@ def list_endpoints(request: ApiRequest, paging: Query[PageRequest]) -> Page[Endp
 @endpoints.post("/endpoints", scopes=[Scope.ADMIN], role=STAFF, status=201)
 def create_endpoint(request: ApiRequest, body: EndpointIn) -> EndpointOut:
     """Add a marketplace or panel; for staff."""
-    made = create(**body.model_dump())
+    made = services.create_endpoint(**body.model_dump())
     security.log("endpoint.added", name=made.name, by=request.caller.user.get_username())
     return _describe(made)
 
@@ -97,6 +103,21 @@ def get_endpoint(request: ApiRequest, endpoint: str) -> EndpointOut:
     if row is None:
         raise Http404("There is no such endpoint.")
     return _describe(row)
+
+
+@endpoints.patch("/endpoints/{endpoint}", scopes=[Scope.ADMIN], role=STAFF)
+def move_endpoint(request: ApiRequest, endpoint: str, body: EndpointMove) -> EndpointOut:
+    """Correct its address, as long as nothing was sent there; for staff."""
+    moved = services.move_endpoint(endpoint=_found(endpoint), url=body.url)
+    security.log("endpoint.moved", name=moved.name, by=request.caller.user.get_username())
+    return _describe(moved)
+
+
+@endpoints.delete("/endpoints/{endpoint}", scopes=[Scope.ADMIN], role=STAFF)
+def remove_endpoint(request: ApiRequest, endpoint: str) -> None:
+    """Remove one that nothing was done with; for staff."""
+    services.remove_endpoint(endpoint=_found(endpoint))
+    security.log("endpoint.removed", name=endpoint, by=request.caller.user.get_username())
 
 
 @endpoints.post("/endpoints/{endpoint}/check", scopes=[Scope.ADMIN], role=STAFF, atomic=False)

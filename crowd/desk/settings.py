@@ -33,6 +33,7 @@ from crowd.adapters.base import MarketplaceDownError, MarketplaceRefusedError
 from crowd.desk.forms import Form
 from crowd.errors import CrowdError
 from crowd.models import Endpoint, EndpointSpender
+from crowd.services import endpoints as services
 from crowd.services import spenders
 from crowd.services.endpoints import PRESETS, create_endpoint
 from crowd.services.panels import ask_balance, subscribe_hooks
@@ -168,6 +169,34 @@ def disallow_spending(request: HttpRequest, *, pk: int) -> HttpResponse:
         count = spenders.disallow_spending(row=row, actor=request.user)
         paused = f" Stages that were paused: {count}." if count else ""
         return f"{row.project or row.user} may spend from {row.endpoint.label} no more.{paused}"
+
+    return run_action(request, action, SETTINGS)
+
+
+@confirmed
+@_for_staff
+def move_endpoint(request: HttpRequest, *, endpoint: str) -> HttpResponse:
+    """Correct the address of a marketplace to which nothing was sent yet."""
+    row = get_object_or_404(Endpoint, name=endpoint)
+
+    def action() -> str:
+        moved = services.move_endpoint(endpoint=row, url=request.POST.get("url", "").strip()[:300])
+        security.log("endpoint.moved", name=moved.name, by=request.user.get_username())
+        return f"{moved.label} is at {moved.url}."
+
+    return run_action(request, action, SETTINGS)
+
+
+@confirmed
+@_for_staff
+def remove_endpoint(request: HttpRequest, *, endpoint: str) -> HttpResponse:
+    """Remove a marketplace that nothing was done with."""
+    row = get_object_or_404(Endpoint, name=endpoint)
+
+    def action() -> str:
+        services.remove_endpoint(endpoint=row)
+        security.log("endpoint.removed", name=endpoint, by=request.user.get_username())
+        return f"{endpoint} is removed."
 
     return run_action(request, action, SETTINGS)
 

@@ -1,6 +1,7 @@
 """Marketplaces to publish on, as rows, and their rounds: asked for before the timer does, and heard of."""
 
 import logging
+import re
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -9,6 +10,7 @@ from urllib.parse import urlsplit
 from celery import current_app
 from django.conf import settings
 from django.db import IntegrityError, transaction
+from django.db.models import ProtectedError
 from django.dispatch import Signal
 from django.utils import timezone
 from kombu.exceptions import ChannelError, OperationalError
@@ -24,7 +26,7 @@ from crowd.rights import acting_person, refuse_unless_operator
 class Preset:
     """What is known of a marketplace before anybody enters keys.
 
-    Without `url`, it is at this installation's own address.
+    Without `url`, it is at this installation's own address; "{port}" is the one on which it answers.
     """
 
     label: str
@@ -39,12 +41,13 @@ class Preset:
     @property
     def address(self) -> str:
         """Where it is."""
-        return self.url or settings.TASK_URL
+        return self.url.format(port=settings.PORT) or settings.TASK_URL
 
     @property
     def origins(self) -> list[str]:
         """Where task pages may send workers' forms. People of links and panels stay on our own pages."""
-        return list(self.submit_origins) or [_origin(settings.TASK_URL)]
+        named = [origin.format(port=settings.PORT) for origin in self.submit_origins]
+        return named or [_origin(settings.TASK_URL)]
 
     @property
     def needs_keys(self) -> bool:
@@ -58,11 +61,11 @@ _CLOSED = "announced closed 2026-09-30; kept for protocol compatibility"
 PRESETS = {
     "local": Preset(
         label="The marketplace of this installation",
-        url="http://127.0.0.1:8000/mturk/api",
+        url="http://127.0.0.1:{port}/mturk/api",
         region="us-east-1",
         real_money=False,
         fee_profile="none-1",
-        submit_origins=("http://127.0.0.1:8000", "http://localhost:8000"),
+        submit_origins=("http://127.0.0.1:{port}", "http://localhost:{port}"),
         rate=0.0,
     ),
     "aws": Preset(
@@ -165,6 +168,7 @@ def create_endpoint(
             "rate": known.rate,
             "protocol": known.protocol,
         }
+        fields["url"] = _without_version(fields["url"], known.protocol)
         if known.needs_keys and not secret:
             raise CrowdError(f"The preset {preset} needs keys.")
     _check(fields)
@@ -206,6 +210,32 @@ def change_endpoint(*, endpoint: Endpoint, changes: dict[str, Any]) -> Endpoint:
     )
     endpoint.save(update_fields=list(changes))
     return endpoint
+
+
+def move_endpoint(*, endpoint: Endpoint, url: str) -> Endpoint:
+    """Correct the address of an endpoint to which nothing was sent yet; workers' forms go to its origin."""
+    refuse_unless_operator()
+    changes: dict[str, Any] = {"url": _without_version(url, endpoint.protocol)}
+    if endpoint.submit_origins and not endpoint.deals_work:
+        changes["submit_origins"] = [_origin(url)]
+    return change_endpoint(endpoint=endpoint, changes=changes)
+
+
+def remove_endpoint(*, endpoint: Endpoint) -> None:
+    """Remove an endpoint that nothing was done with; its name is free again."""
+    refuse_unless_operator()
+    try:
+        endpoint.delete()
+    except ProtectedError as error:
+        rows = {row._meta.verbose_name_plural for row in error.protected_objects}
+        raise CrowdError(
+            f"{endpoint.name} cannot be removed: it has {', '.join(sorted(map(str, rows)))}, which are kept."
+        ) from error
+
+
+def _without_version(url: str, protocol: str) -> str:
+    """Prolific's documents write its address with /api/v1, which our calls add themselves."""
+    return re.sub("/api/v1/?$", "", url) if protocol == Endpoint.Protocol.PROLIFIC else url
 
 
 def change_keys(*, endpoint: Endpoint, access_key: str, secret: str) -> None:

@@ -55,7 +55,10 @@ _GROUPS: dict[tuple[str, str, str], str] = {
     ("desk", LOOK, "member"): "projects notices all_workers my_settings",
     ("desk", FORM, "site desk"): "new_project",
     ("desk", ACT, "member"): "see_notices create_token end_token",
-    ("desk", ACT, "site desk"): "add_endpoint check_endpoint endpoint_hooks allow_spending disallow_spending",
+    ("desk", ACT, "site desk"): """
+        add_endpoint move_endpoint remove_endpoint check_endpoint endpoint_hooks
+        allow_spending disallow_spending
+    """,
     ("desk", LOOK, "viewer"): """
         project events members stage live hits hit work assignment workers worker operations decisions
         project_notices board agreement project_workers person settings queues queue submissions try

@@ -32,6 +32,8 @@ BY_API: dict[str, str] = {
     "desk:allow_spending": "allow_spending",
     "desk:disallow_spending": "disallow_spending",
     "desk:check_endpoint": "check_endpoint",
+    "desk:move_endpoint": "move_endpoint",
+    "desk:remove_endpoint": "remove_endpoint",
     "desk:endpoint_hooks": "subscribe_to_hooks",
     "desk:webhooks": "create_webhook",
     "desk:webhook": "change_webhook",

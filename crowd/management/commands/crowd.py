@@ -18,7 +18,7 @@ from crowd.errors import CrowdError
 from crowd.models import DispatchHalt, Endpoint
 from crowd.outbox import epoch
 from crowd.services import spenders
-from crowd.services.endpoints import PRESETS, change_keys, create_endpoint
+from crowd.services.endpoints import PRESETS, change_keys, create_endpoint, move_endpoint, remove_endpoint
 from crowd.services.recovery import recover
 from crowd.services.tick import tick
 
@@ -32,7 +32,7 @@ class Command(BaseCommand):
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """endpoint add|keys|list|check, tick, reconcile."""
+        """endpoint add|keys|move|remove|list|check, tick, reconcile."""
         commands = parser.add_subparsers(dest="what", required=True)
         endpoint = commands.add_parser("endpoint", help="a marketplace").add_subparsers(
             dest="action", required=True
@@ -51,6 +51,7 @@ class Command(BaseCommand):
         keys.add_argument("--key-env", default="CROWD_ACCESS_KEY", help="variable with the access key")
         keys.add_argument("--secret-env", default="CROWD_SECRET", help="variable with the secret key")
         keys.set_defaults(run=self.change_keys)
+        self._add_corrections(endpoint)
         listed = endpoint.add_parser("list")
         listed.add_argument("--json", action="store_true")
         listed.set_defaults(run=self.list_endpoints)
@@ -90,6 +91,15 @@ class Command(BaseCommand):
         again.add_argument("--endpoint", default="", metavar="NAME", help="this marketplace alone")
         again.add_argument("--json", action="store_true")
         again.set_defaults(run=self.reconcile)
+
+    def _add_corrections(self, endpoint: Any) -> None:
+        moved = endpoint.add_parser("move", help="correct its address, as long as nothing was sent there")
+        moved.add_argument("name")
+        moved.add_argument("url")
+        moved.set_defaults(run=self.move_endpoint)
+        removed = endpoint.add_parser("remove", help="remove one that nothing was done with")
+        removed.add_argument("name")
+        removed.set_defaults(run=self.remove_endpoint)
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Run the sub-command; an error of the app becomes the command's."""
@@ -143,6 +153,16 @@ class Command(BaseCommand):
         endpoint, keys = self._endpoint(options["name"]), self._keys(options)
         change_keys(endpoint=endpoint, access_key=keys["key_env"], secret=keys["secret_env"])
         self.stdout.write(f"{endpoint.name} has these keys from now on.")
+
+    def move_endpoint(self, options: dict[str, Any]) -> None:
+        """endpoint move NAME URL."""
+        endpoint = move_endpoint(endpoint=self._endpoint(options["name"]), url=options["url"])
+        self.stdout.write(f"{endpoint.name} is at {endpoint.url}.")
+
+    def remove_endpoint(self, options: dict[str, Any]) -> None:
+        """endpoint remove NAME."""
+        remove_endpoint(endpoint=self._endpoint(options["name"]))
+        self.stdout.write(f"{options['name']} is removed.")
 
     def list_endpoints(self, options: dict[str, Any]) -> None:
         """endpoint list."""

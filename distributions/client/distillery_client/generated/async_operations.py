@@ -39,9 +39,21 @@ class AsyncOperations(AsyncSender):
             models.EndpointOut, "POST", "/api/v1/endpoints", body=body, idempotency_key=idempotency_key
         )
 
+    async def remove_endpoint(self, endpoint: str) -> None:
+        """Remove one that nothing was done with; for staff."""
+        await self._send_nothing("DELETE", f"/api/v1/endpoints/{self._part(endpoint)}")
+
     async def get_endpoint(self, endpoint: str) -> models.EndpointOut:
         """One marketplace."""
         return await self._send(models.EndpointOut, "GET", f"/api/v1/endpoints/{self._part(endpoint)}")
+
+    async def move_endpoint(
+        self, endpoint: str, body: models.EndpointMove | Mapping[str, Any]
+    ) -> models.EndpointOut:
+        """Correct its address, as long as nothing was sent there; for staff."""
+        return await self._send(
+            models.EndpointOut, "PATCH", f"/api/v1/endpoints/{self._part(endpoint)}", body=body
+        )
 
     async def check_endpoint(self, endpoint: str, *, idempotency_key: str | None = None) -> models.Balance:
         """Ask it for the balance, which proves that address and keys work; for staff."""

@@ -554,6 +554,12 @@ class EndpointIn(Model):
     url: str = ""
 
 
+class EndpointMove(Model):
+    """Where it really is."""
+
+    url: str
+
+
 class EndpointOut(Model):
     """A marketplace that stages can be published on."""
 
