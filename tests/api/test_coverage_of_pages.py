@@ -253,6 +253,7 @@ REASONS: dict[str, str] = {
     "requester:worker_file_withdraw": _FILE,
     "requester:worker_file_continue": _FILE,
     "requester:make_payout": _MONEY,
+    "requester:ask_for_another_way": _MONEY,
     "requester:book_results": _MONEY,
     "requester:payout_file": _MONEY,
     "requester:payout_paid": _MONEY,
