@@ -17,3 +17,7 @@ class JoinError(PeopleError):
     def __init__(self, sentence: str, *, status: int = 403) -> None:
         super().__init__(sentence)
         self.status = status
+
+
+class LinkClosedError(JoinError):
+    """No further person can join by this link any more; who joined before goes on."""

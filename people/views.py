@@ -30,7 +30,7 @@ from core.accounts.security import client_address, neighbourhood
 from core.errors import ActionError
 from core.rates import limits
 from people import consents, tokens, visits
-from people.errors import JoinError
+from people.errors import JoinError, LinkClosedError
 from people.models import ConsentText, Outcome, RosterRow, StudyLink, Visit
 from people.owners import columns_of, kind_of, target_of
 from people.visits import ArrivalFacts, withdraw_guest
@@ -84,11 +84,37 @@ def _join_page(view: View) -> View:
                 security.log("link.unknown", path=request.path[:12])
                 raise
             return view(request, link, **parts)
+        except LinkClosedError as error:
+            return _too_late(request, link, error)
         except ActionError as error:
             status = error.status if isinstance(error, JoinError) else 409
             return _show(request, "sentence.html", status=status, sentence=str(error))
 
     return guarded
+
+
+def _too_late(request: HttpRequest, link: StudyLink, refusal: LinkClosedError) -> HttpResponse:
+    """The ending of those who find no place, and the way on for those who joined on another device."""
+    found = _state(request, link)
+    visit = visits.visit_too_late(link, _facts(request, link))
+    if found is not None:  # who read the text while the last place was taken
+        visit.external_id, visit.session, visit.parameters = (
+            found[0].external_id,
+            found[0].session,
+            found[0].parameters,
+        )
+    return _show(
+        request,
+        "end.html",
+        status=refusal.status,
+        link=link,
+        visit=visit,
+        heading="No place is left",
+        sentence=str(refusal),
+        back=visits.return_address(visit),
+        token=_token(request),
+        closed=True,
+    )
 
 
 def _show(request: HttpRequest, template: str, *, status: int = 200, **context: Any) -> HttpResponse:

@@ -9,6 +9,7 @@ Where a person leaves a study, what they did stays paid, and its owner is told t
 
 import secrets
 from abc import ABC, abstractmethod
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import quote
@@ -21,7 +22,7 @@ from django.utils import timezone
 from django.utils.crypto import constant_time_compare
 
 from core.extensions import parts_of
-from people.errors import JoinError
+from people.errors import JoinError, LinkClosedError
 from people.links import CODE_WORD, plain_word
 from people.models import ConsentText, Guest, Outcome, RosterRow, StudyLink, Visit
 from people.owners import NextTask, columns_of, kind_of, record_at, target_of
@@ -58,14 +59,14 @@ def link_by_token(token: str) -> StudyLink:
         ) from None
 
 
-def why_closed(link: StudyLink, *, people: int | None = None) -> JoinError | None:
+def why_closed(link: StudyLink, *, people: int | None = None) -> LinkClosedError | None:
     """Why nobody new can join; `people` is how many have, where that is known already."""
     if link.closed_at is not None:
-        return JoinError("This study has ended. Thank you for coming.", status=410)
+        return LinkClosedError("This study has ended. Thank you for coming.", status=410)
     if link.expires_at is not None and link.expires_at <= timezone.now():
-        return JoinError("This study was open until a certain day, and that day is over.", status=410)
+        return LinkClosedError("This study was open until a certain day, and that day is over.", status=410)
     if (count_people(link) if people is None else people) >= link.quota:
-        return JoinError("All places of this study are taken. Thank you for coming.", status=403)
+        return LinkClosedError("All places of this study are taken. Thank you for coming.", status=403)
     return None
 
 
@@ -273,6 +274,16 @@ def _end(visit: Visit, outcome: Outcome) -> None:
     visit.outcome, visit.code = outcome, code
     visit.ended_at = visit.ended_at or now
     Visit.objects.filter(pk=visit.pk).update(outcome=outcome, code=code, ended_at=visit.ended_at, seen_at=now)
+
+
+def visit_too_late(link: StudyLink, facts: ArrivalFacts) -> Visit:
+    """The visit of somebody for whom there is no place, with its ending; it is not stored."""
+    given = dict(facts.pairs)
+    visit = Visit(link=link, parameters=_kept(link, given), outcome=Outcome.NOTHING_LEFT)
+    with suppress(JoinError):
+        visit.external_id = _identity(link, given)[1]
+    visit.code = link.returns.get(Outcome.NOTHING_LEFT, {}).get("code", "")[:100]
+    return visit
 
 
 def return_address(visit: Visit) -> str:

@@ -197,6 +197,29 @@ def test_the_last_place_is_given_once_and_its_person_goes_on(new_link, path_of, 
     assert come(Client(), path, "?p=1").status_code == 303
 
 
+def test_who_joined_goes_on_from_another_device_and_who_comes_too_late_has_an_ending(
+    new_link, path_of, client
+):
+    """Also who read the text while the last place was taken: a panel's people need the code to be paid."""
+    ways = {"code": "N0THING", "address": "https://panel.example.org/?w={worker_id}&c={code}"}
+    link = new_link(quota=1, id_parameters=["pid"], returns={"nothing_left": ways})
+    path, late = path_of(link), Client()
+    waiting = come(late, path, "?pid=late")
+    agree(client, path, come(client, path, "?pid=a"))
+    own = client.get(f"{path}work/").content.decode()
+    code = re.search(r"<code>([A-Z2-9]{5}-[A-Z2-9]{5})</code>", own)[1]
+    for status in (403, 410):
+        for page, pid in ((agree(late, path, waiting), "late"), (come(Client(), path, "?pid=b"), "b")):
+            assert page.status_code == status
+            text = page.content.decode()
+            assert "N0THING" in text and f"?w={pid}&amp;c=N0THING" in text
+            assert "I began on another device" in text
+        by_code = Client().post(f"{path}code/", {"code": code})
+        assert "/task/" in Client().get(by_code["Location"])["Location"]
+        StudyLink.objects.filter(pk=link.pk).update(closed_at=timezone.now())
+    assert Guest.objects.count() == 1
+
+
 def test_guessing_tokens_is_slowed_and_others_are_not(new_link, path_of, monkeypatch):
     monkeypatch.setattr(views, "TOKENS_BURST", 5)
     path = path_of(new_link())
