@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypedDict
 
 from core.composed_queries import ComposedQuery
+from marketplace.countries import fault_of_place
 from marketplace.errors import Refusal, invalid_value
 from marketplace.models import Block, HITType, QualificationGrant, QualificationType, Worker
 
@@ -95,6 +96,9 @@ def _normalise_one(item: dict[str, Any]) -> Requirement:
             raise invalid_value("Comparator", f"Locale can be compared by {', '.join(_LOCALE_COMPARATORS)}.")
     else:
         _check_values(comparator, locales, integers, MAX_INTEGERS, "IntegerValues")
+    for locale in locales:
+        if fault := fault_of_place(locale["Country"], locale.get("Subdivision", "")):
+            raise invalid_value("LocaleValues", fault)
     requirement = Requirement(QualificationTypeId=item["QualificationTypeId"], Comparator=comparator)
     if integers:
         requirement["IntegerValues"] = integers

@@ -18,6 +18,7 @@ from marketplace.errors import Refusal, invalid_value
 SCHEMAS = "http://mechanicalturk.amazonaws.com/AWSMechanicalTurkDataSchemas/"
 #: What MTurk takes for a question, a test and an answer key alike.
 MAX_BYTES = 65_535
+_HTML_PAGE = re.compile(r"\s*<(!doctype\s+html|html|head|body|form|div|p|h[1-6])\b", re.IGNORECASE)
 _UNPRINTABLE = re.compile("[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
@@ -25,10 +26,18 @@ def root_of(xml: str, *, parameter: str = "Question", most_bytes: int = MAX_BYTE
     """Root element of XML that came in a parameter; raises Refusal where it is too long or not XML."""
     if len(xml.encode("utf-8", "surrogatepass")) > most_bytes:
         raise invalid_value(parameter, f"it is longer than {most_bytes} bytes.")
+    if _HTML_PAGE.match(xml):
+        raise parse_error(
+            f'it is an HTML page; wrap the page in HTMLQuestion: <HTMLQuestion xmlns="{SCHEMAS}2011-11-11/'
+            'HTMLQuestion.xsd"><HTMLContent><![CDATA[ the page ]]></HTMLContent><FrameHeight>0</FrameHeight>'
+            "</HTMLQuestion>"
+        )
     try:
         root: Element = SafeTree.fromstring(xml, forbid_dtd=True)
-    except (ParseError, DefusedXmlException, ValueError, LookupError) as error:
-        raise parse_error(f"it is not well-formed XML without DTD and entities ({error})") from error
+    except DefusedXmlException as error:
+        raise parse_error("it has a DTD or entities of its own; write it without") from error
+    except (ParseError, ValueError, LookupError) as error:
+        raise parse_error(f"it is not well-formed XML ({error})") from error
     return root
 
 

@@ -172,9 +172,12 @@ def update_expiration_for_hit(call: Call) -> Result:
             f"Member must be no later than {_YEAR} seconds from now"
         )
     if expires_at > call.now:
-        # MTurk takes no token here and refuses the same extension twice all the same: HIT and time are it.
+        # MTurk takes no token here and refuses the same extension twice all the same: HIT and time are it. A
+        # HIT that ended elsewhere meanwhile, such as by ExpireAt=0, is moved to that time once more.
         token = f"{row.hit_id}{expires_at:%Y-%m-%dT%H:%M:%SZ}"
-        claim_token(call, duplicate=already_processed, token=token)
+        if row.expires_at == expires_at:
+            raise already_processed(token, "")
+        claim_token(call, duplicate=already_processed, token=f"{token}/{row.expires_at:%Y-%m-%dT%H:%M:%SZ}")
     hits.set_expiration(hit=row, expires_at=expires_at, now=call.now)
     return {}
 

@@ -18,6 +18,7 @@ from marketplace.batches.extensions import Wish, parse_ordinals
 from marketplace.batches.properties import DAY, HOUR, MINUTE, Properties, from_stored
 from marketplace.batches.sheets import ACCEPTED, ENCODINGS
 from marketplace.batches.templates import find_problems, of_template
+from marketplace.countries import fault_of_place
 from marketplace.eligibility import (
     ADULT,
     LOCALE,
@@ -32,7 +33,6 @@ from marketplace.hours import DAY_NAMES, Hours, zone_names
 from marketplace.html import is_origin
 from marketplace.models import Batch, QualificationType, Requester, Template
 from marketplace.questions import MAX_TEMPLATE_BYTES
-from marketplace.site.forms import COUNTRIES
 from web.forms import RevisedForm
 
 UNITS = {str(MINUTE): "minutes", str(HOUR): "hours", str(DAY): "days"}
@@ -262,10 +262,9 @@ class PropertiesForm(RevisedForm, forms.Form):
             if not word:
                 continue
             match = _LOCATION.fullmatch(word)
-            if match is None or match[1] not in COUNTRIES:
-                raise forms.ValidationError(
-                    f"{word[:40]} is no country. Write two letters, such as US or KR."
-                )
+            fault = fault_of_place(*match.groups("")) if match else fault_of_place(word)
+            if match is None or fault:
+                raise forms.ValidationError(fault)
             found.append({"Country": match[1]} | ({"Subdivision": match[2]} if match[2] else {}))
         if len(found) > MAX_LOCALES:
             raise forms.ValidationError(f"At most {MAX_LOCALES} places.")

@@ -25,6 +25,7 @@ from core.accounts import guards, security, services
 from core.accounts.middleware import too_many
 from core.accounts.passwords import new_password_fields
 from marketplace import clock
+from marketplace.countries import COUNTRIES
 from marketplace.errors import Refusal
 from marketplace.models import Contact, FormerIdClaim, Worker
 from marketplace.services import account_closure, contact
@@ -34,15 +35,7 @@ from marketplace.services.formerids import state_former_id
 from marketplace.services.payees import payee_of
 from marketplace.services.people import change_country, invitation_for, next_change_at
 from marketplace.site.access import current_worker, for_workers, join, page
-from marketplace.site.forms import (
-    COUNTRIES,
-    AddressField,
-    CountryForm,
-    FormerIdForm,
-    JoinForm,
-    ProfileForm,
-    SignUpForm,
-)
+from marketplace.site.forms import AddressField, CountryForm, FormerIdForm, JoinForm, ProfileForm, SignUpForm
 from marketplace.site.lookup import settle_worker
 from marketplace.site.records import standing
 from marketplace.taskpages import site_url

@@ -199,7 +199,10 @@ def test_requirements_are_chosen_in_the_form_and_come_back_into_it(lab, as_owner
 @pytest.mark.parametrize(
     ("change", "sentence"),
     [
-        ({"locations": "Mars"}, "MARS is no country. Write two letters, such as US or KR."),
+        (
+            {"locations": "Mars"},
+            "'MARS' is no country. Write two capital letters (ISO 3166-1), such as 'US' or 'KR'.",
+        ),
         ({"reward": "0.105"}, "Write an amount with two decimals, such as 12.50."),
         ({"duration_0": "0"}, "Between 1 minutes and 365 days; this is 0 days."),
         ({"title": "x" * 129}, "at most 128 characters"),

@@ -89,6 +89,19 @@ def test_40_extending_an_expired_hit_opens_it_again(new_requester, worker):
     assert worker.accept(hit["HITId"])["hit_id"] == hit["HITId"]
 
 
+def test_40_the_same_end_is_a_new_change_once_the_hit_ended_elsewhere(client):
+    """Check 40: T, 0, T opens it again; T twice is a repetition."""
+    hit = create_hit(client)
+    later = hit["CreationTime"] + timedelta(days=30)
+    for _ in range(2):
+        client.update_expiration_for_hit(HITId=hit["HITId"], ExpireAt=later)
+        assert get_hit(client, hit)["HITStatus"] == "Assignable"
+        with refused_request("DuplicateRequest"):
+            client.update_expiration_for_hit(HITId=hit["HITId"], ExpireAt=later)
+        client.update_expiration_for_hit(HITId=hit["HITId"], ExpireAt=0)
+        assert get_hit(client, hit)["HITStatus"] == "Reviewable"
+
+
 def test_40_an_extension_without_funds_is_refused(new_requester):
     """Check 40: what was released at expiry may have been spent since."""
     client = new_requester("1.00").client

@@ -85,6 +85,14 @@ def test_a_question_that_cannot_be_shown_is_refused_before_anything_is_paid(clie
     assert client.get_account_balance()["AvailableBalance"] == before
 
 
+@pytest.mark.parametrize(
+    "page", ["<!DOCTYPE html><html><body>Hi</body></html>", "<html>Hi</html>", "\n<p>Hi<p>"]
+)
+def test_a_plain_page_is_told_how_a_page_is_sent(client, page):
+    with refused_request("XMLParseError", stem="wrap the page in HTMLQuestion"):
+        create_hit(client, Question=page)
+
+
 FORMATTED = """<p>See <a href="https://example.org/help" target="_blank" name="help" rel="nofollow"
  hreflang="en" accesskey="h" tabindex="2">the <abbr title="Hypertext">HTML</abbr> help</a>,
  <a href="#help">above</a> or <a href="mailto:lab@example.org">write</a>; <acronym title="x">NASA</acronym>

@@ -3,6 +3,7 @@
 import pytest
 
 from marketplace import eligibility
+from marketplace.countries import fault_of_place
 from marketplace.eligibility import normalise, verdict, verdicts
 from marketplace.errors import Refusal
 from marketplace.models import Worker
@@ -180,3 +181,20 @@ def test_thirty_groups_are_judged_in_as_many_queries_as_one(requester, worker, d
     ]
     with django_assert_num_queries(3):
         assert len(verdicts(worker=worker, hit_types=types)) == 30
+
+
+@pytest.mark.parametrize(
+    ("country", "state", "fault"),
+    [
+        ("GB", "", ""),
+        ("US", "CA", ""),
+        ("KR", "11", ""),
+        ("UK", "", "'UK' is no country. Write 'GB'."),
+        ("us", "", "'us' is no country. Write 'US'."),
+        ("EU", "", "'EU' is no country. Name the countries themselves."),
+        ("XX", "", "'XX' is no country. Write two capital letters (ISO 3166-1), such as 'US' or 'KR'."),
+        ("US", "ZZ", "'ZZ' is no state of the USA. Write two capital letters, such as 'CA'."),
+    ],
+)
+def test_places_where_nobody_lives_are_refused_with_the_code_that_is_meant(country, state, fault):
+    assert fault_of_place(country, state) == fault

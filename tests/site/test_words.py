@@ -6,7 +6,7 @@ import pytest
 
 from marketplace import durations as words
 from marketplace.amounts import money
-from marketplace.site.forms import COUNTRIES
+from marketplace.countries import COUNTRIES
 
 NOW = datetime(2026, 11, 20, 12, 0, 0, tzinfo=UTC)
 
