@@ -320,8 +320,9 @@ HEAD = (
     "WorkTimeInSeconds", "LifetimeApprovalRate", "Last30DaysApprovalRate", "Last7DaysApprovalRate",
 )  # fmt: skip
 DECISION = ("Approve", "Reject")
-#: The last column, where people of the batch came by study links: what they get, and from whom.
-COMPENSATION = "Compensation"
+#: The last columns, where people of the batch came by study links: what they get, and from whom; and when
+#: somebody withdrew, whose answers are to be published no more.
+OF_LINKS = ("Compensation", "Withdrawn")
 #: Answer fields that get a column of their own, the most frequent ones; the others share one, as JSON.
 MAX_ANSWER_COLUMNS = 500
 ANSWER = "Answer."
@@ -339,7 +340,7 @@ _READ = (
     "hit__annotation", "hit__hit_type__duration_s", "hit__hit_type__auto_approval_s", "hit__expires_at",
     "hit__batch_task__values", "assignment_id", "worker", "worker__worker_id", "state", "accepted_at",
     "submitted_at", "auto_approve_at", "approved_at", "rejected_at", "feedback", "answer",
-    "unpaid", "paid_cents", "visit__link__compensation",
+    "unpaid", "paid_cents", "visit__link__compensation", "visit__guest__withdrawn_at",
 )  # fmt: skip
 Row = dict[str, Any]
 
@@ -368,7 +369,7 @@ def result_lines(batch: Batch, *, now: datetime, shown: str = "all", times: str 
             *(f"{ANSWER}{name}" for name in names),
             *others,
             *DECISION,
-            *([COMPENSATION] if by_links else []),
+            *(OF_LINKS if by_links else ()),
         ]
     )
     rates, zone = Rates(batch.requester_id, now), TIMES[times]
@@ -380,7 +381,7 @@ def result_lines(batch: Batch, *, now: datetime, shown: str = "all", times: str 
                 [
                     *map(cell, _cells(row, names, more, rates, zone)),
                     *("" for _ in DECISION),
-                    *([_compensation(row)] if by_links else []),
+                    *(_of_links(row, zone) if by_links else ()),
                 ]
             )
             for row in some
@@ -431,10 +432,11 @@ def _pay_cents(row: Row) -> int:
     return int(row["hit__reward_cents"] if row["paid_cents"] is None else row["paid_cents"])
 
 
-def _compensation(row: Row) -> str:
-    """What the person gets, in the words of the link they came by; money of all others."""
+def _of_links(row: Row, zone: tzinfo) -> Iterator[str]:
+    """What the person gets, in the words of their link (money of all others), and when they withdrew."""
     given = row["visit__link__compensation"]
-    return str(StudyLink.Compensation(given or StudyLink.Compensation.MONEY).label)
+    yield str(StudyLink.Compensation(given or StudyLink.Compensation.MONEY).label)
+    yield format_moment(row["visit__guest__withdrawn_at"], zone)
 
 
 #: The zones of times in a file: ours, and that of MTurk's own files (PST or PDT), by which some scripts cut.

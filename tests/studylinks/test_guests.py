@@ -38,7 +38,7 @@ from people import visits
 from people.errors import JoinError, PeopleError
 from people.links import LinkPlan, make_link
 from people.models import ConsentText, Guest, StudyLink, Visit
-from people.visits import ArrivalFacts
+from people.visits import ArrivalFacts, withdraw_guest
 from tests.batches import making
 from tests.people.test_joining import agree, come
 from tests.site import world
@@ -251,7 +251,11 @@ def test_results_of_a_batch_say_what_was_paid_and_what_people_get(new_link, lab,
         ("ada", "$0.00", words),
         ("bo", "$0.77", "Money, paid by us"),
     }
-    assert [name for name in rows[0] if name not in ("Answer.answer", "Compensation")] == mturks
+    assert [name for name in rows[0] if name not in ("Answer.answer", *results.OF_LINKS)] == mturks
+    assert {row["Withdrawn"] for row in rows} == {""}
+    withdraw_guest(Guest.objects.get(identity="ada"), link)
+    again = csv.DictReader(io.StringIO("".join(results.result_lines(batch, now=clock.now()))))
+    assert [row["Answer.answer"] for row in again if row["Withdrawn"]] == ["ada"]
 
 
 def test_a_rejection_that_is_taken_back_pays_no_money_either(new_link, lab, hits):
