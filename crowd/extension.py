@@ -12,7 +12,6 @@ from crowd.desk import overview, queues, settings, sources, stages, tables
 from crowd.desk.overview import OverviewSource, Section, SettingsSection
 from crowd.selectors import people, stage_status
 from crowd.services.deals import ProjectTarget, StageTarget
-from web.access import has_projects
 from web.api import ApiPart
 from web.cache import TABLE
 from web.nav import Page, Place
@@ -48,7 +47,7 @@ EVENT_TYPES = (
 )
 
 EXTENSION = Extension(
-    AccountPlace("Projects", "desk:projects", may_have_projects, has_projects),
+    AccountPlace("Projects", "desk:projects", may_have_projects),
     ApiPart("crowd.api"),
     Place("Projects", "projects", "desk:projects", "desk:projects", 10),
     Place("Workers", "people", "desk:all_workers", "desk:project_workers", 20),

@@ -16,7 +16,7 @@ from django.http.response import HttpResponseBase
 
 from core.accounts import security
 from core.projects.models import Membership, Project
-from core.projects.selectors import may_have_projects, may_make_projects, project_for, projects_of
+from core.projects.selectors import may_have_projects, may_make_projects, project_for
 from web import nav
 from web.page_figures import BeingCountedError, NotMadeError, page_figures
 from web.pages import date_file, show_counting
@@ -51,11 +51,6 @@ class ProjectAccess:
     def page_context(self) -> dict[str, Any]:
         """What the frame around a page of the project shows."""
         return {"project": self.project, "project_tabs": nav.project_tabs(self.project)}
-
-
-def has_projects(user: User) -> bool:
-    """Whether there is a project for this person; staff begin there too, then."""
-    return projects_of(user).exists()
 
 
 def for_members(view: View) -> View:

@@ -18,12 +18,11 @@ from core.extensions import parts_of
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A page by the name of its address, whom it is there for, and whom log-in leads there (None: all)."""
+    """A page by the name of its address, and whom it is there for; log-in leads to a person's first one."""
 
     label: str
     url_name: str
     is_for: Callable[[User], bool]
-    is_home_of: Callable[[User], bool] | None = None
 
     @property
     def address(self) -> str:
@@ -51,8 +50,8 @@ def places_of(user: object) -> list[Place]:
 
 
 def home_of(user: User) -> Place | None:
-    """Where log-in leads somebody: their first place that is for more than looking in."""
-    return next((place for place in places_of(user) if (place.is_home_of or place.is_for)(user)), None)
+    """Where log-in leads somebody: their first place."""
+    return next(iter(places_of(user)), None)
 
 
 def in_templates(request: HttpRequest) -> dict[str, object]:

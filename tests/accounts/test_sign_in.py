@@ -23,15 +23,8 @@ def test_people_arrive_at_the_tasks(person, client):
     assert client.get("/accounts/home/").headers["Location"] == "/"
 
 
-def test_staff_arrive_at_the_desk(person, client):
+def test_staff_arrive_at_the_projects_where_a_researcher_begins(person, client):
     User.objects.update(is_staff=True)
-    sign_in(client)
-    assert client.get("/accounts/home/").headers["Location"] == "/desk/"
-
-
-def test_staff_with_a_project_arrive_at_their_projects(person, client):
-    User.objects.update(is_staff=True)
-    create_project(slug="reading", title="Reading", owner=person)
     sign_in(client)
     assert client.get("/accounts/home/").headers["Location"] == "/desk/projects/"
 
