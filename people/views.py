@@ -75,12 +75,13 @@ def _join_page(view: View) -> View:
         network = neighbourhood(client_address(request))
         counter = f"join:{network}"
         try:
-            if limits().peek(counter, rate=TOKENS_RATE, burst=TOKENS_BURST):
-                raise JoinError("Too many wrong addresses came from your network. Wait a minute.", status=429)
             try:
                 link = visits.link_by_token(token)
-            except JoinError:
-                limits().take(counter, rate=TOKENS_RATE, burst=TOKENS_BURST)
+            except JoinError as error:
+                # Only wrong ones are counted: nobody guesses a token, and a class shares one network.
+                if limits().take(counter, rate=TOKENS_RATE, burst=TOKENS_BURST):
+                    sentence = "Too many wrong addresses came from your network. Wait a minute."
+                    raise JoinError(sentence, status=429) from error
                 security.log("link.unknown", path=request.path[:12])
                 raise
             return view(request, link, **parts)

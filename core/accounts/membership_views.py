@@ -209,10 +209,11 @@ def answer_offer(request: HttpRequest, pk: int) -> HttpResponse:
 def invitation(request: HttpRequest, token: str) -> HttpResponse:
     """What one is invited to, and by whom: accept it with an account, or make one."""
     by_address = guards.address_key(guards.ROLE_LINKS, request)
-    if wait := guards.seconds_to_wait(by_address):
-        return too_many(request, wait)
     row = memberships.invitation_for(token)
     if row is None:
+        # Only wrong ones wait: nobody guesses a token, and a class shares one network.
+        if wait := guards.seconds_to_wait(by_address):
+            return too_many(request, wait)
         guards.count_try(by_address)
         return render(request, "accounts/invitation.html", {"row": None}, status=404)
     user = request.user if isinstance(request.user, User) else None

@@ -11,19 +11,46 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
-from crowd.models import Endpoint, PanelStudy
+from crowd.models import Endpoint, PanelStudy, Stage
+from crowd.services.deals import ProjectTarget
 from crowd.simulation.accounts import mark_simulated
 from crowd.simulation.people import Visitor
 from crowd.simulation.prolific_server import Simulator, WireCall, serve
 from crowd.simulation.prolific_state import Options
+from crowd.sources import stages_at
 from people.links import address_of
 from people.models import StudyLink, Visit
+from people.owners import target_of
+from people.visits import why_closed
 
 
-def send_by_link(link: StudyLink, endpoint: Endpoint, visitor: Visitor) -> int:
-    """Somebody comes by a study link and does what there is for them: how many tasks that was."""
-    tasks, _ = visitor.visit(address_of(link))
+def open_link_to(stage: Stage) -> StudyLink | None:
+    """The newest open study link by which people get tasks of the stage."""
+    links = StudyLink.objects.select_related("project").filter(project=stage.project_id).order_by("-pk")
+    return next((link for link in links if why_closed(link) is None and _leads_to(link, stage)), None)
+
+
+def _leads_to(link: StudyLink, stage: Stage) -> bool:
+    target = target_of(link)
+    return isinstance(target, ProjectTarget) and any(each.pk == stage.pk for each in target.stages(link))
+
+
+def endpoint_of_links(stage: Stage) -> Endpoint:
+    """The endpoint at which people of study links meet the stage."""
+    return next(
+        here.endpoint for here in stages_at(stage) if here.endpoint.protocol == Endpoint.Protocol.LINK
+    )
+
+
+def send_by_link(link: StudyLink, endpoint: Endpoint, visitor: Visitor, *, origin: str = "") -> int:
+    """Somebody comes by a study link and does what there is for them: how many tasks that was.
+
+    `origin` is where the server answers, if that is not the address of the installation.
+    """
+    address = address_of(link)
+    tasks, _ = visitor.visit(origin.rstrip("/") + urlsplit(address).path if origin else address)
     guests = Visit.objects.filter(link=link, guest__isnull=False)
     mark_simulated(endpoint, list(guests.values_list("guest__worker_id", flat=True)))
     return tasks

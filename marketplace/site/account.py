@@ -58,10 +58,10 @@ def signup(request: HttpRequest) -> HttpResponse:
 def invitation(request: HttpRequest, token: str) -> HttpResponse:
     """Sign-up by invitation."""
     by_address = guards.address_key(guards.INVITATIONS, request)
-    if wait := guards.seconds_to_wait(by_address):
-        return too_many(request, wait)
-    # Only tokens that lead nowhere count as tries: those are what guessing sends.
+    # Only tokens that lead nowhere count and wait: those are what guessing sends, and a class shares a network.
     if invitation_for(token) is None:
+        if wait := guards.seconds_to_wait(by_address):
+            return too_many(request, wait)
         guards.count_try(by_address)
         worker = current_worker(request)
         return page(request, "invitation_gone.html", worker=worker, now=clock.now(), status=404)

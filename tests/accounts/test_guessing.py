@@ -10,6 +10,7 @@ from django.utils import timezone
 from core.accounts import guards
 from core.accounts.models import FailedTries
 from core.accounts.security import address_of, client_address, neighbourhood
+from marketplace.services import people
 
 pytestmark = pytest.mark.django_db
 PASSWORD = "seven green kettles"
@@ -140,6 +141,8 @@ def test_invitations_that_are_none_are_tried_so_often_and_no_more(db):
     statuses = [Client().get(f"/invitation/guess{n}").status_code for n in range(21)]
     assert statuses == [404] * 20 + [429]
     assert Client().get("/invitation/guess", REMOTE_ADDR="192.0.2.8").status_code == 404
+    _, invitation = people.create_invitation(label="class", max_uses=30, days=1)
+    assert Client().get(f"/invitation/{invitation}").status_code == 200, "a class shares one network"
 
 
 def test_sign_ups_from_one_address_have_a_limit(db, settings):

@@ -225,7 +225,7 @@ def test_guessing_tokens_is_slowed_and_others_are_not(new_link, path_of, monkeyp
     path = path_of(new_link())
     statuses = [Client().get(f"/join/{new_token()}/").status_code for _ in range(8)]
     assert set(statuses) == {404, 429}
-    assert Client(REMOTE_ADDR="192.0.2.9").get(path).status_code == 200
+    assert Client().get(path).status_code == 200, "a class shares one network, and half of it mistypes"
 
 
 def test_a_code_word_is_asked_for(new_link, path_of, client):

@@ -2,9 +2,11 @@
 
 import json
 from argparse import ArgumentParser
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
+from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 from django.db.models import Sum
 from rich.console import Console
@@ -14,9 +16,11 @@ from rich.table import Table
 from crowd.errors import CrowdError
 from crowd.kinds import kind_of
 from crowd.models import Hit, Stage
-from crowd.simulation.accounts import accounts, accounts_from
-from crowd.simulation.answers import MIXES, PROFILES, crowd_of
-from crowd.simulation.run import OUTCOMES, Crowd, Summary, site_of
+from crowd.simulation.accounts import Browser, LostError, accounts, accounts_from
+from crowd.simulation.answers import MIXES, PROFILES, SimulatedPerson, crowd_of
+from crowd.simulation.panel import endpoint_of_links, open_link_to, send_by_link
+from crowd.simulation.people import Visitor
+from crowd.simulation.run import OUTCOMES, Crowd, Summary, marketplace_source, site_of
 
 
 class Command(BaseCommand):
@@ -49,6 +53,9 @@ class Command(BaseCommand):
         count, stage = options["workers"], _stage(options["stage"])
         if min(count, options["threads"], options["hits_each"] or 1) < 1 or options["hits_each"] == 0:
             raise CommandError("--workers, --threads and --hits-each are at least 1.")
+        if marketplace_source(stage).endpoint.deals_work:
+            self._rehearse_link(stage, options)
+            return
         site = options["marketplace_url"].rstrip("/") or site_of(stage)
         try:
             people = (
@@ -84,6 +91,38 @@ class Command(BaseCommand):
             self.stdout.write(words.get(), ending="")
             if caution:
                 self.stdout.write(caution)
+
+    def _rehearse_link(self, stage: Stage, options: dict[str, Any]) -> None:
+        """People without accounts come by the stage's study link, one after the other."""
+        link, origin = open_link_to(stage), options["marketplace_url"]
+        if link is None:
+            raise CommandError(
+                f"People come to {stage.title} by a study link, and no open link leads there. Make one on "
+                "the project's page Study links. A panel's study is rehearsed with its simulator: "
+                "docs/panel-simulator.md."
+            )
+        if stage.status != Stage.Status.OPEN:
+            raise CommandError(f"{stage.title} is not open: nobody who came by its link would get a task.")
+        profiles = crowd_of(options["mix"], options["workers"], seed=options["seed"])
+        tasks = []
+        for number, profile in enumerate(profiles, 1):
+            try:
+                with closing(Browser()) as browser:
+                    visitor = Visitor(SimulatedPerson(number, profile, options["seed"]), browser)
+                    tasks.append(send_by_link(link, endpoint_of_links(stage), visitor, origin=origin))
+            except LostError as error:
+                raise CommandError(
+                    f"{origin or settings.TASK_URL} does not answer ({error}). Start the server, or say "
+                    "where it is with --marketplace-url."
+                ) from error
+        facts = {"people": len(tasks), "tasks": sum(tasks), "without_a_task": tasks.count(0)}
+        if options["json"]:
+            self.stdout.write(json.dumps(facts))
+        else:
+            self.stdout.write(
+                f"{facts['people']} people came by “{link.title}” and did {facts['tasks']} tasks; "
+                f"{facts['without_a_task']} found nothing to do."
+            )
 
 
 def _stage(name: str) -> Stage:
