@@ -58,7 +58,7 @@ def signup(request: HttpRequest) -> HttpResponse:
 def invitation(request: HttpRequest, token: str) -> HttpResponse:
     """Sign-up by invitation."""
     by_address = guards.address_key(guards.INVITATIONS, request)
-    # Only tokens that lead nowhere count and wait: those are what guessing sends, and a class shares a network.
+    # Only tokens that lead nowhere count and wait: those are what guessing sends. A class shares a network.
     if invitation_for(token) is None:
         if wait := guards.seconds_to_wait(by_address):
             return too_many(request, wait)
