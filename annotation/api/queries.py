@@ -10,7 +10,7 @@ from pydantic import BaseModel, Field
 
 from annotation.models import Query
 from annotation.selectors import queries as selectors
-from annotation.selectors.queries import Filters, History, history
+from annotation.selectors.queries import ONLY, STATUSES, TYPES, Filters, History, history
 from annotation.selectors.query_progress import NOTHING, Progress, progress, with_progress
 from annotation.services import queries as services
 from core.api.models import Scope
@@ -18,7 +18,7 @@ from core.projects.models import Project
 from web.access import ProjectAccess
 from web.api.access import ApiRequest, Role, project_access
 from web.api.bodies import lines_of, rows_by_key, stream_lines
-from web.api.fields import MOST_ID, Body, Id, Time
+from web.api.fields import MOST_ID, Body, Id, OneOf, Time
 from web.api.pages import Page, PageRequest, page_of
 from web.api.resources import Resource
 
@@ -59,9 +59,9 @@ class QueryOut(BaseModel):
 class QueryFilters(BaseModel):
     """Which queries; filters that are left out take all."""
 
-    status: str = Field("", max_length=40, description="A status, or through-screening, taken-out-curation …")
-    type: str = Field("", max_length=20)
-    only: str = Field("", max_length=20, description="flagged, undecided, no-answer, no-passages, by-hand …")
+    status: Annotated[str, OneOf(STATUSES)] = ""
+    type: Annotated[str, OneOf(TYPES)] = ""
+    only: Annotated[str, OneOf(ONLY)] = ""
     source: int = Field(0, ge=0, le=MOST_ID, description="The id of an import.")
     q: str = Field("", max_length=200, description="Words of the text, or the key.")
 

@@ -7,6 +7,8 @@ from django.test import Client
 
 from core.api.models import ApiToken
 from tests.api.conftest import Program, is_problem, program_of
+from tests.api.world import published_schema
+from web.api import resources
 
 
 def test_what_is_wrong_is_named_by_field(program):
@@ -90,3 +92,34 @@ def test_strange_names_are_not_there(program):
     for name in ("%00", "..", "a%2fb", "%F0%9F%8D%B5", "x" * 3000):
         assert program.get(f"/projects/{name}").status_code in (400, 404)
     assert json.loads(program.get("/projects?cursor=%00").content)["code"] == "bad_request"
+
+
+@pytest.mark.parametrize(
+    ("address", "code", "words"),
+    [
+        (
+            "queries?stauts=waiting",
+            "unknown_parameter",
+            "There is no parameter 'stauts'. Did you mean 'status'?",
+        ),
+        ("queries.jsonl?xyz=1", "unknown_parameter", "There is no parameter 'xyz'. Known here: "),
+        ("?page=2", "unknown_parameter", "There is no parameter 'page'. This operation takes none."),
+        ("queries?status=xyz", "invalid", "status"),
+        ("queries?only=nothing", "invalid", "only"),
+    ],
+)
+def test_a_misspelt_filter_is_refused_and_does_not_give_all_rows(program, project, address, code, words):
+    slash = "" if address.startswith("?") else "/"
+    problem = is_problem(program.get(f"/projects/{project.slug}{slash}{address}"), 422, code)
+    assert words in problem["detail"]
+
+
+def test_the_parameters_that_are_known_are_those_of_the_schema():
+    """By what a view says of itself, each operation has the parameters that the schema publishes."""
+    published = {
+        facts["operationId"]: {each["name"] for each in facts.get("parameters", []) if each["in"] == "query"}
+        for methods in published_schema()["paths"].values()
+        for facts in methods.values()
+    }
+    known = {name: set(parameters) for name, parameters in resources.PARAMETERS.items()}
+    assert known == published

@@ -1,5 +1,6 @@
 """Types of fields that operations of all apps share."""
 
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Annotated, Any
 
@@ -50,8 +51,9 @@ class OneOf:
     An enumeration would go by its class's name there, and several of ours are called State.
     """
 
-    def __init__(self, choices: type[TextChoices]) -> None:
-        self.values = list(choices.values)
+    def __init__(self, choices: type[TextChoices] | Mapping[str, str]) -> None:
+        """What Django's choices are, or the keys of a mapping."""
+        self.values = list(choices if isinstance(choices, Mapping) else choices.values)
 
     def __get_pydantic_core_schema__(self, _source: Any, _handler: GetCoreSchemaHandler) -> CoreSchema:
         return core_schema.literal_schema(self.values)

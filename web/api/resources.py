@@ -12,11 +12,13 @@ which may be called again where they stopped.
 """
 
 import inspect
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, closing, nullcontext
+from difflib import get_close_matches
 from functools import wraps
 from types import UnionType
-from typing import Any, Self, TypeVar, get_args, get_type_hints
+from typing import Annotated, Any, Self, TypeVar, get_args, get_origin, get_type_hints
 
 from django.db import transaction
 from django.db.models import Model
@@ -87,6 +89,10 @@ _READING = frozenset({"GET"})
 ALWAYS, OF_WRITES = (400, 401, 403, 404, 422, 429, 503), (409, 413)
 _KEPT_HEADERS = ("Location", "ETag")
 _NO_CONTENT = 204
+
+
+#: Names of the query parameters of each operation, by its operationId.
+PARAMETERS: dict[str, list[str]] = {}
 
 
 class Resource:
@@ -164,6 +170,7 @@ class Resource:
         permission = self.permission(scopes=scopes, role=role, writes=writes, spends=spends)
 
         def register(view: View) -> View:
+            known = PARAMETERS[view.__name__] = _query_names(view, path)
             response = _successes(get_type_hints(view).get("return"), status)
             response.update(dict.fromkeys(problems, ProblemDetails))
             self.router.api_operation(
@@ -175,10 +182,45 @@ class Resource:
                 summary=_summary(view),
                 description=_description(view),
                 openapi_extra=asked,
-            )(_answering(view, method, status, atomic=atomic, secret=secret, lines=lines))
+            )(
+                _answering(
+                    view,
+                    method,
+                    status,
+                    atomic=atomic,
+                    secret=secret,
+                    lines=lines,
+                    known=known,
+                )
+            )
             return view
 
         return register
+
+
+def _query_names(view: Callable[..., Any], path: str) -> list[str]:
+    """Names that the address of an operation may have behind its question mark."""
+    in_path = set(re.findall(r"{(?:\w+:)?(\w+)}", path))
+    names: list[str] = []
+    for name, hint in get_type_hints(view, include_extras=True).items():
+        if name in ("request", "return") or name in in_path:
+            continue
+        kind, *marks = get_args(hint) if get_origin(hint) is Annotated else (hint,)
+        if not (isinstance(kind, type) and issubclass(kind, BaseModel)):
+            names.append(name)
+        elif marks:  # Query[Model]; a model without a mark is the body
+            names += [field.alias or known for known, field in kind.model_fields.items()]
+    return names
+
+
+def _refuse_unknown(request: HttpRequest, known: Sequence[str]) -> None:
+    """A misspelt filter would give all rows: what is not known behind the question mark is refused."""
+    for name in request.GET:
+        if name not in known:
+            close = get_close_matches(name, known, n=1, cutoff=0.5)
+            there_are = f"Known here: {', '.join(known)}." if known else "This operation takes none."
+            remedy = f"Did you mean {close[0]!r}?" if close else there_are
+            raise ProblemError(422, "unknown_parameter", f"There is no parameter {name[:60]!r}. {remedy}")
 
 
 def _successes(answer: Any, status: int) -> dict[int, Any]:
@@ -209,8 +251,12 @@ def _answering(
     atomic: bool,
     secret: bool,
     lines: type[BodyLine] | None,
+    known: Sequence[str],
 ) -> Callable[..., Any]:
-    """The view as django-ninja calls it: once per Idempotency-Key, its model as JSON."""
+    """The view as django-ninja calls it: once per Idempotency-Key, its model as JSON.
+
+    `known` are the names of its query parameters; any other is refused.
+    """
 
     def act_once(request: ApiRequest, values: Mapping[str, Any]) -> HttpResponseBase:
         def act() -> HttpResponseBase:
@@ -226,6 +272,7 @@ def _answering(
 
     @wraps(view)
     def answer(request: ApiRequest, **values: Any) -> HttpResponseBase:
+        _refuse_unknown(request, known)
         if lines is None:
             return act_once(request, values)
         with closing(read_lines(request, lines)) as request.lines:

@@ -1084,9 +1084,30 @@ class Operations(Sender):
         self,
         project: str,
         *,
-        status: str | None = None,
-        type: str | None = None,
-        only: str | None = None,
+        status: Literal[
+            "",
+            "waiting",
+            "tied",
+            "excluded",
+            "accepted",
+            "disputed",
+            "unanswerable",
+            "curated",
+            "answered",
+            "withdrawn",
+            "through-screening",
+            "through-curation",
+            "taken-out-screening",
+            "taken-out-curation",
+            "taken-out-distillation",
+        ]
+        | None = None,
+        type: Literal["", "PERSON", "NUMERIC", "LOCATION", "ENTITY", "DESCRIPTION", "none", "yes-no"]
+        | None = None,
+        only: Literal[
+            "", "rewrite", "flagged", "undecided", "no-answer", "no-passages", "by-hand", "one-flag"
+        ]
+        | None = None,
         source: int | None = None,
         q: str | None = None,
         limit: int | None = None,
@@ -1114,9 +1135,30 @@ class Operations(Sender):
         self,
         project: str,
         *,
-        status: str | None = None,
-        type: str | None = None,
-        only: str | None = None,
+        status: Literal[
+            "",
+            "waiting",
+            "tied",
+            "excluded",
+            "accepted",
+            "disputed",
+            "unanswerable",
+            "curated",
+            "answered",
+            "withdrawn",
+            "through-screening",
+            "through-curation",
+            "taken-out-screening",
+            "taken-out-curation",
+            "taken-out-distillation",
+        ]
+        | None = None,
+        type: Literal["", "PERSON", "NUMERIC", "LOCATION", "ENTITY", "DESCRIPTION", "none", "yes-no"]
+        | None = None,
+        only: Literal[
+            "", "rewrite", "flagged", "undecided", "no-answer", "no-passages", "by-hand", "one-flag"
+        ]
+        | None = None,
         source: int | None = None,
         q: str | None = None,
     ) -> Iterator[dict[str, Any]]:
