@@ -16,6 +16,7 @@ from crowd.kinds import PendingUnit
 #: The largest HIT below the higher fee tier.
 SMALL_HIT = 9
 _NOTHING: Mapping[str, str] = {}
+_NONE_BARRED: Mapping[str, frozenset[int]] = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,13 +36,16 @@ def bundle(
     checks_per_hit: int,
     seed: int,
     together: Mapping[str, str] = _NOTHING,
+    known_people: int = 0,
+    barred: Mapping[str, frozenset[int]] = _NONE_BARRED,
 ) -> list[Bundle]:
     """Bundles for what is pending.
 
     Units are shuffled by the seed and grouped by how many people they still miss, so that no bundle asks
     more people than its units need. Units with the same entry in `together` are not torn apart unless they
     are more than `units_per_hit`; bundles may stay smaller for it. Each bundle draws its checks without
-    repetition.
+    repetition. `barred` says which of the `known_people` may not do a unit: bundles are kept so small that
+    those who may do a whole one are as many as it needs, or as its units leave.
     """
     shuffler = random.Random(f"bundle:{seed}")
     by_people: dict[int, list[str]] = {}
@@ -52,7 +56,7 @@ def bundle(
     bundles: list[Bundle] = []
     for people in sorted(by_people, reverse=True):
         groups = _shuffled(sorted(by_people[people]), together, shuffler)
-        for units in _packed(groups, units_per_hit):
+        for units in _packed(groups, units_per_hit, _TakenBy(people, known_people, barred)):
             own = [(unit, "unit") for unit in units]
             shared = [(unit, "overlap") for unit in overlap]
             drawn = shuffler.sample(list(checks), min(checks_per_hit, len(checks)))
@@ -72,17 +76,35 @@ def _shuffled(units: Sequence[str], together: Mapping[str, str], shuffler: rando
     return shuffled
 
 
-def _packed(groups: Iterable[Sequence[str]], room: int) -> list[list[str]]:
+@dataclass(frozen=True, slots=True)
+class _TakenBy:
+    """Whether enough of the people who are known may do all of some units."""
+
+    needed: int
+    known: int
+    barred: Mapping[str, frozenset[int]]
+
+    def fits(self, units: Sequence[str]) -> bool:
+        """As many as are needed, or as the unit leaves that fewest may do."""
+        kept = [self.barred[unit] for unit in units if unit in self.barred]
+        if not kept:
+            return True
+        most = min(self.needed, self.known - max(map(len, kept)))
+        return self.known - len(frozenset().union(*kept)) >= most
+
+
+def _packed(groups: Iterable[Sequence[str]], room: int, taken_by: _TakenBy) -> list[list[str]]:
     """The groups in parts of at most `room`, each where the least room is left that is enough for it."""
     parts: list[list[str]] = []
     with_room: dict[int, list[int]] = defaultdict(list)
     for piece in _pieces(groups, room):
-        free = next((left for left in range(len(piece), room) if with_room[left]), None)
-        if free is None:
+        places = ((left, number) for left in range(len(piece), room) for number in with_room[left])
+        fitting = (place for place in places if taken_by.fits([*parts[place[1]], *piece]))
+        free, number = next(fitting, (room, len(parts)))
+        if number == len(parts):
             parts.append(list(piece))
-            number, free = len(parts) - 1, room
         else:
-            number = with_room[free].pop(0)
+            with_room[free].remove(number)
             parts[number].extend(piece)
         with_room[free - len(piece)].append(number)
     return parts

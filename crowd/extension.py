@@ -88,6 +88,7 @@ EXTENSION = Extension(
     Rule("expiring", watch.expiring, kinds=("expiring",)),
     Rule("auto_approval", watch.auto_approval, kinds=("auto_approval",)),
     Rule("stuck", watch.stuck, kinds=("stuck",)),
+    Rule("blocked", watch.blocked, kinds=("blocked",)),
     Rule("undecided", watch.undecided, kinds=("undecided",)),
     Rule("finished", watch.finished, kinds=("finished",)),
     *EVENT_TYPES,

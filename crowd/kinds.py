@@ -9,7 +9,7 @@ extension:
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Any, ClassVar, Protocol, runtime_checkable
@@ -173,6 +173,9 @@ class StageKind(Protocol):
     def pages(self, stage: Stage, units: Sequence[str], seed: int) -> Mapping[str, Page]:
         """`page` of all units of a HIT, in few statements."""
 
+    def scopes_by_unit(self, stage: Stage, units: Sequence[str]) -> Mapping[str, Collection[str]]:
+        """`scopes` of each of these units."""
+
     def all_scopes(self, stage: Stage, units: Sequence[str]) -> set[str]:
         """`scopes` of all these units."""
 
@@ -217,7 +220,7 @@ class SimpleKind(ABC):
     """What most kinds do not need, answered with nothing; inherit to write less.
 
     What `crowd` asks for many units at once is answered unit by unit: a kind whose HITs are long overrides
-    `pages`, `all_scopes`, `all_marks` and `record_all`.
+    `pages`, `scopes_by_unit`, `all_marks` and `record_all`.
     """
 
     #: Terms that the form of a new stage begins with, as a study's file has them.
@@ -277,9 +280,13 @@ class SimpleKind(ABC):
         """One after the other."""
         return {unit: self.page(stage, unit, seed) for unit in units}
 
-    def all_scopes(self, stage: Stage, units: Sequence[str]) -> set[str]:
+    def scopes_by_unit(self, stage: Stage, units: Sequence[str]) -> Mapping[str, Collection[str]]:
         """One after the other."""
-        return {scope for unit in units for scope in self.scopes(stage, unit)}
+        return {unit: self.scopes(stage, unit) for unit in units}
+
+    def all_scopes(self, stage: Stage, units: Sequence[str]) -> set[str]:
+        """Those of each together."""
+        return {scope for scopes in self.scopes_by_unit(stage, units).values() for scope in scopes}
 
     def all_marks(self, stage: Stage, units: Sequence[str]) -> set[str]:
         """One after the other."""

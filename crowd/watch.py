@@ -16,8 +16,18 @@ from core.notices.models import Notice
 from core.origin import Owner
 from core.projects.models import Event, Project
 from core.webhooks.events import Step, StepWatch, emit, page_address
-from crowd.models import Assignment, DispatchEpoch, DispatchHalt, Hit, MarketOperation, Stage
+from crowd.models import (
+    Assignment,
+    DispatchEpoch,
+    DispatchHalt,
+    Endpoint,
+    Hit,
+    MarketOperation,
+    Stage,
+    StageSource,
+)
 from crowd.outbox import epoch
+from crowd.selectors.known_people import describe_blockage
 
 # Marketplaces that nothing is sent to, because the database was restored from a backup.
 
@@ -228,6 +238,24 @@ def stuck(now: datetime) -> Iterator[Condition]:
             "HITs on offer. Is the pay enough, and may anybody take them?",
             at("stage", stage),
         )
+
+
+def blocked(now: datetime) -> Iterator[Condition]:
+    """Open stages on study links of which no one who is left may do anything."""
+    links = StageSource.objects.filter(stage=OuterRef("pk"), endpoint__protocol=Endpoint.Protocol.LINK)
+    rows = Stage.objects.filter(
+        Q(endpoint__protocol=Endpoint.Protocol.LINK) | Exists(links), status=Stage.Status.OPEN
+    )
+    for stage in rows.select_related("project", "endpoint").order_by("pk"):
+        if sentence := describe_blockage(stage):
+            yield Condition(
+                stage.project_id,
+                "blocked",
+                f"blocked:{stage.pk}",
+                Notice.Level.ALARM,
+                f"{stage.title}: {sentence}"[:300],
+                at("stage", stage),
+            )
 
 
 def _without_work_since(stages: QuerySet[Stage], since: datetime) -> list[Stage]:

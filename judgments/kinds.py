@@ -224,9 +224,9 @@ class Judging(SimpleKind):
         """Who wrote an answer to the query judges none of them."""
         return sorted(self.all_scopes(stage, [unit]))
 
-    def all_scopes(self, stage: Stage, units: Sequence[str]) -> set[str]:
-        """Who wrote an answer to one of the queries does not judge them."""
-        return {judge_scope(query) for query in queries_of(units).values()}
+    def scopes_by_unit(self, stage: Stage, units: Sequence[str]) -> Mapping[str, Sequence[str]]:
+        """Who wrote an answer to a query judges none to it."""
+        return {unit: [judge_scope(query)] for unit, query in queries_of(units).items()}
 
     def marks(self, stage: Stage, unit: str) -> list[str]:
         """Who judged an answer has read correct ones, and writes none to the query."""

@@ -169,6 +169,10 @@ class Target(ABC):
         """What the person reads of their work beside how much is finished."""
         return []
 
+    def has_work_for_others(self, link: StudyLink) -> bool:
+        """Whether there is work left, which somebody who is done may not do."""
+        return False
+
     @abstractmethod
     def title(self, link: StudyLink) -> str:
         """What the link leads to, in words."""

@@ -64,6 +64,11 @@ ENDS = {
     ),
 }
 
+#: What it says to those who are done while work is left.
+WORK_FOR_OTHERS = (
+    "You have done all that you may do here. Some work is left, but it needs other people. Thank you."
+)
+
 
 def _join_page(view: View) -> View:
     """The view gets the link of the token; what cannot be is said on a page in one sentence."""
@@ -358,6 +363,8 @@ def end(request: HttpRequest, link: StudyLink) -> HttpResponse:
     if visit.ended_at is None:
         return redirect(_at("next" if visit.guest else "open", _token(request), visit, trusted=trusted))
     heading, sentence = ENDS[Outcome(visit.outcome)]
+    if visit.outcome == Outcome.COMPLETED and target_of(link).has_work_for_others(link):
+        sentence = WORK_FOR_OTHERS
     back = visits.return_address(visit)
     answer = _show(
         request,

@@ -93,7 +93,7 @@ class LinkAdapter:
 
     def find_by_key(self, key: str) -> base.Listing | None:
         """The HIT that was published with this key, if its publication was booked."""
-        return self.get_listing(_reference(key))
+        return self.get_listing(reference(key))
 
     def iter_submissions(self, ref: str, states: Sequence[str] = ()) -> Iterator[base.Submission]:
         """Answers of a HIT, in the order in which they came."""
@@ -131,7 +131,7 @@ class LinkAdapter:
 
     def publish(self, task: base.TaskSpec) -> base.Outcome[str]:
         """On offer as soon as it is booked."""
-        return base.CallSuccess(_reference(task.key))
+        return base.CallSuccess(reference(task.key))
 
     def extend(self, ref: str, places: int, key: str) -> base.Outcome[str]:
         """More places."""
@@ -261,5 +261,6 @@ class LinkAdapter:
 _PREFIX = "L"
 
 
-def _reference(key: str) -> str:
+def reference(key: str) -> str:
+    """What this marketplace calls the HIT that an operation with this token publishes."""
     return f"{_PREFIX}{key}"

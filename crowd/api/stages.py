@@ -15,6 +15,7 @@ from crowd.errors import StageStateError
 from crowd.kinds import kind_named, kind_of
 from crowd.models import Stage, StageSource
 from crowd.rights import usable_endpoints
+from crowd.selectors.known_people import list_cautions
 from crowd.selectors.stage_status import StageStatus, standing
 from crowd.services import stages as services
 from crowd.services.publication import Quote, publish_pending, quote
@@ -275,7 +276,7 @@ def check_stage(request: ApiRequest, project: str, stage: str) -> StageCheck:
     """Whether it could be opened by what it says; nothing is changed, and money is not looked at."""
     row = stage_access(request).stage
     problems = list(services.opening_problems(row))
-    cautions = [] if problems else list(kind_of(row).cautions(row))
+    cautions = [] if problems else list_cautions(row)
     return StageCheck(ready=not problems, problems=problems, cautions=cautions)
 
 
@@ -396,7 +397,7 @@ def _quote(stage: Stage, offer: Quote) -> QuoteOut:
         affordable=offer.affordable,
         work_seconds=offer.work_seconds,
         left_out=dict(kind.left_out(stage)),
-        cautions=list(kind.cautions(stage)),
+        cautions=list_cautions(stage),
         confirm_budget_cents=stage.budget_cents if must_confirm else None,
     )
 

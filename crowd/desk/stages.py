@@ -35,6 +35,7 @@ from crowd.kinds import kind_named, kind_of, kinds
 from crowd.models import MarketOperation, Stage
 from crowd.rights import usable_endpoints
 from crowd.selectors import operations
+from crowd.selectors.known_people import list_cautions
 from crowd.selectors.stage_sizes import counted_of_stage, is_large
 from crowd.selectors.stage_status import standing
 from crowd.selectors.wage import expected_wage, wage
@@ -212,7 +213,7 @@ def stage(request: HttpRequest, access: StageAccess) -> HttpResponse:
 
 def _find_cautions(stage: int) -> Sequence[str]:
     row = Stage.objects.select_related("project", "endpoint").get(pk=stage)
-    return kind_of(row).cautions(row)
+    return list_cautions(row)
 
 
 CAUTIONS = FigureKind("stage-cautions", _find_cautions)
@@ -222,7 +223,7 @@ def _cautions(row: Stage) -> Sequence[str]:
     """What its kind cautions about until it is closed; where that takes a while, as of a moment ago."""
     if row.status == Status.CLOSED:
         return ()
-    return counted_of_stage(row, CAUTIONS, stamp=time.time(), now=lambda: kind_of(row).cautions(row))
+    return counted_of_stage(row, CAUTIONS, stamp=time.time(), now=lambda: list_cautions(row))
 
 
 @require_safe
@@ -281,7 +282,7 @@ class _Offer:
 def _find_offer(row: Stage) -> _Offer:
     kind = kind_of(row)
     kind.prepare(row)
-    return _Offer(quote(row), dict(kind.left_out(row)), list(kind.cautions(row)))
+    return _Offer(quote(row), dict(kind.left_out(row)), list_cautions(row))
 
 
 def _offer_of(stage: int) -> _Offer:

@@ -1,7 +1,7 @@
 """How a stage and each of its sources do: everything that its live page says."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from math import sqrt
 
@@ -14,6 +14,7 @@ from core.money import dollars
 from core.projects.models import Project
 from crowd.kinds import kind_of
 from crowd.models import Assignment, Endpoint, Hit, LedgerEntry, Stage, StageSource
+from crowd.selectors.known_people import describe_blockage
 from crowd.selectors.operations import count_waiting_operations, operations_for_people
 from crowd.selectors.stage_sizes import stage_figures
 from crowd.selectors.wage import Wage, wage
@@ -223,6 +224,8 @@ def alarms(stage: Stage) -> list[Alarm]:
     pay = wage(stage)
     if pay.below and pay.enough:
         found.append(Alarm("soon", "The work pays less per hour than the project's floor.", "cost"))
+    if blockage := describe_blockage(stage):
+        found.append(Alarm("now", blockage, "people"))
     left = stage.budget_cents - stage.reserved_cents - stage.spent_cents
     if stage.status == Stage.Status.OPEN and left * 10 < stage.budget_cents:
         found.append(Alarm("soon", "Less than a tenth of the stage's budget is left.", "cost"))
@@ -272,10 +275,13 @@ STATUS = FigureKind("standing", _count_status)
 def _build_status(stage: Stage, counted_at: datetime | None) -> StageStatus:
     spent = LedgerEntry.objects.filter(stage=stage, kind=LedgerEntry.Kind.SPEND)
     totals = spent.aggregate(rewards=Sum("cents"), fees=Sum("fee_cents"))
+    progress, urgent = stage_progress(stage), alarms(stage)
+    if any(alarm.about == "people" for alarm in urgent):
+        progress = replace(progress, pace=None)  # it would promise an end
     return StageStatus(
-        progress=stage_progress(stage),
+        progress=progress,
         pay=wage(stage),
-        alarms=alarms(stage),
+        alarms=urgent,
         waiting=count_waiting_operations(stage),
         rewards_cents=totals["rewards"] or 0,
         fees_cents=totals["fees"] or 0,

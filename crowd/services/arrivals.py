@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 from django.db import IntegrityError, transaction
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 from django.utils import timezone
 
 from crowd import budget
@@ -268,10 +268,14 @@ def most_reached(stage: Stage, people: Sequence[int]) -> bool:
     """Whether a person, by all workers that they may be, did as many of the stage's HITs as one may."""
     if stage.max_hits_per_worker is None:
         return False
+    return taken_hits(stage).filter(worker__in=people).count() >= stage.max_hits_per_worker
+
+
+def taken_hits(stage: Stage) -> "QuerySet[Assignment]":
+    """What counts towards the most HITs of a person: not what was given up."""
     still = timezone.now() - timedelta(seconds=stage.work_seconds)
     given_up = Q(state__in=[State.ENDED, State.QUARANTINED]) | Q(state=State.WORKING, arrived_at__lt=still)
-    taken = Assignment.objects.filter(confirmed(), stage=stage, worker__in=people).exclude(given_up).count()
-    return taken >= stage.max_hits_per_worker
+    return Assignment.objects.filter(confirmed(), stage=stage).exclude(given_up)
 
 
 def _find_place(hit: Hit, *, resuming: bool) -> None:

@@ -3,6 +3,7 @@
 Study links lead to a stage whose work is dealt so, or to all of a project's in turn.
 """
 
+import contextlib
 import uuid
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -15,7 +16,8 @@ from django.utils import timezone
 
 from core.origin import Owner
 from crowd.adapters.link import ARRIVAL, TAKEN, sign_arrival
-from crowd.errors import WorkRefusedError
+from crowd.errors import BudgetError, WorkRefusedError
+from crowd.kinds import kind_of
 from crowd.models import (
     Assignment,
     Claim,
@@ -32,6 +34,7 @@ from crowd.models import (
 from crowd.services import persons
 from crowd.services.arrivals import arrive, most_reached
 from crowd.services.groups import PASSED, joined_group, joined_name, put_into, refuse_apart
+from crowd.services.smaller_hits import arrive_at_part, barred_units, free_hits, units_of_hits
 from crowd.sources import hits_of, stages_at
 from people.models import Guest, Outcome, StudyLink, Visit
 from people.owners import NextTask, Target
@@ -91,23 +94,23 @@ def deal(
     persons.find_matches(worker, stage.project)
     people = persons.same_person(worker, stage.project_id)
     _refuse_stage(stage, worker, people)
-    refused: WorkRefusedError | None = None
-    for hit in _with_a_place(stage, people):
-        try:
-            units = arrive(
-                hit=hit, external_id=session or uuid.uuid4().hex, worker_id=worker_id, is_compared=True
-            )
-        except WorkRefusedError as error:
-            refused = refused or error
-            continue
-        return _dealt(units.assignment, submit_to)
-    if refused is not None and not _has_a_place(stage):
-        refused = None
+    external_id = session or uuid.uuid4().hex
+    for hit in _whole_hits(stage, people):
+        with contextlib.suppress(WorkRefusedError):
+            units = arrive(hit=hit, external_id=external_id, worker_id=worker_id, is_compared=True)
+            return _dealt(units.assignment, submit_to)
+    with contextlib.suppress(WorkRefusedError, BudgetError):
+        part = arrive_at_part(stage, worker, external_id=external_id)
+        if part is not None:
+            return _dealt(part.assignment, submit_to)
+    if not _has_a_place(stage):
+        raise NoWorkError(NoWork.NOTHING_LEFT, "All places are taken at the moment. Thank you for coming.")
+    mine = Claim.objects.filter(stage=stage, worker__in=people).values("unit")
+    known = HitUnit.objects.filter(hit=OuterRef("pk"), role=HitUnit.Role.UNIT, unit__in=mine)
+    unknown = Hit.objects.filter(_on_offer(stage)).annotate(taken=TAKEN).filter(taken__lt=F("places"))
     raise NoWorkError(
-        NoWork.EXCLUDED if refused else NoWork.NOTHING_LEFT,
-        "You have done everything here that you can do. Thank you."
-        if refused
-        else "All places are taken at the moment. Thank you for coming.",
+        NoWork.EXCLUDED if unknown.exclude(Exists(known)).exists() else NoWork.NOTHING_LEFT,
+        "You have done all that you may do here. What is left needs other people. Thank you.",
     )
 
 
@@ -197,16 +200,21 @@ def _has_a_place(stage: Stage) -> bool:
     return Hit.objects.filter(_on_offer(stage)).annotate(taken=TAKEN).filter(taken__lt=F("places")).exists()
 
 
-def _with_a_place(stage: Stage, people: Sequence[int]) -> Iterator[Hit]:
-    """HITs on offer with a free place, of which the person has no unit, the oldest first."""
-    mine = Claim.objects.filter(stage=stage, worker__in=people)
-    known = HitUnit.objects.filter(hit=OuterRef("pk"), role=HitUnit.Role.UNIT, unit__in=mine.values("unit"))
-    rows = Hit.objects.filter(_on_offer(stage)).annotate(taken=TAKEN)
-    found = rows.filter(taken__lt=F("places")).exclude(Exists(known)).order_by("pk")
-    whole = Hit.objects.select_related("stage__project", "stage__endpoint", "source__endpoint")
-    # Nearly always the first one is taken: the others are not read.
-    for key in list(found.values_list("pk", flat=True)[:_TRIES]):
-        yield whole.get(pk=key)
+def _whole_hits(stage: Stage, people: Sequence[int]) -> Iterator[Hit]:
+    """HITs on offer with a free place that the person may do as they are, the oldest first."""
+    rows = Hit.objects.select_related("stage__project", "stage__endpoint", "source__endpoint")
+    tries = 0
+    for page in free_hits(stage):
+        by_hit = units_of_hits(page)
+        kept, had = barred_units(stage, people, sorted({unit for units in by_hit.values() for unit in units}))
+        for key in page:
+            own = {unit for unit, role in by_hit[key].items() if role == HitUnit.Role.UNIT}
+            if own & had or by_hit[key].keys() & kept:
+                continue
+            yield rows.get(pk=key)
+            tries += 1
+            if tries == _TRIES:
+                return
 
 
 # What study links lead to
@@ -303,6 +311,14 @@ class ProjectTarget(Target):
         )
         counts = rows.order_by().values_list("worker__external_id").annotate(Count("pk"))
         return dict(counts)
+
+    def has_work_for_others(self, link: StudyLink) -> bool:
+        """Whether any stage has places that are free and still needed."""
+        return any(
+            _has_a_place(stage) and any(True for _ in kind_of(stage).pending(stage))
+            for stage in self.stages(link)
+            if stage.status == Stage.Status.OPEN
+        )
 
     def title(self, link: StudyLink) -> str:
         """In words."""

@@ -4,7 +4,7 @@ import uuid
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 from django.conf import settings
@@ -23,6 +23,7 @@ from crowd.kinds import PendingUnit, kind_of
 from crowd.models import Assignment, Hit, HitUnit, LedgerEntry, MarketOperation, Stage
 from crowd.outbox import epoch
 from crowd.outbox.calls import plan
+from crowd.selectors.known_people import KnownPeople
 from crowd.selectors.wage import Wage
 from crowd.services import rollback
 from crowd.services.groups import rules_apart, rules_for_part, with_groups
@@ -210,6 +211,8 @@ def bundles_to_publish(stage: Stage, left: Sequence[PendingUnit] | None = None) 
         return []
     wave = Hit.objects.filter(stage=stage).aggregate(wave=Max("wave"))["wave"]
     several = stage.units_per_hit > 1
+    units = [item.unit for item in pending]
+    people = KnownPeople(stage) if several and wave is not None and _is_accepted_elsewhere(stage) else None
     return bundles.bundle(
         pending,
         units_per_hit=stage.units_per_hit,
@@ -217,8 +220,15 @@ def bundles_to_publish(stage: Stage, left: Sequence[PendingUnit] | None = None) 
         checks=kind.checks(stage),
         checks_per_hit=stage.checks_per_hit,
         seed=stage.seed + (0 if wave is None else wave + 1),
-        together=kind.together(stage, [item.unit for item in pending]) if several else {},
+        together=kind.together(stage, units) if several else {},
+        known_people=len(people.persons) if people else 0,
+        barred=people.find_barred(units) if people else {},
     )
+
+
+def _is_accepted_elsewhere(stage: Stage) -> bool:
+    """Whether any source's people accept HITs as they are; where we deal, a person gets what they may do."""
+    return any(not here.endpoint.deals_work for here in stages_at(stage))
 
 
 def sizes(stage: Stage, people: int) -> list[int]:
@@ -343,11 +353,11 @@ def _take_planning(stage: Stage, owner: uuid.UUID) -> bool:
 
 
 #: A HIT that is not planned yet, with the stage as its source meets it, and what is in it.
-_NewHit = tuple[Hit, Stage, Bundle]
+NewHit = tuple[Hit, Stage, Bundle]
 
 
-def _hits(stage: Stage, made: Sequence[tuple[Stage, Bundle]], wave: int) -> list[_NewHit]:
-    planned: list[_NewHit] = []
+def _hits(stage: Stage, made: Sequence[tuple[Stage, Bundle]], wave: int) -> list[NewHit]:
+    planned: list[NewHit] = []
     for here, bundle in made:
         parts = sizes(here, bundle.people)
         planned.extend(
@@ -371,7 +381,7 @@ def _hits(stage: Stage, made: Sequence[tuple[Stage, Bundle]], wave: int) -> list
 
 
 @transaction.atomic
-def _plan_batch(stage: Stage, owner: uuid.UUID, batch: Sequence[_NewHit]) -> int:
+def _plan_batch(stage: Stage, owner: uuid.UUID, batch: Sequence[NewHit]) -> int:
     """Plan as much of a batch as the budget allows; the number of HITs."""
     now = timezone.now()
     mine = Stage.objects.filter(pk=stage.pk, planner=owner, status=Stage.Status.OPEN)
@@ -389,6 +399,11 @@ def _plan_batch(stage: Stage, owner: uuid.UUID, batch: Sequence[_NewHit]) -> int
             chosen = chosen[: len(chosen) // 2]
             if not chosen:
                 _note_the_end(stage, str(error))
+    return len(insert_hits(stage, chosen, at=now))
+
+
+def insert_hits(stage: Stage, chosen: Sequence[NewHit], *, at: datetime) -> list[MarketOperation]:
+    """Rows of new HITs and their planned publication; the caller holds the stage and set the money aside."""
     ordinal = next_ordinal(stage)
     for number, (hit, _, _) in enumerate(chosen):
         hit.ordinal = ordinal + number
@@ -421,8 +436,8 @@ def _plan_batch(stage: Stage, owner: uuid.UUID, batch: Sequence[_NewHit]) -> int
             ),
             amount_cents=hit.reward_cents * hit.places,
             fee_cents=hit.fee_cents * hit.places,
-            planned_at=now,
-            not_before=now,
+            planned_at=at,
+            not_before=at,
         )
         for hit, (_, here, bundle) in zip(hits, chosen, strict=True)
     )
@@ -435,15 +450,15 @@ def _plan_batch(stage: Stage, owner: uuid.UUID, batch: Sequence[_NewHit]) -> int
             cents=operation.amount_cents,
             fee_cents=operation.fee_cents,
             reason="publish",
-            at=now,
+            at=at,
         )
         for operation in operations
         if operation.amount_cents + operation.fee_cents
     )
-    return len(hits)
+    return operations
 
 
-def _rules(chosen: Sequence[_NewHit]) -> dict[tuple[int, int | None], list[dict[str, Any]]]:
+def _rules(chosen: Sequence[NewHit]) -> dict[tuple[int, int | None], list[dict[str, Any]]]:
     """What the listings of new HITs ask of workers, by endpoint and part; each endpoint has its groups."""
     by_endpoint = {here.endpoint.pk: here for _, here, _ in chosen}
     common = {pk: [*with_groups(here), *rules_apart(here)] for pk, here in by_endpoint.items()}

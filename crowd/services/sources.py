@@ -238,7 +238,7 @@ def move_work(*, stage: Stage, row: StageSource, actor: Any = None) -> int:
     says that nobody can fill it any more.
     """
     _refuse_without_others(stage, row)
-    count = _expire(_with_free_places(stage_at(stage, row.endpoint)), "by hand")
+    count = _expire(list_hits_with_places(stage_at(stage, row.endpoint)), "by hand")
     if count:
         record(
             project=stage.project,
@@ -259,7 +259,7 @@ def move_overdue(here: Stage) -> int:
     if row is None or not row.move_after_seconds or not _others_open(here, row):
         return 0
     since = timezone.now() - timedelta(seconds=row.move_after_seconds)
-    return _expire(_with_free_places(here).filter(published_at__lte=since), "overdue", _MOST_AT_ONCE)
+    return _expire(list_hits_with_places(here).filter(published_at__lte=since), "overdue", _MOST_AT_ONCE)
 
 
 def _others_open(stage: Stage, row: StageSource) -> bool:
@@ -272,7 +272,8 @@ def _refuse_without_others(stage: Stage, row: StageSource) -> None:
         raise StageStateError("No other source is open that could do the work. Open one first.")
 
 
-def _with_free_places(here: Stage) -> "QuerySet[Hit]":
+def list_hits_with_places(here: Stage) -> "QuerySet[Hit]":
+    """HITs on offer at a source with a free place, which nothing ends."""
     closing = MarketOperation.objects.filter(hit=OuterRef("pk"), kind=MarketOperation.Kind.CLOSE).exclude(
         state=MarketOperation.State.REFUSED
     )

@@ -34,6 +34,7 @@ from crowd.services.decisions import reconsider
 from crowd.services.endpoints import round_ended
 from crowd.services.publication import publish_pending
 from crowd.services.rollback import halt_if_rolled_back
+from crowd.services.smaller_hits import replace_untaken
 from crowd.services.sources import move_overdue
 from crowd.services.stages import pause_stage
 from crowd.sources import has_source, stage_at
@@ -260,7 +261,7 @@ def _go_on(stage: models.Stage, endpoint: models.Endpoint, done: Round, contact:
         if stage.status == models.Stage.Status.OPEN and (why := why_unentitled(stage)):
             pause_stage(stage=stage, why=why)
         if stage.status == models.Stage.Status.OPEN:
-            done.planned += move_overdue(here) + _top_up(stage)
+            done.planned += move_overdue(here) + replace_untaken(here) + _top_up(stage)
         if at_panel:
             done.planned += panels.ask_for_people(here)
 

@@ -15,9 +15,10 @@ from core.money import dollars
 from core.projects.models import Membership, Project
 from core.projects.services import ProjectError, change_project, create_project, set_budget, set_role
 from crowd.errors import CrowdError
-from crowd.kinds import kind_named, kind_of
+from crowd.kinds import kind_named
 from crowd.models import Endpoint, Stage
 from crowd.rights import is_operator, usable_endpoints
+from crowd.selectors.known_people import list_cautions
 from crowd.selectors.wage import wage
 from crowd.services import panel_pay, panels
 from crowd.services.endpoints import (
@@ -533,7 +534,7 @@ def apply(study: Study, shown: Plan, environment: Mapping[str, str], *, actor: A
         _Applier(study, environment, actor).run()
     drafts = _drafts(study)
     quotes = {stage.slug: quote(stage) for stage in drafts}
-    return StudyResult(shown, quotes, {stage.slug: kind_of(stage).cautions(stage) for stage in drafts})
+    return StudyResult(shown, quotes, {stage.slug: list_cautions(stage) for stage in drafts})
 
 
 def _drafts(study: Study) -> list[Stage]:
