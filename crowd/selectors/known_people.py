@@ -165,8 +165,8 @@ def find_capacity(stage: Stage, pending: Iterable[PendingUnit] | None = None) ->
 
 
 _REMEDY = (
-    "No one does a unit twice, or one about which they did other work. Invite more people, or ask fewer people "
-    "for each unit."
+    "No one does a unit twice, or one about which they did other work. Invite more people, or ask fewer "
+    "people for each unit."
 )
 
 
@@ -187,7 +187,7 @@ def list_cautions(stage: Stage) -> list[str]:
 
 
 def describe_blockage(stage: Stage) -> str:
-    """A sentence where no one of all who are known may do anything of what an open stage lacks; else empty."""
+    """A sentence where no one who is known may do anything of what an open stage lacks; else empty."""
     if stage.status != Stage.Status.OPEN:
         return ""
     people = KnownPeople(stage)

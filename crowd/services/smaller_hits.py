@@ -37,6 +37,8 @@ from web.cache import figures
 Role = HitUnit.Role
 #: HITs that are looked through at once: few at first, for nearly always one of them is taken.
 _FIRST, _PAGE = 10, 200
+#: How often units are chosen again whose last places were taken meanwhile.
+_TRIES = 5
 #: HITs at a marketplace are ended when no one took any of the stage's for so long; how often that is asked.
 _UNTAKEN_FOR, _ASKED_EVERY_S = timedelta(hours=1), 900
 
@@ -79,7 +81,12 @@ def arrive_at_part(stage: Stage, worker: Worker, *, external_id: str) -> Assignm
     row = Stage.objects.select_for_update(no_key=True).get(pk=stage.pk)
     if row.status != Stage.Status.OPEN or epoch.is_halted(stage.endpoint):
         return None
-    donors = _take_places(stage, _choose_units(stage, people, row.units_per_hit))
+    donors: list[tuple[Hit, list[str]]] = []
+    for _ in range(_TRIES):  # who takes a whole HIT holds its row alone, and may have been first
+        chosen = _choose_units(stage, people, row.units_per_hit)
+        donors = _take_places(stage, chosen)
+        if donors or not chosen:
+            break
     if not donors:
         return None
     own = [unit for _, units in donors for unit in units]
@@ -130,7 +137,7 @@ def _choose_units(stage: Stage, people: Sequence[int], room: int) -> dict[int, l
 
 
 def _take_places(stage: Stage, chosen: dict[int, list[str]]) -> list[tuple[Hit, list[str]]]:
-    """Take a place from each of these HITs, with its money; those whose last place went meanwhile are left."""
+    """Take a place from each of these HITs, with its money; one whose last place went meanwhile is left."""
     now = timezone.now()
     donors = []
     for hit in Hit.objects.select_for_update(no_key=True).filter(pk__in=chosen).order_by("pk"):
@@ -144,7 +151,7 @@ def _take_places(stage: Stage, chosen: dict[int, list[str]]) -> list[tuple[Hit, 
 
 
 def _open_hits(stage: Stage, units: dict[str, int], *, wave: int, people: Sequence[int] = ()) -> list[Hit]:
-    """HITs of these units on offer at once, within the budget; for one person without what they may not do."""
+    """HITs of these units, on offer at once; for one person, without checks and overlap that bar them."""
     if not units:
         return []
     kind = kind_of(stage)

@@ -12,20 +12,31 @@ from urllib.parse import urlsplit, urlunsplit
 import pytest
 from django.db import connection, connections
 
+from annotation.models import Query
 from crowd.adapters import registry
 from crowd.budget import Cost
 from crowd.errors import BudgetError, CrowdError
-from crowd.models import Assignment, Claim, Hit, LedgerEntry, MarketOperation, Stage
+from crowd.models import Assignment, Claim, Hit, LedgerEntry, MarketOperation, Stage, Worker
 from crowd.outbox.calls import Contact, plan
 from crowd.outbox.dispatch import dispatch
 from crowd.services import review, stages
 from crowd.services.collection import collect
+from crowd.services.endpoints import create_endpoint
 from crowd.services.publication import publish_pending
 from crowd.services.tick import Round, go_round, tick
 from crowd.simulation.answers import read_form
 from examples.poll.models import Vote
 from tests.clients import RefusedError, ask, post_form
 from tests.crowd.world import answer, make_endpoint, make_project, make_stage, make_worker
+from tests.judgments.class_world import (
+    bar,
+    judge,
+    judges_by_unit,
+    make_class,
+    make_judging,
+    names_of,
+    open_judging,
+)
 from tests.server import RunningServer
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -359,3 +370,23 @@ def test_twelve_workers_at_the_task_page_never_answer_a_unit_twice(house):
     assert (balance.available.minor, balance.held.minor) == (100_00 - 9 * 12, 0)
     assert house.console("marketplace", "audit") is not None
     assert "Traceback" not in house.log()
+
+
+def test_of_people_who_come_at_once_for_the_last_answers_that_they_may_judge_one_is_dealt_them():
+    """Five of six wrote to one of two queries: they race for the other one, the sixth for all."""
+    links = create_endpoint(name="links", preset="link", access_key="", secret="")
+    project = make_class(links, people=6, queries=2, writers=0)
+    names = names_of(project)
+    first = Query.objects.filter(project=project).earliest("pk")
+    bar(first, *Worker.objects.filter(external_id__in=names[:5]))
+    stage = make_judging(project, links, redundancy=1, units_per_hit=4, checks_per_hit=0, config={})
+    open_judging(stage)
+    assert stage.reserved_cents == 10
+    work = [each for each in at_once(6, lambda number: judge(stage, names[number])) if each]
+    assert len(work) <= 2
+    judge(stage, names[5])
+    assert [len(judges) for judges in judges_by_unit(stage).values()] == [1, 1, 1, 1]
+    work = Assignment.objects.filter(stage=stage).count()
+    assert sum(Hit.objects.filter(stage=stage).values_list("places", flat=True)) == work
+    assert_balanced(stage)
+    assert stage.reserved_cents == 10 * work

@@ -1,178 +1,247 @@
-"""A class that wrote the answers judges systems' answers too: nobody a query of theirs, and all of it is done."""
+"""A class that wrote the answers judges systems' answers too: no one a query of theirs, and all is done."""
 
-import itertools
-from collections import Counter, defaultdict
+from datetime import timedelta
 
 import pytest
-from django.conf import settings
+from django.test import Client
 from django.utils import timezone
 
-from annotation.models import Query, QuerySource
+from annotation.models import Query
 from annotation.units import judge_scope
-from core.projects.models import Project
+from core.projects.services import set_role
+from crowd.adapters import registry
 from crowd.kinds import kind_of
-from crowd.models import Assignment, Claim, Endpoint, Exclusion, Hit, HitUnit, LedgerEntry, Stage, Worker
-from crowd.selectors.known_people import find_capacity, list_cautions
-from crowd.selectors.stage_status import alarms
-from crowd.services import responses, stages
-from crowd.services.deals import NoWork, NoWorkError, deal
+from crowd.models import Assignment, Claim, Endpoint, Exclusion, Hit, HitUnit, Worker
+from crowd.selectors.known_people import Capacity, find_capacity, list_cautions
+from crowd.selectors.stage_status import alarms, standing
+from crowd.services import smaller_hits, stages
+from crowd.services.deals import NoWork, NoWorkError, StageTarget, deal
 from crowd.services.endpoints import create_endpoint
+from crowd.services.stages import change_stage
 from crowd.services.tick import tick
-from crowd.watch import blocked
-from judgments.models import Candidate, System
-from judgments.rules import candidate_of, is_check
+from judgments.rules import is_check
 from judgments.selectors.judging import queries_of
-from people.models import Guest
-from tests.annotation.world import make_project
+from people.links import LinkPlan, make_link
+from people.models import Guest, Outcome, Visit
+from people.owners import project_owner
+from people.tokens import sign_visit, token_of
+from tests.crowd.scripted import ScriptedMarket
+from tests.crowd.world import make_endpoint, make_hit
+from tests.crowd.world import make_stage as make_poll
+from tests.judgments.class_world import (
+    BACK,
+    assert_books_add_up,
+    bar,
+    join,
+    judge,
+    judge_in_turn,
+    judges_by_unit,
+    make_class,
+    make_judging,
+    names_of,
+    open_judging,
+)
+from web.cache import figures
 
 pytestmark = pytest.mark.django_db
-BACK = f"{settings.TASK_URL}/join/somewhere/next"
 State = Assignment.State
-
-
-def make_class(endpoint: Endpoint, *, people: int, queries: int, writers: int = 3) -> Project:
-    """A project in which people who came by a link wrote answers to queries that two systems answered."""
-    project, now = make_project(budget_cents=1_000_000), timezone.now()
-    source = QuerySource.objects.create(
-        project=project, name="log.tsv", format="tsv", state="ready", created_at=now
-    )
-    rows = Query.objects.bulk_create(
-        Query(project=project, source=source, text=f"question {at}", key=f"q{at}", digest=f"{at:064}", status="curated")
-        for at in range(queries)
-    )
-    systems = System.objects.bulk_create(System(project=project, name=name, created_at=now) for name in "ab")
-    Candidate.objects.bulk_create(
-        Candidate(query=row, system=system, text=f"{system.name} says this of {row.text}", created_at=now)
-        for row in rows
-        for system in systems
-    )
-    names = [f"G{project.pk}x{number}" for number in range(people)]
-    Guest.objects.bulk_create(
-        Guest(
-            project=project,
-            identity_kind="browser",
-            identity=name,
-            worker_id=name,
-            recovery_digest=name,
-            recovery_sealed="",
-            made_at=now,
-        )
-        for name in names
-    )
-    workers = Worker.objects.bulk_create(
-        Worker(endpoint=endpoint, external_id=name, first_seen_at=now) for name in names
-    )
-    # Which three wrote to a query is another choice each time.
-    threes = itertools.cycle(itertools.combinations(workers, writers))
-    Exclusion.objects.bulk_create(
-        Exclusion(worker=worker, scope=judge_scope(row.pk), reason="Wrote an answer", created_at=now)
-        for row, three in zip(rows, itertools.islice(threes, 0, None, 5), strict=False)
-        for worker in three
-    )
-    return project
-
-
-def make_judging(project: Project, endpoint: Endpoint, **fields) -> Stage:
-    """Judging as in the class: ten answers per HIT, five judges, paid, with a check in each HIT."""
-    given = {
-        "config": {"instruction_checks": 30},
-        "reward_cents": 10,
-        "redundancy": 5,
-        "units_per_hit": 10,
-        "checks_per_hit": 1,
-        "budget_cents": 100_000,
-        **fields,
-    }
-    return stages.create_stage(
-        project=project,
-        slug="judging",
-        title="Judging",
-        kind="judging",
-        endpoint=endpoint,
-        task_title="Judge",
-        task_description="Choose a score.",
-        **given,
-    )
-
-
-def begin(stage: Stage) -> None:
-    stages.open_stage(stage=stage)
-    tick()
-    stage.refresh_from_db()
-
-
-def judge(stage: Stage, worker: str) -> Assignment | None:
-    """A person judges what they are dealt; None where they are dealt nothing."""
-    try:
-        dealt = deal(stage, worker_id=worker, submit_to=BACK)
-    except NoWorkError:
-        return None
-    assignment = Assignment.objects.select_related("stage__project", "worker").get(pk=dealt.assignment_pk)
-    units = assignment.claims.values_list("unit", flat=True)
-    response = {unit: {"score": 3, "aspects": {}} for unit in units}
-    assert responses.store_response(assignment, response, at=timezone.now())
-    return assignment
-
-
-def judge_in_turn(stage: Stage, workers: list[str]) -> None:
-    """Everybody judges one HIT after the other, in turn, until nobody is dealt any more."""
-    while any([judge(stage, worker) for worker in workers]):
-        pass
-
-
-def names_of(project: Project) -> list[str]:
-    return list(Guest.objects.filter(project=project).order_by("pk").values_list("worker_id", flat=True))
-
-
-def judges_by_unit(stage: Stage) -> dict[str, set[int]]:
-    """Who judged each answer; checks apart."""
-    judges = defaultdict(set)
-    for unit, worker in Claim.objects.filter(stage=stage).values_list("unit", "worker"):
-        if not is_check(unit):
-            judges[unit].add(worker)
-    return judges
-
-
-def assert_balanced(stage: Stage) -> None:
-    """Stage and project hold what their rows say, and spent is what was approved."""
-    for row, which in ((stage, {"stage": stage}), (stage.project, {"stage__project": stage.project})):
-        row.refresh_from_db()
-        sums = Counter()
-        for kind, cents, fees in LedgerEntry.objects.filter(**which).values_list("kind", "cents", "fee_cents"):
-            sums[kind] += cents + fees
-        assert row.spent_cents == sums["spend"]
-        assert row.reserved_cents == sums["reserve"] - sums["release"] - sums["spend"]
-        assert row.reserved_cents + row.spent_cents <= row.budget_cents
 
 
 @pytest.fixture
 def links() -> Endpoint:
+    """Study links of this installation."""
     return create_endpoint(name="links", preset="link", access_key="", secret="")
 
 
 def test_twelve_people_who_wrote_the_answers_finish_the_judging_of_all(links):
+    """Ten answers per HIT, five judges, three writers per query: of 45 places such a class once filled 11."""
     project = make_class(links, people=12, queries=47)
     stage = make_judging(project, links)
+    assert find_capacity(stage) == Capacity(people=12, missing=470, possible=470)
     assert list_cautions(stage) == list(kind_of(stage).cautions(stage))
-    begin(stage)
-    held = stage.reserved_cents
+    open_judging(stage)
+    assert stage.reserved_cents == 500
     judge_in_turn(stage, names_of(project))
+
     judges = judges_by_unit(stage)
     assert len(judges) == 94
     assert {len(each) for each in judges.values()} == {5}
     queries = queries_of(list(judges))
     wrote = set(Exclusion.objects.filter(scope__endswith=":judge").values_list("scope", "worker"))
-    assert not wrote & {(judge_scope(queries[unit]), worker) for unit, each in judges.items() for worker in each}
-    work = Assignment.objects.filter(stage=stage, state=State.STORED)
+    judged = {(judge_scope(queries[unit]), worker) for unit, each in judges.items() for worker in each}
+    assert not wrote & judged
+    work = Assignment.objects.filter(stage=stage)
     checked = {worker for worker, unit in work.values_list("worker", "claims__unit") if is_check(unit)}
     assert len(checked) == 12
+
+    assert_books_add_up(stage)
     while not tick().idle:
         pass
-    assert not Hit.objects.filter(stage=stage).exclude(state=Hit.State.CLOSED).exists()
     places = sum(Hit.objects.filter(stage=stage).values_list("places", flat=True))
-    assert places == Assignment.objects.filter(stage=stage, state=State.APPROVED).count()
-    print("PLACES", held, places, Hit.objects.filter(stage=stage).count(), Counter(Hit.objects.filter(stage=stage).values_list("places",flat=True)))
-    print(Counter(len([u for u in a.claims.all() if not is_check(u.unit)]) for a in Assignment.objects.filter(stage=stage)))
-    assert_balanced(stage)
+    assert places == work.filter(state=State.APPROVED).count() == work.count() <= 60
+    assert not Hit.objects.filter(stage=stage).exclude(state=Hit.State.CLOSED).exists()
+    assert_books_add_up(stage)
     assert (stage.reserved_cents, stage.spent_cents) == (0, 10 * places)
-    assert alarms(stage) == [] and not list(blocked(timezone.now()))
+    assert alarms(stage) == []
+
+
+def test_no_more_is_held_than_a_budget_that_is_the_quote_allows(links):
+    project = make_class(links, people=8, queries=10, writers=2)
+    stage = make_judging(project, links, budget_cents=100, reward_cents=10)
+    open_judging(stage)
+    assert stage.reserved_cents == stage.budget_cents == 100
+    for _ in range(3):
+        judge_in_turn(stage, names_of(project))
+        assert_books_add_up(stage)
+        tick()
+    work = Assignment.objects.filter(stage=stage).count()
+    assert stage.spent_cents == 10 * work == 100
+    assert max(len(each) for each in judges_by_unit(stage).values()) <= 5
+
+
+def test_too_few_people_are_told_before_it_opens_and_when_no_one_is_left(links, client, django_user_model):
+    project = make_class(links, people=6, queries=10)
+    stage = make_judging(project, links)
+    assert find_capacity(stage) == Capacity(people=6, missing=100, possible=60)
+    words = "With the 6 people of the study links so far, at most 60 of 100 responses can be given."
+    user = django_user_model.objects.create_user("mara", password="plum tree harbour")
+    set_role(project=project, user=user, role="owner")
+    client.force_login(user)
+    path = f"/desk/projects/{project.slug}/stages/{stage.slug}/"
+    assert words in client.get(f"{path}open/").content.decode()
+
+    open_judging(stage)
+    assert not [alarm for alarm in alarms(stage) if alarm.about == "people"]
+    judge_in_turn(stage, names_of(project))
+    assert sum(len(each) for each in judges_by_unit(stage).values()) == 60
+    words = "None of the 6 people of the study links may do what is left: 40 responses."
+    pages = (path, f"/desk/projects/{project.slug}/")
+    for page in pages:
+        text = client.get(page).content.decode()
+        assert words in text
+        assert "Invite more people, or ask fewer people for each unit." in text
+    assert standing(stage).progress.pace is None
+
+    join(project, links)
+    assert not any(words in client.get(page).content.decode() for page in pages)
+    Guest.objects.order_by("-pk")[0].delete()
+    Worker.objects.order_by("-pk")[0].delete()
+    change_stage(stage=stage, changes={"redundancy": 3})
+    assert not any("None of the 6 people" in client.get(page).content.decode() for page in pages)
+
+
+def test_a_class_list_has_people_who_are_still_to_come(links):
+    project = make_class(links, people=6, queries=10)
+    stage = make_judging(project, links)
+    link = make_link(owner=project_owner(project), plan=LinkPlan("A class", f"stage:{stage.pk}"), actor=None)
+    for number in range(2):
+        link.roster.create(
+            name=f"Student {number}", email_sealed="", email_digest=str(number), made_at=timezone.now()
+        )
+    assert find_capacity(stage) == Capacity(people=8, missing=100, possible=100)
+
+
+def test_the_last_page_says_that_work_is_left_for_others(links):
+    project = make_class(links, people=6, queries=10)
+    stage = make_judging(project, links)
+    open_judging(stage)
+    link = make_link(owner=project_owner(project), plan=LinkPlan("A class", f"stage:{stage.pk}"), actor=None)
+    judge_in_turn(stage, names_of(project))
+    now = timezone.now()
+    guest = Guest.objects.filter(project=project).first()
+    visit = Visit.objects.create(link=link, guest=guest, opened_at=now, seen_at=now, ended_at=now)
+    outcome = StageTarget().begin(visit, BACK)
+    assert outcome == Outcome.COMPLETED
+    Visit.objects.filter(pk=visit.pk).update(outcome=outcome)
+    address = f"/join/{token_of(link)}/end/?v={sign_visit(visit, trusted=True)}"
+    page = Client().get(address).content.decode()
+    assert "Some work is left, but it needs other people." in page
+    assert "You have done everything" not in page
+    change_stage(stage=stage, changes={"redundancy": 3})
+    assert "You have done everything. Thank you." in Client().get(address).content.decode()
+
+
+def test_who_wrote_to_all_queries_is_dealt_nothing(links):
+    project = make_class(links, people=3, queries=4)
+    stage = make_judging(project, links)
+    open_judging(stage)
+    with pytest.raises(NoWorkError, match="What is left needs other people") as refused:
+        deal(stage, worker_id=names_of(project)[0], submit_to=BACK)
+    assert refused.value.reason == NoWork.EXCLUDED
+    assert judge(stage, join(project, links).external_id) is not None
+
+
+def test_at_a_marketplace_hits_that_no_one_may_take_become_smaller(monkeypatch):
+    """Each of four wrote to one of four queries, so none may take the HIT with all; others do not come."""
+    market = ScriptedMarket()
+    monkeypatch.setattr(registry, "adapter", lambda endpoint: market)
+    endpoint = make_endpoint()
+    project = make_class(endpoint, people=0, queries=4)
+    writing = make_hit(make_poll(endpoint, project), places=4)
+    workers = [
+        Worker.objects.create(endpoint=endpoint, external_id=f"A{n}", first_seen_at=timezone.now())
+        for n in range(4)
+    ]
+    long_ago = timezone.now() - timedelta(days=1)
+    for query, worker in zip(Query.objects.filter(project=project).order_by("pk"), workers, strict=True):
+        bar(query, worker)
+        Assignment.objects.create(
+            stage=writing.stage,
+            hit=writing,
+            worker=worker,
+            external_id=worker.external_id,
+            arrived_at=long_ago,
+        )
+    stage = make_judging(project, endpoint, units_per_hit=8, redundancy=2, checks_per_hit=0, config={})
+    open_judging(stage)
+    whole = Hit.objects.get(stage=stage)
+    held = stage.reserved_cents
+    assert tick().planned == 0  # others may still come
+
+    Hit.objects.filter(pk=whole.pk).update(published_at=timezone.now() - timedelta(hours=2))
+    figures.clear()
+    for _ in range(4):
+        tick()
+    whole.refresh_from_db()
+    assert whole.state == Hit.State.CLOSED
+    smaller = Hit.objects.filter(stage=stage, state=Hit.State.OPEN)
+    assert sum(hit.units.count() for hit in smaller) == 8
+    barred = dict(Exclusion.objects.values_list("worker", "scope"))
+    for hit in smaller:
+        units = list(HitUnit.objects.filter(hit=hit).values_list("unit", flat=True))
+        scopes = {judge_scope(query) for query in queries_of(units).values()}
+        assert sum(barred[worker.pk] not in scopes for worker in workers) >= 2 == hit.places
+    assert_books_add_up(stage)
+    assert stage.reserved_cents == held * smaller.count()
+    figures.clear()
+    assert tick().planned == 0
+
+
+def test_a_stage_that_is_closed_deals_nothing_smaller(links):
+    project = make_class(links, people=6, queries=10)
+    stage = make_judging(project, links)
+    open_judging(stage)
+    stages.close_stage(stage=stage)
+    with pytest.raises(NoWorkError) as refused:
+        deal(stage, worker_id=names_of(project)[0], submit_to=BACK)
+    assert refused.value.reason == NoWork.CLOSED
+
+
+def test_what_breaks_while_a_smaller_hit_is_made_leaves_everything_as_it_was(links, monkeypatch):
+    project = make_class(links, people=6, queries=10)
+    stage = make_judging(project, links)
+    open_judging(stage)
+    before = list(Hit.objects.order_by("pk").values("pk", "places", "state"))
+    name = names_of(project)[0]
+
+    def break_down(**_: object) -> None:
+        raise RuntimeError("killed")
+
+    with monkeypatch.context() as broken, pytest.raises(RuntimeError):
+        broken.setattr(smaller_hits, "arrive", break_down)
+        judge(stage, name)
+    assert list(Hit.objects.order_by("pk").values("pk", "places", "state")) == before
+    assert not Claim.objects.filter(stage=stage).exists()
+    assert_books_add_up(stage)
+    assert stage.reserved_cents == 100
+    assert judge(stage, name) is not None
