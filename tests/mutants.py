@@ -121,8 +121,8 @@ CLAIMS = (
     Mutant(
         "people judge answers to queries that they answered",
         "judgments/kinds.py",
-        "return {judge_scope(query) for query in queries_of(units).values()}",
-        "return {distil_scope(query) for query in queries_of(units).values()}",
+        "return {unit: [judge_scope(query)] for unit, query in queries_of(units).items()}",
+        "return {unit: [distil_scope(query)] for unit, query in queries_of(units).items()}",
         ("tests/judgments/test_judging.py",),
     ),
     Mutant(

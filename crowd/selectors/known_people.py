@@ -13,7 +13,7 @@ from django.db.models import Count, Exists, F, OuterRef, Q
 from django.utils import timezone
 
 from crowd.adapters.link import TAKEN
-from crowd.kinds import PendingUnit, kind_of
+from crowd.kinds import kind_of
 from crowd.models import Assignment, Claim, Endpoint, Exclusion, Hit, HitUnit, PersonMatch, Stage, Worker
 from crowd.services.arrivals import taken_hits
 from crowd.sources import is_closed, stages_at
@@ -150,13 +150,13 @@ class Capacity:
     possible: int
 
 
-def find_capacity(stage: Stage, pending: Iterable[PendingUnit] | None = None) -> Capacity | None:
+def find_capacity(stage: Stage) -> Capacity | None:
     """What everybody together can do of what is pending; None where others may come, or none came yet."""
     people = KnownPeople(stage)
     count = len(people.persons)
     if not people.are_all or not people.count:
         return None
-    missing = {unit.unit: unit.missing for unit in (pending or kind_of(stage).pending(stage))}
+    missing = {unit.unit: unit.missing for unit in kind_of(stage).pending(stage)}
     barred = people.find_barred(missing, begun=False)
     possible = sum(min(number, count - len(barred.get(unit, ()))) for unit, number in missing.items())
     if stage.max_hits_per_worker is not None:

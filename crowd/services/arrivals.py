@@ -268,7 +268,8 @@ def most_reached(stage: Stage, people: Sequence[int]) -> bool:
     """Whether a person, by all workers that they may be, did as many of the stage's HITs as one may."""
     if stage.max_hits_per_worker is None:
         return False
-    return taken_hits(stage).filter(worker__in=people).count() >= stage.max_hits_per_worker
+    taken = taken_hits(stage).filter(worker__in=people).count()
+    return taken >= stage.max_hits_per_worker
 
 
 def taken_hits(stage: Stage) -> "QuerySet[Assignment]":

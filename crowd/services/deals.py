@@ -106,10 +106,10 @@ def deal(
     if not _has_a_place(stage):
         raise NoWorkError(NoWork.NOTHING_LEFT, "All places are taken at the moment. Thank you for coming.")
     mine = Claim.objects.filter(stage=stage, worker__in=people).values("unit")
-    known = HitUnit.objects.filter(hit=OuterRef("pk"), role=HitUnit.Role.UNIT, unit__in=mine)
-    unknown = Hit.objects.filter(_on_offer(stage)).annotate(taken=TAKEN).filter(taken__lt=F("places"))
+    own = HitUnit.objects.filter(hit=OuterRef("pk"), role=HitUnit.Role.UNIT, unit__in=mine)
+    free = Hit.objects.filter(_on_offer(stage)).annotate(taken=TAKEN).filter(taken__lt=F("places"))
     raise NoWorkError(
-        NoWork.EXCLUDED if unknown.exclude(Exists(known)).exists() else NoWork.NOTHING_LEFT,
+        NoWork.EXCLUDED if free.exclude(Exists(own)).exists() else NoWork.NOTHING_LEFT,
         "You have done all that you may do here. What is left needs other people. Thank you.",
     )
 
