@@ -9,12 +9,12 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
-from django.db.models import Count, Exists, F, OuterRef, Q
+from django.db.models import Count, Exists, OuterRef, Q
 from django.utils import timezone
 
-from crowd.adapters.link import TAKEN
 from crowd.kinds import kind_of
-from crowd.models import Assignment, Claim, Endpoint, Exclusion, Hit, HitUnit, PersonMatch, Stage, Worker
+from crowd.models import Assignment, Claim, Endpoint, Exclusion, HitUnit, PersonMatch, Stage, Worker
+from crowd.selectors.hits_on_offer import free_hits, units_of_hits
 from crowd.services.arrivals import taken_hits
 from crowd.sources import is_closed, stages_at
 from people.models import Guest, RosterRow
@@ -41,6 +41,12 @@ def excluded_workers(
     }
 
 
+def are_all_known(stage: Stage) -> bool:
+    """Whether all people come by study links: elsewhere others may come of whom nothing is known yet."""
+    protocols = {here.endpoint.protocol for here in stages_at(stage) if not is_closed(here)}
+    return protocols == {Endpoint.Protocol.LINK}
+
+
 class KnownPeople:
     """People of a stage's sources who may still work in it; a person is a number.
 
@@ -51,9 +57,7 @@ class KnownPeople:
     def __init__(self, stage: Stage) -> None:
         self._stage = stage
         heres = [here for here in stages_at(stage) if not is_closed(here)]
-        linked = [here.endpoint_id for here in heres if here.endpoint.protocol == Endpoint.Protocol.LINK]
-        #: Whether nobody comes but by study links.
-        self.are_all = len(linked) == len(heres)
+        linked = any(here.endpoint.protocol == Endpoint.Protocol.LINK for here in heres)
         guests = Guest.objects.filter(project=stage.project_id)
         joined = (
             set(guests.filter(withdrawn_at=None).values_list("worker_id", flat=True)) if linked else set()
@@ -152,10 +156,10 @@ class Capacity:
 
 def find_capacity(stage: Stage) -> Capacity | None:
     """What everybody together can do of what is pending; None where others may come, or none came yet."""
-    people = KnownPeople(stage)
-    count = len(people.persons)
-    if not people.are_all or not people.count:
+    people = KnownPeople(stage) if are_all_known(stage) else None
+    if people is None or not people.count:
         return None
+    count = len(people.persons)
     missing = {unit.unit: unit.missing for unit in kind_of(stage).pending(stage)}
     barred = people.find_barred(missing, begun=False)
     possible = sum(min(number, count - len(barred.get(unit, ()))) for unit, number in missing.items())
@@ -188,10 +192,10 @@ def list_cautions(stage: Stage) -> list[str]:
 
 def describe_blockage(stage: Stage) -> str:
     """A sentence where no one who is known may do anything of what an open stage lacks; else empty."""
-    if stage.status != Stage.Status.OPEN:
+    if stage.status != Stage.Status.OPEN or not are_all_known(stage):
         return ""
     people = KnownPeople(stage)
-    if not people.are_all or not people.count or people.may_do_any(_units_on_offer(stage)):
+    if not people.count or people.may_do_any(_units_on_offer(stage)):
         return ""
     begun = dict(
         Claim.objects.filter(stage=stage, assignment__state=Assignment.State.WORKING)
@@ -210,10 +214,9 @@ def describe_blockage(stage: Stage) -> str:
 
 
 def _units_on_offer(stage: Stage) -> Iterator[str]:
-    on_offer = Q(stage=stage, state=Hit.State.OPEN, expires_at__gt=timezone.now(), compensates=None)
-    free = Hit.objects.filter(on_offer).annotate(taken=TAKEN).filter(taken__lt=F("places"))
-    units = HitUnit.objects.filter(hit__in=free.values("pk"), role=HitUnit.Role.UNIT).order_by("unit")
-    yield from units.values_list("unit", flat=True).distinct()
+    for page in free_hits(stage):
+        for units in units_of_hits(page).values():
+            yield from (unit for unit, role in units.items() if role == HitUnit.Role.UNIT)
 
 
 def _people(count: int) -> str:

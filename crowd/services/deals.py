@@ -31,10 +31,11 @@ from crowd.models import (
     StageSource,
     Worker,
 )
+from crowd.selectors.hits_on_offer import free_hits, units_of_hits
 from crowd.services import persons
 from crowd.services.arrivals import arrive, most_reached
 from crowd.services.groups import PASSED, joined_group, joined_name, put_into, refuse_apart
-from crowd.services.smaller_hits import arrive_at_part, barred_units, free_hits, units_of_hits
+from crowd.services.smaller_hits import arrive_at_part, barred_units
 from crowd.sources import hits_of, stages_at
 from people.models import Guest, Outcome, StudyLink, Visit
 from people.owners import NextTask, Target

@@ -10,7 +10,7 @@ their place; if more is needed, it is set aside within the budget, and what it d
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 from datetime import datetime, timedelta
 
 from django.db import transaction
@@ -25,43 +25,23 @@ from crowd.errors import BudgetError
 from crowd.kinds import PendingUnit, kind_of
 from crowd.models import Assignment, Claim, Hit, HitUnit, Stage, Worker
 from crowd.outbox import epoch, results
+from crowd.selectors.hits_on_offer import free_hits, units_of_hits
 from crowd.selectors.known_people import KnownPeople, excluded_workers
 from crowd.services import persons
 from crowd.services.arrivals import AssignmentUnits, arrive
 from crowd.services.publication import fee, insert_hits, unit_cost
 from crowd.services.sources import list_hits_with_places
 from crowd.services.stages import expire_hit
-from crowd.sources import hits_of, source_for_hit
+from crowd.sources import source_for_hit
 from web.cache import figures
 
 Role = HitUnit.Role
-#: HITs that are looked through at once: few at first, for nearly always one of them is taken.
-_FIRST, _PAGE = 10, 200
+#: HITs that are looked at together.
+_PAGE = 200
 #: How often units are chosen again whose last places were taken meanwhile.
 _TRIES = 5
 #: HITs at a marketplace are ended when no one took any of the stage's for so long; how often that is asked.
 _UNTAKEN_FOR, _ASKED_EVERY_S = timedelta(hours=1), 900
-
-
-def free_hits(stage: Stage) -> "Iterator[list[int]]":
-    """Keys of HITs on offer with a free place, the oldest first, in pages."""
-    rows = Hit.objects.filter(
-        hits_of(stage), state=Hit.State.OPEN, expires_at__gt=timezone.now(), compensates=None
-    )
-    keys = rows.annotate(taken=TAKEN).filter(taken__lt=F("places")).order_by("pk")
-    last, size = 0, _FIRST
-    while page := list(keys.filter(pk__gt=last).values_list("pk", flat=True)[:size]):
-        yield page
-        last, size = page[-1], _PAGE
-
-
-def units_of_hits(hits: Collection[int]) -> dict[int, dict[str, str]]:
-    """The units of HITs with their roles, in their order."""
-    units: dict[int, dict[str, str]] = defaultdict(dict)
-    rows = HitUnit.objects.filter(hit__in=hits).order_by("hit", "position")
-    for hit, unit, role in rows.values_list("hit", "unit", "role"):
-        units[hit][unit] = role
-    return units
 
 
 def barred_units(stage: Stage, people: Collection[int], units: Sequence[str]) -> tuple[set[str], set[str]]:

@@ -25,6 +25,7 @@ from people.links import LinkPlan, make_link
 from people.models import Guest, Outcome, Visit
 from people.owners import project_owner
 from people.tokens import sign_visit, token_of
+from tests.api.conftest import program_of
 from tests.crowd.scripted import ScriptedMarket
 from tests.crowd.world import make_endpoint, make_hit
 from tests.crowd.world import make_stage as make_poll
@@ -109,6 +110,8 @@ def test_too_few_people_are_told_before_it_opens_and_when_no_one_is_left(links, 
     client.force_login(user)
     path = f"/desk/projects/{project.slug}/stages/{stage.slug}/"
     assert words in client.get(f"{path}open/").content.decode()
+    quoted = program_of(user).post(f"/projects/{project.slug}/stages/{stage.slug}/quote").json()
+    assert any(words in caution for caution in quoted["cautions"])
 
     open_judging(stage)
     assert not [alarm for alarm in alarms(stage) if alarm.about == "people"]
