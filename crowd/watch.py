@@ -252,7 +252,7 @@ def blocked(now: datetime) -> Iterator[Condition]:
                 stage.project_id,
                 "blocked",
                 f"blocked:{stage.pk}",
-                Notice.Level.ALARM,
+                Notice.Level.WARNING,
                 f"{stage.title}: {sentence}"[:300],
                 at("stage", stage),
             )

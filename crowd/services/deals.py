@@ -96,14 +96,25 @@ def deal(
     people = persons.same_person(worker, stage.project_id)
     _refuse_stage(stage, worker, people)
     external_id = session or uuid.uuid4().hex
-    for hit in _whole_hits(stage, people):
+
+    def take(hit: Hit) -> Dealt | None:
         with contextlib.suppress(WorkRefusedError):
             units = arrive(hit=hit, external_id=external_id, worker_id=worker_id, is_compared=True)
             return _dealt(units.assignment, submit_to)
+        return None
+
+    small: list[Hit] = []
+    for hit in _whole_hits(stage, people, small):
+        if dealt := take(hit):
+            return dealt
     with contextlib.suppress(WorkRefusedError, BudgetError):
-        part = arrive_at_part(stage, worker, external_id=external_id)
+        keys = [hit.pk for hit in small]
+        part = arrive_at_part(stage, worker, external_id=external_id, whole=keys)
         if part is not None:
             return _dealt(part.assignment, submit_to)
+    for hit in small:
+        if dealt := take(hit):
+            return dealt
     if not _has_a_place(stage):
         raise NoWorkError(NoWork.NOTHING_LEFT, "All places are taken at the moment. Thank you for coming.")
     mine = Claim.objects.filter(stage=stage, worker__in=people).values("unit")
@@ -201,8 +212,11 @@ def _has_a_place(stage: Stage) -> bool:
     return Hit.objects.filter(_on_offer(stage)).annotate(taken=TAKEN).filter(taken__lt=F("places")).exists()
 
 
-def _whole_hits(stage: Stage, people: Sequence[int]) -> Iterator[Hit]:
-    """HITs on offer with a free place that the person may do as they are, the oldest first."""
+def _whole_hits(stage: Stage, people: Sequence[int], small: list[Hit]) -> Iterator[Hit]:
+    """HITs on offer with a free place that the person may do as they are, the oldest first.
+
+    Those that have half of what a HIT can have, or less, are put into `small`: they make larger ones first.
+    """
     rows = Hit.objects.select_related("stage__project", "stage__endpoint", "source__endpoint")
     tries = 0
     for page in free_hits(stage):
@@ -211,6 +225,11 @@ def _whole_hits(stage: Stage, people: Sequence[int]) -> Iterator[Hit]:
         for key in page:
             own = {unit for unit, role in by_hit[key].items() if role == HitUnit.Role.UNIT}
             if own & had or by_hit[key].keys() & kept:
+                continue
+            if len(own) * 2 <= stage.units_per_hit:
+                small.append(rows.get(pk=key))
+                if len(small) == _TRIES:
+                    return
                 continue
             yield rows.get(pk=key)
             tries += 1

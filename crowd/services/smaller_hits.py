@@ -52,10 +52,13 @@ def barred_units(stage: Stage, people: Collection[int], units: Sequence[str]) ->
 
 
 @transaction.atomic
-def arrive_at_part(stage: Stage, worker: Worker, *, external_id: str) -> AssignmentUnits | None:
+def arrive_at_part(
+    stage: Stage, worker: Worker, *, external_id: str, whole: Collection[int] = ()
+) -> AssignmentUnits | None:
     """Give a person a HIT of units that they may do, taken from HITs on offer; None where there are none.
 
-    Locks as elsewhere: the person, the stage, the HITs. All or nothing is made.
+    `whole` are HITs that the person may do as they are: of one of them alone none is made. Locks as
+    elsewhere: the person, the stage, the HITs. All or nothing is made.
     """
     people = persons.hold_person(worker, stage.project_id)
     row = Stage.objects.select_for_update(no_key=True).get(pk=stage.pk)
@@ -64,6 +67,8 @@ def arrive_at_part(stage: Stage, worker: Worker, *, external_id: str) -> Assignm
     donors: list[tuple[Hit, list[str]]] = []
     for _ in range(_TRIES):  # who takes a whole HIT holds its row alone, and may have been first
         chosen = _choose_units(stage, people, row.units_per_hit)
+        if len(chosen) == 1 and chosen.keys() <= set(whole):
+            return None
         donors = _take_places(stage, chosen)
         if donors or not chosen:
             break
