@@ -112,11 +112,12 @@ def test_options_that_cannot_be_are_refused_with_their_line(applied, old, new, w
 
 def test_the_desks_form_offers_the_options_of_both_kinds(client, django_user_model):
     from core.projects.services import create_project
+    from crowd.services.spenders import allow_spending
 
     owner = django_user_model.objects.create_user("ada")
     client.force_login(owner)
     project = create_project(slug="boiling", title="Boiling", owner=owner, budget_cents=10_000)
-    make_endpoint()
+    allow_spending(endpoint=make_endpoint(), project=project)
     for kind, words in (("screening", "Tolerated sensitive"), ("curation", "Most passages")):
         page = client.get(f"/desk/projects/boiling/new-stage/?kind={kind}")
         assert words in page.content.decode()

@@ -116,6 +116,7 @@ def test_the_task_may_do_in_its_frame_what_tasks_do(lab, rosa, as_rosa):
     assert sorted(sandbox) == [
         "allow-downloads",
         "allow-forms",
+        "allow-modals",
         "allow-popups",
         "allow-popups-to-escape-sandbox",
         "allow-same-origin",
