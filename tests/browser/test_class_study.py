@@ -18,7 +18,7 @@ from people.models import Guest, Visit
 from people.owners import project_owner
 from people.tokens import sign_guest, token_of
 from tests.judgments.class_world import bar, make_class, make_judging, open_judging
-links = create_endpoint(name="links", preset="link", access_key="", secret="")
+links = create_endpoint(name="links for a class", preset="link", access_key="", secret="")
 project = make_class(links, people=3, queries=3, writers=0)
 workers = Worker.objects.filter(endpoint=links).order_by("pk")
 for query, worker in zip(Query.objects.filter(project=project).order_by("pk"), workers):
@@ -38,7 +38,8 @@ for guest in Guest.objects.filter(project=project).order_by("pk"):
 _JUDGED = """
 from crowd.models import Stage
 from tests.judgments.class_world import judges_by_unit
-print(sorted(len(judges) for judges in judges_by_unit(Stage.objects.get()).values()))
+stage = Stage.objects.latest("pk")
+print(sorted(len(judges) for judges in judges_by_unit(stage).values()))
 """
 
 
