@@ -2,8 +2,8 @@
 
 A row (`EndpointSpender`) names a project, whose members may as far as their roles go, or a person, who may in
 each project that they work in. Staff of the installation may everywhere, and so may its operator, who needs
-no account for a command. What goes on by itself, such as topping up, has the right of whoever opened the
-stage, as it is now: who loses it, or the project, spends no more.
+no account for a command. What goes on by itself, such as topping up, has the right of the person who
+opened the stage, as it is now: once they and the project have lost it, no more is spent.
 """
 
 from collections.abc import Iterable
@@ -19,14 +19,16 @@ from crowd.models import Endpoint, EndpointSpender, MarketOperation, Stage
 from crowd.sources import is_closed, stages_at
 
 Kind = MarketOperation.Kind
-#: Operations that commit money, keep it committed or write to people. Decisions about work that was done
-#: are none of them: people are paid whatever becomes of a right.
+#: Operations that commit money, keep it committed or write to people. Deciding about submitted work is none
+#: of them: its money is set aside, and people are paid for it after a right has ended. To approve after a
+#: rejection takes new money.
 GUARDED = frozenset(
     {
         Kind.PUBLISH,
         Kind.EXTEND,
         Kind.DEADLINE,
         Kind.BONUS,
+        Kind.UNREJECT,
         Kind.STUDY,
         Kind.PLACES,
         Kind.PARTIAL,

@@ -73,7 +73,7 @@ _MEANT = {"UK": "GB", "EN": "GB", "EL": "GR", "EU": ""}
 
 
 def fault_of_place(country: str, subdivision: str = "") -> str:
-    """Why nobody lives at this place, with the code that is meant; empty where somebody can."""
+    """Why this is no country or state, with the code that is meant; empty where it is one."""
     if country not in COUNTRIES:
         meant = _MEANT.get(country.upper(), country.upper() if country.upper() in COUNTRIES else "")
         if country.upper() == "EU":

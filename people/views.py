@@ -83,7 +83,7 @@ def _join_page(view: View) -> View:
             try:
                 link = visits.link_by_token(token)
             except JoinError as error:
-                # Only wrong ones are counted: nobody guesses a token, and a class shares one network.
+                # Only wrong ones are counted: tokens cannot be guessed, and a class shares one network.
                 if limits().take(counter, rate=TOKENS_RATE, burst=TOKENS_BURST):
                     sentence = "Too many wrong addresses came from your network. Wait a minute."
                     raise JoinError(sentence, status=429) from error
@@ -329,7 +329,7 @@ def consent(request: HttpRequest, link: StudyLink) -> HttpResponse:
         limits().take(counter, rate=_WRONG_RATE, burst=_WRONG_BURST)
         return _consent_page(request, link, visit, text, trusted=trusted, problem=str(error))
     if not visit.agreed_just_now and not trusted:
-        # Somebody agreed before, and whoever posts again may be another: the work goes on, and the cookie
+        # A person agreed before, and this post may be another's: the work goes on, and the cookie
         # stays as it is, which after a second click is that of the person.
         return _lead_on(request, visit, trusted=False)
     # Who is the first to agree under an identity is that person as far as we can ever know.

@@ -76,7 +76,7 @@ def for_makers(view: View) -> View:
         user = request.user
         if not isinstance(user, User) or not may_make_projects(user):
             security.log("role.refused", path=request.path)
-            raise Http404("To make projects is a right of its own.")
+            raise Http404("Making projects needs a right that this account lacks.")
         return view(request, user, **parts)
 
     return guarded

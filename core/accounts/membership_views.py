@@ -211,7 +211,7 @@ def invitation(request: HttpRequest, token: str) -> HttpResponse:
     by_address = guards.address_key(guards.ROLE_LINKS, request)
     row = memberships.invitation_for(token)
     if row is None:
-        # Only wrong ones wait: nobody guesses a token, and a class shares one network.
+        # Only wrong ones wait: tokens cannot be guessed, and a class shares one network.
         if wait := guards.seconds_to_wait(by_address):
             return too_many(request, wait)
         guards.count_try(by_address)

@@ -70,7 +70,7 @@ class EasyPasswordValidator:
 
     def password_changed(self, password: str, user: Any = None) -> None:
         """Django's call after any way of setting a password: pages, letters, its admin, a command."""
-        # The first password of one's own, in place of a printed one, says nothing against programs.
+        # A first password in place of the printed one is no sign that an account was taken over: tokens stay.
         if not PasswordState.objects.filter(user=user, must_change=True).exists():
             security.credentials_ended.send(User, user=user)
 

@@ -3,7 +3,6 @@
 from typing import Any
 
 from django.apps import AppConfig
-from django.utils.module_loading import import_string
 
 
 class ApiConfig(AppConfig):
@@ -21,4 +20,6 @@ class ApiConfig(AppConfig):
 
 
 def _end_tokens(user: Any, **_: Any) -> None:
-    import_string("core.api.tokens.end_tokens_of")(user)
+    from core.api.tokens import end_tokens_of
+
+    end_tokens_of(user)

@@ -169,7 +169,7 @@ def create_project(
     person = security.actor().user
     if person is not None and not may_make_projects(person):
         raise ProjectRightError(
-            "To make projects is a right of its own, which you do not have. An administrator gives it with "
+            "You have no right to make projects. An administrator gives it with "
             f"`manage.py crowd makers add {person.get_username()}`, or as the permission “Can add project”."
         )
     try:

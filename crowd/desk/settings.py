@@ -71,7 +71,7 @@ class EndpointForm(Form):
     )
 
     def __init__(self, data: Any = None) -> None:
-        super().__init__(data)
+        super().__init__(data, auto_id="endpoint_%s")
         self.fields["preset"].choices = [  # type: ignore[attr-defined]  # a field of choices
             (name, preset.label) for name, preset in PRESETS.items()
         ]
@@ -94,7 +94,7 @@ class SpenderForm(Form):
         project = Project.objects.filter(slug=given.get("project") or "").first()
         user = User.objects.filter(username=given.get("user") or "", is_active=True).first()
         if (project is None) == (user is None):
-            raise forms.ValidationError("Name one project or one person that there is.")
+            raise forms.ValidationError("Name a project by its short name, or a person by their user name.")
         return {"project": project, "user": user}
 
 
@@ -102,11 +102,12 @@ def endpoints_section(user: User, project: Project | None) -> Mapping[str, Any] 
     """All marketplaces and panels; None on a project's settings, and for those who run nothing."""
     if project is not None or not user.is_staff:
         return None
+    endpoints = Endpoint.objects.prefetch_related("spenders__project", "spenders__user")
     return {
-        "endpoints": Endpoint.objects.prefetch_related("spenders__project", "spenders__user").order_by(
-            "name"
-        ),
-        "spender_form": SpenderForm(),
+        "endpoints": [
+            (endpoint, SpenderForm(auto_id=f"spender-{endpoint.pk}_%s"))
+            for endpoint in endpoints.order_by("name")
+        ],
         "panels": Endpoint.PANELS,
         "endpoint_form": EndpointForm(),
         "public": settings.TASK_URL.startswith("https://"),
@@ -180,7 +181,7 @@ def move_endpoint(request: HttpRequest, *, endpoint: str) -> HttpResponse:
     row = get_object_or_404(Endpoint, name=endpoint)
 
     def action() -> str:
-        moved = services.move_endpoint(endpoint=row, url=request.POST.get("url", "").strip()[:300])
+        moved = services.move_endpoint(endpoint=row, url=request.POST.get("url", "").strip())
         security.log("endpoint.moved", name=moved.name, by=request.user.get_username())
         return f"{moved.label} is at {moved.url}."
 
@@ -266,7 +267,7 @@ class TokenForm(Form):
     )
 
     def __init__(self, data: Any = None, *, user: User) -> None:
-        super().__init__(data)
+        super().__init__(data, auto_id="token_%s")
         chosen = self.fields["project"]
         assert isinstance(chosen, forms.ModelChoiceField)
         chosen.queryset = projects_of(user).order_by("slug")

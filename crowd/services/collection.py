@@ -591,8 +591,12 @@ def plan_decision(
     *,
     purpose: str = "",
     cost: Cost = NOTHING,
+    actor: Any = None,
 ) -> MarketOperation:
-    """Plan approve, reject or unreject of an assignment; each once, and once more after each refusal."""
+    """Plan approve, reject or unreject of an assignment; each once, and once more after each refusal.
+
+    Raises SpendingRightError where the actor may not spend what an unreject costs.
+    """
     target = f"assignment:{assignment.pk}"
     refused = MarketOperation.objects.filter(
         kind=kind, target=target, state=MarketOperation.State.REFUSED
@@ -606,6 +610,7 @@ def plan_decision(
         purpose=purpose or (f"{kind} {refused + 1}" if refused else kind),
         payload={"ref": assignment.external_id, "note": note},
         cost=cost,
+        actor=actor,
     )
 
 

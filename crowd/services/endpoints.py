@@ -55,6 +55,8 @@ class Preset:
         return self.protocol != Endpoint.Protocol.LINK
 
 
+#: Of an endpoint's address, as in its column.
+MOST_CHARACTERS = 300
 #: What cannot change once something was sent to an endpoint.
 FIXED_ONCE_USED = frozenset({"url", "currency", "protocol"})
 _CLOSED = "announced closed 2026-09-30; kept for protocol compatibility"
@@ -263,7 +265,11 @@ def is_safe(address: str) -> bool:
 def _check(fields: dict[str, Any]) -> None:
     for address in (fields["url"], *fields["submit_origins"]):
         if not is_safe(address):
-            raise CrowdError(f"{address!r} is not an https address (http is for this machine only).")
+            raise CrowdError(f"{address[:80]!r} is not an https address (http is for this machine only).")
+    if len(fields["url"]) > MOST_CHARACTERS:
+        raise CrowdError(
+            f"The address has {len(fields['url'])} characters; at most {MOST_CHARACTERS} are possible."
+        )
     try:
         profile_named(fields["fee_profile"])
     except KeyError:

@@ -316,7 +316,7 @@ _LEASE = timedelta(minutes=2)
 def publish_pending(stage: Stage, *, actor: Any = None) -> int:
     """Plan HITs for everything that still needs people; the number of HITs planned.
 
-    None after a restore, while nobody knows what was published since the backup. SpendingRightError where
+    None after a restore, while what was published since the backup is unknown. SpendingRightError where
     who acts, or for what goes on by itself who opened the stage, may not spend from its endpoints.
     The first call publishes, later ones top up what was rejected, removed or expired. One planner works on a
     stage at a time, so nothing is published twice. Stops quietly where the budget ends, with an event.

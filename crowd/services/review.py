@@ -83,10 +83,13 @@ def least_rejection(endpoint: Endpoint) -> int:
 
 @transaction.atomic
 def override(*, assignment: Assignment, actor: Any, note: str) -> MarketOperation:
-    """Plan to approve work that was rejected; possible for 30 days on most marketplaces."""
+    """Plan to approve work that was rejected; possible for 30 days on most marketplaces.
+
+    The money of the rejected work was given back, so BudgetError and SpendingRightError are possible.
+    """
     _refuse_unless(assignment, (State.REJECTED,), "approved after all")
     operation = plan_decision(
-        assignment, Kind.UNREJECT, note[:1024], cost=decisions.unit_cost(assignment.hit)
+        assignment, Kind.UNREJECT, note[:1024], cost=decisions.unit_cost(assignment.hit), actor=actor
     )
     _log(assignment, "assignment.overridden", actor, note)
     _accept(assignment, actor)

@@ -14,7 +14,7 @@ from collections.abc import Collection, Sequence
 from datetime import datetime, timedelta
 
 from django.db import transaction
-from django.db.models import F, Q
+from django.db.models import F
 from django.utils import timezone
 
 from crowd import budget, bundles
@@ -25,6 +25,7 @@ from crowd.errors import BudgetError
 from crowd.kinds import PendingUnit, kind_of
 from crowd.models import Assignment, Claim, Hit, HitUnit, Stage, Worker
 from crowd.outbox import epoch, results
+from crowd.rights import why_unentitled
 from crowd.selectors.hits_on_offer import free_hits, units_of_hits
 from crowd.selectors.known_people import KnownPeople, excluded_workers
 from crowd.services import persons
@@ -62,7 +63,7 @@ def arrive_at_part(
     """
     people = persons.hold_person(worker, stage.project_id)
     row = Stage.objects.select_for_update(no_key=True).get(pk=stage.pk)
-    if row.status != Stage.Status.OPEN or epoch.is_halted(stage.endpoint):
+    if row.status != Stage.Status.OPEN or epoch.is_halted(stage.endpoint) or why_unentitled(stage):
         return None
     donors: list[tuple[Hit, list[str]]] = []
     for _ in range(_TRIES):  # who takes a whole HIT holds its row alone, and may have been first
@@ -172,9 +173,12 @@ def _open_hits(stage: Stage, units: dict[str, int], *, wave: int, people: Sequen
     now = timezone.now()
     budget.set_aside(stage, sum((unit_cost(hit) * hit.places for hit, _, _ in planned), Cost(0)))
     operations = insert_hits(stage, planned, at=now)
-    for operation in operations:  # here nobody else has to be asked
+    for operation in operations:  # our own endpoint has nothing to wait for
         results.apply(operation, CallSuccess(reference(operation.token)))
-    return [_opened(hit) for hit, _, _ in planned]
+    hits = [hit for hit, _, _ in planned]
+    for hit in hits:
+        hit.refresh_from_db(fields=["state", "external_id", "published_at", "expires_at"])
+    return hits
 
 
 def _list_mixed_in(stage: Stage, role: HitUnit.Role) -> list[str]:
@@ -184,15 +188,10 @@ def _list_mixed_in(stage: Stage, role: HitUnit.Role) -> list[str]:
     return sorted(units.values_list("unit", flat=True).distinct())
 
 
-def _opened(hit: Hit) -> Hit:
-    hit.refresh_from_db(fields=["state", "external_id", "published_at", "expires_at"])
-    return hit
-
-
 def replace_untaken(here: Stage) -> int:
     """End HITs at a marketplace of which the people who are known may take none whole; how many.
 
-    `here` is the stage as the source meets it. As long as somebody takes HITs of it, all of them stay.
+    `here` is the stage as the source meets it. As long as people take HITs of it, all of them stay.
     """
     if here.endpoint.deals_work or here.units_per_hit == 1:
         return 0
@@ -217,5 +216,5 @@ def replace_untaken(here: Stage) -> int:
 
 
 def _untaken(here: Stage, since: datetime) -> Sequence[Hit]:
-    rows = list_hits_with_places(here).filter(Q(published_at__lte=since))
+    rows = list_hits_with_places(here).filter(published_at__lte=since)
     return list(rows.select_related("stage__project", "stage__endpoint", "source__endpoint")[:_PAGE])

@@ -641,7 +641,7 @@ class _Applier:
         columns = documents.stage_columns(fields, endpoints[fields.endpoint])
         plans = documents.source_plans(fields, endpoints)
         if is_operator():
-            # Whoever runs the server, or is staff, gives the project what the file has it spend from.
+            # The operator and staff give the project what the file has it spend from.
             for endpoint in endpoints.values():
                 allow_spending(endpoint=endpoint, project=project, actor=self._actor)
         stage = Stage.objects.filter(project=project, slug=fields.slug).first()

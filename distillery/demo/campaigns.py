@@ -70,7 +70,7 @@ class Scene:
     visitors: Iterator[int] = field(default_factory=lambda: count(1))
 
     def hire(self, number: int) -> list[Account]:
-        """So many workers who have worked on nothing here: nobody works on two stages of a campaign."""
+        """So many workers who have worked on nothing here, so that none works on two stages of a campaign."""
         names = [f"Simulated worker {each}" for each in islice(self.workers, number)]
         return [Account(row.worker_id, token) for row, token in create_scripted_workers(names=names)]
 
@@ -165,7 +165,7 @@ VISITS: dict[str, Callable[..., None]] = {
 def collect_systems(*, project: Project, actor: User) -> None:
     """Answers of two systems to queries that have theirs by people, as a file.
 
-    One system copied a reference, which nobody needs to judge; one made up an address, as systems do.
+    One system copied a reference, which needs no judge; one made up an address, as systems do.
     """
     answered = Query.objects.filter(project=project, status=Query.Status.ANSWERED).order_by("pk")[:JUDGED]
     keys = {query.key for query in answered}

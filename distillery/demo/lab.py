@@ -23,7 +23,7 @@ from marketplace.services.accesskeys import IssuedKey
 ADMIN, GUEST, WORKERS, LAB = "admin", "guest", ("ada", "bruno"), "Demo lab"
 DEPOSIT_CENTS = 200_00
 #: Ten questions with passages of two open textbooks, which ATTRIBUTION.md names, and how they are posted;
-#: what each worker says of each text of a batch in turn: nobody has the last place of the last.
+#: what each worker says of each text of a batch in turn; the last place of the last is free.
 TASKS = Path(__file__).with_name("tasks.json")
 
 

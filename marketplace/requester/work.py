@@ -242,7 +242,7 @@ def seconds(row: Holding) -> int | None:
 
 
 def _asked(row: Holding) -> str:
-    """The same of the row of the batch's table; `say_what_was_asked` has to have looked."""
+    """The row of the batch's table as one JSON object, for files; needs `say_what_was_asked` before."""
     return json.dumps(dict(getattr(row, "inputs", ())), ensure_ascii=False)
 
 

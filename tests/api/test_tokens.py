@@ -6,13 +6,17 @@ from io import StringIO
 
 import pytest
 from django.contrib.auth.models import User
+from django.core import mail
 from django.core.management import CommandError, call_command
 from django.test import Client
 from django.utils import timezone
 
+from core.accounts.emails import take_address
 from core.accounts.models import PasswordState
 from core.api.models import ApiToken
 from core.api.tokens import create_token, note_use
+from core.jobs import runner
+from core.jobs.models import Job, JobState
 from tests.api.conftest import is_problem, program_of
 from tests.cases import apart
 
@@ -155,13 +159,17 @@ def test_tokens_end_with_the_sessions_of_their_person(owner, project, subtests):
         assert program.get("/projects").status_code == 200
 
 
-def test_a_letter_tells_of_a_new_token_which_lives_for_ninety_days(owner, project, settings, monkeypatch):
-    told = []
-    monkeypatch.setattr("core.api.tokens.warn_person", lambda user, what: told.append((user, what)))
+def test_a_letter_tells_of_a_new_token_which_lives_for_ninety_days(owner, project, settings):
+    settings.NOTICES_BY_EMAIL = True
+    settings.EMAIL_BACKEND = "django.core.mail.backends.locmem.EmailBackend"
+    take_address(owner, "olga@example.org")
     run("create", "olga", "--scope", "read,pay")
     browser_of(owner).post("/desk/settings/tokens/", {"name": "export", "scopes": ["read"]})
-    assert [user for user, _ in told] == [owner, owner]
-    assert "for read, pay, for 90 days" in told[0][1] and "export" in told[1][1]
+    for job in Job.objects.filter(state=JobState.QUEUED).order_by("pk"):
+        runner.run(job_id=job.pk)
+    by_command, by_page = mail.outbox
+    assert by_command.to == by_page.to == ["olga@example.org"]
+    assert "for read, pay, for 90 days" in by_command.body and "export" in by_page.body
     assert {(row.expires_at - row.created_at).days for row in ApiToken.objects.all()} == {90}
 
 

@@ -1,5 +1,6 @@
 """Endpoints that were entered wrongly: corrected or removed, as long as nothing was done with them."""
 
+import re
 from io import StringIO
 
 import pytest
@@ -45,11 +46,24 @@ def test_prolifics_address_is_taken_in_both_forms():
     assert move_endpoint(endpoint=made, url="http://127.0.0.1:9001/api/v1").url == "http://127.0.0.1:9001"
 
 
+def test_labels_of_each_endpoint_lead_to_its_own_fields(endpoint, ada):
+    create_endpoint(name="again", preset="local", access_key="AK", secret="secret")
+    browser = Client()
+    browser.force_login(ada)
+    ids = re.findall(
+        r'\bid="((?:spender|endpoint)[-_][^"]+)"', browser.get("/desk/settings/").content.decode()
+    )
+    assert len(set(ids)) == len(ids) > 8
+
+
 def test_a_wrong_one_is_corrected_and_removed_by_page_command_and_api(endpoint, ada):
     browser, program = Client(), program_of(ada)
     browser.force_login(ada)
     page = browser.get("/desk/settings/").content.decode()
     assert f'value="{WRONG}"' in page and "Remove it" in page
+    long = f"https://example.org/{'a' * 300}"
+    said = browser.post("/desk/settings/endpoints/ours/move/", {"url": long}, follow=True).content.decode()
+    assert "at most 300 are possible" in said
     said = browser.post("/desk/settings/endpoints/ours/move/", {"url": RIGHT}, follow=True).content.decode()
     assert f"is at {RIGHT}." in said
     endpoint.refresh_from_db()

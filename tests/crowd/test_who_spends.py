@@ -131,6 +131,15 @@ def test_every_service_that_spends_or_writes_asks(lab, db, subtests):
     )
     fresh = world.make_worker(endpoint)
     hit = Hit.objects.select_related("stage__endpoint", "stage__project").get(pk=hit.pk)
+    rejected = Assignment.objects.create(
+        stage=stage,
+        hit=hit,
+        worker=world.make_worker(endpoint),
+        external_id="3R",
+        state="rejected",
+        arrived_at=timezone.now(),
+        submitted_at=timezone.now(),
+    )
     cheap = world.make_endpoint()
     EndpointSpender.objects.create(endpoint=cheap, project=stage.project, created_at=timezone.now())
     plans = [SourcePlan(endpoint, share=1), SourcePlan(world.make_endpoint(), share=1)]
@@ -140,6 +149,7 @@ def test_every_service_that_spends_or_writes_asks(lab, db, subtests):
         "top up": lambda: top_up(stage=stage, most_cents=10_000, actor=nina),
         "places": lambda: stages.extend_hit_places(hit=hit, places=1, purpose="more"),
         "time": lambda: stages.extend_hit_time(hit=hit, until=timezone.now()),
+        "approve after a rejection": lambda: review.override(assignment=rejected, actor=nina, note=""),
         "bonus": lambda: review.bonus(assignment=submitted, purpose="p", **pay),
         "compensate": lambda: review.compensate(stage=stage, worker=fresh, **pay),
         "write": lambda: review.message_workers(

@@ -37,5 +37,5 @@ def test_what_is_wrong_is_said_in_a_sentence(stage, new_link, settings):
     with pytest.raises(CommandError, match=r"http://127\.0\.0\.1:9 does not answer .*--marketplace-url"):
         rehearse(stage, marketplace_url="http://127.0.0.1:9")
     Stage.objects.filter(pk=stage.pk).update(status=Stage.Status.PAUSED)
-    with pytest.raises(CommandError, match="is not open: nobody who came by its link would get a task"):
+    with pytest.raises(CommandError, match="is not open, so people who come by its link get no task"):
         rehearse(stage)

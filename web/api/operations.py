@@ -114,7 +114,6 @@ class _Schema(OpenAPISchema):
 
 
 @cache
-@cache
 def build_schema() -> dict[str, Any]:
     """The whole schema; the same for every installation."""
     found: dict[str, Any] = json.loads(json.dumps(_Schema(api(), ROOT)))

@@ -9,6 +9,7 @@ from typing import Any
 from django.contrib.auth.models import Permission
 from django.core.management.base import BaseCommand, CommandError
 
+from core.accounts import security
 from core.accounts.commandline import user_named
 from core.money import dollars
 from core.projects.models import Project
@@ -204,6 +205,7 @@ class Command(BaseCommand):
             raise CommandError("Name the person.")
         change = right.user_set.add if options["action"] == "add" else right.user_set.remove
         change(user)
+        security.log("project_maker.changed", subject=user.get_username(), may=options["action"] == "add")
         may = "may" if options["action"] == "add" else "may not"
         self.stdout.write(f"{user.get_username()} {may} make projects.")
 

@@ -102,7 +102,7 @@ class Command(BaseCommand):
                 "docs/panel-simulator.md."
             )
         if stage.status != Stage.Status.OPEN:
-            raise CommandError(f"{stage.title} is not open: nobody who came by its link would get a task.")
+            raise CommandError(f"{stage.title} is not open, so people who come by its link get no task.")
         profiles = crowd_of(options["mix"], options["workers"], seed=options["seed"])
         tasks = []
         for number, profile in enumerate(profiles, 1):
