@@ -118,10 +118,10 @@ def plain_name(name: str) -> str:
 class Reading:
     """What a file was read as.
 
-    `encoding` is None for workbooks, `separator` (the character itself) for all but delimited text, `sheet` for
-    all but workbooks, `header_row` (a line, or the number of a row in its sheet) where no row names the columns.
-    `columns` are the headers by the role that they were read as, `left_out` those that were not read. `rows` are
-    counted once the file was read to its end.
+    `encoding` is None for workbooks, `separator` (the character itself) for all but delimited text, `sheet`
+    for all but workbooks, `header_row` (a line, or a row of its sheet) where no row names the columns.
+    `columns` are the headers by the role that they were read as, `left_out` those that were not read. `rows`
+    are counted once the file was read to its end.
     """
 
     encoding: str | None
