@@ -44,6 +44,7 @@ from crowd.kinds import Page, kind_of
 from crowd.models import Assignment, Endpoint, Hit, Stage
 from crowd.services.arrivals import RETURN_IT, arrive, note_proof, units_of
 from crowd.services.responses import REMEMBERED, keep_draft, receipt_fields, store_response
+from people.task_foot import foot_of
 
 #: Text that no database column takes: the NUL character, and halves of characters outside the first plane.
 _NUL = "\0"
@@ -220,6 +221,7 @@ def task_page(
         "alarm": shown.alarm if shown else "",
         "preview": shown is None,
         "ticket": write_ticket(shown.ticket) if shown else "",
+        "foot": foot_of(shown.ticket.submit_to) if shown and hit.endpoint.deals_work else None,
     }
     found = names_in_page(hit, units)
     names = {unit: found[unit] for unit in units}

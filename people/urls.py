@@ -11,6 +11,7 @@ urlpatterns = [
     path("join/<str:token>/next/", views.following, name="next"),
     path("join/<str:token>/next/<str:signed>", views.following, name="handed_over"),
     path("join/<str:token>/end/", views.end, name="end"),
+    path("join/<str:token>/stop/", views.stop, name="stop"),
     path("join/<str:token>/work/", views.own_work, name="work"),
     path("join/<str:token>/withdraw/", views.withdraw, name="withdraw"),
     path("join/<str:token>/account/", views.account, name="account"),

@@ -432,6 +432,21 @@ def _own_page(request: HttpRequest, link: StudyLink, visit: Visit, problem: str 
     )
 
 
+@require_safe
+@_join_page
+def stop(request: HttpRequest, link: StudyLink) -> HttpResponse:
+    """The person goes away in the middle of a task: what is saved, and how to go on."""
+    visit, trusted = _needed_state(request, link)
+    token = _token(request)
+    return _show(
+        request,
+        "stopped.html",
+        link=link,
+        following=_at("next", token, visit, trusted=trusted),
+        work=_at("work", token, visit, trusted=True) if trusted and visit.guest else "",
+    )
+
+
 @require_POST
 @_join_page
 def withdraw(request: HttpRequest, link: StudyLink) -> HttpResponse:

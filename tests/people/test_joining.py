@@ -68,6 +68,31 @@ def do_everything(client: Client, path: str, query: str = ""):
     return client.get(answer["Location"])
 
 
+def test_a_task_says_how_far_one_is_and_how_to_stop_or_leave(new_link, path_of, client):
+    link = new_link(most_tasks=2)
+    path = path_of(link)
+    answer = agree(client, path, come(client, path))
+    task = client.get(answer["Location"]).content.decode()
+    assert "0 of 2 tasks done" in task
+    ways = dict(
+        re.findall(r'<a href="([^"]+)">(Your work here|Stop for now|Withdraw)</a>', task)[at][::-1]
+        for at in range(3)
+    )
+    assert client.get(ways["Your work here"]).status_code == 200
+    assert 'id="withdraw"' in client.get(ways["Withdraw"]).content.decode()
+    stopped = client.get(ways["Stop for now"]).content.decode()
+    assert "What you filled in is saved" in stopped
+    on = re.search(r'class="button" href="([^"]+)"', stopped)[1].replace("&amp;", "&")
+    assert client.get(on)["Location"].partition("?")[0] == answer["Location"].partition("?")[0]
+    assert (
+        "1 of 2 tasks done"
+        in client.get(answer_task(client, answer["Location"])["Location"]).content.decode()
+    )
+    # Another browser that only has the task's address stops, and sees nobody's private page.
+    other = Client()
+    assert other.get(ways["Stop for now"]).status_code == 200
+
+
 def test_from_the_link_to_the_code_in_two_clicks(new_link, path_of, client):
     link = new_link(returns=RETURNS, id_parameters=["PROLIFIC_PID"], kept_parameters=["STUDY_ID"])
     end = do_everything(client, path_of(link), "?PROLIFIC_PID=a&STUDY_ID=s1&junk=1")
