@@ -77,6 +77,7 @@ roster = _on_form(_of_project(desk_pages.roster, Role.MANAGER))
 close = require_POST(_of_project(desk_pages.close, Role.MANAGER))
 reopen = require_POST(_of_project(desk_pages.reopen, Role.MANAGER))
 quota = require_POST(_of_project(desk_pages.quota, Role.MANAGER))
+rehearse = require_POST(_of_project(desk_pages.rehearse, Role.MANAGER))
 mail = require_POST(_of_project(desk_pages.mail, Role.MANAGER))
 
 
@@ -128,6 +129,7 @@ urlpatterns = [
     path(f"{_P}<int:pk>/close/", close, name="close_link"),
     path(f"{_P}<int:pk>/reopen/", reopen, name="reopen_link"),
     path(f"{_P}<int:pk>/quota/", quota, name="quota"),
+    path(f"{_P}<int:pk>/rehearse/", rehearse, name="rehearse"),
     path(f"{_P}<int:pk>/list/", roster, name="roster"),
     path(f"{_P}<int:pk>/list.csv", roster_csv, name="roster_csv"),
     path(f"{_P}<int:pk>/list/mail/", mail, name="mail"),

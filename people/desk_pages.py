@@ -440,6 +440,7 @@ def link(request: HttpRequest, desk: LinkDesk, *, pk: int) -> HttpResponse:
         code=links.draw_code(address) if address else "",
         closed=why_closed(row),
         counts=selectors.count_visits(row),
+        rehearses=desk.owner.kind == Owner.Kind.PROJECT,
         returns=[(Outcome(name).label, way) for name, way in row.returns.items()],
     )
 
@@ -511,6 +512,18 @@ def quota(request: HttpRequest, desk: LinkDesk, *, pk: int) -> HttpResponse:
             raise FormError("People who may join: a whole number from 1.")
         links.set_quota(link=row, quota=int(text[:9]), actor=desk.user)
         return f"{int(text[:9]):,} people may join."
+
+    return run_action(request, act, desk.address("link", pk))
+
+
+def rehearse(request: HttpRequest, desk: LinkDesk, *, pk: int) -> HttpResponse:
+    """Simulated people come by the link."""
+    row = _link(desk, pk)
+
+    def act() -> str:
+        count = _number(request.POST.get("people", "").strip())
+        links.plan_rehearsal(link=row, people=count, actor=desk.user)
+        return f"{count} simulated people come by the link now. What they do is marked as simulated for ever."
 
     return run_action(request, act, desk.address("link", pk))
 

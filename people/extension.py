@@ -33,6 +33,7 @@ EXTENSION = Extension(
             "consent.changed": "wrote a version of the consent text",
             "roster.added": "added people to a list",
             "roster.mailed": "sent personal links",
+            "link.rehearsed": "let simulated people come by a study link",
             "guest.withdrew": "withdrew from the study",
         }
     ),

@@ -17,10 +17,12 @@ from core.origin import Owner
 from people import consents
 from people.errors import PeopleError
 from people.models import Outcome, StudyLink
-from people.owners import all_choices, columns_of, kind_of, record_at
+from people.owners import all_choices, columns_of, kind_of, record_at, target_of
 from people.tokens import SECRET, digest, new_token, seal_token, token_of
 
 CODE_WORD = "people.code_word"
+#: Simulated people of one rehearsal.
+MOST_REHEARSING = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,6 +180,16 @@ def set_quota(*, link: StudyLink, quota: int, actor: Any) -> None:
     """More or fewer people; who has joined stays."""
     if StudyLink.objects.filter(pk=link.pk).exclude(quota=quota).update(quota=quota):
         record_at(link, "link.quota", link.title, actor=actor, quota=quota)
+
+
+def plan_rehearsal(*, link: StudyLink, people: int, actor: Any) -> None:
+    """Simulated people come by the link, to try the study before its people do. PeopleError says why not."""
+    if not 1 <= people <= MOST_REHEARSING:
+        raise PeopleError(f"Simulated people: a whole number from 1 to {MOST_REHEARSING}.")
+    if link.code_word_digest:
+        raise PeopleError("The link asks for a code word, which simulated people do not know.")
+    target_of(link).plan_rehearsal(link, people=people)
+    record_at(link, "link.rehearsed", link.title, actor=actor, people=people)
 
 
 def address_of(link: StudyLink) -> str:

@@ -169,6 +169,10 @@ class Target(ABC):
         """What the person reads of their work beside how much is finished."""
         return []
 
+    def plan_rehearsal(self, link: StudyLink, *, people: int) -> None:
+        """Let so many simulated people come by the link, by a job. PeopleError where they cannot."""
+        raise PeopleError("Simulated people come only by links that lead to a project's stages.")
+
     def has_work_for_others(self, link: StudyLink) -> bool:
         """Whether there is work left, which somebody who is done may not do."""
         return False

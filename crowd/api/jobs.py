@@ -20,8 +20,8 @@ from core.projects.models import Project
 from crowd.api.access import StagePermission, stage_access
 from crowd.errors import StageStateError
 from crowd.models import Stage
+from crowd.services.deals import SIMULATE
 from crowd.simulation.answers import MIXES, PROFILES
-from crowd.simulation.run import SIMULATE
 from web.api.access import ApiRequest, Role, project_access
 from web.api.bodies import JobRef
 from web.api.fields import MOST_ID, Body, OneOf, Time

@@ -14,6 +14,7 @@ from django.db.models import Count, Exists, F, OuterRef, Prefetch, Q
 from django.urls import reverse
 from django.utils import timezone
 
+from core.jobs.services import enqueue
 from core.origin import Owner
 from crowd.adapters.link import ARRIVAL, TAKEN, sign_arrival
 from crowd.errors import BudgetError, WorkRefusedError
@@ -37,10 +38,14 @@ from crowd.services.arrivals import arrive, most_reached
 from crowd.services.groups import PASSED, joined_group, joined_name, put_into, refuse_apart
 from crowd.services.smaller_hits import arrive_at_part, barred_units
 from crowd.sources import hits_of, stages_at
+from people.errors import PeopleError
 from people.models import Guest, Outcome, StudyLink, Visit
 from people.owners import NextTask, Target
+from people.visits import why_closed
 
 State = Assignment.State
+#: The job in which simulated people work on a stage.
+SIMULATE = "crowd.simulate"
 #: HITs that are tried for one person before they are told that nothing is left for them.
 _TRIES = 40
 
@@ -331,6 +336,17 @@ class ProjectTarget(Target):
         )
         counts = rows.order_by().values_list("worker__external_id").annotate(Count("pk"))
         return dict(counts)
+
+    def plan_rehearsal(self, link: StudyLink, *, people: int) -> None:
+        """They work on the stages that are open."""
+        if why := why_closed(link):
+            raise PeopleError(f"Nobody can join by this link now: {why}")
+        stage = next((each for each in self.stages(link) if each.status == Stage.Status.OPEN), None)
+        if stage is None:
+            raise PeopleError("No stage that the link leads to is open. Open one first.")
+        payload = {"stage": stage.pk, "project": stage.project_id, "link": link.pk}
+        payload |= {"workers": people, "mix": "clean", "seed": 1}
+        enqueue(kind=SIMULATE, payload=payload)
 
     def has_work_for_others(self, link: StudyLink) -> bool:
         """Whether any stage has places that are free and still needed."""

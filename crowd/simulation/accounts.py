@@ -7,12 +7,14 @@ imported here. Tokens are kept, so that a second run works with the same people.
 import http.client
 import json
 import os
+import re
 import secrets
 import subprocess
 import threading
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
+from html import unescape
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode, urlsplit
@@ -35,6 +37,14 @@ class LostError(Exception):
     """No answer came, or one that says the server failed. Trying again is right."""
 
 
+class PageRefusedError(LostError):
+    """A page that says why somebody cannot go on; trying again does not help."""
+
+
+_UNREAD = re.compile(r"<(head|script|style)\b.*?</\1>", re.DOTALL | re.IGNORECASE)
+_TAG = re.compile(r"<[^>]*>")
+
+
 @dataclass(frozen=True, slots=True)
 class Answer:
     """A status and a body; where a redirect leads."""
@@ -43,12 +53,18 @@ class Answer:
     text: str
     location: str = ""
 
+    @property
+    def words(self) -> str:
+        """What a person reads there, cut where it is long."""
+        body = _UNREAD.sub(" ", self.text)
+        return " ".join(unescape(_TAG.sub(" ", body)).split())[:300]
+
     def json(self) -> Any:
         """The body as JSON; raises LostError where it is none."""
         try:
             return json.loads(self.text)
         except ValueError as error:
-            raise LostError(f"Not JSON: {self.text[:200]!r}") from error
+            raise LostError(f"HTTP {self.status}, and no JSON: {self.words}") from error
 
 
 class Browser:
@@ -85,7 +101,7 @@ class Browser:
         if response.will_close:
             connection.close()
         if response.status >= 500:
-            raise LostError(f"HTTP {response.status}: {text[:200]!r}")
+            raise LostError(f"HTTP {response.status}: {Answer(response.status, text).words}")
         return Answer(response.status, text, response.headers.get("Location", ""))
 
     def _connection(self, scheme: str, place: str) -> http.client.HTTPConnection:

@@ -7,15 +7,21 @@ import contextlib
 import json
 import secrets
 import threading
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import urlencode, urlsplit
 
+from django.conf import settings
+
+from core.crypto import unseal
 from crowd.models import Endpoint, PanelStudy, Stage
 from crowd.services.deals import ProjectTarget
-from crowd.simulation.accounts import mark_simulated
+from crowd.simulation.accounts import Browser, LostError, PageRefusedError, SimulationError, mark_simulated
+from crowd.simulation.answers import Profile, SimulatedPerson
 from crowd.simulation.people import Visitor
 from crowd.simulation.prolific_server import Simulator, WireCall, serve
 from crowd.simulation.prolific_state import Options
@@ -23,7 +29,11 @@ from crowd.sources import stages_at
 from people.links import address_of
 from people.models import StudyLink, Visit
 from people.owners import target_of
+from people.tokens import SECRET, read_visit, sign_query
 from people.visits import why_closed
+
+#: Seconds for which the address of a simulated person holds, where the link wants signed ones.
+_SIGNED_FOR_S = 3600
 
 
 def open_link_to(stage: Stage) -> StudyLink | None:
@@ -47,13 +57,56 @@ def endpoint_of_links(stage: Stage) -> Endpoint:
 def send_by_link(link: StudyLink, endpoint: Endpoint, visitor: Visitor, *, origin: str = "") -> int:
     """Somebody comes by a study link and does what there is for them: how many tasks that was.
 
-    `origin` is where the server answers, if that is not the address of the installation.
+    They are marked as simulated before their first task. `origin` is where the server answers, if that is not
+    the address of the installation.
     """
     address = address_of(link)
-    tasks, _ = visitor.visit(origin.rstrip("/") + urlsplit(address).path if origin else address)
-    guests = Visit.objects.filter(link=link, guest__isnull=False)
-    mark_simulated(endpoint, list(guests.values_list("guest__worker_id", flat=True)))
+    if link.id_required:
+        pairs = [(link.id_parameters[0], f"simulated-{secrets.token_hex(6)}")]
+        if link.secret_sealed:
+            pairs.append(("exp", str(int(time.time()) + _SIGNED_FOR_S)))
+            pairs.append(("sig", sign_query(unseal(link.secret_sealed, purpose=SECRET) or "", pairs)))
+        address += f"?{urlencode(pairs)}"
+
+    def mark(signed: str) -> None:
+        state = read_visit(signed)
+        visit = Visit.objects.select_related("guest").get(pk=state.visit) if state else None
+        if visit is not None and visit.guest is not None:
+            mark_simulated(endpoint, [visit.guest.worker_id])
+
+    parts = urlsplit(address)
+    tasks, _ = visitor.visit(f"{origin.rstrip('/')}{parts.path}?{parts.query}" if origin else address, mark)
     return tasks
+
+
+def rehearse_link(
+    link: StudyLink,
+    stage: Stage,
+    profiles: Sequence[Profile],
+    *,
+    seed: int,
+    origin: str = "",
+    progress: Callable[[int], None] = lambda _: None,
+) -> dict[str, int]:
+    """People come by a study link, one after the other: how many, their tasks, and how many got none.
+
+    SimulationError says in a sentence why they cannot come. `progress` is told the people so far.
+    """
+    endpoint, tasks = endpoint_of_links(stage), []
+    for number, profile in enumerate(profiles, 1):
+        try:
+            with closing(Browser()) as browser:
+                visitor = Visitor(SimulatedPerson(number, profile, seed), browser)
+                tasks.append(send_by_link(link, endpoint, visitor, origin=origin))
+        except PageRefusedError as error:
+            raise SimulationError(f"Person {number} could not go on: {error}") from error
+        except LostError as error:
+            raise SimulationError(
+                f"{origin or settings.TASK_URL} does not answer ({error}). Start the server, or say "
+                "where it is with --marketplace-url."
+            ) from error
+        progress(number)
+    return {"people": len(tasks), "tasks": sum(tasks), "without_a_task": tasks.count(0)}
 
 
 @dataclass(frozen=True)

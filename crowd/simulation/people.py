@@ -15,7 +15,7 @@ from typing import Any, Protocol, TypeVar
 from urllib.parse import urljoin, urlsplit
 
 from crowd.models import HitUnit, Stage
-from crowd.simulation.accounts import Account, Answer, Browser, LostError
+from crowd.simulation.accounts import Account, Answer, Browser, LostError, PageRefusedError
 from crowd.simulation.answers import Effort, Form, SimulatedPerson, answer_unit, effort_of, read_form
 
 _T = TypeVar("_T")
@@ -248,15 +248,18 @@ class Visitor:
     def __init__(self, who: SimulatedPerson, browser: Browser) -> None:
         self._who, self._browser = who, browser
 
-    def visit(self, address: str) -> tuple[int, str]:
+    def visit(self, address: str, joined: Callable[[str], None] | None = None) -> tuple[int, str]:
         """Do everything there is behind an address: how many tasks that was, and the last page's text.
 
-        Raises LostError where a page is not as it should be.
+        `joined` is told the state of a study link's visit before its first task is done. Raises LostError
+        where no page comes, PageRefusedError where it is not the one of a task.
         """
         at, page = self._follow(address, self._browser.get(address))
         consent = read_form(page.text, at)
         if consent is not None and "text" in consent.hidden:
             at, page = self._send(consent, {"agree": "yes"})
+            if joined is not None:
+                joined(consent.hidden["v"])
         done = 0
         while done < _MOST_TASKS and (form := read_form(page.text, at)) and "ticket" in form.hidden:
             at, page = self._work(at, form)
@@ -277,7 +280,7 @@ class Visitor:
             if page.status != 422 or again is None:
                 return after, page
             form, values = again, {}
-        raise LostError(f"A task page did not take an answer: {page.text[:300]!r}")
+        raise PageRefusedError(f"A task page did not take an answer: {page.words}")
 
     def _send(self, form: Form, values: dict[str, str]) -> tuple[str, Answer]:
         return self._follow(form.action, self._browser.send_form(form.action, {**form.hidden, **values}))
@@ -287,7 +290,7 @@ class Visitor:
         for _ in range(_MOST_REDIRECTS):
             if not page.location:
                 if page.status not in (200, 422):
-                    raise LostError(f"{urlsplit(at).path} answered {page.status}: {page.text[:300]!r}")
+                    raise PageRefusedError(page.words or f"{urlsplit(at).path} answered {page.status}.")
                 return at, page
             at = urljoin(at, page.location)
             page = self._browser.get(at)

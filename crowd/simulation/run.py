@@ -9,7 +9,7 @@ import itertools
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -27,13 +27,16 @@ from crowd.adapters import registry
 from crowd.adapters.base import MarketplaceDownError, MarketplaceRefusedError
 from crowd.errors import CrowdError
 from crowd.models import Assignment, Hit, HitUnit, MarketOperation, PanelStudy, Stage
+from crowd.services.deals import SIMULATE
 from crowd.services.endpoints import request_round
 from crowd.services.publication import quote
 from crowd.services.tick import tick
 from crowd.simulation.accounts import Account, Browser, LostError, SimulationError, accounts, mark_simulated
 from crowd.simulation.answers import Profile, SimulatedPerson, crowd_of
+from crowd.simulation.panel import open_link_to, rehearse_link
 from crowd.simulation.people import GoneHome, Person, RetryDelays, WorkPace
 from crowd.sources import hits_of, stages_at
+from people.models import StudyLink
 
 _BETWEEN_ROUNDS_S = 1.0
 _LOOK_AGAIN_S = 0.05
@@ -450,7 +453,6 @@ def _pool(threads: int, name: str) -> Iterator[ThreadPoolExecutor]:
         pool.shutdown(wait=True, cancel_futures=True)
 
 
-SIMULATE = "crowd.simulate"
 _THREADS = 4
 
 
@@ -460,11 +462,16 @@ def simulate(context: JobContext) -> None:
     given = context.payload
     stage = Stage.objects.select_related("project", "endpoint").get(pk=given["stage"])
     count, seed = given["workers"], given["seed"]
+    profiles = crowd_of(given["mix"], count, seed=seed)
     try:
+        if marketplace_source(stage).endpoint.deals_work:
+            facts = _rehearse(stage, given, profiles, context)
+            context.commit(lambda: facts)
+            return
         people = accounts(site_of(stage), count)
         crowd = Crowd(
             stage,
-            crowd_of(given["mix"], count, seed=seed),
+            profiles,
             people,
             seed=seed,
             threads=_THREADS,
@@ -476,5 +483,42 @@ def simulate(context: JobContext) -> None:
         )
     except CrowdError as error:
         raise PermanentError(str(error)) from error
+    except LostError as error:
+        raise PermanentError(f"{site_of(stage)} does not answer as a marketplace: {error}") from error
+    if not summary.outcomes["submitted"] and (why := _why_nothing(stage, summary)):
+        raise PermanentError(f"No simulated worker submitted anything. {why}")
     context.commit(summary.facts)
     request_round(stage.endpoint_id)
+
+
+def _rehearse(
+    stage: Stage, given: Mapping[str, Any], profiles: Sequence[Profile], context: JobContext
+) -> dict[str, int]:
+    """People come by the link that is named, or by the newest one that leads to the stage."""
+    named = StudyLink.objects.select_related("project").filter(pk=given.get("link")).first()
+    link = named or open_link_to(stage)
+    if link is None:
+        raise SimulationError(f"No open study link leads to {stage.title}. Make one, or open it again.")
+    return rehearse_link(
+        link,
+        stage,
+        profiles,
+        seed=given["seed"],
+        progress=lambda people: context.progress(people, len(profiles), "Working"),
+    )
+
+
+def _why_nothing(stage: Stage, summary: Summary) -> str:
+    """Why no work came of a run; nothing where there was none to do."""
+    if summary.troubles:
+        return summary.troubles[0]
+    if summary.went_home:
+        return f"They went home: {', '.join(summary.went_home)}"
+    ends = [f"{count} {outcome}" for outcome, count in summary.outcomes.items() if count]
+    if ends:
+        return f"Of the HITs that they accepted: {', '.join(ends)}."
+    if not Hit.objects.filter(hits_of(stage)).exclude(external_id="").exists():
+        return (
+            f"No HIT of the stage is published at {site_of(stage)} yet. Look at the endpoint, then try again."
+        )
+    return ""

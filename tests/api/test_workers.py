@@ -1,9 +1,12 @@
 """Workers by the API: the list, excluding and readmitting, messages, pairs that may be one person."""
 
+import json
+
 import pytest
 from django.contrib.auth.models import User
 from django.utils import timezone
 
+from core.jobs.runner import run
 from crowd.adapters.base import CallRefusal
 from crowd.models import Assignment, Endpoint, Exclusion, MarketOperation, PersonMatch, Stage, Worker
 from crowd.outbox import results
@@ -192,6 +195,18 @@ def test_simulated_workers_do_nothing_in_a_draft(program, stage):
     assert "draft" in is_problem(program.post(f"{STAGE}/simulations", {}), 409, "stage_state")["detail"]
     Stage.objects.update(status="open")
     assert program.post(f"{STAGE}/simulations", {}).status_code == 202
+
+
+def test_a_simulation_in_which_no_one_can_submit_fails_with_the_reason(program, stage, tmp_path, settings):
+    settings.DATA_DIR = tmp_path
+    known = {"http://127.0.0.1:9": [{"worker_id": "A1", "token": "t", "country": ""}] * 2}
+    (tmp_path / "simulated-workers.json").write_text(json.dumps(known))
+    Stage.objects.update(status="open")
+    job = program.post(f"{STAGE}/simulations", {"workers": 2}).json()["job"]
+    run(job_id=job)
+    found = program.get(f"/projects/tea/jobs/{job}").json()
+    assert found["state"] == "failed"
+    assert "http://127.0.0.1:9 does not answer as a marketplace" in found["error"]
 
 
 def test_lists_ask_the_database_as_often_for_many_as_for_few(program, stage, django_assert_max_num_queries):

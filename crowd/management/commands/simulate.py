@@ -2,11 +2,9 @@
 
 import json
 from argparse import ArgumentParser
-from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 from django.db.models import Sum
 from rich.console import Console
@@ -16,10 +14,9 @@ from rich.table import Table
 from crowd.errors import CrowdError
 from crowd.kinds import kind_of
 from crowd.models import Hit, Stage
-from crowd.simulation.accounts import Browser, LostError, accounts, accounts_from
-from crowd.simulation.answers import MIXES, PROFILES, SimulatedPerson, crowd_of
-from crowd.simulation.panel import endpoint_of_links, open_link_to, send_by_link
-from crowd.simulation.people import Visitor
+from crowd.simulation.accounts import accounts, accounts_from
+from crowd.simulation.answers import MIXES, PROFILES, crowd_of
+from crowd.simulation.panel import open_link_to, rehearse_link
 from crowd.simulation.run import OUTCOMES, Crowd, Summary, marketplace_source, site_of
 
 
@@ -103,19 +100,12 @@ class Command(BaseCommand):
             )
         if stage.status != Stage.Status.OPEN:
             raise CommandError(f"{stage.title} is not open, so people who come by its link get no task.")
-        profiles = crowd_of(options["mix"], options["workers"], seed=options["seed"])
-        tasks = []
-        for number, profile in enumerate(profiles, 1):
-            try:
-                with closing(Browser()) as browser:
-                    visitor = Visitor(SimulatedPerson(number, profile, options["seed"]), browser)
-                    tasks.append(send_by_link(link, endpoint_of_links(stage), visitor, origin=origin))
-            except LostError as error:
-                raise CommandError(
-                    f"{origin or settings.TASK_URL} does not answer ({error}). Start the server, or say "
-                    "where it is with --marketplace-url."
-                ) from error
-        facts = {"people": len(tasks), "tasks": sum(tasks), "without_a_task": tasks.count(0)}
+        seed = options["seed"]
+        profiles = crowd_of(options["mix"], options["workers"], seed=seed)
+        try:
+            facts = rehearse_link(link, stage, profiles, seed=seed, origin=origin)
+        except CrowdError as error:
+            raise CommandError(str(error)) from error
         if options["json"]:
             self.stdout.write(json.dumps(facts))
         else:
