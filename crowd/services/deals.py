@@ -344,9 +344,9 @@ class ProjectTarget(Target):
         stage = next((each for each in self.stages(link) if each.status == Stage.Status.OPEN), None)
         if stage is None:
             raise PeopleError("No stage that the link leads to is open. Open one first.")
-        payload = {"stage": stage.pk, "project": stage.project_id, "link": link.pk}
-        payload |= {"workers": people, "mix": "clean", "seed": 1}
-        enqueue(kind=SIMULATE, payload=payload)
+        crowd = {"workers": people, "mix": "clean", "seed": 1}
+        place = {"stage": stage.pk, "project": stage.project_id, "link": link.pk}
+        enqueue(kind=SIMULATE, payload={**place, **crowd})
 
     def has_work_for_others(self, link: StudyLink) -> bool:
         """Whether any stage has places that are free and still needed."""

@@ -495,7 +495,7 @@ def _rehearse(
     stage: Stage, given: Mapping[str, Any], profiles: Sequence[Profile], context: JobContext
 ) -> dict[str, int]:
     """People come by the link that is named, or by the newest one that leads to the stage."""
-    named = StudyLink.objects.select_related("project").filter(pk=given.get("link")).first()
+    named = StudyLink.objects.select_related("project").filter(pk=given.get("link", 0)).first()
     link = named or open_link_to(stage)
     if link is None:
         raise SimulationError(f"No open study link leads to {stage.title}. Make one, or open it again.")
