@@ -21,7 +21,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from tests.server import drop_database, new_database
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-PATIENCE_SECONDS = 60
+PATIENCE_SECONDS = 120
 METRICS_TOKEN = "a token that nobody guesses"
 OF_AN_OPERATOR = re.compile(
     r"ALLOWED_HOSTS|BEHIND_TLS_PROXY|CSRF_|DEBUG|FORWARDED_|JOBS_|LOG_|METRICS_|MARKETPLACE_|PORT$|PUBLIC_URL|SECRET_KEY|WEB_"
