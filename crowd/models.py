@@ -198,6 +198,9 @@ class Stage(models.Model):
     opened_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, models.PROTECT, null=True, blank=True, related_name="+"
     )
+    instructions_version = models.PositiveIntegerField(
+        default=1, db_default=1, help_text="Of the instructions that people who come now read."
+    )
     settled_until = models.DateTimeField(
         null=True, blank=True, help_text="Answers and decisions up to then were settled by its kind."
     )
@@ -237,6 +240,30 @@ class Stage(models.Model):
         if self.source is None:
             self.__dict__.pop("_source_rows", None)
         super().refresh_from_db(*args, **kwargs)
+
+
+class Instructions(models.Model):
+    """A version of what a stage's task page says to people; kept from the first change on.
+
+    Each assignment goes on with the version that it was opened with.
+    """
+
+    stage = models.ForeignKey(Stage, on_delete=models.CASCADE, related_name="instructions")
+    version = models.PositiveIntegerField()
+    description = models.CharField(max_length=2000, help_text="The stage's own words, from the list.")
+    text = models.TextField(blank=True, help_text="The option `instructions` of its kind.")
+    written_at = models.DateTimeField()
+    written_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+"
+    )
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["stage", "version"], name="instructions_version_of_stage")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.stage_id}, version {self.version}"
 
 
 class StageSource(models.Model):
@@ -544,6 +571,9 @@ class Assignment(models.Model):
     response = models.JSONField(null=True, blank=True)
     telemetry = models.JSONField(default=dict)
     failed_checks = models.PositiveIntegerField(default=0)
+    instructions_version = models.PositiveIntegerField(
+        default=1, db_default=1, help_text="Of the stage's instructions, as they were when it was opened."
+    )
     held = models.BooleanField(default=False, help_text="Waits for a person's decision.")
     paid_cents = models.PositiveIntegerField(
         null=True, blank=True, help_text="What a panel pays for it where that is not the HIT's reward."

@@ -44,6 +44,7 @@ from crowd.kinds import Page, kind_of
 from crowd.models import Assignment, Endpoint, Hit, Stage
 from crowd.services.arrivals import RETURN_IT, arrive, note_proof, units_of
 from crowd.services.responses import REMEMBERED, keep_draft, receipt_fields, store_response
+from crowd.services.stages import stage_as_seen
 from people.task_foot import foot_of
 
 #: Text that no database column takes: the NUL character, and halves of characters outside the first plane.
@@ -225,7 +226,8 @@ def task_page(
     }
     found = names_in_page(hit, units)
     names = {unit: found[unit] for unit in units}
-    return _page(request, hit.stage, names, filled, about=context, status=status)
+    stage = stage_as_seen(shown.assignment) if shown else hit.stage
+    return _page(request, stage, names, filled, about=context, status=status)
 
 
 def trial_page(

@@ -250,6 +250,9 @@ class AssignmentOut(BaseModel):
     decided_at: Time | None
     failed_checks: int
     held: bool = Field(description="Waits for a person's decision.")
+    instructions_version: int = Field(
+        description="Of the stage's instructions, as they were when it was opened."
+    )
     note: str
 
 

@@ -20,6 +20,7 @@ from core.projects.selectors import projects_of
 from crowd.api.access import StagePermission, stage_access
 from crowd.models import Endpoint, LedgerEntry
 from crowd.selectors.stage_status import allotted_cents
+from crowd.services import copies
 from crowd.services import stages as closing
 from web.api.access import ACCOUNT, MEMBER, ApiRequest, Role, project_access
 from web.api.fields import MOST_ID, Body, Cents, Email, OneOf, RateCents, Slug, Time, Why
@@ -154,6 +155,21 @@ def create_project(request: ApiRequest, body: ProjectIn) -> ProjectOut:
     user = request.caller.user
     project = services.create_project(**body.model_dump(), owner=user, actor=user)
     return _now(project, Role.OWNER)
+
+
+class CopyIn(Body):
+    """The names of a copy."""
+
+    slug: Slug
+    title: str = Field(min_length=1, max_length=200)
+
+
+@projects.post("/projects/{project}/copies", scopes=[Scope.ADMIN], role=Role.MANAGER, status=201)
+def copy_project(request: ApiRequest, project: str, body: CopyIn) -> ProjectOut:
+    """A project of the caller with drafts of all stages; queries, answers and members stay behind."""
+    access = project_access(request)
+    made = copies.copy_project(project=access.project, owner=access.user, **body.model_dump())
+    return _now(made, Role.OWNER)
 
 
 @projects.get("/projects/{project}", scopes=[Scope.READ], role=Role.VIEWER)

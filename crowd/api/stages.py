@@ -10,6 +10,7 @@ from core.api.models import Scope
 from core.projects.models import Project
 from core.revisions import ShownColumns
 from crowd.api.access import StagePermission, stage_access
+from crowd.api.projects import CopyIn
 from crowd.desk.tables import stage_cards
 from crowd.errors import StageStateError
 from crowd.kinds import kind_named, kind_of
@@ -17,6 +18,7 @@ from crowd.models import Stage, StageSource
 from crowd.rights import usable_endpoints
 from crowd.selectors.known_people import list_cautions
 from crowd.selectors.stage_status import StageStatus, standing
+from crowd.services import copies
 from crowd.services import stages as services
 from crowd.services.publication import Quote, publish_pending, quote
 from crowd.services.stages import made_listing
@@ -139,6 +141,9 @@ class StageOut(RevisedModel):
     task_description: str
     task_keywords: str
     config: dict[str, Any]
+    instructions_version: int = Field(
+        description="Of description and instructions, which may change any time."
+    )
     created_at: Time
     opened_at: Time | None
 
@@ -269,6 +274,13 @@ def change_stage(request: ApiRequest, project: str, stage: str, body: StageChang
             stage=row, changes=changes, actor=access.user, seen=seen, texts_follow=body.task is None
         )
     )
+
+
+@stages.post(f"{_ONE}/copies", scopes=[Scope.COLLECT], role=Role.MANAGER, status=201)
+def copy_stage(request: ApiRequest, project: str, stage: str, body: CopyIn) -> StageOut:
+    """A draft with the same questions, terms and sources, without work and without a budget."""
+    access = stage_access(request)
+    return describe(copies.copy_stage(stage=access.stage, actor=access.user, **body.model_dump()))
 
 
 @stages.get(f"{_ONE}/check", scopes=[Scope.READ], role=Role.VIEWER)

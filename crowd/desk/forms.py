@@ -130,6 +130,13 @@ class OpenForm(Form):
     typed = MoneyField(required=False, label="Amount")
 
 
+class CopyForm(Form):
+    """The name of a copy."""
+
+    slug = forms.SlugField(label="Short name of the copy", max_length=80, help_text="Stands in addresses.")
+    title = forms.CharField(label="Title of the copy", max_length=200)
+
+
 class WhyForm(Form):
     """A reason that somebody will read later."""
 

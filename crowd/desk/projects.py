@@ -21,13 +21,14 @@ from core.projects.selectors import may_make_projects, projects_of
 from core.projects.services import ProjectError
 from core.revisions import ConflictError
 from crowd.desk import overview, tables
-from crowd.desk.forms import MemberForm, ProjectForm
+from crowd.desk.forms import CopyForm, MemberForm, ProjectForm
 from crowd.desk.overview import HEADS, drawn
 from crowd.desk.tables import EVENTS, MEMBERS, PROJECTS
 from crowd.services import stages as closing
+from crowd.services.copies import copy_project
 from web.access import ProjectAccess, Role, for_members, on_project
 from web.audit_pages import BY_WAY, chain_state, filter_by_way, jsonl_address, stream_log
-from web.forms import FormError, run_action
+from web.forms import FormError, read_form, run_action
 from web.page_figures import read_together
 from web.pages import show, show_conflict, show_table
 from web.tables import Choices, GridRequest
@@ -175,6 +176,21 @@ def close(request: HttpRequest, access: ProjectAccess) -> HttpResponse:
 
 
 @require_POST
+@on_project(Role.MANAGER)
+def copy(request: HttpRequest, access: ProjectAccess) -> HttpResponse:
+    """A project of this person's own with drafts of all its stages."""
+    made: list[Project] = []
+
+    def action() -> str:
+        asked = read_form(CopyForm(request.POST))
+        made.append(copy_project(project=access.project, owner=access.user, **asked))
+        return "The project is there, with drafts of the stages. Set its budget, then those of the stages."
+
+    answer = run_action(request, action, "desk:settings", access.project.slug)
+    return redirect(PROJECT, made[0].slug) if made else answer
+
+
+@require_POST
 @on_project(Role.OWNER)
 def reopen(request: HttpRequest, access: ProjectAccess) -> HttpResponse:
     """Let stages be made and opened again."""
@@ -280,6 +296,7 @@ def of_project(request: HttpRequest, access: ProjectAccess) -> HttpResponse:
         tab="settings",
         form=ProjectForm(project=access.project),
         member_form=MemberForm(),
+        copy_form=CopyForm(auto_id="copy_%s") if may_make_projects(access.user) else None,
         members=members_of(access),
         sections=overview.settings_sections(access.user, access.project, request),
     )

@@ -85,6 +85,8 @@ def follow_entered(form: forms.Form, made: Listing, *, texts: str, copies: str) 
 
 
 _TASK, _CONFIG, _MADE = "task.", "config.", "made."
+#: The option that may change while people work; it has versions.
+_INSTRUCTIONS = f"{_CONFIG}instructions"
 _RULES = (
     "Rules that all must hold; none: everybody. Country: codes such as US, DE, with In or NotIn. Approval "
     "rate, in percent, and approved count: whole numbers. Passed: Exists, and the short name of a training."
@@ -212,7 +214,7 @@ class StageForm(RevisedForm, forms.Form):
         fixed = {"slug"} if self.stage else set()
         if self.fixed:
             fixed |= {_FIXED.get(name, name) for name in FIXED_ONCE_OPENED}
-            fixed |= {name for name in self.fields if name.startswith(_CONFIG)}
+            fixed |= {name for name in self.fields if name.startswith(_CONFIG)} - {_INSTRUCTIONS}
         for name in fixed & set(self.fields):
             self.fields[name].disabled = True
 

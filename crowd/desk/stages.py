@@ -27,7 +27,7 @@ from core.projects.selectors import last_event
 from core.revisions import ConflictError
 from crowd.desk import tables
 from crowd.desk.access import StageAccess, on_stage
-from crowd.desk.forms import BudgetForm, MinutesForm, OpenForm, ResolveForm, WhyForm
+from crowd.desk.forms import BudgetForm, CopyForm, MinutesForm, OpenForm, ResolveForm, WhyForm
 from crowd.desk.stageform import StageForm, form_for
 from crowd.desk.tables import OPERATIONS
 from crowd.errors import CrowdError
@@ -40,6 +40,7 @@ from crowd.selectors.stage_sizes import counted_of_stage, is_large
 from crowd.selectors.stage_status import standing
 from crowd.selectors.wage import expected_wage, wage
 from crowd.services import review, stages
+from crowd.services.copies import copy_stage
 from crowd.services.publication import Quote, publish_pending, quote
 from crowd.services.responses import is_remembered, roll_back_after, units_to_try
 from crowd.sources import spends_real_money, stages_at
@@ -152,6 +153,21 @@ def edit(request: HttpRequest, access: StageAccess) -> HttpResponse:
     return _form(request, access, form)
 
 
+@require_POST
+@on_stage(Role.MANAGER)
+def copy(request: HttpRequest, access: StageAccess) -> HttpResponse:
+    """A draft with the stage's terms."""
+    made: list[Stage] = []
+
+    def action() -> str:
+        asked = read_form(CopyForm(request.POST))
+        made.append(copy_stage(stage=access.stage, actor=access.user, **asked))
+        return "The draft is there. Change what is to be different; an owner sets its budget."
+
+    answer = run_action(request, action, "desk:edit_stage", access.project.slug, access.stage.slug)
+    return redirect("desk:edit_stage", access.project.slug, made[0].slug) if made else answer
+
+
 def _warn(request: HttpRequest, words: str) -> None:
     if words:
         messages.warning(request, words)
@@ -170,6 +186,8 @@ def _form(request: HttpRequest, access: ProjectAccess, form: StageForm) -> HttpR
         access,
         form=form,
         part=form.cost(access.project.wage_floor_cents),
+        copy_form=CopyForm(auto_id="copy_%s") if form.stage else None,
+        versions=form.stage.instructions.order_by("-version") if form.stage else (),
         status=status,
     )
 

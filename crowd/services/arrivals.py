@@ -184,6 +184,7 @@ def _claim(
             proven=proven,
             arrived_from="" if proven else network,
             draft=draft,
+            instructions_version=hit.stage.instructions_version,
         )
     else:
         assignment = before

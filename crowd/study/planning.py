@@ -32,7 +32,13 @@ from crowd.services.endpoints import (
 from crowd.services.publication import Quote, quote
 from crowd.services.sources import set_sources
 from crowd.services.spenders import allow_spending
-from crowd.services.stages import FIXED_ONCE_OPENED, change_stage, create_stage, has_fixed_terms
+from crowd.services.stages import (
+    FIXED_ONCE_OPENED,
+    change_stage,
+    create_stage,
+    has_fixed_terms,
+    only_says_otherwise,
+)
 from crowd.sources import forget_rows, source_rows, spends_real_money, stages_at
 from crowd.study import documents
 from crowd.study.explain import Finding, Path, Problem, StudyError, not_known, without
@@ -449,6 +455,8 @@ def _fixed_in_stage(path: tuple[str | int, ...], before: Stage, stage: StageFiel
         return
     old, new = documents.stage_document(before), stage.model_dump(mode="json")
     for field in old:
+        if field == "config" and only_says_otherwise(before.kind, old[field], new[field]):
+            continue
         if _COLUMNS.get(field, field) in FIXED_ONCE_OPENED and old[field] != new[field]:
             is_was = f"stays {old[field]}" if isinstance(old[field], str | int) else "stays as it is"
             yield _fixed(

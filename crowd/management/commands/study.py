@@ -12,9 +12,12 @@ from django.core.management.base import BaseCommand, CommandError
 from core.accounts.commandline import user_named
 from core.money import dollars
 from core.projects.models import Project
+from core.projects.services import ProjectError
 from crowd.desk.tables import stage_cards
 from crowd.errors import CrowdError
+from crowd.models import Stage
 from crowd.services import stages as closing
+from crowd.services.copies import copy_project, copy_stage
 from crowd.services.publication import Quote
 from crowd.study import planning, reference
 from crowd.study.documents import study_toml
@@ -64,6 +67,15 @@ class Command(BaseCommand):
             )
             end.add_argument("--json", action="store_true")
             end.set_defaults(run=run)
+        copy = commands.add_parser("copy", help="drafts with the terms of a stage, or of a project's stages")
+        copy.add_argument("what", metavar="PROJECT[/STAGE]")
+        copy.add_argument("slug", help="the short name of the copy")
+        copy.add_argument("--title", default="", help="default: that of what is copied")
+        copy.add_argument(
+            "--as", dest="user", metavar="USER", help="who owns a new project, and whom the log names"
+        )
+        copy.add_argument("--json", action="store_true")
+        copy.set_defaults(run=self.copy)
         fields = commands.add_parser("fields", help="print all fields that a file can have")
         fields.set_defaults(run=self.show_fields)
 
@@ -180,6 +192,31 @@ class Command(BaseCommand):
             self.stdout.write(json.dumps({"project": row.slug, "closed_at": at}))
             return
         self.stdout.write(f"{row.slug} is {state}.")
+
+    def copy(self, options: dict[str, Any]) -> None:
+        """Copy a stage within its project, or a project."""
+        name, _, stage_slug = options["what"].partition("/")
+        project, slug, actor = _project({"project": name}), options["slug"], user_named(options["user"])
+        try:
+            if stage_slug:
+                stage = (
+                    Stage.objects.filter(project=project, slug=stage_slug).select_related("endpoint").first()
+                )
+                if stage is None:
+                    raise CommandError(f"{project.slug} has no stage {stage_slug!r}.")
+                made = copy_stage(stage=stage, slug=slug, title=options["title"], actor=actor)
+                facts = {"project": project.slug, "stage": made.slug}
+            elif actor is None:
+                raise CommandError("Say who owns the new project: --as USER.")
+            else:
+                title = options["title"] or project.title
+                facts = {"project": copy_project(project=project, slug=slug, title=title, owner=actor).slug}
+        except (CrowdError, ProjectError) as error:
+            raise CommandError(str(error)) from error
+        if options["json"]:
+            self.stdout.write(json.dumps(facts))
+        else:
+            self.stdout.write(f"{'/'.join(facts.values())} is there; its stages are drafts without a budget.")
 
     def show_fields(self, _options: dict[str, Any]) -> None:
         """Print the reference of all fields as Markdown."""
