@@ -17,6 +17,7 @@ from django.db.models.expressions import Combinable
 
 from crowd.bundles import Bundle
 from crowd.models import Endpoint, Stage, StageSource
+from people.models import StudyLink
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,6 +140,20 @@ def forget_rows(stage: Stage) -> None:
 def spends_real_money(stage: Stage) -> bool:
     """Whether any source of the stage pays real money."""
     return stage.endpoint.real_money or any(row.endpoint.real_money for row in source_rows(stage))
+
+
+def is_unpaid(stage: Stage) -> bool:
+    """Whether its people get no money: all come by study links, which promise none.
+
+    As long as a project has no links, a reward of nothing says so.
+    """
+    if any(here.endpoint.protocol != Endpoint.Protocol.LINK for here in stages_at(stage)):
+        return False
+    links = StudyLink.objects.filter(project=stage.project_id)
+    promised = set(links.order_by().values_list("compensation", flat=True).distinct())
+    if not promised:
+        return stage.reward_cents == 0
+    return not promised & {StudyLink.Compensation.PANEL, StudyLink.Compensation.MONEY}
 
 
 def is_closed(here: Stage) -> bool:

@@ -139,7 +139,7 @@ def _costs(stage: Stage) -> dict[str, Any]:
         "fees_cents": spent["fees"] or 0,
         "median_seconds": hours.median_seconds if hours.assignments else None,
         "cents_per_hour": hours.cents_per_hour if hours.assignments else None,
-        "below_floor": hours.below if hours.assignments else None,
+        "below_floor": hours.below if hours.assignments and not hours.unpaid else None,
     } | _sources(stage)
 
 

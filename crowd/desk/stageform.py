@@ -18,6 +18,7 @@ from crowd.rights import usable_endpoints
 from crowd.selectors.stage_status import allotted_cents, over_budget
 from crowd.services.publication import PER, Estimate, Terms, estimate
 from crowd.services.stages import FIXED_ONCE_OPENED, has_fixed_terms, is_made, listing_of, made_listing
+from crowd.sources import is_unpaid
 from crowd.study.documents import COLUMNS, stage_columns, stage_document
 from crowd.study.schema import StageFields, TaskFields
 from web.forms import RevisedForm
@@ -28,7 +29,12 @@ _MOST_PEOPLE, _MOST_SECONDS = 10_000, 36_000
 
 
 def cost_of(
-    entered: Callable[[str], Any], endpoint: Endpoint | None, *, units: int, wage_floor_cents: int
+    entered: Callable[[str], Any],
+    endpoint: Endpoint | None,
+    *,
+    units: int,
+    wage_floor_cents: int,
+    unpaid: bool = False,
 ) -> Estimate | None:
     """The cost of `units` units by what was entered; None while numbers are missing or wrong."""
     try:
@@ -40,6 +46,7 @@ def cost_of(
             reward_cents=entered_cents(str(entered("reward"))),
             fee_profile=endpoint.fee_profile if endpoint else "none-1",
             seconds=seconds if seconds is not None and 0 < seconds <= _MOST_SECONDS else None,
+            unpaid=unpaid,
         )
     except (ValueError, ArithmeticError, TypeError):
         return None
@@ -241,12 +248,22 @@ class StageForm(RevisedForm, forms.Form):
             endpoint,
             units=PER if units is None else units,
             wage_floor_cents=wage_floor_cents,
+            unpaid=self._unpaid(endpoint),
         )
         return CostView(entered, units is not None, endpoint.currency if endpoint else "")
+
+    def _unpaid(self, endpoint: Endpoint | None) -> bool:
+        """Whether what is entered would earn people no money."""
+        if self.stage is not None:
+            return is_unpaid(self.stage)
+        is_link = endpoint is not None and endpoint.protocol == Endpoint.Protocol.LINK
+        return is_link and str(self["reward"].value() or "0").strip("0. ") == ""
 
     def caution(self) -> str:
         """That the budget as it is entered goes beyond the project's; empty where it does not."""
         if self.project is None or "budget" not in self.fields:
+            return ""
+        if self.stage is not None and is_unpaid(self.stage):
             return ""
         try:
             entered = cents(str(self["budget"].value() or "0"))

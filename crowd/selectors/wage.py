@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from statistics import median
 
 from crowd.models import Assignment, Stage
-from crowd.sources import is_closed, stages_at
+from crowd.sources import is_closed, is_unpaid, stages_at
 
 #: Below so many assignments the median says little, and the meter says so.
 ENOUGH = 10
@@ -16,6 +16,7 @@ class Wage:
     """Median active time in seconds and the hourly pay it makes, in cents.
 
     Where nobody worked yet, `assignments` is 0 and both come from what the researcher expects, or are None.
+    Of `unpaid` work only the time is known.
     """
 
     assignments: int
@@ -23,6 +24,7 @@ class Wage:
     cents_per_hour: int | None
     floor_cents: int
     simulated: bool = False
+    unpaid: bool = False
 
     @property
     def below(self) -> bool:
@@ -36,7 +38,7 @@ class Wage:
 
     def fair_reward_cents(self) -> int | None:
         """The least reward that pays the floor at this median, rounded up."""
-        if self.median_seconds is None:
+        if self.median_seconds is None or self.unpaid:
             return None
         return -int(-self.median_seconds * self.floor_cents // 3600)
 
@@ -61,13 +63,16 @@ def wage(stage: Stage) -> Wage:
         active = telemetry.get("active_ms") if isinstance(telemetry, dict) else None
         seconds.append(active / 1000 if active else ((stored_at or arrived_at) - arrived_at).total_seconds())
         simulated += is_simulated
-    floor = stage.project.wage_floor_cents
     if not seconds:
         return expected_wage(stage)
     middle = max(1.0, median(seconds))
-    return Wage(
-        len(seconds), middle, int(lowest_reward(stage) * 3600 / middle), floor, simulated == len(seconds)
-    )
+    return _wage(stage, len(seconds), middle, simulated=simulated == len(seconds))
+
+
+def _wage(stage: Stage, assignments: int, seconds: float | None, *, simulated: bool = False) -> Wage:
+    unpaid = is_unpaid(stage)
+    per_hour = int(lowest_reward(stage) * 3600 / seconds) if seconds and not unpaid else None
+    return Wage(assignments, seconds, per_hour, stage.project.wage_floor_cents, simulated, unpaid)
 
 
 def lowest_reward(stage: Stage) -> int:
@@ -79,8 +84,4 @@ def lowest_reward(stage: Stage) -> int:
 
 def expected_wage(stage: Stage) -> Wage:
     """What the time that the researcher expects would pay, before anybody worked."""
-    floor = stage.project.wage_floor_cents
-    if not stage.expected_seconds:
-        return Wage(0, None, None, floor)
-    seconds = float(stage.expected_seconds)
-    return Wage(0, seconds, int(lowest_reward(stage) * 3600 / seconds), floor)
+    return _wage(stage, 0, float(stage.expected_seconds) if stage.expected_seconds else None)

@@ -256,6 +256,7 @@ class Terms:
     reward_cents: int
     fee_profile: str
     seconds: int | None = None
+    unpaid: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -293,14 +294,15 @@ def estimate(terms: Terms, *, units: int, wage_floor_cents: int) -> Estimate:
         for size in sizes
     )
     people = bundled * terms.redundancy
-    per_hour = int(terms.reward_cents * 3600 / terms.seconds) if terms.seconds else None
+    seconds = float(terms.seconds) if terms.seconds else None
+    per_hour = int(terms.reward_cents * 3600 / seconds) if seconds and not terms.unpaid else None
     return Estimate(
         units=units,
         hits=bundled * len(sizes),
         assignments=people,
         reward_cents=people * terms.reward_cents,
         fee_cents=bundled * fees,
-        pay=Wage(0, float(terms.seconds) if terms.seconds else None, per_hour, wage_floor_cents),
+        pay=Wage(0, seconds, per_hour, wage_floor_cents, unpaid=terms.unpaid),
         work_seconds=people * terms.seconds if terms.seconds else None,
     )
 

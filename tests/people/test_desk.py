@@ -8,6 +8,8 @@ from django.core import mail
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
+from crowd.models import Stage
+from crowd.selectors.wage import wage
 from people import rosters
 from people.errors import PeopleError
 from people.models import ConsentText, Guest, RosterRow, StudyLink
@@ -213,3 +215,21 @@ def test_a_consent_text_is_looked_at_and_saved_as_a_version(desk, stage):
     assert ConsentText.objects.get().body == "# Hello\n\n**You**"
     desk.post(at, form | {"body": "Other"})
     assert ConsentText.objects.count() == 2
+
+
+def test_a_study_that_pays_nothing_is_not_told_about_money(stage, new_link, manager, client):
+    client.force_login(manager)
+    Stage.objects.filter(pk=stage.pk).update(expected_seconds=3600)
+    pages = [
+        f"/desk/projects/{stage.project.slug}/stages/{stage.slug}/{page}" for page in ("", "open/", "edit/")
+    ]
+
+    def money_words() -> list[str]:
+        said = " ".join(client.get(page).content.decode() for page in pages)
+        return [words for words in ("fair reward", "the floor of", "$0.10", "below") if words in said]
+
+    link = new_link(compensation="credit")
+    assert money_words() == []
+    assert wage(Stage.objects.get()).unpaid
+    StudyLink.objects.filter(pk=link.pk).update(compensation="money")
+    assert money_words() == ["fair reward", "the floor of", "$0.10", "below"]
