@@ -17,6 +17,7 @@ mixtures, so this is a warning and never more.
 """
 
 import random
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from math import log
@@ -24,7 +25,7 @@ from statistics import fmean, median
 from typing import Any
 
 from annotation.flags import Flag, FlaggedAnswer, FlagQuery, Limits, Work
-from annotation.likeness import Passages, Token, alike, copied, folded, script_of, tokens, words_of
+from annotation.likeness import Passages, Token, alike, copied, folded, script_of, shingles, tokens, words_of
 
 LEAST_LETTERS = 4
 LEAST_TOLD = 60
@@ -381,6 +382,8 @@ def own_flags(
             *spelling_flags(answer.text, asked, limits),
             *(language_flags(answer.text, asked) if check_language else []),
             *canary_flags(answer.text, answer.canary),
+            *empty_flags(answer.text, limits),
+            *reference_flags(answer.text),
             *listed_flags(answer.text, limits),
         ]
         for answer in answers
@@ -395,6 +398,42 @@ def relative_flags(answers: Sequence[FlaggedAnswer], limits: Limits) -> dict[int
         for key, flags in more.items():
             found[key].extend(flags)
     return found
+
+
+# Answers that say nothing by themselves.
+#
+# `near-empty`: fewer words than `least_words`, or only such as people type to get on. A name or a number is a
+# whole answer. Of scripts without spaces, pairs of characters count as words.
+# `self-referring`: phrases of people who answered elsewhere, or who do not know, in English; of a long answer
+# only at its beginning, since "as mentioned above" within an explanation is usual.
+
+_POINTS = re.compile(
+    r"\b(see|as|same|like|look|read|refer|stated|mentioned|written|answered|given|said)\b[^.!?]{0,30}"
+    r"\b(above|below|before|already|earlier|previous|previously|last|passages?|links?)\b"
+    r"|\b(idk|dunno|no idea|no answer|not sure|n/a|google it|look it up)\b"
+    r"|\b(do not|don['\u2019]?t|cannot|can['\u2019]?t) (know|answer|find)\b",
+    re.IGNORECASE,
+)
+_SHORT, _BEGINNING = 8, 25
+_FILLERS = frozenset(
+    {"asdf", "good", "na", "nice", "nil", "none", "nothing", "null", "ok", "okay", "test", "x", "xx"}
+)
+
+
+def empty_flags(text: str, limits: Limits) -> list[Flag]:
+    """The flag `near-empty`, or none."""
+    words = shingles(text)
+    if len(words) >= limits.least_words and not words <= _FILLERS:
+        return []
+    return [Flag("near-empty", float(len(words)), float(limits.least_words))]
+
+
+def reference_flags(text: str) -> list[Flag]:
+    """The flag `self-referring`, or none."""
+    match = _POINTS.search(text)
+    if match is None or (len(tokens(text)) > _SHORT and match.start() > _BEGINNING):
+        return []
+    return [Flag("self-referring", evidence={"spans": [{"start": match.start(), "end": match.end()}]})]
 
 
 # Words that a researcher listed, such as offensive ones.

@@ -24,6 +24,7 @@ class Limits:
     typing_rate: float = 600.0
     spelling_share: float = 0.3
     length_z: float = 3.5
+    least_words: int = 1
     listed_words: tuple[str, ...] = ()
 
 
@@ -144,6 +145,19 @@ FLAGS: Mapping[str, FlagDescription] = {
             "Far longer or shorter than the other answers to this query.",
             "number",
             "robust z",
+        ),
+        FlagDescription(
+            "near-empty",
+            "nearly empty",
+            "Too few words, or only words that say nothing, such as “none” or “test”.",
+            "number",
+            "words",
+        ),
+        FlagDescription(
+            "self-referring",
+            "refers elsewhere",
+            "It points to what its readers do not see, such as “see above”, or says that its writer does not "
+            "know.",
         ),
         FlagDescription(
             "listed-word",

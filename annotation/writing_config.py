@@ -66,6 +66,9 @@ class WritingConfig(StageConfig):
         le=100,
         description="Flag: robust distance of a length from the others of the query.",
     )
+    least_words: int = Field(
+        default=1, ge=1, le=50, description="Flag: answers of fewer words, and those that say nothing."
+    )
     canary: bool = Field(
         default=False,
         description="Put a line into the page that people do not see and a pasted page has, asking language "
@@ -82,7 +85,7 @@ class WritingConfig(StageConfig):
     advanced: ClassVar[frozenset[str]] = frozenset(
         {
             "copy_share", "copy_run", "same_from", "near_ratio", "pasted_share", "typing_rate",
-            "spelling_share", "length_z", "canary", "listed_words",
+            "spelling_share", "length_z", "least_words", "canary", "listed_words",
         }
     )  # fmt: skip
 

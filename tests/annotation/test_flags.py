@@ -434,3 +434,29 @@ def test_every_flag_has_words_for_its_value_and_its_evidence():
     for flag in found:
         assert FLAGS[flag.name].meaning
         assert isinstance(details(flag.name, flag.evidence), str)
+
+
+# Answers that say nothing by themselves
+
+
+def test_answers_that_point_elsewhere_or_say_next_to_nothing_are_flagged():
+    asked = FlagQuery("what is the capital of italy", ())
+    for text, expected in {
+        "see above 9": ["self-referring"],
+        "Same as before.": ["self-referring"],
+        "I don\u2019t know": ["self-referring"],
+        "As the passage says, it is Rome, which lies along the shores of the river Tiber in Italy.": [
+            "self-referring"
+        ],
+        "Rome": [],
+        "1871": [],
+        "?": ["near-empty"],
+        "ok, nice": ["near-empty"],
+        "罗马是首都": [],
+        "It is Rome.": [],
+        "Rome is the capital, which it has been since 1871, as the map that was given before shows.": [],
+    }.items():
+        flags = flags_of(asked, [FlaggedAnswer(1, 1, text)], LIMITS, check_language=False)[1]
+        assert [flag.name for flag in flags if flag.name in ("near-empty", "self-referring")] == expected, (
+            text
+        )

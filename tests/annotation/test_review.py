@@ -235,6 +235,8 @@ def test_every_flag_can_be_shown_with_its_evidence(manager, stage):
         "Roem si teh captial ciyt fo Itlay adn hsa bene.",
         "La capitale de l'Italie est bien entendu la ville de Rome, comme tout le monde le sait.",
         " ".join(f"{longer}{number}" for number in range(21)),
+        "See above, please.",
+        "nothing",
     ]
     for number, text in enumerate(texts):
         write(stage, query, text, worker=f"A{number}")
@@ -321,7 +323,7 @@ def test_the_number_of_statements_does_not_grow_with_the_answers(
         for name in ("A1", "A2", "A3"):
             write(stage, query, f"{PASSAGE} {name}", worker=name)
     settle(stage)
-    worker = Answer.objects.first().worker_id
+    worker = Answer.objects.filter(stage=stage).first().worker_id
     for address, most in (
         (at(stage, "answers") + "?order=flagged", 14),
         (at(stage, "answers_of_query", pk=queries[0].pk), 18),

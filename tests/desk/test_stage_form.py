@@ -220,7 +220,7 @@ def test_working_out_the_cost_stores_nothing_and_keeps_what_was_entered(owner, p
 
 def test_the_cost_of_a_stage_that_is_there_stands_in_its_form(owner, stage):
     page = owner.get(at("edit_stage", stage)).content.decode()
-    assert "for all 2 units: 2 HITs, 6 assignments" in page
+    assert "for all 2 units: 2 HITs, 6 assignments" in " ".join(page.split())
     owner.post(at("edit_stage", stage), {"step": "cost", "title": "Another"})
     assert Stage.objects.get().title == "A poll"
 
