@@ -202,7 +202,7 @@ SCORES = Grid(
 
 _COLUMNS = (
     "candidate", "query_key", "query", "system", "answer", "n_raw", "n_kept", "mean", "sd", "median",
-    "trimmed_mean", "score_adjusted", "simulated",
+    "trimmed_mean", "score_adjusted", "simulated", "comments",
 )  # fmt: skip
 
 
@@ -265,5 +265,15 @@ def _lines(stage: Stage, run: FilterRun | None, rows: Any) -> Iterator[str]:
     yield csv_text([_COLUMNS])
     for some in selectors.written_scores(rows):
         simulated = selectors.find_simulated(stage, (row[0] for row in some))
+        comments = selectors.comments_on(stage, [row[0] for row in some])
         marks = {True: "true", False: "false"}
-        yield csv_text((row[0], *map(cell, row[1:5]), *row[5:], marks[row[0] in simulated]) for row in some)
+        yield csv_text(
+            (
+                row[0],
+                *map(cell, row[1:5]),
+                *row[5:],
+                marks[row[0] in simulated],
+                cell(" | ".join(comments.get(row[0], []))),
+            )
+            for row in some
+        )

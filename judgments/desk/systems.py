@@ -30,6 +30,8 @@ from judgments.answer_files import FIELDS, FORMATS, LONGEST_SYSTEM, NAMES, RULES
 from judgments.models import Candidate, CandidateSource, System
 from judgments.selectors import candidates as selectors
 from judgments.selectors.candidates import AnswerScore, Filters, reference_texts
+from judgments.selectors.judges import judgments_by_stage
+from judgments.selectors.ratings import scale_of
 from judgments.services import candidates as services
 from judgments.services.imports import Options, preview
 from judgments.tasks import IMPORT
@@ -260,6 +262,7 @@ def candidate(request: HttpRequest, access: ProjectAccess, *, pk: int) -> HttpRe
         references=reference_texts([row.query_id]).get(row.query_id, []),
         beside=links_of_query(access.project, row.query, {"candidate": row.pk}),
         said=selectors.load_answer_scores([pk]).get(pk, AnswerScore()),
+        stages=[(each, scale_of(each.stage)) for each in judgments_by_stage(row)],
         out=selectors.OUT,
         why_form=AnswerReasonForm(),
     )

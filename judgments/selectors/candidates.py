@@ -202,45 +202,51 @@ def _with_figures(found: QuerySet[Candidate], order: str) -> QuerySet[Candidate]
     """`mean_score` or `judgment_count`, where the order asks for it."""
     if order == "mean":
         scores = Score.objects.filter(candidate=OuterRef("pk"), run__in=FilterRun.objects.in_force())
-        mean = scores.order_by().values("candidate").annotate(value=Avg("mean")).values("value")
-        return found.annotate(mean_score=Coalesce(Subquery(mean), "imported_score__mean"))
+        newest = scores.order_by("-run__stage").values("mean")[:1]
+        return found.annotate(mean_score=Coalesce(Subquery(newest), "imported_score__mean"))
     return found.annotate(judgment_count=Count("judgments")) if order == "judged" else found
 
 
 @dataclass(frozen=True, slots=True)
 class AnswerScore:
-    """What people said about an answer: judgments, and the mean score.
+    """What people said about an answer in one judging stage: the newest that has a score, else judgments.
 
-    The mean is that by the filter runs in force, or the imported one.
-    `simulated`: a program gave at least one of the judgments, or the imported score, in place of a person.
+    `judgments` are all of that stage; `mean` is that of the `kept` ones by its filters in force, or the
+    imported one. `simulated`: a program gave at least one of the judgments, or the imported score, in place
+    of a person.
     """
 
     judgments: int = 0
     mean: float | None = None
     simulated: bool = False
+    kept: int | None = None
 
 
 def load_answer_scores(candidates: Iterable[int]) -> dict[int, AnswerScore]:
     """What was said about each, in three statements; those about whom nothing was said are missing."""
     wanted = list(candidates)
-    judgments = Judgment.objects.filter(candidate__in=wanted).order_by().values_list("candidate")
-    rows = judgments.annotate(n=Count("pk"), by_programs=Count("pk", filter=Q(worker__simulated=True)))
-    counts = {pk: (n, by_programs > 0) for pk, n, by_programs in rows}
-    means = dict(
-        Score.objects.filter(candidate__in=wanted, run__in=FilterRun.objects.in_force())
-        .order_by()
-        .values_list("candidate")
-        .annotate(value=Avg("mean"))
+    judgments = (
+        Judgment.objects.filter(candidate__in=wanted).values_list("candidate", "stage").order_by("stage")
     )
+    rows = judgments.annotate(n=Count("pk"), by_programs=Count("pk", filter=Q(worker__simulated=True)))
+    counts = {(pk, stage): (n, by_programs > 0) for pk, stage, n, by_programs in rows}
+    shown = dict(counts.keys())
+    scores = Score.objects.filter(candidate__in=wanted, run__in=FilterRun.objects.in_force())
     found = {
         pk: AnswerScore(0, mean, simulated)
         for pk, mean, simulated in ImportedScore.objects.filter(candidate__in=wanted).values_list(
             "candidate", "mean", "simulated"
         )
     }
-    for pk in counts.keys() | means.keys():
-        n, simulated = counts.get(pk, (0, False))
-        found[pk] = AnswerScore(n, means.get(pk), simulated)
+    means: dict[int, tuple[float | None, int | None]] = {}
+    for pk, stage, mean, kept in scores.order_by("run__stage").values_list(
+        "candidate", "run__stage", "mean", "n_kept"
+    ):
+        means[pk], shown[pk] = (mean, kept), stage
+    for pk, stage in shown.items():
+        n, simulated = counts.get((pk, stage), (0, False))
+        of_kept, kept_ones = means.get(pk, (None, None))
+        found[pk] = AnswerScore(n, of_kept, simulated, kept_ones)
     return found
 
 

@@ -8,7 +8,7 @@ from math import isnan
 from statistics import median, quantiles
 from typing import TYPE_CHECKING, Any
 
-from django.db.models import Count, IntegerField, Q
+from django.db.models import Avg, Count, IntegerField, Q
 from django.db.models.fields.json import KeyTextTransform
 from django.db.models.functions import Cast
 
@@ -16,7 +16,7 @@ from core.jobs.figures import FigureKind
 from core.projects.models import Project
 from crowd.models import Assignment, Exclusion, Stage, Worker
 from crowd.selectors.stage_sizes import is_large
-from judgments.models import CheckAnswer, FilterRun, Judgment, Verdict
+from judgments.models import Candidate, CheckAnswer, FilterRun, Judgment, Score, Verdict
 from judgments.rules import score_classes
 from judgments.selectors.live import live
 from judgments.selectors.ratings import (
@@ -143,6 +143,41 @@ def with_verdicts(stage: Stage, rows: Sequence[Judgment]) -> list[tuple[Judgment
     )
     by_judgment = {verdict.judgment_id: verdict for verdict in found}
     return [(row, by_judgment.get(row.pk)) for row in rows]
+
+
+@dataclass(frozen=True, slots=True)
+class StageJudgments:
+    """What one judging stage said about an answer: all of its judgments, and the kept ones."""
+
+    stage: Stage
+    judgments: int
+    mean: float
+    score: Score | None
+    rows: list[tuple[Judgment, Verdict | None]]
+
+
+#: Judgments of a stage that the page of an answer lists.
+MOST_SHOWN = 100
+
+
+def judgments_by_stage(candidate: Candidate) -> list[StageJudgments]:
+    """What each judging stage said about an answer, the newest stage first."""
+    rows = Judgment.objects.filter(candidate=candidate)
+    stages = Stage.objects.filter(pk__in=rows.values("stage")).select_related("project").order_by("-pk")
+    scores = {
+        score.run.stage_id: score
+        for score in candidate.scores.filter(run__in=FilterRun.objects.in_force()).select_related("run")
+    }
+    found = []
+    for stage in stages:
+        of_stage = rows.filter(stage=stage)
+        figures = of_stage.aggregate(n=Count("pk"), mean=Avg("score"))
+        listed = list(of_stage.select_related("worker").order_by("pk")[:MOST_SHOWN])
+        mean = float(figures["mean"]) * float(scale_of(stage).unit)
+        found.append(
+            StageJudgments(stage, figures["n"], mean, scores.get(stage.pk), with_verdicts(stage, listed))
+        )
+    return found
 
 
 def record(worker: Worker, projects: Any) -> list[ProjectRecord]:

@@ -166,6 +166,15 @@ def find_simulated(stage: Stage, candidates: Iterable[int]) -> set[int]:
     return set(rows.order_by().values_list("candidate_id", flat=True).distinct())
 
 
+def comments_on(stage: Stage, candidates: Sequence[int]) -> dict[int, list[str]]:
+    """What judges wrote beside their scores of the candidates, in the order of their work."""
+    rows = Judgment.objects.filter(stage=stage, candidate__in=candidates).exclude(comment="").order_by("pk")
+    found: dict[int, list[str]] = {}
+    for candidate, comment in rows.values_list("candidate_id", "comment"):
+        found.setdefault(candidate, []).append(comment)
+    return found
+
+
 def systems(stage: Stage) -> list[str]:
     """Names of the project's systems that have answers."""
     answered = Exists(Candidate.objects.filter(system=OuterRef("pk")))

@@ -565,9 +565,11 @@ def test_the_table_of_scores_runs_no_formula():
     place = make_place()
     people(place)
     query_of(place, "q1", text="=cmd|calc")
-    judge(place, [("q1", "A1", 3)])
+    judge(place, [("q1", "A1", 3), ("q1", "A2", 4)])
+    Judgment.objects.update(comment="=cmd|too short")
     answer = b"".join(as_("viewer").get(at(place, "scores_csv"))).decode()
     assert "'=cmd|calc" in answer
+    assert answer.splitlines()[-1].endswith(",'=cmd|too short | =cmd|too short")
 
 
 # Judges

@@ -16,7 +16,9 @@ from core.jobs.runner import run
 from core.projects.models import Event
 from core.projects.services import create_project
 from crowd.models import Worker
-from judgments.models import Candidate, CandidateSource, FilterRun, Score, System
+from judgments.models import Candidate, CandidateSource, FilterRun, Judgment, Score, System
+from judgments.selectors.candidates import AnswerScore, load_answer_scores
+from tests.annotation.world import make_stage
 from tests.cases import apart
 from tests.desk.conftest import HOSTILE, as_, endpoint, manager, people, project, stage  # noqa: F401
 from tests.judgments.candidates_world import judge, make_candidate, make_query, make_system
@@ -95,6 +97,34 @@ def test_a_viewer_sees_no_forms(as_, system, oak):
     candidate = make_candidate(system, oak, "It is old.", aside="exact")
     for page in (HOME, at("system", system.pk), at("candidate", candidate.pk)):
         assert "csrfmiddlewaretoken" not in as_("viewer").get(page).content.decode().split("<main")[1]
+
+
+def test_an_answers_page_has_each_stages_figures_with_the_comments(manager, project, system, oak):
+    candidate = make_candidate(system, oak, "It is old.")
+    first, second = make_stage("screening", project), make_stage("screening", project)
+    for mark in (5, 5):
+        judge(candidate, mark, first)
+    score(candidate, 5.0)
+    run = FilterRun.objects.create(
+        stage=second,
+        state="in force",
+        recipe="none",
+        parameters={},
+        last_judgment=0,
+        created_at=candidate.created_at,
+    )
+    Score.objects.create(run=run, candidate=candidate, n_raw=3, n_kept=2, mean=3.5)
+    for mark in (4, 3, 1):
+        judge(candidate, mark, second)
+    Judgment.objects.filter(score=1).update(comment="Not what was asked.")
+    assert load_answer_scores([candidate.pk]) == {candidate.pk: AnswerScore(3, 3.5, False, 2)}
+    page = " ".join(manager.get(at("candidate", candidate.pk)).content.decode().split())
+    assert "Not what was asked." in page
+    for figures in (
+        "All 3 judgments</dt> <dd>mean 2.67", "The 2 that the filters keep</dt> <dd>mean 3.50",
+        "All 2 judgments</dt> <dd>mean 5.00", "The 1 that the filters keep</dt> <dd>mean 5.00",
+    ):  # fmt: skip
+        assert figures in page
 
 
 # The table
