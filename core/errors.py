@@ -18,6 +18,12 @@ class ActionError(Exception):
         return False
 
 
+class NameTakenError(ActionError):
+    """Something has this name already; `field` is the one that holds it."""
+
+    field = "slug"
+
+
 def on_failure(act: Callable[[BaseException], object]) -> AbstractContextManager[None]:
     """Call `act` with whatever ends the block early, also a cancellation; then that goes on its way."""
     return _FailureHook(act)

@@ -10,11 +10,21 @@ CrowdError
 └── WorkRefusedError     a worker cannot do this; says why and what to do
 """
 
-from core.errors import ActionError
+from core.errors import ActionError, NameTakenError
 
 
 class CrowdError(ActionError):
     """Something that cannot be done; nothing was changed."""
+
+
+class StageNameTakenError(NameTakenError, CrowdError):
+    """There is a stage of this short name in the project."""
+
+
+class EndpointNameTakenError(NameTakenError, CrowdError):
+    """There is an endpoint of this name."""
+
+    field = "name"
 
 
 class BudgetError(CrowdError):

@@ -35,7 +35,8 @@ with Client(os.environ["DISTILLERY_URL"], os.environ["DISTILLERY_TOKEN"]) as cli
         print(f"{kind}: {stage.open(wait_s=120).total_cents / 100:.2f} with fees.")
         print(f"{kind}: {stage.simulate(workers=12, seed=7)['submitted']} assignments.")
         stage.wait_until_collected()
-    print(stage.apply_filters("default").sentence)
+    counts = stage.apply_filters("default").counts
+    print(f"Filters removed {counts['removed_ratings']} of {counts['ratings']} ratings.")
     release = project.build_release(formats=["jsonl"], include=["undecided"])
     report = release.evaluate(metrics=["bleu-1", "rouge-l"], replicates=200, draws=199)
     print(f"Release {release.version}: {len(release.scores().to_list())} scores, best metric {report.best}")

@@ -29,7 +29,7 @@ from marketplace.services.hits import return_assignment
 from marketplace.sweep import settle
 from marketplace.taskpages import guest_address
 from people.models import Guest, Outcome, StudyLink, Visit
-from people.owners import NextTask, OwnerKind, Target
+from people.owners import LinkChoice, NextTask, OwnerKind, Target
 from people.visits import LEFT_OUT
 
 State = models.Holding.State
@@ -244,9 +244,9 @@ class RequesterTarget(Target):
 
     kind, label = "requester", "Requester"
 
-    def choices(self, owner: Owner) -> list[tuple[int, str]]:
+    def choices(self, owner: Owner) -> list[LinkChoice]:
         """The requester."""
-        return [(owner.pk, "all open HITs")] if owner.kind == Owner.Kind.REQUESTER else []
+        return [LinkChoice(owner.pk, "all", "all open HITs")] if owner.kind == Owner.Kind.REQUESTER else []
 
     def hits(self, link: StudyLink) -> QuerySet[models.HIT]:
         """What the link leads to; nothing that belongs to another requester."""
@@ -283,13 +283,16 @@ class BatchTarget(RequesterTarget):
 
     kind, label = "batch", "Batch"
 
-    def choices(self, owner: Owner) -> list[tuple[int, str]]:
+    def choices(self, owner: Owner) -> list[LinkChoice]:
         """Batches that are not cancelled, the newest first; a draft has work once it is published."""
         if owner.kind != Owner.Kind.REQUESTER:
             return []
         rows = models.Batch.objects.filter(requester=owner.pk, extends=None, task_count__gt=0)
         rows = rows.exclude(state=models.Batch.State.CANCELLED).order_by("-number")
-        return [(pk, f"{number}, {name}") for pk, number, name in rows.values_list("pk", "number", "name")]
+        return [
+            LinkChoice(pk, str(number), f"{number}, {name}")
+            for pk, number, name in rows.values_list("pk", "number", "name")
+        ]
 
     def hits(self, link: StudyLink) -> QuerySet[models.HIT]:
         """The batch's."""

@@ -24,7 +24,7 @@ from people import selectors
 from people.consents import first_values, newest_text, save_text
 from people.links import LinkPlan
 from people.models import ConsentText, Outcome, RosterRow, StudyLink
-from people.owners import all_choices, columns_of, kind_of, project_owner
+from people.owners import all_choices, choice_labels, columns_of, kind_of, project_owner
 from people.selectors import roster_lines, visit_facts
 from people.visits import why_closed
 from web.api.access import ACCOUNT, STAFF, ApiRequest, Role, project_access
@@ -135,14 +135,14 @@ class LinkChanges(Body):
 
 def list_targets(owner: Owner) -> LinkTargets:
     """All that links of the owner can lead to."""
-    return LinkTargets(items=[LinkTarget(target=key, label=label) for key, label in all_choices(owner)])
+    return LinkTargets(items=[LinkTarget(target=key, label=label) for key, label in choice_labels(owner)])
 
 
 def list_page(owner: Owner, paging: PageRequest, *, manages: bool) -> Page[LinkOut]:
     """A page of the owner's links."""
     page = page_of(selectors.links_of(owner), paging, key=("pk",), within=owner.pk)
-    labels = dict(all_choices(owner))
-    return Page(items=[_describe(row, labels, manages=manages) for row in page.items], next=page.next)
+    targets = _targets(owner)
+    return Page(items=[_describe(row, targets, manages=manages) for row in page.items], next=page.next)
 
 
 def create(owner: Owner, plan: LinkPlan, user: User) -> LinkOut:
@@ -181,16 +181,21 @@ def find_link(owner: Owner, pk: int) -> StudyLink:
 def describe(link: StudyLink, *, manages: bool) -> LinkOut:
     """A link as it is now, with how many people came."""
     row = selectors.links_of(link.owner).get(pk=link.pk)
-    return _describe(row, dict(all_choices(link.owner)), manages=manages)
+    return _describe(row, _targets(link.owner), manages=manages)
 
 
-def _describe(row: Any, labels: Mapping[str, str], *, manages: bool) -> LinkOut:
-    target = f"{row.target_kind}:{row.target_id}"
+def _targets(owner: Owner) -> dict[tuple[str, int], tuple[str, str]]:
+    """Names and words of what links can lead to, by kind and key of the row."""
+    return {(kind, pk): (key, words) for key, (kind, pk, words) in all_choices(owner).items()}
+
+
+def _describe(row: Any, targets: Mapping[tuple[str, int], tuple[str, str]], *, manages: bool) -> LinkOut:
+    target, leads_to = targets.get((row.target_kind, row.target_id), (f"{row.target_kind}:", ""))
     return LinkOut(
         id=row.pk,
         title=row.title,
         target=target,
-        leads_to=labels.get(target, ""),
+        leads_to=leads_to,
         address=services.address_of(row) if manages else None,
         quota=row.quota,
         compensation=row.compensation,

@@ -22,7 +22,7 @@ from core.origin import Owner
 from people import consents, links, rosters, selectors
 from people.links import LinkChanges, LinkPlan
 from people.models import ConsentText, Outcome, StudyLink
-from people.owners import all_choices, columns_of, kind_of, target_of, titles_of
+from people.owners import all_choices, choice_labels, columns_of, kind_of, target_of, titles_of
 from people.visits import why_closed
 from web.forms import FormError, run_action
 
@@ -239,7 +239,7 @@ class LinkForm(ReturnsForm):
         super().__init__(data, initial=first, label_suffix="")
         choices = self.fields["target"]
         assert isinstance(choices, forms.ChoiceField)
-        choices.choices = all_choices(owner)
+        choices.choices = choice_labels(owner)
         grants = kind_of(owner).grants(owner.pk)
         if grants is None:
             del self.fields["granted_value"]

@@ -27,7 +27,7 @@ MOST_REHEARSING = 200
 
 @dataclass(frozen=True, slots=True)
 class LinkPlan:
-    """What somebody asks for; `target` is `kind:id`."""
+    """What somebody asks for; `target` is `kind:name`, such as `stage:poll` or `batch:12`."""
 
     title: str
     target: str
@@ -54,9 +54,9 @@ def make_link(*, owner: Owner, plan: LinkPlan, actor: Any) -> StudyLink:
     """A link with a new token; its owner gets their first consent text where they have none."""
     if why := kind_of(owner).why_read_only(owner.pk):
         raise PeopleError(why)
-    choices = [key for key, _ in all_choices(owner)]
+    choices = all_choices(owner)
     if plan.target not in choices:
-        some = ", ".join(choices[:5]) or "nothing yet: make a stage or a batch first"
+        some = ", ".join(list(choices)[:5]) or "nothing yet: make a stage or a batch first"
         some += f" and {len(choices) - 5} more" if len(choices) > 5 else ""
         raise PeopleError(f"A link cannot lead to {plan.target[:60]!r}. Choose from: {some}.")
     grants = kind_of(owner).grants(owner.pk)
@@ -64,14 +64,14 @@ def make_link(*, owner: Owner, plan: LinkPlan, actor: Any) -> StudyLink:
         raise PeopleError("Choose what is granted on joining, from what the form lists, or nothing.")
     for outcome, way in plan.returns.items():
         _check_return(outcome, way)
-    kind, _, key = plan.target.partition(":")
+    kind, key, _ = choices[plan.target]
     token_digest, token_sealed = seal_token(new_token())
     link = StudyLink.objects.create(
         **columns_of(owner),
         token_digest=token_digest,
         token_sealed=token_sealed,
         target_kind=kind,
-        target_id=int(key),
+        target_id=key,
         title=plan.title,
         quota=plan.quota,
         expires_at=plan.expires_at,

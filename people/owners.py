@@ -133,6 +133,15 @@ def record_at(row: OwnedRow | Owner, action: str, subject: str, *, actor: Any = 
 
 
 @dataclass(frozen=True, slots=True)
+class LinkChoice:
+    """Something that a link can lead to: its row's key, the name or number that people see, and its title."""
+
+    pk: int
+    name: str
+    title: str
+
+
+@dataclass(frozen=True, slots=True)
 class NextTask:
     """There is work: the address of its page, ready to open."""
 
@@ -148,8 +157,8 @@ class Target(ABC):
     label: str
 
     @abstractmethod
-    def choices(self, owner: Owner) -> list[tuple[int, str]]:
-        """What a link of this owner can lead to: ids and titles; nothing for kinds of owners it is not of."""
+    def choices(self, owner: Owner) -> list[LinkChoice]:
+        """What a link of this owner can lead to; nothing for kinds of owners it is not of."""
 
     def welcome(self, link: StudyLink, guest: Guest) -> None:  # noqa: B027  # nothing is granted by default
         """Somebody joined: give them what the link grants. In the transaction in which they agreed."""
@@ -194,13 +203,21 @@ def target_of(link: StudyLink) -> Target:
     raise PeopleError(f"Nothing here knows targets of the kind {link.target_kind!r}.")
 
 
-def all_choices(owner: Owner) -> list[tuple[str, str]]:
-    """Everything a link of the owner can lead to, as `kind:id` and words."""
-    return [
-        (f"{target.kind}:{key}", f"{target.label}: {title}")
+def all_choices(owner: Owner) -> dict[str, tuple[str, int, str]]:
+    """Everything a link of the owner can lead to, by `kind:name`: its kind, its row's key, and words.
+
+    The name is the one that people see: a stage's short name, the number of a batch.
+    """
+    return {
+        f"{target.kind}:{each.name}": (target.kind, each.pk, f"{target.label}: {each.title}")
         for target in parts_of(Target)  # type: ignore[type-abstract]  # asked by its base class
-        for key, title in target.choices(owner)
-    ]
+        for each in target.choices(owner)
+    }
+
+
+def choice_labels(owner: Owner) -> list[tuple[str, str]]:
+    """The same for a form."""
+    return [(key, words) for key, (_, _, words) in all_choices(owner).items()]
 
 
 def titles_of(links: Sequence[StudyLink]) -> dict[int, str]:

@@ -10,7 +10,7 @@ from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from core.accounts import security
-from core.errors import ActionError
+from core.errors import ActionError, NameTakenError
 from core.extensions import parts_of
 from core.jobs.spans import current_request_id
 from core.origin import Owner, current_via
@@ -134,6 +134,10 @@ class ProjectError(ActionError):
     """Something that cannot be done with a project, in words."""
 
 
+class ProjectNameTakenError(NameTakenError, ProjectError):
+    """There is a project of this short name."""
+
+
 class ProjectRightError(ProjectError):
     """Who acts may not make projects."""
 
@@ -185,7 +189,7 @@ def create_project(
                 created_at=timezone.now(),
             )
     except IntegrityError as error:
-        raise ProjectError(f"There is already a project {slug!r}.") from error
+        raise ProjectNameTakenError(f"There is already a project {slug!r}.") from error
     record(project=project, action="project.created", subject=slug, actor=actor or owner)
     if owner is not None:
         set_role(project=project, user=owner, role=Membership.Role.OWNER, actor=actor or owner)

@@ -18,6 +18,7 @@ from crowd.errors import BudgetError, NotArmedError, ReadOnlyError, SpendingRigh
 from web.api.problems import ProblemKind
 
 RESOURCES = (
+    projects.me,
     projects.projects,
     projects.members,
     projects.invitations,

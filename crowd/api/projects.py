@@ -16,7 +16,7 @@ from core.api.models import Scope
 from core.composed_queries import ComposedQuery
 from core.projects import services
 from core.projects.models import Membership, Project
-from core.projects.selectors import projects_of
+from core.projects.selectors import may_make_projects, projects_of
 from crowd.api.access import StagePermission, stage_access
 from crowd.models import Endpoint, LedgerEntry
 from crowd.selectors.stage_status import allotted_cents
@@ -130,6 +130,36 @@ def _describe_one(project: Any, role: str) -> ProjectOut:
 
 def _now(project: Project, role: str) -> ProjectOut:
     return _describe_one(Project.objects.get(pk=project.pk), role)
+
+
+me = Resource("The caller")
+
+
+class CallerOut(BaseModel):
+    """Whose token it is, and what it may do."""
+
+    username: str
+    staff: bool = Field(description="May administrate the installation.")
+    makes_projects: bool
+    token: str = Field(description="What the token is for.")
+    scopes: list[Annotated[str, OneOf(Scope)]]
+    project: str | None = Field(description="The only project that it opens; null: all of its person's.")
+    expires_at: Time | None
+
+
+@me.get("/me", scopes=[Scope.READ], role=ACCOUNT)
+def get_caller(request: ApiRequest) -> CallerOut:
+    """Whose token it is, what it may do, and until when."""
+    user, token = request.caller.user, request.caller.token
+    return CallerOut(
+        username=user.get_username(),
+        staff=user.is_staff,
+        makes_projects=may_make_projects(user),
+        token=token.name,
+        scopes=token.scopes,
+        project=token.project.slug if token.project else None,
+        expires_at=token.expires_at,
+    )
 
 
 @projects.get("/projects", scopes=[Scope.READ], role=ACCOUNT)

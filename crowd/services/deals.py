@@ -40,7 +40,7 @@ from crowd.services.smaller_hits import arrive_at_part, barred_units
 from crowd.sources import hits_of, stages_at
 from people.errors import PeopleError
 from people.models import Guest, Outcome, StudyLink, Visit
-from people.owners import NextTask, Target
+from people.owners import LinkChoice, NextTask, Target
 from people.visits import why_closed
 
 State = Assignment.State
@@ -277,9 +277,12 @@ class ProjectTarget(Target):
 
     kind, label = "project", "Project"
 
-    def choices(self, owner: Owner) -> list[tuple[int, str]]:
+    def choices(self, owner: Owner) -> list[LinkChoice]:
         """The project, where it has such a stage."""
-        return [(owner.pk, "all its stages on study links")] if _stages_of(owner) else []
+        return [
+            LinkChoice(owner.pk, stage.project.slug, "all its stages on study links")
+            for stage in _stages_of(owner)[:1]
+        ]
 
     def stages(self, link: StudyLink) -> list[Stage]:
         """What the link leads to; nothing that belongs to another project. Read once for each object."""
@@ -372,9 +375,11 @@ class StageTarget(ProjectTarget):
 
     kind, label = "stage", "Stage"
 
-    def choices(self, owner: Owner) -> list[tuple[int, str]]:
+    def choices(self, owner: Owner) -> list[LinkChoice]:
         """The stages whose endpoint is one of study links."""
-        return [(stage.pk, stage.title) for stage in _stages_of(owner)]
+        return [
+            LinkChoice(stage.pk, stage.slug, f"{stage.title} ({stage.slug})") for stage in _stages_of(owner)
+        ]
 
     def _read_stages(self, link: StudyLink) -> list[Stage]:
         owner = link.owner

@@ -17,7 +17,7 @@ from kombu.exceptions import ChannelError, OperationalError
 
 from core.crypto import seal
 from core.money import FEE_PROFILES, profile_named
-from crowd.errors import CrowdError
+from crowd.errors import CrowdError, EndpointNameTakenError
 from crowd.models import Endpoint
 from crowd.rights import acting_person, refuse_unless_operator
 
@@ -189,7 +189,7 @@ def create_endpoint(
                 endpoint.spenders.create(user=person, given_by=person, created_at=endpoint.created_at)
             return endpoint
     except IntegrityError as error:
-        raise CrowdError(f"There is already an endpoint named {name!r}.") from error
+        raise EndpointNameTakenError(f"There is already an endpoint named {name!r}.") from error
 
 
 def change_endpoint(*, endpoint: Endpoint, changes: dict[str, Any]) -> Endpoint:

@@ -30,7 +30,14 @@ from core.projects.services import record, why_read_only
 from core.revisions import ShownColumns
 from crowd import budget, bundles, rights
 from crowd.budget import Cost, MovementPurpose
-from crowd.errors import BudgetError, CrowdError, NotArmedError, ReadOnlyError, StageStateError
+from crowd.errors import (
+    BudgetError,
+    CrowdError,
+    NotArmedError,
+    ReadOnlyError,
+    StageNameTakenError,
+    StageStateError,
+)
 from crowd.kinds import HitTerms, Listing, StageConfig, StageKind, config_of, kind_named, kind_of
 from crowd.models import Assignment, Endpoint, Hit, Instructions, MarketOperation, Stage
 from crowd.outbox.calls import plan
@@ -208,7 +215,7 @@ def create_stage(*, project: Project, slug: str, actor: Any = None, **fields: An
             stage.save(force_insert=True)
             record(project=project, action="stage.created", subject=slug, actor=actor)
     except IntegrityError as error:
-        raise CrowdError(f"There is already a stage {slug!r} in this project.") from error
+        raise StageNameTakenError(f"There is already a stage {slug!r} in this project.") from error
     return stage
 
 

@@ -220,7 +220,7 @@ def take_play_money(*, project: Project, actor: User) -> None:
 
 def make_study_link(*, project: Project, actor: User, **options: Any) -> None:
     """A link to whatever the project has on offer."""
-    plan = LinkPlan(target=f"project:{project.pk}", **options)
+    plan = LinkPlan(target=f"project:{project.slug}", **options)
     make_link(owner=project_owner(project), plan=plan, actor=actor)
 
 

@@ -135,7 +135,7 @@ def _study_link(project: Project) -> StudyLink:
     stage = make_stage(project, endpoint, slug=f"asked-{project.slug}")
     link = make_link(
         owner=project_owner(project),
-        plan=LinkPlan(title="Tea", target=f"stage:{stage.pk}"),
+        plan=LinkPlan(title="Tea", target=f"stage:{stage.slug}"),
         actor=None,
     )
     add_people(link=link, people=[("Ada", "ada@example.org")], actor=None)
@@ -376,7 +376,7 @@ def batches(lab: Requester) -> dict[str, Parts]:
     )
     link = make_link(
         owner=Owner(Owner.Kind.REQUESTER, lab.pk),
-        plan=LinkPlan(title="Pictures", target=f"batch:{draft.pk}"),
+        plan=LinkPlan(title="Pictures", target=f"batch:{draft.number}"),
         actor=None,
     )
     topic = Topic.objects.create(requester=lab, name="t", arn=f"arn:{lab.pk}", created_at=timezone.now())

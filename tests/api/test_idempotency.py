@@ -50,7 +50,7 @@ def test_keys_are_each_persons_own(program):
 
 
 def test_a_refusal_is_not_kept_so_that_the_request_can_be_put_right(program):
-    is_problem(program.post("/projects", {**NEW, "slug": "tea"}, key="k1"), 422, "refused")
+    is_problem(program.post("/projects", {**NEW, "slug": "tea"}, key="k1"), 409, "slug_taken")
     assert program.post("/projects", NEW, key="k1").status_code == 201
 
 

@@ -94,6 +94,30 @@ def test_strange_names_are_not_there(program):
     assert json.loads(program.get("/projects?cursor=%00").content)["code"] == "bad_request"
 
 
+def test_what_is_new_says_where_it_is_and_a_taken_name_is_a_conflict(program, owner):
+    owner.is_staff = True
+    owner.save()
+    body = {"slug": "coffee", "title": "Coffee"}
+    made = program.post("/projects", body)
+    assert (made.status_code, made["Location"]) == (201, "/api/v1/projects/coffee")
+    assert program.get("/projects/coffee").json()["slug"] == "coffee"
+    found = is_problem(program.post("/projects", body), 409, "slug_taken")
+    assert found["errors"] == {"slug": [found["detail"]]}
+
+
+def test_a_program_can_ask_who_it_is(program):
+    me = program.get("/me").json()
+    assert (me["username"], me["staff"], me["project"]) == ("olga", False, None)
+    assert "read" in me["scopes"]
+
+
+def test_the_schema_comes_packed():
+    plain = Client().get("/api/v1/openapi.json")
+    packed = Client().get("/api/v1/openapi.json", headers={"Accept-Encoding": "gzip"})
+    assert packed["Content-Encoding"] == "gzip"
+    assert len(packed.content) * 5 < len(plain.content)
+
+
 @pytest.mark.parametrize(
     ("address", "code", "words"),
     [

@@ -112,7 +112,7 @@ def test_staff_publish_the_terms_of_the_installation(program, owner):
 def link(project):
     endpoint = create_endpoint(name="links", preset="link", access_key="", secret="")
     stage = make_stage(project, endpoint)
-    plan = LinkPlan(title="Tea", target=f"stage:{stage.pk}")
+    plan = LinkPlan(title="Tea", target=f"stage:{stage.slug}")
     return make_link(owner=project_owner(project), plan=plan, actor=None)
 
 
@@ -176,7 +176,7 @@ def test_a_link_is_changed_while_people_come(program, link):
 
 def test_links_of_requesters_are_changed_the_same_way(program, lab):
     ours = Owner(Owner.Kind.REQUESTER, lab.pk)
-    made = make_link(owner=ours, plan=LinkPlan(title="HITs", target=f"requester:{lab.pk}"), actor=None)
+    made = make_link(owner=ours, plan=LinkPlan(title="HITs", target="requester:all"), actor=None)
     at = f"/requesters/{lab.customer_id}/study-links/{made.pk}"
     assert program.patch(at, {"title": "All HITs", "quota": 3}).json()["title"] == "All HITs"
     assert program.post(f"{at}/people", {"people": TestLists.PEOPLE}).json()["added"] == 2
@@ -191,7 +191,7 @@ def test_times_and_addresses_at_the_end_of_what_can_be_are_refused_in_words(prog
     broken = {"returns": {"completed": {"code": "C", "address": "http://["}}}
     assert "is no address" in is_problem(program.patch(at, broken), 422, "refused")["detail"]
     nowhere = program.post("/projects/tea/study-links", {"title": "x", "target": "stage:99999"})
-    assert f"Choose from: project:{link.project_id}" in is_problem(nowhere, 422, "refused")["detail"]
+    assert "Choose from: project:tea" in is_problem(nowhere, 422, "refused")["detail"]
     endpoint = {"preset": "local", "name": "odd", "access_key": "a", "secret": "b", "url": "http://["}
     User.objects.filter(username="olga").update(is_staff=True)
     assert "is no address" in is_problem(program.post("/endpoints", endpoint), 422, "refused")["detail"]

@@ -122,7 +122,7 @@ def _add_requester(place: Place, owner: User, *, drafts: int) -> None:
     lab, _ = create_requester(name=f"Lab of {owner}", fee_profile="none-1", owner=owner)
     place.own["requester"] = {"requester": lab.customer_id}
     ours = Owner(Owner.Kind.REQUESTER, lab.pk)
-    link = make_link(owner=ours, plan=LinkPlan(title="Tea", target=f"requester:{lab.pk}"), actor=None)
+    link = make_link(owner=ours, plan=LinkPlan(title="Tea", target="requester:all"), actor=None)
     place.own["requester:study_link"] = {"pk": link.pk}
     place.own.update(make_webhook("requester", ours))
     batches = [making.draft(lab) for _ in range(drafts)]

@@ -25,7 +25,7 @@ for query, worker in zip(Query.objects.filter(project=project).order_by("pk"), w
     bar(query, worker)
 stage = make_judging(project, links, redundancy=2, units_per_hit=6, checks_per_hit=0, config={})
 open_judging(stage)
-plan = LinkPlan(title="A class", target=f"stage:{stage.pk}")
+plan = LinkPlan(title="A class", target=f"stage:{stage.slug}")
 link = make_link(owner=project_owner(project), plan=plan, actor=None)
 text = newest_text(project_owner(project))
 for guest in Guest.objects.filter(project=project).order_by("pk"):

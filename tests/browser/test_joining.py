@@ -18,7 +18,7 @@ stage = make_stage(create_endpoint(name="links for a telephone", preset="link", 
 stages.open_stage(stage=stage)
 tick()
 returns = {"completed": {"code": "C0DE", "address": ""}}
-plan = LinkPlan(title="Tea and coffee", target=f"stage:{stage.pk}", returns=returns)
+plan = LinkPlan(title="Tea and coffee", target=f"stage:{stage.slug}", returns=returns)
 print(address_of(make_link(owner=project_owner(stage.project), plan=plan, actor=None)))
 """
 

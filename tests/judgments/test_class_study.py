@@ -136,7 +136,9 @@ def test_too_few_people_are_told_before_it_opens_and_when_no_one_is_left(links, 
 def test_a_class_list_has_people_who_are_still_to_come(links):
     project = make_class(links, people=6, queries=10)
     stage = make_judging(project, links)
-    link = make_link(owner=project_owner(project), plan=LinkPlan("A class", f"stage:{stage.pk}"), actor=None)
+    link = make_link(
+        owner=project_owner(project), plan=LinkPlan("A class", f"stage:{stage.slug}"), actor=None
+    )
     for number in range(2):
         link.roster.create(
             name=f"Student {number}", email_sealed="", email_digest=str(number), made_at=timezone.now()
@@ -148,7 +150,9 @@ def test_the_last_page_says_that_work_is_left_for_others(links):
     project = make_class(links, people=6, queries=10)
     stage = make_judging(project, links)
     open_judging(stage)
-    link = make_link(owner=project_owner(project), plan=LinkPlan("A class", f"stage:{stage.pk}"), actor=None)
+    link = make_link(
+        owner=project_owner(project), plan=LinkPlan("A class", f"stage:{stage.slug}"), actor=None
+    )
     judge_in_turn(stage, names_of(project))
     now = timezone.now()
     guest = Guest.objects.filter(project=project).first()

@@ -30,7 +30,7 @@ def new_link(stage):
     """Makes links to the poll; `plan` as LinkPlan has it."""
 
     def make(**plan) -> StudyLink:
-        given = {"title": "Tea and coffee", "target": f"stage:{stage.pk}", **plan}
+        given = {"title": "Tea and coffee", "target": f"stage:{stage.slug}", **plan}
         return make_link(owner=project_owner(stage.project), plan=LinkPlan(**given), actor=None)
 
     return make

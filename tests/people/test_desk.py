@@ -34,7 +34,7 @@ def test_a_link_is_made_from_a_preset_and_closed(desk, stage):
     page = desk.get(f"{at}new/?from=prolific").content.decode()
     assert 'value="PROLIFIC_PID"' in page
     form = {
-        "from": "prolific", "title": "Tea", "target": f"stage:{stage.pk}", "quota": "5",
+        "from": "prolific", "title": "Tea", "target": f"stage:{stage.slug}", "quota": "5",
         "compensation": "panel",
         "id_parameters": "PROLIFIC_PID", "code_completed": "C1", "address_no_consent": "https://p.example.org/?c={code}",
         "address_completed": "https://app.prolific.com/submissions/complete?cc={code}",

@@ -141,7 +141,7 @@ def by_link(project: Project, stage: Stage, owner: User) -> int:
 def visit_link(project: Project, stage: Stage, owner: User, numbers: range) -> int:
     """People come by a new link, each of them for all there is; how many tasks they did."""
     link = make_link(
-        owner=project_owner(project), plan=LinkPlan("Our class", f"stage:{stage.pk}"), actor=owner
+        owner=project_owner(project), plan=LinkPlan("Our class", f"stage:{stage.slug}"), actor=owner
     )
     return sum(send_by_link(link, Endpoint.objects.get(name="links"), visitor(number)) for number in numbers)
 

@@ -41,7 +41,7 @@ def new_link(lab):
     """Makes links of the lab; `plan` as LinkPlan has it."""
 
     def make(**plan) -> StudyLink:
-        given = {"title": "Read and answer", "target": f"requester:{lab.pk}", **plan}
+        given = {"title": "Read and answer", "target": "requester:all", **plan}
         return make_link(owner=Owner(Owner.Kind.REQUESTER, lab.pk), plan=LinkPlan(**given), actor=None)
 
     return make

@@ -150,7 +150,7 @@ def test_the_same_id_from_two_panels_is_two_people(new_link, hits):
 
 def test_a_link_to_a_batch_leads_to_nothing_else(new_link, lab, group, hits):
     batch = making.published(lab)
-    visit = join_link(new_link(target=f"batch:{batch.pk}", id_parameters=["pid"]), "a")
+    visit = join_link(new_link(target=f"batch:{batch.number}", id_parameters=["pid"]), "a")
     for _ in range(batch.task_count):
         held = begin(visit)
         assert held.hit.batch_id == batch.pk
@@ -170,7 +170,7 @@ def test_a_link_of_one_requester_cannot_lead_to_the_batch_of_another(new_link, l
     other = world.make_requester("Other Lab")
     batch = making.draft(other)
     with pytest.raises(PeopleError, match="cannot lead to 'batch:"):
-        new_link(target=f"batch:{batch.pk}")
+        new_link(target=f"batch:{batch.number}")
     kind = world.make_qualification(other, "Theirs")
     with pytest.raises(PeopleError, match="Choose what is granted"):
         new_link(granted=kind.qualification_type_id)
@@ -240,7 +240,7 @@ def test_results_of_a_batch_say_what_was_paid_and_what_people_get(new_link, lab,
     hit = HIT.objects.get(batch=batch)
     done = assignments.submit(holding=world.take(world.make_worker(), hit), fields=[("answer", "rosa")])
     for pid, pay in (("ada", compensation), ("bo", "money")):
-        link = new_link(id_parameters=["pid"], target=f"batch:{batch.pk}", compensation=pay)
+        link = new_link(id_parameters=["pid"], target=f"batch:{batch.number}", compensation=pay)
         assignments.submit(holding=begin(join_link(link, pid)), fields=[("answer", pid)])
     review.approve(holding=done, feedback=None, override=False, now=clock.now())
     HIT.objects.filter(pk=hit.pk).update(reward_cents=77)
@@ -431,7 +431,7 @@ def test_the_last_place_and_the_grant_are_given_once_to_many_at_once(lab, group)
     for _ in range(3):
         world.post(group, question=PAGE, places=4)
     plan = LinkPlan(
-        title="Race", target=f"requester:{lab.pk}", quota=4, id_parameters=["pid"],
+        title="Race", target="requester:all", quota=4, id_parameters=["pid"],
         granted=kind.qualification_type_id, granted_value=3,
     )  # fmt: skip
     link = make_link(owner=Owner(Owner.Kind.REQUESTER, lab.pk), plan=plan, actor=None)

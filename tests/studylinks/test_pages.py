@@ -31,11 +31,11 @@ def at(lab):
 def test_a_link_for_a_batch_is_made_from_its_page_and_closed(as_owner, at, lab):
     batch, kind = making.draft(lab), world.make_qualification(lab, "Reader")
     page = as_owner.get(f"/requester/{lab.customer_id}/batches/{batch.number}/").content.decode()
-    new = f"{at('new/')}?target=batch:{batch.pk}"
+    new = f"{at('new/')}?target=batch:{batch.number}"
     assert new in page
-    assert f'value="batch:{batch.pk}" selected' in as_owner.get(new).content.decode()
+    assert f'value="batch:{batch.number}" selected' in as_owner.get(new).content.decode()
     form = {
-        "title": "Pictures", "target": f"batch:{batch.pk}", "quota": "5", "compensation": "credit",
+        "title": "Pictures", "target": f"batch:{batch.number}", "quota": "5", "compensation": "credit",
         "granted": kind.qualification_type_id, "granted_value": "4", "id_source": "leeds",
         "id_parameters": "participantId", "code_word": "plum", "code_completed": "C1",
         "secret": "a secret of sixteen", "most_per_address": "9", "most_tasks": "3", "languages": "en, de",
@@ -137,10 +137,10 @@ def test_the_list_asks_the_same_of_many_links_as_of_one(as_owner, at, new_link, 
             as_owner.get(at())
         return len(queries)
 
-    new_link(target=f"batch:{batch.pk}")
+    new_link(target=f"batch:{batch.number}")
     new_link()
     count()
     few = count()
     for _ in range(4):
-        new_link(target=f"batch:{batch.pk}")
+        new_link(target=f"batch:{batch.number}")
     assert count() == few

@@ -9,6 +9,7 @@ from django.http.response import HttpResponseBase
 from django.urls import URLResolver
 from django.urls.exceptions import Resolver404
 from django.urls.resolvers import RegexPattern
+from django.views.decorators.gzip import gzip_page
 
 from core.accounts.security import Actor, acting_as, address_of
 from core.origin import Via
@@ -90,6 +91,7 @@ def _not_allowed(allowed: str) -> HttpResponse:
     return problems.respond(ProblemError(405, "method_not_allowed", words, headers={"Allow": methods}))
 
 
+@gzip_page
 def _schema(request: HttpRequest) -> HttpResponse:
     if request.method not in ("GET", "HEAD"):
         return _not_allowed("GET")

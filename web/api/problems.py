@@ -12,7 +12,7 @@ from ninja.errors import HttpError
 from ninja.errors import ValidationError as InvalidError
 from pydantic import BaseModel, Field
 
-from core.errors import ActionError
+from core.errors import ActionError, NameTakenError
 from core.jobs.spans import HEADER, current_request_id
 from core.revisions import ConflictError
 from core.storage_outages import StorageUnavailableError
@@ -62,6 +62,7 @@ class ProblemError(Exception):
 #: Status and code by class of error, the nearest base counts; apps add theirs (`ApiPart`).
 KINDS: dict[type[Exception], ProblemKind] = {
     ActionError: ProblemKind(422, "refused"),
+    NameTakenError: ProblemKind(409, "slug_taken"),
     ConflictError: ProblemKind(412, "changed_since"),
     RequestDataTooBig: ProblemKind(413, "too_large"),
     BeingCountedError: ProblemKind(503, "being_counted"),
@@ -129,7 +130,9 @@ def _known(error: Exception) -> ProblemError:
     for base in type(error).__mro__:
         if kind := KINDS.get(base):
             later = {"Retry-After": str(_LATER_S)} if kind.status == 503 else {}
-            return ProblemError(kind.status, kind.code, _WORDS.get(base) or str(error), headers=later)
+            fields = {error.field: [str(error)]} if isinstance(error, NameTakenError) else {}
+            words = _WORDS.get(base) or str(error)
+            return ProblemError(kind.status, kind.code, words, errors=fields, headers=later)
     logger.error("A request of the API failed.", exc_info=error)
     return ProblemError(500, "internal", "Something went wrong here; the log has it under this request id.")
 

@@ -88,11 +88,15 @@ _READING = frozenset({"GET"})
 #: Statuses that any operation may answer with, and those of writing ones beside them.
 ALWAYS, OF_WRITES = (400, 401, 403, 404, 422, 429, 503), (409, 413)
 _KEPT_HEADERS = ("Location", "ETag")
-_NO_CONTENT = 204
+_CREATED, _NO_CONTENT = 201, 204
 
 
 #: Names of the query parameters of each operation, by its operationId.
 PARAMETERS: dict[str, list[str]] = {}
+#: Fields that addresses name a thing by, the first that it has.
+_ADDRESSED_BY = ("slug", "id", "name")
+#: Addresses of operations that read one thing of a list.
+_THINGS: set[str] = set()
 
 
 class Resource:
@@ -171,6 +175,8 @@ class Resource:
 
         def register(view: View) -> View:
             known = PARAMETERS[view.__name__] = _query_names(view, path)
+            if method == "GET" and path.endswith("}"):
+                _THINGS.add(path.rpartition("/")[0])
             response = _successes(get_type_hints(view).get("return"), status)
             response.update(dict.fromkeys(problems, ProblemDetails))
             self.router.api_operation(
@@ -191,6 +197,7 @@ class Resource:
                     secret=secret,
                     lines=lines,
                     known=known,
+                    path=path,
                 )
             )
             return view
@@ -252,15 +259,22 @@ def _answering(
     secret: bool,
     lines: type[BodyLine] | None,
     known: Sequence[str],
+    path: str,
 ) -> Callable[..., Any]:
     """The view as django-ninja calls it: once per Idempotency-Key, its model as JSON.
 
-    `known` are the names of its query parameters; any other is refused.
+    `known` are the names of its query parameters; any other is refused. What is new at a `path` where one of
+    its kind can be read comes with its address.
     """
 
     def act_once(request: ApiRequest, values: Mapping[str, Any]) -> HttpResponseBase:
         def act() -> HttpResponseBase:
-            return _as_response(view(request, **values), status)
+            made = view(request, **values)
+            response = _as_response(made, status)
+            if response.status_code == _CREATED and path in _THINGS:
+                name = next(getattr(made, field) for field in _ADDRESSED_BY if hasattr(made, field))
+                response.headers["Location"] = f"{request.path}/{name}"
+            return response
 
         if method != "POST":
             return act()

@@ -357,15 +357,16 @@ class Stage:
         progress: Progress = None,
         timeout_s: float | None = JOB_WAIT_S,
         **parameters: Any,
-    ) -> models.FilterPreviewOut:
-        """Preview a recipe, put it in force, wait for it, and give the preview."""
+    ) -> models.FilterRunOut:
+        """Put a recipe in force, wait for it, and give the run: what it removed is in its `counts`."""
         wish = {"recipe": recipe, "parameters": parameters}
         preview = self._client.preview_filters(self.project.slug, self.slug, wish)
         asked = {**wish, "seen": preview.seen}
         job = self._client.apply_filters(self.project.slug, self.slug, asked)
         label = f"Filtering {self.slug}"
         self.project.wait(job.job, label=label, progress=progress, timeout_s=timeout_s)
-        return preview
+        newest = self._client.list_filter_runs(self.project.slug, self.slug, limit=1, order="newest")
+        return newest.items[0]
 
 
 class Release:

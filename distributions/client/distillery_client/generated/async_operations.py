@@ -135,6 +135,10 @@ class AsyncOperations(AsyncSender):
             idempotency_key=idempotency_key,
         )
 
+    async def get_caller(self) -> models.CallerOut:
+        """Whose token it is, what it may do, and until when."""
+        return await self._send(models.CallerOut, "GET", "/api/v1/me")
+
     async def list_notices(
         self,
         *,
@@ -569,6 +573,18 @@ class AsyncOperations(AsyncSender):
             models.ConsentTextOut,
             "GET",
             f"/api/v1/projects/{self._part(project)}/consent-texts/{self._part(text)}",
+        )
+
+    async def copy_project(
+        self, project: str, body: models.CopyIn | Mapping[str, Any], *, idempotency_key: str | None = None
+    ) -> models.ProjectOut:
+        """A project of the caller with drafts of all stages; queries, answers and members stay behind."""
+        return await self._send(
+            models.ProjectOut,
+            "POST",
+            f"/api/v1/projects/{self._part(project)}/copies",
+            body=body,
+            idempotency_key=idempotency_key,
         )
 
     async def list_corpora(self, project: str) -> models.Page[models.CorpusOut]:
@@ -1887,6 +1903,23 @@ class AsyncOperations(AsyncSender):
             models.StageOut,
             "POST",
             f"/api/v1/projects/{self._part(project)}/stages/{self._part(stage)}/close",
+            body=body,
+            idempotency_key=idempotency_key,
+        )
+
+    async def copy_stage(
+        self,
+        project: str,
+        stage: str,
+        body: models.CopyIn | Mapping[str, Any],
+        *,
+        idempotency_key: str | None = None,
+    ) -> models.StageOut:
+        """A draft with the same questions, terms and sources, without work and without a budget."""
+        return await self._send(
+            models.StageOut,
+            "POST",
+            f"/api/v1/projects/{self._part(project)}/stages/{self._part(stage)}/copies",
             body=body,
             idempotency_key=idempotency_key,
         )

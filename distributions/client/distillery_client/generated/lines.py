@@ -34,6 +34,7 @@ COLUMNS: dict[str, dict[str, str]] = {
         "decided_at": "time",
         "failed_checks": "integer",
         "held": "boolean",
+        "instructions_version": "integer",
         "note": "",
         "response": "",
     },

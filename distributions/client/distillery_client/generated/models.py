@@ -121,6 +121,7 @@ class AssignmentDetails(Model):
     held: bool
     hit: int
     id: int
+    instructions_version: int
     note: str
     response: Any
     simulated: bool
@@ -141,6 +142,7 @@ class AssignmentOut(Model):
     held: bool
     hit: int
     id: int
+    instructions_version: int
     note: str
     simulated: bool
     state: Literal["working", "stored", "submitted", "approved", "rejected", "ended", "quarantined"]
@@ -267,6 +269,18 @@ class BudgetOut(Model):
     reserved_cents: int
     spent_cents: int
     wage_floor_cents: int
+
+
+class CallerOut(Model):
+    """Whose token it is, and what it may do."""
+
+    expires_at: datetime | None
+    makes_projects: bool
+    project: str | None
+    scopes: list[Literal["read", "collect", "decide", "pay", "publish", "admin"]]
+    staff: bool
+    token: str
+    username: str
 
 
 class CandidateCount(Model):
@@ -465,6 +479,13 @@ class ContentOut(Model):
     imported_scores: dict[str, Any]
     queries: dict[str, Any]
     ratings: dict[str, Any]
+
+
+class CopyIn(Model):
+    """The names of a copy."""
+
+    slug: str
+    title: str
 
 
 class CorpusIn(Model):
@@ -2097,6 +2118,7 @@ class StageOut(Model):
     endpoint: str
     expected_seconds: int | None
     hold_failed_checks: bool
+    instructions_version: int
     kind: str
     max_hits_per_worker: int | None
     open_seconds: int

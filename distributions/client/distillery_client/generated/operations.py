@@ -133,6 +133,10 @@ class Operations(Sender):
             idempotency_key=idempotency_key,
         )
 
+    def get_caller(self) -> models.CallerOut:
+        """Whose token it is, what it may do, and until when."""
+        return self._send(models.CallerOut, "GET", "/api/v1/me")
+
     def list_notices(
         self,
         *,
@@ -565,6 +569,18 @@ class Operations(Sender):
             models.ConsentTextOut,
             "GET",
             f"/api/v1/projects/{self._part(project)}/consent-texts/{self._part(text)}",
+        )
+
+    def copy_project(
+        self, project: str, body: models.CopyIn | Mapping[str, Any], *, idempotency_key: str | None = None
+    ) -> models.ProjectOut:
+        """A project of the caller with drafts of all stages; queries, answers and members stay behind."""
+        return self._send(
+            models.ProjectOut,
+            "POST",
+            f"/api/v1/projects/{self._part(project)}/copies",
+            body=body,
+            idempotency_key=idempotency_key,
         )
 
     def list_corpora(self, project: str) -> models.Page[models.CorpusOut]:
@@ -1871,6 +1887,23 @@ class Operations(Sender):
             models.StageOut,
             "POST",
             f"/api/v1/projects/{self._part(project)}/stages/{self._part(stage)}/close",
+            body=body,
+            idempotency_key=idempotency_key,
+        )
+
+    def copy_stage(
+        self,
+        project: str,
+        stage: str,
+        body: models.CopyIn | Mapping[str, Any],
+        *,
+        idempotency_key: str | None = None,
+    ) -> models.StageOut:
+        """A draft with the same questions, terms and sources, without work and without a budget."""
+        return self._send(
+            models.StageOut,
+            "POST",
+            f"/api/v1/projects/{self._part(project)}/stages/{self._part(stage)}/copies",
             body=body,
             idempotency_key=idempotency_key,
         )
