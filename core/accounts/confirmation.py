@@ -77,7 +77,7 @@ def confirmation_missing(request: HttpRequest) -> HttpResponse | None:
         return None
     back = _way_back(request)
     if request.method == "POST":
-        messages.info(request, "Nothing was changed yet. Confirm that it is you, then send it again.")
+        messages.info(request, "Nothing was changed yet. Confirm that it is you, then it goes on.")
     return HttpResponseRedirect(f"{reverse('accounts:confirm')}?{urlencode({'next': back})}")
 
 
@@ -104,7 +104,7 @@ def _way_back(request: HttpRequest) -> str:
     """The page itself; for a form the page on which it stood, with what was typed where that is kept."""
     if request.method in ("GET", "HEAD"):
         return request.get_full_path()
-    return keptforms.keep(request) or keptforms.page_of(request) or reverse("accounts:home")
+    return keptforms.keep(request, to_confirm=True) or keptforms.page_of(request) or reverse("accounts:home")
 
 
 # Who may pay, hold keys or name members, and whether they have the second factor that they should have.

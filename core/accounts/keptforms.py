@@ -2,15 +2,16 @@
 
 A form of the desk or of a requester says whose it is (`OwnedFormNode`). Where it arrives after
 the session ended, its texts go into the new session of that browser, on the server, for two hours. After
-sign-in the page shows them in its form, with a note and unsaved: nothing that was kept is ever sent again by
-itself, and nobody but the person who opened the form gets it. A form that another site sent is not kept.
+sign-in the page shows them in its form, with a note and unsaved; nobody but the person who opened the form
+gets it. A form that another site sent is not kept. Where the session goes on and the person only had to
+confirm who they are, the form is sent again as it was, unless it had files.
 """
 
 import secrets
 from dataclasses import asdict, dataclass
 from datetime import timedelta
 from typing import Any
-from urllib.parse import urlencode, urlsplit
+from urllib.parse import parse_qsl, urlencode, urlsplit
 
 from django import template
 from django.conf import settings
@@ -43,6 +44,7 @@ class KeptForm:
     fields: list[list[str]]
     files: bool
     until: float
+    to_confirm: bool = False
 
     @property
     def texts(self) -> list[list[str]]:
@@ -74,8 +76,11 @@ def is_from_here(request: HttpRequest) -> bool:
     return origin in (f"{request.scheme}://{request.get_host()}", *settings.CSRF_TRUSTED_ORIGINS)
 
 
-def keep(request: HttpRequest) -> str | None:
-    """Keep the form that was sent; the address that shows it to its owner, None where it is not kept."""
+def keep(request: HttpRequest, *, to_confirm: bool = False) -> str | None:
+    """Keep the form that was sent; the address that shows it to its owner, None where it is not kept.
+
+    `to_confirm`: its sender is to confirm who they are, then it goes on.
+    """
     owner = _owner(request)
     user = request.user
     if owner is None or not has_forms(request.path) or (user.is_authenticated and user.pk != owner):
@@ -91,8 +96,9 @@ def keep(request: HttpRequest) -> str | None:
         page=page,
         action=request.path,
         fields=fields,
-        files=request.content_type == "multipart/form-data",
+        files=bool(request.FILES),
         until=(timezone.now() + LIFE).timestamp(),
+        to_confirm=to_confirm,
     )
     rows = _rows(request)
     if len(rows) >= MOST_FORMS:
@@ -109,6 +115,15 @@ def kept(request: HttpRequest) -> KeptForm | None:
     found = _rows(request).get(token) if token else None
     row = KeptForm(**found) if found else None
     return row if row and request.user.is_authenticated and row.user == request.user.pk else None
+
+
+def to_send_again(request: HttpRequest, address: str) -> KeptForm | None:
+    """The form that waited only for its sender's confirmation, of the address at which it is kept."""
+    token = dict(parse_qsl(urlsplit(address).query)).get(PARAMETER, "")
+    found = _rows(request).get(token)
+    row = KeptForm(**found) if found else None
+    is_theirs = row is not None and row.user == request.user.pk
+    return row if row and is_theirs and row.to_confirm and not row.files else None
 
 
 def forget(request: HttpRequest, action: str) -> None:

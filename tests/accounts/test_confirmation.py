@@ -58,9 +58,10 @@ def test_a_key_is_made_after_the_password_is_given_again(lab, browser, clock, ow
     wrong = browser.post("/accounts/confirm/", {"password": "not this one"})
     assert wrong.status_code == 422
     assert "not your password" in wrong.text
-    back = browser.post(answer["Location"], {"password": PASSWORD})["Location"]
-    assert back.startswith(f"/requester/{lab.customer_id}/keys/?kept=")
-    assert "nightly" in browser.get(back).text, "what was typed is kept"
+    go_on = browser.post(answer["Location"], {"password": PASSWORD})
+    assert lab.keys.count() == 1, "nothing is done before the form is sent again"
+    assert f'action="/requester/{lab.customer_id}/keys/new" data-at-once' in go_on.text
+    assert 'name="label" value="nightly"' in go_on.text
     new_key(browser, lab)
     assert lab.keys.count() == 2
 
