@@ -218,6 +218,21 @@ class BonusForm(OnceForm):
     reason = TextField(most=900, rows=2, label="Reason", help_text="The worker reads this.")
 
 
+class InvitationForm(forms.Form):
+    """A link by which people sign up as workers."""
+
+    label = forms.CharField(label="What it is for", max_length=120)
+    uses = forms.IntegerField(label="People who may sign up", min_value=1, max_value=100_000, initial=40)
+    days = forms.IntegerField(
+        label="Days until it ends",
+        min_value=1,
+        max_value=365,
+        required=False,
+        initial=30,
+        help_text="Empty: until it is used up.",
+    )
+
+
 class MessageForm(OnceForm):
     """A message into the inboxes of workers."""
 

@@ -146,6 +146,7 @@ urlpatterns = [
     path(f"{_FILE}withdraw/", workers.withdraw_file, name="worker_file_withdraw"),
     path(f"{_FILE}continue/", workers.continue_file, name="worker_file_continue"),
     path(f"{_R}workers/", workers.listing, name="workers"),
+    path(f"{_R}invite-workers/", workers.invite, name="invite_workers"),
     path(f"{_R}mturk-ids/", workers.former_ids, name="former_ids"),
     path(f"{_R}mturk-ids/contested/", workers.conflicts, name="former_id_conflicts"),
     path(f"{_R}mturk-ids/settle/", workers.settle, name="settle_former_id"),

@@ -23,11 +23,12 @@ from marketplace.requester import selectors
 from marketplace.requester.access import RequesterAccess, for_requester, may_one, on_requester, respond, show
 from marketplace.requester.batchforms import AmountField
 from marketplace.requester.charts import pace
-from marketplace.requester.forms import BlockForm, GrantForm, MessageForm
+from marketplace.requester.forms import BlockForm, GrantForm, InvitationForm, MessageForm
 from marketplace.requester.lookup import own_worker
 from marketplace.services import formerids, people, qualifications
 from marketplace.services.decisions import claim
 from marketplace.services.members import Action
+from marketplace.taskpages import site_url
 from marketplace.workerfiles import BONUSES
 from web.forms import read_form, run_action
 from web.tables import Choices, Column, Grid, GridRequest, Rows, Words
@@ -54,7 +55,23 @@ def listing(request: HttpRequest, access: RequesterAccess) -> HttpResponseBase:
         file="workers",
         now=now,
         latest=selectors.LATEST,
+        invitation_form=InvitationForm(auto_id="invite_%s") if access.user.is_staff else None,
     )
+
+
+@require_POST
+@for_requester
+def invite(request: HttpRequest, access: RequesterAccess) -> HttpResponse:
+    """A link by which people sign up as workers of this installation, for its administrators; shown once."""
+    if not access.user.is_staff:
+        raise Http404("Administrators invite workers.")
+    form = InvitationForm(request.POST, auto_id="invite_%s")
+    if not form.is_valid():
+        return show(request, "invite_workers.html", access, place=PLACE, form=form, status=422)
+    asked = form.cleaned_data
+    _, token = people.create_invitation(label=asked["label"], max_uses=asked["uses"], days=asked["days"])
+    address = f"{site_url(request)}{reverse('site:invitation', args=[token])}"
+    return show(request, "invite_workers.html", access, place=PLACE, address=address, asked=asked)
 
 
 @require_safe

@@ -3,8 +3,10 @@
 import re
 import uuid
 from datetime import timedelta
+from urllib.parse import urlsplit
 
 import pytest
+from django.test import Client
 from django.utils.html import escape
 
 from marketplace.models import Block, Holding, Message, QualificationGrant
@@ -172,3 +174,17 @@ def test_a_workers_page_costs_the_same_with_one_answer_and_with_many(
         qualifications.grant(qualification_type=kind, worker=rosa, value=1, notify=False)
         world.do(rosa, world.post(group))
     assert queries_of(as_owner, at("workers/AROSA/")) == one
+
+
+def test_administrators_invite_workers_by_a_link_that_is_shown_once(as_owner, at, owner):
+    assert "Invite workers" not in as_owner.get(at("workers/")).content.decode()
+    assert as_owner.post(at("invite-workers/"), {"label": "Spring", "uses": "2"}).status_code == 404
+    type(owner).objects.filter(pk=owner.pk).update(is_staff=True)
+    assert "Invite workers" in as_owner.get(at("workers/")).content.decode()
+    wrong = as_owner.post(at("invite-workers/"), {"label": "Spring", "uses": "0"})
+    assert wrong.status_code == 422
+    page = as_owner.post(
+        at("invite-workers/"), {"label": "Spring", "uses": "2", "days": "30"}
+    ).content.decode()
+    address = re.search(r'id="address">([^<]+)<', page)[1]
+    assert Client().get(urlsplit(address).path).status_code == 200

@@ -5,6 +5,7 @@ from argparse import ArgumentParser
 from datetime import UTC, date, datetime, time, timedelta
 from typing import Any
 
+from django.conf import settings
 from django.contrib.auth import get_user_model
 from django.core.management.base import BaseCommand, CommandError
 
@@ -336,7 +337,12 @@ class Command(BaseCommand):
         )
         self.show(
             options,
-            {"label": invitation.label, "url_path": f"/invitation/{token}", "token": token},
+            {
+                "label": invitation.label,
+                "url": f"{settings.TASK_URL}/invitation/{token}",
+                "url_path": f"/invitation/{token}",
+                "token": token,
+            },
         )
 
     def audit(self, options: dict[str, Any]) -> None:
