@@ -62,8 +62,8 @@ GROUPS: Mapping[str, Group] = {
         Group(
             "nothing_collected",
             QUERIES,
-            "Nothing collected yet",
-            "with nothing collected yet",
+            "No answers collected",
+            "without collected answers",
             "Neither people nor systems have answered it.",
         ),
         Group(

@@ -147,7 +147,7 @@ _TEACH = (
     "answer them, and write the answers. What systems answer is judged against those."
 )
 _WORDS = {
-    "screening": ("Accepted in screening", "through-screening", "waiting", "tied", "excluded"),
+    "screening": ("Through screening", "through-screening", "waiting", "tied", "excluded"),
     "curation": ("Curated", "through-curation", "accepted", "disputed", "unanswerable"),
     "distillation": ("Distilled: all answers in", "answered", "curated", "", ""),
 }

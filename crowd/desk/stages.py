@@ -18,6 +18,7 @@ from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.translation import ngettext
 from django.views.decorators.cache import never_cache
 from django.views.decorators.clickjacking import xframe_options_sameorigin
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
@@ -354,7 +355,9 @@ def _open(request: HttpRequest, access: StageAccess) -> HttpResponse:
     def action() -> str:
         typed = read_form(OpenForm(request.POST))["typed"]
         offer = stages.open_stage(stage=access.stage, actor=access.user, typed_cents=typed)
-        return f"The stage is open: {offer.hits} HITs for {offer.assignments} places are being published."
+        hits = ngettext("%d HIT", "%d HITs", offer.hits) % offer.hits
+        places = ngettext("%d place", "%d places", offer.assignments) % offer.assignments
+        return f"The stage is open: {hits} for {places}. They are published now."
 
     return run_action(request, action, STAGE, access.project.slug, access.stage.slug, other="desk:opening")
 

@@ -385,7 +385,7 @@ def _finding(details: dict[str, Any], model: type[BaseModel], data: object, at: 
     elif kind == "literal_error":
         found = _not_one_of(path, value, str(context.get("expected", "")))
     elif kind == "string_pattern_mismatch":
-        found = Finding("wrong-value", path, f"{shown(value)} cannot stand here", hint or "Change it.")
+        found = Finding("wrong-value", path, f"{shown(value)} cannot be used here", hint or "Change it.")
     else:
         message = str(details["msg"]).removeprefix("Value error, ").rstrip(".")
         what = message if isinstance(value, Mapping) else f"{shown(value)}: {message}"

@@ -15,6 +15,7 @@ from django.db.models import Case, F, IntegerField, Max, QuerySet, Sum, Value, W
 from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect
+from django.utils.translation import ngettext
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from core.accounts.confirmation import confirmed, needs_factor
@@ -282,7 +283,7 @@ def deposit(request: HttpRequest, access: RequesterAccess) -> HttpResponseBase:
         except Refusal as refusal:
             form.add_error(None, refusal.message)
         else:
-            messages.success(request, f"{money(data['amount'])} are in the account.")
+            messages.success(request, f"{money(data['amount'])} deposited.")
             return redirect("requester:money", access.requester.customer_id)
     return show(
         request,
@@ -524,7 +525,8 @@ def make_payable(request: HttpRequest, access: RequesterAccess) -> HttpResponse:
     except Refusal as refusal:
         messages.error(request, refusal.message)
         return redirect("requester:payables", access.requester.customer_id)
-    messages.success(request, f"{money(report.cents)} to {report.workers} are in report {report.number}.")
+    people_paid = ngettext("%d person", "%d people", report.workers) % report.workers
+    messages.success(request, f"Report {report.number} is made: {money(report.cents)} for {people_paid}.")
     return redirect("requester:payable", access.requester.customer_id, report.number)
 
 

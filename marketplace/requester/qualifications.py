@@ -10,6 +10,7 @@ from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect
 from django.urls import reverse
+from django.utils.translation import ngettext
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from core.errors import ActionError
@@ -464,7 +465,8 @@ def give(request: HttpRequest, access: RequesterAccess, *, kind: str) -> HttpRes
             qualifications.grant(
                 qualification_type=row, worker=each, value=given["value"], notify=given["tell"]
             )
-        return f"{len(found)} worker{'s' if len(found) > 1 else ''} hold it with value {given['value']} now."
+        have = ngettext("%d worker has it", "%d workers have it", len(found)) % len(found)
+        return f"{have} with value {given['value']} now."
 
     return _act(request, access, kind, action)
 

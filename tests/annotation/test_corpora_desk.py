@@ -183,7 +183,7 @@ def test_a_cancelled_addition_leaves_nothing(manager, project, tmp_path):
     answer = sent(manager, at("corpus_add", "pets"), entered(file=file_of(*LINES)))
     job = Job.objects.get()
     page = manager.get(answer.url).content.decode()
-    assert "Waiting for a worker" in page and at("corpus_cancel", job.pk) in page
+    assert "Starting" in page and at("corpus_cancel", job.pk) in page
     manager.post(at("corpus_cancel", job.pk))
     runner.run(job_id=job.pk)
     assert Passage.objects.count() == 0

@@ -110,7 +110,7 @@ def test_the_table_says_that_the_file_has_to_be_made(viewer, many):
 
 def test_a_file_that_is_being_made_can_be_cancelled_and_made_again(viewer, many):
     job = asked(viewer, FILE + ASKED)
-    assert "Waiting for a worker" in viewer.get(page(job, "queries_file_live")).content.decode()
+    assert "Starting" in viewer.get(page(job, "queries_file_live")).content.decode()
     viewer.post(page(job, "queries_file_cancel"))
     assert run(job).state == "cancelled"
     assert viewer.get(page(job, "queries_file")).status_code == 404

@@ -83,7 +83,7 @@ def test_the_total_must_be_typed(lab, as_owner):
     assert "The total is 0.20, not 2.00." in words(answer)
     answer = as_owner.post(at(lab, "batch_publish", 1), {"amount": "$0.20"}, follow=True)
     assert "The batch is being published." in words(answer)
-    assert "Waiting for a worker: 0 of 2 tasks" in words(answer)
+    assert "Starting: 0 of 2 tasks" in words(answer)
     making.run_jobs()
     batch.refresh_from_db()
     assert batch.state == State.PUBLISHED
@@ -296,7 +296,7 @@ def test_a_reviewed_file_is_decided_and_accounted_for_on_the_page(lab, as_owner,
         "once": "7f0c6a2e-0000-4000-8000-000000000001",
     }
     answer = as_owner.post(at(lab, "batch_review", 1), form, follow=True)
-    assert "Waiting for a worker" in words(answer)
+    assert "Starting" in words(answer)
     making.run_jobs()
     report = words(as_owner.get(answer.redirect_chain[-1][0]))
     assert "Approved 1 Rejected 1 Already decided 0 Unknown 1 Refused 0 Left as they are 1" in report

@@ -133,7 +133,7 @@ def test_pages_of_an_import(annotating, administrator, context_of, tmp_path: Pat
     expect(page.get_by_role("heading", name="Look before you import")).to_be_visible()
     look(page)
     page.get_by_role("button", name="Import", exact=True).click()
-    expect(page.get_by_text("Waiting for a worker")).to_be_visible()
+    expect(page.get_by_text("Starting")).to_be_visible()
     look(page)
     annotating.run_jobs()
     expect(page.get_by_text("The import is done.")).to_be_visible()

@@ -71,7 +71,7 @@ def test_from_a_sample_to_reviewed_answers(desk, newcomer, tmp_path):
     look(page)
     desk.upload("Reviewed results", "r.csv", f"AssignmentId,Approve,Reject\n{row['AssignmentId']},x,\n")
     page.get_by_role("button", name="Approve and reject").click()
-    expect(page.get_by_text("Waiting for a worker")).to_be_visible()
+    expect(page.get_by_text("Starting")).to_be_visible()
     desk.run_jobs()
     page.get_by_role("link", name="See the report").click()
     expect(page.get_by_role("row", name="Approved")).to_be_visible()

@@ -39,7 +39,7 @@ def test_a_corpus_is_filled_built_and_removed(annotating, administrator, context
     page.get_by_label("Length of a passage").fill("2")
     page.get_by_label("The next one begins after").fill("1")
     page.get_by_role("button", name="Add the passages").click()
-    expect(page.get_by_text("Waiting for a worker")).to_be_visible()
+    expect(page.get_by_text("Starting")).to_be_visible()
     check(page)
     annotating.run_jobs()
     expect(page.get_by_text("4 passages added.")).to_be_visible()
@@ -51,7 +51,7 @@ def test_a_corpus_is_filled_built_and_removed(annotating, administrator, context
         ("Build the network", "The network counts 4"),
     ):
         page.get_by_role("button", name=name).click()
-        expect(page.get_by_text("Waiting for a worker")).to_be_visible()
+        expect(page.get_by_text("Starting")).to_be_visible()
         annotating.run_jobs()
         expect(page.get_by_text(words)).to_be_visible()
         check(page)

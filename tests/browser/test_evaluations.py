@@ -83,7 +83,7 @@ def test_from_a_release_to_its_public_leaderboard(
     page.get_by_role("button", name="How long will it take?").click()
     expect(page.get_by_text("What you have chosen takes some seconds")).to_be_visible()
     page.get_by_role("button", name="Begin").click()
-    expect(page.get_by_text("Waiting for a worker")).to_be_visible()
+    expect(page.get_by_text("Starting")).to_be_visible()
     look(page, "24-waiting")
     evaluating.work_off()
     page.reload()

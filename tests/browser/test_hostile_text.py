@@ -158,7 +158,7 @@ def test_an_import_shows_hostile_lines_as_texts(annotating, administrator, on_a_
     expect(page.get_by_role("heading", name="Look before you import")).to_be_visible()
     look(page)
     page.get_by_role("button", name="Import", exact=True).click()
-    expect(page.get_by_text("Waiting for a worker")).to_be_visible()
+    expect(page.get_by_text("Starting")).to_be_visible()
     annotating.run_jobs()
     page.get_by_role("link", name="See the report").click()
     expect(page.get_by_text("Records read")).to_be_visible()

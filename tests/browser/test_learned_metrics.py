@@ -54,7 +54,7 @@ def test_models_and_the_words_that_one_weighs(
     page.get_by_label("KPQA model").select_option("tiny")
     page.get_by_label("Answer of a system").select_option(index=1)
     page.get_by_role("button", name="Show").click()
-    expect(page.get_by_text("Waiting for a worker")).to_be_visible()
+    expect(page.get_by_text("Starting")).to_be_visible()
     look(page, "34-waiting")
     weighing.work_off()
     words(page)

@@ -60,7 +60,7 @@ def test_from_a_new_requester_to_a_report_that_is_paid_out(
     page.get_by_label("Amount").fill("20.00")
     page.get_by_label("Reference").fill("PO-17")
     page.get_by_role("button", name="Deposit play money").click()
-    page.get_by_text("$20.00 are in the account.").wait_for()
+    page.get_by_text("$20.00 deposited.").wait_for()
 
     hit = client.create_hit(
         Title="Say what you see",

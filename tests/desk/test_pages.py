@@ -215,7 +215,7 @@ def test_expected_minutes_stand_in_the_stages_form(owner, project, endpoint):
 
 def test_play_money_opens_with_one_button(manager, stage):
     answer = manager.post(at("opening", stage), follow=True)
-    assert messages_of(answer)[-1:] == ["The stage is open: 2 HITs for 6 places are being published."]
+    assert messages_of(answer)[-1:] == ["The stage is open: 2 HITs for 6 places. They are published now."]
     assert Stage.objects.get().status == "open"
     assert MarketOperation.objects.filter(kind="publish").count() == 2
 

@@ -94,7 +94,7 @@ def test_begun_it_waits_and_then_shows_what_was_found(release):
     manager = as_("manager")
     answer = manager.post(f"{LIST}new/", {**NEW, "do": "begin", "title": "First"})
     assert (answer.status_code, answer.headers["Location"]) == (302, ONE)
-    assert "Waiting for a worker" in text(manager.get(f"{ONE}live/"))
+    assert "Starting" in text(manager.get(f"{ONE}live/"))
     run(job_id=Evaluation.objects.get().job)
     assert "The evaluation is ready." in text(manager.get(f"{ONE}live/"))
     page = text(manager.get(ONE))

@@ -141,7 +141,7 @@ def test_while_it_waits_the_page_looks_again(manager, place, there):
     html = manager.get(there_now).content.decode()
     assert f'data-live="{address(place, "keyphrases_live")}?model=tiny"' in html
     live = manager.get(address(place, "keyphrases_live"), {"model": "tiny"}).content.decode()
-    assert "Waiting for a worker" in live
+    assert "Starting" in live
     assert "data-done" not in live
     run(job_id=Job.objects.get().pk)
     live = manager.get(address(place, "keyphrases_live"), {"model": "tiny"}).content.decode()

@@ -348,7 +348,7 @@ def test_a_file_is_uploaded_looked_at_mapped_and_imported_by_a_job(manager, oak,
     started = manager.post(place, {**given, "start": "1"})
     assert manager.post(place, {**given, "start": "1"}).headers["Location"] == started.headers["Location"]
     job = Job.objects.get()
-    assert "Waiting for a worker" in manager.get(started.headers["Location"]).content.decode()
+    assert "Starting" in manager.get(started.headers["Location"]).content.decode()
     run(job_id=job.pk)
     source = CandidateSource.objects.get()
     report = manager.get(started.headers["Location"], follow=True)

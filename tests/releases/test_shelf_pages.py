@@ -152,7 +152,7 @@ def test_a_check_is_begun_watched_and_cancelled(world):
     job = Job.objects.get(kind="releases.check")
     assert begun["Location"] == f"{NEW}privacy/check/{job.pk}/?formats=jsonl"
     assert client.post(f"{NEW}privacy/check/", {"once": once})["Location"].endswith(f"check/{job.pk}/")
-    assert "Waiting for a worker" in text(client.get(begun["Location"]))
+    assert "Starting" in text(client.get(begun["Location"]))
     cancelled = client.post(f"{NEW}privacy/check/{job.pk}/cancel/?formats=jsonl", follow=True)
     assert said(cancelled) == ["The check was cancelled. What it found so far stays."]
     live = client.get(f"{NEW}privacy/check/{job.pk}/live/")
@@ -286,7 +286,7 @@ def test_the_build_begins_with_what_was_chosen_and_answered(world):
         "formats": ["jsonl"], "seed": 7, "shares": [0.8, 0.1, 0.1],
         "answers": {"purpose": "To compare systems."},
     }  # fmt: skip
-    assert "Waiting for a worker" in text(begun)
+    assert "Starting" in text(begun)
     again = as_("manager").get(f"{NEW}card/")
     assert "To compare systems." in text(again)
 
@@ -313,7 +313,7 @@ def test_a_build_can_be_cancelled_and_tried_again(world):
     page = client.post(f"{DESK}1.0.0/again/", follow=True)
     assert said(page) == ["Release 1.0.0 is being built again."]
     release = Release.objects.get()
-    assert "Waiting for a worker" in text(client.get(f"{DESK}builds/{release.job}/live/"))
+    assert "Starting" in text(client.get(f"{DESK}builds/{release.job}/live/"))
     Job.objects.filter(pk=release.job).update(
         state=JobState.DONE, finished_at=timezone.now(), result={"version": "0.9.0", "same": True}
     )

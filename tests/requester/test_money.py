@@ -46,7 +46,7 @@ def test_a_deposit_is_booked_with_its_reference(lab, owner, as_owner):
     booked = Deposit.objects.get(reference="PO-77")
     assert (booked.cents, booked.by, booked.note, booked.entry.cents) == (125_050, owner, "Spring", 125_050)
     page = as_owner.get(money_page(lab)).content.decode()
-    assert "$1,250.50 are in the account." in page and "PO-77" in page
+    assert "$1,250.50 deposited." in page and "PO-77" in page
     assert ledger.audit() == []
 
 

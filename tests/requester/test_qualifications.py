@@ -122,7 +122,7 @@ def test_it_is_given_to_several_by_their_ids_or_to_none(as_owner, here, rosa, be
     said = as_owner.post(
         here("give/"), {"workers": "AROSA, ABEN", "value": "3"}, follow=True
     ).content.decode()
-    assert "2 workers hold it with value 3 now." in said
+    assert "2 workers have it with value 3 now." in said
     assert grants() == [("ABEN", 3, "Granted"), ("AROSA", 3, "Granted")]
     said = as_owner.post(
         here("give/"), {"workers": "AROSA ANOBODY", "value": "4"}, follow=True

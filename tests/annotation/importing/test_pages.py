@@ -50,7 +50,7 @@ def test_upload_look_start_and_report(manager, project):  # noqa: F811
     job = Job.objects.get()
     assert started.headers["Location"] == f"/desk/projects/reading/imports/running/{job.pk}/"
     live = f"{started.headers['Location']}live/"
-    assert "Waiting for a worker" in text(manager.get(started.headers["Location"]))
+    assert "Starting" in text(manager.get(started.headers["Location"]))
     assert "data-done" not in text(manager.get(live))
     runner.run(job_id=job.pk)
     assert "The import is done." in text(manager.get(live))
