@@ -426,6 +426,11 @@ ONE_ANSWER = "not defined: only one answer has both a human score and a score of
 SAME_HUMAN = "not defined: all human scores are the same"
 SAME_METRIC = "not defined: all scores of this metric are the same"
 NO_QUESTION = "not defined: no question has answers that differ both for people and for this metric"
+TWO_ANSWERS = "not defined: only two answers have both a human score and a score of this metric"
+ONE_QUESTION = "not defined: only one question has answers that differ both for people and for this metric"
+ONE_DIFFERS = "not defined: only one system has answers that differ both for people and for this metric"
+#: Questions, or systems, of which a mean says something.
+LEAST_GROUPS = 2
 NO_SYSTEM = "not defined: no system has answers that differ both for people and for this metric"
 ONE_SYSTEM = "not defined: there is only one system"
 SAME_HUMAN_MEANS = "not defined: the mean human scores of all systems are the same"
@@ -463,12 +468,16 @@ def correlation(rows: Rows, scores: Floats, statistic: Statistic, grouping: Grou
     order, starts = grouped(rows, grouping)
     values = within(statistic, rows.human[order], scores[order][None], starts)[0]
     if grouping == "global":
+        if len(rows) == LEAST - 1:
+            return Figure(None, TWO_ANSWERS, n=len(rows))
         if np.isnan(values[0]):
             return Figure(None, _why(rows.human, scores, ONE_ANSWER, SAME_HUMAN, SAME_METRIC), n=len(rows))
         return Figure(float(values[0]), n=len(rows))
     defined = values[~np.isnan(values)]
     if not len(defined):
         return Figure(None, NO_QUESTION if grouping == "item" else NO_SYSTEM, n=0)
+    if len(defined) < LEAST_GROUPS:
+        return Figure(None, ONE_QUESTION if grouping == "item" else ONE_DIFFERS, n=len(defined))
     return Figure(float(defined.mean()), n=len(defined))
 
 

@@ -287,7 +287,9 @@ def test_the_figures_behind_a_difference_are_the_correlations():
 
 
 def test_rows_of_one_answer_each_have_no_test():
-    judged = study([("a", "x", 1.0), ("b", "y", 2.0)], {"m": [0.1, 0.2], "n": [0.2, 0.1]})
+    judged = study(
+        [("a", "x", 1.0), ("b", "y", 2.0), ("c", "z", 3.0)], {"m": [0.1, 0.2, 0.3], "n": [0.2, 0.1, 0.0]}
+    )
     found = compare(judged, [("m", "n")], "pearson", "item", draws=50)[0]
     assert found.p is None
     assert "no question has answers that differ" in found.reason
