@@ -107,7 +107,14 @@ def rating_source(
     known |= {plain_name(name) for name in (*given.values(), *aspects)}
     table = open_sheet(TextSource(path, name=str(path), encoding=encoding, sheet=sheet), known=known)
     names = [plain_name(name) for name in table.columns]
-    places = {field: place for field in COLUMNS if (place := _place(table, names, field, given)) is not None}
+    places = {}
+    for field in COLUMNS:
+        called = (given[field],) if field in given else (field, *NAMES.get(field, ()))
+        place = table.find_column(field, called, remedy=f"Say which one: --column {field}=NAME.")
+        if place is not None:
+            places[field] = place
+        elif field in given:
+            raise _missing(table, field, given[field])
     raters: list[int] = []
     if "item" in places and not {"worker", "score"} & (places.keys() | given.keys()):
         raters = _raters(table, names, {*places.values()})
@@ -126,26 +133,6 @@ def rating_source(
             )
         places[ASPECT + name] = names.index(plain_name(name))
     return RatingSource(table, places, raters)
-
-
-def _place(table: Sheet, names: list[str], field: str, given: Mapping[str, str]) -> int | None:
-    """The column of a field; an error where several may be meant, or the one that was named is not there."""
-    wanted = [plain_name(given.get(field, field))]
-    if field not in given and wanted[0] not in names:
-        wanted = list(NAMES.get(field, ()))
-    found = [place for place, name in enumerate(names) if name in wanted]
-    if len(found) > 1 and (field in REQUIRED or len(wanted) == 1):
-        there = _quoted([table.columns[place] for place in found])
-        same = len({names[place] for place in found}) == 1
-        raise table.error(
-            f"two columns are named {given.get(field, field)!r}. Rename one."
-            if same
-            else f"the {field} may be in any of {there}. Say which one: --column {field}=NAME.",
-            line=table.header_row,
-        )
-    if not found and field in given:
-        raise _missing(table, field, given[field])
-    return found[0] if len(found) == 1 else None
 
 
 def _raters(table: Sheet, names: list[str], taken: Collection[int]) -> list[int]:

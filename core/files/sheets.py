@@ -12,11 +12,17 @@ What is wrong is a FileRefusedError that names file, line and remedy.
 import csv
 import json
 import re
+import shutil
+import tempfile
+import weakref
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from io import StringIO
 from itertools import chain
-from typing import Any, ClassVar
+from pathlib import Path
+from typing import Any, BinaryIO, ClassVar
 
+from core.files.cells import quote_names
 from core.files.json_objects import read_json_lines, read_json_list
 from core.files.reading import Reading, plain_name
 from core.files.refusals import FileRefusedError, Refuse, RowCounts, ignore
@@ -59,6 +65,18 @@ class Sheet:
         while names and not names[-1]:
             names.pop()
         return names
+
+    def find_column(self, role: str, names: Sequence[str], *, remedy: str) -> int | None:
+        """Where the column is that is called like the first name, else like another; an error for several."""
+        there = [plain_name(name) for name in self.columns]
+        for wanted in (names[:1], names[1:]):
+            found = [place for place, name in enumerate(there) if name in map(plain_name, wanted)]
+            if len(found) > 1:
+                columns = quote_names(self.columns[place] for place in found)
+                raise self.error(f"the {role} may be in any of {columns}. {remedy}", line=self.header_row)
+            if found:
+                return found[0]
+        return None
 
     def error(self, why: str, *, line: int = 0, column: str = "") -> Exception:
         """An error in this file."""
@@ -226,6 +244,18 @@ class ObjectSheet(Sheet):
         read: Callable[[TextSource, Refuse], Iterator[tuple[int, dict[str, Any]]]]
         read = read_json_list if self.listed else read_json_lines
         return read(self.source, self._refuse)
+
+
+def copied_source(file: BinaryIO, name: str, *, encoding: str = "", sheet: str = "") -> TextSource:
+    """An open file, which may have no path, as a source; its copy goes when the source does."""
+    with ExitStack() as undo:
+        copy = undo.enter_context(tempfile.NamedTemporaryFile(prefix="table-"))
+        file.seek(0)
+        shutil.copyfileobj(file, copy)
+        copy.flush()
+        source = TextSource(Path(copy.name), name=name, encoding=encoding, sheet=sheet)
+        weakref.finalize(source, undo.pop_all().close)
+    return source
 
 
 def _cell(value: Any) -> str:

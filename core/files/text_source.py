@@ -122,7 +122,7 @@ class TextSource:
         try:
             wanted = text_encoding(wanted) if wanted else ""
         except EncodingError as error:
-            raise FileRefusedError(str(error)) from error
+            raise FileRefusedError(f"{self.name}: {error}") from error
         if marked or wanted:
             return marked or wanted
         self.guess = guess_encoding(self._raw())

@@ -273,7 +273,7 @@ def test_another_encoding_is_guessed_or_named(ratings):
         ("item,worker,score,order\nq,a,3,last\n", "line 2: the order 'last' is not a number."),
         ("item,worker,score,submitted_at\nq,a,3,noon\n", "line 2: the submitted_at 'noon' is not a time."),
         ("item,worker,score,seconds\nq,a,3,-4\n", "line 2: the seconds '-4' are not a number of seconds"),
-        ("item,worker,score,score\nq,a,3,3\n", "two columns are named 'score'"),
+        ("item,worker,score,score\nq,a,3,3\n", "the score may be in any of 'score', 'score'."),
     ],
 )  # fmt: skip
 def test_a_file_that_cannot_be_read_is_refused_with_line_field_and_remedy(ratings, content, words):

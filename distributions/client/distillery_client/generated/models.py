@@ -1804,6 +1804,7 @@ class RosterAdded(Model):
 
     added: int
     known: int
+    repeated: int
 
 
 class RosterIn(Model):
