@@ -75,12 +75,7 @@ class RatingSource:
 
     def notes(self) -> list[str]:
         """Sentences about what may be meant otherwise."""
-        notes, source = self.sheet.notes(), self.sheet.source
-        if source.guess and source.guess.confidence < 1:
-            notes.append(
-                f"The encoding is {source.encoding_said}. If names of items or workers look wrong, "
-                "say what it is: --encoding NAME."
-            )
+        notes = [*self.sheet.notes(), *self.sheet.doubts("say what it is: --encoding NAME")]
         if self.raters:
             notes.append(
                 "The table has a column per rater, and each of their cells that is not empty is a rating."

@@ -80,9 +80,7 @@ def _read_roster(sheet: Sheet) -> Roster:
         sentences.append(
             f"The first name of an address counts, not that of line {', '.join(map(str, renamed[:20]))}."
         )
-    if (guess := sheet.source.guess) and guess.confidence < 1:
-        sentences.append(f"The encoding is {guess.description}: look at the names.")
-    return Roster(list(people.values()), sentences)
+    return Roster(list(people.values()), [*sentences, *sheet.doubts()])
 
 
 def _find_column(sheet: Sheet, role: str) -> int:

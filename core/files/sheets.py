@@ -114,6 +114,13 @@ class Sheet:
             )
         return notes
 
+    def doubts(self, remedy: str = "save the file as UTF-8") -> list[str]:
+        """What was guessed of its encoding, as a sentence, where it was not named and is not certain."""
+        guess = self.source.guess
+        if guess is None or guess.confidence >= 1:
+            return []
+        return [f"The encoding is {guess.description}. If letters look wrong, {remedy}."]
+
     def reading(self, columns: Mapping[str, Sequence[str]], rows: RowCounts | None = None) -> Reading:
         """How the file was read, where `columns` are the headers by their roles."""
         used = set(chain.from_iterable(columns.values()))
