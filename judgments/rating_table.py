@@ -1,35 +1,38 @@
-"""A table of ratings as columns: CSV or TSV, one rating a row (docs/filter.md).
+"""A table of ratings as columns: one rating a row, or a column per rater (docs/filter.md).
 
-Read with pandas by chunks; of every chunk only codes stay, so that memory does not grow with the length of
-the texts. Scores, checks and groups are judged once per distinct text. Where something is wrong, the file is
-read again, slowly, to name the line.
+Of every chunk of rows only codes stay, so that memory does not grow with the length of the texts. Scores,
+checks and groups are judged once per distinct text. Where something is wrong, the file is read again to name
+the line.
 """
 
 import dataclasses
 import json
-import warnings
-import zlib
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import closing
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import count
+from itertools import count, islice
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 import numpy.typing as npt
 
 from core.files.refusals import RowCounts
 from judgments.rating_source import (
-    RatingsFileError,
+    ASPECT,
+    ASPECTS,
+    GROUPS,
+    REQUIRED,
+    RESPONSE_FILTER,
+    STAGE,
     RatingSource,
     accepted_scores,
     exact,
     means_yes,
-    not_decodable,
     number,
     rating_source,
+    short,
     times,
     whole,
 )
@@ -43,18 +46,8 @@ if TYPE_CHECKING:
 
 _MANIFEST = "manifest.json"
 _LARGEST = 1 << 24
-REQUIRED = ("item", "worker", "score")
-GROUPS = ("system", "type", "simulated")
-#: The item of a release's table of ratings is its candidate.
-RELEASED = {"item": "candidate_id"}
-#: The column of a release's table in which every aspect has its score, as JSON.
-ASPECTS = "aspects"
-#: Columns of aspects are kept under this and their name, which may be that of a field of ours.
-_ASPECT = "aspect "
-OPTIONAL = ("order", "submitted_at", "check", "expected", *GROUPS, "seconds")
-COLUMNS = (*REQUIRED, *OPTIONAL)
-CHUNK = 1 << 19
-_MOST_OF_ASPECT = MOST_SCORES - 1
+CHUNK = 1 << 16
+_MOST_OFASPECT = MOST_SCORES - 1
 Codes = npt.NDArray[np.int64]
 
 
@@ -64,7 +57,8 @@ class RatingsTable:
 
     `seconds` (nan for unknown) and the codes of `groups` have an entry for each rating, `checks` for each
     worker; they are None, or missing, where the file has no such column. `notes` are sentences about how
-    scores were read. `aspects` have a number for each rating (nan for none), whole ones.
+    scores were read. `aspects` have a number for each rating (nan for none), whole ones. `response_filters`
+    have been applied before, as the file says.
     """
 
     ratings: Ratings
@@ -76,6 +70,7 @@ class RatingsTable:
     counts: RowCounts
     notes: tuple[str, ...] = ()
     aspects: Mapping[str, npt.NDArray[np.float64]] = dataclasses.field(default_factory=dict)
+    response_filters: tuple[str, ...] = ()
 
 
 @dataclass(slots=True, eq=False)
@@ -109,24 +104,11 @@ def read_ratings(
     Without a `scale` its manifest names the stage's, where it lies beside the file or a folder above it; else
     scores go from 1 to 5.
 
-    RatingsFileError, with file, line, field and remedy, for everything that cannot be read as a rating.
+    FileRefusedError, with file, line, field and remedy, for everything that cannot be read as a rating.
     """
-    given = dict(columns or {})
-    for name in given:
-        if name not in COLUMNS:
-            raise RatingsFileError(f"There is no field {name!r} to map; there are {', '.join(COLUMNS)}.")
-    names = [given.get(name, name) for name in COLUMNS]
-    source = rating_source(
-        path, wanted=[*names, *RELEASED.values(), *aspects], encoding=encoding, sheet=sheet
-    )
-    released = {} if given.keys() & RELEASED.keys() else _of_release(source)
-    places = _places(source, given | released)
-    if released:
-        places |= {name: _names(source).index(name) for name in ("stage", ASPECTS) if name in _names(source)}
-    for name in aspects:
-        places[_ASPECT + name] = _aspect_place(source, name)
-    read = _read(source, places)
-    stages = read.pop("stage", None)
+    source = rating_source(path, given=columns or {}, aspects=aspects, encoding=encoding, sheet=sheet)
+    read = _read(source)
+    stages = read.pop(STAGE, None)
     named = released_scale(path, stage or _only(stages)) if scale is None and stages is not None else None
     table = _Table(source, read, scale or named or Scale(), continuous=continuous)
     if named is not None and named != Scale():
@@ -134,9 +116,9 @@ def read_ratings(
     if stages is not None:
         table.take_stage(stages, stage)
     elif stage:
-        raise RatingsFileError(f"{path} is no table of ratings of a release: it has no stages.")
+        raise source.error("it is no table of ratings of a release: it has no stages. Leave out --stage.")
     if not table.filled.any():
-        raise RatingsFileError(f"{path} has a header but no ratings under it.")
+        raise source.error("it has a header but no ratings under it.")
     return table.whole()
 
 
@@ -146,105 +128,18 @@ def _only(column: _Column) -> str:
     return there.pop() if len(there) == 1 else ""
 
 
-def _names(source: RatingSource) -> list[str]:
-    return [name.casefold() for name in source.header]
-
-
-def _of_release(source: RatingSource) -> dict[str, str]:
-    """Which columns hold what, if the file is a release's table of ratings and has no names of ours."""
-    names = _names(source)
-    there = {ours: theirs for ours, theirs in RELEASED.items() if ours not in names and theirs in names}
-    return there if len(there) == len(RELEASED) else {}
-
-
-def _places(source: RatingSource, given: Mapping[str, str]) -> dict[str, int]:
-    """Which column of the file each of our fields is in."""
-    names = [name.casefold() for name in source.header]
-    places = {}
-    for field in COLUMNS:
-        theirs = given.get(field, field).strip().casefold()
-        found = [place for place, name in enumerate(names) if name == theirs]
-        if len(found) > 1:
-            raise RatingsFileError(
-                f"{source.path}, line 1: two columns are named {given.get(field, field)!r}."
-            )
-        if found:
-            places[field] = found[0]
-        elif field in given or field in REQUIRED:
-            raise _missing(source, field, given.get(field, field))
-    return places
-
-
-def _aspect_place(source: RatingSource, name: str) -> int:
-    """The column of an aspect."""
-    if (theirs := name.strip().casefold()) in _names(source):
-        return _names(source).index(theirs)
-    there = ", ".join(map(_short, source.header[:30]))
-    raise RatingsFileError(
-        f"{source.path}, line 1: there is no column {name!r} for an aspect; there are {there}."
-    )
-
-
-def _missing(source: RatingSource, field: str, theirs: str) -> RatingsFileError:
-    there = ", ".join(map(_short, source.header[:30]))
-    data = (
-        " It looks as if the file had no header line; add one."
-        if any(whole(name) is not None for name in source.header)
-        else f" Say which one holds it: --column {field}=NAME."
-    )
-    return RatingsFileError(
-        f"{source.path}, line 1: there is no column {theirs!r} for the {field}; there are {there}.{data}"
-    )
-
-
-def _read(source: RatingSource, places: Mapping[str, int]) -> dict[str, _Column]:
-    import pandas as pd  # takes seconds to import
-
-    names = list(range(len(source.header)))
-    tables: dict[str, dict[str, int]] = {field: {} for field in places}
-    codes: dict[str, list[Codes]] = {field: [] for field in places}
-    try:
-        with warnings.catch_warnings(), source.handle() as file:
-            # A row with too many fields is only warned of, and its last fields are lost.
-            warnings.simplefilter("error", pd.errors.ParserWarning)
-            chunks = pd.read_csv(
-                cast("IO[str]", file),
-                sep=source.delimiter,
-                header=None,
-                names=names,
-                index_col=False,
-                dtype=object,
-                na_filter=False,
-                skipinitialspace=True,
-                engine="c",
-                chunksize=CHUNK,
-                encoding=source.encoding,
-            )
-            for chunk in chunks:
-                for field, place in places.items():
-                    own, texts = pd.factorize(chunk[place])
-                    codes[field].append(_shared(tables[field], texts)[own])
-    except (pd.errors.ParserError, pd.errors.ParserWarning) as error:
-        raise _not_parsed(source, str(error)) from error
-    except pd.errors.EmptyDataError:
-        pass
-    except UnicodeError as error:
-        raise not_decodable(source.path, source.encoding) from error
-    except (OSError, EOFError, zlib.error) as error:
-        raise RatingsFileError(f"{source.path} cannot be read to its end: {error}.") from error
-    none = np.empty(0, dtype=np.int64)
+def _read(source: RatingSource) -> dict[str, _Column]:
+    fields = source.fields
+    tables = [defaultdict[str, int](count().__next__) for _ in fields]
+    codes: list[list[Codes]] = [[np.empty(0, dtype=np.int64)] for _ in fields]
+    records = source.records()
+    while some := [texts for _line, texts in islice(records, CHUNK)]:
+        for table, parts, texts in zip(tables, codes, zip(*some, strict=True), strict=True):
+            parts.append(np.fromiter(map(table.__getitem__, texts), np.int64))
     return {
-        field: _stripped(field, np.concatenate([none, *codes[field]]), list(tables[field]))
-        for field in places
+        field: _stripped(field, np.concatenate(parts), list(table))
+        for field, table, parts in zip(fields, tables, codes, strict=True)
     }
-
-
-def _shared(table: dict[str, int], texts: Iterable[str]) -> Codes:
-    """The codes of texts in a table that is filled as they come."""
-    if not table:
-        table.update(zip(texts, count(), strict=False))
-        return np.arange(len(table))
-    return np.array([table.setdefault(text, len(table)) for text in texts], dtype=np.int64)
 
 
 def _stripped(name: str, codes: Codes, texts: list[str]) -> _Column:
@@ -257,22 +152,6 @@ def _stripped(name: str, codes: Codes, texts: list[str]) -> _Column:
     return _Column(name, np.asarray(merged, dtype=np.int64)[codes], list(table))
 
 
-def _not_parsed(source: RatingSource, why: str) -> RatingsFileError:
-    """The first record that has too many fields, or whose quotation mark is never closed."""
-    width, last = len(source.header), 1
-    with closing(source.records()) as records:
-        for line, row in records:
-            last = line
-            if len(row) > width:
-                return RatingsFileError(
-                    f"{source.place(line)}: {len(row)} fields, but the header names {width}. "
-                    "Put texts that hold the delimiter into quotation marks."
-                )
-    if "EOF inside string" in why:
-        return RatingsFileError(f"{source.place(last)}: a quotation mark is opened here and never closed.")
-    return RatingsFileError(f"{source.path} cannot be read as a table: {why.strip()}.")
-
-
 class _Table:
     """From columns of texts to ratings, checks, times and groups."""
 
@@ -281,29 +160,32 @@ class _Table:
     ) -> None:
         self.source, self.columns, self.scale, self.continuous = source, columns, scale, continuous
         self.notes: list[str] = []
-        self.n_elsewhere = 0
         #: Spreadsheets end their tables with rows of empty cells; these are no ratings.
         self.filled = np.zeros(len(columns["item"].codes), dtype=np.bool_)
         for field in REQUIRED:
             self.filled |= np.array([bool(text) for text in columns[field].texts], dtype=np.bool_)[
                 columns[field].codes
             ]
+        if empty := int((~self.filled).sum()):
+            self.notes.append(f"Rows without item, worker and score, left out: {empty:,}.")
 
     def take_stage(self, column: _Column, wanted: str) -> None:
-        """Leave out what people said in other stages; RatingsFileError where one must be chosen."""
+        """Leave out what people said in other stages; FileRefusedError where one must be chosen."""
         there = {column.texts[code] for code in np.unique(column.codes[self.filled])}
         named = ", ".join(sorted(there))
         if wanted and wanted not in there:
-            raise RatingsFileError(f"{self.source.path} has no stage {wanted!r}; there are: {named}.")
+            raise self.source.error(f"it has no stage {wanted!r}; there are: {named}.")
         if not wanted and len(there) > 1:
-            raise RatingsFileError(
-                f"{self.source.path} has ratings of {len(there)} stages, which are not one table: {named}. "
+            raise self.source.error(
+                f"it has ratings of {len(there)} stages, which are not one table: {named}. "
                 "Say which: --stage NAME."
             )
         if wanted:
             of_stage = np.array([text == wanted for text in column.texts], dtype=np.bool_)[column.codes]
-            self.n_elsewhere = int((self.filled & ~of_stage).sum())
+            elsewhere = int((self.filled & ~of_stage).sum())
             self.filled &= of_stage
+            if elsewhere:
+                self.notes.append(f"Ratings of other stages, left out: {elsewhere:,}.")
 
     def whole(self) -> RatingsTable:
         item, worker = self.columns["item"], self.columns["worker"]
@@ -317,10 +199,10 @@ class _Table:
         )
         given = np.flatnonzero(~is_check & self.filled)
         if not len(given):
-            raise RatingsFileError(
-                f"{self.source.path}: every row is an attention check; there are no ratings."
-            )
-        rows = self.in_order(given)
+            raise self.source.error("every row is an attention check; there are no ratings.")
+        n_checks, n_read = int(is_check.sum()), len(self.filled)
+        filters = self.response_filters(given)
+        rows = self.in_order(self.first_of_same(given))
         items, item_names = _renumbered(item, rows)
         ratings = Ratings(
             items.astype(np.int32),
@@ -337,15 +219,29 @@ class _Table:
             None if seconds is None else seconds[rows],
             self.groups(rows),
             self.source,
-            int(is_check.sum()),
+            n_checks,
             RowCounts(
-                rows_read=int(self.filled.sum()) + self.n_elsewhere,
-                used=len(given) + int(is_check.sum()),
-                refused=self.n_elsewhere,
+                rows_read=n_read,
+                used=len(rows) + n_checks,
+                repeats=len(given) - len(rows),
+                refused=n_read - len(given) - n_checks,
             ),
-            tuple(self.notes),
+            (*self.source.notes(), *self.notes),
             self.aspects(rows),
+            filters,
         )
+
+    def response_filters(self, rows: Codes) -> tuple[str, ...]:
+        """Filters of single responses that these rows are behind; a warning says so."""
+        if RESPONSE_FILTER not in self.columns:
+            return ()
+        filters = sorted({*_renumbered(self.columns[RESPONSE_FILTER], rows)[1]} - {"", "none"})
+        if filters:
+            self.notes.append(
+                f"A response filter has run before on these ratings: {'; '.join(filters)}. After it even "
+                "noise agrees: these figures say nothing about how far people agree."
+            )
+        return tuple(filters)
 
     def refuse(
         self,
@@ -367,19 +263,16 @@ class _Table:
         text = column.texts[column.codes[rows[0]]]
         said = what if isinstance(what, str) else what(text)
         more = f" Rows with this fault: {len(rows):,}." if len(rows) > 1 else ""
-        raise RatingsFileError(
-            f"{self.source.place(self.source.line_of(int(rows[0])))}: {said}. {remedy}{more}"
-        )
+        raise self.source.error(f"{said}. {remedy}{more}", record=int(rows[0]))
 
     def is_check(self) -> npt.NDArray[np.bool_]:
         if "check" in self.columns:
             check = self.columns["check"]
             marked = np.array([means_yes(text) for text in check.texts])[check.codes]
             if "expected" not in self.columns and marked.any():
-                raise RatingsFileError(
-                    f"{self.source.path}, line 1: rows are marked as attention checks, but no column says "
-                    "which answers are accepted. Add a column 'expected', or name it: --column "
-                    "expected=NAME."
+                raise self.source.error(
+                    "rows are marked as attention checks, but no column says which answers are accepted. Add "
+                    "a column 'expected', or name it: --column expected=NAME."
                 )
             return cast("npt.NDArray[np.bool_]", marked)
         if "expected" in self.columns:
@@ -401,13 +294,13 @@ class _Table:
         self.refuse(
             column,
             [bool(text) and value is None for text, value in zip(column.texts, values, strict=True)],
-            lambda text: f"the score {_short(text)} is not a number",
+            lambda text: f"the score {short(text)} is not a number",
             f"Scores are numbers {scale.description}.",
         )
         self.refuse(
             column,
             [value is not None and step is None for value, step in zip(values, steps, strict=True)],
-            lambda text: f"the score {_short(text)} is not on the scale {scale.description}",
+            lambda text: f"the score {short(text)} is not on the scale {scale.description}",
             "If the scale is another, say so: --scale LOW-HIGH, or LOW:HIGH:STEP such as 1:5:0.5 or "
             "0:100:any.",
         )
@@ -447,7 +340,7 @@ class _Table:
         self.refuse(
             column,
             [not each for each in accepted],
-            lambda text: f"the expected answer {_short(text)} of an attention check names no score",
+            lambda text: f"the expected answer {short(text)} of an attention check names no score",
             "Write it as 2, 1|2, 1-2, <=2 or >=4.",
             is_check,
         )
@@ -462,6 +355,14 @@ class _Table:
             np.bincount(workers, minlength=size).astype(np.int64),
             np.bincount(workers[failed], minlength=size).astype(np.int64),
         )
+
+    def first_of_same(self, rows: Codes) -> Codes:
+        """The rows without those of which an earlier one says the same in every column that is read."""
+        keys = np.zeros(len(rows), dtype=np.int64)
+        for column in self.columns.values():
+            pairs = keys * len(column.texts) + column.codes[rows]
+            _, first, keys = np.unique(pairs, return_index=True, return_inverse=True)
+        return cast("Codes", rows[np.sort(first)])
 
     def in_order(self, rows: Codes) -> Codes:
         """The rows in the order of submission: by `order`, else by `submitted_at`, else as they stand."""
@@ -480,7 +381,7 @@ class _Table:
         self.refuse(
             column,
             [value is None for value in values],
-            lambda text: f"the {column.name} {_short(text)} {fault}",
+            lambda text: f"the {column.name} {short(text)} {fault}",
             remedy,
             among,
         )
@@ -498,7 +399,7 @@ class _Table:
                 bool(text) and (value is None or value < 0)
                 for text, value in zip(column.texts, values, strict=True)
             ],
-            lambda text: f"the seconds {_short(text)} are not a number of seconds",
+            lambda text: f"the seconds {short(text)} are not a number of seconds",
             "Leave it empty where the time is not known.",
         )
         return column.mapped([float("nan") if value is None else value for value in values])
@@ -512,13 +413,13 @@ class _Table:
             self.refuse(
                 column,
                 [given is None for given in each],
-                lambda text: f"the aspects {_short(text)} cannot be read",
+                lambda text: f"the aspects {short(text)} cannot be read",
                 'Write them as [{"name": "topicality", "score": 3}] or {"topicality": 3}, in whole numbers.',
             )
             for name in sorted({name for given in each for name in given or ()}):
                 found[name] = column.mapped([(given or {}).get(name, np.nan) for given in each])
         for key, column in self.columns.items():
-            if not key.startswith(_ASPECT):
+            if not key.startswith(ASPECT):
                 continue
             values = [whole(text) for text in column.texts]
             self.refuse(
@@ -527,10 +428,10 @@ class _Table:
                     bool(text) and not _is_score(value)
                     for text, value in zip(column.texts, values, strict=True)
                 ],
-                lambda text, key=key: f"the score {_short(text)} of the {key} is not a whole number",  # type: ignore[misc]
-                f"Scores of aspects are whole numbers, at most {_MOST_OF_ASPECT:,}, or empty.",
+                lambda text, key=key: f"the score {short(text)} of the {key} is not a whole number",  # type: ignore[misc]
+                f"Scores of aspects are whole numbers, at most {_MOST_OFASPECT:,}, or empty.",
             )
-            found[key.removeprefix(_ASPECT)] = column.mapped([np.nan if v is None else v for v in values])
+            found[key.removeprefix(ASPECT)] = column.mapped([np.nan if v is None else v for v in values])
         found = {name: values[rows] for name, values in found.items()}
         return {name: values for name, values in found.items() if not np.isnan(values).all()}
 
@@ -555,7 +456,7 @@ def _renumbered(column: _Column, rows: Codes) -> tuple[Codes, list[str]]:
 
 def _is_score(value: object) -> bool:
     """Whether it is a whole number that an aspect may have."""
-    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= _MOST_OF_ASPECT
+    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= _MOST_OFASPECT
 
 
 def _aspects_in(text: str) -> dict[str, int] | None:
@@ -566,10 +467,6 @@ def _aspects_in(text: str) -> dict[str, int] | None:
     except (ValueError, TypeError, LookupError, RecursionError):
         return None
     return pairs if all(isinstance(name, str) and _is_score(pairs[name]) for name in pairs) else None
-
-
-def _short(text: str) -> str:
-    return repr(text if len(text) <= 40 else f"{text[:39]}…")
 
 
 def released_scale(file: Path, stage: str) -> Scale | None:

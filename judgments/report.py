@@ -15,6 +15,7 @@ from django.template.loader import render_to_string
 from core.accounts.commandline import plain
 from core.files.atomic import Write
 from core.files.cells import cell
+from core.files.reading import reading_lines
 from metrics.agreement.quotes import OVERALL, figure, interval, quotes
 from metrics.agreement.recipes import Z
 from metrics.figure import NONE, counted
@@ -201,6 +202,7 @@ def page_of(report: Mapping[str, Any]) -> str:
         {
             "report": report,
             "title": title(report),
+            "read_as": reading_lines(report["read_as"]),
             "quotes": quotes(report),
             "alphas": [
                 {
@@ -323,6 +325,8 @@ def summary(report: Mapping[str, Any], out: TextIO, *, file: str, colour: bool |
         f"{counted(report['n_items'], 'item')} by {counted(report['n_workers'], 'worker')}; "
         f"recipe {escape(title(report))}."
     )
+    for sentence in reading_lines(report["read_as"]):
+        console.print(escape(plain(sentence)), style="dim")
     removed = report["removed"]
     console.print(f"\n[bold]Removed[/bold] {removed['removed']:,} ratings ({_share(removed['share'])})")
     for reason, each in removed["by_reason"].items():
@@ -460,7 +464,8 @@ def csv_of(table: "RatingsTable", done: "Run") -> Write:
     filter even noise agrees.
     """
     kept = done.kept
-    mark = _quoted(f"z ({done.recipe.title})") if done.recipe.has(Z) else "none"
+    filters = [*table.response_filters, *([f"z ({done.recipe.title})"] if done.recipe.has(Z) else [])]
+    mark = _quoted("; ".join(filters) or "none")
 
     def write(file: IO[bytes]) -> None:
         ratings = table.ratings

@@ -9,7 +9,7 @@ in part, pays nothing again.
 import hashlib
 import json
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any, BinaryIO, TypeVar
@@ -20,6 +20,8 @@ from django.db.models import Count, Max, Sum
 
 from core import money
 from core.accounts.security import Actor, acting_as, actor
+from core.files.reading import Reading
+from core.files.refusals import RowCounts
 from core.jobs import services as jobs
 from core.jobs.errors import PermanentError
 from core.jobs.handlers import JobContext
@@ -47,10 +49,19 @@ from marketplace.services.review import is_feedback
 
 # Lines of a file, with every fault and its line.
 
-WORKER_NAMES = ("worker", "worker_id", "workerid")
-_ASSIGNMENT = ("assignment", "assignment_id", "assignmentid")
-_AMOUNT = ("amount", "bonus", "bonus_amount", "bonusamount")
-_REASON = ("reason", "why", "message")
+_WORKER = ("worker", "worker_id", "workerid")
+#: Names of the columns of a file of bonuses, and of one of values, by what they hold.
+BONUS_COLUMNS: Mapping[str, tuple[str, ...]] = {
+    "worker": _WORKER,
+    "assignment": ("assignment", "assignment_id", "assignmentid"),
+    "amount": ("amount", "bonus", "bonus_amount", "bonusamount"),
+    "reason": ("reason", "why", "message"),
+}
+GRANT_COLUMNS: Mapping[str, tuple[str, ...]] = {
+    "worker": _WORKER,
+    "value": ("value", "integer_value", "integervalue", "score"),
+    "status": ("status",),
+}
 _LONGEST_ID = 64
 #: A bonus in cents, and characters of its reason.
 MOST_CENTS, LONGEST_REASON = 10_000_00, 900
@@ -79,10 +90,18 @@ class Fault:
     words: str
 
 
-def column_of(sheet: Sheet, *names: str) -> int | None:
-    """Where the first column with one of these names is, in whatever letters it is written."""
-    head = [name.casefold().replace(" ", "_") for name in sheet.columns]
-    return next((number for number, cell in enumerate(head) if cell in names), None)
+def find_columns(sheet: Sheet, names: Mapping[str, tuple[str, ...]]) -> dict[str, int]:
+    """Where the columns are that there are, by what they hold; SheetError where several may be meant."""
+    places = {
+        role: sheet.find_column(role, called, remedy="Rename the others.") for role, called in names.items()
+    }
+    return {role: place for role, place in places.items() if place is not None}
+
+
+def reading_of(sheet: Sheet, names: Mapping[str, tuple[str, ...]], rows: RowCounts) -> Reading:
+    """How a file was read."""
+    places = find_columns(sheet, names)
+    return sheet.reading({role: [sheet.columns[place]] for role, place in places.items()}, rows)
 
 
 def cell_at(row: Row, place: int | None) -> str:
@@ -102,26 +121,24 @@ def read_bonuses(sheet: Sheet) -> tuple[list[AskedLine], list[Fault]]:
 
     Columns are found by name: worker or assignment (or both), amount, and reason.
     """
-    worker, assignment, amount, reason = (
-        column_of(sheet, *names) for names in (WORKER_NAMES, _ASSIGNMENT, _AMOUNT, _REASON)
-    )
-    if worker is None and assignment is None:
-        raise sheet.error(_no_column("worker” or “assignment", sheet), line=1)
-    for place, name in ((amount, "amount"), (reason, "reason")):
-        if place is None:
-            raise sheet.error(_no_column(name, sheet), line=1)
+    places = find_columns(sheet, BONUS_COLUMNS)
+    if not places.keys() & {"worker", "assignment"}:
+        raise sheet.error(_no_column("worker” or “assignment", sheet), line=sheet.header_row)
+    for name in ("amount", "reason"):
+        if name not in places:
+            raise sheet.error(_no_column(name, sheet), line=sheet.header_row)
     asked: list[AskedLine] = []
     faults: list[Fault] = []
     seen: dict[tuple[str, str, int, str], int] = {}
     for row in sheet.rows():
         try:
-            cents = _cents(cell_at(row, amount))
+            cents = _cents(cell_at(row, places.get("amount")))
             found = AskedLine(
                 row.line,
-                _id(cell_at(row, worker)),
-                _id(cell_at(row, assignment)),
+                _id(cell_at(row, places.get("worker"))),
+                _id(cell_at(row, places.get("assignment"))),
                 cents,
-                _reason(cell_at(row, reason)),
+                _reason(cell_at(row, places.get("reason"))),
             )
             if not found.worker_id and not found.assignment_id:
                 raise ValueError("it names neither a worker nor an assignment; write one of the two ids.")
@@ -175,7 +192,6 @@ def _reason(text: str) -> str:
 
 GRANTS = Limits(megabytes=10, columns=500, rows=100_000)
 _UNCHANGED = "Nothing was changed."
-_VALUE = ("value", "integer_value", "integervalue", "score")
 #: Of the protocol (IntegerValue) and of the column.
 _INTEGERS = range(-2_147_483_648, 2_147_483_648)
 
@@ -211,14 +227,15 @@ def read_grants(sheet: Sheet) -> tuple[list[AskedLine], list[Fault]]:
 
 def _read_grant_lines(sheet: Sheet) -> Iterator[tuple[int, GrantLine | str]]:
     """Each line with what it asks for, or with what is wrong with it."""
-    worker, value, status = (column_of(sheet, *names) for names in (WORKER_NAMES, _VALUE, ("status",)))
-    if worker is None:
+    places = find_columns(sheet, GRANT_COLUMNS)
+    if "worker" not in places:
         raise sheet.error(
-            "no column is called “worker”; name the columns in the first line. " + _UNCHANGED, line=1
+            "no column is called “worker”; name the columns in the first line. " + _UNCHANGED,
+            line=sheet.header_row,
         )
     seen: dict[str, int] = {}
     for row in sheet.rows():
-        worker_id, said_value, said_status = (cell_at(row, place) for place in (worker, value, status))
+        worker_id, said_value, said_status = (cell_at(row, places.get(role)) for role in GRANT_COLUMNS)
         if why := fault_of_worker(worker_id):
             yield row.line, why
         elif worker_id in seen:
@@ -305,6 +322,9 @@ def make_file(
         found = list(_bonus_lines(requester, asked, faults))
     if faults:
         raise FileFaults(sheet, faults)
+    same = sum(line.state == LineState.SAME for line in found)
+    rows = RowCounts(len(found), used=len(found) - same, repeats=same)
+    names = BONUS_COLUMNS if qualification_type is None else GRANT_COLUMNS
     with transaction.atomic():
         # Two files of one requester at once would take the same number.
         Requester.objects.select_for_update(no_key=True).get(pk=requester.pk)
@@ -316,6 +336,7 @@ def make_file(
             qualification_type=qualification_type,
             file_name=sheet.name,
             file_read=sheet.description[:200],
+            read_as=reading_of(sheet, names, rows).as_json(),
             line_count=len(found),
             created_by=user,
             created_at=clock.now(),

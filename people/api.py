@@ -497,6 +497,7 @@ class RosterAdded(BaseModel):
 
     added: int
     known: int = Field(description="On the list already.")
+    repeated: int = Field(description="Named before in the same request, by the same address.")
 
 
 class RosterMail(Body):
@@ -568,10 +569,11 @@ def list_people(link: StudyLink, paging: PageRequest) -> Page[RosterPersonOut]:
 
 def add_people(link: StudyLink, body: RosterIn, request: ApiRequest) -> RosterAdded:
     """Put people on the list."""
-    people = {person.email: one_line(person.name) for person in body.people}
-    chosen = [(name, email) for email, name in people.items()]
-    added = roster_services.add_people(link=link, people=chosen, actor=request.caller.user)
-    return RosterAdded(added=added, known=len(chosen) - added)
+    people: dict[str, tuple[str, str]] = {}
+    for person in body.people:
+        people.setdefault(person.email.casefold(), (one_line(person.name), person.email))
+    added = roster_services.add_people(link=link, people=list(people.values()), actor=request.caller.user)
+    return RosterAdded(added=added, known=len(people) - added, repeated=len(body.people) - len(people))
 
 
 def mail_people(link: StudyLink, body: RosterMail, request: ApiRequest) -> RosterMailPlan:

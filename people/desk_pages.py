@@ -7,7 +7,7 @@ who is looking, what they may do, and where the pages are. The permission check 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, time
-from typing import Any, Protocol
+from typing import Any, BinaryIO, Protocol, cast
 
 from django import forms
 from django.conf import settings
@@ -536,10 +536,11 @@ def roster(request: HttpRequest, desk: LinkDesk, *, pk: int) -> HttpResponse:
         def act() -> str:
             file = request.FILES.get("file")
             if file is None:
-                raise FormError("Choose a CSV file with the columns name and email.")
-            people = rosters.read_roster_file(file.read(rosters.MOST_BYTES + 1))
-            added = rosters.add_people(link=row, people=people, actor=desk.user)
-            return f"{added} added, {len(people) - added} were on the list."
+                raise FormError("Choose a table with the columns name and email.")
+            found = rosters.read_roster_file(cast("BinaryIO", file.file), file.name or "The file")
+            added = rosters.add_people(link=row, people=found.people, actor=desk.user)
+            known = len(found.people) - added
+            return " ".join([f"{added} added, {known} were on the list.", *found.sentences])
 
         return run_action(request, act, desk.address("roster", pk))
     lines = selectors.roster_of(row)

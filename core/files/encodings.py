@@ -8,6 +8,7 @@ else is what charset-normalizer finds the least messy, where Western European wi
 """
 
 import codecs
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
@@ -60,6 +61,12 @@ _PLENTY = 5000
 #: Differences of mess and of coherence that say nothing.
 _DRAW_MESS, _DRAW_COHERENCE = 0.035, 0.05
 _KANA_SHARE = 0.2
+_HEBREW = re.compile("[\u05d0-\u05ea]{3}")
+#: A vowel sign behind no letter, a final letter before another one, letters of two scripts in a word.
+_NO_HEBREW = re.compile(
+    "(?<![\u0591-\u05ea])[\u0591-\u05c7]|[\u05da\u05dd\u05df\u05e3\u05e5][\u05d0-\u05ea]"
+    "|[^\\W\\d_\u05d0-\u05ea][\u05d0-\u05ea]|[\u05d0-\u05ea][^\\W\\d_\u05d0-\u05ea]"
+)
 
 
 class EncodingError(ValueError):
@@ -205,6 +212,11 @@ def _least_messy(sample: bytes) -> Guess:
     found = list(from_bytes(sample, cp_isolation=_GUESSED, threshold=0.4))
     if not found:
         return Guess("cp1252", 0.3) if _decoded(sample, "cp1252") is not None else Guess("iso8859-1", 0.2)
+    if (hebrew := next((each for each in found if each.encoding == "cp1255"), None)) is not None:
+        if not _is_hebrew(str(hebrew)):
+            found = [each for each in found if each is not hebrew] or found
+        elif hebrew.chaos <= found[0].chaos + _DRAW_MESS:
+            found = [hebrew]
     best = found[0]
     close = [
         each
@@ -228,6 +240,11 @@ def _decoded(sample: bytes, encoding: str) -> str | None:
         return sample.decode(encoding)
     except (UnicodeDecodeError, LookupError):
         return None
+
+
+def _is_hebrew(text: str) -> bool:
+    """Whether there are words of Hebrew letters, none as no Hebrew word is; Cyrillic letters make such."""
+    return _HEBREW.search(text) is not None and _NO_HEBREW.search(text) is None
 
 
 def _is_japanese(sample: bytes, encoding: str) -> bool:

@@ -149,7 +149,7 @@ class Reading:
         }
 
 
-_SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
+_SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars", " ": "blanks"}
 
 
 def reading_lines(read_as: Mapping[str, Any]) -> list[str]:

@@ -100,6 +100,10 @@ class TextSource:
         self.packed = packing_of(start) == "gzip"
         #: The sheet to read, where the file is a workbook of a spreadsheet.
         self.workbook = self._workbook(sheet) if start.startswith(MAGIC) else None
+        if sheet and self.workbook is None:
+            raise FileRefusedError(
+                f"{self.name} is no workbook, so it has no sheet {sheet[:60]!r}. Name none."
+            )
         #: What the encoding was guessed to be, where nobody named it.
         self.guess: Guess | None = None
         self.encoding = "utf-8" if self.workbook else self._encoding(encoding)
@@ -118,7 +122,7 @@ class TextSource:
         try:
             wanted = text_encoding(wanted) if wanted else ""
         except EncodingError as error:
-            raise FileRefusedError(str(error)) from error
+            raise FileRefusedError(f"{self.name}: {error}") from error
         if marked or wanted:
             return marked or wanted
         self.guess = guess_encoding(self._raw())

@@ -3,7 +3,9 @@
 The first frame is what the workbook holds, the others are rows, some hundred at a time.
 """
 
+import re
 import sys
+import zipfile
 from collections.abc import Iterator
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
@@ -13,11 +15,20 @@ from typing import Any
 if __name__ == "__main__":
     sys.path.insert(0, str(Path(__file__).parents[2]))
 
+from defusedxml import ElementTree
+
 from core.files.confinement import OUT_OF_MEMORY, confine, write
 
 _BATCH = 500
 _EXACT = 15  # digits that a spreadsheet keeps and shows
 _LONG = 10**21
+_PIECE = 1 << 20
+_MAIN = "{http://schemas.openxmlformats.org/spreadsheetml/2006/main}"
+_LINK = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}id"
+#: A cell up to its end. A text that was computed and is empty is a value: its cell has the type "str".
+_UNCOMPUTED = re.compile(
+    rb'<c r="([A-Z]+[0-9]+)"(?![^>]*t="str")[^>]*><f(?:[^>]*/>|[^>]*>[^<]*</f>)(?:<v\s*/>|<v></v>)?$'
+)
 Rows = Iterator[tuple[int, list[str]]]
 
 
@@ -36,7 +47,7 @@ def main(path: str, wanted: str) -> None:
             write({"sheets": names, "missing": wanted})
             return
         name, sheet = _chosen(workbook, [wanted] if wanted else sorted(names, key=hidden.__contains__))
-        write({"sheets": names, "sheet": name})
+        write({"sheets": names, "sheet": name, "formula": _uncomputed_formula(path, name)})
         batch: list[tuple[int, list[str]]] = []
         for row in _rows(sheet):
             batch.append(row)
@@ -60,6 +71,32 @@ def _chosen(workbook: Any, names: list[str]) -> tuple[str, Any]:
         first = first or (name, sheet)
         del sheet
     return first or ("", None)
+
+
+def _uncomputed_formula(path: str, name: str) -> str:
+    """The first cell of a sheet of .xlsx with a formula and no value, which is read as an empty cell."""
+    if not zipfile.is_zipfile(path):
+        return ""
+    with zipfile.ZipFile(path) as archive:
+        if "xl/workbook.xml" not in archive.namelist():
+            return ""
+        sheets = ElementTree.fromstring(archive.read("xl/workbook.xml"), forbid_dtd=True).iter(
+            f"{_MAIN}sheet"
+        )
+        links = ElementTree.fromstring(archive.read("xl/_rels/workbook.xml.rels"), forbid_dtd=True)
+        targets = {each.get("Id"): each.get("Target", "") for each in links}
+        target = next((targets.get(each.get(_LINK), "") for each in sheets if each.get("name") == name), "")
+        part = target.removeprefix("/") if target.startswith("/") else f"xl/{target}"
+        if part not in archive.namelist():
+            return ""
+        rest = b""
+        with archive.open(part) as xml:
+            while piece := xml.read(_PIECE):
+                *cells, rest = (rest + piece).split(b"</c>")
+                for cell in cells:
+                    if b"<f" in cell and (found := _UNCOMPUTED.search(cell)):
+                        return found[1].decode("ascii", "replace")
+    return ""
 
 
 def _rows(sheet: Any) -> Rows:

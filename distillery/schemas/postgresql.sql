@@ -2922,6 +2922,7 @@ CREATE TABLE marketplace_workerfile (
     created_by_id integer,
     qualification_type_id bigint,
     requester_id bigint NOT NULL,
+    read_as jsonb,
     CONSTRAINT marketplace_workerfile_cents_check CHECK ((cents >= 0)),
     CONSTRAINT marketplace_workerfile_fee_cents_check CHECK ((fee_cents >= 0)),
     CONSTRAINT marketplace_workerfile_line_count_check CHECK ((line_count >= 0)),
@@ -4630,29 +4631,30 @@ INSERT INTO django_migrations VALUES
 	(114, 'marketplace', '0023_batch_hours', '2000-01-01 00:00:00+00'),
 	(115, 'marketplace', '0024_former_id_settled', '2000-01-01 00:00:00+00'),
 	(116, 'marketplace', '0025_requester_currency', '2000-01-01 00:00:00+00'),
-	(117, 'mfa', '0001_initial', '2000-01-01 00:00:00+00'),
-	(118, 'mfa', '0002_authenticator_timestamps', '2000-01-01 00:00:00+00'),
-	(119, 'mfa', '0003_authenticator_type_uniq', '2000-01-01 00:00:00+00'),
-	(120, 'notices', '0001_start', '2000-01-01 00:00:00+00'),
-	(121, 'notices', '0002_letters_claimed', '2000-01-01 00:00:00+00'),
-	(122, 'notices', '0003_notices_of_the_installation', '2000-01-01 00:00:00+00'),
-	(123, 'notices', '0004_notice_readings', '2000-01-01 00:00:00+00'),
-	(124, 'poll', '0001_initial', '2000-01-01 00:00:00+00'),
-	(125, 'projects', '0006_owners_make_projects', '2000-01-01 00:00:00+00'),
-	(126, 'retrieval', '0001_initial', '2000-01-01 00:00:00+00'),
-	(127, 'retrieval', '0002_network_and_digest', '2000-01-01 00:00:00+00'),
-	(128, 'retrieval', '0003_same_words', '2000-01-01 00:00:00+00'),
-	(129, 'retrieval', '0004_hosts_share_indexes', '2000-01-01 00:00:00+00'),
-	(130, 'sealing', '0001_canary', '2000-01-01 00:00:00+00'),
-	(131, 'sessions', '0001_initial', '2000-01-01 00:00:00+00'),
-	(132, 'socialaccount', '0001_initial', '2000-01-01 00:00:00+00'),
-	(133, 'socialaccount', '0002_token_max_lengths', '2000-01-01 00:00:00+00'),
-	(134, 'socialaccount', '0003_extra_data_default_dict', '2000-01-01 00:00:00+00'),
-	(135, 'socialaccount', '0004_app_provider_id_settings', '2000-01-01 00:00:00+00'),
-	(136, 'socialaccount', '0005_socialtoken_nullable_app', '2000-01-01 00:00:00+00'),
-	(137, 'socialaccount', '0006_alter_socialaccount_extra_data', '2000-01-01 00:00:00+00'),
-	(138, 'webhooks', '0001_start', '2000-01-01 00:00:00+00'),
-	(139, 'webhooks', '0002_put_aside', '2000-01-01 00:00:00+00');
+	(117, 'marketplace', '0026_worker_file_read_as', '2000-01-01 00:00:00+00'),
+	(118, 'mfa', '0001_initial', '2000-01-01 00:00:00+00'),
+	(119, 'mfa', '0002_authenticator_timestamps', '2000-01-01 00:00:00+00'),
+	(120, 'mfa', '0003_authenticator_type_uniq', '2000-01-01 00:00:00+00'),
+	(121, 'notices', '0001_start', '2000-01-01 00:00:00+00'),
+	(122, 'notices', '0002_letters_claimed', '2000-01-01 00:00:00+00'),
+	(123, 'notices', '0003_notices_of_the_installation', '2000-01-01 00:00:00+00'),
+	(124, 'notices', '0004_notice_readings', '2000-01-01 00:00:00+00'),
+	(125, 'poll', '0001_initial', '2000-01-01 00:00:00+00'),
+	(126, 'projects', '0006_owners_make_projects', '2000-01-01 00:00:00+00'),
+	(127, 'retrieval', '0001_initial', '2000-01-01 00:00:00+00'),
+	(128, 'retrieval', '0002_network_and_digest', '2000-01-01 00:00:00+00'),
+	(129, 'retrieval', '0003_same_words', '2000-01-01 00:00:00+00'),
+	(130, 'retrieval', '0004_hosts_share_indexes', '2000-01-01 00:00:00+00'),
+	(131, 'sealing', '0001_canary', '2000-01-01 00:00:00+00'),
+	(132, 'sessions', '0001_initial', '2000-01-01 00:00:00+00'),
+	(133, 'socialaccount', '0001_initial', '2000-01-01 00:00:00+00'),
+	(134, 'socialaccount', '0002_token_max_lengths', '2000-01-01 00:00:00+00'),
+	(135, 'socialaccount', '0003_extra_data_default_dict', '2000-01-01 00:00:00+00'),
+	(136, 'socialaccount', '0004_app_provider_id_settings', '2000-01-01 00:00:00+00'),
+	(137, 'socialaccount', '0005_socialtoken_nullable_app', '2000-01-01 00:00:00+00'),
+	(138, 'socialaccount', '0006_alter_socialaccount_extra_data', '2000-01-01 00:00:00+00'),
+	(139, 'webhooks', '0001_start', '2000-01-01 00:00:00+00'),
+	(140, 'webhooks', '0002_put_aside', '2000-01-01 00:00:00+00');
 SELECT pg_catalog.setval('account_emailaddress_id_seq', 1, false);
 SELECT pg_catalog.setval('account_emailconfirmation_id_seq', 1, false);
 SELECT pg_catalog.setval('accounts_factorprompt_id_seq', 1, false);
@@ -4718,7 +4720,7 @@ SELECT pg_catalog.setval('crowd_worker_id_seq', 1, false);
 SELECT pg_catalog.setval('crowd_workermark_id_seq', 1, false);
 SELECT pg_catalog.setval('django_admin_log_id_seq', 1, false);
 SELECT pg_catalog.setval('django_content_type_id_seq', 175, true);
-SELECT pg_catalog.setval('django_migrations_id_seq', 139, true);
+SELECT pg_catalog.setval('django_migrations_id_seq', 140, true);
 SELECT pg_catalog.setval('evaluations_call_id_seq', 1, false);
 SELECT pg_catalog.setval('evaluations_evaluation_id_seq', 1, false);
 SELECT pg_catalog.setval('evaluations_externalscores_id_seq', 1, false);

@@ -288,7 +288,7 @@ CREATE TABLE "marketplace_uploadedfile" ("id" integer NOT NULL PRIMARY KEY AUTOI
 -- next statement
 CREATE TABLE "marketplace_worker" ("id" integer NOT NULL PRIMARY KEY AUTOINCREMENT, "worker_id" varchar(64) NOT NULL UNIQUE, "name" varchar(120) NOT NULL UNIQUE, "token_digest" varchar(64) NULL UNIQUE, "simulated" bool NOT NULL, "country" varchar(2) NOT NULL, "subdivision" varchar(2) NOT NULL, "adult" bool NOT NULL, "accept_next" bool NOT NULL, "created_at" datetime NOT NULL, "submitted_count" integer unsigned NOT NULL CHECK ("submitted_count" >= 0), "approved_count" integer unsigned NOT NULL CHECK ("approved_count" >= 0), "rejected_count" integer unsigned NOT NULL CHECK ("rejected_count" >= 0), "returned_count" integer unsigned NOT NULL CHECK ("returned_count" >= 0), "abandoned_count" integer unsigned NOT NULL CHECK ("abandoned_count" >= 0), "user_id" integer NULL UNIQUE REFERENCES "auth_user" ("id") DEFERRABLE INITIALLY DEFERRED, "closed_at" datetime NULL, "payment_note_sealed" text NOT NULL, "invitation_id" bigint NULL REFERENCES "marketplace_invitation" ("id") DEFERRABLE INITIALLY DEFERRED, "time_zone" varchar(64) DEFAULT '' NOT NULL, "guest_of_id" bigint NULL REFERENCES "marketplace_requester" ("id") DEFERRABLE INITIALLY DEFERRED)
 -- next statement
-CREATE TABLE "marketplace_workerfile" ("id" integer NOT NULL PRIMARY KEY AUTOINCREMENT, "number" integer unsigned NOT NULL CHECK ("number" >= 0), "kind" varchar(7) NOT NULL, "file_name" varchar(200) NOT NULL, "file_read" varchar(200) NOT NULL, "line_count" integer unsigned NOT NULL CHECK ("line_count" >= 0), "cents" bigint unsigned NOT NULL CHECK ("cents" >= 0), "fee_cents" bigint unsigned NOT NULL CHECK ("fee_cents" >= 0), "state" varchar(9) NOT NULL, "error" text NOT NULL, "created_at" datetime NOT NULL, "confirmed_at" datetime NULL, "done_at" datetime NULL, "confirmed_by_id" integer NULL REFERENCES "auth_user" ("id") DEFERRABLE INITIALLY DEFERRED, "created_by_id" integer NULL REFERENCES "auth_user" ("id") DEFERRABLE INITIALLY DEFERRED, "qualification_type_id" bigint NULL REFERENCES "marketplace_qualificationtype" ("id") DEFERRABLE INITIALLY DEFERRED, "requester_id" bigint NOT NULL REFERENCES "marketplace_requester" ("id") DEFERRABLE INITIALLY DEFERRED, CONSTRAINT "worker_file_number" UNIQUE ("requester_id", "number"))
+CREATE TABLE "marketplace_workerfile" ("id" integer NOT NULL PRIMARY KEY AUTOINCREMENT, "number" integer unsigned NOT NULL CHECK ("number" >= 0), "kind" varchar(7) NOT NULL, "file_name" varchar(200) NOT NULL, "file_read" varchar(200) NOT NULL, "line_count" integer unsigned NOT NULL CHECK ("line_count" >= 0), "cents" bigint unsigned NOT NULL CHECK ("cents" >= 0), "fee_cents" bigint unsigned NOT NULL CHECK ("fee_cents" >= 0), "state" varchar(9) NOT NULL, "error" text NOT NULL, "created_at" datetime NOT NULL, "confirmed_at" datetime NULL, "done_at" datetime NULL, "confirmed_by_id" integer NULL REFERENCES "auth_user" ("id") DEFERRABLE INITIALLY DEFERRED, "created_by_id" integer NULL REFERENCES "auth_user" ("id") DEFERRABLE INITIALLY DEFERRED, "qualification_type_id" bigint NULL REFERENCES "marketplace_qualificationtype" ("id") DEFERRABLE INITIALLY DEFERRED, "requester_id" bigint NOT NULL REFERENCES "marketplace_requester" ("id") DEFERRABLE INITIALLY DEFERRED, "read_as" text NULL CHECK ((JSON_VALID("read_as") OR "read_as" IS NULL)), CONSTRAINT "worker_file_number" UNIQUE ("requester_id", "number"))
 -- next statement
 CREATE TABLE "marketplace_workerfileline" ("id" integer NOT NULL PRIMARY KEY AUTOINCREMENT, "line" integer unsigned NOT NULL CHECK ("line" >= 0), "amount" bigint NOT NULL, "words" text NOT NULL, "payment" varchar(64) NOT NULL, "state" varchar(7) NOT NULL, "why" varchar(300) NOT NULL, "file_id" bigint NOT NULL REFERENCES "marketplace_workerfile" ("id") DEFERRABLE INITIALLY DEFERRED, "holding_id" bigint NULL REFERENCES "marketplace_holding" ("id") DEFERRABLE INITIALLY DEFERRED, "worker_id" bigint NOT NULL REFERENCES "marketplace_worker" ("id") DEFERRABLE INITIALLY DEFERRED, CONSTRAINT "worker_file_line" UNIQUE ("file_id", "line"))
 -- next statement
@@ -2338,51 +2338,53 @@ INSERT INTO "django_migrations" VALUES(115,'marketplace','0024_former_id_settled
 -- next statement
 INSERT INTO "django_migrations" VALUES(116,'marketplace','0025_requester_currency','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(117,'mfa','0001_initial','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(117,'marketplace','0026_worker_file_read_as','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(118,'mfa','0002_authenticator_timestamps','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(118,'mfa','0001_initial','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(119,'mfa','0003_authenticator_type_uniq','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(119,'mfa','0002_authenticator_timestamps','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(120,'notices','0001_start','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(120,'mfa','0003_authenticator_type_uniq','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(121,'notices','0002_letters_claimed','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(121,'notices','0001_start','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(122,'notices','0003_notices_of_the_installation','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(122,'notices','0002_letters_claimed','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(123,'notices','0004_notice_readings','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(123,'notices','0003_notices_of_the_installation','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(124,'poll','0001_initial','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(124,'notices','0004_notice_readings','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(125,'projects','0006_owners_make_projects','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(125,'poll','0001_initial','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(126,'retrieval','0001_initial','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(126,'projects','0006_owners_make_projects','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(127,'retrieval','0002_network_and_digest','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(127,'retrieval','0001_initial','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(128,'retrieval','0003_same_words','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(128,'retrieval','0002_network_and_digest','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(129,'retrieval','0004_hosts_share_indexes','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(129,'retrieval','0003_same_words','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(130,'sealing','0001_canary','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(130,'retrieval','0004_hosts_share_indexes','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(131,'sessions','0001_initial','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(131,'sealing','0001_canary','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(132,'socialaccount','0001_initial','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(132,'sessions','0001_initial','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(133,'socialaccount','0002_token_max_lengths','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(133,'socialaccount','0001_initial','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(134,'socialaccount','0003_extra_data_default_dict','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(134,'socialaccount','0002_token_max_lengths','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(135,'socialaccount','0004_app_provider_id_settings','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(135,'socialaccount','0003_extra_data_default_dict','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(136,'socialaccount','0005_socialtoken_nullable_app','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(136,'socialaccount','0004_app_provider_id_settings','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(137,'socialaccount','0006_alter_socialaccount_extra_data','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(137,'socialaccount','0005_socialtoken_nullable_app','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(138,'webhooks','0001_start','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(138,'socialaccount','0006_alter_socialaccount_extra_data','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(139,'webhooks','0002_put_aside','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(139,'webhooks','0001_start','2000-01-01 00:00:00+00')
+-- next statement
+INSERT INTO "django_migrations" VALUES(140,'webhooks','0002_put_aside','2000-01-01 00:00:00+00')
 -- next statement
 CREATE UNIQUE INDEX "auth_group_permissions_group_id_permission_id_0cd325b0_uniq" ON "auth_group_permissions" ("group_id", "permission_id")
 -- next statement
@@ -3202,7 +3204,7 @@ CREATE TRIGGER marketplace_activity_only_released BEFORE UPDATE OF "user_id" ON 
 -- next statement
 DELETE FROM "sqlite_sequence"
 -- next statement
-INSERT INTO "sqlite_sequence" VALUES('django_migrations',139)
+INSERT INTO "sqlite_sequence" VALUES('django_migrations',140)
 -- next statement
 INSERT INTO "sqlite_sequence" VALUES('account_emailaddress',0)
 -- next statement

@@ -21,6 +21,8 @@ from django.db.models import Count, Q, QuerySet
 
 from core.accounts.security import Actor, acting_as, actor
 from core.files.cells import cell, csv_line_writer, unguarded
+from core.files.reading import Reading
+from core.files.refusals import RowCounts
 from core.jobs import services as jobs
 from core.jobs.handlers import JobContext
 from core.jobs.models import Job
@@ -75,8 +77,8 @@ class Decision:
         return not self.reason
 
 
-def read_decisions(sheet: Sheet, batch: Batch) -> tuple[list[Decision], int]:
-    """Decisions of a file, and how many of its lines have none.
+def read_decisions(sheet: Sheet, batch: Batch) -> tuple[list[Decision], Reading]:
+    """Decisions of a file, and how it was read: lines without a decision are left out.
 
     Raises SheetError at any fault, also where a row with a decision has the HIT, the worker or an answer of
     another assignment than the one it names.
@@ -85,7 +87,7 @@ def read_decisions(sheet: Sheet, batch: Batch) -> tuple[list[Decision], int]:
         raise sheet.error(
             f"it has no column {missing[0]}; its columns are {listed(sheet.columns)}. Download the results "
             "of the batch and write into that file.",
-            line=1,
+            line=sheet.header_row,
         )
     places = [sheet.columns.index(name) for name in NEEDED]
     decisions: dict[str, Decision] = {}
@@ -108,16 +110,23 @@ def read_decisions(sheet: Sheet, batch: Batch) -> tuple[list[Decision], int]:
             "no line has an x under Approve or a reason under Reject, so there is nothing to do."
         )
     _check_rows_belong_together(sheet, batch, decisions)
-    return list(decisions.values()), left
+    columns = {"assignment": NEEDED[:1], "decision": NEEDED[1:], "compared": [*_compared(sheet).values()]}
+    rows = RowCounts(len(decisions) + left, used=len(decisions), refused=left)
+    return list(decisions.values()), sheet.reading(columns, rows)
 
 
-def _check_rows_belong_together(sheet: Sheet, batch: Batch, decisions: Mapping[str, Decision]) -> None:
-    """A table of which only some columns were sorted would pay and reject the wrong people."""
-    columns = {
+def _compared(sheet: Sheet) -> dict[int, str]:
+    """Columns that must say of an assignment what is kept of it."""
+    return {
         place: name
         for place, name in enumerate(sheet.columns)
         if name in ("HITId", "WorkerId") or (name.startswith(ANSWER) and name != OTHER_ANSWERS)
     }
+
+
+def _check_rows_belong_together(sheet: Sheet, batch: Batch, decisions: Mapping[str, Decision]) -> None:
+    """A table of which only some columns were sorted would pay and reject the wrong people."""
+    columns = _compared(sheet)
     at_id = sheet.columns.index("AssignmentId")
     decided_rows = (
         (row for row in sheet.rows() if row.cells[at_id].strip() in decisions) if columns else iter(())
@@ -194,11 +203,17 @@ def decisions_on_all_waiting(batch: Batch, *, seen: datetime) -> list[Decision]:
 
 
 def start_decisions(
-    *, batch: Batch, decisions: list[Decision], file_name: str, override: bool, once: str, left: int = 0
+    *,
+    batch: Batch,
+    decisions: list[Decision],
+    file_name: str,
+    override: bool,
+    once: str,
+    reading: Reading | None = None,
 ) -> Job:
     """Make these decisions by a job. With `override`, an x turns a rejection into an approval.
 
-    `left` lines of the file have no decision; the report counts them.
+    The report says how the file was read, and counts its lines without a decision.
     """
     who = actor()
     return jobs.enqueue(
@@ -207,7 +222,8 @@ def start_decisions(
             "batch": batch.pk,
             "file": file_name,
             "override": override,
-            "left": left,
+            "left": reading.rows.refused if reading and reading.rows else 0,
+            "read_as": reading.as_json() if reading else None,
             "at": clock.now().isoformat(),
             "by": who.user.pk if who.user else None,
             "address": who.address,

@@ -254,18 +254,18 @@ def review_batch(options: Facts) -> Facts:
             sheet=options["sheet"],
             limits=RESULTS,
         )
-        decisions, left = results.read_decisions(sheet, batch)
+        decisions, reading = results.read_decisions(sheet, batch)
     job = results.start_decisions(
         batch=batch,
         decisions=decisions,
-        left=left,
+        reading=reading,
         file_name=sheet.name,
         override=options["override"],
         once=f"{clock.now():%Y%m%d%H%M%S%f}",
     )
     _finish(job)
     job.refresh_from_db()
-    return results.count_outcomes(job)
+    return {**results.count_outcomes(job), "read_as": reading.as_json()}
 
 
 def _finish(job: Job) -> None:

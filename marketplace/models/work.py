@@ -565,6 +565,7 @@ class WorkerFile(models.Model):
     )
     file_name = models.CharField(max_length=200)
     file_read = models.CharField(max_length=200, blank=True, help_text="How the file was read, in words.")
+    read_as = models.JSONField(null=True, blank=True, help_text="How it was read: columns, rows, encoding.")
     line_count = models.PositiveIntegerField(default=0)
     cents = models.PositiveBigIntegerField(default=0, help_text="Of lines that are to be paid.")
     fee_cents = models.PositiveBigIntegerField(default=0)

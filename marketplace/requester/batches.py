@@ -12,6 +12,7 @@ from django.urls import reverse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
+from core.files.reading import reading_lines
 from core.jobs.models import Job, JobState
 from core.revisions import ConflictError
 from marketplace import clock, frames
@@ -495,11 +496,11 @@ def _start(form: ReviewForm, batch: Batch) -> Job | None:
             sheet=given["sheet"],
             limits=RESULTS,
         )
-        decisions, left = results.read_decisions(sheet, batch)
+        decisions, reading = results.read_decisions(sheet, batch)
         return results.start_decisions(
             batch=batch,
             decisions=decisions,
-            left=left,
+            reading=reading,
             file_name=sheet.name,
             override=given["override"],
             once=given["once"].hex,
@@ -559,6 +560,7 @@ def report(request: HttpRequest, access: RequesterAccess, *, number: int, job: i
         batch=batch,
         job=row,
         counts=counts,
+        read_as=reading_lines(row.payload["read_as"]) if row.payload.get("read_as") else [],
         outcomes=results.OUTCOMES,
     )
 

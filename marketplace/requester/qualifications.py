@@ -14,7 +14,7 @@ from django.utils.translation import ngettext
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from core.errors import ActionError
-from core.files.refusals import sum_in_words
+from core.files.reading import reading_lines
 from core.revisions import ConflictError
 from marketplace import clock
 from marketplace.batches.sheets import ACCEPTED
@@ -29,7 +29,15 @@ from marketplace.selectors import hit_types_asking_for
 from marketplace.services import qualifications
 from marketplace.services.members import Action
 from marketplace.services.qualifications import QualificationTest, grant_many
-from marketplace.workerfiles import MOST_TOLD, FileFaults, grant_lines, make_file, open_grants
+from marketplace.workerfiles import (
+    GRANT_COLUMNS,
+    MOST_TOLD,
+    FileFaults,
+    grant_lines,
+    make_file,
+    open_grants,
+    reading_of,
+)
 from web.forms import RevisedForm, read_form, run_action
 
 # Forms about qualifications.
@@ -502,10 +510,11 @@ def upload(request: HttpRequest, access: RequesterAccess, *, kind: str) -> HttpR
         file = read_form(form)["file"]
         sheet = open_grants(file.name, file.file)
         outcome = grant_many(qualification_type=row, wanted=grant_lines(sheet), now=clock.now())
+        read_as = reading_lines(reading_of(sheet, GRANT_COLUMNS, outcome.counts()).as_json())
         return (
             f"{outcome.granted:,} given or changed, {outcome.revoked:,} taken back, "
-            f"{outcome.same:,} as before: {sum_in_words(outcome.counts().as_json())}. No messages were sent. "
-            f"The file was read as {sheet.description}."
+            f"{outcome.same:,} as before. No messages were sent. "
+            f"The file was read as {sheet.description}. {' '.join(read_as)}"
         )
 
     return _act(request, access, kind, action)

@@ -14,6 +14,7 @@ from django.urls import reverse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
+from core.files.reading import reading_lines
 from core.jobs.models import JobState
 from core.money import dollars
 from marketplace import clock, models, workerfiles
@@ -475,6 +476,7 @@ def _page(
         place=PLACE,
         file=f"file-{row.number}",
         outcomes=outcomes,
+        read_as=reading_lines(row.read_as) if row.read_as else [],
         form=form or TotalForm(),
         total=total,
         missing_cents=max(0, total - access.requester.available_cents),

@@ -13,8 +13,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from core.files.reading import Reading
+from core.files.refusals import RowCounts
 from retrieval.errors import EvaluationError
-from retrieval.evaluation.questions import Faults, cells, lines, shown
+from retrieval.evaluation.questions import Faults, cells, is_comment, line_reading, lines, shown
 from retrieval.evaluation.runs import Rankings
 
 # Relevance judgments: TREC's four columns, or three with a header as in BEIR.
@@ -30,6 +32,7 @@ class Qrels:
 
     grades: dict[str, dict[str, int]]
     repeated: int = 0
+    reading: Reading | None = None
 
     @property
     def judgments(self) -> int:
@@ -49,13 +52,20 @@ def read_qrels(path: Path) -> Qrels:
     """Judgments of a file. FileRefusedError lists what is wrong with it, a contradiction included."""
     faults = Faults(path)
     grades: dict[str, dict[str, int]] = {}
-    repeated, first = 0, True
+    repeated = comments = header_row = 0
+    first = ""
+    names: list[str] = []
     for number, line in lines(path, faults):
         row = cells(line)
         if len(row) not in (3, 4) and "\t" in line:
             row = line.split()
-        header, first = first and _is_header(row), False
-        if header:
+        if is_comment(row, (3, 4)):
+            comments += 1
+            continue
+        is_header, first = not first and _is_header(row), first or line
+        width = len(row)
+        if is_header:
+            header_row, names = number, row
             continue
         if len(row) not in (3, 4):
             faults.add(number, "", f"there are {len(row)} columns", _FORM)
@@ -75,7 +85,10 @@ def read_qrels(path: Path) -> Qrels:
     faults.check()
     if not grades:
         raise faults.stop(1, "there is no judgment in the file", _FORM)
-    return Qrels(grades, repeated)
+    judged = sum(map(len, grades.values()))
+    rows = RowCounts(judged + repeated + comments, used=judged, repeats=repeated, refused=comments)
+    places = {"query": 0, "passage": width - 2, "grade": width - 1}
+    return Qrels(grades, repeated, line_reading(first, names, places, header_row, rows))
 
 
 def _is_header(row: Sequence[str]) -> bool:

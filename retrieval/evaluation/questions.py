@@ -11,14 +11,15 @@ import gzip
 import json
 import re
 import zlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any
 
 from core.files.compression import packing_of
 from core.files.numbered_lines import LONGEST_LINE
-from core.files.refusals import Fault
+from core.files.reading import Reading
+from core.files.refusals import Fault, RowCounts
 from retrieval.errors import FileRefusedError
 
 #: Faults that are listed before reading stops.
@@ -98,6 +99,26 @@ def cells(line: str) -> list[str]:
     if "\t" in line:
         return [cell.strip() for cell in line.split("\t")]
     return line.split()
+
+
+def is_comment(row: Sequence[str], widths: Sequence[int]) -> bool:
+    """Whether the cells are those of a line `# so`, or of one that begins with # and is no row."""
+    return row[0] == "#" or (row[0].startswith("#") and len(row) not in widths)
+
+
+def line_reading(
+    first: str, names: Sequence[str], columns: Mapping[str, int], header_row: int, rows: RowCounts
+) -> Reading:
+    """How a file of lines was read: its first row, the names in its head (none: numbers), places by role."""
+    headers = [names[at] if at < len(names) else f"column {at + 1}" for at in columns.values()]
+    return Reading(
+        encoding="utf-8",
+        separator="\t" if "\t" in first else " ",
+        header_row=header_row or None,
+        columns={role: [header] for role, header in zip(columns, headers, strict=True)},
+        left_out=[name for name in names if name not in headers],
+        rows=rows,
+    )
 
 
 def shown(text: str, most: int = 40) -> str:
@@ -181,6 +202,7 @@ class Questions:
     found: list[Question] = dataclasses.field(default_factory=list)
     without: list[str] = dataclasses.field(default_factory=list)
     repeated: int = 0
+    reading: Reading | None = None
 
     @property
     def conversational(self) -> bool:
@@ -236,6 +258,8 @@ class _Reader:
         self._repeated = 0
         self._same: dict[str, str] = {}
         self._fields: dict[str, None] = {}
+        self._read: dict[str, dict[str, None]] = {"id": {}, "text": {}}
+        self._header_row: int | None = None
 
     def done(self) -> Questions:
         """Everything, or FileRefusedError."""
@@ -249,7 +273,22 @@ class _Reader:
         found = [
             dataclasses.replace(each, conversation=self._root(each.conversation)) for each in self._questions
         ]
-        return Questions(self.format, self._field or "text", found, self._without, self._repeated)
+        reading = Reading(
+            encoding="utf-8",
+            separator="\t" if self.format == "tsv" else None,
+            header_row=self._header_row,
+            columns={role: list(names) for role, names in self._read.items()},
+            left_out=[
+                name for name in self._fields if not any(name in names for names in self._read.values())
+            ],
+            rows=RowCounts(
+                len(found) + self._repeated + len(self._without),
+                used=len(found),
+                repeats=self._repeated,
+                refused=len(self._without),
+            ),
+        )
+        return Questions(self.format, self._field or "text", found, self._without, self._repeated, reading)
 
     def jsonl(self, numbered: Iterable[tuple[int, str]]) -> None:
         """An object a line."""
@@ -279,6 +318,7 @@ class _Reader:
         """<top> with <num>, <title>, <desc>, <narr>."""
         for topic in topics(numbered, self._faults):
             self._note(topic.fields)
+            self._read["id"]["num"] = self._read["text"][self._field or "title"] = None
             text = topic.fields.get(self._field or "title", "")
             self._add(topic.line, topic.id, (text,), topic.id, "title")
 
@@ -291,8 +331,7 @@ class _Reader:
                 self._faults.add(number, "", "there is no tab between id and text", _FORM)
                 continue
             if columns is None:
-                names = [cell.lower() for cell in row]
-                columns, is_header = self._columns(number, names)
+                columns, is_header = self._columns(number, row)
                 if is_header:
                     continue
             if len(row) <= max(columns):
@@ -306,15 +345,17 @@ class _Reader:
             conversation = self._same[conversation]
         return conversation
 
-    def _columns(self, number: int, names: Sequence[str]) -> tuple[tuple[int, int], bool]:
+    def _columns(self, number: int, row: Sequence[str]) -> tuple[tuple[int, int], bool]:
         """Places of id and text, and whether these are names at all."""
+        names = [cell.lower() for cell in row]
         known = next((name for name in IDS if name in names), None)
         if known is None:
             if self._field:
                 what = f"the first line names no columns, so there is no {self._field!r}"
                 raise self._faults.stop(number, what, "Give the table a header, or leave out --field.")
+            self._read = {"id": {"column 1": None}, "text": {"column 2": None}}
             return (0, 1), False
-        self._note(dict.fromkeys(names))
+        self._note(row)
         wanted = (self._field.lower(),) if self._field else TEXTS
         text = next((name for name in wanted if name in names), None)
         if text is None:
@@ -322,7 +363,10 @@ class _Reader:
             raise self._faults.stop(
                 number, what, f"Columns that there are: {', '.join(name[:60] for name in names[:10])}."
             )
-        return (names.index(known), names.index(text)), True
+        places = (names.index(known), names.index(text))
+        self._read = {role: {row[at]: None} for role, at in zip(("id", "text"), places, strict=True)}
+        self._header_row = number
+        return places, True
 
     def _record(self, number: int, record: Any) -> None:  # JSON
         if not isinstance(record, dict):
@@ -365,7 +409,10 @@ class _Reader:
                 earlier.append(text)
 
     def _id(self, number: int, record: dict[str, Any], where: str) -> str | None:
-        value = next((record[name] for name in IDS if record.get(name) is not None), None)
+        called = next((name for name in IDS if record.get(name) is not None), "")
+        value = record.get(called)
+        if called:
+            self._read["id"][called] = None
         if isinstance(value, int) and not isinstance(value, bool):
             value = str(value)
         if not isinstance(value, str) or not value.strip():
@@ -376,7 +423,10 @@ class _Reader:
 
     def _text(self, record: dict[str, Any]) -> Any:  # JSON
         names = (self._field,) if self._field else TEXTS
-        return next((record[name] for name in names if record.get(name) is not None), "")
+        called = next((name for name in names if record.get(name) is not None), "")
+        if called:
+            self._read["text"][called] = None
+        return record.get(called, "")
 
     def _refused(self, number: int, value: object, where: str) -> str:
         self._faults.add(number, where, f"it is {type(value).__name__}, not text", "Put it in quotes.")

@@ -18,8 +18,10 @@ from typing import IO, Any, Protocol
 
 import numpy as np
 
+from core.files.reading import Reading
+from core.files.refusals import RowCounts
 from retrieval.errors import EmptyQueryError, EvaluationError
-from retrieval.evaluation.questions import Faults, Question, cells, lines, shown
+from retrieval.evaluation.questions import Faults, Question, cells, is_comment, line_reading, lines, shown
 from retrieval.ranking.base import Collection, Ranker, Ranking
 from retrieval.ranking.folder import FolderCollection
 
@@ -40,6 +42,7 @@ class Run:
     name: str
     rankings: Rankings
     contradicted: int = 0
+    reading: Reading | None = None
 
 
 def read_run(path: Path, name: str = "") -> Run:
@@ -52,10 +55,15 @@ def read_run(path: Path, name: str = "") -> Run:
     faults = Faults(path)
     scores: dict[str, dict[str, float]] = {}
     ranks: dict[str, list[tuple[int, float]]] = {}
+    first, comments, width = "", 0, 0
     for number, line in lines(path, faults):
         row = cells(line)
         if len(row) not in (3, 6) and "\t" in line:
             row = line.split()
+        if is_comment(row, (3, 6)):
+            comments += 1
+            continue
+        first, width = first or line, len(row)
         if len(row) == 6:
             query, passage, score = row[0], row[2], _score(row[4])
             field, what, remedy = "score", shown(row[4]), "Scores are numbers such as 12.5."
@@ -81,7 +89,15 @@ def read_run(path: Path, name: str = "") -> Run:
     if not scores:
         raise faults.stop(1, "there is no line in the file", _FORM)
     rankings = {query: _ordered(found) for query, found in scores.items()}
-    return Run(name or _stem(path), rankings, sum(map(_contradict, ranks.values())))
+    found = sum(map(len, scores.values()))
+    reading = line_reading(
+        first,
+        (),
+        {"query": 0, "passage": 2, "score": 4} if width == 6 else {"query": 0, "passage": 1, "rank": 2},
+        0,
+        RowCounts(found + comments, used=found, refused=comments),
+    )
+    return Run(name or _stem(path), rankings, sum(map(_contradict, ranks.values())), reading)
 
 
 def write_run(file: IO[bytes], run: Run) -> None:

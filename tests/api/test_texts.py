@@ -121,8 +121,9 @@ class TestLists:
 
     def test_people_are_put_on_the_list_once(self, program, link, mailoutbox):
         at = f"/projects/tea/study-links/{link.pk}/people"
-        assert program.post(at, {"people": self.PEOPLE}).json() == {"added": 2, "known": 0}
-        assert program.post(at, {"people": self.PEOPLE[:1]}).json() == {"added": 0, "known": 1}
+        assert program.post(at, {"people": self.PEOPLE}).json() == {"added": 2, "known": 0, "repeated": 0}
+        twice = {"people": [self.PEOPLE[0], {"name": "Ada L.", "email": "Ada@example.org"}]}
+        assert program.post(at, twice).json() == {"added": 0, "known": 1, "repeated": 1}
         found = program.get(at).json()["items"]
         assert [(row["name"], row["email"], row["invited_at"]) for row in found] == [
             ("Ada", "ada@example.org", None), ("Bo", "bo@example.org", None),

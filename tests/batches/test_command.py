@@ -42,7 +42,17 @@ def test_a_script_goes_the_whole_way(lab, rosa, ben, files, tmp_path):
     file.write_text(
         f"AssignmentId,Approve,Reject\n{good.assignment_id},x,\n{bad.assignment_id},,Empty.\nA,,\n"
     )
-    assert run("review", lab.name, 1, file) == {
+    said = run("review", lab.name, 1, file)
+    assert said.pop("read_as") == {
+        "encoding": "utf-8",
+        "separator": ",",
+        "sheet": None,
+        "header_row": 1,
+        "columns": {"assignment": ["AssignmentId"], "decision": ["Approve", "Reject"], "compared": []},
+        "left_out": [],
+        "rows": {"read": 3, "used": 2, "merged": 0, "repeats": 0, "refused": 1},
+    }
+    assert said == {
         "approved": 1,
         "rejected": 1,
         "already": 0,

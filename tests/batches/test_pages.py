@@ -301,6 +301,10 @@ def test_a_reviewed_file_is_decided_and_accounted_for_on_the_page(lab, as_owner,
     report = words(as_owner.get(answer.redirect_chain[-1][0]))
     assert "Approved 1 Rejected 1 Already decided 0 Unknown 1 Refused 0 Left as they are 1" in report
     assert "No answered assignment of this batch has this id." in report
+    assert (
+        "Read as: assignment from AssignmentId; decision from Approve, Reject; utf-8; separated by" in report
+    )
+    assert "4 rows read = 3 used + 0 merged + 0 identical repeats + 1 refused." in report
     file = b"".join(as_owner.get(answer.redirect_chain[-1][0] + "?format=csv").streaming_content).decode()
     assert file.splitlines()[0] == "line,assignment,outcome,why"
     form["file"] = SimpleUploadedFile("reviewed.csv", b"AssignmentId,Approve,Reject\n3A,no,\n")

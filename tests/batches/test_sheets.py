@@ -63,7 +63,7 @@ def test_one_table_in_many_hands(data, said):
 def test_line_ends_of_other_systems_are_the_same_rows(end):
     columns, rows = read(f'a,b{end}1,"two{end}lines"{end}3,4{end}')
     assert columns == ["a", "b"]
-    assert rows == [["1", f"two{end}lines"], ["3", "4"]]
+    assert rows == [["1", "two\nlines"], ["3", "4"]]
 
 
 def test_a_named_encoding_is_taken_at_its_word():
@@ -85,6 +85,11 @@ def test_rows_can_be_read_again():
     [
         (
             "",
+            {},
+            "t.csv is empty.",
+        ),
+        (
+            "\n,\n",
             {},
             "t.csv: it is empty. Its first line must name the columns, the lines below hold the values.",
         ),
@@ -111,7 +116,7 @@ def test_rows_can_be_read_again():
             'a,b\n"a"b,2\n',
             {},
             "t.csv, line 2: a quoted cell goes on after its closing mark. Quotation marks inside a cell are "
-            'doubled: "".',
+            'doubled (""), not written \\".',
         ),
         ("a,,b\n1,2,3\n", {}, "t.csv, line 1: column 2 has no name in the head."),
         ("a,b,a\n1,2,3\n", {}, "t.csv, line 1, column a: columns 1 and 3 have the same name. Rename one."),
@@ -123,8 +128,7 @@ def test_rows_can_be_read_again():
         (
             "a\nZo\xeb\n".encode("latin-1"),
             {"encoding": "utf-8"},
-            "t.csv, line 2: it is not UTF-8 (the bytes eb 0a mean nothing there). Save it as UTF-8, or "
-            "choose its encoding.",
+            "t.csv, line 2: Byte 3 (0xEB) is not UTF-8. Save the file as UTF-8, or name its encoding.",
         ),
         (
             b"PK\x03\x04 and more",
@@ -149,8 +153,9 @@ def test_rows_can_be_read_again():
         ),
     ],
     ids=[
-        "empty", "head-only", "too-many-cells", "too-few-cells", "open-quote", "after-quote", "nameless",
-        "twice", "control", "not-utf8", "workbook", "ten-thousand-columns", "long-cell", "endless-cell",
+        "empty", "blank", "head-only", "too-many-cells", "too-few-cells", "open-quote", "after-quote",
+        "nameless", "twice", "control", "not-utf8", "workbook", "ten-thousand-columns", "long-cell",
+        "endless-cell",
     ],
 )  # fmt: skip
 def test_what_is_wrong_is_said_with_file_line_column_and_remedy(data, options, sentence):
@@ -196,7 +201,7 @@ def test_an_encoding_that_nobody_named_is_found_out_and_called_a_guess(encoding,
 
 
 def test_a_sheet_of_what_is_no_workbook_is_refused():
-    with pytest.raises(SheetError, match=r"t\.csv: it is no workbook, so it has no sheet 'Jobs'"):
+    with pytest.raises(SheetError, match=r"t\.csv is no workbook, so it has no sheet 'Jobs'"):
         sheet("a\n1\n", name="t.csv", sheet="Jobs")
 
 
@@ -223,4 +228,4 @@ def test_cells_that_a_spreadsheet_left_out_at_the_end_are_empty_and_counted():
     """MTurk's own results have 163 cells under 165 names: Approve and Reject are not there yet."""
     table = sheet("a,b,c\n1,2,3\n4\n5,6\n", "t.csv")
     assert [row.cells for row in table.rows()] == [["1", "2", "3"], ["4", "", ""], ["5", "6", ""]]
-    assert table.description.endswith("; 2 rows end before the head does, with empty cells")
+    assert table.description.endswith("; 2 rows end before the head does: the missing cells are empty")

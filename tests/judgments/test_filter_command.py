@@ -8,8 +8,7 @@ import json
 import pytest
 from django.core.management import CommandError, call_command
 
-from core.files.numbered_lines import BoundedLines
-from judgments import rating_source
+from core.files.text_source import TextSource
 from tests.metrics.agreement.goldens import golden
 from tests.workbooks import write_workbook
 
@@ -230,8 +229,8 @@ def test_a_sheet_of_a_workbook_can_be_named(tmp_path):
 def test_a_sheet_that_there_is_not_is_refused(tmp_path, ratings):
     path = two_sheets(tmp_path)
     assert "has no sheet 'Mian'; there are 'Pilot', 'Main', 'Empty'." in refused(path, sheet="Mian")
-    assert "is empty: its sheet 'Empty' has no row." in refused(path, sheet="Empty")
-    assert "ratings.csv is no workbook, so it has no sheet 'Main'. Leave out --sheet." in refused(
+    assert "ratings.xlsx: its sheet 'Empty' is empty." in refused(path, sheet="Empty")
+    assert "ratings.csv is no workbook, so it has no sheet 'Main'. Name none." in refused(
         ratings(SMALL), sheet="Main"
     )
 
@@ -246,7 +245,7 @@ def test_another_encoding_is_guessed_or_named(ratings):
     ("content", "words"),
     [
         ("", "ratings.csv is empty."),
-        (HEADER, "ratings.csv has a header but no ratings under it."),
+        (HEADER, "ratings.csv: it has a header but no ratings under it."),
         ("q1,w1,3\nq1,w2,4\n", "It looks as if the file had no header line; add one."),
         ("item,who,score\nq,w,3\n", "line 1: there is no column 'worker' for the worker; there are "
          "'item', 'who', 'score'. Say which one holds it: --column worker=NAME."),
@@ -261,19 +260,20 @@ def test_another_encoding_is_guessed_or_named(ratings):
         (HEADER + "q,a\n", "line 2: the score is empty."),
         (HEADER + "q, ,3\n", "line 2: the worker is empty."),
         (HEADER + ",a,3\n", "line 2: the item is empty."),
-        (HEADER + "q,a,3\nq,b,3,4\n", "line 3: 4 fields, but the header names 3."),
+        (HEADER + "q,a,3\nq,b,3,4\n", "line 3: the row has 4 cells, the head has 3. A comma inside a cell"),
         (HEADER + '"q\n1",a,3\n\n"q\n2",b,3\nq,c,9\n', "line 7: the score '9'"),
-        (HEADER + 'q,a,3\nq,"b,4\nr,c,3\n', "line 3: a quotation mark is opened here and never closed."),
-        (HEADER.encode() + "é,a,3\né,b,4\n".encode() + b"q\xe9,b,3\n", "line 4: byte 0xe9 is not UTF-8."),
-        (b"PK\x03\x04zip", "is a ZIP file that holds no workbook."),
-        (gzip.compress(SMALL.encode(), mtime=0)[:40], "cannot be read"),
+        (HEADER + 'q,a,3\nq,"b,4\nr,c,3\n', "line 3: a quotation mark opens here and never closes. Close it"),
+        (HEADER.encode() + "é,a,3\né,b,4\n".encode() + b"q\xe9,b,3\n",
+         "line 4: Byte 2 (0xE9) is not UTF-8. Save the file as UTF-8"),
+        (b"PK\x03\x04zip", "is damaged: File is not a zip file. Save it again."),
+        (gzip.compress(SMALL.encode(), mtime=0)[:40], "its gzip data cannot be unpacked"),
         ("item,worker,score,check\nc,a,3,1\n", "Add a column 'expected'"),
         ("item,worker,score,expected\nq,a,3,\nc,a,3,nine\n", "line 3: the expected answer 'nine'"),
         ("item,worker,score,expected\nc,a,3,4\n", "every row is an attention check"),
         ("item,worker,score,order\nq,a,3,last\n", "line 2: the order 'last' is not a number."),
         ("item,worker,score,submitted_at\nq,a,3,noon\n", "line 2: the submitted_at 'noon' is not a time."),
         ("item,worker,score,seconds\nq,a,3,-4\n", "line 2: the seconds '-4' are not a number of seconds"),
-        ("item,worker,score,score\nq,a,3,3\n", "two columns are named 'score'"),
+        ("item,worker,score,score\nq,a,3,3\n", "the score may be in any of 'score', 'score'."),
     ],
 )  # fmt: skip
 def test_a_file_that_cannot_be_read_is_refused_with_line_field_and_remedy(ratings, content, words):
@@ -281,7 +281,7 @@ def test_a_file_that_cannot_be_read_is_refused_with_line_field_and_remedy(rating
 
 
 def test_a_missing_file_is_named(tmp_path):
-    assert refused(tmp_path / "none.csv") == "There is no file none.csv."
+    assert refused(tmp_path / "none.csv") == "none.csv cannot be read: No such file or directory."
 
 
 @pytest.mark.parametrize(
@@ -444,36 +444,147 @@ def test_a_scale_of_very_many_scores_has_no_response_filter(ratings):
 def test_a_line_without_an_end_is_refused_before_it_fills_memory(ratings, beginning):
     """200 kB of gzip can hold a line of 200 MB, which pandas and the csv module read whole."""
     long = ratings(gzip.compress(beginning.encode() + b"a" * (9 << 20), 1, mtime=0), "long.csv.gz")
-    assert refused(long) == (
-        "long.csv.gz has a line of more than 8,388,608 bytes. That is no table of ratings."
-    )
+    assert refused(long).endswith(": The line is longer than 8,388,608 bytes.")
 
 
 def test_a_quotation_mark_that_is_never_closed_is_refused_before_the_rest_fills_memory(ratings, monkeypatch):
     lines = (b"a" * 1023 + b"\n") * (34 << 10)
     path = ratings(gzip.compress(HEADER.encode() + b'q,a,3\nq,"b,3\n' + lines, 1, mtime=0), "open.csv.gz")
     read = 0
-    real = BoundedLines.readinto
+    real = TextSource.chunks
 
-    def counting(self, buffer):
+    def counting(source, refuse):
         nonlocal read
-        read += (count := real(self, buffer))
-        return count
+        for line, text in real(source, refuse):
+            read += len(text)
+            yield line, text
 
-    monkeypatch.setattr(BoundedLines, "readinto", counting)
-    monkeypatch.setattr(rating_source, "_guessed", lambda path, head: "utf-8")
+    monkeypatch.setattr(TextSource, "chunks", counting)
     assert refused(path) == (
-        "open.csv.gz, line 3: the row cannot be read: field larger than field limit (16777216). "
-        "Close every quotation mark."
+        "open.csv.gz, line 3: a cell has more than 16,777,216 characters, or a quotation mark never closes."
     )
     assert read < len(lines)
 
 
-def test_a_quotation_mark_inside_of_a_field_has_no_meaning(ratings, monkeypatch):
-    monkeypatch.setattr(rating_source, "_LONGEST_LINE", 4096)
-    rows = "".join(f"q{n // 2},w{n % 2},{1 + n % 5}\n" for n in range(2000))
-    found = report_of(ratings(HEADER + 'q,5" screen,3\n' + rows), recipe="none")
-    assert found["n_ratings"] == 2001
+def test_a_quotation_mark_inside_of_a_field_has_no_meaning(ratings):
+    found = report_of(ratings(HEADER + 'q,5" screen,3\nq,w,4\n'), recipe="none")
+    assert found["n_ratings"] == 2
+
+
+def test_what_a_table_was_read_as_is_said_in_the_report_on_the_terminal_and_on_the_page(ratings):
+    path = ratings("sep=;\nHIT;Annotator;Rating;comment\nq;a;3;\nq;b;4;x\nq;b;4;x\nr;a;2\n;;;see above\n")
+    page = path.with_name("page.html")
+    shown = " ".join(filtered(path, column=["item=hit"], html=page).split())
+    sentences = (
+        "Read as: item from HIT; worker from Annotator; score from Rating; utf-8; separated by semicolons; "
+        "columns named in row 2.",
+        "Columns that were not read: comment.",
+        "5 rows read = 3 used + 0 merged + 1 identical repeats + 1 refused.",
+    )
+    for sentence in sentences:
+        assert sentence in shown
+        assert sentence in page.read_text()
+    said = report_of(path, column=["item=hit"])
+    assert said["read_as"] == {
+        "encoding": "utf-8",
+        "separator": ";",
+        "sheet": None,
+        "header_row": 2,
+        "columns": {"item": ["HIT"], "worker": ["Annotator"], "score": ["Rating"]},
+        "left_out": ["comment"],
+        "rows": {"read": 5, "used": 3, "merged": 0, "repeats": 1, "refused": 1},
+    }
+    assert "Rows without item, worker and score, left out: 1." in said["warnings"]
+    assert "1 row ends before the head does: the missing cells are empty." in said["warnings"]
+
+
+def test_columns_are_found_by_usual_names_and_ambiguous_ones_are_asked_for(ratings):
+    rows = "q,a,3,4\nq,b,4,5\n"
+    path = ratings(f"item,worker,rating,mean\n{rows}")
+    assert refused(path) == (
+        "ratings.csv, line 1: the score may be in any of 'rating', 'mean'. "
+        "Say which one: --column score=NAME."
+    )
+    assert report_of(path, column=["score=mean"])["read_as"]["left_out"] == ["rating"]
+    for head, expected in (
+        ("item_id,Rater,rating,note", {"item": ["item_id"], "worker": ["Rater"], "score": ["rating"]}),
+        ("item,judge id,score,rating", {"item": ["item"], "worker": ["judge id"], "score": ["score"]}),
+    ):
+        assert report_of(ratings(f"{head}\n{rows}"))["read_as"]["columns"] == expected
+
+
+def test_a_table_with_a_column_per_rater_is_read_as_ratings(ratings):
+    assert "line 2: the score 'five' is not a number." in refused(
+        ratings("item,Rater A,Rater B\ni1,4,five\n")
+    )
+    assert "there is no column 'worker'" in refused(ratings("item,text,topic\ni1,a b,c\n"))
+    for head in ("item,ann1,ann2,ann3", "item,Rater A,Rater B,Rater C"):
+        said = report_of(ratings(f"{head}\ni1,4,5,\ni2,2,,1\ni3,3,3,3\ni4,5,5,4\n"), recipe="none")
+        assert said["read_as"]["columns"] == {"item": ["item"], "ratings": head.split(",")[1:]}
+        assert (said["n_ratings"], said["n_items"]) == (10, 4)
+        assert [each["worker"] for each in said["workers"]] == head.split(",")[1:]
+        assert said["alpha"]["before"]["interval"] == pytest.approx(0.836, abs=5e-4)
+        assert any("a column per rater" in warning for warning in said["warnings"])
+
+
+def test_objects_of_json_are_read_from_lines_and_from_a_list(ratings):
+    rows = [{"item": "q", "worker": "a", "score": 3}, {"worker": "b", "item": "q", "score": 4.0, "type": "t"}]
+    bad = ratings(json.dumps([*rows, {"item": "q", "worker": "c", "score": "much"}]), "r.json")
+    assert "item 3: the score 'much' is not a number" in refused(bad)
+    for text in ("".join(f"{json.dumps(row)}\n" for row in rows), json.dumps(rows, indent=1)):
+        said = report_of(ratings(text, "r.json"))
+        assert [each["mean"] for each in said["items"]] == [3.5]
+        assert (said["read_as"]["encoding"], said["read_as"]["header_row"]) == ("utf-8", None)
+        assert [each["type"] for each in said["removed"]["by_type"]] == ["(none)", "t"]
+
+
+def test_a_guess_of_the_encoding_is_said_and_names_stay_what_they_are(ratings):
+    cities = "item;worker;score\nМосква;Анна;4\nМосква;Олег;5\nОмск;Анна;2\nОмск;Олег;1\n"
+    path = ratings(cities.encode("cp1251"))
+    kept = path.with_name("kept.csv")
+    said = report_of(path, kept=kept, recipe="none")
+    assert kept.read_text().splitlines()[1] == "Москва,Анна,4,none"
+    assert said["read_as"]["encoding"] == "cp1251"
+    assert said["warnings"][0].startswith("The encoding is Windows-1251 (Cyrillic), a guess (")
+    assert said["warnings"][0].endswith("say what it is: --encoding NAME.")
+    named = report_of(path, encoding="cp1251", recipe="none")
+    assert not any("a guess" in warning for warning in named["warnings"])
+
+
+def test_quotation_marks_that_would_make_other_rows_are_refused_or_named(ratings):
+    for content, words in (
+        (
+            'item\tworker\tscore\n"a\tw1\t5\nb\tw1\t4\nc"\tw1\t3\n',
+            "line 2: a cell between quotation marks goes ",
+        ),
+        (HEADER + 'q,a,3\n"q" b,a,3\n', "line 3: a quoted cell goes on after its closing mark."),
+        (
+            HEADER + '"x \\"y\\", z",a,3\n',
+            "line 2: a quoted cell goes on after its closing mark. Quotation marks "
+            'inside a cell are doubled (""), not written \\".',
+        ),
+    ):
+        assert words in refused(ratings(content))
+    said = report_of(ratings(HEADER + '"a, b\nc",w1,3\n"a, b\nc",w2,4\n'))
+    assert said["n_items"] == 1
+    assert said["warnings"][0] == (
+        "Cells that go over several lines and hold a separator, each read as one cell: "
+        "2, the first in line 2."
+    )
+
+
+def test_a_long_text_may_be_an_item(ratings):
+    text = "long, " * 30_000
+    assert report_of(ratings(HEADER + f'"{text}",a,3\n"{text}",b,4\n'))["n_items"] == 1
+
+
+def test_ratings_that_were_filtered_before_are_known_by_it(ratings):
+    head = "item,worker,score,response_filter\n"
+    path = ratings(head + "q,a,3,z (kpqa-2021)\nq,b,4,z (kpqa-2021)\n")
+    kept = path.with_name("kept.csv")
+    said = report_of(path, kept=kept)
+    assert kept.read_text().splitlines()[1] == "q,a,3,z (kpqa-2021)"
+    assert "A response filter has run before on these ratings: z (kpqa-2021)." in " ".join(said["warnings"])
 
 
 ASPECTS = ["item,worker,score,topicality,context"] + [

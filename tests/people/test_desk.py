@@ -1,6 +1,7 @@
 """Links on the desk: made, watched, closed; class lists; consent texts."""
 
 import csv
+import html
 import io
 
 import pytest
@@ -17,6 +18,7 @@ from people.rosters import add_people, read_roster_file, send_letters
 from people.selectors import count_visits
 from tests.crowd.test_concurrency import at_once
 from tests.people.test_joining import RETURNS, agree, come, do_everything
+from tests.workbooks import write_workbook
 
 pytestmark = pytest.mark.django_db
 
@@ -134,14 +136,45 @@ def test_a_letter_that_fails_is_due_again(new_link, monkeypatch):
     [
         ("", "is empty"),
         ("name;mail address\n", "no column 'email'"),
-        ("name,email\nAda,ada\n", "Line 2, column email: 'ada'"),
-        ("name,email\nAda\n", "Line 2: it has fewer columns"),
-        ("name,email\nAda,a@example.org\\nBcc: x@example.org\n", "Line 2"),
+        ("name,email\nAda,ada\n", "c.csv, line 2, column email: 'ada' is no e-mail address. Correct it."),
+        ("name,email\nAda\n", "c.csv, line 2, column email: ''"),
+        ("name,email\nAda,a@example.org\\nBcc: x@example.org\n", "line 2"),
+        ('name,email\n"Ada" L,a@example.org\n', "line 2: a quoted cell goes on after its closing mark"),
+        ("name,mail,e-mail\nAda,,a@example.org\n", "the email may be in any of 'mail', 'e-mail'"),
     ],
 )
 def test_a_list_that_is_wrong_is_refused_with_line_and_remedy(text, words):
     with pytest.raises(PeopleError, match=words):
-        read_roster_file(text.encode())
+        read_roster_file(io.BytesIO(text.encode()), "c.csv")
+
+
+def test_a_list_is_read_from_any_table_and_says_how(desk, new_link, stage, tmp_path):
+    """As spreadsheets in Western Europe write it: Windows-1252, semicolons, `sep=`, a person twice."""
+    link = new_link()
+    at = f"/desk/projects/{stage.project.slug}/people/{link.pk}/list/"
+    text = (
+        "sep=;\nStudent;Group;E-Mail\nZoë;1;zoe@example.org\nJörg;1;joerg@example.org\nZoë;1;Zoe@example.org\n"
+        "Jorg;2;joerg@example.org\nRené;2;rene@example.org\n"
+    )
+    answer = desk.post(at, {"file": SimpleUploadedFile("c.csv", text.encode("cp1252"))}, follow=True)
+    said = html.unescape(answer.content.decode())
+    for sentence in (
+        "3 added, 0 were on the list.",
+        "Read as: name from Student; email from E-Mail; cp1252; separated by semicolons; "
+        "columns named in row 2.",
+        "Columns that were not read: Group.",
+        "5 rows read = 3 used + 0 merged + 1 identical repeats + 1 refused.",
+        "2 people are on it more than once, and added once.",
+        "The first name of an address counts, not that of line 6.",
+        "The encoding is Windows-1252 (Western Europe), a guess",
+    ):
+        assert sentence in said
+    assert sorted(RosterRow.objects.values_list("name", flat=True)) == ["Jörg", "René", "Zoë"]
+    workbook = write_workbook(
+        tmp_path / "c.xlsx", [["name", "email"], ["Zoë", "zoe@example.org"], ["Bo", "b@x.org"]]
+    )
+    answer = desk.post(at, {"file": SimpleUploadedFile("c.xlsx", workbook.read_bytes())}, follow=True)
+    assert "1 added, 1 were on the list. Read as: name from name" in html.unescape(answer.content.decode())
 
 
 @pytest.mark.parametrize(

@@ -162,10 +162,16 @@ def test_the_file_of_holders_comes_back_changed(as_owner, here, kind, rosa, ben)
         "AROSA,no,1,Granted", "AROSA,no,1,Revoked"
     )
     said = upload(as_owner, here, changed + "ACARL,no,,,,\n")
-    assert "2 given or changed, 1 taken back, 0 as before: 3 rows read = 3 used" in said
+    assert "2 given or changed, 1 taken back, 0 as before. No messages were sent." in said
+    assert (
+        "Read as: worker from worker; value from value; status from status; utf-8; separated by commas"
+        in said
+    )
+    assert "Columns that were not read: simulated, granted, reason. 3 rows read = 3 used" in said
     assert grants() == [("ABEN", -5, "Granted"), ("ACARL", 1, "Granted"), ("AROSA", 1, "Revoked")]
     again = upload(as_owner, here, changed + "ACARL,no,,,,\n")
-    assert "0 given or changed, 0 taken back, 3 as before: 3 rows read = 0 used" in again
+    assert "0 given or changed, 0 taken back, 3 as before. No messages were sent." in again
+    assert "3 rows read = 0 used + 0 merged + 3 identical repeats" in again
 
 
 def test_a_byte_order_mark_and_another_order_of_columns_are_read(as_owner, here, rosa):

@@ -134,6 +134,11 @@ def test_the_pages_preview_pay_and_report(lab, at, as_owner, work, owner):
     answer = send(table(work))
     page = " ".join(as_owner.get(answer.url).content.decode().split())
     assert "Pay 4" in page and "For the month" in page
+    assert (
+        "Read as: worker from WorkerId; assignment from AssignmentId; amount from Amount; "
+        "reason from Reason; utf-8; separated by commas; columns named in row 1."
+    ) in page
+    assert "4 rows read = 4 used + 0 merged + 0 identical repeats + 0 refused." in page
     file = WorkerFile.objects.get()
     confirm = at(f"files/{file.number}/confirm/")
     assert as_owner.post(confirm, {"amount": "4.00x"}).status_code == 422

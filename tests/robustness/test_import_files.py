@@ -26,7 +26,6 @@ from evaluations.training.kpqa_examples import DropCounts
 from evaluations.training.kpqa_files import examples_of
 from judgments.answer_files import FORMATS as ANSWER_FORMATS
 from judgments.answer_files import open_answers
-from judgments.rating_source import RatingsFileError
 from judgments.rating_table import read_ratings
 from marketplace.batches import results, templates
 from marketplace.batches.sheets import Sheet
@@ -169,7 +168,7 @@ IMPORTS: dict[str, tuple[_Import, tuple[type[Exception], ...]]] = {
     "runs": (lambda path, _: use_up([read_run(path)]), (RetrievalError,)),
     "word vectors": (_vectors, (RetrievalError,)),
     "answers": (_answers, (FileRefusedError,)),
-    "ratings": (_ratings, (RatingsFileError,)),
+    "ratings": (_ratings, (FileRefusedError,)),
     "scores": (_scores, (FileRefusedError,)),
     "scores from elsewhere": (_external_scores, (EvaluationError,)),
     "answer tables": (_answer_tables, (EvaluationError,)),

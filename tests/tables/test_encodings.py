@@ -34,6 +34,16 @@ def test_the_encoding_of_a_sentence_is_guessed(language: str) -> None:
     assert guess.confidence < 1
 
 
+def test_names_of_a_table_are_guessed_where_they_are_words_in_one_encoding_alone() -> None:
+    for encoding, table in (
+        ("cp1251", "item;worker;score\nМосква;Анна;4\nМосква;Олег;5\nОмск;Анна;2\nОмск;Олег;1\n"),
+        ("koi8-r", "item;worker;score\nМосква;Анна;4\nМосква;Олег;5\n"),
+        ("cp1255", "item,worker,score\nשאלה,דנה,4\nתשובה,יוסי,5\n"),
+        ("cp1252", "item,worker,score\nGenève,René,4\né,Zoë,5\n"),
+    ):
+        assert guess_encoding(table.encode(encoding)).encoding == encoding
+
+
 @pytest.mark.parametrize("language", SENTENCES)
 def test_utf_8_is_certain(language: str) -> None:
     assert guess_encoding(SENTENCES[language][1].encode()) == Guess("utf-8", 1)

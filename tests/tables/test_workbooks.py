@@ -9,7 +9,7 @@ import pytest
 
 from core.files.workbooks import WorkbookError, is_workbook, open_workbook
 from tests.memory import measured
-from tests.workbooks import DATE, MOMENT, write_workbook
+from tests.workbooks import DATE, MOMENT, Formula, write_workbook
 
 _MIB = 2**20
 
@@ -50,6 +50,19 @@ def test_a_sheet_is_chosen_by_its_name(path: Path) -> None:
     assert list(open_workbook(path, sheet="Notes").rows()) == []
     with pytest.raises(WorkbookError, match=r"a.xlsx has no sheet 'Nope'; there are 'Notes', 'Data', 'More'"):
         open_workbook(path, sheet="Nope")
+
+
+def test_a_formula_that_was_never_computed_is_no_empty_cell(tmp_path: Path) -> None:
+    """Programs that write workbooks leave formulas to the spreadsheet that opens them."""
+    computed = [Formula("<v>3</v>"), Formula("<v></v>", ' t="str"')]
+    path = write_workbook(tmp_path / "a.xlsx", {"One": [["n", "m"], computed], "A & B": [["n"], [Formula()]]})
+    assert list(open_workbook(path).rows()) == [(1, ["n", "m"]), (2, ["3", ""])]
+    for formula in (Formula(), Formula("<v/>"), Formula("<v></v>", ' s="1"')):
+        write_workbook(path, {"One": [["n"], [1]], "A & B": [["n"], [formula]]})
+        with pytest.raises(
+            WorkbookError, match=r"^a.xlsx, sheet 'A & B', cell A2: it holds a formula that was never comp"
+        ):
+            open_workbook(path, sheet="A & B")
 
 
 def test_a_workbook_is_known_by_what_it_holds(path: Path, tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from django.core.management.base import BaseCommand, CommandError
 
 from core.accounts.commandline import natural, outputs, pairs
 from core.files.atomic import FileWriteError, json_of, text_of, write_together
-from judgments.rating_source import RatingsFileError
+from core.files.refusals import FileRefusedError
 from judgments.rating_table import read_ratings
 from judgments.report import LISTS, csv_of, page_of, summary
 from metrics.agreement.filters import run
@@ -40,7 +40,7 @@ class Command(BaseCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         """RATINGS.csv, the recipe, and where the results go."""
         parser.add_argument(
-            "file", type=Path, metavar="RATINGS.csv", help="CSV, TSV, JSONL or a workbook, also gzipped"
+            "file", type=Path, metavar="RATINGS.csv", help="CSV, TSV, JSON or a workbook, also gzipped"
         )
         parser.add_argument("--recipe", default="default", help="default, kpqa-2021, adem-2017 or none")
         parser.add_argument(
@@ -74,7 +74,7 @@ class Command(BaseCommand):
             help="lowest and highest score, and how far scores are apart: 1-5, 1:5:0.5, 0:100:1, 0:100:any "
             "(default: that of a release's manifest, else 1-5)",
         )
-        parser.add_argument("--encoding", default="", help="of the file, unless it is UTF-8")
+        parser.add_argument("--encoding", default="", help="of the file (found out, and named)")
         parser.add_argument(
             "--sheet", default="", metavar="NAME", help="of a workbook (default: the first with data)"
         )
@@ -118,7 +118,7 @@ class Command(BaseCommand):
                 stage=options["stage"],
                 aspects=[name.strip() for name in options["aspects"].split(",") if name.strip()],
             )
-        except (RecipeError, RatingsFileError) as error:
+        except (RecipeError, FileRefusedError) as error:
             raise CommandError(str(error)) from error
         except ValueError as error:
             raise CommandError(f"--scale: {error}.") from error
@@ -142,6 +142,7 @@ class Command(BaseCommand):
         said["warnings"] = [*_simulated(table), *table.notes, *said["warnings"]]
         said = {
             "file": options["file"].name,
+            "read_as": table.source.reading(table.counts).as_json(),
             "counts": table.counts.as_json(),
             "n_checks": table.n_checks,
             **said,

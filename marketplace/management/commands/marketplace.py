@@ -9,6 +9,7 @@ from django.conf import settings
 from django.contrib.auth import get_user_model
 from django.core.management.base import BaseCommand, CommandError
 
+from core.files.reading import reading_lines
 from core.money import FEE_PROFILES, dollars, entered_cents
 from marketplace import clock, ledger
 from marketplace.errors import Refusal
@@ -163,7 +164,8 @@ class Command(BaseCommand):
         else:
             width = max(map(len, facts))
             for name, value in facts.items():
-                self.stdout.write(f"{name:<{width}}  {value}")
+                for text in reading_lines(value) if name == "read_as" else (value,):
+                    self.stdout.write(f"{name:<{width}}  {text}")
 
     def create_requester(self, options: dict[str, Any]) -> None:
         """requester create NAME."""

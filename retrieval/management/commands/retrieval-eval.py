@@ -14,8 +14,9 @@ from rich.console import Console, Group, RenderableType
 from rich.markup import escape
 from rich.table import Table
 
-from core.accounts.commandline import natural, outputs
+from core.accounts.commandline import natural, outputs, plain
 from core.files.atomic import Write
+from core.files.reading import reading_lines
 from retrieval.errors import EvaluationError, RetrievalError
 from retrieval.evaluation import measures as m
 from retrieval.evaluation import report
@@ -126,6 +127,7 @@ def ablation_table(ablation: Ablation) -> Table:
 def sentences(evaluation: Evaluation) -> Iterator[str]:
     """What a reader of the figures has to know."""
     facts = evaluation.facts.get("coverage", {})
+    yield from _readings(evaluation.facts)
     if evaluation.comparisons:
         yield (
             "* both tests below .05 after Holm's correction over the systems of a measure. Queries are "
@@ -153,6 +155,15 @@ def sentences(evaluation: Evaluation) -> Iterator[str]:
         yield f"Judgments that are repeated, and count once: {facts['repeated_judgments']:,}."
     for each in evaluation.systems:
         yield from _about(each, [question.id for question in evaluation.questions])
+
+
+def _readings(facts: Mapping[str, Any]) -> Iterator[str]:
+    """How each file was read."""
+    files = facts.get("read_as", {})
+    named = [(facts[name], files[name]) for name in ("qrels", "queries") if name in files]
+    for name, reading in (*named, *files.get("runs", {}).items()):
+        for sentence in reading_lines(reading):
+            yield plain(f"{name}: {sentence}")
 
 
 def _about(each: SystemRun, queries: Sequence[str]) -> Iterator[str]:
@@ -323,6 +334,11 @@ class Command(BaseCommand):
                 "distillery": settings.DISTILLERY_VERSION,
                 "qrels": options["qrels"].name,
                 "queries": options["queries"].name,
+                "read_as": {
+                    "qrels": qrels.reading.as_json() if qrels.reading else None,
+                    "queries": questions.reading.as_json() if questions.reading else None,
+                    "runs": {each.run.name: each.run.reading.as_json() for each in runs if each.run.reading},
+                },
                 "format": questions.format,
                 "field": questions.field,
                 "answerable": options["answerable"],
@@ -420,7 +436,7 @@ def _runs(paths: Sequence[Path], *, taken: Sequence[str]) -> "list[SystemRun]":
             name = f"{run.name} ({number})"
         names.add(name)
         notes = {_CONTRADICTED: run.contradicted} if run.contradicted else {}
-        found.append(SystemRun(Run(name, run.rankings), notes=notes))
+        found.append(SystemRun(Run(name, run.rankings, reading=run.reading), notes=notes))
     return found
 
 

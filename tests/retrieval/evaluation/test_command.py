@@ -36,6 +36,20 @@ def test_passages_beside_the_queries_are_searched_without_a_database(folder):
     assert report["comparisons"] == []
 
 
+def test_how_files_were_read_is_said_and_in_the_report(folder):
+    (folder / "qrels.tsv").write_text("# by hand\nq1 0 cats 1\nq1 0 cats 1\n")
+    (folder / "a.run").write_text("q1 Q0 cats 1 2.5 a\n")
+    shown, report = evaluated(folder, systems=None, runs=[folder / "a.run"])
+    rows = {"read": 3, "used": 1, "merged": 0, "repeats": 1, "refused": 1}
+    assert report["read_as"]["qrels"]["rows"] == rows
+    assert report["read_as"]["queries"]["columns"]["id"] == ["id"]
+    assert report["read_as"]["runs"]["a"]["columns"]["score"] == ["column 5"]
+    said = " ".join(shown.split())
+    assert "qrels.tsv: Read as: query from column 1; passage from column 3; grade from column 4; " in said
+    assert "qrels.tsv: 3 rows read = 1 used + 0 merged + 1 identical repeats + 1 refused." in said
+    assert "a: Read as: query from column 1; passage from column 3; score from column 5; " in said
+
+
 def test_turns_are_asked_with_the_turns_before_them(folder):
     (folder / "qrels.tsv").write_text("q1 0 cats 1\nq1b 0 mice 1\nq2 0 bees 1\n")
     _, report = evaluated(folder, queries="conversations.jsonl", **SYSTEMS)

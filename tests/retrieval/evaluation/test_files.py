@@ -54,6 +54,36 @@ def test_judgments_have_tabs_or_blanks_a_header_or_none(file, content):
     assert read_qrels(file(content)).grades == {"q1": {"p1": 2, "p2": -1}}
 
 
+def test_comments_among_judgments_and_runs_are_left_out_and_counted(file):
+    text = "# made by us\n# q1 0 p1 1\nq1 0 p1 2\n#end\nq1 0 p1 2\nq1 0 p2 0\n"
+    found = read_qrels(file(text))
+    assert found.grades == {"q1": {"p1": 2, "p2": 0}}
+    assert found.reading.as_json() == {
+        "encoding": "utf-8",
+        "separator": " ",
+        "sheet": None,
+        "header_row": None,
+        "columns": {"query": ["column 1"], "passage": ["column 3"], "grade": ["column 4"]},
+        "left_out": [],
+        "rows": {"read": 6, "used": 2, "merged": 0, "repeats": 1, "refused": 3},
+    }
+    assert read_qrels(file("#1 0 p 1\n")).grades == {"#1": {"p": 1}}
+    named = read_qrels(file("# BEIR\nquery-id\tcorpus-id\tscore\nq1\tp1\t2\n")).reading
+    assert (named.header_row, named.columns["passage"]) == (2, ["corpus-id"])
+    run = read_run(file("# bm25\nq1 Q0 p1 1 2.5 bm25\n"))
+    assert run.reading.rows.as_json() == {"rows_read": 2, "used": 1, "merged": 0, "repeats": 0, "refused": 1}
+
+
+def test_what_queries_were_read_as_is_known(file):
+    table = read_questions(file("QID\tlang\tQuestion\nq1\ten\tWho?\n")).reading
+    assert (table.columns, table.left_out) == ({"id": ["QID"], "text": ["Question"]}, ["lang"])
+    objects = read_questions(
+        file('{"_id": "1", "text": "Who?", "lang": "en"}\n{"_id": "2", "query": "a"}\n')
+    ).reading
+    assert (objects.columns, objects.left_out) == ({"id": ["_id"], "text": ["text", "query"]}, ["lang"])
+    assert (objects.rows.rows_read, objects.rows.used) == (2, 2)
+
+
 def test_ids_with_blanks_are_read_where_columns_have_tabs(file):
     assert read_qrels(file("my query\t0\tmy passage\t1\n")).grades == {"my query": {"my passage": 1}}
 

@@ -1825,6 +1825,7 @@ class RosterAdded(Model):
 
     added: int
     known: int
+    repeated: int
 
 
 class RosterIn(Model):

@@ -1,0 +1,280 @@
+"""Tables that people give, row by row: CSV of spreadsheets of all countries, a sheet of a workbook, JSON.
+
+    sheet = open_sheet(TextSource(path), known={"item", "worker"})
+    sheet.columns                           ["item", "worker", "score"]
+    for line, cells in sheet.rows(): ...    as many cells as there are columns
+    sheet.notes()                           sentences about what was not as it should be, and was read
+    sheet.reading({"item": ["item"]}, rows=counts).as_json()
+
+What is wrong is a FileRefusedError that names file, line and remedy.
+"""
+
+import csv
+import json
+import re
+import shutil
+import tempfile
+import weakref
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from io import StringIO
+from itertools import chain
+from pathlib import Path
+from typing import Any, BinaryIO, ClassVar
+
+from core.files.cells import quote_names
+from core.files.json_objects import read_json_lines, read_json_list
+from core.files.reading import Reading, plain_name
+from core.files.refusals import FileRefusedError, Refuse, RowCounts, ignore
+from core.files.tables import DELIMITERS, csv_reader, find_delimiter
+from core.files.text_source import TextSource
+
+Records = Iterator[tuple[int, list[str]]]
+#: What Excel writes above a table to say what separates it.
+_SEPARATOR_LINE = re.compile(r'"?sep=(.)"?\s*', re.IGNORECASE | re.DOTALL)
+
+
+class Sheet:
+    """A table whose head has been read. `rows` can be read as often as wanted.
+
+    `known` are names of columns, as `plain_name` writes them, by which the separator is recognised.
+    """
+
+    #: Characters of one cell.
+    longest_cell: ClassVar[int] = 1 << 24
+
+    def __init__(self, source: TextSource, *, known: Collection[str] = ()) -> None:
+        self.source = source
+        #: Rows without their last, empty cells, which spreadsheets leave out; of the last reading.
+        self.short_rows = 0
+        self._spread: list[int] = []
+        self.delimiter, self._above = "", 0
+        if source.workbook is None:
+            self._find_form(known)
+        self.header_row, head = next(self._records(), (0, []))
+        if not self.header_row:
+            what = f"its sheet {source.workbook.sheet!r}" if source.workbook else "it"
+            raise self.error(
+                f"{what} is empty. Its first line must name the columns, the lines below hold the values."
+            )
+        self.columns = self.name_columns(self.header_row, head)
+
+    def name_columns(self, line: int, cells: list[str]) -> list[str]:
+        """The names in the head; empty ones at its end, which spreadsheets write, are no columns."""
+        names = [" ".join(cell.split()) for cell in cells]
+        while names and not names[-1]:
+            names.pop()
+        return names
+
+    def find_column(self, role: str, names: Sequence[str], *, remedy: str) -> int | None:
+        """Where the column is that is called like the first name, else like another; an error for several."""
+        there = [plain_name(name) for name in self.columns]
+        for wanted in (names[:1], names[1:]):
+            found = [place for place, name in enumerate(there) if name in map(plain_name, wanted)]
+            if len(found) > 1:
+                columns = quote_names(self.columns[place] for place in found)
+                raise self.error(f"the {role} may be in any of {columns}. {remedy}", line=self.header_row)
+            if found:
+                return found[0]
+        return None
+
+    def error(self, why: str, *, line: int = 0, column: str = "") -> Exception:
+        """An error in this file."""
+        place = f", {self._place(line)}" if line else ""
+        if column:
+            place += f", column {column[:60]}"
+        return FileRefusedError(f"{self.source.name}{place}: {why}")
+
+    def rows(self) -> Records:
+        """The rows below the head with their lines, as wide as the head; a blank line is none."""
+        width = len(self.columns)
+        self.short_rows, self._spread = 0, []
+        records = self._records()
+        next(records, None)
+        for line, cells in records:
+            if len(cells) == width:
+                yield line, cells
+                continue
+            # Spreadsheets pad rows with empty cells, as far as their widest row goes.
+            if any(cells[width:]):
+                raise self.error(self._too_wide(cells, width), line=line)
+            self.short_rows += len(cells) < width
+            yield line, (cells + [""] * (width - len(cells)))[:width]
+
+    def notes(self) -> list[str]:
+        """What the last reading met that may be meant otherwise, in sentences."""
+        notes = []
+        if self.short_rows:
+            rows = "1 row ends" if self.short_rows == 1 else f"{self.short_rows:,} rows end"
+            notes.append(f"{rows} before the head does: the missing cells are empty.")
+        if self._spread:
+            notes.append(
+                "Cells that go over several lines and hold a separator, each read as one cell: "
+                f"{len(self._spread):,}, the first in line {self._spread[0]}."
+            )
+        return notes
+
+    def doubts(self, remedy: str = "save the file as UTF-8") -> list[str]:
+        """What was guessed of its encoding, as a sentence, where it was not named and is not certain."""
+        guess = self.source.guess
+        if guess is None or guess.confidence >= 1:
+            return []
+        return [f"The encoding is {guess.description}. If letters look wrong, {remedy}."]
+
+    def reading(self, columns: Mapping[str, Sequence[str]], rows: RowCounts | None = None) -> Reading:
+        """How the file was read, where `columns` are the headers by their roles."""
+        used = set(chain.from_iterable(columns.values()))
+        workbook = self.source.workbook
+        return Reading(
+            encoding=None if workbook else self.source.encoding,
+            separator=self.delimiter or None,
+            sheet=workbook.sheet if workbook else None,
+            header_row=self.header_row or None,
+            columns=columns,
+            left_out=[name for name in self.columns if name and name not in used],
+            rows=rows,
+        )
+
+    def _place(self, line: int) -> str:
+        return self.source.workbook.place(line) if self.source.workbook else f"line {line}"
+
+    def _records(self) -> Records:
+        """Rows that hold something, with the numbers of their first lines."""
+        if self.source.workbook is not None:
+            yield from self.source.workbook.rows()
+            return
+        lines = self._lines()
+        for _ in range(self._above):
+            next(lines, None)
+        reader = csv_reader(
+            lines, self.delimiter, longest_field=self.longest_cell, skipinitialspace=True, strict=True
+        )
+        begins = self._above + 1
+        try:
+            for cells in reader:
+                ends = self._above + reader.line_num
+                if ends > begins:
+                    self._look_at_spread(begins, cells)
+                if any(map(str.strip, cells)):
+                    yield begins, cells
+                begins = ends + 1
+        except csv.Error as error:
+            raise self.error(self._malformed(error), line=begins) from error
+
+    def _look_at_spread(self, line: int, cells: list[str]) -> None:
+        """Between two quotation marks that belong to texts, rows would go as one cell and unseen."""
+        if not any("\n" in cell and self.delimiter in cell for cell in cells):
+            return
+        if self.delimiter == "\t":
+            raise self.error(
+                "a cell between quotation marks goes over several lines and holds tabs. Where they belong to "
+                'the texts, put each such text in quotation marks, and double those inside: """a" for "a.',
+                line=line,
+            )
+        self._spread.append(line)
+
+    def _lines(self) -> Iterator[str]:
+        return chain.from_iterable(
+            StringIO(text, newline="\n") for _line, text in self.source.chunks(self._refuse)
+        )
+
+    def _refuse(self, line: int, reason: str, /) -> None:
+        raise self.error(reason, line=line)
+
+    def _find_form(self, known: Collection[str]) -> None:
+        """What separates cells, and how many lines come before the head: one where it says `sep=;`."""
+        number, first = next(
+            ((at, line) for at, line in enumerate(self._lines(), 1) if line.strip()), (0, "")
+        )
+        if said := _SEPARATOR_LINE.fullmatch(first.rstrip("\n")):
+            self.delimiter, self._above = said[1], number
+            return
+
+        def count_known(names: list[str]) -> int:
+            return sum(plain_name(name) in known for name in names)
+
+        try:
+            self.delimiter = find_delimiter(
+                first, count_known, longest_field=self.longest_cell, skipinitialspace=True
+            )
+        except csv.Error as error:
+            raise self.error(self._malformed(error), line=number) from error
+
+    def _malformed(self, error: csv.Error) -> str:
+        if "field larger" in str(error):
+            return f"a cell has more than {self.longest_cell:,} characters, or a quotation mark never closes."
+        if "unexpected end" in str(error):
+            return (
+                "a quotation mark opens here and never closes. Close it, or double it where it belongs to "
+                "the text."
+            )
+        return (
+            'a quoted cell goes on after its closing mark. Quotation marks inside a cell are doubled (""), '
+            'not written \\".'
+        )
+
+    def _too_wide(self, cells: list[str], width: int) -> str:
+        named = f"{width} column{'s' if width != 1 else ''}"
+        if self.source.workbook is not None:
+            column = next(number for number, cell in enumerate(cells[width:], width + 1) if cell)
+            return (
+                f"cell {column} has a value, and the head names {named}. "
+                "Name its column in the first row, or empty the cell."
+            )
+        separator = DELIMITERS.get(self.delimiter, self.delimiter)
+        return (
+            f"the row has {len(cells)} cell{'s' if len(cells) != 1 else ''}, the head has {width}. "
+            f"A {separator} inside a cell needs quotation marks around the cell."
+        )
+
+
+class ObjectSheet(Sheet):
+    """Objects of JSONL, or of a JSON list, as rows; its columns are all members that some object has."""
+
+    def __init__(self, source: TextSource, *, listed: bool) -> None:
+        self.source, self.listed = source, listed
+        self.short_rows, self._spread = 0, []
+        self.delimiter, self.header_row = "", 0
+        self.columns = list(dict.fromkeys(chain.from_iterable(value for _line, value in self._objects())))
+        if not self.columns:
+            raise self.error("it has no object. Write one JSON object a line, or a list of objects.")
+
+    def rows(self) -> Records:
+        """A cell for every column; other values than texts as JSON has them, none as empty."""
+        for line, value in self._objects():
+            yield line, [_cell(value.get(name)) for name in self.columns]
+
+    def _place(self, line: int) -> str:
+        return f"{'item' if self.listed else 'line'} {line}"
+
+    def _objects(self) -> Iterator[tuple[int, dict[str, Any]]]:
+        read: Callable[[TextSource, Refuse], Iterator[tuple[int, dict[str, Any]]]]
+        read = read_json_list if self.listed else read_json_lines
+        return read(self.source, self._refuse)
+
+
+def copied_source(file: BinaryIO, name: str, *, encoding: str = "", sheet: str = "") -> TextSource:
+    """An open file, which may have no path, as a source; its copy goes when the source does."""
+    with ExitStack() as undo:
+        copy = undo.enter_context(tempfile.NamedTemporaryFile(prefix="table-"))
+        file.seek(0)
+        shutil.copyfileobj(file, copy)
+        copy.flush()
+        source = TextSource(Path(copy.name), name=name, encoding=encoding, sheet=sheet)
+        weakref.finalize(source, undo.pop_all().close)
+    return source
+
+
+def _cell(value: Any) -> str:
+    if value is None:
+        return ""
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def open_sheet(source: TextSource, *, known: Collection[str] = ()) -> Sheet:
+    """The table that a file holds, whatever its name; FileRefusedError where it holds none."""
+    if source.workbook is None:
+        texts = (text.lstrip() for _line, text in source.chunks(ignore))
+        if (start := next(filter(None, texts), "")[:1]) in ("{", "["):
+            return ObjectSheet(source, listed=start == "[")
+    return Sheet(source, known=known)
