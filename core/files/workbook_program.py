@@ -3,12 +3,16 @@
 The first frame is what the workbook holds, the others are rows, some hundred at a time.
 """
 
+import posixpath
+import re
 import sys
+import zipfile
 from collections.abc import Iterator
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
+from xml.etree import ElementTree
 
 if __name__ == "__main__":
     sys.path.insert(0, str(Path(__file__).parents[2]))
@@ -18,6 +22,8 @@ from core.files.confinement import OUT_OF_MEMORY, confine, write
 _BATCH = 500
 _EXACT = 15  # digits that a spreadsheet keeps and shows
 _LONG = 10**21
+_FORMULA = re.compile(rb"<(\w+:)?f[ />]")
+_BLOCK, _LONGEST_MARK = 2**20, 32
 Rows = Iterator[tuple[int, list[str]]]
 
 
@@ -36,7 +42,7 @@ def main(path: str, wanted: str) -> None:
             write({"sheets": names, "missing": wanted})
             return
         name, sheet = _chosen(workbook, [wanted] if wanted else sorted(names, key=hidden.__contains__))
-        write({"sheets": names, "sheet": name})
+        write({"sheets": names, "sheet": name, "formula": _formula_without_value(path, name)})
         batch: list[tuple[int, list[str]]] = []
         for row in _rows(sheet):
             batch.append(row)
@@ -70,6 +76,55 @@ def _rows(sheet: Any) -> Rows:
         cells = [value if isinstance(value, str) else written(value) for value in row]
         if any(cells):
             yield number, cells
+
+
+def _formula_without_value(path: str, name: str) -> str:
+    """The first cell of a sheet of .xlsx with a formula that no program has worked out; it reads as empty.
+
+    The empty text that a formula may give has a type.
+    """
+    try:
+        with zipfile.ZipFile(path) as archive:
+            sheets = ElementTree.parse(archive.open("xl/workbook.xml")).iterfind(".//{*}sheet")  # noqa: S314 - confined
+            key = next(
+                value
+                for sheet in sheets
+                if sheet.get("name") == name
+                for at, value in sheet.items()
+                if at.endswith("}id")
+            )
+            parts = ElementTree.parse(archive.open("xl/_rels/workbook.xml.rels")).getroot()  # noqa: S314 - confined
+            target = next(part.get("Target", "") for part in parts if part.get("Id") == key)
+            place = posixpath.join("/xl", target)[1:]
+            with archive.open(place) as part:
+                if not _has_formulas(part):
+                    return ""
+            rows = ElementTree.Element("rows")
+            with archive.open(place) as part:
+                for event, element in ElementTree.iterparse(part, ("start", "end")):  # noqa: S314 - confined
+                    if event == "start":
+                        rows = element if element.tag.endswith("}sheetData") else rows
+                    elif element.tag.endswith("}row"):
+                        rows.clear()  # they are kept otherwise
+                    elif element.tag.endswith("}c") and _has_no_value(element):
+                        return str(element.get("r", ""))
+    except (KeyError, StopIteration, ElementTree.ParseError, zipfile.BadZipFile):
+        pass  # not .xlsx
+    return ""
+
+
+def _has_formulas(part: IO[bytes]) -> bool:
+    """Most sheets have none, and looking for their marks is faster than reading their XML."""
+    end = b""
+    while block := part.read(_BLOCK):
+        if _FORMULA.search(end + block):
+            return True
+        end = block[-_LONGEST_MARK:]
+    return False
+
+
+def _has_no_value(cell: ElementTree.Element) -> bool:
+    return bool(cell.find("{*}f") is not None and not cell.findtext("{*}v") and cell.get("t") != "str")
 
 
 def written(value: Any) -> str:

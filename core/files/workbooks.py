@@ -123,4 +123,9 @@ def _read(path: Path, name: str, sheet: str, spool: IO[bytes]) -> tuple[dict[str
     if "missing" in about:
         there = ", ".join(map(repr, about["sheets"][:20]))
         raise WorkbookError(f"{name} has no sheet {about['missing']!r}; there are {there}.")
+    if about["formula"]:
+        raise WorkbookError(
+            f"{name}, sheet {about['sheet']!r}: the cell {about['formula']} is a formula without a value. "
+            "Open the workbook in a spreadsheet program and save it: it then holds the values."
+        )
     return about, spool.tell()
