@@ -133,7 +133,7 @@ def choose(
     texts = {"answer", "references"} <= table.has
     if not texts and not metrics:
         notes.append(
-            "No metric is scored here, as no column holds the answers or the references; the table has scores "
+            "No metric is scored here, as no column holds the answers or the references; there are scores "
             f"of {', '.join(table.external)}. If one does: --column answer=NAME --column references=NAME."
         )
     for name in metrics or (own.metrics if texts else ()):

@@ -140,7 +140,9 @@ def _merged(found: SingleRatings) -> list[str]:
     if found.merged:
         notes.append(
             f"{len(found.merged) + len(found.answers):,} rows are single ratings of {len(found.answers):,} "
-            "answers: question, system and answer are the same. The human score of an answer is their mean."
+            "answers: question, system and answer are the same."
+            + " The human score of an answer is their mean."
+            * any(each.ratings for each in found.answers.values())
         )
     if found.repeats:
         line, same = next(iter(found.repeats.items()))
@@ -164,7 +166,7 @@ def _apart(lines: list[int], why: str) -> list[str]:
 def _refuse_contradiction(rows: Rows, row: Row, answer: RatedAnswer, refuse: Refuse) -> None:
     apart = (
         "if the answers are of different questions or systems, name what tells them apart: --column "
-        "question_id=NAME or --column system=NAME."
+        "question_id=NAME or --column system=NAME; if no column names raters: --column worker=."
     )
     if hash(repr(_shared(row))) != answer.shared:
         earlier = _shared(next(each for each, _cells in rows() if each.line == answer.line))

@@ -23,7 +23,7 @@ FUNCTIONS = {"do", "made", "said"}
 _NOUNS = """
 bed creed deed feed greed need reed seed shed speed thread weed ceiling embedding encoding finding
 heading holding importing indexing judging king listing locking matching meaning monitoring
-oversampling parsing planning polling ranking rating resampling ring sampling scoring screening
+oversampling parsing planning polling ranking rating reading resampling ring sampling scoring screening
 setting sharding signing spelling spring string thing training warning wing
 """
 _IRREGULAR = """

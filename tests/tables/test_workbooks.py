@@ -52,6 +52,32 @@ def test_a_sheet_is_chosen_by_its_name(path: Path) -> None:
         open_workbook(path, sheet="Nope")
 
 
+def test_a_formula_that_was_never_worked_out_is_named(tmp_path: Path) -> None:
+    """The value of a formula lies beside it, and programs that are no spreadsheets leave it out."""
+    cells = {
+        '<c r="A1"><f>1+1</f><v></v></c>': True,
+        '<c r="A1"><f>1+1</f></c>': True,
+        '<c r="A1"><f>1+1</f><v>2</v></c>': False,
+        '<c r="A1" t="str"><f>""</f><v></v></c>': False,
+    }
+    path = write_workbook(tmp_path / "a.xlsx", {"Notes": [["x"]], "Scores": [[1], [2]]})
+    for cell, refused in cells.items():
+        formula = tmp_path / "formula.xlsx"
+        with zipfile.ZipFile(path) as old, zipfile.ZipFile(formula, "w") as new:
+            for name in old.namelist():
+                text = old.read(name).decode()
+                changed = re.sub('<c r="A1".*?</c>', lambda _: cell, text, count=1)  # noqa: B023
+                new.writestr(name, changed if name.endswith("sheet2.xml") else text)
+        assert open_workbook(formula).sheet == "Notes"
+        if refused:
+            with pytest.raises(
+                WorkbookError, match=r"sheet 'Scores': the cell A1 is a formula without a value"
+            ):
+                open_workbook(formula, sheet="Scores")
+        else:
+            assert [number for number, _cells in open_workbook(formula, sheet="Scores").rows()][-1] == 2
+
+
 def test_a_workbook_is_known_by_what_it_holds(path: Path, tmp_path: Path) -> None:
     other = tmp_path / "other.xlsx"
     with zipfile.ZipFile(other, "w") as archive:
