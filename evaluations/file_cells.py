@@ -105,7 +105,7 @@ class _DelimitedSheet(Sheet):
         next(records, None)
         spanning: list[int] = []
         for line, row in records:
-            if any("\n" in each and self.separator in each for each in row):
+            if "\n" in "".join(row) and any("\n" in each and self.separator in each for each in row):
                 self._look_for_rows(line, row)
                 spanning.append(line)
             if len(row) != width:

@@ -3,9 +3,10 @@
 import json
 import math
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Any, NoReturn, TypeVar
@@ -275,9 +276,7 @@ class FileTable:
     def rows(self) -> Iterator[Row]:
         """All answers: rows that are not empty, several ratings of an answer as one row."""
         single, used = self._find_single_ratings(), 0
-        for row, _cells in self._all_rows():
-            if row.line in single.merged or row.line in single.repeats:
-                continue
+        for row, _cells in self._rows_but({*single.merged, *single.repeats}):
             used += 1
             single.complete(row)
             if row.line in single.answers:
@@ -288,25 +287,48 @@ class FileTable:
             self._counts = RowCounts(used + merged + repeats, used=used, merged=merged, repeats=repeats)
             self.notes += [*single.notes, *self._further_notes(), *self.sheet.notes]
 
-    def _all_rows(self) -> Iterator[tuple[Row, Cells]]:
-        """Rows as they are in the file, with their cells."""
+    def _rows_but(self, left_out: Container[int]) -> Iterator[tuple[Row, Cells]]:
+        """Rows as they are in the file, with their cells, without some lines."""
         answer = self.places.one.get("answer")
         for line, cells in self.sheet.rows():
-            if (answer is not None and cells[answer]) or not _blank(cells):
+            if line not in left_out and ((answer is not None and cells[answer]) or not _blank(cells)):
                 yield self._row(line, cells), cells
 
     def _find_single_ratings(self) -> SingleRatings:
-        """The rows of each answer; where scores are not looked at, only a column of raters makes several."""
+        """The rows of each answer; where scores are not looked at, only a column of raters makes several.
+
+        Most tables have none, so question, system and answer are compared as they are written, before a row
+        is read any further.
+        """
         if self._single_ratings is None:
-
-            def refuse(line: int, why: str) -> NoReturn:
-                raise self.sheet.wrong(line, why)
-
-            asked = self._scored or "worker" in self.has
+            once = self._lines_of_single_rows() if self._scored or "worker" in self.has else None
             self._single_ratings = (
-                find_single_ratings(self._all_rows, self.has, refuse) if asked else SingleRatings()
+                SingleRatings()
+                if once is None
+                else find_single_ratings(partial(self._rows_but, once), self.has, self._refuse)
             )
         return self._single_ratings
+
+    def _lines_of_single_rows(self) -> set[int] | None:
+        """Lines whose question, system and answer no other line has; None where all lines are such."""
+        first: dict[int, int] = {}
+        several: set[int] = set()
+        for line, text in self._written():
+            if (earlier := first.setdefault(hash(text), line)) != line:
+                several |= {line, earlier}
+        return set(first.values()) - several if several else None
+
+    def _written(self) -> Iterator[tuple[int, str]]:
+        """Question, system and answer of each line as it has them, whichever of their columns has them."""
+        one = self.places.one
+        fields = ("question_id" if "question_id" in one else "question", "system", "answer")
+        places = [(one[field], *self.places.further.get(field, ())) for field in fields if field in one]
+        for line, cells in self.sheet.rows():
+            filled = (next((cells[at] for at in each if not _blank([cells[at]])), "") for each in places)
+            yield line, "\0".join(" ".join(str(value).split()) for value in filled)
+
+    def _refuse(self, line: int, why: str) -> NoReturn:
+        raise self.sheet.wrong(line, why)
 
     @property
     def reading(self) -> Reading:

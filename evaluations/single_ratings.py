@@ -69,40 +69,28 @@ def ratings_of_row(row: Row, number: int) -> list[tuple[str, float]]:
 def find_single_ratings(rows: Rows, has: Collection[str], refuse: Refuse) -> SingleRatings:
     """Finds the rows of each answer: question, system and text agree, and a column names raters or systems.
 
-    Without raters, rows with other ids are of other answers. It refuses a row that contradicts an earlier
-    one, a rater's second rating of an answer, and what may be a rating as well as a repeated row.
+    `rows` need not have those whose question, system and text occur once. Without raters, rows with other ids
+    are of other answers. It refuses a row that contradicts an earlier one, a rater's second rating of an
+    answer, and what may be a rating as well as a repeated row.
     """
     rated, found = "worker" in has, SingleRatings()
-    firsts: dict[int, int] = {}
-    later: dict[int, int] = {}
-    for row, _cells in rows():
-        first = firsts.setdefault(_key(row, has), row.line)
-        if first != row.line:
-            later[row.line] = first
-    firsts.clear()
-    if later and (rated or "system" in has):
-        _gather(rows, later, found, refuse, rated=rated)
-    else:
-        found.notes = _apart(list(later), "no column names the system")
-    return found
-
-
-def _gather(rows: Rows, later: dict[int, int], found: SingleRatings, refuse: Refuse, *, rated: bool) -> None:
-    """Fills what was found from the rows whose question, system and text occur more than once."""
-    starts = set(later.values())
+    told_apart = rated or "system" in has
     answers: dict[tuple[int, str], RatedAnswer] = {}
+    firsts: dict[int, int] = {}
     apart: list[int] = []
     numbered: tuple[int, int] | None = None
     ids_agree = False
     for row, cells in rows():
-        first = later.get(row.line, row.line)
-        if first not in starts:
+        key = _key(row, has)
+        first = firsts.setdefault(key, row.line)
+        if not told_apart:
+            apart += [row.line] * (first != row.line)
             continue
-        key = first, "" if rated else row.id
-        answer = answers.get(key)
+        answer = answers.get((key, "" if rated else row.id))
         whole = hash(repr(cells))
         if answer is None:
-            answers[key] = answer = RatedAnswer(row.line, row.id, hash(repr(_shared(row))))
+            answer = RatedAnswer(row.line, row.id, hash(repr(_shared(row))))
+            answers[key, "" if rated else row.id] = answer
             if first != row.line:
                 apart.append(row.line)
         elif whole in answer.lines:
@@ -132,7 +120,9 @@ def _gather(rows: Rows, later: dict[int, int], found: SingleRatings, refuse: Ref
             "another rater's rating, or a mistake. Name the column of the raters: --column worker=NAME; or "
             "take the row out.",
         )
-    found.notes = [*_merged(found), *_apart(apart, "their ids differ")]
+    why = "their ids differ" if told_apart else "no column names the system"
+    found.notes = [*_merged(found), *_apart(apart, why)]
+    return found
 
 
 def _merged(found: SingleRatings) -> list[str]:
