@@ -12,6 +12,7 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 import numpy.typing as npt
 
+from core.files.reading import Reading
 from evaluations.errors import EvaluationError
 from metrics.metaeval.data import NO_RATINGS, Raters, ScoredAnswers
 from metrics.texts import Answers
@@ -35,7 +36,8 @@ class Row:
     far as they are known, each with its rater. `labels` are opinions of the references, parallel to them.
     `external` are scores that other tools gave, in the order in which they were asked for. `response_filter`
     names the filter that has taken single ratings out of `ratings` for being far from the others.
-    `simulated`: a program gave its human score, or wrote it, in place of a person.
+    `simulated`: a program gave its human score, or wrote it, in place of a person. `worker` is the rater of a
+    row with a single rating.
     """
 
     line: int
@@ -54,6 +56,7 @@ class Row:
     external: tuple[float, ...] = ()
     response_filter: str = ""
     simulated: bool = False
+    worker: str = ""
 
 
 def simulation_of(table: "AnswerTable") -> Mapping[str, Any] | None:
@@ -81,6 +84,11 @@ class AnswerTable(Protocol):
     alpha: tuple[float | None, float | None] | None
     no_ratings: str
     notes: list[str]
+
+    @property
+    def reading(self) -> Reading | None:
+        """What a file was read as; None for a release."""
+        ...
 
     def rows(self) -> Iterator[Row]:
         """All rows in their order; EvaluationError where one cannot be read."""

@@ -80,6 +80,8 @@ NO_MODELS = Models()
 
 #: What a metric may need of a table, by the field of `metrics.texts.Answers`: our field, and in words.
 _NEEDS = {
+    "candidates": ("answer", "the answers"),
+    "references": ("references", "the references"),
     "questions": ("question", "the questions"),
     "labels": ("label", "the opinions of the answers (Yes, No, Depends)"),
     "reference_labels": ("labels", "the opinions of the references"),
@@ -128,7 +130,13 @@ def choose(
     own = models.within(own)
     found: dict[str, Metric] = {}
     notes = list(models.notes)
-    for name in metrics or own.metrics:
+    texts = {"answer", "references"} <= table.has
+    if not texts and not metrics:
+        notes.append(
+            "No metric is scored here, as no column holds the answers or the references; there are scores "
+            f"of {', '.join(table.external)}. If one does: --column answer=NAME --column references=NAME."
+        )
+    for name in metrics or (own.metrics if texts else ()):
         try:
             made = metric(name, own)
             if why := _lacking(made, table):
@@ -142,7 +150,7 @@ def choose(
             notes.append(f"{name} of the profile {own.name} is left out: {error}")
             continue
         found.setdefault(made.name, made)
-    if not found:
+    if not found and not table.external:
         raise EvaluationError(" ".join(["There is no metric to score.", *notes]))
     if clash := [name for name in table.external if name in found]:
         raise EvaluationError(
@@ -153,9 +161,9 @@ def choose(
 
 
 def _lacking(metric: "Metric", table: "AnswerTable") -> str:
-    for need in sorted(metric.needs):
+    for need in ("candidates", "references", *sorted(metric.needs)):
         ours, words = _NEEDS.get(need, (need, need))
-        if need not in {"references", "candidates"} and ours not in table.has:
+        if ours not in table.has:
             return (
                 f"{metric.name} needs {words}, and no column of {table.title} holds them. Say which "
                 f"one does: --column {ours}=NAME."

@@ -99,7 +99,7 @@ def models_of(options: Mapping[str, Any]) -> Models:
 
 
 def add_table(parser: ArgumentParser) -> None:
-    """--column, --encoding, --no-quotes."""
+    """--column, --encoding, --sheet, --no-quotes."""
     parser.add_argument(
         "--column",
         action="append",
@@ -108,6 +108,9 @@ def add_table(parser: ArgumentParser) -> None:
         help="which column holds what, such as answer=output or scores=rating; repeat",
     )
     parser.add_argument("--encoding", default="", help="of the file, unless it is UTF-8 or has a mark")
+    parser.add_argument(
+        "--sheet", default="", metavar="NAME", help="of a workbook (default: the first with data)"
+    )
     parser.add_argument(
         "--no-quotes", action="store_true", help="treat quotes as ordinary characters, as in TREC's files"
     )

@@ -19,7 +19,9 @@ from typing import Any, NoReturn
 
 from pydantic_core import from_json
 
-from core.files.cells import MISSING, parse_flag
+from core.files.cells import MISSING, parse_flag, quote_names
+from core.files.json_objects import JsonStream, read_json_list
+from core.files.reading import plain_name
 from core.files.refusals import FileRefusedError
 from core.files.tables import DELIMITERS, csv_reader, find_delimiter
 from core.files.text_source import Limits, TextSource
@@ -28,9 +30,9 @@ from evaluations.errors import EvaluationError
 
 _LOOK = 1 << 16
 _LONGEST_CELL = 1 << 24
-_END = "\x00end\x00"
 _SAYS_SEPARATOR = "sep="
 _PARQUET = b"PAR1"
+_STRAY = 'Write "" for a quotation mark inside of a text, or give --no-quotes where marks mean nothing.'
 Cells = list[Any]
 
 
@@ -38,13 +40,16 @@ class Sheet(ABC):
     """Columns, and rows that can be read again and again, each with the number of its line.
 
     A row has a cell for every column. `unit` is what the numbers count, `comma` whether a decimal comma is
-    possible.
+    possible, `header_row` where the columns are named. `notes` say what a pass over the rows found.
     """
 
     unit = "line"
     comma = False
     description = ""
+    separator: str | None = None
+    header_row: int | None = None
     columns: list[str]
+    notes: Sequence[str] = ()
 
     def __init__(self, source: TextSource, name: str) -> None:
         self.source, self.name = source, name
@@ -76,6 +81,8 @@ class Sheet(ABC):
 class _DelimitedSheet(Sheet):
     """CSV and TSV with quotation marks as RFC 4180 has them."""
 
+    separator: str
+
     def __init__(self, source: TextSource, name: str, known: Iterable[str], *, quotes: bool) -> None:
         super().__init__(source, name)
         self._quotes = quotes
@@ -88,7 +95,7 @@ class _DelimitedSheet(Sheet):
         self.comma = self.separator in ";\t|"
         named = DELIMITERS.get(self.separator, repr(self.separator))
         self.description = f"{named}-separated, {source.encoding}"
-        header = next((row for _line, row in self._records()), [])
+        self.header_row, header = next(self._records(), (None, []))
         self.columns = [str(each).strip() for each in header]
 
     def _rows(self) -> Iterator[tuple[int, Cells]]:
@@ -96,7 +103,11 @@ class _DelimitedSheet(Sheet):
         width = len(self.columns)
         records = self._records()
         next(records, None)
+        spanning: list[int] = []
         for line, row in records:
+            if "\n" in "".join(row) and any("\n" in each and self.separator in each for each in row):
+                self._look_for_rows(line, row)
+                spanning.append(line)
             if len(row) != width:
                 if len(row) > width and not any(row[width:]):
                     row = row[:width]  # noqa: PLW2901  # separators that a spreadsheet left at the end
@@ -105,6 +116,22 @@ class _DelimitedSheet(Sheet):
                 else:
                     raise self._crooked(line, len(row), width)
             yield line, row
+        if spanning:
+            self.notes = [
+                "Rows with a text in quotation marks that goes over several lines and holds the separator: "
+                f"{len(spanning):,}, the first in line {spanning[0]}. If quotation marks mean nothing here: "
+                "--no-quotes."
+            ]
+
+    def _look_for_rows(self, line: int, row: list[str]) -> None:
+        """Two marks that mean nothing make the rows between them a text; no text has tabs as rows have."""
+        texts = self.separator.join(row).split("\n")
+        if self.separator == "\t" and {each.count("\t") + 1 for each in texts} == {len(self.columns)}:
+            raise self.wrong(
+                line,
+                f"a text in quotation marks goes on to line {line + len(texts) - 1}, and each of these lines "
+                f"is a row by itself. {_STRAY}",
+            )
 
     def _crooked(self, line: int, cells: int, width: int) -> EvaluationError:
         if cells > width:
@@ -125,33 +152,41 @@ class _DelimitedSheet(Sheet):
         )
 
     def _records(self) -> Iterator[tuple[int, list[str]]]:
-        """Records with the numbers of their first lines. A mark behind the end shows an open quotation."""
+        """Records with the numbers of their first lines."""
         lines = self._lines()
         for _ in range(self._skip):
             next(lines, None)
         reader = csv_reader(
-            chain(lines, [_END]),
+            lines,
             self.separator,
             longest_field=_LONGEST_CELL,
             quoting=csv.QUOTE_MINIMAL if self._quotes else csv.QUOTE_NONE,
             skipinitialspace=True,
+            strict=True,
         )
         begins = 1
         try:
             for row in reader:
                 line, begins = begins + self._skip, reader.line_num + 1
-                if row == [_END]:
-                    return
-                if row and row[-1].endswith(_END):
-                    raise self.wrong(
-                        line,
-                        'a quotation mark is opened here and never closed. Close it, write "" for a '
-                        "quotation mark inside of a text, or give --no-quotes where marks mean nothing.",
-                    )
                 if row and (len(row) > 1 or row[0].strip()):
                     yield line, row
         except csv.Error as error:
-            raise self.wrong(begins + self._skip, f"the row cannot be read: {error}.") from error
+            first, last = begins + self._skip, reader.line_num + self._skip
+            raise self.wrong(first, self._trouble(str(error), first, last)) from error
+
+    def _trouble(self, said: str, first: int, last: int) -> str:
+        """What the csv module means, and what to do about it."""
+        if "field limit" in said:
+            most = f"{_LONGEST_CELL:,}"
+            return f"a text is longer than {most} characters. Shorten it, or close its quotation mark."
+        if any('\\"' in text for text in islice(self._lines(), first - 1, last)):
+            return (
+                'quotation marks inside of a text are written \\" here. CSV doubles them: write "", or give '
+                "the rows as JSONL."
+            )
+        if said.startswith("unexpected end"):
+            return f"a quotation mark is opened here and never closed. Close it. {_STRAY}"
+        return f"there is text behind the closing quotation mark in line {last}. {_STRAY}"
 
     def _separator(self, line: str, known: set[str]) -> str:
         """The one under which most names of the header are known ones, then under which there are most."""
@@ -172,7 +207,7 @@ class _OfWorkbook(Sheet):
         super().__init__(source, name)
         self._workbook = workbook
         self.description = f"a workbook, sheet {workbook.sheet!r}"
-        header = next((row for _number, row in workbook.rows()), [])
+        self.header_row, header = next(workbook.rows(), (None, []))
         self.columns = [each.strip() for each in header]
 
     def _rows(self) -> Iterator[tuple[int, Cells]]:
@@ -181,13 +216,13 @@ class _OfWorkbook(Sheet):
 
 
 class _Objects(Sheet):
-    """JSONL, or a JSON list: an object a row; its columns are all members that some object has."""
+    """JSONL, or one JSON list or object of records: an object a row; its columns are all their members."""
 
-    def __init__(self, source: TextSource, name: str, *, listed: bool) -> None:
+    def __init__(self, source: TextSource, name: str, form: str) -> None:
         super().__init__(source, name)
-        self._listed = listed
-        self.unit = "record" if listed else "line"
-        self.description = f"{'a JSON list' if listed else 'JSONL'}, {source.encoding}"
+        self._form = form
+        self.unit = "line" if form == "JSONL" else "record"
+        self.description = f"{form}, {source.encoding}"
         names: dict[str, None] = {}
         for _line, value in self._objects():
             names.update(dict.fromkeys(value))
@@ -200,12 +235,12 @@ class _Objects(Sheet):
             yield line, [value.get(column) for column in columns]
 
     def _objects(self) -> Iterator[tuple[int, dict[str, Any]]]:
-        if self._listed:
-            from core.files.json_objects import read_json_list  # noqa: PLC0415 - for lists alone
-
+        if self._form == _LIST:
             yield from read_json_list(self.source, self.refuse)
             return
-
+        if self._form == _BY_KEY:
+            yield from self._by_key()
+            return
         for first, text in self.source.chunks(self.refuse):
             for line, each in enumerate(StringIO(text, newline="\n"), first):
                 if each.isspace():
@@ -213,14 +248,65 @@ class _Objects(Sheet):
                 try:
                     value = from_json(each)
                 except ValueError as error:
-                    raise self.wrong(line, f"this is no JSON: {error}.") from error
+                    raise self.wrong(
+                        line, f"this is no JSON: {error}. Write an object a line, or a list of objects."
+                    ) from error
                 if not isinstance(value, dict):
                     raise self.wrong(line, 'this is JSON, but no object such as {"answer": …}.')
                 yield line, value
 
+    def _by_key(self) -> Iterator[tuple[int, dict[str, Any]]]:
+        """Records of an object with their numbers; the key is the id of one that has no own."""
+        stream = JsonStream(self.source)
+        for number, key in enumerate(stream.members(), 1):
+            value, _text = stream.value()
+            if not isinstance(value, dict):
+                raise self.wrong(number, f"the member {shown(key)} is no object as those before it are.")
+            yield number, {"id": key, **value}
+        stream.finish()
 
-def open_sheet(path: Path, *, known: Sequence[str], encoding: str = "", quotes: bool = True) -> Sheet:
-    """The file by what it holds; its name decides nothing. `known` are names that its header may have.
+
+_LIST, _BY_KEY = "a JSON list", "a JSON object of records by their ids"
+#: Members of an object that are looked at to find out what it is.
+_FEW = 20
+
+
+def _form_of_object(source: TextSource, known: Iterable[str]) -> str:
+    """What a file is that begins with an object: JSONL, or an object with a record in each member.
+
+    EvaluationError for an object that holds the rows in another way.
+    """
+    stream = JsonStream(source)
+    try:
+        members = {key: stream.value()[0] for key in islice(stream.members(), _FEW)}
+    except FileRefusedError:  # the reader of lines says where it is no JSON
+        return "JSONL"
+    columns = {plain_name(each) for each in known} & {plain_name(each) for each in members}
+    if members and all(isinstance(each, dict) for each in members.values()):
+        if not columns:
+            return _BY_KEY
+        raise EvaluationError(
+            f"{source.name} is a JSON object of columns ({quote_names(members)}), as pandas writes a table. "
+            'Write its rows: to_json(…, orient="records", lines=True).'
+        )
+    lists = [
+        key
+        for key, value in members.items()
+        if isinstance(value, list) and any(isinstance(each, dict) for each in value)
+    ]
+    if lists and not columns:
+        raise EvaluationError(
+            f"{source.name} is a JSON object that holds a list of records in its member {shown(lists[0])}. "
+            "Give that list as a file of its own."
+        )
+    return "JSONL"
+
+
+def open_sheet(
+    path: Path, *, known: Sequence[str], encoding: str = "", sheet: str = "", quotes: bool = True
+) -> Sheet:
+    """The file by what it holds; its name decides nothing. `known` are names that its header may have, and
+    `sheet` is the one of a workbook (the first with data).
 
     EvaluationError says in a sentence why it cannot be read.
     """
@@ -236,12 +322,15 @@ def open_sheet(path: Path, *, known: Sequence[str], encoding: str = "", quotes: 
                     f"{name} is a Parquet file. Write it as CSV or JSONL, then give that file."
                 )
         # Scores are computed from these texts: an encoding is named, or a mark says it, never guessed.
-        source = TextSource(path, name=name, encoding=encoding or "utf-8", limits=Limits(expansion=2000))
+        limits = Limits(expansion=2000)
+        source = TextSource(path, name=name, encoding=encoding or "utf-8", sheet=sheet, limits=limits)
         if source.workbook:
             return _OfWorkbook(source, name, source.workbook)
+        if sheet:
+            raise EvaluationError(f"--sheet {sheet}: {name} is no workbook. Leave the option out.")
         start = _start(source)
         if start in ("{", "["):
-            return _Objects(source, name, listed=start == "[")
+            return _Objects(source, name, _LIST if start == "[" else _form_of_object(source, known))
         return _DelimitedSheet(source, name, known, quotes=quotes)
     except FileRefusedError as error:
         raise EvaluationError(str(error)) from error
@@ -255,9 +344,13 @@ def _start(source: TextSource) -> str:
 
 
 _DECIMAL_COMMA = re.compile(r"[+-]?[0-9]+,[0-9]+")
+#: Numbers with commas between them, or something in brackets.
+_SEVERAL = re.compile(r"[^,]*[0-9] *,[0-9., +-]*|[a-z. ]*[\[({].*", re.DOTALL)
+_LISTS = 'Several ratings are written [3, 4, 5], or with their raters [{"worker": "w1", "score": 3}]'
 _BETWEEN = re.compile(r"\s*[|;]\s*|\s+")
 _TEXT = ("text", "answer", "value")
 _OPINION = ("opinion", "label")
+_RATING = ("score", "rating", "value")
 _DEEPEST = 8
 _SHOWN = 40
 
@@ -366,9 +459,10 @@ def number_of(value: Any, *, comma: bool = False) -> float | None:
         try:
             number = float(bare) if "_" not in bare else math.nan
         except ValueError:
-            raise ValueRefusedError(f"{shown(value)} is no number") from None
+            number = math.nan
         if math.isnan(number):
-            raise ValueRefusedError(f"{shown(value)} is no number")
+            several = f". {_LISTS}" if _SEVERAL.fullmatch(bare) else ""
+            raise ValueRefusedError(f"{shown(value)} is no number{several}")
     elif value is None:
         return None
     elif isinstance(value, bool):
@@ -378,7 +472,7 @@ def number_of(value: Any, *, comma: bool = False) -> float | None:
         if math.isnan(number):
             return None
     else:
-        raise ValueRefusedError(f"{shown(value)} is no number")
+        raise ValueRefusedError(f"{shown(value)} is no number. {_LISTS}")
     if math.isinf(number):
         raise ValueRefusedError(f"{shown(value)} is not finite")
     return number
@@ -406,7 +500,14 @@ def ratings_of(value: Any, *, comma: bool = False) -> list[tuple[str, float]] | 
     for place, each in enumerate(listed, 1):
         rater, score = str(place), each
         if isinstance(each, dict):
-            score = next((each[name] for name in ("score", "rating", "value") if name in each), None)
+            names = [name for name in _RATING if name in each]
+            if not names:
+                raise ValueRefusedError(
+                    f"a rating has the members {quote_names(each)}, and none is named "
+                    f"{', '.join(_RATING)}. Name the one that is meant score, or write its values alone: "
+                    "[3, 4, 5]"
+                )
+            score = each[names[0]]
             given = next(
                 (each[name] for name in ("worker", "rater", "annotator", "judge") if each.get(name)), ""
             )

@@ -3,14 +3,16 @@
 import json
 import math
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from itertools import islice
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, NoReturn, TypeVar
 
-from core.files.refusals import FileRefusedError
+from core.files.reading import NAMES, SHAPES, Reading, plain_name
+from core.files.refusals import RowCounts
 from evaluations.answer_table import AnswerTable, AspectRating, Row
 from evaluations.errors import EvaluationError
 from evaluations.file_cells import (
@@ -25,86 +27,40 @@ from evaluations.file_cells import (
     text_of,
     texts_of,
 )
+from evaluations.single_ratings import SingleRatings, find_single_ratings
 
+#: Our fields that have another name in what is said of a reading.
+ROLES = {"scores": "score", "label": "opinion"}
 #: Fields that one column holds, each with the names that are taken for it, the likeliest first.
 ONE: dict[str, tuple[str, ...]] = {
-    "question": ("question", "query", "question_text", "query_text", "prompt", "q"),
-    "answer": (
+    field: NAMES[ROLES.get(field, field)]
+    for field in (
+        "question",
         "answer",
-        "candidate",
-        "response",
-        "prediction",
-        "hypothesis",
-        "generated_answer",
-        "candidate_answer",
-        "system_answer",
-        "model_answer",
-        "system_output",
-        "model_output",
-        "output",
-        "generated",
-        "predicted_answer",
-        "predicted",
-        "pred",
-        "hyp",
-        "answer_text",
-        "candidate_text",
-        "generated_text",
-        "system_response",
-        "model_response",
-    ),
-    "scores": (
         "scores",
-        "human_scores",
-        "human_score",
-        "human",
-        "human_mean",
-        "human_avg",
-        "mean_human_score",
-        "avg_human_score",
-        "human_rating",
-        "human_ratings",
-        "human_judgment",
-        "human_judgement",
-        "human_eval",
-        "score",
-        "mean_score",
-        "score_mean",
-        "mean",
-        "rating",
-        "mean_rating",
-        "correctness",
-        "average_score",
-        "avg_score",
-        "average",
-        "avg",
-        "quality",
-        "mos",
-    ),
-    "system": ("system", "model", "method", "system_name", "model_name", "system_id", "model_id", "run"),
-    "type": ("type", "query_type", "question_type", "qtype", "category"),
-    "label": ("label", "opinion", "yes_no", "yesno", "answer_opinion"),
-    "entities": ("entities", "gold_entities"),
-    "question_id": ("question_id", "query_id", "qid", "questionid", "queryid", "q_id", "item_id"),
-    "response_filter": ("response_filter",),
-    "simulated": ("simulated", "is_simulated"),
-    "id": ("id", "candidate_id", "answer_id", "response_id", "example_id", "row_id", "uid"),
+        "system",
+        "type",
+        "label",
+        "entities",
+        "question_id",
+        "response_filter",
+        "simulated",
+        "id",
+        "worker",
+    )
 }
 #: Fields that several columns may hold together, each with the shape of their names.
 SEVERAL: dict[str, re.Pattern[str]] = {
-    "references": re.compile(
-        r"(references?|refs?|golds?|(gold|reference|correct|ref|true|expected|target|gt)_(references?|answers?)"
-        r"|ground_?truths?(_answers?)?|targets?|references?_texts?|expected)_?\d*"
-    ),
+    "references": SHAPES["references"],
     "labels": re.compile(r"labels|(reference|ref)_(labels?|opinions?)_?\d*|(label|opinion)_?\d+"),
-    "ratings": re.compile(
-        r"(individual_|single_|raw_|all_)?(ratings|(individual_|single_)scores)"
-        r"|(human_)?(ratings?|scores?|raters?|annotators?|judges?|judgments?|workers?|humans?|annotations?)_?\d+"
-    ),
+    "ratings": SHAPES["ratings"],
 }
+#: Fields of one column whose empty cells are looked for in other columns with names of theirs.
+_FILLED = ("question", "answer", "system", "question_id")
 FIELDS = (*ONE, *SEVERAL)
 #: Names of ours for one of several columns: reference1, score2, label3.
 _NUMBERED = {"reference": "references", "score": "ratings", "rating": "ratings", "label": "labels"}
+_SHORT = {"score": "scores", "reference": "references", "rater": "worker", "opinion": "label"}
 _TYPED = re.compile(r"(reference|score|rating|label)(\d+)")
 _DIGITS = re.compile(r"(\d+)$")
 #: What the rater of a column rating2 said of an aspect: aspect_topicality_2.
@@ -120,14 +76,17 @@ class Places:
     external: Mapping[str, int]
     #: Fields that were found by name and not given.
     guessed: frozenset[str]
+    #: Further columns with names of a field that was found by name.
+    further: Mapping[str, tuple[int, ...]]
 
 
 def places_of(
-    columns: Sequence[str], given: Mapping[str, str], external: Sequence[str], *, name: str
+    columns: Sequence[str], given: Mapping[str, str], external: Sequence[str], *, name: str, scored: bool
 ) -> Places:
     """Where each field is. `given` maps fields to columns; an empty name turns a field off.
 
-    EvaluationError for a field or column that there is not, and for two columns of one name where it matters.
+    EvaluationError for a field or column that there is not, for two columns of one name where it matters, and
+    for two that may hold the human scores, where the table is `scored`.
     """
     header = _Header(columns, name)
     chosen = _chosen(header, given)
@@ -142,21 +101,20 @@ def places_of(
     several = {field: tuple(places) for field, places in chosen.items() if field in SEVERAL and places}
     guessed = set()
     for field, names in ONE.items():
-        if field in chosen:
+        if field in chosen or not (found := header.known(names, taken)):
             continue
-        for each in names:
-            found = header.known(each, taken)
-            if found is not None:
-                one[field] = found
-                taken.add(found)
-                guessed.add(field)
-                break
+        one[field] = header.scores(found, ask=scored) if field == "scores" else found[0]
+        taken.add(one[field])
+        guessed.add(field)
     for field, shape in SEVERAL.items():
         if field not in chosen and (fits := header.fitting(shape, taken)):
             several[field] = fits
             taken |= set(fits)
             guessed.add(field)
-    return Places(one, several, others, frozenset(guessed))
+    further = {field: header.known(ONE[field], taken) for field in _FILLED if field in guessed}
+    return Places(
+        one, several, others, frozenset(guessed), {key: each for key, each in further.items() if each}
+    )
 
 
 class _Header:
@@ -164,14 +122,14 @@ class _Header:
 
     def __init__(self, columns: Sequence[str], name: str) -> None:
         self.columns = [each.strip() for each in columns]
-        self.plain = [_plain(each) for each in self.columns]
+        self.plain = [plain_name(each) for each in self.columns]
         self.name = name
 
     def place(self, column: str, asked: str) -> int:
         """The column of a name that was given; as it is written, else whatever its case."""
         wanted = column.strip()
         found = [place for place, each in enumerate(self.columns) if each == wanted]
-        found = found or [place for place, each in enumerate(self.plain) if each == _plain(wanted)]
+        found = found or [place for place, each in enumerate(self.plain) if each == plain_name(wanted)]
         if not found:
             raise EvaluationError(
                 f"{self.name}: {asked}: there is no column {wanted!r}; there are {listed(self.columns)}."
@@ -179,11 +137,27 @@ class _Header:
         self._single(found)
         return found[0]
 
-    def known(self, name: str, taken: set[int]) -> int | None:
-        found = [place for place, each in enumerate(self.plain) if each == name and place not in taken]
-        if found:
-            self._single(found)
-        return found[0] if found else None
+    def known(self, names: Sequence[str], taken: set[int]) -> tuple[int, ...]:
+        """Columns with one of the names, in the order of the names."""
+        places = [
+            [place for place, each in enumerate(self.plain) if each == name and place not in taken]
+            for name in names
+        ]
+        for each in places:
+            self._single(each)
+        return tuple(each[0] for each in places if each)
+
+    def scores(self, places: Sequence[int], *, ask: bool) -> int:
+        """The column of the human scores: the only one, or the only one that is people's by its name."""
+        likely = [place for place in places if "human" in self.plain[place]] or places
+        if ask and len(likely) > 1:
+            names = [self.columns[place] for place in likely]
+            raise EvaluationError(
+                f"{self.name}, line 1: the columns {' and '.join(map(repr, names))} may hold the human "
+                f"scores. Say which one does: --column scores={names[-1]}. One with scores of a metric is "
+                f"named apart: --external {names[0]}."
+            )
+        return likely[0]
 
     def fitting(self, shape: re.Pattern[str], taken: set[int]) -> tuple[int, ...]:
         """Columns whose names have a shape, in the order of the numbers at their ends."""
@@ -223,9 +197,9 @@ def _chosen(header: _Header, given: Mapping[str, str]) -> dict[str, list[int]]:
 
 
 def _field(asked: str) -> str:
-    name = _plain(asked)
+    name = plain_name(asked)
     typed = _TYPED.fullmatch(name)
-    name = _NUMBERED[typed[1]] if typed else {"score": "scores", "reference": "references"}.get(name, name)
+    name = _NUMBERED[typed[1]] if typed else _SHORT.get(name, name)
     if name not in FIELDS:
         raise EvaluationError(
             f"--column {asked}=…: there is no field {asked!r}; there are {', '.join(FIELDS)}, reference1, "
@@ -249,15 +223,13 @@ def listed(columns: Sequence[str]) -> str:
     return f"{some} and {len(columns) - 30} more" if len(columns) > 30 else some
 
 
-def _plain(name: str) -> str:
-    return re.sub(r"[\s\-.]+", "_", name.strip().casefold())
-
-
 _KNOWN = ("reference", "references", "reference1", "score1", "labels")
 #: Rows that are looked at to find out what a column holds.
 _LOOK = 200
+#: What is in names of columns of single ratings.
+_RATER = re.compile(r"rat(er|ing)|annotat|judge|judgment|worker|assessor|coder|expert")
 #: Fields that are texts, beside the answer.
-_TEXTS = frozenset({"question", "question_id", "id", "system", "type", "label", "response_filter"})
+_TEXTS = frozenset({"question", "question_id", "id", "system", "type", "label", "response_filter", "worker"})
 T = TypeVar("T")
 
 
@@ -290,6 +262,11 @@ class FileTable:
         if response_filter is not None:
             self.has |= {"response_filter"}
         self.no_ratings = ""
+        self._single_ratings: SingleRatings | None = None
+        #: By field and whether its own cell is filled: a line where another column with its name is.
+        self._elsewhere: dict[str, dict[bool, int]] = {}
+        self._read_further: dict[str, set[int]] = {}
+        self._counts: RowCounts | None = None
         self._signs = [-1.0 if name in lower_better else 1.0 for name in external]
         self.notes: list[str] = [
             f"{name}: lower values are better, so they are taken with the opposite sign."
@@ -297,14 +274,85 @@ class FileTable:
         ]
 
     def rows(self) -> Iterator[Row]:
-        """All rows that are not empty."""
-        try:
-            answer = self.places.one["answer"]
-            for line, cells in self.sheet.rows():
-                if cells[answer] or not _blank(cells):
-                    yield self._row(line, cells)
-        except FileRefusedError as error:
-            raise EvaluationError(str(error)) from error
+        """All answers: rows that are not empty, several ratings of an answer as one row."""
+        single, used = self._find_single_ratings(), 0
+        for row, _cells in self._rows_but({*single.merged, *single.repeats}):
+            used += 1
+            single.complete(row)
+            if row.line in single.answers:
+                row.human = _mean(row.ratings)
+            yield row
+        if self._counts is None:
+            merged, repeats = len(single.merged), len(single.repeats)
+            self._counts = RowCounts(used + merged + repeats, used=used, merged=merged, repeats=repeats)
+            self.notes += [*single.notes, *self._further_notes(), *self.sheet.notes]
+
+    def _rows_but(self, left_out: Container[int]) -> Iterator[tuple[Row, Cells]]:
+        """Rows as they are in the file, with their cells, without some lines."""
+        answer = self.places.one.get("answer")
+        for line, cells in self.sheet.rows():
+            if line not in left_out and ((answer is not None and cells[answer]) or not _blank(cells)):
+                yield self._row(line, cells), cells
+
+    def _find_single_ratings(self) -> SingleRatings:
+        """The rows of each answer; where scores are not looked at, only a column of raters makes several.
+
+        Most tables have none, so question, system and answer are compared as they are written, before a row
+        is read any further.
+        """
+        if self._single_ratings is None:
+            once = self._lines_of_single_rows() if self._scored or "worker" in self.has else None
+            self._single_ratings = (
+                SingleRatings()
+                if once is None
+                else find_single_ratings(partial(self._rows_but, once), self.has, self._refuse)
+            )
+        return self._single_ratings
+
+    def _lines_of_single_rows(self) -> set[int] | None:
+        """Lines whose question, system and answer no other line has; None where all lines are such."""
+        first: dict[int, int] = {}
+        several: set[int] = set()
+        for line, text in self._written():
+            if (earlier := first.setdefault(hash(text), line)) != line:
+                several |= {line, earlier}
+        return set(first.values()) - several if several else None
+
+    def _written(self) -> Iterator[tuple[int, str]]:
+        """Question, system and answer of each line as it has them, whichever of their columns has them."""
+        one = self.places.one
+        fields = ("question_id" if "question_id" in one else "question", "system", "answer")
+        places = [(one[field], *self.places.further.get(field, ())) for field in fields if field in one]
+        for line, cells in self.sheet.rows():
+            filled = (next((cells[at] for at in each if not _blank([cells[at]])), "") for each in places)
+            yield line, "\0".join(" ".join(str(value).split()) for value in filled)
+
+    def _refuse(self, line: int, why: str) -> NoReturn:
+        raise self.sheet.wrong(line, why)
+
+    @property
+    def reading(self) -> Reading:
+        """What the file was read as; its rows are counted once all of them were read."""
+        names = self.sheet.columns
+        places = {field: [place] for field, place in self.places.one.items()}
+        for field, further in self._read_further.items():
+            places[field] += sorted(further)
+        places |= {field: list(each) for field, each in self.places.several.items()}
+        if not self._scored:
+            places = {field: each for field, each in places.items() if field not in ("scores", "ratings")}
+        if self.external:
+            places["external"] = [self.places.external[each] for each in self.external]
+        taken = {place for each in places.values() for place in each}
+        workbook = self.sheet.source.workbook
+        return Reading(
+            None if workbook else self.sheet.source.encoding,
+            self.sheet.separator,
+            workbook.sheet if workbook else None,
+            self.sheet.header_row,
+            {ROLES.get(field, field): [names[place] for place in each] for field, each in places.items()},
+            [name for place, name in enumerate(names) if place not in taken],
+            self._counts,
+        )
 
     def aspect_ratings(self) -> Iterator[AspectRating]:
         """The single ratings of each answer with what columns such as aspect_topicality_2 say beside rating2;
@@ -315,29 +363,27 @@ class FileTable:
         aspects = self._aspect_places()
         if not aspects:
             return
-        try:
-            for line, cells in self.sheet.rows():
-                if _blank(cells):
-                    continue
-                read = _Reader(self.sheet, line, cells)
-                for rating, places in aspects.items():
-                    score = read.number(rating)
-                    said = {name: read.number(place) for name, place in places.items()}
-                    given = {name: value for name, value in said.items() if not math.isnan(value)}
-                    if given and math.isnan(score):
-                        raise self.sheet.wrong(
-                            line,
-                            f"there is a score of {next(iter(given))} and none in "
-                            f"{self.sheet.columns[rating]!r}, the same person's. Give both or none.",
-                        )
-                    if not math.isnan(score):
-                        yield str(line), self.sheet.columns[rating], score, given
-        except FileRefusedError as error:
-            raise EvaluationError(str(error)) from error
+        single = self._find_single_ratings()
+        for line, cells in self.sheet.rows():
+            if _blank(cells) or line in single.repeats:
+                continue
+            read = _Reader(self.sheet, line, cells)
+            for rating, places in aspects.items():
+                score = read.number(rating)
+                said = {name: read.number(place) for name, place in places.items()}
+                given = {name: value for name, value in said.items() if not math.isnan(value)}
+                if given and math.isnan(score):
+                    raise self.sheet.wrong(
+                        line,
+                        f"there is a score of {next(iter(given))} and none in "
+                        f"{self.sheet.columns[rating]!r}, the same person's. Give both or none.",
+                    )
+                if not math.isnan(score):
+                    yield str(single.merged.get(line, line)), self.sheet.columns[rating], score, given
 
     def _aspect_places(self) -> dict[int, dict[str, int]]:
         """Columns of aspects by the aspect's name, for the column of ratings with the same number."""
-        plain = [_plain(each) for each in self.sheet.columns]
+        plain = [plain_name(each) for each in self.sheet.columns]
         found = {place: fits for place, each in enumerate(plain) if (fits := _ASPECT.fullmatch(each))}
         if not found:
             return {}
@@ -367,11 +413,13 @@ class FileTable:
         one = self.places.one
         read = _Reader(self.sheet, line, cells)
         references, labels = self._references(read)
-        row = Row(line, read.text(one["answer"]), references, labels=labels)
+        row = Row(line, read.text(one["answer"]) if "answer" in one else "", references, labels=labels)
         row.response_filter = self._response_filter or ""
         for field, place, strip in self._texts:
             text = read.text(place)
             setattr(row, field, text.strip() if strip else text)
+        for field, places in self.places.further.items():
+            self._fill(row, read, field, places)
         if "simulated" in one:
             row.simulated = read.value(one["simulated"], flag_of)
         if "entities" in one:
@@ -382,6 +430,36 @@ class FileTable:
             values = (read.number(self.places.external[each]) for each in self.external)
             row.external = tuple(sign * value for sign, value in zip(self._signs, values, strict=True))
         return row
+
+    def _fill(self, row: Row, read: "_Reader", field: str, places: Sequence[int]) -> None:
+        """A field that is empty, from another column with a name of it, where never both are filled."""
+        filled = [place for place in places if not _blank([read.cells[place]])]
+        if not filled:
+            return
+        own = bool(getattr(row, field).strip())
+        lines = self._elsewhere.setdefault(field, {})
+        lines.setdefault(own, row.line)
+        if len(lines) > 1 or (not own and len(filled) > 1):
+            names = " or ".join(
+                repr(self.sheet.columns[place]) for place in (self.places.one[field], *filled)
+            )
+            where = f", and in {self.sheet.unit} {lines[True]} it is not" if True in lines else ""
+            raise self.sheet.wrong(
+                lines[False],
+                f"the column {self.column(field)!r} is empty while another one with a name for the {field} "
+                f"is filled{where}. Say which one of {names} holds it: --column {field}=NAME.",
+            )
+        if not own:
+            setattr(row, field, read.text(filled[0]))
+            self._read_further.setdefault(field, set()).add(filled[0])
+
+    def _further_notes(self) -> list[str]:
+        names = self.sheet.columns
+        return [
+            f"Where {self.column(field)!r} is empty, the {field} was read from "
+            f"{' or '.join(repr(names[place]) for place in sorted(places))}."
+            for field, places in self._read_further.items()
+        ]
 
     def _references(self, read: "_Reader") -> tuple[list[str], list[str]]:
         """References that are not empty, and their opinions."""
@@ -424,7 +502,7 @@ class FileTable:
             else:
                 row.ratings = row.ratings or listed_ones
         if math.isnan(row.human) and row.ratings:
-            row.human = math.fsum(score for _, score in row.ratings) / len(row.ratings)
+            row.human = _mean(row.ratings)
         if self.scale is not None:
             low, high = self.scale
             for score in (row.human, *(score for _, score in row.ratings)):
@@ -434,6 +512,10 @@ class FileTable:
                         f"the score {score:g} is not on the scale from {low:g} to {high:g}. If the scale is "
                         "another, say so: --scale LOW-HIGH.",
                     )
+
+
+def _mean(ratings: Sequence[tuple[str, float]]) -> float:
+    return math.fsum(score for _, score in ratings) / len(ratings) if ratings else math.nan
 
 
 def _blank(cells: Cells) -> bool:
@@ -480,6 +562,7 @@ def open_table(
     *,
     columns: Mapping[str, str] | None = None,
     encoding: str = "",
+    sheet: str = "",
     quotes: bool = True,
     external: Sequence[str] = (),
     lower_better: Sequence[str] = (),
@@ -497,23 +580,21 @@ def open_table(
     if strange := [name for name in lower_better if name not in external]:
         raise EvaluationError(f"--lower-better {strange[0]}: name the column with --external as well.")
     known = [*_KNOWN, *given.values(), *external, *(each for names in ONE.values() for each in names)]
-    try:
-        sheet = open_sheet(path, known=known, encoding=encoding, quotes=quotes)
-        head = list(islice(sheet.rows(), _LOOK))
-    except FileRefusedError as error:
-        raise EvaluationError(str(error)) from error
-    places = places_of(sheet.columns, given, external, name=sheet.name)
-    _Check(sheet, places, given, head).everything(scored=bool(scored))
+    rows = open_sheet(path, known=known, encoding=encoding, sheet=sheet, quotes=quotes)
+    head = list(islice(rows.rows(), _LOOK))
+    places = places_of(rows.columns, given, external, name=rows.name, scored=scored is not False)
+    check = _Check(rows, places, given, head)
+    check.everything(scored=bool(scored))
     if not head:
-        raise EvaluationError(f"{sheet.name} has a header but no rows under it.")
+        raise EvaluationError(f"{rows.name} has a header but no rows under it.")
     if response_filter is not None and "response_filter" in places.one:
         raise EvaluationError(
-            f"{sheet.name}: --response-filter {response_filter}: the column "
-            f"{sheet.columns[places.one['response_filter']]!r} says which filter it was. Leave the option "
+            f"{rows.name}: --response-filter {response_filter}: the column "
+            f"{rows.columns[places.one['response_filter']]!r} says which filter it was. Leave the option "
             "out, or the column: --column response_filter=."
         )
-    return FileTable(
-        sheet,
+    table = FileTable(
+        rows,
         places,
         external=external,
         lower_better=lower_better,
@@ -521,6 +602,13 @@ def open_table(
         scored=scored is not False,
         response_filter=response_filter,
     )
+    if scored is not False and (ratings := check.looks_like_ratings()):
+        every = ",".join([*(rows.columns[place] for place in places.several.get("ratings", ())), *ratings])
+        table.notes.append(
+            f"Columns that may hold single ratings and are not read: {', '.join(ratings)}. If they do: "
+            f"--column ratings={every}."
+        )
+    return table
 
 
 class _Check:
@@ -532,10 +620,11 @@ class _Check:
         self.sheet, self.places, self.given, self.head = sheet, places, given, head
 
     def everything(self, *, scored: bool) -> None:
-        if "answer" not in self.places.one:
-            raise self._missing("the answers (candidates)", "answer")
-        if "references" not in self.places.several:
-            raise self._missing("the references", "references")
+        if not (scored and self.places.external):
+            if "answer" not in self.places.one:
+                raise self._missing("the answers (candidates)", "answer")
+            if "references" not in self.places.several:
+                raise self._missing("the references", "references")
         has_scores = "scores" in self.places.one or "ratings" in self.places.several
         numbers = self._numbers()
         unscored = [place for place in numbers if self._seems_score(place)]
@@ -602,9 +691,27 @@ class _Check:
                 "header line, add one: question, answer, reference1, scores. Else say which column holds "
                 "what: --column answer=NAME --column references=NAME."
             )
+        scores = [self.sheet.columns[place] for place in self._numbers()]
+        elsewhere = (
+            f" If they were scored elsewhere, their scores need no texts: --external {','.join(scores)}."
+            if scores and "scores" in self.places.one
+            else ""
+        )
         return EvaluationError(
             f"{name}: no column holds {what}; there are {there}. Say which one does: --column {field}=NAME."
+            f"{elsewhere}"
         )
+
+    def looks_like_ratings(self) -> list[str]:
+        """Columns of numbers that are not read and named after people who rate."""
+        if "ratings" not in self.places.guessed | ({"ratings"} - set(self.places.several)):
+            return []
+        taken = {place for places in self.places.several.values() for place in places}
+        return [
+            self.sheet.columns[place]
+            for place in self._numbers()
+            if place not in taken and _RATER.search(plain_name(self.sheet.columns[place]))
+        ]
 
 
 #: Tables of a release that say what answers and scores there are, each by its file's name before the split.
@@ -624,6 +731,7 @@ def opened(
     *,
     columns: Mapping[str, str] | None = None,
     encoding: str = "",
+    sheet: str = "",
     quotes: bool = True,
     external: Sequence[str] = (),
     lower_better: Sequence[str] = (),
@@ -648,6 +756,7 @@ def opened(
             path,
             columns=columns,
             encoding=encoding,
+            sheet=sheet,
             quotes=quotes,
             external=external,
             lower_better=lower_better,
@@ -660,6 +769,8 @@ def opened(
         raise EvaluationError(
             f"--response-filter {response_filter}: a release says itself what its filters removed."
         )
+    if sheet:
+        raise EvaluationError(f"--sheet {sheet}: a release has no workbook. Leave the option out.")
     if external:
         raise EvaluationError("--external names columns of a file; a release has no scores of other tools.")
 

@@ -13,6 +13,7 @@ from django.core.exceptions import ImproperlyConfigured
 from django.db import DatabaseError
 
 from core.files.cells import unguarded
+from core.files.reading import Reading
 from evaluations.answer_table import AnswerTable, AspectRating, Row, simulated_of
 from evaluations.errors import EvaluationError
 from metrics.agreement.recipes import Z
@@ -59,6 +60,7 @@ class ReleaseTable:
     """
 
     external: Sequence[str] = ()
+    reading: Reading | None = None
     unit = ""
     has: frozenset[str] = _FIELDS
 

@@ -15,6 +15,7 @@ import numpy as np
 
 from core.accounts.commandline import plain
 from core.files.cells import cell
+from core.files.reading import reading_lines
 from evaluations.answer_table import (
     CHUNK,
     AnswerColumns,
@@ -245,7 +246,7 @@ def stream(
 
 
 #: Grows when the JSON has other fields.
-FORM = 2
+FORM = 3
 _WIDTH = 100
 
 
@@ -272,6 +273,7 @@ def facts_of(table: "AnswerTable", chosen: "MetricChoice", tally: "Tally", *, ve
     return {
         "scores": FORM,
         "file": table.title,
+        "read_as": table.reading.as_json() if table.reading else None,
         "distillery": version,
         "profile": chosen.profile,
         "tokeniser": chosen.tokeniser,
@@ -313,6 +315,8 @@ def show(said: dict[str, Any], out: TextIO) -> None:
             )
     for name, each in said["metrics"].items():
         console.print(f"[dim]{name}[/dim] {escape(each['signature'])}", soft_wrap=True)
+    for line in reading_lines(said["read_as"]) if said["read_as"] else ():
+        console.print(escape(plain(line)))
     for note in said["notes"]:
         console.print(f"[yellow]![/yellow] {escape(plain(note))}")
 

@@ -123,9 +123,9 @@ def _read(path: Path, name: str, sheet: str, spool: IO[bytes]) -> tuple[dict[str
     if "missing" in about:
         there = ", ".join(map(repr, about["sheets"][:20]))
         raise WorkbookError(f"{name} has no sheet {about['missing']!r}; there are {there}.")
-    if cell := about["formula"]:
+    if about["formula"]:
         raise WorkbookError(
-            f"{name}, sheet {about['sheet']!r}, cell {cell}: it holds a formula that was never computed, so "
-            "it has no value. Open the file in a spreadsheet program and save it."
+            f"{name}, sheet {about['sheet']!r}: the cell {about['formula']} is a formula without a value. "
+            "Open the workbook in a spreadsheet program and save it: it then holds the values."
         )
     return about, spool.tell()

@@ -177,6 +177,7 @@ class PaperData:
     models: PaperModels = PaperModels()
     columns: Mapping[str, str] = field(default_factory=dict)
     encoding: str = ""
+    sheet: str = ""
     quotes: bool = True
     sample: bool = False
     simulated: list[str] = field(default_factory=list)
@@ -185,7 +186,12 @@ class PaperData:
     def opened(self, source: PaperSource, *, scored: bool | None = True) -> Iterator[AnswerTable]:
         """A source as a table of answers, `scored` as in `opened`; EvaluationError says what is wrong."""
         with opened(
-            source.given, columns=self.columns, encoding=self.encoding, quotes=self.quotes, scored=scored
+            source.given,
+            columns=self.columns,
+            encoding=self.encoding,
+            sheet=self.sheet,
+            quotes=self.quotes,
+            scored=scored,
         ) as table:
             yield table
 

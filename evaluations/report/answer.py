@@ -249,6 +249,8 @@ def summary(report: Report, out: TextIO) -> None:
     for sentence in _beside(report):
         console.print(escape(plain(sentence)))
     _left_out(report, console)
+    for line in report.reading:
+        console.print(escape(plain(line)))
     said = simulated.what if simulated else ""
     for warning in (each for each in report.warnings if each != said):
         console.print(f"[yellow]![/yellow] {escape(plain(warning))}")

@@ -34,6 +34,7 @@ from pydantic import (
     model_validator,
 )
 
+from core.files.reading import reading_lines
 from evaluations.errors import EvaluationError
 from evaluations.report.protocols import (
     NO_FIGURE,
@@ -69,6 +70,28 @@ class Simulation(ReportPart):
 
     what: str
     rows: dict[str, dict[str, JsonValue]] = {}
+
+
+class ReadRows(ReportPart):
+    """What became of the rows of a file: read = used + merged + repeats + refused."""
+
+    read: int
+    used: int
+    merged: int
+    repeats: int
+    refused: int
+
+
+class ReadAs(ReportPart):
+    """What a file was read as (`core.files.reading`)."""
+
+    encoding: str | None
+    separator: str | None
+    sheet: str | None
+    header_row: int | None
+    columns: dict[str, tuple[str, ...]]
+    left_out: tuple[str, ...]
+    rows: ReadRows | None
 
 
 class ModelReference(ReportPart):
@@ -442,6 +465,12 @@ class Report(ReportPart):
     warnings: tuple[str, ...] = ()
     reference_curve: ReferenceCurve | None = None
     differences: Differences | None = None
+    read_as: ReadAs | None = None
+
+    @property
+    def reading(self) -> list[str]:
+        """What a file was read as, in sentences."""
+        return reading_lines(self.read_as.model_dump(mode="json")) if self.read_as else []
 
     def as_json(self) -> dict[str, Any]:
         """What `report.json` holds."""

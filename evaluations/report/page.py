@@ -156,6 +156,7 @@ def _facts(report: Report) -> list[tuple[str, str]]:
     versions = ", ".join(f"{name} {each}" for name, each in report.versions.items())
     said = [
         ("Data", report.source),
+        ("Columns and rows", " ".join(report.reading)),
         ("Profile", report.profile),
         ("Models", "; ".join(map(_model, report.models))),
         ("Scale of the human scores", ends),

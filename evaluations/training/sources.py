@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
+from core.files.reading import Reading
 from evaluations.answer_table import AnswerColumns, AnswerTable, Row, gather
 from evaluations.choices import MetricChoice, choose, scoring_processes
 from evaluations.errors import EvaluationError
@@ -74,6 +75,7 @@ class MemoryTable:
     external: Sequence[str] = ()
     alpha: tuple[float | None, float | None] | None = None
     no_ratings: str = ""
+    reading: Reading | None = None
 
     def rows(self) -> Iterator[Row]:
         """All rows in their order."""

@@ -545,3 +545,36 @@ def test_one_system_left_out_is_a_table_with_intervals_everywhere(table):
     assert low < rows[0]["rest"]["pearson"]["value"] < high
     assert "One system left out" in said
     assert "ROUGE-1: one system left out" in (path.parent / "report" / "report.html").read_text()
+
+
+def test_scores_of_other_tools_need_no_texts(table):
+    rows = [{**row, "comet": str(number % 7)} for number, row in enumerate(invented(questions=8))]
+    path = table(as_csv(rows, "question", "system", "scores", "comet"))
+    _, report = evaluated(path, metrics=(), external=("comet",))
+    assert list(report["metrics"]) == ["comet"]
+    assert report["n"]["answers"] == 24
+    assert any(
+        "No metric is scored here, as no column holds the answers" in each for each in report["warnings"]
+    )
+    for options, said in {
+        (): "there are 'question', 'system', 'scores', 'comet'. Say which one does: --column answer=NAME. If "
+        "they were scored elsewhere, their scores need no texts: --external comet.",
+        ("comet",): "rouge-1 needs the answers",
+    }.items():
+        with pytest.raises(CommandError) as refusal:
+            evaluated(path, external=options)
+        assert said in str(refusal.value)
+
+
+def test_terminal_page_and_json_say_what_was_read(table):
+    path = table(as_csv([{**row, "note <b>": "x"} for row in invented(questions=4)]))
+    shown, report = evaluated(path)
+    columns = (
+        "question from question; answer from answer; score from scores; system from system; type from type"
+    )
+    assert f"Read as: {columns}; references from reference1; utf-8; separated by commas" in shown
+    assert report["read_as"]["left_out"] == ["note <b>"]
+    page = (path.parent / "report" / "report.html").read_text()
+    assert f"Read as: {columns}" in page
+    assert "Columns that were not read: note &lt;b&gt;." in page
+    assert "12 rows read = 12 used + 0 merged + 0 identical repeats + 0 refused." in page

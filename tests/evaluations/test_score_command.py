@@ -110,6 +110,15 @@ def test_means_corpus_scores_and_signatures_as_json(table):
     assert bleu["signature"].startswith("metric:bleu-1|v:")
 
 
+def test_what_was_read_is_said_beside_the_scores(table):
+    path = table(TABLE.replace("system\n", "model\n"))
+    _, shown = scored(path, json=path.parent / "said.json")
+    assert "Read as: question from question; answer from answer; system from model;" in plain(shown)
+    said = json.loads((path.parent / "said.json").read_text())["read_as"]
+    assert said["columns"]["references"] == ["reference1", "reference2"]
+    assert said["rows"] == {"read": 4, "used": 4, "merged": 0, "repeats": 0, "refused": 0}
+
+
 def test_ids_are_written_beside_the_scores(table):
     text = "qid,id,question,answer,reference1\n7,=1+1,q,a,r\n"
     out, _ = scored(table(text))

@@ -459,3 +459,138 @@ def test_a_workbook_is_read_like_a_table(tmp_path):
     cells = [["question", "answer", "reference1", "scores"], ["who built it", "the romans", "they did", 4]]
     (row,) = rows(write_workbook(tmp_path / "answers.xlsx", cells), scored=True)
     assert (row.answer, row.references, row.human, row.line) == ("the romans", ["they did"], 4.0, 2)
+
+
+def test_raters_are_known_by_numbers_and_letters_and_averaged_together(file):
+    path = file("question,answer,reference1,Rater A,Rater B,Annotator_3\nq,a,r,5,4,3\n")
+    (row,) = rows(path, scored=True)
+    assert (row.human, [rater for rater, _ in row.ratings]) == (4, ["Rater A", "Rater B", "Annotator_3"])
+    table = open_table(
+        file("question,answer,reference1,score1,Expert rating,note\nq,a,r,5,4,3\n"), scored=True
+    )
+    assert table.reading.as_json()["left_out"] == ["Expert rating", "note"]
+    assert "--column ratings=score1,Expert rating." in " ".join(table.notes)
+
+
+def test_two_columns_that_may_hold_the_human_scores_are_asked_about(file):
+    path = file("question,answer,reference1,score,rating\nq,a,r,0.9,5\n")
+    said = refused(path)
+    assert said.startswith("answers.csv, line 1: the columns 'score' and 'rating' may hold the human scores.")
+    assert "--column scores=rating" in said
+    assert rows(path, scored=False)[0].answer == "a"
+    for options in ({"columns": {"scores": "rating"}}, {"external": ("score",)}):
+        assert rows(path, scored=True, **options)[0].human == 5
+    for header in ("score,human_rating", "human mean,scores"):
+        table = open_table(file(f"question,answer,reference1,{header}\nq,a,r,1,5\n"), scored=True)
+        (taken,) = table.reading.as_json()["columns"]["score"]
+        assert taken.startswith("human")
+
+
+def test_what_a_file_was_read_as(file, tmp_path):
+    path = file(
+        "sep=;\nQuestion;Response;reference1;score;note\nq;a;r;2,5;x\n;;;;\nq;b;r;4;y\n".encode("utf-16")
+    )
+    table = open_table(path, scored=True)
+    assert table.reading.rows is None
+    list(table.rows())
+    list(table.rows())
+    assert table.reading.as_json() == {
+        "encoding": "utf-16",
+        "separator": ";",
+        "sheet": None,
+        "header_row": 2,
+        "columns": {
+            "question": ["Question"],
+            "answer": ["Response"],
+            "score": ["score"],
+            "references": ["reference1"],
+        },
+        "left_out": ["note"],
+        "rows": {"read": 2, "used": 2, "merged": 0, "repeats": 0, "refused": 0},
+    }
+    cells = [["question", "answer", "reference1", "scores"], ["q", "a", "r", 4]]
+    book = write_workbook(tmp_path / "a.xlsx", {"One": [["x"]], "Two": {3: cells[0], 4: cells[1]}})
+    said = open_table(book, sheet="Two", scored=True).reading.as_json()
+    assert (said["sheet"], said["header_row"], said["encoding"]) == ("Two", 3, None)
+    assert "is no workbook" in refused(path, sheet="Two")
+
+
+def test_a_quotation_mark_that_means_nothing_is_refused_with_its_line(file):
+    tabs = HEADER.replace(",", "\t")
+    for text, said in {
+        tabs + 'q\ta\tr\t5\nq\t"b\tr\t4\nq\tc\tr\t3\nq\t"d\tr\t2\n': (
+            "line 3: there is text behind the closing quotation mark in line 5."
+        ),
+        tabs
+        + 'q\t"b\tr\t4\nq\tc\tr\t3\nq\td"\tr\t2\n': "line 2: a text in quotation marks goes on to line 4",
+        HEADER
+        + 'q,"he said ""yes"" now" then,r,2\n': "line 2: there is text behind the closing quotation mark",
+    }.items():
+        found = refused(file(text))
+        assert said in found
+        assert "--no-quotes" in found
+    assert [row.answer for row in rows(file(tabs + 'q\t"b\tr\t4\nq\tc"\tr\t3\n'), quotes=False)] == [
+        '"b',
+        'c"',
+    ]
+    for text in (r'q,"a \"b\" c",r,2', r'q,"yes \"no\", then",r,2', r'q,"it is \"",r,2'):
+        assert 'written \\" here. CSV doubles them: write ""' in refused(file(HEADER + text + "\n"))
+
+
+def test_a_quoted_text_over_several_lines_with_the_separator_is_named(file):
+    table = open_table(file(HEADER + 'q,"a, b\nc",r,2\nq,"x\ny",r,2\n'), scored=True)
+    list(table.rows())
+    assert "1, the first in line 2. If quotation marks mean nothing here: --no-quotes." in table.notes[-1]
+
+
+def test_an_empty_answer_beside_a_filled_column_with_its_name(file):
+    objects = [
+        {"question": "q", "answer": "a", "reference": "r", "score": 5},
+        {"question": "q", "prediction": "b", "reference": "r", "score": 4},
+        {"question": "r", "answer": "", "reference": "r", "score": 4},
+    ]
+    table = open_table(file(jsonl(*objects)), scored=True)
+    assert [row.answer for row in table.rows()] == ["a", "b", ""]
+    assert table.reading.columns["answer"] == ["answer", "prediction"]
+    assert "Where 'answer' is empty, the answer was read from 'prediction'." in table.notes
+    both = file(jsonl(*objects, {**objects[0], "prediction": "other"}))
+    said = refused(both)
+    assert said.startswith("answers.csv, line 2: the column 'answer' is empty while another one")
+    assert "in line 4 it is not" in said
+    assert [row.answer for row in rows(both, columns={"answer": "answer"})] == ["a", "", "", "a"]
+
+
+def test_a_json_object_is_read_by_its_keys_or_explained(file):
+    records = {key: {"question": "q", "answer": key, "reference": "r", "score": 2} for key in "ab"}
+    for indent in (None, 2):
+        found = rows(file(json.dumps(records, indent=indent)), scored=True)
+        assert [(row.line, row.id, row.answer) for row in found] == [(1, "a", "a"), (2, "b", "b")]
+    own = {key: {**value, "id": f"own {key}"} for key, value in records.items()}
+    assert [row.id for row in rows(file(json.dumps(own)))] == ["own a", "own b"]
+    many = {str(number): records["a"] for number in range(30)}
+    assert "record 31: the member 'c' is no object" in refused(file(json.dumps({**many, "c": 1})))
+    columns = {name: {"0": "x", "1": "y"} for name in ("question", "answer", "reference")}
+    assert 'orient="records"' in refused(file(json.dumps(columns)))
+    assert "in its member 'data'" in refused(file(json.dumps({"version": 2, "data": list(records.values())})))
+    assert "Write an object a line, or a list" in refused(file('{\n"answer": "a",\n"reference": "r"\n}\n'))
+
+
+def test_a_text_of_many_characters_is_read_up_to_the_limit(file, monkeypatch):
+    (row,) = rows(file(HEADER + f'q,"{"word " * 60_000}",r,2\n'))
+    assert len(row.answer) == 300_000
+    monkeypatch.setattr("evaluations.file_cells._LONGEST_CELL", 1000)
+    said = refused(file(HEADER + "q,a,r,2\n" + f'q,"{"word " * 300}",r,2\n'))
+    assert said.startswith("answers.csv, line 3: a text is longer than 1,000 characters.")
+
+
+def test_ratings_that_are_written_otherwise_are_refused_with_the_right_form(file):
+    header = "question,answer,reference1,ratings\n"
+    for cell in ("3,4,5", "(5, 5, 4)", "[1 1 2]", "array([1, 2])", '{""w1"": 3, ""w2"": 4}'):
+        assert "Several ratings are written [3, 4, 5]" in refused(file(f'{header}q,a,r,"{cell}"\n'))
+    of_aspects = {"question": "q", "answer": "a", "reference": "r"}
+    found = rows(file(jsonl({**of_aspects, "ratings": [{"rater": "x", "score": 3, "fluency": 1}]})))
+    assert found[0].ratings == [("x", 3)]
+    said = refused(file(jsonl({**of_aspects, "ratings": [{"coherence": 2, "fluency": 5}]})))
+    assert (
+        "line 1: column 'ratings': a rating has the members 'coherence', 'fluency', and none is named" in said
+    )

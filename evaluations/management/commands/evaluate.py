@@ -167,6 +167,7 @@ class Command(BaseCommand):
             options["source"],
             columns=pairs("--column", options["column"], "FIELD=COLUMN"),
             encoding=options["encoding"],
+            sheet=options["sheet"],
             quotes=not options["no_quotes"],
             external=options["external"],
             lower_better=options["lower_better"],

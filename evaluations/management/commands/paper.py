@@ -114,6 +114,7 @@ class Command(BaseCommand):
             ),
             columns=pairs("--column", options["column"], "FIELD=COLUMN"),
             encoding=options["encoding"],
+            sheet=options["sheet"],
             quotes=not options["no_quotes"],
             sample=options["sample"],
         )

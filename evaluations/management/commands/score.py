@@ -65,6 +65,7 @@ class Command(BaseCommand):
             options["file"],
             columns=pairs("--column", options["column"], "FIELD=COLUMN"),
             encoding=options["encoding"],
+            sheet=options["sheet"],
             quotes=not options["no_quotes"],
         ) as table:
             chosen = choose(

@@ -110,6 +110,7 @@ class Command(BaseCommand):
                 opened,
                 columns=pairs("--column", options["column"], "FIELD=COLUMN"),
                 encoding=options["encoding"],
+                sheet=options["sheet"],
                 quotes=not options["no_quotes"],
                 scale=options["scale"],
                 stage=options["stage"],
