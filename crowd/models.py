@@ -10,6 +10,7 @@ from django.db.models import F, Q
 from django.db.models.functions import Coalesce, Greatest
 
 from core.projects.models import Project
+from crowd.instructionmodels import Instructions
 from crowd.panelmodels import PanelHook, PanelMessage, PanelStudy, PanelSubmission
 from crowd.paymodels import Compensation, EndpointSpender
 
@@ -240,30 +241,6 @@ class Stage(models.Model):
         if self.source is None:
             self.__dict__.pop("_source_rows", None)
         super().refresh_from_db(*args, **kwargs)
-
-
-class Instructions(models.Model):
-    """A version of what a stage's task page says to people; kept from the first change on.
-
-    Each assignment goes on with the version that it was opened with.
-    """
-
-    stage = models.ForeignKey(Stage, on_delete=models.CASCADE, related_name="instructions")
-    version = models.PositiveIntegerField()
-    description = models.CharField(max_length=2000, help_text="The stage's own words, from the list.")
-    text = models.TextField(blank=True, help_text="The option `instructions` of its kind.")
-    written_at = models.DateTimeField()
-    written_by = models.ForeignKey(
-        settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+"
-    )
-
-    class Meta:
-        constraints = [
-            models.UniqueConstraint(fields=["stage", "version"], name="instructions_version_of_stage")
-        ]
-
-    def __str__(self) -> str:
-        return f"{self.stage_id}, version {self.version}"
 
 
 class StageSource(models.Model):
@@ -812,7 +789,7 @@ class DispatchHalt(models.Model):
 
 __all__ = [
     "Assignment", "Claim", "Compensation", "DispatchEpoch", "DispatchHalt", "Endpoint", "EndpointRound",
-    "EndpointSpender", "Exclusion", "Group", "Hit", "HitUnit", "LedgerEntry", "MarketOperation", "PanelHook",
-    "PanelMessage", "PanelStudy", "PanelSubmission", "PersonMatch", "Recount", "Stage", "StageSource",
+    "EndpointSpender", "Exclusion", "Group", "Hit", "HitUnit", "Instructions", "LedgerEntry", "MarketOperation",
+    "PanelHook", "PanelMessage", "PanelStudy", "PanelSubmission", "PersonMatch", "Recount", "Stage", "StageSource",
     "Worker", "WorkerMark",
 ]  # fmt: skip

@@ -468,17 +468,21 @@ def correlation(rows: Rows, scores: Floats, statistic: Statistic, grouping: Grou
     order, starts = grouped(rows, grouping)
     values = within(statistic, rows.human[order], scores[order][None], starts)[0]
     if grouping == "global":
-        if len(rows) == LEAST - 1:
-            return Figure(None, TWO_ANSWERS, n=len(rows))
-        if np.isnan(values[0]):
-            return Figure(None, _why(rows.human, scores, ONE_ANSWER, SAME_HUMAN, SAME_METRIC), n=len(rows))
-        return Figure(float(values[0]), n=len(rows))
+        return _of_all(rows, scores, float(values[0]))
     defined = values[~np.isnan(values)]
-    if not len(defined):
-        return Figure(None, NO_QUESTION if grouping == "item" else NO_SYSTEM, n=0)
     if len(defined) < LEAST_GROUPS:
-        return Figure(None, ONE_QUESTION if grouping == "item" else ONE_DIFFERS, n=len(defined))
+        of_questions = ONE_QUESTION if len(defined) else NO_QUESTION
+        of_systems = ONE_DIFFERS if len(defined) else NO_SYSTEM
+        return Figure(None, of_questions if grouping == "item" else of_systems, n=len(defined))
     return Figure(float(defined.mean()), n=len(defined))
+
+
+def _of_all(rows: Rows, scores: Floats, value: float) -> Figure:
+    if len(rows) == LEAST - 1:
+        return Figure(None, TWO_ANSWERS, n=len(rows))
+    if np.isnan(value):
+        return Figure(None, _why(rows.human, scores, ONE_ANSWER, SAME_HUMAN, SAME_METRIC), n=len(rows))
+    return Figure(value, n=len(rows))
 
 
 def _of_systems(rows: Rows, scores: Floats, statistic: Statistic) -> Figure:

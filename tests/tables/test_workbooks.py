@@ -9,7 +9,7 @@ import pytest
 
 from core.files.workbooks import WorkbookError, is_workbook, open_workbook
 from tests.memory import measured
-from tests.workbooks import DATE, MOMENT, write_workbook
+from tests.workbooks import DATE, MOMENT, Formula, write_workbook
 
 _MIB = 2**20
 
@@ -52,30 +52,15 @@ def test_a_sheet_is_chosen_by_its_name(path: Path) -> None:
         open_workbook(path, sheet="Nope")
 
 
-def test_a_formula_that_was_never_worked_out_is_named(tmp_path: Path) -> None:
-    """The value of a formula lies beside it, and programs that are no spreadsheets leave it out."""
-    cells = {
-        '<c r="A1"><f>1+1</f><v></v></c>': True,
-        '<c r="A1"><f>1+1</f></c>': True,
-        '<c r="A1"><f>1+1</f><v>2</v></c>': False,
-        '<c r="A1" t="str"><f>""</f><v></v></c>': False,
-    }
-    path = write_workbook(tmp_path / "a.xlsx", {"Notes": [["x"]], "Scores": [[1], [2]]})
-    for cell, refused in cells.items():
-        formula = tmp_path / "formula.xlsx"
-        with zipfile.ZipFile(path) as old, zipfile.ZipFile(formula, "w") as new:
-            for name in old.namelist():
-                text = old.read(name).decode()
-                changed = re.sub('<c r="A1".*?</c>', lambda _: cell, text, count=1)  # noqa: B023
-                new.writestr(name, changed if name.endswith("sheet2.xml") else text)
-        assert open_workbook(formula).sheet == "Notes"
-        if refused:
-            with pytest.raises(
-                WorkbookError, match=r"sheet 'Scores': the cell A1 is a formula without a value"
-            ):
-                open_workbook(formula, sheet="Scores")
-        else:
-            assert [number for number, _cells in open_workbook(formula, sheet="Scores").rows()][-1] == 2
+def test_a_formula_that_was_never_computed_is_no_empty_cell(tmp_path: Path) -> None:
+    """Programs that write workbooks leave formulas to the spreadsheet that opens them."""
+    computed = [Formula("<v>3</v>"), Formula("<v></v>", ' t="str"')]
+    path = write_workbook(tmp_path / "a.xlsx", {"One": [["n", "m"], computed], "A & B": [["n"], [Formula()]]})
+    assert list(open_workbook(path).rows()) == [(1, ["n", "m"]), (2, ["3", ""])]
+    for formula in (Formula(), Formula("<v/>"), Formula("<v></v>", ' s="1"')):
+        write_workbook(path, {"One": [["n"], [1]], "A & B": [["n"], [formula]]})
+        with pytest.raises(WorkbookError, match=r"sheet 'A & B': the cell A2 is a formula without a value"):
+            open_workbook(path, sheet="A & B")
 
 
 def test_a_workbook_is_known_by_what_it_holds(path: Path, tmp_path: Path) -> None:
