@@ -789,7 +789,7 @@ class DispatchHalt(models.Model):
 
 __all__ = [
     "Assignment", "Claim", "Compensation", "DispatchEpoch", "DispatchHalt", "Endpoint", "EndpointRound",
-    "EndpointSpender", "Exclusion", "Group", "Hit", "HitUnit", "Instructions", "LedgerEntry", "MarketOperation",
-    "PanelHook", "PanelMessage", "PanelStudy", "PanelSubmission", "PersonMatch", "Recount", "Stage", "StageSource",
-    "Worker", "WorkerMark",
+    "EndpointSpender", "Exclusion", "Group", "Hit", "HitUnit", "Instructions", "LedgerEntry",
+    "MarketOperation", "PanelHook", "PanelMessage", "PanelStudy", "PanelSubmission", "PersonMatch",
+    "Recount", "Stage", "StageSource", "Worker", "WorkerMark",
 ]  # fmt: skip

@@ -394,6 +394,8 @@ def _collecting(cost: Mapping[str, Any]) -> StageFacts:
 
 
 def _agreement(stage: str, report: Mapping[str, Any]) -> Agreement:
+    if own := report.get("in_release", {}).get("alpha"):
+        return _agreement_of_rows(stage, report, own)
     alpha = report["alpha"]
     filtered = bool(alpha["after_workers"].get("removes")) or alpha["after_z"].get("interval") is not None
     last = alpha["after_z"] if alpha["after_z"].get("interval") is not None else alpha["after_workers"]
@@ -405,6 +407,22 @@ def _agreement(stage: str, report: Mapping[str, Any]) -> Agreement:
         judgments_before=report["n_ratings"],
         after=_alpha(last) if filtered else None,
         judgments_after=report["n_kept"] if filtered else None,
+        scale=_scale(report),
+    )
+
+
+def _agreement_of_rows(stage: str, report: Mapping[str, Any], own: Mapping[str, Any]) -> Agreement:
+    """The same of the release's own rows, where these are not those of the report."""
+    before, after = own["before"], own["after"]
+    filtered = after["n"] < before["n"]
+    return Agreement(
+        stage=stage,
+        about="correctness",
+        measure=_MEASURE,
+        before=_alpha(before),
+        judgments_before=before["n"],
+        after=_alpha(after) if filtered else None,
+        judgments_after=after["n"] if filtered else None,
         scale=_scale(report),
     )
 

@@ -48,6 +48,8 @@ from releases.tables import RATINGS, SCORES, SPLITS, Batches, FilledTable, Row, 
 
 #: Bytes of the length before each batch.
 _LENGTH = 8
+#: Draws of the interval of an agreement that is computed from the rows of the release.
+_REPLICATES = 1000
 _LEAST_ALLOCATIONS = 50_000
 #: Batches that are read already while the one before is written.
 _AHEAD = 2
@@ -298,8 +300,15 @@ def gather(
         steps = steps_of(scope, spool.rows, spool.verdicts)
         paid = costs(project)
         reports = {judged.stage.slug: agreement(judged, scope.people, progress) for judged in scope.judged}
-        for slug, report in reports.items():
-            report["in_release"] = _in_release(slug, report["n_ratings"], scope, spool)
+        for judged in scope.judged:
+            report = reports[judged.stage.slug]
+            inside = report["in_release"] = _in_release(judged.stage.slug, report["n_ratings"], scope, spool)
+            if inside["ratings"] and (inside["left_out"] or inside["later"]):
+                from releases.released_agreement import alpha_of_rows  # noqa: PLC0415 - loads numpy
+
+                inside["alpha"] = alpha_of_rows(
+                    spool.lines, judged, replicates=_REPLICATES, seed=report["seed"]
+                )
         brought_in = _brought_in(scope)
     about = {
         "brought_in": brought_in,

@@ -1,12 +1,14 @@
 """What goes into a release: only what was accepted, unless a person brings more in; every count adds up."""
 
 import json
+import math
 from collections.abc import Iterator
 from copy import deepcopy
 from io import StringIO
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import krippendorff
 import pytest
 from django.core.management import CommandError, call_command
 from django.db import transaction
@@ -213,6 +215,21 @@ class TestCountsAddUp:
         assert inside["ratings"] == len(rows(both[name].folder, RATINGS))
         assert inside["later"] == 2
         assert report["n_ratings"] + 2 == inside["ratings"] + sum(inside["left_out"].values())
+
+    def test_the_card_has_the_agreement_of_the_ratings_that_are_in_the_release(self, both):
+        folder = both["plain"].folder
+        ratings = [row for row in rows(folder, RATINGS) if row["stage"] == "judging"]
+        table: dict[str, dict[str, float]] = {}
+        for row in ratings:
+            table.setdefault(row["worker"], {})[row["candidate_id"]] = row["score"]
+        items = sorted({row["candidate_id"] for row in ratings})
+        by_worker = [[scores.get(item, math.nan) for item in items] for scores in table.values()]
+        expected = krippendorff.alpha(by_worker, level_of_measurement="interval")
+        inside = json.loads((folder / "reports/agreement-judging.json").read_text())["in_release"]
+        assert inside["alpha"]["before"]["n"] == len(ratings)
+        assert inside["alpha"]["after"]["n"] == sum(row["kept"] for row in ratings)
+        assert inside["alpha"]["before"]["interval"] == pytest.approx(expected, abs=1e-12)
+        assert f"| {expected:.3f}" in (folder / "README.md").read_text()
 
     @pytest.mark.parametrize("include", [(), ("flagged",), ("unanswered",), OPTIONAL])
     def test_the_wizard_counts_what_the_build_takes(self, world, tmp_path, include):
