@@ -570,7 +570,8 @@ def _loading(facts: Facts) -> Iterator[str]:
     reads = {
         "parquet": "pd.read_parquet({})",
         "jsonl": "pd.read_json({}, lines=True)",
-        "csv": "pd.read_csv({})",
+        # Texts such as NA and null are answers; only an empty cell is missing.
+        "csv": 'pd.read_csv({}, keep_default_na=False, na_values=[""])',
     }
     lines = [
         f"{first} = {reads[each].format(repr(facts.files_of(first, each)[0].path))}"
@@ -578,6 +579,11 @@ def _loading(facts: Facts) -> Iterator[str]:
         if facts.files_of(first, each)
     ]
     yield block("\n".join(["import pandas as pd", "", *lines[:1]]), "python")
+    if facts.files_of(first, "csv"):
+        yield (
+            "In CSV, a text that a spreadsheet would run as a formula, such as -5 or =1, begins with an "
+            "apostrophe that is no part of it. Parquet and JSON Lines have texts as they are."
+        )
     yield "`croissant.json` describes all tables for tools that read Croissant."
 
 

@@ -336,6 +336,20 @@ def test_the_hubs_library_opens_a_release_of_one_format(format, datasets, tmp_pa
     assert found["train"][0]["mean"] == 4.5
 
 
+def test_answers_that_look_like_missing_values_survive_the_line_that_the_card_shows(tmp_path):
+    import pandas as pd
+
+    built(tmp_path, "csv")
+    card = (tmp_path / "README.md").read_text(encoding="utf-8")
+    call = re.search(r"= (pd\.read_csv\(.*\))", card)[1]
+    assert "begins with an apostrophe that is no part of it" in card
+    path = tmp_path / re.search(r"'(csv/[^']+)'", call)[1]
+    path.write_text("answer,mean\nNA,\nnull,4.5\n'-5,1\n", encoding="utf-8")
+    frame = eval(call.replace("csv/", f"{tmp_path}/csv/"), {"pd": pd})
+    assert list(frame["answer"]) == ["NA", "null", "'-5"]
+    assert list(frame["mean"].isna()) == [True, False, False]
+
+
 def test_pandas_reads_every_file_of_a_table(release):
     import pandas as pd
 
