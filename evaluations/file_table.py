@@ -1,10 +1,8 @@
-"""A file as a table of answers: which column holds what, and its rows; and the table that a person names."""
+"""A file as a table of answers: which column holds what, and its rows."""
 
-import json
 import math
 import re
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from itertools import islice
@@ -13,7 +11,7 @@ from typing import Any, NoReturn, TypeVar
 
 from core.files.reading import NAMES, SHAPES, Reading, plain_name
 from core.files.refusals import RowCounts
-from evaluations.answer_table import AnswerTable, AspectRating, Row
+from evaluations.answer_table import AspectRating, Row
 from evaluations.errors import EvaluationError
 from evaluations.file_cells import (
     Cells,
@@ -224,6 +222,8 @@ def listed(columns: Sequence[str]) -> str:
 
 
 _KNOWN = ("reference", "references", "reference1", "score1", "labels")
+#: How far a mean may be from the ratings that it was rounded from.
+_ROUNDED = 0.051
 #: Rows that are looked at to find out what a column holds.
 _LOOK = 200
 #: What is in names of columns of single ratings.
@@ -275,17 +275,19 @@ class FileTable:
 
     def rows(self) -> Iterator[Row]:
         """All answers: rows that are not empty, several ratings of an answer as one row."""
-        single, used = self._find_single_ratings(), 0
+        single, used, unlike = self._find_single_ratings(), 0, []
         for row, _cells in self._rows_but({*single.merged, *single.repeats}):
             used += 1
             single.complete(row)
             if row.line in single.answers:
                 row.human = _mean(row.ratings)
+            elif row.ratings and abs(row.human - _mean(row.ratings)) > _ROUNDED:
+                unlike.append(row.line)
             yield row
         if self._counts is None:
             merged, repeats = len(single.merged), len(single.repeats)
             self._counts = RowCounts(used + merged + repeats, used=used, merged=merged, repeats=repeats)
-            self.notes += [*single.notes, *self._further_notes(), *self.sheet.notes]
+            self.notes += [*single.notes, *self._further_notes(), *self._notes_of(unlike), *self.sheet.notes]
 
     def _rows_but(self, left_out: Container[int]) -> Iterator[tuple[Row, Cells]]:
         """Rows as they are in the file, with their cells, without some lines."""
@@ -324,7 +326,7 @@ class FileTable:
         fields = ("question_id" if "question_id" in one else "question", "system", "answer")
         places = [(one[field], *self.places.further.get(field, ())) for field in fields if field in one]
         for line, cells in self.sheet.rows():
-            filled = (next((cells[at] for at in each if not _blank([cells[at]])), "") for each in places)
+            filled = (next((cells[at] for at in each if cells[at]), "") for each in places)
             yield line, "\0".join(" ".join(str(value).split()) for value in filled)
 
     def _refuse(self, line: int, why: str) -> NoReturn:
@@ -452,6 +454,18 @@ class FileTable:
         if not own:
             setattr(row, field, read.text(filled[0]))
             self._read_further.setdefault(field, set()).add(filled[0])
+
+    def _notes_of(self, unlike: list[int]) -> list[str]:
+        """The note on lines whose score is not the mean of their ratings: it may be one of them."""
+        if not unlike:
+            return []
+        several = ",".join(self.sheet.columns[at] for at in self.places.several.get("ratings", ()))
+        score = self.column("scores")
+        return [
+            f"Rows whose human score, {score!r}, is not the mean of the single ratings beside it: "
+            f"{len(unlike):,}, the first in {self.sheet.unit} {unlike[0]}. If it is one of them: --column "
+            f"scores= --column ratings={score},{several}."
+        ]
 
     def _further_notes(self) -> list[str]:
         names = self.sheet.columns
@@ -712,90 +726,3 @@ class _Check:
             for place in self._numbers()
             if place not in taken and _RATER.search(plain_name(self.sheet.columns[place]))
         ]
-
-
-#: Tables of a release that say what answers and scores there are, each by its file's name before the split.
-_TABLES = ("candidates", "scores", "ratings", "references", "answers")
-_MANIFEST = "manifest.json"
-_WHOLE = (
-    "The file is a table of a release; all of the release is read, with the answers, references and scores "
-    "of its other files and splits."
-)
-#: How far below the folder of a release its tables may lie.
-_DEEP = 4
-
-
-@contextmanager
-def opened(
-    given: str,
-    *,
-    columns: Mapping[str, str] | None = None,
-    encoding: str = "",
-    sheet: str = "",
-    quotes: bool = True,
-    external: Sequence[str] = (),
-    lower_better: Sequence[str] = (),
-    scale: tuple[float, float] | None = None,
-    stage: str = "",
-    scored: bool | None = False,
-    response_filter: str | None = None,
-) -> Iterator[AnswerTable]:
-    """The table of that name. `scored`: it must have human scores; None: it may. EvaluationError says
-    what is wrong.
-
-    A database is looked into only where there is no file and no folder of that name.
-    """
-    path = Path(given)
-    whole = _release_of(path) if path.is_file() and not columns else None
-    if whole is not None:
-        path, given = whole, str(whole)
-    if path.is_file():
-        if stage:
-            raise EvaluationError(f"--stage {stage}: {given} is a file; only releases have stages.")
-        yield open_table(
-            path,
-            columns=columns,
-            encoding=encoding,
-            sheet=sheet,
-            quotes=quotes,
-            external=external,
-            lower_better=lower_better,
-            scale=scale,
-            scored=scored,
-            response_filter=response_filter,
-        )
-        return
-    if response_filter is not None:
-        raise EvaluationError(
-            f"--response-filter {response_filter}: a release says itself what its filters removed."
-        )
-    if sheet:
-        raise EvaluationError(f"--sheet {sheet}: a release has no workbook. Leave the option out.")
-    if external:
-        raise EvaluationError("--external names columns of a file; a release has no scores of other tools.")
-
-    from evaluations.release_table import open_named_release
-
-    with open_named_release(given, path, stage=stage, columns=columns, scored=bool(scored)) as table:
-        if scale is not None:
-            table.scale = scale
-        if whole is not None:
-            table.notes.append(_WHOLE)
-        yield table
-
-
-def _release_of(path: Path) -> Path | None:
-    """The folder of the release that a file is a table of: its answers and scores lie in several files."""
-    if path.name.split(".")[0].split("-")[0] not in _TABLES:
-        return None
-    for folder in list(path.resolve().parents)[:_DEEP]:
-        if not (folder / _MANIFEST).is_file():
-            continue
-        try:
-            files = json.loads((folder / _MANIFEST).read_bytes())["files"]
-            listed = {str(each["path"]) for each in files}
-        except (OSError, ValueError, LookupError, TypeError):
-            continue
-        if path.resolve().relative_to(folder).as_posix() in listed:
-            return folder
-    return None

@@ -133,7 +133,7 @@ class OpenForm(Form):
 class CopyForm(Form):
     """The name of a copy."""
 
-    slug = forms.SlugField(label="Short name of the copy", max_length=80, help_text="Stands in addresses.")
+    slug = forms.SlugField(label="Short name of the copy", max_length=80, help_text="Used in addresses.")
     title = forms.CharField(label="Title of the copy", max_length=200)
 
 

@@ -19,9 +19,9 @@ from core.files.atomic import Write, json_of, text_of
 from evaluations.answer_table import CHUNK, AnswerColumns, AnswerTable, gather
 from evaluations.choices import NO_MODELS, MetricChoice, Models, choose, scoring_processes
 from evaluations.errors import EvaluationError
-from evaluations.file_table import opened
 from evaluations.report.page import sheet
 from evaluations.scores import MetricScores, scored
+from evaluations.table_sources import opened
 from metrics.metaeval.data import ScoredAnswers
 
 Value = str | int | float | bool | None

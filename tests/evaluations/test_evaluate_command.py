@@ -17,10 +17,10 @@ from core.progress import silent
 from evaluations.choices import choose
 from evaluations.commandline import names, scale
 from evaluations.errors import EvaluationError
-from evaluations.file_table import opened
 from evaluations.report.answer import summary
 from evaluations.report.model import read_report
 from evaluations.table_evaluation import Options, run_evaluation
+from evaluations.table_sources import opened
 from metrics.metaeval.breakdown import sweep_of
 from tests.evaluations.answer_tables import as_csv, invented
 from tests.evaluations.reports import make_report

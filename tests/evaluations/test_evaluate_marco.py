@@ -6,8 +6,8 @@ import pytest
 
 from core.progress import silent
 from evaluations.choices import choose
-from evaluations.file_table import opened
 from evaluations.table_evaluation import Options, run_evaluation
+from evaluations.table_sources import opened
 
 FILE = Path(__file__).resolve().parents[3] / "shared" / "data" / "kpqa" / "marco_all.csv"
 #: Pearson and Spearman over all answers (Lee et al. 2021, Table 3, as their repository's files give them).

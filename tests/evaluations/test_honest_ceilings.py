@@ -9,7 +9,7 @@ from django.core.management import call_command
 
 from evaluations.answer_table import gather
 from evaluations.errors import EvaluationError
-from evaluations.file_table import opened
+from evaluations.table_sources import opened
 from metrics.agreement.data import Ratings
 from metrics.agreement.planning import CROWDS, simulated
 from metrics.agreement.recipes import named

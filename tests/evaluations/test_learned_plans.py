@@ -12,11 +12,11 @@ from core.storage import shared_store
 from evaluations.choices import ModelOptions, choose
 from evaluations.errors import EvaluationError
 from evaluations.executor import pack, unpack
-from evaluations.file_table import opened
 from evaluations.model_shelf import model_named, models_for, models_of
 from evaluations.models import Evaluation
 from evaluations.plans import plan_of
 from evaluations.services import begin, begin_again
+from evaluations.table_sources import opened
 from metrics.texts import Metric
 from tests.evaluations.desk_world import make_evaluation, make_release
 from tests.evaluations.model_folders import model

@@ -12,8 +12,8 @@ from django.core.management import CommandError, call_command
 from django.test import override_settings
 
 from evaluations.errors import EvaluationError
-from evaluations.file_table import opened
 from evaluations.release_table import open_release
+from evaluations.table_sources import opened
 from tests.cases import rows_of_module
 from tests.releases.world import make_world
 

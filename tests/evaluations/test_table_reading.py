@@ -286,6 +286,12 @@ def test_a_mean_beside_single_ratings_is_the_human_score(file):
     (row,) = rows(file("question,answer,reference1,scores,score1,score2\nq,a,r,4.25,3,5\n"))
     assert row.human == 4.25
     assert [score for _, score in row.ratings] == [3, 5]
+    table = open_table(
+        file("question,answer,reference1,score,score.1\nq,a,r,4,2\nq,b,r,3,3.04\n"), scored=True
+    )
+    assert [row.human for row in table.rows()] == [4, 3]
+    assert "1, the first in line 2" in table.notes[-1]
+    assert "--column scores= --column ratings=score,score.1" in table.notes[-1]
 
 
 def test_scores_outside_of_the_scale_that_was_given_are_refused(file):

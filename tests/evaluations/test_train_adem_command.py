@@ -13,7 +13,7 @@ from django.core.management import CommandError, call_command
 
 from evaluations.answer_table import Row
 from evaluations.errors import EvaluationError
-from evaluations.file_table import opened
+from evaluations.table_sources import opened
 from evaluations.training.sources import NO_REFERENCE, NO_SCORE, contexts_of, folds, read, split
 from evaluations.training.study import idle_forms, talks_of, turns_of
 from metrics.catalogue import metric

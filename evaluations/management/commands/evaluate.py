@@ -12,10 +12,10 @@ from core.files.atomic import FileWriteError, text_of, write_together
 from evaluations import commandline
 from evaluations.choices import choose
 from evaluations.errors import EvaluationError
-from evaluations.file_table import opened
 from evaluations.report.answer import summary
 from evaluations.report.page import page_of
 from evaluations.table_evaluation import SWEEP, TIMES, Options, files_of, points_of, run_evaluation
+from evaluations.table_sources import opened
 from metrics.errors import MetricError
 from metrics.metaeval.breakdown import MOST, Sweep, sweep_of
 

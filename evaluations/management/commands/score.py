@@ -17,8 +17,8 @@ from core.files.atomic import FileWriteError, json_of, write_together
 from evaluations import commandline
 from evaluations.choices import choose, scoring_processes
 from evaluations.errors import EvaluationError
-from evaluations.file_table import opened
 from evaluations.scores import Tally, facts_of, show, stream, write_csv, write_jsonl
+from evaluations.table_sources import opened
 from metrics.errors import MetricError
 
 _SMALL = 1 << 22

@@ -98,7 +98,7 @@ class Command(BaseCommand):
 
         require_packages("train-adem")
         from core.accounts.commandline import bar
-        from evaluations.file_table import opened
+        from evaluations.table_sources import opened
         from evaluations.training.sources import measured, read
         from evaluations.training.study import Work, encoding, study
         from evaluations.training.summary import summary

@@ -1,0 +1,96 @@
+"""The table that a person names: a file, a release in a folder or a database, or one table of a release."""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from evaluations.answer_table import AnswerTable
+from evaluations.errors import EvaluationError
+from evaluations.file_table import open_table
+
+#: Tables of a release that say what answers and scores there are, each by its file's name before the split.
+_TABLES = ("candidates", "scores", "ratings", "references", "answers")
+_MANIFEST = "manifest.json"
+_WHOLE = (
+    "The file is a table of a release; all of the release is read, with the answers, references and scores "
+    "of its other files and splits."
+)
+#: How far below the folder of a release its tables may lie.
+_DEEP = 4
+
+
+@contextmanager
+def opened(
+    given: str,
+    *,
+    columns: Mapping[str, str] | None = None,
+    encoding: str = "",
+    sheet: str = "",
+    quotes: bool = True,
+    external: Sequence[str] = (),
+    lower_better: Sequence[str] = (),
+    scale: tuple[float, float] | None = None,
+    stage: str = "",
+    scored: bool | None = False,
+    response_filter: str | None = None,
+) -> Iterator[AnswerTable]:
+    """The table of that name. `scored`: it must have human scores; None: it may. EvaluationError says
+    what is wrong.
+
+    A database is looked into only where there is no file and no folder of that name.
+    """
+    path = Path(given)
+    whole = _release_of(path) if path.is_file() and not columns else None
+    if whole is not None:
+        path, given = whole, str(whole)
+    if path.is_file():
+        if stage:
+            raise EvaluationError(f"--stage {stage}: {given} is a file; only releases have stages.")
+        yield open_table(
+            path,
+            columns=columns,
+            encoding=encoding,
+            sheet=sheet,
+            quotes=quotes,
+            external=external,
+            lower_better=lower_better,
+            scale=scale,
+            scored=scored,
+            response_filter=response_filter,
+        )
+        return
+    if response_filter is not None:
+        raise EvaluationError(
+            f"--response-filter {response_filter}: a release says itself what its filters removed."
+        )
+    if sheet:
+        raise EvaluationError(f"--sheet {sheet}: a release has no workbook. Leave the option out.")
+    if external:
+        raise EvaluationError("--external names columns of a file; a release has no scores of other tools.")
+
+    from evaluations.release_table import open_named_release
+
+    with open_named_release(given, path, stage=stage, columns=columns, scored=bool(scored)) as table:
+        if scale is not None:
+            table.scale = scale
+        if whole is not None:
+            table.notes.append(_WHOLE)
+        yield table
+
+
+def _release_of(path: Path) -> Path | None:
+    """The folder of the release that a file is a table of: its answers and scores lie in several files."""
+    if path.name.split(".")[0].split("-")[0] not in _TABLES:
+        return None
+    for folder in list(path.resolve().parents)[:_DEEP]:
+        if not (folder / _MANIFEST).is_file():
+            continue
+        try:
+            files = json.loads((folder / _MANIFEST).read_bytes())["files"]
+            listed = {str(each["path"]) for each in files}
+        except (OSError, ValueError, LookupError, TypeError):
+            continue
+        if path.resolve().relative_to(folder).as_posix() in listed:
+            return folder
+    return None
