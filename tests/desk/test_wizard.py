@@ -191,7 +191,7 @@ def test_without_a_short_name_it_is_made_of_the_title(somebody, endpoint):
 
 def test_the_cost_and_the_wage_stand_beside_each_stage(somebody, endpoint):
     page = somebody.get(f"{NEW}?from=reference").content.decode()
-    assert "<strong>$216.00</strong> for every 1,000 units: 200 HITs, 600 assignments" in page
+    assert "<strong>$216.00</strong> for every 1,000 units: 200 HITs, 600 assignments" in " ".join(page.split())
     assert "$12.00/h" in page  # 30 cents for a minute and a half
     page = somebody.post(NEW, sent(somebody, "reference", "cost", **{"0.reward": "0.10"})).content.decode()
     assert "$4.00/h</strong>, below the floor of $10.00/h" in page
@@ -201,7 +201,7 @@ def test_the_cost_and_the_wage_stand_beside_each_stage(somebody, endpoint):
 
 def test_a_training_is_reckoned_for_its_examples_not_for_a_thousand_units(somebody, endpoint):
     page = somebody.get(f"{NEW}?from=kpqa").content.decode()
-    assert "<strong>$120.00</strong> for all 3 units: 23 HITs, 200 assignments" in page
+    assert "<strong>$120.00</strong> for all 3 units: 23 HITs, 200 assignments" in " ".join(page.split())
 
 
 def test_a_mistake_stands_beside_its_field_and_nothing_is_made(somebody, endpoint, subtests):
