@@ -67,8 +67,8 @@ def _read_roster(sheet: Sheet) -> Roster:
         times[key := person[1].casefold()] += 1
         if people.setdefault(key, person)[0] != person[0]:
             renamed.append(line)
-    if len(people) > MOST_PEOPLE:
-        raise PeopleError(_TOO_MANY)
+        if len(people) > MOST_PEOPLE:
+            raise PeopleError(_TOO_MANY)
     repeats = times.total() - len(people) - len(renamed)
     rows = RowCounts(times.total(), used=len(people), repeats=repeats, refused=len(renamed))
     columns = {"name": [sheet.columns[name_at]], "email": [sheet.columns[email_at]]}
