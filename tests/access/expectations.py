@@ -68,7 +68,7 @@ _GROUPS: dict[tuple[str, str, str], str] = {
     ("desk", ACT, "viewer"): "see_notice see_project_notices notice_wish",
     ("desk", FORM, "manager"): "webhooks webhook new_stage edit_stage opening message",
     ("desk", ACT, "manager"): """
-        expect pause close reopen top_up approve_chosen more_time more_places expire approve reject override
+        copy_project copy_stage expect pause close reopen top_up approve_chosen more_time more_places expire approve reject override
         bonus release exclude exclude_person readmit readmit_person compensate resolve read_panel ask_return
         panel_terms read_panel_messages write_panel_message pay_in_part state_part_amount
         webhook_action webhook_message
@@ -150,6 +150,7 @@ _GROUPS: dict[tuple[str, str, str], str] = {
         new_study_link edit_study_link study_consent study_link_list
     """,
     ("requester", ACT, "site desk"): """
+        invite_workers
         settle_former_id topic_resend
         webhook_action webhook_message
         set_member remove_member reject_chosen batch_extension_continue batch_mail batch_copy template_copy
@@ -166,7 +167,7 @@ _GROUPS: dict[tuple[str, str, str], str] = {
     ("people", LOOK, "viewer"): "links link live",
     ("people", LOOK, "manager"): "visits roster_csv",
     ("people", FORM, "manager"): "new_link edit_link consent roster",
-    ("people", ACT, "manager"): "close_link reopen_link quota mail",
+    ("people", ACT, "manager"): "close_link reopen_link quota rehearse mail",
     ("people", LOOK, "account"): "own",
     ("people", FORM, "site desk"): "own_texts",
     ("join", LOOK, "everybody"): "text",
@@ -252,6 +253,7 @@ BY_CREDENTIAL: dict[str, tuple[int, int]] = {
     "join:next": (404, 405),
     "join:handed_over": (404, 405),
     "join:end": (404, 405),
+    "join:stop": (404, 405),
     "join:work": (404, 405),
     "join:back": (404, 405),
     "join:invited": (404, 405),
