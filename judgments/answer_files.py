@@ -9,22 +9,23 @@ from typing import Any, TypedDict
 
 from annotation.importing.records import id_of, quoted, texts_of
 from annotation.models import Answer
+from core.files import reading
 from core.files.cells import map_columns, quote_names
 from core.files.json_objects import Object, check_storable, read_json_lines
 from core.files.refusals import MOST_LISTED, BadFieldError, FileRefusedError, RowCounts, UnmappedError
-from core.files.tables import ColumnRules, Values, read_table, settle_format
+from core.files.tables import ColumnRules, Values, read_table, reading_of, settle_format
 from core.files.text_source import TextSource
 from judgments.models import System
 
 #: Our fields, each with the names that are taken for it, the likeliest first.
 NAMES: dict[str, tuple[str, ...]] = {
-    "query_id": ("query_id", "qid", "question_id", "queryid", "id"),
-    "query": ("query", "question", "query_text", "q"),
-    "system": ("system", "system_name", "system_id", "model", "run"),
-    "text": ("answer", "text", "candidate", "answer_text", "prediction", "response", "candidate_answer"),
-    "opinion": ("opinion", "yes_no", "yesno", "yesno_answer", "opinion_label", "label"),
-    "entities": ("entities", "entity_answers", "spans"),
-    "context": ("context_turns", "history", "previous_turns"),
+    "query_id": ("query_id", *reading.NAMES["question_id"], "id"),
+    "query": ("query", *reading.NAMES["question"]),
+    "system": reading.NAMES["system"],
+    "text": ("answer", "text", *reading.NAMES["answer"]),
+    "opinion": ("opinion", *reading.NAMES["opinion"]),
+    "entities": reading.NAMES["entities"],
+    "context": reading.NAMES["context"],
 }
 FIELDS = tuple(NAMES)
 #: The longest answer that is taken: more than that nobody reads for a judgment.
@@ -452,6 +453,7 @@ class Answers:
     columns: list[str]
     mapping: dict[str, str]
     values: Callable[[Callable[[int, str], None]], Values]
+    reading: Callable[[RowCounts], reading.Reading]
     further: int = 0
 
     def rows(self, refuse: Refuse) -> Iterator[Row]:
@@ -531,11 +533,27 @@ def open_answers(
             raise UnmappedError(f"{source.name}: DuReader results do not name their system. Name it.", [])
         described = "DuReader results, a question per line"
         return Answers(
-            source, format, described, "line", system, [], {}, lambda refuse: read_json_lines(source, refuse)
+            source,
+            format,
+            described,
+            "line",
+            system,
+            [],
+            {},
+            lambda refuse: read_json_lines(source, refuse),
+            lambda rows: reading_of(source, {}, rows),
         )
     table = read_table(source, format=format, header=header, rules=rules)
     return Answers(
-        source, format, table.description, table.unit, system, table.columns, table.mapping, table.values
+        source,
+        format,
+        table.description,
+        table.unit,
+        system,
+        table.columns,
+        table.mapping,
+        table.values,
+        table.reading,
     )
 
 

@@ -393,6 +393,7 @@ class Store:
             "further": self.spool.further,
             "simulated": self.spool.simulated,
             **encoding_of(self.table.source),
+            "read_as": self.table.reading(self.spool.counts()).as_json(),
             "counts": self.spool.counts().as_json(),
             "systems": self.spool.per_system(),
         }

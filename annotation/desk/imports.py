@@ -21,6 +21,7 @@ from annotation.services.importing import START_AT, ImportRefusedError, Options,
 from annotation.services.staged_files import StagedFile
 from annotation.tasks import IMPORT
 from core.files.encodings import USUAL
+from core.files.reading import reading_lines
 from core.jobs.models import Job
 from core.projects.models import Project
 from web.access import ProjectAccess, on_project
@@ -259,6 +260,7 @@ IMPORTS = QueryImports()
 def source(request: HttpRequest, access: ProjectAccess, *, pk: int) -> HttpResponse:
     """What an import read, dropped, refused and drew; examples are for managers only."""
     row = get_object_or_404(QuerySource.objects.select_related("created_by"), pk=pk, project=access.project)
+    read_as = row.report.get("read_as")
     return show(
         request,
         "import_source.html",
@@ -267,6 +269,7 @@ def source(request: HttpRequest, access: ProjectAccess, *, pk: int) -> HttpRespo
         tab=_TAB,
         source=row,
         report=row.report,
+        read_as=reading_lines(read_as | {"rows": None}) if read_as else [],
         differences=list(differences_in_words(row.report)),
         nothing_new=nothing_new(row.report),
     )

@@ -28,16 +28,18 @@ from annotation.importing.records import (
 )
 from core.files.cells import ColumnError, map_columns, quote_names
 from core.files.json_objects import Object, check_storable, read_json_lines, read_json_list
+from core.files.reading import Reading, plain_name
 from core.files.refusals import (
     BadFieldError,
     FileRefusedError,
     Refusals,
     Refuse,
     RefuseRecord,
+    RowCounts,
     UnmappedError,
     ignore,
 )
-from core.files.tables import BATCH, BLANK, DelimitedTable, Row
+from core.files.tables import BATCH, BLANK, DelimitedTable, Row, reading_of
 from core.files.text_source import TextSource
 
 _SIXTY_FOUR_BITS = 2**64 - 1
@@ -71,6 +73,10 @@ class Reader(ABC):
     def description(self) -> str:
         """The format in words."""
         return self.format
+
+    def reading(self, rows: RowCounts) -> Reading:
+        """How the file was read; a published data set has members of its own and no columns to find."""
+        return reading_of(self.source, {}, rows)
 
     @abstractmethod
     def records(self, refuse: RefuseRecord) -> Iterator[Record]:
@@ -324,8 +330,8 @@ def _looks_like_header(names: list[str], given: Mapping[str, str]) -> bool:
     if any(theirs in names for theirs in given.values() if theirs and not theirs.isdigit()):
         return True
     if given and all(theirs.isdigit() for theirs in given.values() if theirs):
-        return any(name.casefold().replace(" ", "_") in FIELD_NAMES["text"] for name in names)
-    found = [name.casefold().replace(" ", "_") in known for name in names]
+        return any(plain_name(name) in FIELD_NAMES["text"] for name in names)
+    found = [plain_name(name) in known for name in names]
     return any(found) or (len(names) > 1 and not any(name.isdigit() for name in names))
 
 
@@ -404,6 +410,10 @@ class JsonLinesReader(ObjectReader):
                 f"{quote_names(first)}. Name it: --column text=MEMBER.",
                 list(first),
             )
+
+    def reading(self, rows: RowCounts) -> Reading:
+        """How the file was read, by the members of all its objects."""
+        return reading_of(self.source, self._mappings, rows)
 
     def mapping_of(self, value: Object) -> dict[str, str]:
         """Which member holds which field; objects with the same members share it."""

@@ -16,7 +16,7 @@ from django.utils import timezone
 from annotation.candidates import Region, choose
 from annotation.importing.datasets import MEMBER
 from annotation.importing.detect import open_reader
-from annotation.importing.formats import hints_of
+from annotation.importing.formats import Reader, hints_of
 from annotation.importing.records import Part, Record, query_digest, stored_record
 from annotation.importing.run import Survey, fetch, survey
 from annotation.importing.selection import LONGEST, SHORTEST, Design, SampledQuery, Screen
@@ -269,6 +269,7 @@ def import_queries(
                 "sha256": sha256,
                 "start_at": options.start_at,
                 **encoding_of(source),
+                "read_as": reader.reading(found.counts()).as_json(),
                 "hints": hints_of(reader, options.columns, found.refusals),
             }
             if options.rewrites:
@@ -276,7 +277,7 @@ def import_queries(
             if dry_run:
                 return report | {"stored": 0, "already_there": 0, "dry_run": True}
             progress(0, len(found.drawn), "Storing")
-            store = _Store(project, name, sha256, reader.format, options, report, actor, spool, progress)
+            store = _Store(project, name, sha256, reader, options, report, actor, spool, progress)
             (commit or _in_one_transaction)(store.run)
             return store.report
     except FileRefusedError as error:
@@ -327,14 +328,14 @@ class _Store:
         project: Project,
         name: str,
         sha256: str,
-        format: str,
+        reader: Reader,
         options: Options,
         report: dict[str, Any],
         actor: Any,
         spool: Path,
         progress: Progress,
     ) -> None:
-        self.project, self.name, self.sha256, self.format = project, name, sha256, format
+        self.project, self.name, self.sha256, self.reader = project, name, sha256, reader
         self.options, self.report, self.actor = options, report, actor
         self.spool, self.progress = spool, progress
         self.stored = self.already = self.curated = self.folded = 0
@@ -349,7 +350,7 @@ class _Store:
         source = QuerySource.objects.create(
             project=self.project,
             name=self.name,
-            format=self.format,
+            format=self.reader.format,
             sha256=self.sha256,
             options=self.options.kept(),
             created_by=self.actor,
@@ -364,8 +365,9 @@ class _Store:
                     f"{self.name}: another import brought in the same queries meanwhile. Import it again."
                 ) from error
             self.progress(self.stored + self.already, int(self.report["sampled"]), "Storing")
-        RowCounts(**self.report["counts"])
+        counts = RowCounts(**self.report["counts"])
         self.report |= {
+            "read_as": self.reader.reading(counts).as_json(),
             "source": source.pk,
             "stored": self.stored,
             "already_there": self.already,

@@ -20,7 +20,8 @@ from typing import TYPE_CHECKING, Any
 
 from core.files.cells import ColumnError, quote_names
 from core.files.json_objects import read_json_lines, read_json_list
-from core.files.refusals import FileRefusedError, Refuse, ignore
+from core.files.reading import Reading
+from core.files.refusals import FileRefusedError, Refuse, RowCounts, ignore
 from core.files.text_source import TextSource
 from core.files.workbooks import Workbook
 
@@ -76,7 +77,7 @@ class DelimitedTable(ABC):
         self.source = source
         self.format = format
         self.delimiter = "," if source.workbook else "\t" if format == "tsv" else ""
-        row: Row = self._first_row()
+        self._first, row = self._first_row()
         self.header, self.columns, self.mapping = self.find_columns(row, dict(given or {}), header)
         self.width = len(row)
         self.places = {ours: self.columns.index(theirs) for ours, theirs in self.mapping.items()}
@@ -95,27 +96,37 @@ class DelimitedTable(ABC):
             return f"a workbook, sheet {self.source.workbook.sheet!r}, {named}"
         return f"{self.format.upper()}, {DELIMITERS[self.delimiter]}-separated, {named}"
 
-    def _first_row(self) -> Row:
+    def reading(self, rows: RowCounts) -> Reading:
+        """How it was read."""
+        return reading_of(
+            self.source,
+            {tuple(self.columns): self.mapping},
+            rows,
+            separator="" if self.source.workbook else self.delimiter,
+            header_row=self._first if self.header else 0,
+        )
+
+    def _first_row(self) -> tuple[int, Row]:
         """The first row that holds something; what separates its columns is found out by it."""
         if self.source.workbook:
-            for _number, row in self.source.workbook.rows():
-                return row
+            for place, row in self.source.workbook.rows():
+                return place, row
             raise FileRefusedError(f"{self.source.name}: the sheet {self.source.workbook.sheet!r} is empty.")
-        first = self._first_line()
+        number, first = self._first_line()
         self.delimiter = self.delimiter or _delimiter(first)
         try:
-            return next(self._split([first]), [])
+            return number, next(self._split([first]), [])
         except csv.Error as error:
             raise FileRefusedError(
                 f"{self.source.name}: the first line that is not empty cannot be read ({error}). "
                 "Write the names of the columns there, or one row."
             ) from error
 
-    def _first_line(self) -> str:
-        for _line, text in self.source.chunks(ignore):
-            for line in StringIO(text, newline="\n"):
+    def _first_line(self) -> tuple[int, str]:
+        for number, text in self.source.chunks(ignore):
+            for place, line in enumerate(StringIO(text, newline="\n")):
                 if line.strip():
-                    return line.rstrip("\n")
+                    return number + place, line.rstrip("\n")
         raise FileRefusedError(f"{self.source.name} has no line that can be read.")
 
     def _split(self, lines: Iterable[str]) -> "_csv.Reader":
@@ -199,6 +210,34 @@ class DelimitedTable(ABC):
                 return
 
 
+def reading_of(
+    source: TextSource,
+    shapes: Mapping[tuple[str, ...], Mapping[str, str]],
+    rows: RowCounts,
+    *,
+    separator: str = "",
+    header_row: int = 0,
+) -> Reading:
+    """How a file was read: `shapes` are the lists of names that it has, with which of them holds which field.
+
+    Fields that several columns hold are numbered behind a slash in it, and are one role.
+    """
+    columns: dict[str, dict[str, None]] = {}
+    for mapping in shapes.values():
+        for ours, theirs in mapping.items():
+            columns.setdefault(ours.partition("/")[0], {})[theirs] = None
+    used = set(chain.from_iterable(columns.values()))
+    return Reading(
+        encoding=None if source.workbook else source.encoding,
+        separator=separator or None,
+        sheet=source.workbook.sheet if source.workbook else None,
+        header_row=header_row or None,
+        columns={role: list(headers) for role, headers in columns.items()},
+        left_out=[name for name in dict.fromkeys(chain.from_iterable(shapes)) if name and name not in used],
+        rows=rows,
+    )
+
+
 def _delimiter(line: str) -> str:
     """The separator that the first line has most of, outside of quotes; a comma if there is none."""
     bare = "".join(line.split('"')[::2])
@@ -261,6 +300,7 @@ class ValueTable:
     columns: list[str]
     mapping: dict[str, str]
     values: Callable[[Refuse], Values]
+    reading: Callable[[RowCounts], Reading]
 
 
 def check_format(source: TextSource, format: str, formats: Mapping[str, str]) -> None:
@@ -306,7 +346,16 @@ def read_table(source: TextSource, *, format: str, header: bool | None, rules: C
         return _read_objects(source, format, rules)
     table = _MappedTable(source, format=format, header=header, rules=rules)
     rules.check(source, table.columns, table.mapping)
-    return ValueTable(source, format, table.description, "line", table.columns, table.mapping, table.values)
+    return ValueTable(
+        source,
+        format,
+        table.description,
+        "line",
+        table.columns,
+        table.mapping,
+        table.values,
+        table.reading,
+    )
 
 
 class _MappedTable(DelimitedTable):
@@ -358,7 +407,7 @@ def _read_objects(source: TextSource, format: str, rules: ColumnRules) -> ValueT
     except ColumnError as error:
         raise FileRefusedError(f"{source.name}: {error}") from error
     rules.check(source, list(first), mapping)
-    known: dict[tuple[str, ...], dict[str, str]] = {}
+    known = {tuple(first): mapping}
 
     def values(refuse: Refuse) -> Values:
         for line, value in read(source, refuse):
@@ -371,4 +420,13 @@ def _read_objects(source: TextSource, format: str, rules: ColumnRules) -> ValueT
             yield line, {ours: value.get(theirs) for ours, theirs in where.items()}
 
     unit = "record" if format == "json" else "line"
-    return ValueTable(source, format, FORMATS[format], unit, list(first), mapping, values)
+    return ValueTable(
+        source,
+        format,
+        FORMATS[format],
+        unit,
+        list(first),
+        mapping,
+        values,
+        lambda rows: reading_of(source, known, rows),
+    )

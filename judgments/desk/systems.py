@@ -24,6 +24,7 @@ from annotation.services import staged_files
 from annotation.services.importing import ImportRefusedError
 from annotation.services.staged_files import StagedFile
 from core.files.cells import cell, csv_text, map_columns
+from core.files.reading import reading_lines
 from core.jobs.models import Job
 from core.projects.models import Project
 from judgments.answer_files import FIELDS, FORMATS, LONGEST_SYSTEM, NAMES, RULES
@@ -447,6 +448,7 @@ def _show_report(
 ) -> HttpResponse:
     counts = list(report.get("systems", {}).items())[:_MOST_SYSTEMS]
     systems = [(name, {rule: some.get(rule, 0) for rule in RULES}) for name, some in counts]
+    read_as = report.get("read_as")
     return show(
         request,
         "import_source.html",
@@ -455,5 +457,6 @@ def _show_report(
         tab=_TAB,
         source=row,
         report=report,
+        read_as=reading_lines(read_as | {"rows": None}) if read_as else [],
         systems=systems,
     )

@@ -364,6 +364,7 @@ def import_candidates(
                 "format_words": answers.description,
                 "unit": answers.unit,
                 **encoding_of(source),
+                "read_as": answers.reading(tally.counts()).as_json(),
                 "query_out": sorting.out,
                 "without_reference": sorting.without_reference,
                 "further": answers.further,

@@ -74,6 +74,20 @@ def test_jsonl_names_queries_by_id_or_text_and_systems_by_a_member(run, oak, rom
     assert list(Candidate.objects.order_by("pk").values_list("line", flat=True)) == [1, 2, 3, 4]
 
 
+def test_the_report_says_how_the_file_was_read(run, oak, rome):
+    text = "question_id\tmodel\tprediction\tseconds\nq1\tone\tOld.\t3\nq2\tone\tRome\t4\nq9\tone\tNo\t5\n"
+    report = run(text, "answers.tsv")
+    assert report["read_as"] == CandidateSource.objects.get().report["read_as"] == {
+        "encoding": "utf-8",
+        "separator": "\t",
+        "sheet": None,
+        "header_row": 1,
+        "columns": {"query_id": ["question_id"], "system": ["model"], "text": ["prediction"]},
+        "left_out": ["seconds"],
+        "rows": {"read": 3, "used": 2, "merged": 0, "repeats": 0, "refused": 1},
+    }  # fmt: skip
+
+
 @pytest.mark.parametrize("name", ["a.csv", "a.csv.gz", "a.txt"])
 def test_csv_with_quoted_answers_plain_or_packed(run, oak, name):
     report = run('query_id,system,answer\nq1,one,"Old, very\nold."\n', name)

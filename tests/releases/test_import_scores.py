@@ -72,6 +72,25 @@ def test_the_second_row_about_a_question_is_the_second_systems(tmp_path):
     ]
 
 
+def test_the_report_says_how_the_file_was_read(tmp_path):
+    path = write(tmp_path / "scores.csv", TWO_SYSTEMS, ";")
+    read_as = json.loads(run(path, "--json"))["read_as"]
+    assert read_as == CandidateSource.objects.get().report["read_as"] == {
+        "encoding": "utf-8",
+        "separator": ";",
+        "sheet": None,
+        "header_row": 1,
+        "columns": {
+            "query": ["question"],
+            "answer": ["answer"],
+            "score": ["scores"],
+            "references": ["reference1"],
+        },
+        "left_out": [],
+        "rows": {"read": 4, "used": 4, "merged": 0, "repeats": 0, "refused": 0},
+    }  # fmt: skip
+
+
 def test_the_project_is_read_only_and_says_where_its_scores_come_from(tmp_path):
     get_user_model().objects.create_user("ada")
     run(
@@ -98,7 +117,7 @@ def test_queries_keep_their_references_and_count_as_answered(tmp_path):
 
 def test_it_says_what_it_did_and_that_the_licence_is_not_known(tmp_path):
     said = run(write(tmp_path / "Scores of 2026.csv", TWO_SYSTEMS))
-    assert "answer from 'answer', score from 'scores', references/1 from 'reference1'" in said
+    assert "answer from answer; score from scores; references from reference1" in said
     assert "The read-only project scores-of-2026 has 2 queries and 4 scored answers:" in said
     assert "  system-2: 2" in said
     assert "No licence is stated" in said

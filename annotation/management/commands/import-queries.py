@@ -13,7 +13,8 @@ from annotation.importing.run import differences_in_words, nothing_new
 from annotation.importing.selection import DESIGNS, LONGEST, RULES, SHORTEST, STRATA, Design, read_words
 from annotation.services.importing import START_AT, ImportRefusedError, Options, import_queries
 from core.accounts.commandline import bar, pairs, user_named
-from core.files.refusals import FileRefusedError, sum_in_words
+from core.files.reading import reading_lines
+from core.files.refusals import FileRefusedError
 from core.projects.models import Project
 
 _SHOWN = 10
@@ -117,7 +118,8 @@ class Command(BaseCommand):
         width = max(len(words) for words, _ in rows)
         for words, number in rows:
             self.stdout.write(f"{words:<{width}}  {number:>14,}")
-        self.stdout.write(f"{sum_in_words(report['counts'])}.")
+        for line in reading_lines(report["read_as"]):
+            self.stdout.write(line)
         if "guess" in report["encoding_words"]:
             self.stdout.write(f"Encoding: {report['encoding_words']}. Another one: --encoding NAME.")
         for words in report["hints"]:

@@ -9,7 +9,8 @@ from django.core.management.base import BaseCommand, CommandError
 
 from annotation.services.importing import ImportRefusedError
 from core.accounts.commandline import bar, pairs, user_named
-from core.files.refusals import UnmappedError, sum_in_words
+from core.files.reading import reading_lines
+from core.files.refusals import UnmappedError
 from core.projects.models import Project
 from judgments.answer_files import FIELDS, FORMATS
 from judgments.services.candidates import human_candidates
@@ -115,7 +116,8 @@ class Command(BaseCommand):
             self.stdout.write(f"{words:<{width}}  {number:>12,}")
         if "guess" in report["encoding_words"]:
             self.stdout.write(f"Encoding: {report['encoding_words']}. Another one: --encoding NAME.")
-        self.stdout.write(f"{sum_in_words(report['counts'])}.")
+        for line in reading_lines(report["read_as"]):
+            self.stdout.write(line)
         if not report["stored"] and not report["refused"]:
             self.stdout.write("Nothing was added: the project has all of these answers already.")
         for name, counts in list(report["systems"].items())[:_SHOWN]:

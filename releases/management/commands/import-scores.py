@@ -9,7 +9,7 @@ from django.core.management.base import BaseCommand, CommandError
 
 from annotation.services.importing import ImportRefusedError
 from core.accounts.commandline import bar, pair, user_named
-from core.files.refusals import sum_in_words
+from core.files.reading import reading_lines
 from core.progress import Progress
 from core.projects.models import Project
 from releases.build import release_now, released
@@ -137,11 +137,11 @@ class Command(BaseCommand):
         if done.already:
             self.stdout.write(f"{report['file']} is in the project {project.slug} already; nothing changed.")
         else:
-            mapping = ", ".join(f"{ours} from {theirs!r}" for ours, theirs in report["mapping"].items())
-            self.stdout.write(f"{report['file']}: {report['format_words']}; {mapping}.")
+            self.stdout.write(f"{report['file']}: {report['format_words']}.")
             if "guess" in report["encoding_words"]:
                 self.stdout.write(f"Encoding: {report['encoding_words']}. Another one: --encoding NAME.")
-            self.stdout.write(f"{sum_in_words(report['counts'])}.")
+            for line in reading_lines(report["read_as"]):
+                self.stdout.write(line)
             if report["simulated"]:
                 self.stdout.write(
                     f"{report['simulated']:,} of the scores are simulated, says the file: the project's "
