@@ -13,7 +13,7 @@ from core.files import reading
 from core.files.cells import map_columns, quote_names
 from core.files.json_objects import Object, check_storable, read_json_lines
 from core.files.refusals import MOST_LISTED, BadFieldError, FileRefusedError, RowCounts, UnmappedError
-from core.files.tables import ColumnRules, Values, read_table, reading_of, settle_format
+from core.files.tables import ColumnRules, Values, read_table, reading_of, refuse_header_row, settle_format
 from core.files.text_source import TextSource
 from judgments.models import System
 
@@ -513,6 +513,7 @@ def open_answers(
     format: str = "auto",
     given: Mapping[str, str] | None = None,
     header: bool | None = None,
+    header_row: int = 0,
     system: str = "",
 ) -> Answers:
     """The file as rows. FileRefusedError where it cannot be read; UnmappedError where a field has no column.
@@ -527,6 +528,7 @@ def open_answers(
 
     format = settle_format(source, format, FORMATS, of_object)
     if format == "dureader":
+        refuse_header_row(source, FORMATS[format], header_row)
         if rules.chosen:
             raise FileRefusedError(f"{source.name}: DuReader results have members of their own; map none.")
         if not system.strip():
@@ -543,7 +545,7 @@ def open_answers(
             lambda refuse: read_json_lines(source, refuse),
             lambda rows: reading_of(source, {}, rows),
         )
-    table = read_table(source, format=format, header=header, rules=rules)
+    table = read_table(source, format=format, header=header, rules=rules, header_row=header_row)
     return Answers(
         source,
         format,

@@ -286,8 +286,12 @@ class Options:
 
     format: str = "auto"
     encoding: str = ""
+    #: Of a workbook; empty for the first one that holds data.
+    sheet: str = ""
     columns: Mapping[str, Sequence[str]] = field(default_factory=dict)
     header: bool | None = None
+    #: The row that names the columns; 0 for the first one that holds something.
+    header_row: int = 0
     scale: Scale = field(default_factory=Scale)
     systems: tuple[str, ...] = ()
     slug: str = ""
@@ -302,6 +306,9 @@ class Options:
             "header": self.header,
             "scale": [self.scale.low, self.scale.high],
             "systems": list(self.systems),
+            # Not there where not named, as in what was stored before they could be.
+            **({"sheet": self.sheet} if self.sheet else {}),
+            **({"header_row": self.header_row} if self.header_row else {}),
         }
 
 
@@ -450,15 +457,21 @@ class _ScoreColumns(ColumnRules):
 
 
 def open_table(
-    source: TextSource, *, format: str = "auto", given: Given | None = None, header: bool | None = None
+    source: TextSource,
+    *,
+    format: str = "auto",
+    given: Given | None = None,
+    header: bool | None = None,
+    header_row: int = 0,
 ) -> ScoreTable:
     """The file as rows; FileRefusedError where it cannot be read or a field has no column.
 
     `given` names the columns of fields, an empty list keeps one from being looked for. Without `header` the
-    first row of a table names the columns, unless columns are chosen by their numbers from 1.
+    first row of a table, or `header_row`, names the columns, unless they are chosen by their numbers from 1.
     """
     format = settle_format(source, format, FORMATS)
-    table = read_table(source, format=format, header=header, rules=_ScoreColumns(given or {}))
+    rules = _ScoreColumns(given or {})
+    table = read_table(source, format=format, header=header, rules=rules, header_row=header_row)
     return ScoreTable(
         source,
         format,

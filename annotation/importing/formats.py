@@ -195,9 +195,12 @@ class TableReader(DelimitedTable, Reader):
         format: str,
         given: Mapping[str, str] | None = None,
         header: bool | None = None,
+        header_row: int = 0,
     ) -> None:
         Reader.__init__(self, source, room)
-        DelimitedTable.__init__(self, source, format=format, given=given, header=header)
+        DelimitedTable.__init__(
+            self, source, format=format, given=given, header=header, header_row=header_row
+        )
         self._others = [
             (place, name) for place, name in enumerate(self.columns) if place not in self.places.values()
         ]
@@ -218,10 +221,10 @@ class TableReader(DelimitedTable, Reader):
             else:
                 mapping = map_columns(numbers, given, FIELD_NAMES) if given else _by_place(row)
         except ColumnError as error:
-            raise FileRefusedError(f"{self.source.name}, line 1: {error}") from error
+            raise FileRefusedError(f"{self.source.name}, line {self._first}: {error}") from error
         if "text" not in mapping:
             raise UnmappedError(
-                f"{self.source.name}, line 1: no column holds the query; the columns are "
+                f"{self.source.name}, line {self._first}: no column holds the query; the columns are "
                 f"{quote_names(names)}. Name it: --column text=COLUMN.",
                 names if header else numbers,
             )

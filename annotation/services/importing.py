@@ -158,12 +158,12 @@ _STATUS = Query.Status
 class ImportRefusedError(Exception):
     """The file was not imported, and nothing of it is there; the message says why and what to do.
 
-    `columns` are those of a file in which none was found to hold the query.
+    `columns` are those of a file in which none was found to hold the query, `sheets` those of a workbook.
     """
 
-    def __init__(self, message: str, columns: Sequence[str] = ()) -> None:
+    def __init__(self, message: str, columns: Sequence[str] = (), sheets: Sequence[str] = ()) -> None:
         super().__init__(message)
-        self.columns = list(columns)
+        self.columns, self.sheets = list(columns), list(sheets)
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,6 +176,8 @@ class Options:
     sheet: str = ""
     columns: Mapping[str, str] = field(default_factory=dict)
     header: bool | None = None
+    #: The row that names the columns; 0 for the first one that holds something.
+    header_row: int = 0
     without: tuple[str, ...] = ()
     words: tuple[str, ...] | None = None
     shortest: int = SHORTEST
@@ -255,9 +257,7 @@ def import_queries(
                 progress=at,
             )
             sha256 = fingerprint(path)
-            reader = open_reader(
-                source, Path(folder), format=options.format, given=options.columns, header=options.header
-            )
+            reader = _opened(source, Path(folder), options)
             found = survey(
                 reader, screen=screen, design=options.design, room=Path(folder), strict=options.strict
             )
@@ -284,6 +284,17 @@ def import_queries(
         raise ImportRefusedError(str(error)) from error
     except OSError as error:
         raise ImportRefusedError(f"{name} could not be read: {error}.") from error
+
+
+def _opened(source: TextSource, room: Path, options: Options) -> Reader:
+    return open_reader(
+        source,
+        room,
+        format=options.format,
+        given=options.columns,
+        header=options.header,
+        header_row=options.header_row,
+    )
 
 
 def _in_one_transaction(run: Callable[[], int]) -> int:
@@ -515,12 +526,12 @@ def preview(path: Path, *, name: str = "", options: Options | None = None, size:
     refusals = Refusals(name or path.name)
     records: list[Record] = []
     read, whole = 0, True
+    sheets: list[str] = []
     try:
         with tempfile.TemporaryDirectory(prefix="import-") as folder:
             source = TextSource(path, name=name, encoding=options.encoding, sheet=options.sheet)
-            reader = open_reader(
-                source, Path(folder), format=options.format, given=options.columns, header=options.header
-            )
+            sheets = source.workbook.sheets if source.workbook else []
+            reader = _opened(source, Path(folder), options)
             for read, each in enumerate(reader.records(refusals.looking(LOOKED_AT)), 1):
                 if len(records) < size:
                     records.append(each)
@@ -530,9 +541,9 @@ def preview(path: Path, *, name: str = "", options: Options | None = None, size:
     except LookedEnoughError:
         whole = False
     except UnmappedError as error:
-        raise ImportRefusedError(str(error), error.columns) from error
+        raise ImportRefusedError(str(error), error.columns, sheets) from error
     except (FileRefusedError, BadFieldError) as error:
-        raise ImportRefusedError(str(error)) from error
+        raise ImportRefusedError(str(error), sheets=sheets) from error
     return Preview(
         format=reader.format,
         description=reader.description,
@@ -546,5 +557,5 @@ def preview(path: Path, *, name: str = "", options: Options | None = None, size:
         whole=whole,
         hints=hints_of(reader, options.columns, refusals),
         encoding=source.encoding_said,
-        sheets=source.workbook.sheets if source.workbook else [],
+        sheets=sheets,
     )

@@ -63,7 +63,7 @@ class DelimitedTable(ABC):
     """A CSV or TSV file as rows of text. TSV has no quoting, as query logs and TREC files are written.
 
     `given` maps fields to columns. `places` says in which column each field is, `width` how many columns
-    the first row has.
+    the first row has. Nothing above `header_row`, where one is named, is read.
     """
 
     def __init__(
@@ -73,12 +73,25 @@ class DelimitedTable(ABC):
         format: str,
         given: Mapping[str, str] | None = None,
         header: bool | None = None,
+        header_row: int = 0,
     ) -> None:
-        self.source = source
+        if header_row and header is False:
+            raise FileRefusedError(
+                f"{source.name}: row {header_row} is said to name the columns, and that no row does. "
+                "Say one of both."
+            )
+        self.source, self._above = source, header_row - 1
         self.format = format
         self.delimiter = "," if source.workbook else "\t" if format == "tsv" else ""
         self._first, row = self._first_row()
-        self.header, self.columns, self.mapping = self.find_columns(row, dict(given or {}), header)
+        if header_row not in (0, self._first):
+            raise FileRefusedError(
+                f"{source.name}: row {header_row} is empty, so it names no columns. The next row that holds "
+                f"something is {self._first}."
+            )
+        self.header, self.columns, self.mapping = self.find_columns(
+            row, dict(given or {}), bool(header_row) or header
+        )
         self.width = len(row)
         self.places = {ours: self.columns.index(theirs) for ours, theirs in self.mapping.items()}
 
@@ -109,9 +122,12 @@ class DelimitedTable(ABC):
     def _first_row(self) -> tuple[int, Row]:
         """The first row that holds something; what separates its columns is found out by it."""
         if self.source.workbook:
-            for place, row in self.source.workbook.rows():
+            for place, row in self._sheet_rows(self.source.workbook):
                 return place, row
-            raise FileRefusedError(f"{self.source.name}: the sheet {self.source.workbook.sheet!r} is empty.")
+            raise FileRefusedError(
+                f"{self.source.name}: the sheet {self.source.workbook.sheet!r} is empty"
+                f"{f' from row {self._above + 1} on' if self._above > 0 else ''}."
+            )
         number, first = self._first_line()
         self.delimiter = self.delimiter or _delimiter(first)
         try:
@@ -123,11 +139,22 @@ class DelimitedTable(ABC):
             ) from error
 
     def _first_line(self) -> tuple[int, str]:
-        for number, text in self.source.chunks(ignore):
+        for number, text in self._chunks(ignore):
             for place, line in enumerate(StringIO(text, newline="\n")):
                 if line.strip():
                     return number + place, line.rstrip("\n")
-        raise FileRefusedError(f"{self.source.name} has no line that can be read.")
+        below = f" from line {self._above + 1} on" if self._above > 0 else ""
+        raise FileRefusedError(f"{self.source.name} has no line that can be read{below}.")
+
+    def _chunks(self, refuse: Refuse) -> Iterator[tuple[int, str]]:
+        """The text with lines above the header as empty ones, so that numbers stay right."""
+        for line, text in self.source.chunks(refuse):
+            lines = text.split("\n") if line <= self._above else []
+            above = min(self._above - line + 1, len(lines) - 1)
+            yield line, "\n".join([*[""] * above, *lines[above:]]) if lines else text
+
+    def _sheet_rows(self, workbook: Workbook) -> Iterator[tuple[int, Row]]:
+        return (each for each in workbook.rows() if each[0] > self._above)
 
     def _split(self, lines: Iterable[str]) -> "_csv.Reader":
         quoting = csv.QUOTE_NONE if self.format == "tsv" else csv.QUOTE_MINIMAL
@@ -156,7 +183,7 @@ class DelimitedTable(ABC):
         if self.source.workbook:
             yield from self._of_workbook(self.source.workbook, step, wanted)
             return
-        chunks = self.source.chunks(refuse)
+        chunks = self._chunks(refuse)
         quotes = self.format != "tsv"
         for line, text in chunks:
             if quotes and '"' in text:
@@ -174,7 +201,7 @@ class DelimitedTable(ABC):
         self, workbook: Workbook, step: int, wanted: Callable[[int, int], bool] | None
     ) -> Iterator[tuple[list[Row], list[int]]]:
         """Rows with their numbers in the sheet."""
-        found = workbook.rows()
+        found = self._sheet_rows(workbook)
         while some := list(islice(found, step)):
             numbers = [number for number, _ in some]
             if wanted is None or wanted(numbers[0], numbers[-1]):
@@ -337,14 +364,24 @@ def _detect_format(source: TextSource, of_object: Callable[[str], str] | None) -
     raise FileRefusedError(f"{source.name} has no line that can be read.")
 
 
-def read_table(source: TextSource, *, format: str, header: bool | None, rules: ColumnRules) -> ValueTable:
+def refuse_header_row(source: TextSource, format: str, header_row: int) -> None:
+    """FileRefusedError for a row of names in a file of objects."""
+    if header_row:
+        raise FileRefusedError(f"{source.name} is {format}, so no row names its columns. Name no header row.")
+
+
+def read_table(
+    source: TextSource, *, format: str, header: bool | None, rules: ColumnRules, header_row: int = 0
+) -> ValueTable:
     """The file in one of `FORMATS`, or the sheet of a workbook, as values; FileRefusedError if it is none.
 
-    Without `header` the first row names the columns, unless columns are chosen by their numbers from 1.
+    Without `header` the first row, or `header_row`, names the columns, unless columns are chosen by their
+    numbers from 1.
     """
     if format in ("jsonl", "json"):
+        refuse_header_row(source, FORMATS[format], header_row)
         return _read_objects(source, format, rules)
-    table = _MappedTable(source, format=format, header=header, rules=rules)
+    table = _MappedTable(source, format=format, header=header, rules=rules, header_row=header_row)
     rules.check(source, table.columns, table.mapping)
     return ValueTable(
         source,
@@ -361,9 +398,17 @@ def read_table(source: TextSource, *, format: str, header: bool | None, rules: C
 class _MappedTable(DelimitedTable):
     """A CSV or TSV file, or a sheet, whose columns the rules find."""
 
-    def __init__(self, source: TextSource, *, format: str, header: bool | None, rules: ColumnRules) -> None:
+    def __init__(
+        self,
+        source: TextSource,
+        *,
+        format: str,
+        header: bool | None,
+        rules: ColumnRules,
+        header_row: int = 0,
+    ) -> None:
         self._rules = rules
-        super().__init__(source, format=format, header=header)
+        super().__init__(source, format=format, header=header, header_row=header_row)
 
     def find_columns(
         self, row: Row, given: dict[str, str], header: bool | None
@@ -376,13 +421,13 @@ class _MappedTable(DelimitedTable):
             header = not chosen or any(name in names for name in chosen)
         if header and len(set(names)) < len(names):
             raise FileRefusedError(
-                f"{self.source.name}, line 1: two columns have one name: {quote_names(names)}."
+                f"{self.source.name}, line {self._first}: two columns have one name: {quote_names(names)}."
             )
         there = names if header else numbers
         try:
             return header, there, self._rules.map(there)
         except ColumnError as error:
-            raise FileRefusedError(f"{self.source.name}, line 1: {error}") from error
+            raise FileRefusedError(f"{self.source.name}, line {self._first}: {error}") from error
 
     def values(self, refuse: Refuse) -> Values:
         """The rows, each with the number of its line."""

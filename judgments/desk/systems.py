@@ -24,6 +24,7 @@ from annotation.services import staged_files
 from annotation.services.importing import ImportRefusedError
 from annotation.services.staged_files import StagedFile
 from core.files.cells import cell, csv_text, map_columns
+from core.files.encodings import USUAL
 from core.files.reading import reading_lines
 from core.jobs.models import Job
 from core.projects.models import Project
@@ -39,7 +40,7 @@ from judgments.tasks import IMPORT
 from web.access import ProjectAccess, Role, on_project
 from web.cache import cached_rows
 from web.forms import LogReasonForm, read_form, run_action
-from web.job_pages import FilePreview, ImportPages, OptionsForm
+from web.job_pages import FilePreview, ImportPages, OptionsForm, posted_row
 from web.page_figures import read_and_order
 from web.pages import show, show_table
 from web.tables import Choices, Column, Grid, GridRequest, Words, page_of
@@ -331,14 +332,9 @@ class AnswersForm(OptionsForm[Options]):
     strict = forms.BooleanField(required=False, label="One bad line refuses the whole file")
     once = forms.UUIDField(widget=forms.HiddenInput, initial=uuid.uuid4)
 
-    def __init__(self, data: Any = None, *, columns: list[str], mapping: dict[str, str]) -> None:
+    def __init__(self, data: Any = None, *, seen: FilePreview) -> None:
         super().__init__(data, label_suffix="")
-        choices = [("", "not in the file"), *((name, name[:80]) for name in columns if name)]
-        self.columns = [f"column_{name}" for name in FIELDS] if columns else []
-        for name in FIELDS if columns else ():
-            self.fields[f"column_{name}"] = forms.ChoiceField(
-                choices=choices, required=False, initial=mapping.get(name, ""), label=_WORDS[name]
-            )
+        self.add_reading(_WORDS, seen)
 
     def groups(self) -> list[tuple[str, str, list[Any]]]:
         """Parts of the form: a heading, a sentence, fields."""
@@ -348,7 +344,13 @@ class AnswersForm(OptionsForm[Options]):
             (
                 "How to read it",
                 reading,
-                [self["format"], self["encoding"], self["no_header"], self["system"]],
+                [
+                    self["format"],
+                    self["encoding"],
+                    *self.reading_fields(),
+                    self["no_header"],
+                    self["system"],
+                ],
             ),
             *(
                 [("Which column holds what", "A query is found by its id, or by its text.", columns)]
@@ -364,8 +366,10 @@ class AnswersForm(OptionsForm[Options]):
         return Options(
             format=given["format"],
             encoding=given["encoding"],
+            sheet=given.get("sheet", ""),
             columns={name: given[f"column_{name}"] for name in FIELDS} if self.columns else {},
             header=False if given["no_header"] else None,
+            header_row=given["header_row"] or 0,
             system=given["system"].strip(),
             strict=given["strict"],
             keep_exact=given["keep_exact"],
@@ -405,22 +409,30 @@ class AnswerImports(ImportPages[StagedFile, Options]):
         return staged_files.staged(project=project, sha256=sha256)
 
     def first_options(self, post: QueryDict | None) -> Options:
-        """The format, and whether the first line of a table is an answer."""
+        """Format, encoding, sheet, row of names, and whether the first line of a table is an answer."""
         if post is None:
             return Options()
-        return Options(format=post.get("format", "auto"), header=False if "no_header" in post else None)
+        encoding = post.get("encoding", "")
+        return Options(
+            format=post.get("format", "auto"),
+            encoding=encoding if encoding in USUAL else "",
+            sheet=post.get("sheet", ""),
+            header=False if "no_header" in post else None,
+            header_row=posted_row(post),
+        )
 
     def look(self, file: StagedFile, options: Options) -> FilePreview:
         """Look at the first answers."""
         try:
             found = preview(file.path, name=file.name, options=options)
         except ImportRefusedError as error:
-            return FilePreview(None, str(error), error.columns, map_columns(error.columns, {}, NAMES))
-        return FilePreview(found, "", found.columns, found.mapping)
+            mapping = map_columns(error.columns, {}, NAMES)
+            return FilePreview(None, str(error), error.columns, mapping, error.sheets)
+        return FilePreview(found, "", found.columns, found.mapping, found.sheets)
 
     def form(self, post: QueryDict | None, seen: FilePreview) -> AnswersForm:
         """The form with a select per field."""
-        return AnswersForm(post, columns=seen.columns, mapping=seen.mapping)
+        return AnswersForm(post, seen=seen)
 
     def show_result(self, request: HttpRequest, access: ProjectAccess, job: Job) -> HttpResponse | None:
         """The report, also where the file had nothing new."""

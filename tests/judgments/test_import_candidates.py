@@ -1,6 +1,7 @@
 """Files of systems' answers become candidates, once, and every line that does not says why."""
 
 import json
+from io import StringIO
 
 import pytest
 from django.contrib.auth.models import User
@@ -72,6 +73,15 @@ def test_jsonl_names_queries_by_id_or_text_and_systems_by_a_member(run, oak, rom
         ("one", "q1", "Very old."), ("one", "q2", "Rome."), ("two", "q1", "Young."), ("two", "q2", "Milan."),
     ]  # fmt: skip
     assert list(Candidate.objects.order_by("pk").values_list("line", flat=True)) == [1, 2, 3, 4]
+
+
+def test_a_sheet_and_a_row_of_names_are_chosen(project, oak, tmp_path):
+    rows = {2: ["Answers of May"], 4: ["query_id", "system", "answer"], 5: ["q1", "one", "Old."]}
+    path = write_workbook(tmp_path / "answers.xlsx", {"About": [["text"]], "May": rows})
+    call_command("import-candidates", "reading", path, sheet="May", header_row=4, stdout=StringIO())
+    read_as = CandidateSource.objects.get().report["read_as"]
+    assert (read_as["sheet"], read_as["header_row"], read_as["encoding"]) == ("May", 4, None)
+    assert stored() == [("one", "q1", "Old.")]
 
 
 def test_the_report_says_how_the_file_was_read(run, oak, rome):

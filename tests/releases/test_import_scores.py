@@ -17,6 +17,7 @@ from judgments.models import Candidate, CandidateSource, ImportedScore, System
 from releases.manifest import verify
 from releases.models import PrivacyFinding, Release
 from releases.storage import fetched_folder
+from tests.workbooks import write_workbook
 
 pytestmark = pytest.mark.django_db
 TWO_SYSTEMS = [
@@ -70,6 +71,15 @@ def test_the_second_row_about_a_question_is_the_second_systems(tmp_path):
         ("boiling point of water", "system-2", "it is hot", 1.25),
         ("capital of italy", "system-2", "Milan", 1.0),
     ]
+
+
+def test_a_sheet_and_a_row_of_names_are_chosen(tmp_path):
+    sheet = [["Scores of May"], [], *TWO_SYSTEMS]
+    path = write_workbook(tmp_path / "scores.xlsx", {"About": [["text"]], "May": sheet})
+    options = ("--sheet", "May", "--header-row", "3")
+    read_as = json.loads(run(path, *options, "--json"))["read_as"]
+    assert (read_as["sheet"], read_as["header_row"], read_as["rows"]["used"]) == ("May", 3, 4)
+    assert "already; nothing changed" in run(path, *options)
 
 
 def test_the_report_says_how_the_file_was_read(tmp_path):

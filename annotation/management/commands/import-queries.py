@@ -44,6 +44,9 @@ class Command(BaseCommand):
             "--header", action="store_true", default=None, help="the first line names columns"
         )
         header.add_argument("--no-header", dest="header", action="store_false", help="it is data already")
+        header.add_argument(
+            "--header-row", type=int, default=0, metavar="N", help="which line or row names the columns"
+        )
         parser.add_argument(
             "--without", action="append", default=[], choices=RULES, help="a rule to switch off"
         )
@@ -157,6 +160,7 @@ def _options(given: dict[str, Any]) -> Options:
         sheet=given["sheet"],
         columns=pairs("--column", given["column"]),
         header=given["header"],
+        header_row=given["header_row"],
         without=tuple(given["without"]),
         words=words,
         shortest=given["shortest"],

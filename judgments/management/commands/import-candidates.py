@@ -31,6 +31,7 @@ class Command(BaseCommand):
         parser.add_argument("file", type=Path, nargs="?")
         parser.add_argument("--format", choices=FORMATS, default="auto")
         parser.add_argument("--encoding", default="", help="of the file; without it, it is guessed and said")
+        parser.add_argument("--sheet", default="", help="of a workbook (.xlsx); default: the first with data")
         parser.add_argument(
             "--system", default="", help="whose answers they are, in lines that do not say so"
         )
@@ -46,6 +47,9 @@ class Command(BaseCommand):
             "--header", action="store_true", default=None, help="the first line names columns"
         )
         header.add_argument("--no-header", dest="header", action="store_false", help="it is data already")
+        header.add_argument(
+            "--header-row", type=int, default=0, metavar="N", help="which line or row names the columns"
+        )
         parser.add_argument(
             "--keep-exact", action="store_true", help="have copies of a reference judged as well"
         )
@@ -137,8 +141,10 @@ def _options(given: dict[str, Any]) -> Options:
     return Options(
         format=given["format"],
         encoding=given["encoding"],
+        sheet=given["sheet"],
         columns=pairs("--column", given["column"], "FIELD=COLUMN"),
         header=given["header"],
+        header_row=given["header_row"],
         system=given["system"],
         strict=given["strict"],
         keep_exact=given["keep_exact"],

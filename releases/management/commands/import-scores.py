@@ -60,11 +60,15 @@ class Command(BaseCommand):
         )
         parser.add_argument("--format", choices=FORMATS, default="auto")
         parser.add_argument("--encoding", default="", help="of the file; without it, it is guessed and said")
+        parser.add_argument("--sheet", default="", help="of a workbook (.xlsx); default: the first with data")
         header = parser.add_mutually_exclusive_group()
         header.add_argument(
             "--header", action="store_true", default=None, help="the first line names columns"
         )
         header.add_argument("--no-header", dest="header", action="store_false", help="it is data already")
+        header.add_argument(
+            "--header-row", type=int, default=0, metavar="N", help="which line or row names the columns"
+        )
         parser.add_argument(
             "--formats",
             type=formats,
@@ -192,8 +196,10 @@ def _options(given: dict[str, Any]) -> Options:
     return Options(
         format=given["format"],
         encoding=given["encoding"],
+        sheet=given["sheet"],
         columns=_columns(given["column"]),
         header=given["header"],
+        header_row=given["header_row"],
         scale=given["scale"],
         systems=tuple(given["system_names"]),
         slug=given["project"],

@@ -172,6 +172,41 @@ def test_a_workbook_is_imported_from_the_sheet_that_is_chosen(manager, project, 
     assert (query.text, query.line, query.source.format) == ("wo ist sie", 2, "xlsx")
 
 
+def test_another_sheet_and_a_row_of_names_have_their_columns_in_one_round(manager, project, tmp_path):  # noqa: F811
+    def chosen(page, name="text"):
+        found = re.search(rf'<select name="column_{name}".*?</select>', text(page), re.DOTALL)
+        return re.search(r'<option value="([^"]*)" selected', found[0])[1] if found else None
+
+    def sent(page, **more):
+        return {
+            **FORM,
+            **{name: page.context["form"][name].value() or "" for name in ("offered", "header_row")},
+            "column_count": "",
+            "column_text": chosen(page) or "",
+            **more,
+        }
+
+    bare = [["7", "who is he"]]
+    titled = {1: ["Questions of the lab"], 3: ["number", "Frage", "question"], 4: ["1", "a", "wo ist sie"]}
+    content = write_workbook(tmp_path / "log.xlsx", {"Bare": bare, "Titled": titled}).read_bytes()
+    place = upload(manager, content, name="log.xlsx").headers["Location"]
+    first = manager.get(place)
+    assert chosen(first) == "2"
+    page = manager.post(place, sent(first, sheet="Titled", header_row="3", look="1"))
+    assert (page.status_code, chosen(page)) == (200, "question")
+    assert [each.text for each in page.context["found"].records] == ["wo ist sie"]
+    unseen = manager.post(place, sent(first, sheet="Titled", header_row="3", start="1"))
+    assert "The columns are others now. Look at them, then import." in text(unseen)
+    assert not Job.objects.exists()
+    manager.post(place, sent(page, sheet="Titled", header_row="3", start="1"))
+    runner.run(job_id=Job.objects.get().pk)
+    query = Query.objects.get()
+    assert (query.text, query.line, query.source.report["read_as"]["header_row"]) == ("wo ist sie", 4, 3)
+    content = write_workbook(tmp_path / "titled.xlsx", {"Titled": titled, "Bare": bare}).read_bytes()
+    place = upload(manager, content, name="titled.xlsx").headers["Location"]
+    assert 'name="sheet"' in text(manager.get(place)), "also where its first sheet cannot be read"
+
+
 def test_quotas_belong_to_a_group_that_a_stratified_sample_opens(manager, project):  # noqa: F811
     page = text(manager.get(upload(manager).headers["Location"]))
     group = re.search(
