@@ -454,6 +454,8 @@ class Answers:
     mapping: dict[str, str]
     values: Callable[[Callable[[int, str], None]], Values]
     reading: Callable[[RowCounts], reading.Reading]
+    #: Sentences about what the last reading met that may be meant otherwise.
+    notes: Callable[[], list[str]] = list
     further: int = 0
 
     def rows(self, refuse: Refuse) -> Iterator[Row]:
@@ -556,6 +558,7 @@ def open_answers(
         table.mapping,
         table.values,
         table.reading,
+        table.notes,
     )
 
 

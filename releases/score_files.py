@@ -403,6 +403,8 @@ class ScoreTable:
     mapping: dict[str, str]
     values: Callable[[Callable[[int, str], None]], Values]
     reading: Callable[[RowCounts], Reading]
+    #: Sentences about what the last reading met that may be meant otherwise.
+    notes: Callable[[], list[str]]
 
     def rows(self, scale: Scale, refuse: Refuse) -> Iterator[ScoredRow]:
         """All rows in the order of the file; what cannot be taken is refused."""
@@ -481,4 +483,5 @@ def open_table(
         table.mapping,
         table.values,
         table.reading,
+        table.notes,
     )

@@ -162,10 +162,11 @@ class OptionsForm(forms.Form, Generic[OptionsT]):
         offered = hashlib.sha256(json.dumps(seen.columns).encode()).hexdigest()[:16]
         self.fields["offered"] = forms.CharField(widget=forms.HiddenInput, required=False, initial=offered)
         if self.is_bound and self.data.get("offered", offered) != offered:
-            self.found_again, self.data = True, self.data.copy()
-            self.data["offered"] = offered
+            posted = cast("QueryDict", self.data).copy()
+            posted["offered"] = offered
             for name in words:
-                self.data[f"column_{name}"] = seen.mapping.get(name, "")
+                posted[f"column_{name}"] = seen.mapping.get(name, "")
+            self.found_again, self.data = True, posted
 
     def reading_fields(self) -> list[forms.BoundField]:
         """Which sheet and which row are read."""

@@ -39,7 +39,7 @@ from core.files.refusals import (
     UnmappedError,
     ignore,
 )
-from core.files.tables import BATCH, BLANK, DelimitedTable, Row, reading_of
+from core.files.tables import BATCH, BLANK, DelimitedTable, Row, note_short_rows, reading_of
 from core.files.text_source import TextSource
 
 _SIXTY_FOUR_BITS = 2**64 - 1
@@ -141,8 +141,9 @@ _WANTS = {
 
 
 def hints_of(reader: Reader, given: Mapping[str, str], refusals: Refusals) -> list[str]:
-    """What a person may want to read otherwise: columns that refuse lines, and turns that are not read."""
-    return [*refused_fields(reader, given, refusals), *_unread_turns(reader, given)]
+    """What a person may want to read otherwise: columns that refuse lines, unread turns, short rows."""
+    short = note_short_rows(getattr(reader, "short_rows", 0))
+    return [*refused_fields(reader, given, refusals), *_unread_turns(reader, given), *short]
 
 
 def _unread_turns(reader: Reader, given: Mapping[str, str]) -> list[str]:
@@ -287,8 +288,8 @@ class TableReader(DelimitedTable, Reader):
         if row in BLANK:
             return None
         if len(row) != self.width:
-            hint = " A text with the separator in it must be quoted." if len(row) > self.width else ""
-            refuse(line, f"The line has {len(row)} columns instead of {self.width}.{hint}")
+            what = f"The line has {len(row)} columns instead of {self.width}."
+            refuse(line, f"{what} A text with the separator in it must be quoted.")
             return None
         values = {ours: row[place] for ours, place in self.places.items()}
         extra = {name: row[place] for place, name in self._others if row[place]} if self.header else {}
@@ -319,6 +320,7 @@ class TableReader(DelimitedTable, Reader):
             return 0 < line <= last
 
         for rows, numbers in self.all_rows(refuse, _FEW, has_wanted):
+            self.fill(rows)
             while rows and 0 < line <= numbers[-1]:
                 record = self._record(rows[numbers.index(line)], line, refuse)
                 line = next(left, 0)

@@ -33,7 +33,7 @@ Row = list[str]
 #: Rows that are given at a time.
 BATCH = 20_000
 #: Characters of a quoted field.
-_LONGEST_FIELD = 1 << 17
+LONGEST_FIELD = 1 << 20
 #: What a blank line is read as.
 BLANK: tuple[Row, ...] = ([], [""])
 
@@ -59,6 +59,27 @@ def find_delimiter(
     return max(DELIMITERS, key=fit)
 
 
+def why_malformed(error: csv.Error, longest_field: int) -> str:
+    """What is wrong with a row that the csv module, being strict, does not read, and what to do."""
+    if "field larger" in str(error):
+        return f"a cell has more than {longest_field:,} characters, or a quotation mark never closes."
+    if "unexpected end" in str(error):
+        return (
+            "a quotation mark opens here and never closes. Close it, or double it where it belongs to "
+            "the text."
+        )
+    return (
+        'a quoted cell goes on after its closing mark. Quotation marks inside a cell are doubled (""), '
+        'not written \\".'
+    )
+
+
+def note_short_rows(count: int) -> list[str]:
+    """A sentence about rows without their last, empty cells, which spreadsheets leave out; or none."""
+    rows = "1 row ends" if count == 1 else f"{count:,} rows end"
+    return [f"{rows} before the head does: the missing cells are empty."] if count else []
+
+
 class DelimitedTable(ABC):
     """A CSV or TSV file as rows of text. TSV has no quoting, as query logs and TREC files are written.
 
@@ -81,6 +102,8 @@ class DelimitedTable(ABC):
                 "Say one of both."
             )
         self.source, self._above = source, header_row - 1
+        #: Rows that ended before the first one does, of the last reading to the end.
+        self.short_rows = 0
         self.format = format
         self.delimiter = "," if source.workbook else "\t" if format == "tsv" else ""
         self._first, row = self._first_row()
@@ -128,21 +151,15 @@ class DelimitedTable(ABC):
                 f"{self.source.name}: the sheet {self.source.workbook.sheet!r} is empty"
                 f"{f' from row {self._above + 1} on' if self._above > 0 else ''}."
             )
-        number, first = self._first_line()
-        self.delimiter = self.delimiter or _delimiter(first)
-        try:
-            return number, next(self._split([first]), [])
-        except csv.Error as error:
-            raise FileRefusedError(
-                f"{self.source.name}: the first line that is not empty cannot be read ({error}). "
-                "Write the names of the columns there, or one row."
-            ) from error
-
-    def _first_line(self) -> tuple[int, str]:
-        for number, text in self._chunks(ignore):
-            for place, line in enumerate(StringIO(text, newline="\n")):
-                if line.strip():
-                    return number + place, line.rstrip("\n")
+        lines = chain.from_iterable(StringIO(text, newline="\n") for _line, text in self._chunks(ignore))
+        for number, first in enumerate(lines, 1):
+            if first.strip():
+                self.delimiter = self.delimiter or _delimiter(first)
+                try:
+                    return number, next(self._split(chain([first], lines)))
+                except csv.Error as error:
+                    why = why_malformed(error, LONGEST_FIELD)
+                    raise FileRefusedError(f"{self.source.name}, line {number}: {why}") from error
         below = f" from line {self._above + 1} on" if self._above > 0 else ""
         raise FileRefusedError(f"{self.source.name} has no line that can be read{below}.")
 
@@ -158,19 +175,30 @@ class DelimitedTable(ABC):
 
     def _split(self, lines: Iterable[str]) -> "_csv.Reader":
         quoting = csv.QUOTE_NONE if self.format == "tsv" else csv.QUOTE_MINIMAL
-        return csv_reader(lines, self.delimiter, longest_field=_LONGEST_FIELD, quoting=quoting)
+        return csv_reader(lines, self.delimiter, longest_field=LONGEST_FIELD, quoting=quoting, strict=True)
 
     def rows(self, refuse: Refuse) -> Iterator[tuple[list[Row], list[int] | range]]:
         """Rows with the numbers of their lines, many at a time, without the header."""
-        skip = self.header
+        skip, short_rows = self.header, 0
         for rows, numbers in self.all_rows(refuse):
+            begin = 0
+            if skip:
+                begin = next((at for at, row in enumerate(rows, 1) if row not in BLANK), 0)
+                skip = not begin
             if not skip:
-                yield rows, numbers
-                continue
-            at = next((at for at, row in enumerate(rows) if row not in BLANK), -1)
-            if at >= 0:
-                skip = False
-                yield rows[at + 1 :], numbers[at + 1 :]
+                below = rows[begin:] if begin else rows
+                short_rows += self.fill(below)
+                yield below, numbers[begin:]
+        self.short_rows = short_rows
+
+    def fill(self, rows: list[Row]) -> int:
+        """Give rows their last, empty cells, which spreadsheets leave out; how many lacked some."""
+        if min(map(len, rows), default=self.width) >= self.width:
+            return 0
+        short = [row for row in rows if len(row) < self.width and row not in BLANK]
+        for row in short:
+            row.extend([""] * (self.width - len(row)))
+        return len(short)
 
     def all_rows(
         self, refuse: Refuse, step: int = 0, wanted: Callable[[int, int], bool] | None = None
@@ -216,21 +244,20 @@ class DelimitedTable(ABC):
         while True:
             before = line + reader.line_num
             rows: list[Row] = []
-            trouble = ""
+            trouble = None
             try:
                 rows.extend(islice(reader, BATCH))  # keeps what came before an error
             except csv.Error as error:
-                trouble = str(error)
+                trouble = error
             after = line + reader.line_num
             numbers: list[int] | range = range(before, after)
             if trouble or after - before != len(rows):
                 numbers = _numbers(rows, before)
             if trouble:
                 start = numbers[-1] + 1 + _ends_in(rows[-1]) if rows else before
-                refuse(
-                    start,
-                    f"A field that begins here does not end ({trouble}); lines up to {after - 1} are lost.",
-                )
+                why = why_malformed(trouble, LONGEST_FIELD)
+                lost = f" Lines up to {after - 1} are lost." if after - 1 > start else ""
+                refuse(start, f"{why[0].upper()}{why[1:]}{lost}")
             if rows:
                 yield rows, numbers
             elif not trouble:
@@ -328,6 +355,8 @@ class ValueTable:
     mapping: dict[str, str]
     values: Callable[[Refuse], Values]
     reading: Callable[[RowCounts], Reading]
+    #: Sentences about what the last reading met that may be meant otherwise.
+    notes: Callable[[], list[str]] = list
 
 
 def check_format(source: TextSource, format: str, formats: Mapping[str, str]) -> None:
@@ -392,6 +421,7 @@ def read_table(
         table.mapping,
         table.values,
         table.reading,
+        lambda: note_short_rows(table.short_rows),
     )
 
 
@@ -437,8 +467,8 @@ class _MappedTable(DelimitedTable):
                 if len(row) == self.width:
                     yield line, {ours: row[place] for ours, place in places}
                 elif row not in BLANK:
-                    hint = " Quote a text that has the separator in it." if len(row) > self.width else ""
-                    refuse(line, f"The line has {len(row)} columns instead of {self.width}.{hint}")
+                    what = f"The line has {len(row)} columns instead of {self.width}."
+                    refuse(line, f"{what} Quote a text that has the separator in it.")
 
 
 def _read_objects(source: TextSource, format: str, rules: ColumnRules) -> ValueTable:

@@ -376,6 +376,7 @@ def import_candidates(
                 "unit": answers.unit,
                 **encoding_of(source),
                 "read_as": answers.reading(tally.counts()).as_json(),
+                "hints": answers.notes(),
                 "query_out": sorting.out,
                 "without_reference": sorting.without_reference,
                 "further": answers.further,

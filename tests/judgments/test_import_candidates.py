@@ -337,6 +337,12 @@ def test_lines_that_cannot_be_read_are_refused_one_by_one(run, oak):
     assert report["records"] == 5
 
 
+def test_cells_that_are_missing_at_the_end_are_empty_counted_and_told(run, oak, rome):
+    report = run("query_id,system,answer,note\nq1,one,Old\nq2,one\n", "a.csv")
+    assert became(report) == {"new": 1, "empty": 1}
+    assert report["hints"] == ["2 rows end before the head does: the missing cells are empty."]
+
+
 def test_a_table_row_with_too_many_columns_is_refused(run, oak):
     report = run("query_id,system,answer\nq1,one,Old, very old\n", "a.csv")
     assert refusals(report) == [

@@ -321,6 +321,12 @@ def test_a_bad_row_refuses_the_file_with_line_field_and_remedy(tmp_path, row, wo
     assert said.endswith("Nothing was imported.")
 
 
+def test_cells_that_are_missing_at_the_end_are_empty_counted_and_told(tmp_path):
+    path = write(tmp_path / "s.csv", [["question", "answer", "score", "note"], ["capital", "Rome", "5"]])
+    assert "1 row ends before the head does: the missing cells are empty." in run(path)
+    assert scores() == [("capital", "system-1", "Rome", 5.0)]
+
+
 def test_ten_bad_rows_are_named_and_the_rest_counted(tmp_path):
     said = refused(write(tmp_path / "s.csv", [["question", "answer", "score"], *[["q", "a", "9"]] * 12]))
     assert said.count("is not on the scale") == 10

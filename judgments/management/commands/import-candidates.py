@@ -120,7 +120,7 @@ class Command(BaseCommand):
             self.stdout.write(f"{words:<{width}}  {number:>12,}")
         if "guess" in report["encoding_words"]:
             self.stdout.write(f"Encoding: {report['encoding_words']}. Another one: --encoding NAME.")
-        for line in reading_lines(report["read_as"]):
+        for line in [*reading_lines(report["read_as"]), *report["hints"]]:
             self.stdout.write(line)
         if not report["stored"] and not report["refused"]:
             self.stdout.write("Nothing was added: the project has all of these answers already.")

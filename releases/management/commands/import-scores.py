@@ -144,7 +144,7 @@ class Command(BaseCommand):
             self.stdout.write(f"{report['file']}: {report['format_words']}.")
             if "guess" in report["encoding_words"]:
                 self.stdout.write(f"Encoding: {report['encoding_words']}. Another one: --encoding NAME.")
-            for line in reading_lines(report["read_as"]):
+            for line in [*reading_lines(report["read_as"]), *report["hints"]]:
                 self.stdout.write(line)
             if report["simulated"]:
                 self.stdout.write(

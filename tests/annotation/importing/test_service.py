@@ -246,8 +246,10 @@ def test_passages_with_one_key_are_kept_apart(project, write):
 
 def test_a_preview_stores_nothing(write):
     found = preview(
-        write("a.csv", "Suche,Zahl\nwer ist er,2\nkaputt\n"), options=Options(columns={"text": "Suche"})
+        write("a.csv", "Suche,Zahl\nwer ist er,2\nkaputt,1,2\n"), options=Options(columns={"text": "Suche"})
     )
     assert ([each.text for each in found.records], found.columns) == (["wer ist er"], ["Suche", "Zahl"])
-    assert found.refusals == [(3, "The line has 1 columns instead of 2.")]
+    assert found.refusals == [
+        (3, "The line has 3 columns instead of 2. A text with the separator in it must be quoted.")
+    ]
     assert nothing_there()
