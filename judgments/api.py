@@ -534,6 +534,9 @@ class CandidateImportIn(Body):
     header: bool | None = None
     header_row: HeaderRow = 0
     system: str = Field("", max_length=100, description="For lines that name no system.")
+    systems_from: list[Annotated[str, Field(max_length=300)]] = Field(
+        default_factory=list, max_length=1000, description="Columns with the answers of a system each."
+    )
     strict: bool = Field(False, description="One bad line refuses the whole file.")
     keep_exact: bool = Field(False, description="Judge answers that are the same as a reference, too.")
 

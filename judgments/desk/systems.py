@@ -28,7 +28,7 @@ from core.files.encodings import USUAL
 from core.files.reading import reading_lines
 from core.jobs.models import Job
 from core.projects.models import Project
-from judgments.answer_files import FIELDS, FORMATS, LONGEST_SYSTEM, NAMES, RULES
+from judgments.answer_files import FIELDS, FORMATS, LONGEST_SYSTEM, NAMES, RULES, system_columns
 from judgments.models import Candidate, CandidateSource, System
 from judgments.selectors import candidates as selectors
 from judgments.selectors.candidates import AnswerScore, Filters, reference_texts
@@ -322,6 +322,11 @@ class AnswersForm(OptionsForm[Options]):
         label="Whose answers they are",
         help_text="The system's name, for lines that do not say it. Judges never see it.",
     )
+    systems_from = forms.CharField(
+        required=False,
+        label="Columns with a system each",
+        help_text="Their names with commas between, where a row has one answer of every system.",
+    )
     keep_exact = forms.BooleanField(
         required=False,
         label="Have answers judged that are the same as a reference, instead of setting them aside",
@@ -350,6 +355,7 @@ class AnswersForm(OptionsForm[Options]):
                     *self.reading_fields(),
                     self["no_header"],
                     self["system"],
+                    self["systems_from"],
                 ],
             ),
             *(
@@ -371,6 +377,7 @@ class AnswersForm(OptionsForm[Options]):
             header=False if given["no_header"] else None,
             header_row=given["header_row"] or 0,
             system=given["system"].strip(),
+            systems_from=system_columns(given["systems_from"]),
             strict=given["strict"],
             keep_exact=given["keep_exact"],
         )
@@ -419,6 +426,7 @@ class AnswerImports(ImportPages[StagedFile, Options]):
             sheet=post.get("sheet", ""),
             header=False if "no_header" in post else None,
             header_row=posted_row(post),
+            systems_from=system_columns(post.get("systems_from", "")),
         )
 
     def look(self, file: StagedFile, options: Options) -> FilePreview:

@@ -310,7 +310,11 @@ _BATCH = 500
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """How to read a file of answers. `system` names rows that name none; `keep_exact` judges copies too."""
+    """How to read a file of answers.
+
+    `system` names rows that name none. Each column of `systems_from` has the answers of the system of its
+    name. `keep_exact` judges copies too.
+    """
 
     format: str = "auto"
     encoding: str = ""
@@ -321,6 +325,7 @@ class Options:
     #: The row that names the columns; 0 for the first one that holds something.
     header_row: int = 0
     system: str = ""
+    systems_from: Sequence[str] = ()
     strict: bool = False
     keep_exact: bool = False
 
@@ -376,7 +381,8 @@ def import_candidates(
                 "unit": answers.unit,
                 **encoding_of(source),
                 "read_as": answers.reading(tally.counts()).as_json(),
-                "hints": answers.notes(),
+                "lines_read": answers.lines_read,
+                "hints": answers.hints(),
                 "query_out": sorting.out,
                 "without_reference": sorting.without_reference,
                 "further": answers.further,
@@ -407,6 +413,7 @@ def _opened(source: TextSource, options: Options) -> Answers:
         header=options.header,
         header_row=options.header_row,
         system=options.system,
+        systems_from=options.systems_from,
     )
 
 

@@ -380,6 +380,20 @@ def test_the_page_offers_the_sheets_and_a_row_of_names(manager, oak, tmp_path):
     assert Candidate.objects.get().text == "Very old."
 
 
+def test_columns_with_a_system_each_are_named_on_the_page(manager, oak):
+    place = upload(manager, "query_id,BM25,GPT\nq1,Old.,Very old.\n").headers["Location"]
+    page = manager.get(place)
+    assert "or which of them have the answers of a system each" in page.content.decode()
+    manager.post(place, {**fields_of(page), "systems_from": "BM25, GPT", "start": "1"})
+    run(job_id=Job.objects.get().pk)
+    assert set(Candidate.objects.values_list("system__name", "text")) == {
+        ("BM25", "Old."),
+        ("GPT", "Very old."),
+    }
+    report = manager.get(at("source", CandidateSource.objects.get().pk)).content.decode()
+    assert "Rows of the file: 1, each with an answer of 2 systems." in report
+
+
 def test_a_file_with_nothing_new_reports_so(manager, system, oak):
     make_candidate(system, oak, "Old.")
     place = upload(manager, "query_id,system,answer\nq1,copynet,Old.\n").headers["Location"]

@@ -12,12 +12,12 @@ from core.accounts.commandline import bar, pairs, user_named
 from core.files.reading import reading_lines
 from core.files.refusals import UnmappedError
 from core.projects.models import Project
-from judgments.answer_files import FIELDS, FORMATS
+from judgments.answer_files import FIELDS, FORMATS, system_columns
 from judgments.services.candidates import human_candidates
 from judgments.services.imports import Options, import_candidates
 
 _SHOWN = 10
-_HINT = "(--system NAME, --column FIELD=COLUMN)"
+_HINT = "(--system NAME, --column FIELD=COLUMN, --systems-from COLUMN,COLUMN)"
 
 
 class Command(BaseCommand):
@@ -34,6 +34,13 @@ class Command(BaseCommand):
         parser.add_argument("--sheet", default="", help="of a workbook (.xlsx); default: the first with data")
         parser.add_argument(
             "--system", default="", help="whose answers they are, in lines that do not say so"
+        )
+        parser.add_argument(
+            "--systems-from",
+            type=system_columns,
+            default=(),
+            metavar="COLUMN,COLUMN",
+            help="columns with the answers of a system each, which has the column's name",
         )
         parser.add_argument(
             "--column",
@@ -146,6 +153,7 @@ def _options(given: dict[str, Any]) -> Options:
         header=given["header"],
         header_row=given["header_row"],
         system=given["system"],
+        systems_from=given["systems_from"],
         strict=given["strict"],
         keep_exact=given["keep_exact"],
     )
