@@ -1,5 +1,6 @@
 """Files of systems' answers: formats, each line read and checked field by field, and what became of each."""
 
+import csv
 import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -9,22 +10,23 @@ from typing import Any, TypedDict
 
 from annotation.importing.records import id_of, quoted, texts_of
 from annotation.models import Answer
-from core.files.cells import map_columns, quote_names
+from core.files import reading
+from core.files.cells import ColumnError, map_columns, quote_names
 from core.files.json_objects import Object, check_storable, read_json_lines
 from core.files.refusals import MOST_LISTED, BadFieldError, FileRefusedError, RowCounts, UnmappedError
-from core.files.tables import ColumnRules, Values, read_table, settle_format
+from core.files.tables import ColumnRules, Values, read_table, reading_of, refuse_header_row, settle_format
 from core.files.text_source import TextSource
 from judgments.models import System
 
 #: Our fields, each with the names that are taken for it, the likeliest first.
 NAMES: dict[str, tuple[str, ...]] = {
-    "query_id": ("query_id", "qid", "question_id", "queryid", "id"),
-    "query": ("query", "question", "query_text", "q"),
-    "system": ("system", "system_name", "system_id", "model", "run"),
-    "text": ("answer", "text", "candidate", "answer_text", "prediction", "response", "candidate_answer"),
-    "opinion": ("opinion", "yes_no", "yesno", "yesno_answer", "opinion_label", "label"),
-    "entities": ("entities", "entity_answers", "spans"),
-    "context": ("context_turns", "history", "previous_turns"),
+    "query_id": ("query_id", *reading.NAMES["question_id"], "id"),
+    "query": ("query", *reading.NAMES["question"]),
+    "system": reading.NAMES["system"],
+    "text": ("answer", "text", *reading.NAMES["answer"]),
+    "opinion": ("opinion", *reading.NAMES["opinion"]),
+    "entities": reading.NAMES["entities"],
+    "context": reading.NAMES["context"],
 }
 FIELDS = tuple(NAMES)
 #: The longest answer that is taken: more than that nobody reads for a judgment.
@@ -432,6 +434,16 @@ FORMATS = {
     "tsv": "TSV",
     "dureader": "DuReader results",
 }
+#: Fields that every answer of a row shares, where a row has one of each system.
+_SHARED = ("query_id", "query", "context")
+
+
+def system_columns(text: str) -> tuple[str, ...]:
+    """The names in `COLUMN,COLUMN`; one that holds a comma is in quotation marks."""
+    names = next(csv.reader([text], skipinitialspace=True), [])
+    return tuple(name.strip() for name in names if name.strip())
+
+
 #: Told of a line that cannot be taken: its number, the field, why, and what to do.
 Refuse = Callable[[int, str, str, str], None]
 _NOT_READ = "line"
@@ -441,7 +453,8 @@ _NOT_READ = "line"
 class Answers:
     """A file that gives rows. `columns` and `mapping` say how it is read; `unit` is what its numbers count.
 
-    `further` counts answers of DuReader lines that give several: only the first is the system's.
+    `further` counts answers of DuReader lines that give several: only the first is the system's. Each of
+    `systems` is a column with its answers; `lines_read` counts the rows that they came from.
     """
 
     source: TextSource
@@ -452,54 +465,98 @@ class Answers:
     columns: list[str]
     mapping: dict[str, str]
     values: Callable[[Callable[[int, str], None]], Values]
+    reading: Callable[[RowCounts], reading.Reading]
+    #: Sentences about what the last reading met that may be meant otherwise.
+    notes: Callable[[], list[str]] = list
+    systems: Sequence[str] = ()
     further: int = 0
+    lines_read: int = 0
 
     def rows(self, refuse: Refuse) -> Iterator[Row]:
         """All rows in the order of the file; what cannot be taken is refused."""
 
         def unread(line: int, reason: str) -> None:
+            self.lines_read += 1
             refuse(line, _NOT_READ, reason, "")
 
-        self.further = 0
+        self.further = self.lines_read = 0
         for line, value in self.values(unread):
-            try:
-                if self.format == "dureader":
-                    row, further = row_of_result(value, line=line, system=self.system)
-                    self.further += further
+            self.lines_read += 1
+            for answer in self._answers_in(value):
+                try:
+                    if self.format == "dureader":
+                        row, further = row_of_result(answer, line=line, system=self.system)
+                        self.further += further
+                    else:
+                        row = row_of(answer, line=line, system=self.system)
+                except RowRefusedError as error:
+                    refuse(line, error.field, error.reason, error.remedy)
                 else:
-                    row = row_of(value, line=line, system=self.system)
-            except RowRefusedError as error:
-                refuse(line, error.field, error.reason, error.remedy)
-            else:
-                yield row
+                    yield row
+
+    def _answers_in(self, value: Object) -> list[Object]:
+        """One for each system that has a column, else the value itself."""
+        if not self.systems:
+            return [value]
+        shared = {name: value.get(name) for name in _SHARED}
+        return [
+            {**shared, "system": name, "text": value.get(f"text/{number}")}
+            for number, name in enumerate(self.systems)
+        ]
+
+    def hints(self) -> list[str]:
+        """What the last reading met that may be meant otherwise, in sentences."""
+        wide = f"Rows of the file: {self.lines_read:,}, each with an answer of {len(self.systems):,} systems."
+        return [*([wide] if self.systems else ()), *self.notes()]
 
 
 class _AnswerColumns(ColumnRules):
     """Columns of answers: the text, which query it answers, and which system gave it."""
 
-    def __init__(self, given: Mapping[str, str], system: str) -> None:
-        self._given, self._system = given, system
-        self.chosen = [theirs for theirs in given.values() if theirs]
+    def __init__(self, given: Mapping[str, str], system: str, systems: Sequence[str]) -> None:
+        self._given, self._system, self._systems = given, system, systems
+        self.chosen = [*(theirs for theirs in given.values() if theirs), *systems]
 
     def map(self, columns: Iterable[str]) -> dict[str, str]:
         """As given, the rest by the names that people use."""
-        return map_columns(columns, self._given, NAMES)
+        there = [column.strip() for column in columns]
+        if missing := [name for name in self._systems if name not in there]:
+            raise ColumnError(f"There is no column {missing[0]!r}; the file has: {quote_names(there)}.")
+        return self._map(there, self._given)
 
     def map_members(self, members: Sequence[str]) -> dict[str, str]:
         """What was given, as far as this object has it; a member that it lacks is none."""
         there = {ours: theirs if theirs in members else "" for ours, theirs in self._given.items()}
-        return map_columns(members, there, NAMES)
+        return self._map(members, there)
+
+    def _map(self, columns: Sequence[str], given: Mapping[str, str]) -> dict[str, str]:
+        if not self._systems:
+            return map_columns(columns, given, NAMES)
+        for ours, theirs in given.items():
+            if theirs and ours not in _SHARED:
+                raise ColumnError(
+                    f"The column {theirs!r} is chosen for the {ours} of each row, and columns with a system "
+                    "each are named, too. Choose one of both."
+                )
+        others = [name for name in columns if name not in self._systems]
+        names = {ours: NAMES[ours] for ours in _SHARED}
+        shared = map_columns(others, {ours: given[ours] for ours in _SHARED if ours in given}, names)
+        return shared | {f"text/{number}": name for number, name in enumerate(self._systems)}
 
     def check(self, source: TextSource, columns: list[str], mapping: Mapping[str, str]) -> None:
         """UnmappedError says which field has no column, and which columns there are."""
         has = f"{source.name} has {quote_names(columns)}."
-        if "text" not in mapping:
-            raise UnmappedError(f"Nothing holds the answer. {has} Say which of them does.", columns)
+        if "text" not in mapping and not self._systems:
+            raise UnmappedError(
+                f"Nothing holds the answer. {has} Say which of them does, or which of them have the answers of "
+                "a system each.",
+                columns,
+            )
         if "query_id" not in mapping and "query" not in mapping:
             raise UnmappedError(
                 f"Nothing names the query. {has} Say which of them holds its id or its text.", columns
             )
-        if "system" not in mapping and not self._system.strip():
+        if "system" not in mapping and not self._system.strip() and not self._systems:
             raise UnmappedError(
                 f"Nothing names the system. {has} Give its name, or say which of them holds it.", columns
             )
@@ -511,13 +568,22 @@ def open_answers(
     format: str = "auto",
     given: Mapping[str, str] | None = None,
     header: bool | None = None,
+    header_row: int = 0,
     system: str = "",
+    systems_from: Sequence[str] = (),
 ) -> Answers:
     """The file as rows. FileRefusedError where it cannot be read; UnmappedError where a field has no column.
 
     `given` maps our fields to columns or members, an empty one to none; `system` names rows that name none.
+    Each column of `systems_from` has the answers of the system of its name.
     """
-    rules = _AnswerColumns(given or {}, system)
+    if system.strip() and systems_from:
+        raise FileRefusedError(
+            f"{source.name}: a system is named for all rows, and a column for each system. Name one of both."
+        )
+    if len(set(systems_from)) < len(systems_from):
+        raise FileRefusedError(f"{source.name}: a column of {quote_names(systems_from)} is named twice.")
+    rules = _AnswerColumns(given or {}, system, systems_from)
 
     def of_object(head: str) -> str:
         first = _first_object(head)
@@ -525,17 +591,36 @@ def open_answers(
 
     format = settle_format(source, format, FORMATS, of_object)
     if format == "dureader":
+        refuse_header_row(source, FORMATS[format], header_row)
         if rules.chosen:
             raise FileRefusedError(f"{source.name}: DuReader results have members of their own; map none.")
         if not system.strip():
             raise UnmappedError(f"{source.name}: DuReader results do not name their system. Name it.", [])
         described = "DuReader results, a question per line"
         return Answers(
-            source, format, described, "line", system, [], {}, lambda refuse: read_json_lines(source, refuse)
+            source,
+            format,
+            described,
+            "line",
+            system,
+            [],
+            {},
+            lambda refuse: read_json_lines(source, refuse),
+            lambda rows: reading_of(source, {}, rows),
         )
-    table = read_table(source, format=format, header=header, rules=rules)
+    table = read_table(source, format=format, header=header, rules=rules, header_row=header_row)
     return Answers(
-        source, format, table.description, table.unit, system, table.columns, table.mapping, table.values
+        source,
+        format,
+        table.description,
+        table.unit,
+        system,
+        table.columns,
+        table.mapping,
+        table.values,
+        table.reading,
+        table.notes,
+        systems_from,
     )
 
 

@@ -13,6 +13,7 @@ from pydantic import BaseModel, Field
 from annotation.api.queries import ReasonIn
 from annotation.api.uploads import (
     Columns,
+    HeaderRow,
     LineName,
     Sha256,
     import_payload,
@@ -528,9 +529,14 @@ class CandidateImportIn(Body):
     upload: Sha256
     format: str = Field("auto", max_length=20)
     encoding: str = Field("", max_length=40)
+    sheet: str = Field("", max_length=200)
     columns: Columns = Field(default_factory=dict, description="Field -> column; empty: found out.")
     header: bool | None = None
+    header_row: HeaderRow = 0
     system: str = Field("", max_length=100, description="For lines that name no system.")
+    systems_from: list[Annotated[str, Field(max_length=300)]] = Field(
+        default_factory=list, max_length=1000, description="Columns with the answers of a system each."
+    )
     strict: bool = Field(False, description="One bad line refuses the whole file.")
     keep_exact: bool = Field(False, description="Judge answers that are the same as a reference, too.")
 

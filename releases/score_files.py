@@ -11,7 +11,8 @@ from annotation.importing import records
 from annotation.importing.records import Passage, normal, quoted
 from core.files.cells import AmbiguousNumberError, ColumnError, parse_flag, quote_names, with_point
 from core.files.json_objects import check_storable
-from core.files.refusals import BadFieldError, FileRefusedError
+from core.files.reading import NAMES, SHAPES, Reading, plain_name
+from core.files.refusals import BadFieldError, FileRefusedError, RowCounts
 from core.files.tables import FORMATS as READ_FORMATS
 from core.files.tables import ColumnRules, Values, read_table, settle_format
 from core.files.text_source import TextSource
@@ -285,8 +286,12 @@ class Options:
 
     format: str = "auto"
     encoding: str = ""
+    #: Of a workbook; empty for the first one that holds data.
+    sheet: str = ""
     columns: Mapping[str, Sequence[str]] = field(default_factory=dict)
     header: bool | None = None
+    #: The row that names the columns; 0 for the first one that holds something.
+    header_row: int = 0
     scale: Scale = field(default_factory=Scale)
     systems: tuple[str, ...] = ()
     slug: str = ""
@@ -301,6 +306,9 @@ class Options:
             "header": self.header,
             "scale": [self.scale.low, self.scale.high],
             "systems": list(self.systems),
+            # Not there where not named, as in what was stored before they could be.
+            **({"sheet": self.sheet} if self.sheet else {}),
+            **({"header_row": self.header_row} if self.header_row else {}),
         }
 
 
@@ -308,50 +316,22 @@ class Options:
 
 #: Fields that one column holds, each with the names that are taken for it, the likeliest first.
 ONE: dict[str, tuple[str, ...]] = {
-    "query_id": ("query_id", "qid", "question_id", "queryid"),
-    "query": ("query", "question", "query_text", "question_text", "prompt", "q"),
-    "system": ("system", "model", "system_name", "model_name", "system_id", "run"),
-    "answer": (
-        "answer",
-        "candidate",
-        "response",
-        "prediction",
-        "candidate_answer",
-        "system_answer",
-        "hypothesis",
-        "output",
-        "text",
-    ),
-    "score": (
-        "score",
-        "scores",
-        "mean",
-        "mean_score",
-        "score_mean",
-        "human",
-        "human_score",
-        "human_scores",
-        "human_mean",
-        "human_judgment",
-        "human_judgement",
-        "correctness",
-        "average",
-        "avg",
-    ),
+    "query_id": ("query_id", *NAMES["question_id"]),
+    "query": ("query", *NAMES["question"]),
+    "system": NAMES["system"],
+    "answer": (*NAMES["answer"], "text"),
+    # A `rating` is one person's, as `rating1` is.
+    "score": tuple(name for name in NAMES["score"] if name != "rating"),
     "n": ("n", "n_ratings", "num_ratings", "n_judgments", "raters"),
-    "type": ("type", "query_type", "question_type"),
-    "context": ("context_turns", "history", "previous_turns"),
-    "simulated": ("simulated", "is_simulated"),
+    "type": NAMES["type"],
+    "context": NAMES["context"],
+    "simulated": NAMES["simulated"],
 }
 #: Fields that several columns may hold together, each with the shape of their names.
 SEVERAL: dict[str, re.Pattern[str]] = {
-    "references": re.compile(
-        r"(references?|refs?|gold|gold_(reference|answer)s?|reference_answers?|targets?)[ _-]?\d*"
-    ),
-    "passages": re.compile(r"(passages?|contexts?|paragraphs?|documents?)[ _-]?\d*"),
-    "ratings": re.compile(
-        r"ratings?|(ratings?|scores?|judges?|annotators?|workers?|raters?|humans?|human_scores?)[ _-]?\d+"
-    ),
+    "references": SHAPES["references"],
+    "passages": re.compile(r"(passages?|contexts?|paragraphs?|documents?)_?\d*"),
+    "ratings": re.compile(f"rating|{SHAPES['ratings'].pattern}"),
 }
 FIELDS = (*ONE, *SEVERAL)
 _BETWEEN = "/"
@@ -382,7 +362,7 @@ def mapped(columns: Iterable[str], given: Mapping[str, Sequence[str]]) -> dict[s
             taken.add(likely)
     for ours, shape in SEVERAL.items():
         if ours not in given:
-            fits = [name for name in there if name not in taken and shape.fullmatch(_plain(name))]
+            fits = [name for name in there if name not in taken and shape.fullmatch(plain_name(name))]
             found |= {_place(ours, number): name for number, name in enumerate(fits, 1)}
             taken.update(fits)
     return found
@@ -395,12 +375,8 @@ def several(values: Mapping[str, object], field: str) -> list[object]:
 
 
 def _likely(there: Sequence[str], known: Sequence[str], taken: set[str]) -> str | None:
-    by_name = {_plain(name): name for name in reversed(there) if name not in taken}
+    by_name = {plain_name(name): name for name in reversed(there) if name not in taken}
     return next((by_name[name] for name in known if name in by_name), None)
-
-
-def _plain(name: str) -> str:
-    return name.casefold().replace(" ", "_")
 
 
 def _place(field: str, number: int) -> str:
@@ -426,6 +402,9 @@ class ScoreTable:
     columns: list[str]
     mapping: dict[str, str]
     values: Callable[[Callable[[int, str], None]], Values]
+    reading: Callable[[RowCounts], Reading]
+    #: Sentences about what the last reading met that may be meant otherwise.
+    notes: Callable[[], list[str]]
 
     def rows(self, scale: Scale, refuse: Refuse) -> Iterator[ScoredRow]:
         """All rows in the order of the file; what cannot be taken is refused."""
@@ -480,15 +459,29 @@ class _ScoreColumns(ColumnRules):
 
 
 def open_table(
-    source: TextSource, *, format: str = "auto", given: Given | None = None, header: bool | None = None
+    source: TextSource,
+    *,
+    format: str = "auto",
+    given: Given | None = None,
+    header: bool | None = None,
+    header_row: int = 0,
 ) -> ScoreTable:
     """The file as rows; FileRefusedError where it cannot be read or a field has no column.
 
     `given` names the columns of fields, an empty list keeps one from being looked for. Without `header` the
-    first row of a table names the columns, unless columns are chosen by their numbers from 1.
+    first row of a table, or `header_row`, names the columns, unless they are chosen by their numbers from 1.
     """
     format = settle_format(source, format, FORMATS)
-    table = read_table(source, format=format, header=header, rules=_ScoreColumns(given or {}))
+    rules = _ScoreColumns(given or {})
+    table = read_table(source, format=format, header=header, rules=rules, header_row=header_row)
     return ScoreTable(
-        source, format, table.description, table.unit, table.columns, table.mapping, table.values
+        source,
+        format,
+        table.description,
+        table.unit,
+        table.columns,
+        table.mapping,
+        table.values,
+        table.reading,
+        table.notes,
     )

@@ -393,6 +393,8 @@ class Store:
             "further": self.spool.further,
             "simulated": self.spool.simulated,
             **encoding_of(self.table.source),
+            "read_as": self.table.reading(self.spool.counts()).as_json(),
+            "hints": self.table.notes(),
             "counts": self.spool.counts().as_json(),
             "systems": self.spool.per_system(),
         }
@@ -529,13 +531,26 @@ def import_scores(
 
     try:
         with tempfile.TemporaryDirectory(dir=room, prefix="scores-") as folder:
-            source = TextSource(path, name=name, encoding=options.encoding, limits=limits, progress=at)
+            source = TextSource(
+                path,
+                name=name,
+                encoding=options.encoding,
+                sheet=options.sheet,
+                limits=limits,
+                progress=at,
+            )
             before, digest = path.stat(), fingerprint(path)
             there = _there(digest, options)
             if there is not None:
                 return there
             _checked(options)
-            table = open_table(source, format=options.format, given=options.columns, header=options.header)
+            table = open_table(
+                source,
+                format=options.format,
+                given=options.columns,
+                header=options.header,
+                header_row=options.header_row,
+            )
             _consistent(table, options)
             with Spool(Path(folder), named="system" in table.mapping, names=options.systems) as spool:
                 _read(table, options.scale, spool)

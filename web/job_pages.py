@@ -3,6 +3,8 @@
 An app has one object of a subclass and puts its `paths` among its addresses.
 """
 
+import hashlib
+import json
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -134,6 +136,41 @@ class OptionsForm(forms.Form, Generic[OptionsT]):
     """
 
     columns: list[str]
+    #: The columns of the file are others than those that were chosen from, so they were found once more.
+    found_again = False
+
+    def add_reading(self, words: Mapping[str, str], seen: "FilePreview") -> None:
+        """Fields for the sheet and the row of names, and one for each of our fields, labelled by `words`."""
+        if len(seen.sheets) > 1:
+            self.fields["sheet"] = forms.ChoiceField(
+                choices=[("", "the first one with data"), *((name, name) for name in seen.sheets)],
+                required=False,
+                label="Sheet",
+            )
+        self.fields["header_row"] = forms.IntegerField(
+            min_value=1,
+            required=False,
+            label="Row that names the columns",
+            help_text="Where a title is above it. Else it is the first row that holds something.",
+        )
+        choices = [("", "not in the file"), *((name, name[:80]) for name in seen.columns if name)]
+        self.columns = [f"column_{name}" for name in words] if seen.columns else []
+        for name, label in words.items() if seen.columns else ():
+            self.fields[f"column_{name}"] = forms.ChoiceField(
+                choices=choices, required=False, initial=seen.mapping.get(name, ""), label=label
+            )
+        offered = hashlib.sha256(json.dumps(seen.columns).encode()).hexdigest()[:16]
+        self.fields["offered"] = forms.CharField(widget=forms.HiddenInput, required=False, initial=offered)
+        if self.is_bound and self.data.get("offered", offered) != offered:
+            posted = cast("QueryDict", self.data).copy()
+            posted["offered"] = offered
+            for name in words:
+                posted[f"column_{name}"] = seen.mapping.get(name, "")
+            self.found_again, self.data = True, posted
+
+    def reading_fields(self) -> list[forms.BoundField]:
+        """Which sheet and which row are read."""
+        return [self[name] for name in ("sheet", "header_row") if name in self.fields]
 
     def options(self) -> OptionsT:
         """The form as the service wants it."""
@@ -153,6 +190,12 @@ class FilePreview:
     columns: list[str]
     mapping: dict[str, str]
     sheets: list[str] = field(default_factory=list)
+
+
+def posted_row(post: QueryDict) -> int:
+    """The row of names that a form has; 0 where it has none, or nothing that is a row."""
+    row = post.get("header_row", "")
+    return int(row) if row.isascii() and row.isdigit() else 0
 
 
 class ImportPages(JobPages, Generic[FileT, OptionsT]):
@@ -241,7 +284,9 @@ class ImportPages(JobPages, Generic[FileT, OptionsT]):
             if form.is_valid():
                 seen = self.look(file, form.options())
                 if seen.found is not None and "start" in request.POST:
-                    return self._start(request, access, file, form)
+                    if not form.found_again:
+                        return self._start(request, access, file, form)
+                    form.add_error(None, "The columns are others now. Look at them, then import.")
                 if seen.trouble:
                     form.add_error(None, seen.trouble)
         return show(

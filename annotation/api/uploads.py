@@ -34,6 +34,11 @@ Columns = Annotated[
 ]
 
 
+HeaderRow = Annotated[
+    int, Field(ge=0, le=1_000_000, description="The row that names the columns; 0: the first with content.")
+]
+
+
 class UploadName(BaseModel):
     """What its sender calls the file; its ending says what is in it."""
 
@@ -69,6 +74,7 @@ class QueryImportIn(Body):
     sheet: str = Field("", max_length=200)
     columns: Columns = Field(default_factory=dict, description="Field -> column; empty: found out.")
     header: bool | None = None
+    header_row: HeaderRow = 0
     without: list[Annotated[str, Field(max_length=40)]] = Field(
         default_factory=list, max_length=40, description="Rules of screening to switch off."
     )

@@ -1,7 +1,7 @@
 """Imports of queries on the desk, and the report of a source."""
 
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
@@ -21,10 +21,11 @@ from annotation.services.importing import START_AT, ImportRefusedError, Options,
 from annotation.services.staged_files import StagedFile
 from annotation.tasks import IMPORT
 from core.files.encodings import USUAL
+from core.files.reading import reading_lines
 from core.jobs.models import Job
 from core.projects.models import Project
 from web.access import ProjectAccess, on_project
-from web.job_pages import FilePreview, ImportPages, OptionsForm
+from web.job_pages import FilePreview, ImportPages, OptionsForm, posted_row
 from web.pages import show
 
 # The form of an import: how to read the file, what to leave out, what to draw, where queries begin.
@@ -107,23 +108,9 @@ class ImportForm(OptionsForm[Options]):
     strict = forms.BooleanField(required=False, label="One bad line refuses the whole file")
     once = forms.UUIDField(widget=forms.HiddenInput, initial=uuid.uuid4)
 
-    def __init__(
-        self, data: Any = None, *, columns: list[str], mapping: dict[str, str], sheets: Sequence[str] = ()
-    ) -> None:
+    def __init__(self, data: Any = None, *, seen: FilePreview) -> None:
         super().__init__(data, label_suffix="")
-        self.sheets = ["sheet"] if len(sheets) > 1 else []
-        if self.sheets:
-            self.fields["sheet"] = forms.ChoiceField(
-                choices=[("", "the first one with data"), *((name, name) for name in sheets)],
-                required=False,
-                label="Sheet",
-            )
-        choices = [("", "not in the file"), *((name, name[:80]) for name in columns if name)]
-        self.columns = [f"column_{name}" for name in FIELDS] if columns else []
-        for name in FIELDS if columns else ():
-            self.fields[f"column_{name}"] = forms.ChoiceField(
-                choices=choices, required=False, initial=mapping.get(name, ""), label=_FIELD_WORDS[name]
-            )
+        self.add_reading(_FIELD_WORDS, seen)
         for name in _QUOTAS:
             self.fields[f"quota_{name}"] = forms.IntegerField(
                 min_value=0, max_value=MOST, required=False, label=name.capitalize()
@@ -133,9 +120,8 @@ class ImportForm(OptionsForm[Options]):
         """Parts of the form: a heading, a sentence, fields, a class; quotas show for a stratified sample."""
         columns = [self[name] for name in self.columns]
         quotas = [self[f"quota_{name}"] for name in _QUOTAS]
-        sheets = [self[name] for name in self.sheets]
         reading = "If this is not what the file holds, change it and look again."
-        how = [self["format"], self["encoding"], *sheets, *columns, self["strict"]]
+        how = [self["format"], self["encoding"], *self.reading_fields(), *columns, self["strict"]]
         return [
             ("How to read it", reading, how, "in-columns"),
             (
@@ -179,6 +165,7 @@ class ImportForm(OptionsForm[Options]):
             encoding=given["encoding"],
             sheet=given.get("sheet", ""),
             columns={name: given[f"column_{name}"] for name in FIELDS} if self.columns else {},
+            header_row=given["header_row"] or 0,
             without=tuple(given["without"]),
             shortest=given["shortest"],
             longest=given["longest"],
@@ -220,7 +207,7 @@ class QueryImports(ImportPages[StagedFile, Options]):
         return staged_files.staged(project=project, sha256=sha256)
 
     def first_options(self, post: QueryDict | None) -> Options:
-        """Format, encoding and sheet."""
+        """Format, encoding, sheet and row of names."""
         if post is None:
             return Options()
         encoding = post.get("encoding", "")
@@ -228,6 +215,7 @@ class QueryImports(ImportPages[StagedFile, Options]):
             format=post.get("format", "auto"),
             encoding=encoding if encoding in USUAL else "",
             sheet=post.get("sheet", ""),
+            header_row=posted_row(post),
         )
 
     def look(self, file: StagedFile, options: Options) -> FilePreview:
@@ -235,12 +223,12 @@ class QueryImports(ImportPages[StagedFile, Options]):
         try:
             found = preview(file.path, name=file.name, options=options)
         except ImportRefusedError as error:
-            return FilePreview(None, str(error), error.columns, {})
+            return FilePreview(None, str(error), error.columns, {}, error.sheets)
         return FilePreview(found, "", found.columns, found.mapping, found.sheets)
 
     def form(self, post: QueryDict | None, seen: FilePreview) -> ImportForm:
         """The form with a select per field."""
-        return ImportForm(post, columns=seen.columns, mapping=seen.mapping, sheets=seen.sheets)
+        return ImportForm(post, seen=seen)
 
     def upload_context(self, project: Project) -> Mapping[str, Any]:
         """What was imported before."""
@@ -259,6 +247,7 @@ IMPORTS = QueryImports()
 def source(request: HttpRequest, access: ProjectAccess, *, pk: int) -> HttpResponse:
     """What an import read, dropped, refused and drew; examples are for managers only."""
     row = get_object_or_404(QuerySource.objects.select_related("created_by"), pk=pk, project=access.project)
+    read_as = row.report.get("read_as")
     return show(
         request,
         "import_source.html",
@@ -267,6 +256,7 @@ def source(request: HttpRequest, access: ProjectAccess, *, pk: int) -> HttpRespo
         tab=_TAB,
         source=row,
         report=row.report,
+        read_as=reading_lines(read_as | {"rows": None}) if read_as else [],
         differences=list(differences_in_words(row.report)),
         nothing_new=nothing_new(row.report),
     )

@@ -11,7 +11,7 @@ from annotation.importing import datasets
 from annotation.importing.datasets import CastReader, DuReaderReader, MarcoReader, SquadReader
 from annotation.importing.formats import JsonLinesReader, JsonListReader, Reader, TableReader
 from core.files.refusals import FileRefusedError, ignore
-from core.files.tables import check_format
+from core.files.tables import check_format, refuse_header_row
 from core.files.text_source import TextSource
 
 FORMATS = {
@@ -37,17 +37,19 @@ def open_reader(
     format: str = "auto",
     given: Mapping[str, str] | None = None,
     header: bool | None = None,
+    header_row: int = 0,
 ) -> Reader:
     """A reader of the file; `room` is a folder for temporary files. FileRefusedError where none fits."""
     check_format(source, format, FORMATS)
     if source.workbook:
-        return TableReader(source, room, format="xlsx", given=given, header=header)
+        return TableReader(source, room, format="xlsx", given=given, header=header, header_row=header_row)
     head = _head(source)
     columnwise = _columnwise(head)
     if format == "auto":
         format = detect(head, source)
     if format in ("csv", "tsv"):
-        return TableReader(source, room, format=format, given=given, header=header)
+        return TableReader(source, room, format=format, given=given, header=header, header_row=header_row)
+    refuse_header_row(source, FORMATS[format], header_row)
     if given and format not in ("jsonl", "json"):
         raise FileRefusedError(f"{source.name} is {FORMATS[format]}, which has its own columns; give none.")
     if format == "jsonl":

@@ -28,16 +28,18 @@ from annotation.importing.records import (
 )
 from core.files.cells import ColumnError, map_columns, quote_names
 from core.files.json_objects import Object, check_storable, read_json_lines, read_json_list
+from core.files.reading import Reading, plain_name
 from core.files.refusals import (
     BadFieldError,
     FileRefusedError,
     Refusals,
     Refuse,
     RefuseRecord,
+    RowCounts,
     UnmappedError,
     ignore,
 )
-from core.files.tables import BATCH, BLANK, DelimitedTable, Row
+from core.files.tables import BATCH, BLANK, DelimitedTable, Row, note_short_rows, reading_of
 from core.files.text_source import TextSource
 
 _SIXTY_FOUR_BITS = 2**64 - 1
@@ -71,6 +73,10 @@ class Reader(ABC):
     def description(self) -> str:
         """The format in words."""
         return self.format
+
+    def reading(self, rows: RowCounts) -> Reading:
+        """How the file was read; a published data set has members of its own and no columns to find."""
+        return reading_of(self.source, {}, rows)
 
     @abstractmethod
     def records(self, refuse: RefuseRecord) -> Iterator[Record]:
@@ -135,8 +141,9 @@ _WANTS = {
 
 
 def hints_of(reader: Reader, given: Mapping[str, str], refusals: Refusals) -> list[str]:
-    """What a person may want to read otherwise: columns that refuse lines, and turns that are not read."""
-    return [*refused_fields(reader, given, refusals), *_unread_turns(reader, given)]
+    """What a person may want to read otherwise: columns that refuse lines, unread turns, short rows."""
+    short = note_short_rows(getattr(reader, "short_rows", 0))
+    return [*refused_fields(reader, given, refusals), *_unread_turns(reader, given), *short]
 
 
 def _unread_turns(reader: Reader, given: Mapping[str, str]) -> list[str]:
@@ -189,9 +196,12 @@ class TableReader(DelimitedTable, Reader):
         format: str,
         given: Mapping[str, str] | None = None,
         header: bool | None = None,
+        header_row: int = 0,
     ) -> None:
         Reader.__init__(self, source, room)
-        DelimitedTable.__init__(self, source, format=format, given=given, header=header)
+        DelimitedTable.__init__(
+            self, source, format=format, given=given, header=header, header_row=header_row
+        )
         self._others = [
             (place, name) for place, name in enumerate(self.columns) if place not in self.places.values()
         ]
@@ -212,10 +222,10 @@ class TableReader(DelimitedTable, Reader):
             else:
                 mapping = map_columns(numbers, given, FIELD_NAMES) if given else _by_place(row)
         except ColumnError as error:
-            raise FileRefusedError(f"{self.source.name}, line 1: {error}") from error
+            raise FileRefusedError(f"{self.source.name}, line {self._first}: {error}") from error
         if "text" not in mapping:
             raise UnmappedError(
-                f"{self.source.name}, line 1: no column holds the query; the columns are "
+                f"{self.source.name}, line {self._first}: no column holds the query; the columns are "
                 f"{quote_names(names)}. Name it: --column text=COLUMN.",
                 names if header else numbers,
             )
@@ -278,8 +288,8 @@ class TableReader(DelimitedTable, Reader):
         if row in BLANK:
             return None
         if len(row) != self.width:
-            hint = " A text with the separator in it must be quoted." if len(row) > self.width else ""
-            refuse(line, f"The line has {len(row)} columns instead of {self.width}.{hint}")
+            what = f"The line has {len(row)} columns instead of {self.width}."
+            refuse(line, f"{what} A text with the separator in it must be quoted.")
             return None
         values = {ours: row[place] for ours, place in self.places.items()}
         extra = {name: row[place] for place, name in self._others if row[place]} if self.header else {}
@@ -310,6 +320,7 @@ class TableReader(DelimitedTable, Reader):
             return 0 < line <= last
 
         for rows, numbers in self.all_rows(refuse, _FEW, has_wanted):
+            self.fill(rows)
             while rows and 0 < line <= numbers[-1]:
                 record = self._record(rows[numbers.index(line)], line, refuse)
                 line = next(left, 0)
@@ -324,8 +335,8 @@ def _looks_like_header(names: list[str], given: Mapping[str, str]) -> bool:
     if any(theirs in names for theirs in given.values() if theirs and not theirs.isdigit()):
         return True
     if given and all(theirs.isdigit() for theirs in given.values() if theirs):
-        return any(name.casefold().replace(" ", "_") in FIELD_NAMES["text"] for name in names)
-    found = [name.casefold().replace(" ", "_") in known for name in names]
+        return any(plain_name(name) in FIELD_NAMES["text"] for name in names)
+    found = [plain_name(name) in known for name in names]
     return any(found) or (len(names) > 1 and not any(name.isdigit() for name in names))
 
 
@@ -404,6 +415,10 @@ class JsonLinesReader(ObjectReader):
                 f"{quote_names(first)}. Name it: --column text=MEMBER.",
                 list(first),
             )
+
+    def reading(self, rows: RowCounts) -> Reading:
+        """How the file was read, by the members of all its objects."""
+        return reading_of(self.source, self._mappings, rows)
 
     def mapping_of(self, value: Object) -> dict[str, str]:
         """Which member holds which field; objects with the same members share it."""

@@ -9,17 +9,18 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from core.files.reading import NAMES
 from core.files.refusals import BadFieldError, RefuseRecord
 
 # Names of columns and members, ours and those that people use.
 
 #: Our fields, each with the names that are taken for it, the likeliest first.
 FIELD_NAMES: dict[str, tuple[str, ...]] = {
-    "text": ("query", "question", "text", "query_text", "utterance", "raw_utterance", "search_query", "q"),
+    "text": ("query", "question", "text", "utterance", "raw_utterance", "search_query", *NAMES["question"]),
     "count": ("count", "frequency", "freq", "occurrences", "query_count", "n"),
-    "id": ("id", "query_id", "qid", "question_id", "queryid"),
+    "id": ("id", "query_id", *NAMES["question_id"]),
     "type": ("type", "query_type", "answer_type", "class"),
-    "yes_no": ("yes_no", "yesno", "is_yes_no", "yes-no"),
+    "yes_no": ("yes_no", "yesno", "is_yes_no"),
     "conversation": (
         "conversation",
         "conversation_id",
@@ -35,7 +36,7 @@ FIELD_NAMES: dict[str, tuple[str, ...]] = {
     "passage_url": ("passage_url", "doc_url", "document_url"),
     "selected": ("is_selected", "selected"),
     "references": ("references", "answers", "reference_answers", "reference", "answer"),
-    "context": ("context_turns", "history", "previous_turns"),
+    "context": NAMES["context"],
 }
 FIELDS = tuple(FIELD_NAMES)
 

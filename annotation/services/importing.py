@@ -16,7 +16,7 @@ from django.utils import timezone
 from annotation.candidates import Region, choose
 from annotation.importing.datasets import MEMBER
 from annotation.importing.detect import open_reader
-from annotation.importing.formats import hints_of
+from annotation.importing.formats import Reader, hints_of
 from annotation.importing.records import Part, Record, query_digest, stored_record
 from annotation.importing.run import Survey, fetch, survey
 from annotation.importing.selection import LONGEST, SHORTEST, Design, SampledQuery, Screen
@@ -158,12 +158,12 @@ _STATUS = Query.Status
 class ImportRefusedError(Exception):
     """The file was not imported, and nothing of it is there; the message says why and what to do.
 
-    `columns` are those of a file in which none was found to hold the query.
+    `columns` are those of a file in which none was found to hold the query, `sheets` those of a workbook.
     """
 
-    def __init__(self, message: str, columns: Sequence[str] = ()) -> None:
+    def __init__(self, message: str, columns: Sequence[str] = (), sheets: Sequence[str] = ()) -> None:
         super().__init__(message)
-        self.columns = list(columns)
+        self.columns, self.sheets = list(columns), list(sheets)
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,6 +176,8 @@ class Options:
     sheet: str = ""
     columns: Mapping[str, str] = field(default_factory=dict)
     header: bool | None = None
+    #: The row that names the columns; 0 for the first one that holds something.
+    header_row: int = 0
     without: tuple[str, ...] = ()
     words: tuple[str, ...] | None = None
     shortest: int = SHORTEST
@@ -255,9 +257,7 @@ def import_queries(
                 progress=at,
             )
             sha256 = fingerprint(path)
-            reader = open_reader(
-                source, Path(folder), format=options.format, given=options.columns, header=options.header
-            )
+            reader = _opened(source, Path(folder), options)
             found = survey(
                 reader, screen=screen, design=options.design, room=Path(folder), strict=options.strict
             )
@@ -269,6 +269,7 @@ def import_queries(
                 "sha256": sha256,
                 "start_at": options.start_at,
                 **encoding_of(source),
+                "read_as": reader.reading(found.counts()).as_json(),
                 "hints": hints_of(reader, options.columns, found.refusals),
             }
             if options.rewrites:
@@ -276,13 +277,24 @@ def import_queries(
             if dry_run:
                 return report | {"stored": 0, "already_there": 0, "dry_run": True}
             progress(0, len(found.drawn), "Storing")
-            store = _Store(project, name, sha256, reader.format, options, report, actor, spool, progress)
+            store = _Store(project, name, sha256, reader, options, report, actor, spool, progress)
             (commit or _in_one_transaction)(store.run)
             return store.report
     except FileRefusedError as error:
         raise ImportRefusedError(str(error)) from error
     except OSError as error:
         raise ImportRefusedError(f"{name} could not be read: {error}.") from error
+
+
+def _opened(source: TextSource, room: Path, options: Options) -> Reader:
+    return open_reader(
+        source,
+        room,
+        format=options.format,
+        given=options.columns,
+        header=options.header,
+        header_row=options.header_row,
+    )
 
 
 def _in_one_transaction(run: Callable[[], int]) -> int:
@@ -327,14 +339,14 @@ class _Store:
         project: Project,
         name: str,
         sha256: str,
-        format: str,
+        reader: Reader,
         options: Options,
         report: dict[str, Any],
         actor: Any,
         spool: Path,
         progress: Progress,
     ) -> None:
-        self.project, self.name, self.sha256, self.format = project, name, sha256, format
+        self.project, self.name, self.sha256, self.reader = project, name, sha256, reader
         self.options, self.report, self.actor = options, report, actor
         self.spool, self.progress = spool, progress
         self.stored = self.already = self.curated = self.folded = 0
@@ -349,7 +361,7 @@ class _Store:
         source = QuerySource.objects.create(
             project=self.project,
             name=self.name,
-            format=self.format,
+            format=self.reader.format,
             sha256=self.sha256,
             options=self.options.kept(),
             created_by=self.actor,
@@ -364,8 +376,9 @@ class _Store:
                     f"{self.name}: another import brought in the same queries meanwhile. Import it again."
                 ) from error
             self.progress(self.stored + self.already, int(self.report["sampled"]), "Storing")
-        RowCounts(**self.report["counts"])
+        counts = RowCounts(**self.report["counts"])
         self.report |= {
+            "read_as": self.reader.reading(counts).as_json(),
             "source": source.pk,
             "stored": self.stored,
             "already_there": self.already,
@@ -513,12 +526,12 @@ def preview(path: Path, *, name: str = "", options: Options | None = None, size:
     refusals = Refusals(name or path.name)
     records: list[Record] = []
     read, whole = 0, True
+    sheets: list[str] = []
     try:
         with tempfile.TemporaryDirectory(prefix="import-") as folder:
             source = TextSource(path, name=name, encoding=options.encoding, sheet=options.sheet)
-            reader = open_reader(
-                source, Path(folder), format=options.format, given=options.columns, header=options.header
-            )
+            sheets = source.workbook.sheets if source.workbook else []
+            reader = _opened(source, Path(folder), options)
             for read, each in enumerate(reader.records(refusals.looking(LOOKED_AT)), 1):
                 if len(records) < size:
                     records.append(each)
@@ -528,9 +541,9 @@ def preview(path: Path, *, name: str = "", options: Options | None = None, size:
     except LookedEnoughError:
         whole = False
     except UnmappedError as error:
-        raise ImportRefusedError(str(error), error.columns) from error
+        raise ImportRefusedError(str(error), error.columns, sheets) from error
     except (FileRefusedError, BadFieldError) as error:
-        raise ImportRefusedError(str(error)) from error
+        raise ImportRefusedError(str(error), sheets=sheets) from error
     return Preview(
         format=reader.format,
         description=reader.description,
@@ -544,5 +557,5 @@ def preview(path: Path, *, name: str = "", options: Options | None = None, size:
         whole=whole,
         hints=hints_of(reader, options.columns, refusals),
         encoding=source.encoding_said,
-        sheets=source.workbook.sheets if source.workbook else [],
+        sheets=sheets,
     )

@@ -14,6 +14,8 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
+from core.files.reading import plain_name
+
 # Values of cells as tables write them: numbers with a decimal comma, yes and no.
 
 #: How tools write a value that is missing.
@@ -74,7 +76,7 @@ def map_columns(
             raise ColumnError(f"There is no column {theirs!r}; the file has: {quote_names(there)}.")
     found = {ours: theirs for ours, theirs in given.items() if theirs}
     taken = set(found.values())
-    by_name = {column.casefold().replace(" ", "_"): column for column in reversed(there)}
+    by_name = {plain_name(column): column for column in reversed(there)}
     for ours, known in names.items():
         if ours in given:
             continue

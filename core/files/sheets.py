@@ -26,7 +26,7 @@ from core.files.cells import quote_names
 from core.files.json_objects import read_json_lines, read_json_list
 from core.files.reading import Reading, plain_name
 from core.files.refusals import FileRefusedError, Refuse, RowCounts, ignore
-from core.files.tables import DELIMITERS, csv_reader, find_delimiter
+from core.files.tables import DELIMITERS, csv_reader, find_delimiter, note_short_rows, why_malformed
 from core.files.text_source import TextSource
 
 Records = Iterator[tuple[int, list[str]]]
@@ -103,10 +103,7 @@ class Sheet:
 
     def notes(self) -> list[str]:
         """What the last reading met that may be meant otherwise, in sentences."""
-        notes = []
-        if self.short_rows:
-            rows = "1 row ends" if self.short_rows == 1 else f"{self.short_rows:,} rows end"
-            notes.append(f"{rows} before the head does: the missing cells are empty.")
+        notes = note_short_rows(self.short_rows)
         if self._spread:
             notes.append(
                 "Cells that go over several lines and hold a separator, each read as one cell: "
@@ -159,7 +156,7 @@ class Sheet:
                     yield begins, cells
                 begins = ends + 1
         except csv.Error as error:
-            raise self.error(self._malformed(error), line=begins) from error
+            raise self.error(why_malformed(error, self.longest_cell), line=begins) from error
 
     def _look_at_spread(self, line: int, cells: list[str]) -> None:
         """Between two quotation marks that belong to texts, rows would go as one cell and unseen."""
@@ -198,20 +195,7 @@ class Sheet:
                 first, count_known, longest_field=self.longest_cell, skipinitialspace=True
             )
         except csv.Error as error:
-            raise self.error(self._malformed(error), line=number) from error
-
-    def _malformed(self, error: csv.Error) -> str:
-        if "field larger" in str(error):
-            return f"a cell has more than {self.longest_cell:,} characters, or a quotation mark never closes."
-        if "unexpected end" in str(error):
-            return (
-                "a quotation mark opens here and never closes. Close it, or double it where it belongs to "
-                "the text."
-            )
-        return (
-            'a quoted cell goes on after its closing mark. Quotation marks inside a cell are doubled (""), '
-            'not written \\".'
-        )
+            raise self.error(why_malformed(error, self.longest_cell), line=number) from error
 
     def _too_wide(self, cells: list[str], width: int) -> str:
         named = f"{width} column{'s' if width != 1 else ''}"

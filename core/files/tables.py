@@ -20,7 +20,8 @@ from typing import TYPE_CHECKING, Any
 
 from core.files.cells import ColumnError, quote_names
 from core.files.json_objects import read_json_lines, read_json_list
-from core.files.refusals import FileRefusedError, Refuse, ignore
+from core.files.reading import Reading
+from core.files.refusals import FileRefusedError, Refuse, RowCounts, ignore
 from core.files.text_source import TextSource
 from core.files.workbooks import Workbook
 
@@ -32,7 +33,7 @@ Row = list[str]
 #: Rows that are given at a time.
 BATCH = 20_000
 #: Characters of a quoted field.
-_LONGEST_FIELD = 1 << 17
+LONGEST_FIELD = 1 << 20
 #: What a blank line is read as.
 BLANK: tuple[Row, ...] = ([], [""])
 
@@ -58,11 +59,32 @@ def find_delimiter(
     return max(DELIMITERS, key=fit)
 
 
+def why_malformed(error: csv.Error, longest_field: int) -> str:
+    """What is wrong with a row that the csv module, being strict, does not read, and what to do."""
+    if "field larger" in str(error):
+        return f"a cell has more than {longest_field:,} characters, or a quotation mark never closes."
+    if "unexpected end" in str(error):
+        return (
+            "a quotation mark opens here and never closes. Close it, or double it where it belongs to "
+            "the text."
+        )
+    return (
+        'a quoted cell goes on after its closing mark. Quotation marks inside a cell are doubled (""), '
+        'not written \\".'
+    )
+
+
+def note_short_rows(count: int) -> list[str]:
+    """A sentence about rows without their last, empty cells, which spreadsheets leave out; or none."""
+    rows = "1 row ends" if count == 1 else f"{count:,} rows end"
+    return [f"{rows} before the head does: the missing cells are empty."] if count else []
+
+
 class DelimitedTable(ABC):
     """A CSV or TSV file as rows of text. TSV has no quoting, as query logs and TREC files are written.
 
     `given` maps fields to columns. `places` says in which column each field is, `width` how many columns
-    the first row has.
+    the first row has. Nothing above `header_row`, where one is named, is read.
     """
 
     def __init__(
@@ -72,12 +94,27 @@ class DelimitedTable(ABC):
         format: str,
         given: Mapping[str, str] | None = None,
         header: bool | None = None,
+        header_row: int = 0,
     ) -> None:
-        self.source = source
+        if header_row and header is False:
+            raise FileRefusedError(
+                f"{source.name}: row {header_row} is said to name the columns, and that no row does. "
+                "Say one of both."
+            )
+        self.source, self._above = source, header_row - 1
+        #: Rows that ended before the first one does, of the last reading to the end.
+        self.short_rows = 0
         self.format = format
         self.delimiter = "," if source.workbook else "\t" if format == "tsv" else ""
-        row: Row = self._first_row()
-        self.header, self.columns, self.mapping = self.find_columns(row, dict(given or {}), header)
+        self._first, row = self._first_row()
+        if header_row not in (0, self._first):
+            raise FileRefusedError(
+                f"{source.name}: row {header_row} is empty, so it names no columns. The next row that holds "
+                f"something is {self._first}."
+            )
+        self.header, self.columns, self.mapping = self.find_columns(
+            row, dict(given or {}), bool(header_row) or header
+        )
         self.width = len(row)
         self.places = {ours: self.columns.index(theirs) for ours, theirs in self.mapping.items()}
 
@@ -95,44 +132,73 @@ class DelimitedTable(ABC):
             return f"a workbook, sheet {self.source.workbook.sheet!r}, {named}"
         return f"{self.format.upper()}, {DELIMITERS[self.delimiter]}-separated, {named}"
 
-    def _first_row(self) -> Row:
+    def reading(self, rows: RowCounts) -> Reading:
+        """How it was read."""
+        return reading_of(
+            self.source,
+            {tuple(self.columns): self.mapping},
+            rows,
+            separator="" if self.source.workbook else self.delimiter,
+            header_row=self._first if self.header else 0,
+        )
+
+    def _first_row(self) -> tuple[int, Row]:
         """The first row that holds something; what separates its columns is found out by it."""
         if self.source.workbook:
-            for _number, row in self.source.workbook.rows():
-                return row
-            raise FileRefusedError(f"{self.source.name}: the sheet {self.source.workbook.sheet!r} is empty.")
-        first = self._first_line()
-        self.delimiter = self.delimiter or _delimiter(first)
-        try:
-            return next(self._split([first]), [])
-        except csv.Error as error:
+            for place, row in self._sheet_rows(self.source.workbook):
+                return place, row
             raise FileRefusedError(
-                f"{self.source.name}: the first line that is not empty cannot be read ({error}). "
-                "Write the names of the columns there, or one row."
-            ) from error
+                f"{self.source.name}: the sheet {self.source.workbook.sheet!r} is empty"
+                f"{f' from row {self._above + 1} on' if self._above > 0 else ''}."
+            )
+        lines = chain.from_iterable(StringIO(text, newline="\n") for _line, text in self._chunks(ignore))
+        for number, first in enumerate(lines, 1):
+            if first.strip():
+                self.delimiter = self.delimiter or _delimiter(first)
+                try:
+                    return number, next(self._split(chain([first], lines)))
+                except csv.Error as error:
+                    why = why_malformed(error, LONGEST_FIELD)
+                    raise FileRefusedError(f"{self.source.name}, line {number}: {why}") from error
+        below = f" from line {self._above + 1} on" if self._above > 0 else ""
+        raise FileRefusedError(f"{self.source.name} has no line that can be read{below}.")
 
-    def _first_line(self) -> str:
-        for _line, text in self.source.chunks(ignore):
-            for line in StringIO(text, newline="\n"):
-                if line.strip():
-                    return line.rstrip("\n")
-        raise FileRefusedError(f"{self.source.name} has no line that can be read.")
+    def _chunks(self, refuse: Refuse) -> Iterator[tuple[int, str]]:
+        """The text with lines above the header as empty ones, so that numbers stay right."""
+        for line, text in self.source.chunks(refuse):
+            lines = text.split("\n") if line <= self._above else []
+            above = min(self._above - line + 1, len(lines) - 1)
+            yield line, "\n".join([*[""] * above, *lines[above:]]) if lines else text
+
+    def _sheet_rows(self, workbook: Workbook) -> Iterator[tuple[int, Row]]:
+        return (each for each in workbook.rows() if each[0] > self._above)
 
     def _split(self, lines: Iterable[str]) -> "_csv.Reader":
         quoting = csv.QUOTE_NONE if self.format == "tsv" else csv.QUOTE_MINIMAL
-        return csv_reader(lines, self.delimiter, longest_field=_LONGEST_FIELD, quoting=quoting)
+        return csv_reader(lines, self.delimiter, longest_field=LONGEST_FIELD, quoting=quoting, strict=True)
 
     def rows(self, refuse: Refuse) -> Iterator[tuple[list[Row], list[int] | range]]:
         """Rows with the numbers of their lines, many at a time, without the header."""
-        skip = self.header
+        skip, short_rows = self.header, 0
         for rows, numbers in self.all_rows(refuse):
+            begin = 0
+            if skip:
+                begin = next((at for at, row in enumerate(rows, 1) if row not in BLANK), 0)
+                skip = not begin
             if not skip:
-                yield rows, numbers
-                continue
-            at = next((at for at, row in enumerate(rows) if row not in BLANK), -1)
-            if at >= 0:
-                skip = False
-                yield rows[at + 1 :], numbers[at + 1 :]
+                below = rows[begin:] if begin else rows
+                short_rows += self.fill(below)
+                yield below, numbers[begin:]
+        self.short_rows = short_rows
+
+    def fill(self, rows: list[Row]) -> int:
+        """Give rows their last, empty cells, which spreadsheets leave out; how many lacked some."""
+        if min(map(len, rows), default=self.width) >= self.width:
+            return 0
+        short = [row for row in rows if len(row) < self.width and row not in BLANK]
+        for row in short:
+            row.extend([""] * (self.width - len(row)))
+        return len(short)
 
     def all_rows(
         self, refuse: Refuse, step: int = 0, wanted: Callable[[int, int], bool] | None = None
@@ -145,7 +211,7 @@ class DelimitedTable(ABC):
         if self.source.workbook:
             yield from self._of_workbook(self.source.workbook, step, wanted)
             return
-        chunks = self.source.chunks(refuse)
+        chunks = self._chunks(refuse)
         quotes = self.format != "tsv"
         for line, text in chunks:
             if quotes and '"' in text:
@@ -163,7 +229,7 @@ class DelimitedTable(ABC):
         self, workbook: Workbook, step: int, wanted: Callable[[int, int], bool] | None
     ) -> Iterator[tuple[list[Row], list[int]]]:
         """Rows with their numbers in the sheet."""
-        found = workbook.rows()
+        found = self._sheet_rows(workbook)
         while some := list(islice(found, step)):
             numbers = [number for number, _ in some]
             if wanted is None or wanted(numbers[0], numbers[-1]):
@@ -178,25 +244,52 @@ class DelimitedTable(ABC):
         while True:
             before = line + reader.line_num
             rows: list[Row] = []
-            trouble = ""
+            trouble = None
             try:
                 rows.extend(islice(reader, BATCH))  # keeps what came before an error
             except csv.Error as error:
-                trouble = str(error)
+                trouble = error
             after = line + reader.line_num
             numbers: list[int] | range = range(before, after)
             if trouble or after - before != len(rows):
                 numbers = _numbers(rows, before)
             if trouble:
                 start = numbers[-1] + 1 + _ends_in(rows[-1]) if rows else before
-                refuse(
-                    start,
-                    f"A field that begins here does not end ({trouble}); lines up to {after - 1} are lost.",
-                )
+                why = why_malformed(trouble, LONGEST_FIELD)
+                lost = f" Lines up to {after - 1} are lost." if after - 1 > start else ""
+                refuse(start, f"{why[0].upper()}{why[1:]}{lost}")
             if rows:
                 yield rows, numbers
             elif not trouble:
                 return
+
+
+def reading_of(
+    source: TextSource,
+    shapes: Mapping[tuple[str, ...], Mapping[str, str]],
+    rows: RowCounts,
+    *,
+    separator: str = "",
+    header_row: int = 0,
+) -> Reading:
+    """How a file was read: `shapes` are the lists of names that it has, with which of them holds which field.
+
+    Fields that several columns hold are numbered behind a slash in it, and are one role.
+    """
+    columns: dict[str, dict[str, None]] = {}
+    for mapping in shapes.values():
+        for ours, theirs in mapping.items():
+            columns.setdefault(ours.partition("/")[0], {})[theirs] = None
+    used = set(chain.from_iterable(columns.values()))
+    return Reading(
+        encoding=None if source.workbook else source.encoding,
+        separator=separator or None,
+        sheet=source.workbook.sheet if source.workbook else None,
+        header_row=header_row or None,
+        columns={role: list(headers) for role, headers in columns.items()},
+        left_out=[name for name in dict.fromkeys(chain.from_iterable(shapes)) if name and name not in used],
+        rows=rows,
+    )
 
 
 def _delimiter(line: str) -> str:
@@ -261,6 +354,9 @@ class ValueTable:
     columns: list[str]
     mapping: dict[str, str]
     values: Callable[[Refuse], Values]
+    reading: Callable[[RowCounts], Reading]
+    #: Sentences about what the last reading met that may be meant otherwise.
+    notes: Callable[[], list[str]] = list
 
 
 def check_format(source: TextSource, format: str, formats: Mapping[str, str]) -> None:
@@ -297,24 +393,52 @@ def _detect_format(source: TextSource, of_object: Callable[[str], str] | None) -
     raise FileRefusedError(f"{source.name} has no line that can be read.")
 
 
-def read_table(source: TextSource, *, format: str, header: bool | None, rules: ColumnRules) -> ValueTable:
+def refuse_header_row(source: TextSource, format: str, header_row: int) -> None:
+    """FileRefusedError for a row of names in a file of objects."""
+    if header_row:
+        raise FileRefusedError(f"{source.name} is {format}, so no row names its columns. Name no header row.")
+
+
+def read_table(
+    source: TextSource, *, format: str, header: bool | None, rules: ColumnRules, header_row: int = 0
+) -> ValueTable:
     """The file in one of `FORMATS`, or the sheet of a workbook, as values; FileRefusedError if it is none.
 
-    Without `header` the first row names the columns, unless columns are chosen by their numbers from 1.
+    Without `header` the first row, or `header_row`, names the columns, unless columns are chosen by their
+    numbers from 1.
     """
     if format in ("jsonl", "json"):
+        refuse_header_row(source, FORMATS[format], header_row)
         return _read_objects(source, format, rules)
-    table = _MappedTable(source, format=format, header=header, rules=rules)
+    table = _MappedTable(source, format=format, header=header, rules=rules, header_row=header_row)
     rules.check(source, table.columns, table.mapping)
-    return ValueTable(source, format, table.description, "line", table.columns, table.mapping, table.values)
+    return ValueTable(
+        source,
+        format,
+        table.description,
+        "line",
+        table.columns,
+        table.mapping,
+        table.values,
+        table.reading,
+        lambda: note_short_rows(table.short_rows),
+    )
 
 
 class _MappedTable(DelimitedTable):
     """A CSV or TSV file, or a sheet, whose columns the rules find."""
 
-    def __init__(self, source: TextSource, *, format: str, header: bool | None, rules: ColumnRules) -> None:
+    def __init__(
+        self,
+        source: TextSource,
+        *,
+        format: str,
+        header: bool | None,
+        rules: ColumnRules,
+        header_row: int = 0,
+    ) -> None:
         self._rules = rules
-        super().__init__(source, format=format, header=header)
+        super().__init__(source, format=format, header=header, header_row=header_row)
 
     def find_columns(
         self, row: Row, given: dict[str, str], header: bool | None
@@ -327,13 +451,13 @@ class _MappedTable(DelimitedTable):
             header = not chosen or any(name in names for name in chosen)
         if header and len(set(names)) < len(names):
             raise FileRefusedError(
-                f"{self.source.name}, line 1: two columns have one name: {quote_names(names)}."
+                f"{self.source.name}, line {self._first}: two columns have one name: {quote_names(names)}."
             )
         there = names if header else numbers
         try:
             return header, there, self._rules.map(there)
         except ColumnError as error:
-            raise FileRefusedError(f"{self.source.name}, line 1: {error}") from error
+            raise FileRefusedError(f"{self.source.name}, line {self._first}: {error}") from error
 
     def values(self, refuse: Refuse) -> Values:
         """The rows, each with the number of its line."""
@@ -343,8 +467,8 @@ class _MappedTable(DelimitedTable):
                 if len(row) == self.width:
                     yield line, {ours: row[place] for ours, place in places}
                 elif row not in BLANK:
-                    hint = " Quote a text that has the separator in it." if len(row) > self.width else ""
-                    refuse(line, f"The line has {len(row)} columns instead of {self.width}.{hint}")
+                    what = f"The line has {len(row)} columns instead of {self.width}."
+                    refuse(line, f"{what} Quote a text that has the separator in it.")
 
 
 def _read_objects(source: TextSource, format: str, rules: ColumnRules) -> ValueTable:
@@ -358,7 +482,7 @@ def _read_objects(source: TextSource, format: str, rules: ColumnRules) -> ValueT
     except ColumnError as error:
         raise FileRefusedError(f"{source.name}: {error}") from error
     rules.check(source, list(first), mapping)
-    known: dict[tuple[str, ...], dict[str, str]] = {}
+    known = {tuple(first): mapping}
 
     def values(refuse: Refuse) -> Values:
         for line, value in read(source, refuse):
@@ -371,4 +495,13 @@ def _read_objects(source: TextSource, format: str, rules: ColumnRules) -> ValueT
             yield line, {ours: value.get(theirs) for ours, theirs in where.items()}
 
     unit = "record" if format == "json" else "line"
-    return ValueTable(source, format, FORMATS[format], unit, list(first), mapping, values)
+    return ValueTable(
+        source,
+        format,
+        FORMATS[format],
+        unit,
+        list(first),
+        mapping,
+        values,
+        lambda rows: reading_of(source, known, rows),
+    )

@@ -24,9 +24,11 @@ from annotation.services import staged_files
 from annotation.services.importing import ImportRefusedError
 from annotation.services.staged_files import StagedFile
 from core.files.cells import cell, csv_text, map_columns
+from core.files.encodings import USUAL
+from core.files.reading import reading_lines
 from core.jobs.models import Job
 from core.projects.models import Project
-from judgments.answer_files import FIELDS, FORMATS, LONGEST_SYSTEM, NAMES, RULES
+from judgments.answer_files import FIELDS, FORMATS, LONGEST_SYSTEM, NAMES, RULES, system_columns
 from judgments.models import Candidate, CandidateSource, System
 from judgments.selectors import candidates as selectors
 from judgments.selectors.candidates import AnswerScore, Filters, reference_texts
@@ -38,7 +40,7 @@ from judgments.tasks import IMPORT
 from web.access import ProjectAccess, Role, on_project
 from web.cache import cached_rows
 from web.forms import LogReasonForm, read_form, run_action
-from web.job_pages import FilePreview, ImportPages, OptionsForm
+from web.job_pages import FilePreview, ImportPages, OptionsForm, posted_row
 from web.page_figures import read_and_order
 from web.pages import show, show_table
 from web.tables import Choices, Column, Grid, GridRequest, Words, page_of
@@ -320,6 +322,11 @@ class AnswersForm(OptionsForm[Options]):
         label="Whose answers they are",
         help_text="The system's name, for lines that do not say it. Judges never see it.",
     )
+    systems_from = forms.CharField(
+        required=False,
+        label="Columns with a system each",
+        help_text="Their names with commas between, where a row has one answer of every system.",
+    )
     keep_exact = forms.BooleanField(
         required=False,
         label="Have answers judged that are the same as a reference, instead of setting them aside",
@@ -330,14 +337,9 @@ class AnswersForm(OptionsForm[Options]):
     strict = forms.BooleanField(required=False, label="One bad line refuses the whole file")
     once = forms.UUIDField(widget=forms.HiddenInput, initial=uuid.uuid4)
 
-    def __init__(self, data: Any = None, *, columns: list[str], mapping: dict[str, str]) -> None:
+    def __init__(self, data: Any = None, *, seen: FilePreview) -> None:
         super().__init__(data, label_suffix="")
-        choices = [("", "not in the file"), *((name, name[:80]) for name in columns if name)]
-        self.columns = [f"column_{name}" for name in FIELDS] if columns else []
-        for name in FIELDS if columns else ():
-            self.fields[f"column_{name}"] = forms.ChoiceField(
-                choices=choices, required=False, initial=mapping.get(name, ""), label=_WORDS[name]
-            )
+        self.add_reading(_WORDS, seen)
 
     def groups(self) -> list[tuple[str, str, list[Any]]]:
         """Parts of the form: a heading, a sentence, fields."""
@@ -347,7 +349,14 @@ class AnswersForm(OptionsForm[Options]):
             (
                 "How to read it",
                 reading,
-                [self["format"], self["encoding"], self["no_header"], self["system"]],
+                [
+                    self["format"],
+                    self["encoding"],
+                    *self.reading_fields(),
+                    self["no_header"],
+                    self["system"],
+                    self["systems_from"],
+                ],
             ),
             *(
                 [("Which column holds what", "A query is found by its id, or by its text.", columns)]
@@ -363,9 +372,12 @@ class AnswersForm(OptionsForm[Options]):
         return Options(
             format=given["format"],
             encoding=given["encoding"],
+            sheet=given.get("sheet", ""),
             columns={name: given[f"column_{name}"] for name in FIELDS} if self.columns else {},
             header=False if given["no_header"] else None,
+            header_row=given["header_row"] or 0,
             system=given["system"].strip(),
+            systems_from=system_columns(given["systems_from"]),
             strict=given["strict"],
             keep_exact=given["keep_exact"],
         )
@@ -404,22 +416,31 @@ class AnswerImports(ImportPages[StagedFile, Options]):
         return staged_files.staged(project=project, sha256=sha256)
 
     def first_options(self, post: QueryDict | None) -> Options:
-        """The format, and whether the first line of a table is an answer."""
+        """Format, encoding, sheet, row of names, and whether the first line of a table is an answer."""
         if post is None:
             return Options()
-        return Options(format=post.get("format", "auto"), header=False if "no_header" in post else None)
+        encoding = post.get("encoding", "")
+        return Options(
+            format=post.get("format", "auto"),
+            encoding=encoding if encoding in USUAL else "",
+            sheet=post.get("sheet", ""),
+            header=False if "no_header" in post else None,
+            header_row=posted_row(post),
+            systems_from=system_columns(post.get("systems_from", "")),
+        )
 
     def look(self, file: StagedFile, options: Options) -> FilePreview:
         """Look at the first answers."""
         try:
             found = preview(file.path, name=file.name, options=options)
         except ImportRefusedError as error:
-            return FilePreview(None, str(error), error.columns, map_columns(error.columns, {}, NAMES))
-        return FilePreview(found, "", found.columns, found.mapping)
+            mapping = map_columns(error.columns, {}, NAMES)
+            return FilePreview(None, str(error), error.columns, mapping, error.sheets)
+        return FilePreview(found, "", found.columns, found.mapping, found.sheets)
 
     def form(self, post: QueryDict | None, seen: FilePreview) -> AnswersForm:
         """The form with a select per field."""
-        return AnswersForm(post, columns=seen.columns, mapping=seen.mapping)
+        return AnswersForm(post, seen=seen)
 
     def show_result(self, request: HttpRequest, access: ProjectAccess, job: Job) -> HttpResponse | None:
         """The report, also where the file had nothing new."""
@@ -447,6 +468,7 @@ def _show_report(
 ) -> HttpResponse:
     counts = list(report.get("systems", {}).items())[:_MOST_SYSTEMS]
     systems = [(name, {rule: some.get(rule, 0) for rule in RULES}) for name, some in counts]
+    read_as = report.get("read_as")
     return show(
         request,
         "import_source.html",
@@ -455,5 +477,6 @@ def _show_report(
         tab=_TAB,
         source=row,
         report=report,
+        read_as=reading_lines(read_as | {"rows": None}) if read_as else [],
         systems=systems,
     )

@@ -310,13 +310,22 @@ _BATCH = 500
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """How to read a file of answers. `system` names rows that name none; `keep_exact` judges copies too."""
+    """How to read a file of answers.
+
+    `system` names rows that name none. Each column of `systems_from` has the answers of the system of its
+    name. `keep_exact` judges copies too.
+    """
 
     format: str = "auto"
     encoding: str = ""
+    #: Of a workbook; empty for the first one that holds data.
+    sheet: str = ""
     columns: Mapping[str, str] = field(default_factory=dict)
     header: bool | None = None
+    #: The row that names the columns; 0 for the first one that holds something.
+    header_row: int = 0
     system: str = ""
+    systems_from: Sequence[str] = ()
     strict: bool = False
     keep_exact: bool = False
 
@@ -350,7 +359,14 @@ def import_candidates(
 
     try:
         with tempfile.TemporaryDirectory(dir=room, prefix="candidates-") as folder:
-            source = TextSource(path, name=name, encoding=options.encoding, limits=limits, progress=at)
+            source = TextSource(
+                path,
+                name=name,
+                encoding=options.encoding,
+                sheet=options.sheet,
+                limits=limits,
+                progress=at,
+            )
             before = path.stat()
             answers = _opened(source, options)
             tally = Tally(name, answers.unit, strict=options.strict)
@@ -364,6 +380,9 @@ def import_candidates(
                 "format_words": answers.description,
                 "unit": answers.unit,
                 **encoding_of(source),
+                "read_as": answers.reading(tally.counts()).as_json(),
+                "lines_read": answers.lines_read,
+                "hints": answers.hints(),
                 "query_out": sorting.out,
                 "without_reference": sorting.without_reference,
                 "further": answers.further,
@@ -388,7 +407,13 @@ def import_candidates(
 
 def _opened(source: TextSource, options: Options) -> Answers:
     return open_answers(
-        source, format=options.format, given=options.columns, header=options.header, system=options.system
+        source,
+        format=options.format,
+        given=options.columns,
+        header=options.header,
+        header_row=options.header_row,
+        system=options.system,
+        systems_from=options.systems_from,
     )
 
 
@@ -513,25 +538,28 @@ class Preview:
     rows: list[Row]
     refusals: list[tuple[int, str]]
     encoding: str = ""
+    sheets: list[str] = field(default_factory=list)
 
 
 def preview(path: Path, *, name: str = "", options: Options | None = None, size: int = 20) -> Preview:
     """The first rows of a file, nothing looked up; ImportRefusedError as for the import."""
     options = options or Options()
     refused: list[tuple[int, str]] = []
+    sheets: list[str] = []
 
     def note(line: int, field: str, reason: str, remedy: str) -> None:
         if len(refused) < size:
             refused.append((line, " ".join([f"{field}: {reason}", remedy]).strip()))
 
     try:
-        source = TextSource(path, name=name, encoding=options.encoding)
+        source = TextSource(path, name=name, encoding=options.encoding, sheet=options.sheet)
+        sheets = source.workbook.sheets if source.workbook else []
         answers = _opened(source, options)
         rows = list(islice(answers.rows(note), size))
     except UnmappedError as error:
-        raise ImportRefusedError(str(error), error.columns) from error
+        raise ImportRefusedError(str(error), error.columns, sheets) from error
     except FileRefusedError as error:
-        raise ImportRefusedError(str(error)) from error
+        raise ImportRefusedError(str(error), sheets=sheets) from error
     return Preview(
         answers.format,
         answers.description,
@@ -541,4 +569,5 @@ def preview(path: Path, *, name: str = "", options: Options | None = None, size:
         rows,
         refused,
         source.encoding_said,
+        sheets,
     )

@@ -1,6 +1,7 @@
 """Files of systems' answers become candidates, once, and every line that does not says why."""
 
 import json
+from io import StringIO
 
 import pytest
 from django.contrib.auth.models import User
@@ -9,6 +10,7 @@ from django.db import transaction
 
 from annotation.services.importing import ImportRefusedError
 from core.projects.models import Event
+from judgments.answer_files import system_columns
 from judgments.models import Candidate, CandidateSource, System
 from judgments.services.imports import Options, import_candidates, preview
 from tests.cases import apart
@@ -72,6 +74,55 @@ def test_jsonl_names_queries_by_id_or_text_and_systems_by_a_member(run, oak, rom
         ("one", "q1", "Very old."), ("one", "q2", "Rome."), ("two", "q1", "Young."), ("two", "q2", "Milan."),
     ]  # fmt: skip
     assert list(Candidate.objects.order_by("pk").values_list("line", flat=True)) == [1, 2, 3, 4]
+
+
+def test_a_table_with_a_column_per_system_is_imported_at_once(run, oak, rome):
+    table = 'qid,query,BM25,"GPT, 4",label\nq1,How old is oak,Old.,Very old.,yes\nq2,,Rome,,no\nq9,,a,b,no\n'
+    report = run(table, "wide.csv", systems_from=system_columns('BM25, "GPT, 4"'))
+    assert stored() == [
+        ("BM25", "q1", "Old."), ("GPT, 4", "q1", "Very old."), ("BM25", "q2", "Rome"), ("GPT, 4", "q2", ""),
+    ]  # fmt: skip
+    assert became(report) == {"new": 3, "empty": 1, "unknown": 2}
+    assert report["counts"] == {"rows_read": 6, "used": 4, "merged": 0, "repeats": 0, "refused": 2}
+    assert report["hints"] == ["Rows of the file: 3, each with an answer of 2 systems."]
+    assert (report["lines_read"], report["read_as"]["columns"], report["read_as"]["left_out"]) == (
+        3,
+        {"query_id": ["qid"], "query": ["query"], "text": ["BM25", "GPT, 4"]},
+        ["label"],
+    )
+    objects = [{"qid": "q1", "a": "Old.", "b": "Young."}, {"qid": "q2", "a": "Rome"}]
+    assert became(run(objects, systems_from=["a", "b"])) == {"new": 3, "empty": 1}
+    for options, words in (
+        ({"systems_from": ["BM26"]}, "There is no column 'BM26'"),
+        ({"systems_from": ["BM25", "BM25"]}, "is named twice"),
+        ({"systems_from": ["BM25"], "system": "one"}, "Name one of both"),
+        ({"systems_from": ["BM25"], "columns": {"opinion": "label"}}, "Choose one of both"),
+    ):
+        with pytest.raises(ImportRefusedError, match=words):
+            run(table, "wide.csv", **options)
+
+
+def test_a_sheet_and_a_row_of_names_are_chosen(project, oak, tmp_path):
+    rows = {2: ["Answers of May"], 4: ["query_id", "system", "answer"], 5: ["q1", "one", "Old."]}
+    path = write_workbook(tmp_path / "answers.xlsx", {"About": [["text"]], "May": rows})
+    call_command("import-candidates", "reading", path, sheet="May", header_row=4, stdout=StringIO())
+    read_as = CandidateSource.objects.get().report["read_as"]
+    assert (read_as["sheet"], read_as["header_row"], read_as["encoding"]) == ("May", 4, None)
+    assert stored() == [("one", "q1", "Old.")]
+
+
+def test_the_report_says_how_the_file_was_read(run, oak, rome):
+    text = "question_id\tmodel\tprediction\tseconds\nq1\tone\tOld.\t3\nq2\tone\tRome\t4\nq9\tone\tNo\t5\n"
+    report = run(text, "answers.tsv")
+    assert report["read_as"] == CandidateSource.objects.get().report["read_as"] == {
+        "encoding": "utf-8",
+        "separator": "\t",
+        "sheet": None,
+        "header_row": 1,
+        "columns": {"query_id": ["question_id"], "system": ["model"], "text": ["prediction"]},
+        "left_out": ["seconds"],
+        "rows": {"read": 3, "used": 2, "merged": 0, "repeats": 0, "refused": 1},
+    }  # fmt: skip
 
 
 @pytest.mark.parametrize("name", ["a.csv", "a.csv.gz", "a.txt"])
@@ -313,6 +364,12 @@ def test_lines_that_cannot_be_read_are_refused_one_by_one(run, oak):
     assert report["records"] == 5
 
 
+def test_cells_that_are_missing_at_the_end_are_empty_counted_and_told(run, oak, rome):
+    report = run("query_id,system,answer,note\nq1,one,Old\nq2,one\n", "a.csv")
+    assert became(report) == {"new": 1, "empty": 1}
+    assert report["hints"] == ["2 rows end before the head does: the missing cells are empty."]
+
+
 def test_a_table_row_with_too_many_columns_is_refused(run, oak):
     report = run("query_id,system,answer\nq1,one,Old, very old\n", "a.csv")
     assert refusals(report) == [
@@ -455,7 +512,7 @@ def test_the_command_says_what_is_wrong_with_its_arguments(project, arguments, w
 
 def test_the_command_names_the_options_that_a_file_needs(project, tmp_path):
     path = write(tmp_path, "a.csv", "query,answer\nhow old is oak,Old.\n")
-    with pytest.raises(CommandError, match=r"Give its name, .* \(--system NAME, --column FIELD=COLUMN\)"):
+    with pytest.raises(CommandError, match=r"Give its name, .* \(--system NAME, --column FIELD=COLUMN, "):
         call_command("import-candidates", "reading", str(path))
 
 

@@ -23,6 +23,7 @@ from tests.cases import apart
 from tests.desk.conftest import HOSTILE, as_, endpoint, manager, people, project, stage  # noqa: F401
 from tests.judgments.candidates_world import judge, make_candidate, make_query, make_system
 from tests.saving import messages_of
+from tests.workbooks import write_workbook
 
 pytestmark = pytest.mark.django_db
 HOME = "/desk/projects/reading/systems/"
@@ -367,6 +368,32 @@ def test_a_mapping_that_is_known_is_offered_although_the_system_is_missing(manag
     assert page.context["form"]["column_text"].value() == "answer"
 
 
+def test_the_page_offers_the_sheets_and_a_row_of_names(manager, oak, tmp_path):
+    rows = {1: ["May"], 3: ["query_id", "system", "answer"], 4: ["q1", "one", "Very old."]}
+    path = write_workbook(tmp_path / "a.xlsx", {"About": [["note"]], "May": rows})
+    place = upload(manager, path.read_bytes(), name="a.xlsx").headers["Location"]
+    given = {**fields_of(manager.get(place)), "sheet": "May", "header_row": "3"}
+    page = manager.post(place, {**given, "look": "1"})
+    assert [row.text for row in page.context["found"].rows] == ["Very old."]
+    manager.post(place, {**fields_of(page), "start": "1"})
+    run(job_id=Job.objects.get().pk)
+    assert Candidate.objects.get().text == "Very old."
+
+
+def test_columns_with_a_system_each_are_named_on_the_page(manager, oak):
+    place = upload(manager, "query_id,BM25,GPT\nq1,Old.,Very old.\n").headers["Location"]
+    page = manager.get(place)
+    assert "or which of them have the answers of a system each" in page.content.decode()
+    manager.post(place, {**fields_of(page), "systems_from": "BM25, GPT", "start": "1"})
+    run(job_id=Job.objects.get().pk)
+    assert set(Candidate.objects.values_list("system__name", "text")) == {
+        ("BM25", "Old."),
+        ("GPT", "Very old."),
+    }
+    report = manager.get(at("source", CandidateSource.objects.get().pk)).content.decode()
+    assert "Rows of the file: 1, each with an answer of 2 systems." in report
+
+
 def test_a_file_with_nothing_new_reports_so(manager, system, oak):
     make_candidate(system, oak, "Old.")
     place = upload(manager, "query_id,system,answer\nq1,copynet,Old.\n").headers["Location"]
@@ -374,6 +401,7 @@ def test_a_file_with_nothing_new_reports_so(manager, system, oak):
     run(job_id=Job.objects.get().pk)
     page = manager.get(started.headers["Location"])
     assert "nothing new" in page.content.decode()
+    assert "Read as: query_id from query_id; system from system; text from answer" in page.content.decode()
     assert not CandidateSource.objects.exists()
 
 
@@ -408,5 +436,6 @@ def test_a_table_without_a_header_is_mapped_by_numbers(manager, oak):
     given = {**fields_of(manager.get(place)), "no_header": "on", "system": "one"}
     looked = manager.post(place, {**given, "look": "1"})
     assert list(dict(looked.context["form"].fields["column_text"].choices)) == ["", "1", "2"]
-    given = {**given, "column_query_id": "1", "column_text": "2", "look": "1"}
+    given |= {"offered": looked.context["form"]["offered"].value()}
+    given |= {"column_query_id": "1", "column_text": "2"}
     assert [row.text for row in manager.post(place, given).context["found"].rows] == ["Very old."]

@@ -17,6 +17,7 @@ from judgments.models import Candidate, CandidateSource, ImportedScore, System
 from releases.manifest import verify
 from releases.models import PrivacyFinding, Release
 from releases.storage import fetched_folder
+from tests.workbooks import write_workbook
 
 pytestmark = pytest.mark.django_db
 TWO_SYSTEMS = [
@@ -72,6 +73,34 @@ def test_the_second_row_about_a_question_is_the_second_systems(tmp_path):
     ]
 
 
+def test_a_sheet_and_a_row_of_names_are_chosen(tmp_path):
+    sheet = [["Scores of May"], [], *TWO_SYSTEMS]
+    path = write_workbook(tmp_path / "scores.xlsx", {"About": [["text"]], "May": sheet})
+    options = ("--sheet", "May", "--header-row", "3")
+    read_as = json.loads(run(path, *options, "--json"))["read_as"]
+    assert (read_as["sheet"], read_as["header_row"], read_as["rows"]["used"]) == ("May", 3, 4)
+    assert "already; nothing changed" in run(path, *options)
+
+
+def test_the_report_says_how_the_file_was_read(tmp_path):
+    path = write(tmp_path / "scores.csv", TWO_SYSTEMS, ";")
+    read_as = json.loads(run(path, "--json"))["read_as"]
+    assert read_as == CandidateSource.objects.get().report["read_as"] == {
+        "encoding": "utf-8",
+        "separator": ";",
+        "sheet": None,
+        "header_row": 1,
+        "columns": {
+            "query": ["question"],
+            "answer": ["answer"],
+            "score": ["scores"],
+            "references": ["reference1"],
+        },
+        "left_out": [],
+        "rows": {"read": 4, "used": 4, "merged": 0, "repeats": 0, "refused": 0},
+    }  # fmt: skip
+
+
 def test_the_project_is_read_only_and_says_where_its_scores_come_from(tmp_path):
     get_user_model().objects.create_user("ada")
     run(
@@ -98,7 +127,7 @@ def test_queries_keep_their_references_and_count_as_answered(tmp_path):
 
 def test_it_says_what_it_did_and_that_the_licence_is_not_known(tmp_path):
     said = run(write(tmp_path / "Scores of 2026.csv", TWO_SYSTEMS))
-    assert "answer from 'answer', score from 'scores', references/1 from 'reference1'" in said
+    assert "answer from answer; score from scores; references from reference1" in said
     assert "The read-only project scores-of-2026 has 2 queries and 4 scored answers:" in said
     assert "  system-2: 2" in said
     assert "No licence is stated" in said
@@ -290,6 +319,12 @@ def test_a_bad_row_refuses_the_file_with_line_field_and_remedy(tmp_path, row, wo
     said = refused(write(tmp_path / "s.csv", [["question", "answer", "score"], row, ["ok", "ok", "3"]]))
     assert words in said
     assert said.endswith("Nothing was imported.")
+
+
+def test_cells_that_are_missing_at_the_end_are_empty_counted_and_told(tmp_path):
+    path = write(tmp_path / "s.csv", [["question", "answer", "score", "note"], ["capital", "Rome", "5"]])
+    assert "1 row ends before the head does: the missing cells are empty." in run(path)
+    assert scores() == [("capital", "system-1", "Rome", 5.0)]
 
 
 def test_ten_bad_rows_are_named_and_the_rest_counted(tmp_path):

@@ -13,7 +13,8 @@ from annotation.importing.run import differences_in_words, nothing_new
 from annotation.importing.selection import DESIGNS, LONGEST, RULES, SHORTEST, STRATA, Design, read_words
 from annotation.services.importing import START_AT, ImportRefusedError, Options, import_queries
 from core.accounts.commandline import bar, pairs, user_named
-from core.files.refusals import FileRefusedError, sum_in_words
+from core.files.reading import reading_lines
+from core.files.refusals import FileRefusedError
 from core.projects.models import Project
 
 _SHOWN = 10
@@ -43,6 +44,9 @@ class Command(BaseCommand):
             "--header", action="store_true", default=None, help="the first line names columns"
         )
         header.add_argument("--no-header", dest="header", action="store_false", help="it is data already")
+        header.add_argument(
+            "--header-row", type=int, default=0, metavar="N", help="which line or row names the columns"
+        )
         parser.add_argument(
             "--without", action="append", default=[], choices=RULES, help="a rule to switch off"
         )
@@ -117,7 +121,8 @@ class Command(BaseCommand):
         width = max(len(words) for words, _ in rows)
         for words, number in rows:
             self.stdout.write(f"{words:<{width}}  {number:>14,}")
-        self.stdout.write(f"{sum_in_words(report['counts'])}.")
+        for line in reading_lines(report["read_as"]):
+            self.stdout.write(line)
         if "guess" in report["encoding_words"]:
             self.stdout.write(f"Encoding: {report['encoding_words']}. Another one: --encoding NAME.")
         for words in report["hints"]:
@@ -155,6 +160,7 @@ def _options(given: dict[str, Any]) -> Options:
         sheet=given["sheet"],
         columns=pairs("--column", given["column"]),
         header=given["header"],
+        header_row=given["header_row"],
         without=tuple(given["without"]),
         words=words,
         shortest=given["shortest"],

@@ -9,14 +9,15 @@ from django.core.management.base import BaseCommand, CommandError
 
 from annotation.services.importing import ImportRefusedError
 from core.accounts.commandline import bar, pairs, user_named
-from core.files.refusals import UnmappedError, sum_in_words
+from core.files.reading import reading_lines
+from core.files.refusals import UnmappedError
 from core.projects.models import Project
-from judgments.answer_files import FIELDS, FORMATS
+from judgments.answer_files import FIELDS, FORMATS, system_columns
 from judgments.services.candidates import human_candidates
 from judgments.services.imports import Options, import_candidates
 
 _SHOWN = 10
-_HINT = "(--system NAME, --column FIELD=COLUMN)"
+_HINT = "(--system NAME, --column FIELD=COLUMN, --systems-from COLUMN,COLUMN)"
 
 
 class Command(BaseCommand):
@@ -30,8 +31,16 @@ class Command(BaseCommand):
         parser.add_argument("file", type=Path, nargs="?")
         parser.add_argument("--format", choices=FORMATS, default="auto")
         parser.add_argument("--encoding", default="", help="of the file; without it, it is guessed and said")
+        parser.add_argument("--sheet", default="", help="of a workbook (.xlsx); default: the first with data")
         parser.add_argument(
             "--system", default="", help="whose answers they are, in lines that do not say so"
+        )
+        parser.add_argument(
+            "--systems-from",
+            type=system_columns,
+            default=(),
+            metavar="COLUMN,COLUMN",
+            help="columns with the answers of a system each, which has the column's name",
         )
         parser.add_argument(
             "--column",
@@ -45,6 +54,9 @@ class Command(BaseCommand):
             "--header", action="store_true", default=None, help="the first line names columns"
         )
         header.add_argument("--no-header", dest="header", action="store_false", help="it is data already")
+        header.add_argument(
+            "--header-row", type=int, default=0, metavar="N", help="which line or row names the columns"
+        )
         parser.add_argument(
             "--keep-exact", action="store_true", help="have copies of a reference judged as well"
         )
@@ -115,7 +127,8 @@ class Command(BaseCommand):
             self.stdout.write(f"{words:<{width}}  {number:>12,}")
         if "guess" in report["encoding_words"]:
             self.stdout.write(f"Encoding: {report['encoding_words']}. Another one: --encoding NAME.")
-        self.stdout.write(f"{sum_in_words(report['counts'])}.")
+        for line in [*reading_lines(report["read_as"]), *report["hints"]]:
+            self.stdout.write(line)
         if not report["stored"] and not report["refused"]:
             self.stdout.write("Nothing was added: the project has all of these answers already.")
         for name, counts in list(report["systems"].items())[:_SHOWN]:
@@ -135,9 +148,12 @@ def _options(given: dict[str, Any]) -> Options:
     return Options(
         format=given["format"],
         encoding=given["encoding"],
+        sheet=given["sheet"],
         columns=pairs("--column", given["column"], "FIELD=COLUMN"),
         header=given["header"],
+        header_row=given["header_row"],
         system=given["system"],
+        systems_from=given["systems_from"],
         strict=given["strict"],
         keep_exact=given["keep_exact"],
     )

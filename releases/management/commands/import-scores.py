@@ -9,7 +9,7 @@ from django.core.management.base import BaseCommand, CommandError
 
 from annotation.services.importing import ImportRefusedError
 from core.accounts.commandline import bar, pair, user_named
-from core.files.refusals import sum_in_words
+from core.files.reading import reading_lines
 from core.progress import Progress
 from core.projects.models import Project
 from releases.build import release_now, released
@@ -60,11 +60,15 @@ class Command(BaseCommand):
         )
         parser.add_argument("--format", choices=FORMATS, default="auto")
         parser.add_argument("--encoding", default="", help="of the file; without it, it is guessed and said")
+        parser.add_argument("--sheet", default="", help="of a workbook (.xlsx); default: the first with data")
         header = parser.add_mutually_exclusive_group()
         header.add_argument(
             "--header", action="store_true", default=None, help="the first line names columns"
         )
         header.add_argument("--no-header", dest="header", action="store_false", help="it is data already")
+        header.add_argument(
+            "--header-row", type=int, default=0, metavar="N", help="which line or row names the columns"
+        )
         parser.add_argument(
             "--formats",
             type=formats,
@@ -137,11 +141,11 @@ class Command(BaseCommand):
         if done.already:
             self.stdout.write(f"{report['file']} is in the project {project.slug} already; nothing changed.")
         else:
-            mapping = ", ".join(f"{ours} from {theirs!r}" for ours, theirs in report["mapping"].items())
-            self.stdout.write(f"{report['file']}: {report['format_words']}; {mapping}.")
+            self.stdout.write(f"{report['file']}: {report['format_words']}.")
             if "guess" in report["encoding_words"]:
                 self.stdout.write(f"Encoding: {report['encoding_words']}. Another one: --encoding NAME.")
-            self.stdout.write(f"{sum_in_words(report['counts'])}.")
+            for line in [*reading_lines(report["read_as"]), *report["hints"]]:
+                self.stdout.write(line)
             if report["simulated"]:
                 self.stdout.write(
                     f"{report['simulated']:,} of the scores are simulated, says the file: the project's "
@@ -192,8 +196,10 @@ def _options(given: dict[str, Any]) -> Options:
     return Options(
         format=given["format"],
         encoding=given["encoding"],
+        sheet=given["sheet"],
         columns=_columns(given["column"]),
         header=given["header"],
+        header_row=given["header_row"],
         scale=given["scale"],
         systems=tuple(given["system_names"]),
         slug=given["project"],

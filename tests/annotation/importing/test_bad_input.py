@@ -64,11 +64,11 @@ def test_the_last_line_may_be_too_long(write):
 
 
 def test_a_wrong_number_of_columns_is_refused_by_line(write):
-    texts, why = refused(write("log.csv", "query,count\none,two,3\nfine,1\nshort\n"))
+    texts, why = refused(write("log.csv", "query,count\none,two,3\nfine,1\none,two,3,4\n"))
     assert texts == ["fine"]
     assert why == [
         (2, "The line has 3 columns instead of 2. A text with the separator in it must be quoted."),
-        (4, "The line has 1 columns instead of 2."),
+        (4, "The line has 4 columns instead of 2. A text with the separator in it must be quoted."),
     ]
 
 
@@ -91,7 +91,38 @@ def test_a_quote_that_never_closes_loses_its_lines_with_a_reason(write):
     texts, why = refused(write("log.csv", f'query\nfirst\n"open {filler}'))
     assert texts[0] == "first"
     assert why[0][0] == 3
-    assert "does not end" in why[0][1]
+    assert why[0][1].startswith("A quotation mark opens here and never closes. Close it, or double it")
+    assert why[0][1].endswith("Lines up to 20002 are lost.")
+
+
+def test_text_behind_a_closing_mark_is_an_error_with_its_line(write):
+    texts, why = refused(write("log.csv", 'query,n\nfirst one,1\n"so" it goes,2\n"a ""b"" c",3\n'))
+    assert texts == ["first one", 'a "b" c']
+    assert [line for line, _ in why] == [3]
+    assert why[0][1].startswith(
+        "A quoted cell goes on after its closing mark. Quotation marks inside a cell are"
+    )
+
+
+def test_a_quoted_field_is_read_up_to_its_limit_which_is_named(write):
+    long = "word " * 50_000
+    records, refusals, _ = read(write("log.csv", f'query,passage\nfirst one,"{long}"\n'))
+    assert (len(records[0].passages[0].text), refusals.total) == (250_000, 0)
+    _, why = refused(write("log.csv", f'query,passage\nfirst one,"{"word " * 300_000}"\n'))
+    assert why[0] == (2, "A cell has more than 1,048,576 characters, or a quotation mark never closes.")
+
+
+def test_cells_that_are_missing_at_the_end_are_empty_counted_and_told(write):
+    path = write(
+        "log.csv", 'query,count,id,note\nfirst one,1\n"second, two",2,b\n\nthird three,3,c,x\nfourth\n'
+    )
+    records, refusals, reader = read(path)
+    assert [(each.text, each.id) for each in records] == [
+        ("first one", ""), ("second, two", "b"), ("third three", "c"), ("fourth", ""),
+    ]  # fmt: skip
+    assert (refusals.total, reader.short_rows) == (0, 3)
+    assert hints_of(reader, {}, refusals) == ["3 rows end before the head does: the missing cells are empty."]
+    assert set(sample(path)[0]) == {each.text for each in records}
 
 
 def test_an_unknown_type_and_flag_are_refused(write):

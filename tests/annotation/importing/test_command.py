@@ -22,7 +22,7 @@ def run(capsys, *words):
 
 
 def test_it_imports_and_says_how_much(project, write, capsys):
-    path = write("log.csv", "query,count\nwho is he,3\nwww.a.com,1\nbad\nWHO IS HE,1\n")
+    path = write("log.csv", "query,count\nwho is he,3\nwww.a.com,1\nbad,1,2\nWHO IS HE,1\n")
     out = run(capsys, "answers", path)
     lines = {" ".join(line.split()[:-1]): line.split()[-1] for line in out.splitlines()}
     assert (
@@ -34,7 +34,7 @@ def test_it_imports_and_says_how_much(project, write, capsys):
         "-1",
     )
     assert (lines["refused"], lines["distinct queries"], lines["stored"]) == ("-1", "1", "1")
-    assert "log.csv, line 4: The line has 1 columns instead of 2." in out
+    assert "log.csv, line 4: The line has 3 columns instead of 2." in out
     assert Query.objects.get().count == 4
 
 

@@ -60,6 +60,7 @@ def test_upload_look_start_and_report(manager, project):  # noqa: F811
     report = text(manager.get(done.headers["Location"]))
     assert "address of a page (navigational)" in report
     assert "www.example.com" in report
+    assert "Read as: text from query; count from count; utf-8; separated by commas" in report
     assert sorted(Query.objects.values_list("text", "count")) == [("what is it", 2), ("who is he", 3)]
     assert (source.created_by.username, source.options["columns"]["type"]) == ("manager", "")
     assert list((staged_files.settings.DATA_DIR / "imports" / str(project.pk)).iterdir()) == []
@@ -169,6 +170,41 @@ def test_a_workbook_is_imported_from_the_sheet_that_is_chosen(manager, project, 
     runner.run(job_id=Job.objects.get().pk)
     query = Query.objects.get()
     assert (query.text, query.line, query.source.format) == ("wo ist sie", 2, "xlsx")
+
+
+def test_another_sheet_and_a_row_of_names_have_their_columns_in_one_round(manager, project, tmp_path):  # noqa: F811
+    def chosen(page, name="text"):
+        found = re.search(rf'<select name="column_{name}".*?</select>', text(page), re.DOTALL)
+        return re.search(r'<option value="([^"]*)" selected', found[0])[1] if found else None
+
+    def sent(page, **more):
+        return {
+            **FORM,
+            **{name: page.context["form"][name].value() or "" for name in ("offered", "header_row")},
+            "column_count": "",
+            "column_text": chosen(page) or "",
+            **more,
+        }
+
+    bare = [["7", "who is he"]]
+    titled = {1: ["Questions of the lab"], 3: ["number", "Frage", "question"], 4: ["1", "a", "wo ist sie"]}
+    content = write_workbook(tmp_path / "log.xlsx", {"Bare": bare, "Titled": titled}).read_bytes()
+    place = upload(manager, content, name="log.xlsx").headers["Location"]
+    first = manager.get(place)
+    assert chosen(first) == "2"
+    page = manager.post(place, sent(first, sheet="Titled", header_row="3", look="1"))
+    assert (page.status_code, chosen(page)) == (200, "question")
+    assert [each.text for each in page.context["found"].records] == ["wo ist sie"]
+    unseen = manager.post(place, sent(first, sheet="Titled", header_row="3", start="1"))
+    assert "The columns are others now. Look at them, then import." in text(unseen)
+    assert not Job.objects.exists()
+    manager.post(place, sent(page, sheet="Titled", header_row="3", start="1"))
+    runner.run(job_id=Job.objects.get().pk)
+    query = Query.objects.get()
+    assert (query.text, query.line, query.source.report["read_as"]["header_row"]) == ("wo ist sie", 4, 3)
+    content = write_workbook(tmp_path / "titled.xlsx", {"Titled": titled, "Bare": bare}).read_bytes()
+    place = upload(manager, content, name="titled.xlsx").headers["Location"]
+    assert 'name="sheet"' in text(manager.get(place)), "also where its first sheet cannot be read"
 
 
 def test_quotas_belong_to_a_group_that_a_stratified_sample_opens(manager, project):  # noqa: F811

@@ -46,6 +46,31 @@ def test_a_sampled_query_knows_its_count_weight_line_and_source(project, write):
     assert (source.report["distinct"], len(source.sha256)) == (2, 64)
 
 
+def test_the_report_says_how_the_file_was_read(project, write):
+    content = "Question;Freq;Topic\nWho was café?;3;a\nwho was CAFÉ?;2;b\nWhat is it;1;c\n"
+    path = write("log.csv", content.encode("cp1252"))
+    expected = {
+        "encoding": "cp1252",
+        "separator": ";",
+        "sheet": None,
+        "header_row": 1,
+        "columns": {"text": ["Question"], "count": ["Freq"]},
+        "left_out": ["Topic"],
+        "rows": {"read": 3, "used": 2, "merged": 0, "repeats": 1, "refused": 0},
+    }
+    dry = import_queries(project=project, path=path, options=Options(encoding="cp1252"), dry_run=True)
+    assert dry["read_as"] == expected
+    import_queries(project=project, path=path, options=Options(encoding="cp1252"))
+    assert QuerySource.objects.get().report["read_as"] == expected
+    again = import_queries(project=project, path=path, options=Options(encoding="cp1252"))
+    assert again["read_as"]["rows"] == {"read": 3, "used": 0, "merged": 0, "repeats": 3, "refused": 0}
+    objects = import_queries(
+        project=project, path=write("log.jsonl", [{"query": "One more", "a": 1}, {"Prompt": "Another one"}])
+    )["read_as"]
+    assert objects["columns"] == {"text": ["query", "Prompt"]}
+    assert (objects["left_out"], objects["separator"], objects["header_row"]) == (["a"], None, None)
+
+
 def test_the_weight_is_one_by_the_probability(project, write):
     path = write("log.csv", "query\n" + "".join(f"query {number}\n" for number in range(40)))
     import_queries(project=project, path=path, options=Options(design=Design(by="uniform", size=10, seed=3)))
@@ -221,8 +246,10 @@ def test_passages_with_one_key_are_kept_apart(project, write):
 
 def test_a_preview_stores_nothing(write):
     found = preview(
-        write("a.csv", "Suche,Zahl\nwer ist er,2\nkaputt\n"), options=Options(columns={"text": "Suche"})
+        write("a.csv", "Suche,Zahl\nwer ist er,2\nkaputt,1,2\n"), options=Options(columns={"text": "Suche"})
     )
     assert ([each.text for each in found.records], found.columns) == (["wer ist er"], ["Suche", "Zahl"])
-    assert found.refusals == [(3, "The line has 1 columns instead of 2.")]
+    assert found.refusals == [
+        (3, "The line has 3 columns instead of 2. A text with the separator in it must be quoted.")
+    ]
     assert nothing_there()

@@ -2,7 +2,7 @@
 
 import pytest
 
-from core.files.refusals import FileRefusedError
+from core.files.refusals import FileRefusedError, RowCounts
 from tests.annotation.importing.conftest import read, sample
 
 
@@ -36,6 +36,28 @@ def test_a_table_without_header_is_an_id_and_a_query_as_in_ms_marco(write):
 def test_columns_without_a_header_are_mapped_by_number(write):
     path = write("log.tsv", "a\tb\tweather tomorrow\n")
     assert texts(path, given={"text": "3"}, header=False) == ["weather tomorrow"]
+
+
+def test_a_row_of_names_is_chosen_and_nothing_above_it_is_read(write):
+    for content in (
+        'Log of the "lab\n\nNr,Frage,query\n1,x,who is he\n',
+        'Log, of, May, 2026\nsecond\nNr,Frage,query\n1,x,"who is he"\n',
+    ):
+        (record,), refusals, reader = read(write("log.csv", content), header_row=3)
+        assert (record.text, record.line, refusals.total) == ("who is he", 4, 0)
+        assert reader.reading(RowCounts(0)).header_row == 3
+    for content, options, words in (
+        (
+            "a\n\nquery\nx y\n",
+            {"header_row": 2},
+            "row 2 is empty, .* The next row that holds something is 3",
+        ),
+        ("a\nquery\nx y\n", {"header_row": 9}, "no line that can be read from line 9 on"),
+        ("a\nquery\nx y\n", {"header_row": 2, "header": False}, "Say one of both"),
+        ('{"query": "x y"}\n', {"header_row": 2}, "JSONL, one object a line, so no row names its columns"),
+    ):
+        with pytest.raises(FileRefusedError, match=words):
+            read(write("log.csv", content), **options)
 
 
 def test_a_list_of_queries_is_a_table_of_one_column(write):
