@@ -68,7 +68,8 @@ _GROUPS: dict[tuple[str, str, str], str] = {
     ("desk", ACT, "viewer"): "see_notice see_project_notices notice_wish",
     ("desk", FORM, "manager"): "webhooks webhook new_stage edit_stage opening message",
     ("desk", ACT, "manager"): """
-        copy_project copy_stage expect pause close reopen top_up approve_chosen more_time more_places expire approve reject override
+        copy_project copy_stage
+        expect pause close reopen top_up approve_chosen more_time more_places expire approve reject override
         bonus release exclude exclude_person readmit readmit_person compensate resolve read_panel ask_return
         panel_terms read_panel_messages write_panel_message pay_in_part state_part_amount
         webhook_action webhook_message

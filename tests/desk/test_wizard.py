@@ -190,8 +190,8 @@ def test_without_a_short_name_it_is_made_of_the_title(somebody, endpoint):
 
 
 def test_the_cost_and_the_wage_stand_beside_each_stage(somebody, endpoint):
-    page = somebody.get(f"{NEW}?from=reference").content.decode()
-    assert "<strong>$216.00</strong> for every 1,000 units: 200 HITs, 600 assignments" in " ".join(page.split())
+    page = " ".join(somebody.get(f"{NEW}?from=reference").content.decode().split())
+    assert "<strong>$216.00</strong> for every 1,000 units: 200 HITs, 600 assignments" in page
     assert "$12.00/h" in page  # 30 cents for a minute and a half
     page = somebody.post(NEW, sent(somebody, "reference", "cost", **{"0.reward": "0.10"})).content.decode()
     assert "$4.00/h</strong>, below the floor of $10.00/h" in page

@@ -296,9 +296,12 @@ class CandidateImportIn(Model):
     encoding: str = ""
     format: str = "auto"
     header: bool | None = None
+    header_row: int = 0
     keep_exact: bool = False
+    sheet: str = ""
     strict: bool = False
     system: str = ""
+    systems_from: list[str] | None = None
     upload: str
 
 
@@ -1510,6 +1513,7 @@ class QueryImportIn(Model):
     encoding: str = ""
     format: str = "auto"
     header: bool | None = None
+    header_row: int = 0
     longest: int = 300
     sheet: str = ""
     shortest: int = 2
