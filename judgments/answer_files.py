@@ -548,8 +548,8 @@ class _AnswerColumns(ColumnRules):
         has = f"{source.name} has {quote_names(columns)}."
         if "text" not in mapping and not self._systems:
             raise UnmappedError(
-                f"Nothing holds the answer. {has} Say which of them does, or which of them have the answers of "
-                "a system each.",
+                f"Nothing holds the answer. {has} Say which of them does, or which of them have the answers "
+                "of a system each.",
                 columns,
             )
         if "query_id" not in mapping and "query" not in mapping:
