@@ -5,7 +5,7 @@ import json
 import re
 import sqlite3
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from itertools import islice
 from pathlib import Path
@@ -17,7 +17,7 @@ from django.core.validators import validate_slug
 from django.db import transaction
 from django.utils import timezone
 
-from annotation.importing.records import Passage, folded, query_digest, quoted
+from annotation.importing.records import Passage, folded, plain_form, query_digest, quoted
 from annotation.models import CandidatePassage, CuratedPassage, CuratedSet, Query, QuerySource
 from annotation.services.importing import ImportRefusedError
 from core.files.refusals import FileRefusedError, RowCounts
@@ -145,13 +145,13 @@ class Spool:
 
     def _query(self, row: ScoredRow) -> tuple[int, int, tuple[str, str]]:
         """Number of the row's query, how many answers it has so far, and its references and passages."""
-        identity = _identity(row)
+        identity = _identity(row, plain_form)
         found = self._rows.execute(
             "SELECT number, seen, refs, passages, text, line FROM query WHERE identity = ?", (identity,)
         ).fetchone()
         if found is not None:
             number, seen, refs, passages, text, line = found
-            if folded(text) != folded(row.query):
+            if plain_form(text) != plain_form(row.query):
                 raise RowRefusedError(
                     "query",
                     f"The id {quoted(row.query_id)} is another query's in line {line}: {quoted(text)}.",
@@ -159,7 +159,7 @@ class Spool:
                 )
             return number, seen, (refs, passages)
         plain = not row.query_id and not row.passages
-        digest = query_digest(row.query, row.context) if plain else identity.hex()
+        digest = query_digest(row.query, row.context) if plain else _identity(row, folded).hex()
         self.queries += 1
         self._rows.execute(
             "INSERT INTO query VALUES (?, ?, ?, ?, ?, ?, '[]', '[]', ?, ?, 0)",
@@ -297,12 +297,12 @@ class Spool:
         return {name: counts.get(number, 0) for number, name in enumerate(self.systems)}
 
 
-def _identity(row: ScoredRow) -> bytes:
-    """What rows about one query share: its id, or its text with the same turns and passages."""
+def _identity(row: ScoredRow, form: Callable[[str], str]) -> bytes:
+    """What rows about one query share: its id, or its text in this form with the same turns and passages."""
     if row.query_id:
         parts = ["id", row.query_id]
     else:
-        parts = ["text", folded(row.query), *map(folded, row.context), "", *(p.text for p in row.passages)]
+        parts = ["text", form(row.query), *map(form, row.context), "", *(p.text for p in row.passages)]
     return hashlib.sha256(json.dumps(parts).encode()).digest()
 
 

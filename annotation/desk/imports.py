@@ -84,13 +84,12 @@ class ImportForm(OptionsForm[Options]):
     shortest = forms.IntegerField(min_value=0, max_value=10_000, initial=SHORTEST, label="Least characters")
     longest = forms.IntegerField(min_value=1, max_value=100_000, initial=LONGEST, label="Most characters")
     by = forms.ChoiceField(
-        choices=[(each, _DESIGN_WORDS[each]) for each in DESIGNS], initial="uniform", label="Sample"
+        choices=[(each, _DESIGN_WORDS[each]) for each in DESIGNS], initial="all", label="Sample"
     )
     size = forms.IntegerField(
         min_value=1,
         max_value=MOST,
         required=False,
-        initial=500,
         label="Queries in the sample",
         help_text="Not used with all queries, nor with quotas.",
     )

@@ -5,7 +5,7 @@ import json
 import re
 import unicodedata
 from collections import OrderedDict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -124,7 +124,7 @@ class _Conversation:
         return [text for number, (text, _line) in self.turns.items() if number < turn]
 
     def has(self, turn: int, text: str) -> bool:
-        return turn in self.turns and folded(normal(self.turns[turn][0])) == folded(normal(text))
+        return turn in self.turns and plain_form(normal(self.turns[turn][0])) == plain_form(normal(text))
 
 
 class Conversations:
@@ -258,11 +258,32 @@ def folded(text: str) -> str:
     return text.lower() if text.isascii() else unicodedata.normalize("NFC", text.casefold())
 
 
-def identity(text: str, context: Sequence[str] = ()) -> str:
-    """What two records of one query share: the text without case, after the same turns. Both normalised."""
-    if not context:
+#: Typographic quotation marks and dashes, and the plain ones that are written for them.
+_PLAIN = str.maketrans(
+    {
+        **dict.fromkeys("\u2018\u2019\u201a\u201b\u2032\u02bc", "'"),
+        **dict.fromkeys("\u201c\u201d\u201e\u201f\u2033\u00ab\u00bb", '"'),
+        **dict.fromkeys("\u2010\u2011\u2012\u2013\u2014\u2015\u2212", "-"),
+    }
+)
+
+
+def plain_form(text: str) -> str:
+    """A normalised text as texts of rows are compared: NFKC, with plain quotation marks and dashes, no case.
+
+    What is stored (`query_digest`) is of the text without its case only, as it was before.
+    """
+    if text.isascii():
         return folded(text)
-    return _BETWEEN.join(folded(each) for each in [*context, text])
+    # Before NFKC, too, which makes two marks of a double prime.
+    return folded(unicodedata.normalize("NFKC", text.translate(_PLAIN)).translate(_PLAIN))
+
+
+def identity(text: str, context: Sequence[str] = (), form: Callable[[str], str] = folded) -> str:
+    """What two records of one query share: the text in this form, after the same turns. Both normalised."""
+    if not context:
+        return form(text)
+    return _BETWEEN.join(form(each) for each in [*context, text])
 
 
 def query_digest(text: str, context: Sequence[str] = ()) -> str:

@@ -22,8 +22,8 @@ from annotation.importing.records import (
     Part,
     Passage,
     Record,
-    folded,
     normal,
+    plain_form,
     quoted,
     stored_record,
 )
@@ -417,7 +417,7 @@ def _note_conflicts(
 def _differs(first: Record, row: Record, name: str) -> bool:
     kept, value = getattr(first, name), getattr(row, name)
     if name == "text":
-        return folded(normal(kept)) != folded(normal(value))
+        return plain_form(normal(kept)) != plain_form(normal(value))
     return kept not in ("", None) and value not in ("", None) and bool(kept != value)
 
 

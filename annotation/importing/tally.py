@@ -4,10 +4,10 @@ Most queries of a log are plain words and small numbers. A batch is made into on
 substitution blanks all others; so case, spaces, lengths and patterns cost no Python code per query. What is
 left has only the word list to pass; what was blanked goes through all rules.
 
-Every record leaves 45 bytes on disk: the 128-bit hash of its query (of `records.identity`, keyed by the
-seed), its place in the file, its count, its label, and hashes of its id and of what it brings along (passages
-and references), by which rows that add to their query are told from identical repeats. They go into buckets
-by the first bits of the hash; a bucket is then read whole, sorted and summed up, one at a time. Why so: ten
+Every record leaves 45 bytes on disk: the 128-bit hash of its query (of `records.identity` in plain form, keyed
+by the seed), its place in the file, its count, its label, and hashes of its id and of what it brings along
+(passages and references), by which rows that add to their query are told from identical repeats. They go into
+buckets by the first bits of the hash; a bucket is then read whole, sorted and summed up, one at a time. Why so: ten
 million texts do not fit into 300 MB, nor does a Python set of their hashes; a database would do the same
 sorting with far more writing; and as the buckets are in the order of the hash, so is what comes out of them:
 the random order that sampling wants. With 128 buckets, a hundred million lines are 4.5 GB on disk and about
@@ -42,7 +42,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from annotation.importing.formats import Batch, Reader
-from annotation.importing.records import MOST_EXAMPLES, TYPES, folded, identity, normal
+from annotation.importing.records import MOST_EXAMPLES, TYPES, identity, normal, plain_form
 from annotation.importing.selection import LONGEST_EVER, MOST, STRATA, Design, SampledQuery, Screen, key_of
 from core.files.refusals import FileRefusedError, Refusals
 
@@ -568,7 +568,7 @@ class FirstPass:
             if self._dropped(batch, place, whole, []):
                 gone.append(place)
             else:
-                lines[place] = folded(whole).encode()
+                lines[place] = plain_form(whole).encode()
         if gone:
             out = set(gone)
             lines = [line for at, line in enumerate(lines) if at not in out]
@@ -593,7 +593,8 @@ class FirstPass:
             if self._dropped(batch, place, whole, before):
                 gone.append(place)
                 continue
-            digests.append(blake2b(self._key + identity(whole, before).encode()).digest())
+            merged_by = identity(whole, before, plain_form)
+            digests.append(blake2b(self._key + merged_by.encode()).digest())
         self._add(batch, digests, gone)
 
     def _dropped(self, batch: Batch, place: int, text: str, context: list[str]) -> bool:

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
-from annotation.importing.records import folded, normal, query_digest, quoted
+from annotation.importing.records import normal, plain_form, query_digest, quoted
 from annotation.models import Query, QuerySource
 from annotation.services.importing import ImportRefusedError, refuse_read_only
 from core.files.refusals import FileRefusedError, UnmappedError
@@ -81,14 +81,14 @@ class KnownQueries:
         }
         forms = reference_forms({pk for pk, *_ in values})
         for pk, key, digest, text, status in values:
-            known = ProjectQuery(pk, folded(normal(text)), forms.get(pk, frozenset()), status in OUT)
+            known = ProjectQuery(pk, plain_form(normal(text)), forms.get(pk, frozenset()), status in OUT)
             self._by_key[key] = self._by_digest[digest] = known
 
     def of(self, row: Row) -> ProjectQuery:
         """The query of a row that was learned. RowRefusedError: there is none, or its text is another's."""
         by_id = self._by_key.get(row.query_id) if row.query_id else None
         if by_id is not None:
-            if row.query and folded(normal(row.query)) != by_id.text:
+            if row.query and plain_form(normal(row.query)) != by_id.text:
                 raise RowRefusedError(
                     "query_id",
                     f"The query with the id {quoted(row.query_id)} is another than {quoted(row.query)}.",

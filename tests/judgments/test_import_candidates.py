@@ -76,6 +76,15 @@ def test_jsonl_names_queries_by_id_or_text_and_systems_by_a_member(run, oak, rom
     assert list(Candidate.objects.order_by("pk").values_list("line", flat=True)) == [1, 2, 3, 4]
 
 
+def test_an_answer_whose_id_is_right_is_not_refused_for_typographic_marks(run, project):
+    make_query(project, "What\u2019s \u201cold\u201d \u2013 oak?", key="q7")
+    rows = [
+        {"query_id": "q7", "query": 'what\'s "old" - oak?', "system": "one", "answer": "Old."},
+        {"query_id": "q7", "query": "What's new", "system": "two", "answer": "Old."},
+    ]
+    assert became(run(rows)) == {"new": 1, "refused": 1}
+
+
 def test_a_table_with_a_column_per_system_is_imported_at_once(run, oak, rome):
     table = 'qid,query,BM25,"GPT, 4",label\nq1,How old is oak,Old.,Very old.,yes\nq2,,Rome,,no\nq9,,a,b,no\n'
     report = run(table, "wide.csv", systems_from=system_columns('BM25, "GPT, 4"'))

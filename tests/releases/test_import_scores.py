@@ -11,6 +11,7 @@ import pytest
 from django.contrib.auth import get_user_model
 from django.core.management import CommandError, call_command
 
+from annotation.importing.records import query_digest
 from annotation.models import CuratedPassage, Query, QuerySource
 from core.projects.models import Event, Membership, Project
 from judgments.models import Candidate, CandidateSource, ImportedScore, System
@@ -71,6 +72,15 @@ def test_the_second_row_about_a_question_is_the_second_systems(tmp_path):
         ("boiling point of water", "system-2", "it is hot", 1.25),
         ("capital of italy", "system-2", "Milan", 1.0),
     ]
+
+
+def test_typographic_marks_make_no_other_query(tmp_path):
+    head = ["query_id", "question", "system", "answer", "score"]
+    for name, key in (("ids", "q1"), ("texts", "")):
+        rows = [[key, "What\u2019s new?", "a", "x", "3"], [key, "what's new?", "b", "y", "4"]]
+        run(write(tmp_path / f"{name}.csv", [head, *rows]))
+        assert [*Query.objects.filter(project__slug=name).values_list("text", flat=True)] == [rows[0][1]]
+    assert Query.objects.get(project__slug="texts").digest == query_digest("What\u2019s new?")
 
 
 def test_a_sheet_and_a_row_of_names_are_chosen(tmp_path):

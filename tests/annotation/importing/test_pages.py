@@ -66,6 +66,11 @@ def test_upload_look_start_and_report(manager, project):  # noqa: F811
     assert list((staged_files.settings.DATA_DIR / "imports" / str(project.pk)).iterdir()) == []
 
 
+def test_all_queries_are_taken_unless_a_sample_is_asked_for(manager, project):  # noqa: F811
+    form = manager.get(upload(manager).headers["Location"]).context["form"]
+    assert (form["by"].value(), form["size"].value()) == ("all", None)
+
+
 def test_looking_again_uses_other_columns_and_starts_nothing(manager, project):  # noqa: F811
     place = upload(manager).headers["Location"]
     page = manager.post(place, {**FORM, "column_text": "market", "column_count": "", "look": "1"})

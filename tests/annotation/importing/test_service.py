@@ -6,6 +6,7 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
+from annotation.importing.records import query_digest
 from annotation.importing.selection import Design
 from annotation.models import CandidatePassage, CuratedSet, Query, QuerySource, QueryStep
 from annotation.services import importing
@@ -44,6 +45,25 @@ def test_a_sampled_query_knows_its_count_weight_line_and_source(project, write):
     assert query.key == f"q-{query.digest[:16]}"
     assert (source.state, source.name, source.format, report["stored"]) == ("ready", "log.csv", "csv", 2)
     assert (source.report["distinct"], len(source.sha256)) == (2, 64)
+
+
+def test_typographic_marks_and_wide_letters_make_no_other_query_of_a_file(project, write):
+    rows = [
+        ("1", "What\u2019s a co\u2010op \u2014 \u201cnow\u201d?"), ("1", "What's a co-op - \"now\"?"),
+        ("", "who is the old king"), ("", "\uff37ho is the old king"),
+    ]  # fmt: skip
+    path = write("log.jsonl", [{"id": key, "query": text} for key, text in rows])
+    report = import_queries(project=project, path=path)
+    assert [*Query.objects.order_by("line").values_list("text", "count")] == [
+        (rows[0][1], 2),
+        (rows[2][1], 2),
+    ]
+    assert (report["refused"], report["counts"]["repeats"]) == (0, 2)
+    assert Query.objects.earliest("line").digest == query_digest(rows[0][1]), "as it always was"
+    again = import_queries(project=project, path=path)
+    assert (again["stored"], again["already_there"]) == (0, 2)
+    turns = [{"query": "Why?", "history": [text]} for text in ("It\u2019s old", "It's old")]
+    assert import_queries(project=project, path=write("turns.jsonl", turns))["stored"] == 1
 
 
 def test_the_report_says_how_the_file_was_read(project, write):
