@@ -66,7 +66,7 @@ def test_a_good_file_is_read_with_amounts_in_cents_and_times_in_seconds(write):
 
 WRONG = [
     # what stands in the file, what stands there instead, the problem, a word of what it says
-    ('slug = "tea"', 'slug = "te a"', ("wrong-value", 2, "project.slug"), '"te a" cannot stand here'),
+    ('slug = "tea"', 'slug = "te a"', ("wrong-value", 2, "project.slug"), '"te a" cannot be used here'),
     ('slug = "tea"', "slug = 5", ("wrong-type", 2, "project.slug"), "5 is not a string"),
     ('slug = "tea"', 'slog = "tea"', ("unknown-key", 2, "project.slog"), "Did you mean 'slug'?"),
     ('title = "Tea"\n', "", ("missing", 1, "project.title"), "this is missing"),
@@ -118,7 +118,7 @@ WRONG = [
         ("wrong-type", 8, "endpoints.local.rate"),
         "is not a number",
     ),
-    ("[endpoints.local]", '[endpoints."a b"]', ("wrong-value", 6, 'endpoints."a b"'), "cannot stand here"),
+    ("[endpoints.local]", '[endpoints."a b"]', ("wrong-value", 6, 'endpoints."a b"'), "cannot be used here"),
     ('kind = "poll"', 'kind = "pol"', ("no-such-kind", 12, "stages[0].kind"), "Did you mean 'poll'?"),
     ('reward = "0.15"', 'reward = "0.155"', ("wrong-value", 14, "stages[0].reward"), "two decimals"),
     ('reward = "0.15"', "reward = 15", ("wrong-type", 14, "stages[0].reward"), "in quotes"),

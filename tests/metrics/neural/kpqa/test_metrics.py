@@ -254,7 +254,7 @@ def test_the_papers_profile_takes_word_pieces_for_tokens(model):
 
 
 def test_its_metrics_are_left_out_with_a_note_where_no_model_is_chosen():
-    table = type("Table", (), {"has": {"question"}, "title": "t", "external": {}})()
+    table = type("Table", (), {"has": {"question", "answer", "references"}, "title": "t", "external": {}})()
     chosen = choose(table, metrics=[], profile="kpqa-2021")
 
     assert "bleu-1-kpqa-repo" not in [made.name for made in chosen.metrics]
