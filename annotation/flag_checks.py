@@ -409,7 +409,7 @@ def relative_flags(answers: Sequence[FlaggedAnswer], limits: Limits) -> dict[int
 
 _POINTS = re.compile(
     r"\b(see|as|same|like|look|read|refer|stated|mentioned|written|answered|given|said)\b[^.!?]{0,30}"
-    r"\b(above|below|before|already|earlier|previous|previously|last|passages?|links?)\b"
+    r"\b(above|below|before|already|earlier|previous|previously|passages?|links?)\b"
     r"|\b(idk|dunno|no idea|no answer|not sure|n/a|google it|look it up)\b"
     r"|\b(do not|don['\u2019]?t|cannot|can['\u2019]?t) (know|answer|find)\b",
     re.IGNORECASE,

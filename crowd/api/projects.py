@@ -197,6 +197,8 @@ class CopyIn(Body):
 @projects.post("/projects/{project}/copies", scopes=[Scope.ADMIN], role=Role.MANAGER, status=201)
 def copy_project(request: ApiRequest, project: str, body: CopyIn) -> ProjectOut:
     """A project of the caller with drafts of all stages; queries, answers and members stay behind."""
+    if request.caller.token.project_id is not None:
+        raise ProblemError(403, "token_bound", "This token opens one project only; a copy is another.")
     access = project_access(request)
     made = copies.copy_project(project=access.project, owner=access.user, **body.model_dump())
     return _now(made, Role.OWNER)

@@ -343,7 +343,7 @@ class ProjectTarget(Target):
     def plan_rehearsal(self, link: StudyLink, *, people: int) -> None:
         """They work on the stages that are open."""
         if why := why_closed(link):
-            raise PeopleError(f"Nobody can join by this link now: {why}")
+            raise PeopleError(f"No one can join by this link now: {why}")
         stage = next((each for each in self.stages(link) if each.status == Stage.Status.OPEN), None)
         if stage is None:
             raise PeopleError("No stage that the link leads to is open. Open one first.")

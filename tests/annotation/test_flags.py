@@ -454,6 +454,7 @@ def test_answers_that_point_elsewhere_or_say_next_to_nothing_are_flagged():
         "ok, nice": ["near-empty"],
         "罗马是首都": [],
         "It is Rome.": [],
+        "As of last year it is Rome.": [],
         "Rome is the capital, which it has been since 1871, as the map that was given before shows.": [],
     }.items():
         flags = flags_of(asked, [FlaggedAnswer(1, 1, text)], LIMITS, check_language=False)[1]
