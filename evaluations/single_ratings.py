@@ -148,7 +148,7 @@ def _apart(lines: list[int], why: str) -> list[str]:
         return []
     return [
         f"Rows with the question and the answer of an earlier one: {len(lines):,}, the first in line "
-        f"{lines[0]}. They are taken as answers of their own, as {why}. If they are single ratings of one "
+        f"{lines[0]}. They count as separate answers, because {why}. If they are single ratings of one "
         "answer, name the column of the raters: --column worker=NAME."
     ]
 

@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 _MANIFEST = "manifest.json"
 _LARGEST = 1 << 24
 CHUNK = 1 << 16
-_MOST_OFASPECT = MOST_SCORES - 1
+_MOST_OF_ASPECT = MOST_SCORES - 1
 Codes = npt.NDArray[np.int64]
 
 
@@ -429,7 +429,7 @@ class _Table:
                     for text, value in zip(column.texts, values, strict=True)
                 ],
                 lambda text, key=key: f"the score {short(text)} of the {key} is not a whole number",  # type: ignore[misc]
-                f"Scores of aspects are whole numbers, at most {_MOST_OFASPECT:,}, or empty.",
+                f"Scores of aspects are whole numbers, at most {_MOST_OF_ASPECT:,}, or empty.",
             )
             found[key.removeprefix(ASPECT)] = column.mapped([np.nan if v is None else v for v in values])
         found = {name: values[rows] for name, values in found.items()}
@@ -456,7 +456,7 @@ def _renumbered(column: _Column, rows: Codes) -> tuple[Codes, list[str]]:
 
 def _is_score(value: object) -> bool:
     """Whether it is a whole number that an aspect may have."""
-    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= _MOST_OFASPECT
+    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= _MOST_OF_ASPECT
 
 
 def _aspects_in(text: str) -> dict[str, int] | None:

@@ -98,7 +98,7 @@ def test_the_same_answer_of_unnamed_systems_is_not_averaged_and_said(file):
     rows, counts, notes = read(file("question,answer,reference1,score\nq,yes,r,5\nq,yes,r,1\n"))
     assert [human for _, human, _ in rows] == [5, 1]
     assert counts["used"] == 2
-    assert "1, the first in line 3. They are taken as answers of their own" in " ".join(notes)
+    assert "1, the first in line 3. They count as separate answers" in " ".join(notes)
 
 
 def test_ids_may_be_of_answers_or_number_the_ratings(file):
