@@ -113,7 +113,7 @@ def test_ids_may_be_of_answers_or_number_the_ratings(file):
     unrated = numbers.replace("rater,", "").replace("ann,", "").replace("bob,", "")
     rows, _, notes = read(file(unrated))
     assert [human for _, human, _ in rows] == [5, 2]
-    assert "as their ids differ" in " ".join(notes)
+    assert "because their ids differ" in " ".join(notes)
 
 
 def test_rows_that_contradict_one_another_are_refused(file):
