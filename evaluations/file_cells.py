@@ -20,7 +20,7 @@ from typing import Any, NoReturn
 from pydantic_core import from_json
 
 from core.files.cells import MISSING, parse_flag, quote_names
-from core.files.json_objects import JsonStream, read_json_list
+from core.files.json_objects import holds_records, read_json_records
 from core.files.reading import plain_name
 from core.files.refusals import FileRefusedError
 from core.files.tables import DELIMITERS, csv_reader, find_delimiter
@@ -221,7 +221,7 @@ class _Objects(Sheet):
     def __init__(self, source: TextSource, name: str, form: str) -> None:
         super().__init__(source, name)
         self._form = form
-        self.unit = "line" if form == "JSONL" else "record"
+        self.unit = "line" if form == _LINES else "record"
         self.description = f"{form}, {source.encoding}"
         names: dict[str, None] = {}
         for _line, value in self._objects():
@@ -235,11 +235,8 @@ class _Objects(Sheet):
             yield line, [value.get(column) for column in columns]
 
     def _objects(self) -> Iterator[tuple[int, dict[str, Any]]]:
-        if self._form == _LIST:
-            yield from read_json_list(self.source, self.refuse)
-            return
-        if self._form == _BY_KEY:
-            yield from self._by_key()
+        if self._form != _LINES:
+            yield from read_json_records(self.source, self.refuse)
             return
         for first, text in self.source.chunks(self.refuse):
             for line, each in enumerate(StringIO(text, newline="\n"), first):
@@ -255,51 +252,8 @@ class _Objects(Sheet):
                     raise self.wrong(line, 'this is JSON, but no object such as {"answer": …}.')
                 yield line, value
 
-    def _by_key(self) -> Iterator[tuple[int, dict[str, Any]]]:
-        """Records of an object with their numbers; the key is the id of one that has no own."""
-        stream = JsonStream(self.source)
-        for number, key in enumerate(stream.members(), 1):
-            value, _text = stream.value()
-            if not isinstance(value, dict):
-                raise self.wrong(number, f"the member {shown(key)} is no object as those before it are.")
-            yield number, {"id": key, **value}
-        stream.finish()
 
-
-_LIST, _BY_KEY = "a JSON list", "a JSON object of records by their ids"
-#: Members of an object that are looked at to find out what it is.
-_FEW = 20
-
-
-def _form_of_object(source: TextSource, known: Iterable[str]) -> str:
-    """What a file is that begins with an object: JSONL, or an object with a record in each member.
-
-    EvaluationError for an object that holds the rows in another way.
-    """
-    stream = JsonStream(source)
-    try:
-        members = {key: stream.value()[0] for key in islice(stream.members(), _FEW)}
-    except FileRefusedError:  # the reader of lines says where it is no JSON
-        return "JSONL"
-    columns = {plain_name(each) for each in known} & {plain_name(each) for each in members}
-    if members and all(isinstance(each, dict) for each in members.values()):
-        if not columns:
-            return _BY_KEY
-        raise EvaluationError(
-            f"{source.name} is a JSON object of columns ({quote_names(members)}), as pandas writes a table. "
-            'Write its rows: to_json(…, orient="records", lines=True).'
-        )
-    lists = [
-        key
-        for key, value in members.items()
-        if isinstance(value, list) and any(isinstance(each, dict) for each in value)
-    ]
-    if lists and not columns:
-        raise EvaluationError(
-            f"{source.name} is a JSON object that holds a list of records in its member {shown(lists[0])}. "
-            "Give that list as a file of its own."
-        )
-    return "JSONL"
+_LINES, _LIST, _BY_KEY = "JSONL", "a JSON list", "a JSON object of records by their ids"
 
 
 def open_sheet(
@@ -329,8 +283,11 @@ def open_sheet(
         if sheet:
             raise EvaluationError(f"--sheet {sheet}: {name} is no workbook. Leave the option out.")
         start = _start(source)
-        if start in ("{", "["):
-            return _Objects(source, name, _LIST if start == "[" else _form_of_object(source, known))
+        if start == "[":
+            return _Objects(source, name, _LIST)
+        if start == "{":
+            by_key = holds_records(source, {plain_name(each) for each in known})
+            return _Objects(source, name, _BY_KEY if by_key else _LINES)
         return _DelimitedSheet(source, name, known, quotes=quotes)
     except FileRefusedError as error:
         raise EvaluationError(str(error)) from error

@@ -4,8 +4,9 @@ import csv
 import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from io import StringIO
+from itertools import chain
 from typing import Any, TypedDict
 
 from annotation.importing.records import id_of, quoted, texts_of
@@ -13,6 +14,7 @@ from annotation.models import Answer
 from core.files import reading
 from core.files.cells import ColumnError, map_columns, quote_names
 from core.files.json_objects import Object, check_storable, read_json_lines
+from core.files.reading import Reading, plain_name
 from core.files.refusals import MOST_LISTED, BadFieldError, FileRefusedError, RowCounts, UnmappedError
 from core.files.tables import ColumnRules, Values, read_table, reading_of, refuse_header_row, settle_format
 from core.files.text_source import TextSource
@@ -429,7 +431,7 @@ def _list(value: ResultObject, name: str) -> list[Any]:
 FORMATS = {
     "auto": "find out from the file",
     "jsonl": "JSONL, one object a line",
-    "json": "a JSON list of objects",
+    "json": "a JSON list of objects, or an object of them by their ids",
     "csv": "CSV",
     "tsv": "TSV",
     "dureader": "DuReader results",
@@ -447,6 +449,8 @@ def system_columns(text: str) -> tuple[str, ...]:
 #: Told of a line that cannot be taken: its number, the field, why, and what to do.
 Refuse = Callable[[int, str, str, str], None]
 _NOT_READ = "line"
+#: Before the name of a further column with a name for the answer, which is read where the first one is empty.
+_FURTHER = "text/"
 
 
 @dataclass(slots=True)
@@ -465,12 +469,18 @@ class Answers:
     columns: list[str]
     mapping: dict[str, str]
     values: Callable[[Callable[[int, str], None]], Values]
-    reading: Callable[[RowCounts], reading.Reading]
+    reading: Callable[[RowCounts], Reading]
     #: Sentences about what the last reading met that may be meant otherwise.
     notes: Callable[[], list[str]] = list
     systems: Sequence[str] = ()
+    #: Whether the column of the answers was chosen, not found by its name.
+    text_chosen: bool = False
     further: int = 0
     lines_read: int = 0
+    #: By whether the answer's own column is filled: the first line where a further one is.
+    _beside: dict[bool, int] = field(default_factory=dict)
+    #: Rows by the further column that is filled where the answer's own is empty.
+    _elsewhere: Counter[str] = field(default_factory=Counter)
 
     def rows(self, refuse: Refuse) -> Iterator[Row]:
         """All rows in the order of the file; what cannot be taken is refused."""
@@ -480,10 +490,13 @@ class Answers:
             refuse(line, _NOT_READ, reason, "")
 
         self.further = self.lines_read = 0
+        self._beside.clear()
+        self._elsewhere.clear()
         for line, value in self.values(unread):
             self.lines_read += 1
             for answer in self._answers_in(value):
                 try:
+                    self._look_beside(answer, line)
                     if self.format == "dureader":
                         row, further = row_of_result(answer, line=line, system=self.system)
                         self.further += further
@@ -504,10 +517,58 @@ class Answers:
             for number, name in enumerate(self.systems)
         ]
 
+    def _look_beside(self, answer: Object, line: int) -> None:
+        """Take an answer that its own column lacks from a further one, where never both are filled."""
+        filled = [
+            place for place, value in answer.items() if place.startswith(_FURTHER) and not _is_blank(value)
+        ]
+        if not filled:
+            return
+        own = not _is_blank(answer.get("text"))
+        self._beside.setdefault(own, line)
+        if not self.text_chosen and (len(self._beside) > 1 or (not own and len(filled) > 1)):
+            names = quote_names([self.mapping["text"], *(place.removeprefix(_FURTHER) for place in filled)])
+            where = f", and in {self.unit} {self._beside[True]} it is not" if True in self._beside else ""
+            raise RowRefusedError(
+                "text",
+                f"In {self.unit} {self._beside[False]} the first of the columns {names} is empty while "
+                f"another one with a name for the answer is filled{where}.",
+                "Choose the column that holds the answers.",
+            )
+        if not own:
+            self._elsewhere[filled[0].removeprefix(_FURTHER)] += 1
+            if not self.text_chosen:
+                answer["text"] = answer[filled[0]]
+
     def hints(self) -> list[str]:
         """What the last reading met that may be meant otherwise, in sentences."""
         wide = f"Rows of the file: {self.lines_read:,}, each with an answer of {len(self.systems):,} systems."
-        return [*([wide] if self.systems else ()), *self.notes()]
+        return [*([wide] if self.systems else ()), *self._elsewhere_hints(), *self.notes()]
+
+    def _elsewhere_hints(self) -> list[str]:
+        if not self._elsewhere:
+            return []
+        own, others = repr(self.mapping["text"]), " or ".join(map(repr, self._elsewhere))
+        rows = f"{self._elsewhere.total():,}, the first in {self.unit} {self._beside[False]}"
+        if self.text_chosen:
+            return [
+                f"Rows without an answer in {own}, with a text in {others}: {rows}. They count as answers "
+                f"that the system did not give. If they are answers, write them into {own}."
+            ]
+        return [f"Rows without an answer in {own}, whose answer was read from {others}: {rows}."]
+
+    def read_as(self, rows: RowCounts) -> Reading:
+        """How the file was read, once it was: further columns are those that gave an answer."""
+        as_found = self.reading(rows)
+        answer_columns = as_found.columns.get("text", ())
+        if self.systems or len(answer_columns) < 2:
+            return as_found
+        given = {self.mapping["text"], *(() if self.text_chosen else self._elsewhere)}
+        return replace(
+            as_found,
+            columns={**as_found.columns, "text": [name for name in answer_columns if name in given]},
+            left_out=[*as_found.left_out, *(name for name in answer_columns if name not in given)],
+        )
 
 
 class _AnswerColumns(ColumnRules):
@@ -531,7 +592,10 @@ class _AnswerColumns(ColumnRules):
 
     def _map(self, columns: Sequence[str], given: Mapping[str, str]) -> dict[str, str]:
         if not self._systems:
-            return map_columns(columns, given, NAMES)
+            found = map_columns(columns, given, NAMES)
+            others = [name for name in columns if name not in found.values()] if "text" in found else []
+            further = [name for name in others if plain_name(name) in NAMES["text"]]
+            return found | {f"{_FURTHER}{name}": name for name in further}
         for ours, theirs in given.items():
             if theirs and ours not in _SHARED:
                 raise ColumnError(
@@ -587,9 +651,10 @@ def open_answers(
 
     def of_object(head: str) -> str:
         first = _first_object(head)
-        return "dureader" if first is not None and is_result(first) and not rules.chosen else "jsonl"
+        return "dureader" if first is not None and is_result(first) and not rules.chosen else ""
 
-    format = settle_format(source, format, FORMATS, of_object)
+    known = {"turns", "answers", *chain.from_iterable(NAMES.values())}
+    format = settle_format(source, format, FORMATS, known=known, of_object=of_object)
     if format == "dureader":
         refuse_header_row(source, FORMATS[format], header_row)
         if rules.chosen:
@@ -616,12 +681,21 @@ def open_answers(
         table.unit,
         system,
         table.columns,
-        table.mapping,
+        {
+            ours: theirs
+            for ours, theirs in table.mapping.items()
+            if systems_from or not ours.startswith(_FURTHER)
+        },
         table.values,
         table.reading,
         table.notes,
         systems_from,
+        "text" in (given or {}),
     )
+
+
+def _is_blank(value: Any) -> bool:
+    return value is None or not str(value).strip()
 
 
 def _first_object(head: str) -> Object | None:

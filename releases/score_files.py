@@ -5,6 +5,7 @@ import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Any
 
 from annotation.importing import records
@@ -386,6 +387,7 @@ def _place(field: str, number: int) -> str:
 # Files of human scores in their formats, as a stream of rows.
 
 FORMATS = {"auto": "find out from the file", **READ_FORMATS}
+_KNOWN = {"references", "reference", "ratings", *chain.from_iterable(ONE.values())}
 Given = Mapping[str, Sequence[str]]
 #: Told of a row that cannot be taken: its line, the field, why, and what to do.
 Refuse = Callable[[int, str, str, str], None]
@@ -471,7 +473,7 @@ def open_table(
     `given` names the columns of fields, an empty list keeps one from being looked for. Without `header` the
     first row of a table, or `header_row`, names the columns, unless they are chosen by their numbers from 1.
     """
-    format = settle_format(source, format, FORMATS)
+    format = settle_format(source, format, FORMATS, known=_KNOWN)
     rules = _ScoreColumns(given or {})
     table = read_table(source, format=format, header=header, rules=rules, header_row=header_row)
     return ScoreTable(

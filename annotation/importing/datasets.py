@@ -11,7 +11,7 @@ from typing import Any
 from annotation.importing import records
 from annotation.importing.formats import ObjectReader
 from annotation.importing.records import MOST_TURNS, Passage, Record
-from core.files.json_objects import JsonStream, Object, read_json_list
+from core.files.json_objects import JsonStream, Object, read_json_records
 from core.files.refusals import BadFieldError, FileRefusedError, Refuse, RefuseRecord
 from core.files.text_source import TextSource
 
@@ -253,7 +253,7 @@ class CastReader(ObjectReader):
         self._topic, self._given = "", set()
         stream = JsonStream(self.source)
         if stream.peek() != "{":
-            yield from read_json_list(self.source, refuse)
+            yield from read_json_records(self.source, refuse)
             return
         value, _text = stream.value()
         stream.finish()

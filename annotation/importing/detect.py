@@ -4,12 +4,15 @@ import json
 import re
 from collections.abc import Mapping
 from io import StringIO
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 from annotation.importing import datasets
 from annotation.importing.datasets import CastReader, DuReaderReader, MarcoReader, SquadReader
-from annotation.importing.formats import JsonLinesReader, JsonListReader, Reader, TableReader
+from annotation.importing.formats import JsonLinesReader, JsonRecordsReader, Reader, TableReader
+from annotation.importing.records import FIELD_NAMES
+from core.files.json_objects import holds_records
 from core.files.refusals import FileRefusedError, ignore
 from core.files.tables import check_format, refuse_header_row
 from core.files.text_source import TextSource
@@ -19,13 +22,15 @@ FORMATS = {
     "csv": "CSV",
     "tsv": "TSV",
     "jsonl": "JSONL, one object a line",
-    "json": "a JSON list of objects",
+    "json": "a JSON list of objects, or an object of them by their ids",
     "marco": "MS MARCO v2.1",
     "dureader": "DuReader",
     "cast": "TREC CAsT topics",
     "squad": "SQuAD",
 }
 _LOOK = 2**16
+#: Names of members by which an object is known to be one query, or one conversation.
+_KNOWN = {"turns", "number", *chain.from_iterable(FIELD_NAMES.values())}
 _TURNS = re.compile(r'"turns?"\s*:\s*\[')
 _FIRST_MEMBER = re.compile(r'\s*\{\s*"(\w+)"\s*:\s*(.)', re.DOTALL)
 
@@ -55,7 +60,7 @@ def open_reader(
     if format == "jsonl":
         return JsonLinesReader(source, room, given=given)
     if format == "json":
-        return JsonListReader(source, room, given=given)
+        return JsonRecordsReader(source, room, given=given)
     if format == "marco":
         return MarcoReader(source, room, columnwise=columnwise)
     simple: dict[str, type[Reader]] = {"dureader": DuReaderReader, "cast": CastReader, "squad": SquadReader}
@@ -101,12 +106,12 @@ def _of_objects(head: str, source: TextSource) -> str:
         return "squad"
     if _is_topic(head) and "\n" in head[: head.index("[")]:
         return "cast"
+    if holds_records(source, _KNOWN):
+        return "json"
     value = _first_object(head, source)
-    if "question" in value and "documents" in value:
-        return "dureader"
     if "query" in value and "passage_text" in json.dumps(value.get("passages"))[:4000]:
         return "marco"
-    return "jsonl"
+    return "dureader" if "question" in value and "documents" in value else "jsonl"
 
 
 def _is_topic(head: str) -> bool:

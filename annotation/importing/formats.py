@@ -27,7 +27,7 @@ from annotation.importing.records import (
     turn_of,
 )
 from core.files.cells import ColumnError, map_columns, quote_names
-from core.files.json_objects import Object, check_storable, read_json_lines, read_json_list
+from core.files.json_objects import Object, check_storable, read_json_lines, read_json_records
 from core.files.reading import Reading, plain_name
 from core.files.refusals import (
     BadFieldError,
@@ -456,15 +456,15 @@ class JsonLinesReader(ObjectReader):
             yield record
 
 
-class JsonListReader(JsonLinesReader):
-    """An array of objects with our fields."""
+class JsonRecordsReader(JsonLinesReader):
+    """A JSON list of objects with our fields, or an object of them by their ids."""
 
     format = "json"
     unit = "record"
 
     def objects(self, refuse: Refuse) -> Iterator[tuple[int, Object]]:
-        """Its items."""
-        return read_json_list(self.source, refuse)
+        """Its items, or members."""
+        return read_json_records(self.source, refuse)
 
 
 def turns_of(topic: Object, turns: list[Any], line: int) -> Iterator[Record]:

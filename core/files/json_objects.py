@@ -1,4 +1,4 @@
-"""Objects of JSON files: one a line, the items of a list, or any values of one big document.
+"""Objects of JSON files: one a line, those of a list or of an object, or any values of one big document.
 
 `json.JSONDecoder.raw_decode` reads values from a sliding window of the text; only the window and one value
 are in memory. What is a value is for the caller of `JsonStream` to say: members
@@ -6,10 +6,12 @@ of an object, items of an array.
 """
 
 import json
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from io import StringIO
+from itertools import islice
 from typing import Any
 
+from core.files.reading import plain_name
 from core.files.refusals import BadFieldError, FileRefusedError, Refuse
 from core.files.text_source import TextSource
 
@@ -144,16 +146,59 @@ class JsonStream:
             raise self.wrong("something follows the end of the document")
 
 
-def read_json_list(source: TextSource, refuse: Refuse) -> Iterator[tuple[int, Object]]:
-    """Objects of a JSON array with their numbers."""
+def read_json_records(source: TextSource, refuse: Refuse) -> Iterator[tuple[int, Object]]:
+    """Objects of a JSON list, or of an object by their names, with their numbers.
+
+    A name is the `id` of an object that has none, and its `key` where it has another.
+    """
     stream = JsonStream(source)
-    for number, _ in enumerate(stream.items(), 1):
+    by_name = stream.peek() == "{"
+    names: Iterator[str | None] = stream.members() if by_name else stream.items()
+    for number, name in enumerate(names, 1):
         value, _text = stream.value()
-        if isinstance(value, dict):
+        if not isinstance(value, dict):
+            what = "item" if name is None else f"member {name[:60]!r}"
+            refuse(number, f"The {what} is no object.")
+        elif name is None or value.get("id") == name:
             yield number, value
         else:
-            refuse(number, "The item is no object.")
+            yield number, {"key" if "id" in value else "id": name, **value}
     stream.finish()
+
+
+#: Members of an object that are looked at to find out what it is.
+_FEW_MEMBERS = 20
+
+
+def holds_records(source: TextSource, known: Collection[str]) -> bool:
+    """Whether a file that begins with an object has a record in each of its members; else it is JSON lines.
+
+    `known` are names that a record's members may have, as `plain_name` writes them. FileRefusedError for an
+    object that holds rows in another way, with what to write in its place.
+    """
+    stream = JsonStream(source)
+    try:
+        members = {name: stream.value()[0] for name in islice(stream.members(), _FEW_MEMBERS)}
+        if not members or (len(members) < _FEW_MEMBERS and stream.peek()):
+            return False  # one object of several
+    except FileRefusedError:  # the reader of lines says where it is no JSON
+        return False
+    are_columns = any(plain_name(name) in known for name in members)
+    if all(isinstance(value, dict) for value in members.values()):
+        if are_columns:
+            raise FileRefusedError(
+                f"{source.name} is a JSON object of columns, as pandas writes a table: "
+                f"{', '.join(repr(name[:60]) for name in islice(members, 5))}. "
+                'Write its rows: to_json(…, orient="records", lines=True).'
+            )
+        return True
+    for name, value in members.items():
+        if not are_columns and isinstance(value, list) and any(isinstance(item, dict) for item in value):
+            raise FileRefusedError(
+                f"{source.name} is a JSON object that holds a list of records in its member {name[:60]!r}. "
+                "Give that list as a file of its own."
+            )
+    return False
 
 
 def read_json_lines(source: TextSource, refuse: Refuse) -> Iterator[tuple[int, Object]]:

@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, ClassVar
 
 from core.files.cells import quote_names
-from core.files.json_objects import read_json_lines, read_json_list
+from core.files.json_objects import read_json_lines, read_json_records
 from core.files.reading import Reading, plain_name
 from core.files.refusals import FileRefusedError, Refuse, RowCounts, ignore
 from core.files.tables import DELIMITERS, csv_reader, find_delimiter, note_short_rows, why_malformed
@@ -233,7 +233,7 @@ class ObjectSheet(Sheet):
 
     def _objects(self) -> Iterator[tuple[int, dict[str, Any]]]:
         read: Callable[[TextSource, Refuse], Iterator[tuple[int, dict[str, Any]]]]
-        read = read_json_list if self.listed else read_json_lines
+        read = read_json_records if self.listed else read_json_lines
         return read(self.source, self._refuse)
 
 

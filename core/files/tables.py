@@ -12,14 +12,14 @@ lines as an iterator over whole chunks, so that a row costs no Python code befor
 
 import csv
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from io import StringIO
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Any
 
 from core.files.cells import ColumnError, quote_names
-from core.files.json_objects import read_json_lines, read_json_list
+from core.files.json_objects import holds_records, read_json_lines, read_json_records
 from core.files.reading import Reading
 from core.files.refusals import FileRefusedError, Refuse, RowCounts, ignore
 from core.files.text_source import TextSource
@@ -316,7 +316,7 @@ FORMATS = {
     "csv": "CSV",
     "tsv": "TSV",
     "jsonl": "JSONL, one object a line",
-    "json": "a JSON list of objects",
+    "json": "a JSON list of objects, or an object of them by their ids",
 }
 Values = Iterator[tuple[int, dict[str, Any]]]
 #: Enough of the first line to see whether it has tabs.
@@ -368,19 +368,25 @@ def check_format(source: TextSource, format: str, formats: Mapping[str, str]) ->
 
 
 def settle_format(
-    source: TextSource, format: str, formats: Mapping[str, str], of_object: Callable[[str], str] | None = None
+    source: TextSource,
+    format: str,
+    formats: Mapping[str, str],
+    *,
+    known: Collection[str],
+    of_object: Callable[[str], str] = lambda _head: "",
 ) -> str:
     """The format by its name, or for `auto` by what the file holds; the file's name decides nothing.
 
-    `of_object` is asked which format a file has that begins like this and with an object; JSONL if None.
+    `known` are names of columns. `of_object` is asked which further format a file has that begins like this
+    and with an object; empty for none.
     """
     check_format(source, format, formats)
     if source.workbook:
         return "xlsx"
-    return _detect_format(source, of_object) if format == "auto" else format
+    return _detect_format(source, known, of_object) if format == "auto" else format
 
 
-def _detect_format(source: TextSource, of_object: Callable[[str], str] | None) -> str:
+def _detect_format(source: TextSource, known: Collection[str], of_object: Callable[[str], str]) -> str:
     for _line, text in source.chunks(ignore):
         head = text.lstrip()[:_LOOK]
         if not head:
@@ -388,7 +394,7 @@ def _detect_format(source: TextSource, of_object: Callable[[str], str] | None) -
         if head[0] == "[":
             return "json"
         if head[0] == "{":
-            return of_object(head) if of_object else "jsonl"
+            return of_object(head) or ("json" if holds_records(source, known) else "jsonl")
         return "tsv" if "\t" in head.split("\n", 1)[0] else "csv"
     raise FileRefusedError(f"{source.name} has no line that can be read.")
 
@@ -472,8 +478,8 @@ class _MappedTable(DelimitedTable):
 
 
 def _read_objects(source: TextSource, format: str, rules: ColumnRules) -> ValueTable:
-    """JSONL or a JSON list. The first object says which members are mapped; later ones may have others."""
-    read = read_json_list if format == "json" else read_json_lines
+    """JSONL or a JSON document. The first object says which members are mapped; others may have others."""
+    read = read_json_records if format == "json" else read_json_lines
     first = next((value for _, value in read(source, ignore)), None)
     if first is None:
         raise FileRefusedError(f"{source.name} has no object. Write one JSON object a line.")

@@ -380,7 +380,7 @@ def import_candidates(
                 "format_words": answers.description,
                 "unit": answers.unit,
                 **encoding_of(source),
-                "read_as": answers.reading(tally.counts()).as_json(),
+                "read_as": answers.read_as(tally.counts()).as_json(),
                 "lines_read": answers.lines_read,
                 "hints": answers.hints(),
                 "query_out": sorting.out,

@@ -574,7 +574,7 @@ def test_a_json_object_is_read_by_its_keys_or_explained(file):
     own = {key: {**value, "id": f"own {key}"} for key, value in records.items()}
     assert [row.id for row in rows(file(json.dumps(own)))] == ["own a", "own b"]
     many = {str(number): records["a"] for number in range(30)}
-    assert "record 31: the member 'c' is no object" in refused(file(json.dumps({**many, "c": 1})))
+    assert "record 31: The member 'c' is no object" in refused(file(json.dumps({**many, "c": 1})))
     columns = {name: {"0": "x", "1": "y"} for name in ("question", "answer", "reference")}
     assert 'orient="records"' in refused(file(json.dumps(columns)))
     assert "in its member 'data'" in refused(file(json.dumps({"version": 2, "data": list(records.values())})))

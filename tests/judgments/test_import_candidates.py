@@ -166,6 +166,44 @@ def test_a_json_list_counts_records(run, oak):
     assert report["unit"] == "record"
 
 
+def test_a_json_object_holds_records_by_the_ids_of_queries(run, oak, rome):
+    report = run(
+        json.dumps({"q1": {"system": "a", "answer": "Old."}, "q2": {"system": "a", "answer": "Rome"}})
+    )
+    assert (report["format"], report["unit"], became(report)) == ("json", "record", {"new": 2})
+    assert stored() == [("a", "q1", "Old."), ("a", "q2", "Rome")]
+    for document, words in (
+        ({"query_id": {"0": "q1"}, "answer": {"0": "Old."}}, "object of columns, as pandas writes a table"),
+        ({"data": [{"query_id": "q1", "answer": "Old."}]}, "holds a list of records in its member 'data'"),
+    ):
+        with pytest.raises(ImportRefusedError, match=words):
+            run(json.dumps(document), system="b")
+
+
+def test_an_answer_is_read_from_a_further_column_where_its_own_is_empty(run, oak, rome):
+    table = "query_id,system,answer,prediction\nq1,a,Old.,\nq2,a,,Rome\n"
+    report = run(table, "answers.csv")
+    assert stored() == [("a", "q1", "Old."), ("a", "q2", "Rome")]
+    assert report["read_as"]["columns"]["text"] == ["answer", "prediction"]
+    said = (
+        "Rows without an answer in 'answer', whose answer was read from 'prediction': 1, the first in line 3."
+    )
+    assert report["hints"] == [said]
+
+    chosen = run(table.replace(",a,", ",b,"), "answers.csv", columns={"text": "answer"})
+    assert became(chosen) == {"new": 1, "empty": 1}
+    assert chosen["hints"][0].startswith(
+        "Rows without an answer in 'answer', with a text in 'prediction': 1, the"
+    )
+    assert chosen["read_as"]["left_out"] == ["prediction"]
+
+    both = run("query_id,system,answer,output\nq1,c,Old.,x\nq2,c,,Rome\n", "answers.csv")
+    assert [line for line, *_ in refusals(both)] == [3]
+    assert both["read_as"]["columns"]["text"] == ["answer", "output"] or both["read_as"]["left_out"] == [
+        "output"
+    ]
+
+
 def test_dureader_results_give_their_first_answer_with_its_label_and_entities(run, oak, rome):
     report = run(
         [

@@ -83,6 +83,16 @@ def test_typographic_marks_make_no_other_query(tmp_path):
     assert Query.objects.get(project__slug="texts").digest == query_digest("What\u2019s new?")
 
 
+def test_a_json_object_of_records_by_their_ids(tmp_path):
+    path = tmp_path / "scores.json"
+    rows = {"0": {"question": "capital of italy", "answer": "Rome", "score": 5, "system": "a"}}
+    path.write_text(json.dumps(rows, indent=1))
+    read_as = json.loads(run(path, "--json"))["read_as"]
+    assert (read_as["left_out"], read_as["rows"]["used"]) == (["id"], 1)
+    path.write_text(json.dumps({"data": [*rows.values()]}))
+    assert "holds a list of records in its member 'data'" in refused(path)
+
+
 def test_a_sheet_and_a_row_of_names_are_chosen(tmp_path):
     sheet = [["Scores of May"], [], *TWO_SYSTEMS]
     path = write_workbook(tmp_path / "scores.xlsx", {"About": [["text"]], "May": sheet})

@@ -187,6 +187,20 @@ def test_a_conversation_per_line(write):
     ]
 
 
+def test_a_json_object_of_records_by_their_ids(write):
+    document = {"a7": {"question": "how old is oak"}, "b2": {"question": "capital of italy", "id": "x"}}
+    for text in (json.dumps(document), json.dumps(document, indent=1)):
+        records, refusals, reader = read(write("queries.json", text))
+        assert [(each.id, each.text, each.line) for each in records] == [
+            ("a7", "how old is oak", 1),
+            ("x", "capital of italy", 2),
+        ]
+        assert (reader.format, reader.unit, refusals.total) == ("json", "record", 0)
+    assert records[1].extra == {"columns": {"key": "b2"}}
+    with pytest.raises(FileRefusedError, match="is a JSON object of columns, as pandas writes a table"):
+        read(write("columns.json", {"question": {"0": "how old is oak"}}))
+
+
 def test_a_json_list_of_objects(write):
     records, _, reader = read(write("list.json", json.dumps([{"query": "one two"}, {"query": "three"}])))
     assert (reader.format, [each.text for each in records]) == ("json", ["one two", "three"])

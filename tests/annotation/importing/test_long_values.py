@@ -7,10 +7,10 @@ from tests.memory import measured
 READ = """
 import sys
 from pathlib import Path
-from core.files.json_objects import read_json_lines, read_json_list
+from core.files.json_objects import read_json_lines, read_json_records
 from core.files.refusals import FileRefusedError
 from core.files.text_source import TextSource
-read = read_json_list if sys.argv[1] == "json" else read_json_lines
+read = read_json_records if sys.argv[1] == "json" else read_json_lines
 try:
     for line, _ in read(TextSource(Path(sys.argv[2])), lambda line, why: print(line, why)):
         print(line, "read")
