@@ -363,21 +363,33 @@ def _gathered(found: Survey) -> Iterator[Record]:
     from numpy import fromiter, int64
 
     drawn = sorted(found.drawn)
-    if not found.merged:
+    if not found.tally.has_members:
         yield from found.reader.take(drawn, ignore)
         return
-    owner = {}
+    owner: dict[int, tuple[int, bool, bool]] = {}
+    spellings: dict[int, str] = {}
 
     def wanted() -> Iterator[int]:
         members = found.tally.members(fromiter(drawn, int64, len(drawn)))
-        for ordinal, first in heapq.merge(((each, each) for each in drawn), members):
-            owner[ordinal] = first
+        for ordinal, first, adds, spells in heapq.merge(
+            ((each, each, True, False) for each in drawn), members
+        ):
+            owner[ordinal] = (first, adds, spells)
             yield ordinal
 
+    def parts() -> Iterator[tuple[int, Record]]:
+        for row in found.reader.take(wanted(), ignore):
+            first, adds, spells = owner.pop(row.ordinal)
+            if spells:
+                spellings[first] = row.text
+            if adds:
+                yield first, row
+
     gathering = QuerySpool(found.room)
-    gathering.fill((owner.pop(row.ordinal), row) for row in found.reader.take(wanted(), ignore))
+    gathering.fill(parts())
     for rows in gathering.queries():
         merged = merge(rows, found.contradictions, found.refusals)
+        merged.record.text = spellings.pop(merged.record.ordinal, merged.record.text)
         found.merged -= merged.repeats + merged.refused
         found.duplicates -= merged.refused
         yield merged.record

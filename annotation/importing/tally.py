@@ -4,9 +4,10 @@ Most queries of a log are plain words and small numbers. A batch is made into on
 substitution blanks all others; so case, spaces, lengths and patterns cost no Python code per query. What is
 left has only the word list to pass; what was blanked goes through all rules.
 
-Every record leaves 45 bytes on disk: the 128-bit hash of its query (of `records.identity` in plain form,
-keyed by the seed), its place in the file, its count, its label, and hashes of its id and of what it brings
-along (passages and references), by which rows that add to their query are told from identical repeats. They
+Every record leaves 49 bytes on disk: the 128-bit hash of its query (of `records.identity` in plain form,
+keyed by the seed), its place in the file, its count, its label, and hashes of its id, of its spelling and of
+what it brings along (passages and references), by which rows that add to their query are told from identical
+repeats. They
 go into buckets by the first bits of the hash; a bucket is then read whole, sorted and summed up, one at a
 time. Why so: ten million texts do not fit into 300 MB, nor does a Python set of their hashes; a database
 would do the same sorting with far more writing; and as the buckets are in the order of the hash, so is what
@@ -232,13 +233,14 @@ _ROW = np.dtype(
         ("count", "<i8"),
         ("brings", "<u8"),
         ("id", "<u4"),
+        ("spelling", "<u4"),
         ("label", "u1"),
     ]
 )
 _ID = np.dtype([("hi", "<u8"), ("lo", "<u8"), ("query", "<u8"), ("ordinal", "<i8")])
 _SUM = np.dtype([("ordinal", "<i8"), ("count", "<i8"), ("type", "u1")])
-#: A row that adds to its query, and the first row of that query.
-_MEMBER = np.dtype([("ordinal", "<i8"), ("first", "<i8")])
+#: A row that adds to its query or spells it, and the first row of that query.
+_MEMBER = np.dtype([("ordinal", "<i8"), ("first", "<i8"), ("adds", "?"), ("spells", "?")])
 #: Type and yes-no flag in one byte: the type's number from 1, and 16 for yes, 32 for no.
 _NUMBER_OF = {"": 0} | {name: number for number, name in enumerate(TYPES, 1)}
 _TYPE_BITS, _FLAG_BITS = 15, 48
@@ -300,6 +302,8 @@ class Tally:
         self.duplicates = 0
         #: Those of the duplicates that add something to their query.
         self.merged = 0
+        #: Whether any row adds to a query, or spells it otherwise than its first row.
+        self.has_members = False
         #: Rows with another id than their query, of how many queries; some as (ordinal, that of the id).
         self.other_ids = self.other_id_queries = 0
         self.some_other_ids: list[tuple[int, int]] = []
@@ -317,10 +321,11 @@ class Tally:
         *,
         labels: Sequence[Label] = (),
         brings: Sequence[int] = (),
+        texts: Sequence[str] = (),
     ) -> None:
         """Add records, a list a field (of digests the first 16 bytes count); without counts they are 1.
 
-        `brings` are hashes of what a record has beside its query, 0 for nothing.
+        `brings` are hashes of what a record has beside its query, 0 for nothing; `texts` are its spellings.
         """
         if not digests:
             return
@@ -333,6 +338,8 @@ class Tally:
             rows["label"] = [_NUMBER_OF[kind] | _FLAGS[flag] for kind, flag in labels]
         if brings:
             rows["brings"] = np.array(brings, dtype=np.uint64)
+        if texts:
+            rows["spelling"] = np.fromiter(map(hash, texts), np.int64, len(texts)).astype(np.uint32)
         self._last = max(self._last, int(rows["ordinal"].max()))
         if ids and any(ids):
             self._add_ids(ids, rows)
@@ -394,7 +401,10 @@ class Tally:
         (self._room / f"sums-{number:03}").write_bytes(sums.tobytes())
 
     def _find_members(self, number: int, rows: NDArray[np.void], starts: NDArray[np.int64]) -> None:
-        """Which rows add to their query: passages or references, or an id or a label that it had not."""
+        """Which rows add to their query: passages or references, or an id or a label that it had not.
+
+        And the first row of its most frequent spelling, where that is not the spelling of its first row.
+        """
         sizes = np.diff(np.append(starts, len(rows)))
         groups = np.repeat(np.arange(len(starts)), sizes)
         adds = _first_of(groups, rows["brings"])
@@ -403,12 +413,16 @@ class Tally:
         with_id = _first_having(groups, rows["id"])
         adds[with_id] = True
         self._note_other_ids(rows, groups, with_id)
-        adds[starts] = False
-        members = np.zeros(int(adds.sum()), dtype=_MEMBER)
-        members["ordinal"] = rows["ordinal"][adds]
-        members["first"] = np.repeat(rows["ordinal"][starts], sizes)[adds]
-        self.merged += len(members)
+        spells = _most_frequent_spellings(groups, rows)
+        adds[starts] = spells[starts] = False
+        either = adds | spells
+        members = np.zeros(int(either.sum()), dtype=_MEMBER)
+        members["ordinal"] = rows["ordinal"][either]
+        members["first"] = np.repeat(rows["ordinal"][starts], sizes)[either]
+        members["adds"], members["spells"] = adds[either], spells[either]
+        self.merged += int(adds.sum())
         if len(members):
+            self.has_members = True
             (self._room / f"members-{number:03}").write_bytes(members.tobytes())
 
     def _note_other_ids(
@@ -429,8 +443,10 @@ class Tally:
             for at in others[: max(room, 0)].tolist()
         ]
 
-    def members(self, drawn: Numbers) -> Iterator[tuple[int, int]]:
-        """Rows that add to one of these queries: (ordinal, ordinal of the query's first row), in order.
+    def members(self, drawn: Numbers) -> Iterator[tuple[int, int, bool, bool]]:
+        """Rows that add to one of these queries, or spell it: in order, each with the query's first row.
+
+        (ordinal, ordinal of the first row, whether it adds, whether it has the most frequent spelling.)
 
         They are sorted on disk, so that memory does not grow with their number.
         """
@@ -452,7 +468,7 @@ class Tally:
                 found = np.fromfile(path, dtype=_MEMBER)
                 path.unlink()
                 for row in found[np.argsort(found["ordinal"])]:
-                    yield int(row["ordinal"]), int(row["first"])
+                    yield int(row["ordinal"]), int(row["first"]), bool(row["adds"]), bool(row["spells"])
 
     def _without_contradictions(self, rows: NDArray[np.void]) -> NDArray[np.void]:
         """Leave out rows whose label is not that of an earlier row of the same query."""
@@ -503,6 +519,20 @@ def _first_of(groups: NDArray[np.int64], values: NDArray[np.uint64]) -> NDArray[
     first: NDArray[np.bool_] = np.zeros(len(values), dtype=bool)
     first[order[new]] = values[order[new]] != 0
     return first
+
+
+def _most_frequent_spellings(groups: NDArray[np.int64], rows: NDArray[np.void]) -> NDArray[np.bool_]:
+    """The first row of each group's most frequent spelling; of equally frequent ones the earliest."""
+    spelling = rows["spelling"]
+    order = np.lexsort((np.arange(len(rows)), spelling, groups))
+    new = np.ones(len(rows), dtype=bool)
+    new[1:] = (groups[order][1:] != groups[order][:-1]) | (spelling[order][1:] != spelling[order][:-1])
+    first = order[new]
+    counts = np.add.reduceat(rows["count"][order], np.flatnonzero(new))
+    best = first[np.lexsort((first, -counts, groups[first]))]
+    chosen: NDArray[np.bool_] = np.zeros(len(rows), dtype=bool)
+    chosen[best[np.unique(groups[best], return_index=True)[1]]] = True
+    return chosen
 
 
 def _first_having(groups: NDArray[np.int64], values: NDArray[Any]) -> NDArray[np.int64]:
@@ -614,7 +644,7 @@ class FirstPass:
     def _add(self, batch: Batch, digests: list[bytes], gone: list[int]) -> None:
         ordinals = np.asarray(batch.ordinals, dtype=np.int64)
         counts = np.asarray(batch.counts, dtype=np.int64)
-        ids, labels, brings = batch.ids, batch.labels, batch.brings
+        ids, labels, brings, texts = batch.ids, batch.labels, batch.brings, batch.texts
         if gone:
             out = set(gone)
             ordinals = np.delete(ordinals, gone)
@@ -622,7 +652,8 @@ class FirstPass:
             ids = [each for place, each in enumerate(ids) if place not in out]
             labels = [each for place, each in enumerate(labels) if place not in out]
             brings = [each for place, each in enumerate(brings) if place not in out]
-        self._tally.add(digests, ordinals, counts, ids, labels=labels, brings=brings)
+            texts = [each for place, each in enumerate(texts) if place not in out]
+        self._tally.add(digests, ordinals, counts, ids, labels=labels, brings=brings, texts=texts)
 
 
 def masked(rule: str, text: str) -> str:

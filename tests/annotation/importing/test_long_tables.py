@@ -62,6 +62,27 @@ def test_rows_without_an_id_merge_by_their_text(write):
     assert parts_of(report) == {"used": 1, "merged": 1, "repeats": 0, "refused": 0}
 
 
+def test_the_most_frequent_spelling_of_a_query_is_shown(write):
+    rows = [
+        "WHAT\u2019S NEW,1,",
+        "what's new,2,p",
+        "What's new,1,",
+        "what's new,1,q",
+        "How Old,2,",
+        "how old,2,",
+    ]
+    table = "query,count,passages\n" + "\n".join(rows)
+    found, report = sample(write("log.csv", table))
+    assert list(found) == ["what's new", "How Old"]
+    assert [each.text for each in found["what's new"][1].passages] == ["p", "q"]
+    assert (report["counts"]["merged"], report["counts"]["repeats"]) == (2, 2)
+
+    lines = write("log.txt", "query\nOLD\nyoung\nold\nold\nYOUNG\n")
+    found, report = sample(lines)
+    assert [(text, drawn.count) for text, (drawn, _) in found.items()] == [("old", 3), ("young", 2)]
+    assert (report["counts"]["used"], report["counts"]["repeats"]) == (2, 3)
+
+
 def test_rows_come_together_from_all_over_a_file_that_is_read_in_small_pieces(write, monkeypatch):
     monkeypatch.setattr(formats, "BATCH", 40)
     monkeypatch.setattr("core.files.text_source.BLOCK", 512)
