@@ -218,6 +218,7 @@ def stage(request: HttpRequest, access: StageAccess) -> HttpResponse:
         access,
         tab="stage",
         why_form=WhyForm(),
+        closing_form=WhyForm(auto_id="closing_%s"),
         budget_form=BudgetForm(stage=access.stage),
         may_change_budget=_may_change_budget(access.stage),
         recent=operations.recent_operations(access.stage)[:6],
