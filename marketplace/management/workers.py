@@ -141,7 +141,7 @@ def _import(options: Facts) -> Facts:
         raise CommandError(f"{path}: {error}") from error
     with file:
         made = formerids.bring_in(requester=requester_named(options["name"]), sheet=Sheet(file, path.name))
-    return {"rows": made.rows, "new": made.new, "same": made.same}
+    return {"rows": made.rows, "new": made.new, "same": made.same, "read_as": made.reading.as_json()}
 
 
 def _settle(options: Facts) -> Facts:

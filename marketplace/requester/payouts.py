@@ -14,6 +14,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
 
 from core.accounts.confirmation import confirmed, needs_factor
+from core.files.reading import reading_lines
 from marketplace import clock
 from marketplace.amounts import money
 from marketplace.batches.sheets import ACCEPTED
@@ -325,10 +326,11 @@ def book_results(request: HttpRequest, access: RequesterAccess) -> HttpResponse:
 
     def action() -> str:
         file = read_form(ResultsForm(request.POST, request.FILES))["file"]
-        booked = payoutresults.book_file(
+        booked, reading = payoutresults.book_file(
             requester=access.requester, name=file.name, file=file.file, by=access.user
         )
-        return f"{booked.paid:,} paid, {booked.failed:,} failed and owed again, {booked.same:,} as before."
+        done = f"{booked.paid:,} paid, {booked.failed:,} failed and owed again, {booked.same:,} as before."
+        return " ".join([done, *(reading_lines(reading.as_json()) if reading else ())])
 
     return run_action(request, action, reverse("requester:payouts", args=_names(access)))
 

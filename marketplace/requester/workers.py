@@ -323,7 +323,8 @@ def _bring_in(request: HttpRequest, access: RequesterAccess, form: FormerIdsForm
     except Refusal as refusal:
         form.add_error("file", refusal.message)
         return None
-    messages.success(request, f"{made.rows:,} ids are read; {made.new:,} records are new.")
+    read_as = " ".join(reading_lines(made.reading.as_json()))
+    messages.success(request, f"{made.rows:,} ids are read; {made.new:,} records are new. {read_as}")
     return redirect("requester:former_ids", access.requester.customer_id)
 
 

@@ -13,6 +13,8 @@ from typing import Any
 from django.db import IntegrityError, transaction
 from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Subquery
 
+from core.files.reading import Reading
+from core.files.refusals import RowCounts
 from core.money import entered_cents
 from marketplace import clock
 from marketplace.batches.sheets import Row, Sheet, SheetError
@@ -34,11 +36,13 @@ Kind = FormerIdRecord.Kind
 ID = re.compile(r"A[A-Z0-9]{5,30}")
 MOST_CENTS = 10_000_00
 _AT_ONCE = 500
-#: Names of the column of ids in tables that people have.
-_ID_COLUMNS = ("worker_id", "workerid", "worker id", "worker")
 #: What the activity of a requester calls a record that takes effect.
 _ACTIONS: dict[str, str] = {Kind.BLOCK: "worker.blocked", Kind.GRANT: "qualification.granted"}
-_KNOWN = ("block", "qualification", "value", "bonus", "reason")
+#: Names of the columns of a table, by what they hold.
+_COLUMNS = {
+    "worker_id": ("worker_id", "workerid", "worker"),
+    **{name: (name,) for name in ("block", "qualification", "value", "bonus", "reason")},
+}
 
 
 # Bringing in a table.
@@ -48,6 +52,7 @@ _KNOWN = ("block", "qualification", "value", "bonus", "reason")
 class FileOutcome:
     """What a table brought in; `same` were there already."""
 
+    reading: Reading
     rows: int = 0
     new: int = 0
     same: int = 0
@@ -60,8 +65,10 @@ def bring_in(*, requester: Requester, sheet: Sheet) -> FileOutcome:
     Columns: the id, and if wanted `block` (a reason), `qualification` (id or name of a type) with `value`,
     `bonus` (an amount) with `reason`. The same table once more changes nothing.
     """
-    reader = _Reader(sheet, _columns(sheet), _qualifications(requester), requester, clock.now())
-    outcome = FileOutcome()
+    places = _find_columns(sheet)
+    reader = _Reader(sheet, places, _qualifications(requester), requester, clock.now())
+    columns = {role: [sheet.columns[place]] for role, place in places.items()}
+    outcome = FileOutcome(sheet.reading(columns))
     rows = (reader.records_of(row) for row in sheet.rows())
     former_ids: set[str] = set()
     while some := list(islice(rows, _AT_ONCE)):
@@ -73,8 +80,7 @@ def bring_in(*, requester: Requester, sheet: Sheet) -> FileOutcome:
         outcome.new += made
         outcome.same += len(records) - made
         former_ids |= {record.former_id for record in records}
-    if not outcome.rows:
-        raise sheet.error("it has no rows.")
+    outcome.reading = sheet.reading(columns, RowCounts(outcome.rows, used=outcome.rows))
     note(requester.pk, "former_ids.file", sheet.name[:120], f"{outcome.rows} ids, {outcome.new} new records")
     for claim in FormerIdClaim.objects.filter(accepted=True).select_related("worker").order_by("pk"):
         if claim.former_id in former_ids:
@@ -82,12 +88,12 @@ def bring_in(*, requester: Requester, sheet: Sheet) -> FileOutcome:
     return outcome
 
 
-def _columns(sheet: Sheet) -> dict[str, int]:
-    found = {name.strip().casefold(): place for place, name in reversed(list(enumerate(sheet.columns)))}
-    ids = next((found[name] for name in _ID_COLUMNS if name in found), None)
-    if ids is None:
-        raise sheet.error("it has no column worker_id. Name the column of ids so.", line=1)
-    return {"worker_id": ids, **{name: found[name] for name in _KNOWN if name in found}}
+def _find_columns(sheet: Sheet) -> dict[str, int]:
+    remedy = "Rename the others."
+    found = {role: sheet.find_column(role, names, remedy=remedy) for role, names in _COLUMNS.items()}
+    if found["worker_id"] is None:
+        raise sheet.error("it has no column worker_id. Name the column of ids so.", line=sheet.header_row)
+    return {role: place for role, place in found.items() if place is not None}
 
 
 def _qualifications(requester: Requester) -> dict[str, QualificationType]:

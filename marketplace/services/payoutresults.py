@@ -13,6 +13,8 @@ from defusedxml import ElementTree as SafeTree
 from defusedxml.common import DefusedXmlException
 from django.contrib.auth.models import User
 
+from core.files.reading import Reading
+from core.files.refusals import RowCounts
 from marketplace.batches.sheets import Limits, Sheet
 from marketplace.errors import Refusal
 from marketplace.models import PayMethod, Payout, PayoutLine, Requester
@@ -35,6 +37,7 @@ _STATUS = (
 _REASON = (
     "reason", "failurereason", "statusreason", "reasoncode", "errormessage", "error", "errorcode", "message",
 )  # fmt: skip
+_COLUMNS = {"reference": _REFERENCE, "status": _STATUS, "reason": _REASON}
 #: By service: PayPal's item states, Wise's transfer states, Tremendous's rewards, a bank's pain.002 codes.
 _MEANS = {
     State.PAID: """
@@ -54,33 +57,42 @@ _STATES = {word: state for state, words in _MEANS.items() for word in words.spli
 _LONGEST_SHOWN = 40
 
 
-def book_file(*, requester: Requester, name: str, file: BinaryIO, by: User | None = None) -> BookingCounts:
-    """Book a file that came back: all of it or nothing. SheetError and Refusal name file, line and remedy."""
+def book_file(
+    *, requester: Requester, name: str, file: BinaryIO, by: User | None = None
+) -> tuple[BookingCounts, Reading | None]:
+    """Book a file that came back: all of it or nothing. SheetError and Refusal name file, line and remedy.
+
+    Gives back how a table was read, too; None for a bank's report.
+    """
     head = file.read(_HEAD)
     file.seek(0)
+    reading = None
     if is_status_report(head):
         said = read_report(requester, name[:80], file.read())
         results = [Result(each.place, each.reference, each.state, each.reason) for each in said]
     else:
-        results = list(read_results(Sheet(file, name[:80], limits=LIMITS)))
-    return book_results(requester=requester, results=results, name=name[:80], by=by)
+        results, reading = read_results(Sheet(file, name[:80], limits=LIMITS))
+    return book_results(requester=requester, results=results, name=name[:80], by=by), reading
 
 
-def read_results(sheet: Sheet) -> Iterator[Result]:
-    """The lines below the head; those without a reference, such as totals and fees, are passed over."""
+def read_results(sheet: Sheet) -> tuple[list[Result], Reading]:
+    """The lines below the head; those without a reference, such as totals and fees, are left out."""
     head = [_bare(name) for name in sheet.columns]
-    reference, status, reason = (_place(head, names) for names in (_REFERENCE, _STATUS, _REASON))
-    for place, called in ((reference, "reference"), (status, "status")):
-        if place is None:
+    places = {role: _place(head, names) for role, names in _COLUMNS.items()}
+    for role in ("reference", "status"):
+        if places[role] is None:
             raise sheet.error(
-                f"no column is called “{called}”; name the columns in the first line. {_UNCHANGED}", line=1
+                f"no column is called “{role}”; name the columns in the first line. {_UNCHANGED}", line=1
             )
+    results: list[Result] = []
     seen: dict[str, tuple[int, str]] = {}
+    left_out = repeats = 0
     for row in sheet.rows():
-        name = _cell(row.cells, reference)
+        name = _cell(row.cells, places["reference"])
         if not name:
+            left_out += 1
             continue
-        said = _cell(row.cells, status)
+        said = _cell(row.cells, places["status"])
         state = _STATES.get(_bare(said))
         if state is None:
             raise sheet.error(
@@ -90,6 +102,7 @@ def read_results(sheet: Sheet) -> Iterator[Result]:
         if name in seen:
             line, before = seen[name]
             if before == state:
+                repeats += 1
                 continue
             raise sheet.error(
                 f"reference {name[:_LONGEST_SHOWN]} has another status in line {line}; keep one of them. "
@@ -97,7 +110,11 @@ def read_results(sheet: Sheet) -> Iterator[Result]:
                 line=row.line,
             )
         seen[name] = row.line, state
-        yield Result(row.line, name[:_LONGEST_SHOWN], state, _printable(_cell(row.cells, reason)))
+        reason = _printable(_cell(row.cells, places["reason"]))
+        results.append(Result(row.line, name[:_LONGEST_SHOWN], state, reason))
+    rows = RowCounts(len(results) + repeats + left_out, used=len(results), repeats=repeats, refused=left_out)
+    columns = {role: [sheet.columns[place]] for role, place in places.items() if place is not None}
+    return results, sheet.reading(columns, rows)
 
 
 def _bare(name: str) -> str:

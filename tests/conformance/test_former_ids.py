@@ -30,7 +30,10 @@ def test_a_loop_over_old_ids_goes_through_and_counts_when_they_are_stated(
     client, manage, bring_in, new_worker
 ):
     former_id, kind = new_id(), new_qualification(client)["QualificationTypeId"]
-    assert bring_in(f"worker_id\n{former_id}\n") == {"rows": 1, "new": 1, "same": 0}
+    brought_in = bring_in(f"Worker-ID,note\n{former_id},old\n")
+    read_as = brought_in.pop("read_as")
+    assert brought_in == {"rows": 1, "new": 1, "same": 0}
+    assert (read_as["columns"], read_as["left_out"]) == ({"worker_id": ["Worker-ID"]}, ["note"])
     client.associate_qualification_with_worker(
         QualificationTypeId=kind, WorkerId=former_id, IntegerValue=70, SendNotification=False
     )
@@ -70,7 +73,7 @@ def test_a_bonus_is_paid_once_on_the_first_answer(client, manage, bring_in, requ
     former_id = new_id()
     table = f"worker_id,bonus,reason\n{former_id},1.25,For March\n"
     bring_in(table)
-    assert bring_in(table) == {"rows": 1, "new": 0, "same": 2}
+    assert {**bring_in(table), "read_as": None} == {"rows": 1, "new": 0, "same": 2, "read_as": None}
     worker = new_worker()
     manage("former-ids", "state", worker.worker_id, former_id)
     assert manage("former-ids", "pay")["paid"] == 0  # no answer yet
