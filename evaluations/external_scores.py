@@ -14,8 +14,8 @@ from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from core.projects.services import record
+from evaluations.answer_sheets import AnswerSheet, open_sheet
 from evaluations.errors import EvaluationError
-from evaluations.file_cells import Sheet, open_sheet
 from evaluations.models import Evaluation, ExternalScores
 from metrics.catalogue import MAKERS
 from releases.models import Release
@@ -82,7 +82,7 @@ def read(path: Path, *, name: str, candidates: Candidates, column: str = "") -> 
         raise EvaluationError(str(error).replace(str(path), name)) from error
 
 
-def _read(sheet: Sheet, name: str, candidates: Candidates, column: str) -> dict[str, float]:
+def _read(sheet: AnswerSheet, name: str, candidates: Candidates, column: str) -> dict[str, float]:
     places = {field: _place(sheet.columns, names) for field, names in _NAMES.items()}
     at = _finder(places, candidates, name)
     score = _score_place(sheet.columns, column, places, name)

@@ -11,15 +11,13 @@ from typing import Any, NoReturn, TypeVar
 
 from core.files.reading import NAMES, SHAPES, Reading, plain_name
 from core.files.refusals import RowCounts
+from evaluations.answer_sheets import AnswerSheet, Cells, open_sheet
 from evaluations.answer_table import AspectRating, Row
 from evaluations.errors import EvaluationError
 from evaluations.file_cells import (
-    Cells,
-    Sheet,
     ValueRefusedError,
     flag_of,
     number_of,
-    open_sheet,
     opinions_of,
     ratings_of,
     text_of,
@@ -240,7 +238,7 @@ class FileTable:
 
     def __init__(
         self,
-        sheet: Sheet,
+        sheet: AnswerSheet,
         places: Places,
         *,
         external: Sequence[str],
@@ -287,7 +285,12 @@ class FileTable:
         if self._counts is None:
             merged, repeats = len(single.merged), len(single.repeats)
             self._counts = RowCounts(used + merged + repeats, used=used, merged=merged, repeats=repeats)
-            self.notes += [*single.notes, *self._further_notes(), *self._notes_of(unlike), *self.sheet.notes]
+            self.notes += [
+                *single.notes,
+                *self._further_notes(),
+                *self._notes_of(unlike),
+                *self.sheet.notes(),
+            ]
 
     def _rows_but(self, left_out: Container[int]) -> Iterator[tuple[Row, Cells]]:
         """Rows as they are in the file, with their cells, without some lines."""
@@ -330,7 +333,7 @@ class FileTable:
             yield line, "\0".join(" ".join(str(value).split()) for value in filled)
 
     def _refuse(self, line: int, why: str) -> NoReturn:
-        raise self.sheet.wrong(line, why)
+        raise self.sheet.error(why, line=line)
 
     @property
     def reading(self) -> Reading:
@@ -344,17 +347,10 @@ class FileTable:
             places = {field: each for field, each in places.items() if field not in ("scores", "ratings")}
         if self.external:
             places["external"] = [self.places.external[each] for each in self.external]
-        taken = {place for each in places.values() for place in each}
-        workbook = self.sheet.source.workbook
-        return Reading(
-            None if workbook else self.sheet.source.encoding,
-            self.sheet.separator,
-            workbook.sheet if workbook else None,
-            self.sheet.header_row,
-            {ROLES.get(field, field): [names[place] for place in each] for field, each in places.items()},
-            [name for place, name in enumerate(names) if place not in taken],
-            self._counts,
-        )
+        columns = {
+            ROLES.get(field, field): [names[place] for place in each] for field, each in places.items()
+        }
+        return self.sheet.reading(columns, self._counts)
 
     def aspect_ratings(self) -> Iterator[AspectRating]:
         """The single ratings of each answer with what columns such as aspect_topicality_2 say beside rating2;
@@ -375,10 +371,10 @@ class FileTable:
                 said = {name: read.number(place) for name, place in places.items()}
                 given = {name: value for name, value in said.items() if not math.isnan(value)}
                 if given and math.isnan(score):
-                    raise self.sheet.wrong(
-                        line,
+                    raise self.sheet.error(
                         f"there is a score of {next(iter(given))} and none in "
                         f"{self.sheet.columns[rating]!r}, the same person's. Give both or none.",
+                        line=line,
                     )
                 if not math.isnan(score):
                     yield str(single.merged.get(line, line)), self.sheet.columns[rating], score, given
@@ -446,10 +442,10 @@ class FileTable:
                 repr(self.sheet.columns[place]) for place in (self.places.one[field], *filled)
             )
             where = f", and in {self.sheet.unit} {lines[True]} it is not" if True in lines else ""
-            raise self.sheet.wrong(
-                lines[False],
+            raise self.sheet.error(
                 f"the column {self.column(field)!r} is empty while another one with a name for the {field} "
                 f"is filled{where}. Say which one of {names} holds it: --column {field}=NAME.",
+                line=lines[False],
             )
         if not own:
             setattr(row, field, read.text(filled[0]))
@@ -492,10 +488,10 @@ class FileTable:
         every = [pair for texts in found for pair in texts]
         if any(opinions):
             if len(opinions) != len(every):
-                raise self.sheet.wrong(
-                    read.line,
+                raise self.sheet.error(
                     f"{len(opinions)} labels for {len(every)} references. Name one opinion, which may be "
                     "empty, for every reference.",
+                    line=read.line,
                 )
             every = [(text, own or opinion) for (text, own), opinion in zip(every, opinions, strict=True)]
         every = [pair for pair in every if pair[0].strip()]
@@ -521,10 +517,10 @@ class FileTable:
             low, high = self.scale
             for score in (row.human, *(score for _, score in row.ratings)):
                 if not (math.isnan(score) or low <= score <= high):
-                    raise self.sheet.wrong(
-                        read.line,
+                    raise self.sheet.error(
                         f"the score {score:g} is not on the scale from {low:g} to {high:g}. If the scale is "
                         "another, say so: --scale LOW-HIGH.",
+                        line=read.line,
                     )
 
 
@@ -541,7 +537,7 @@ class _Reader:
 
     __slots__ = ("cells", "line", "sheet")
 
-    def __init__(self, sheet: Sheet, line: int, cells: Cells) -> None:
+    def __init__(self, sheet: AnswerSheet, line: int, cells: Cells) -> None:
         self.sheet, self.line, self.cells = sheet, line, cells
 
     def text(self, place: int) -> str:
@@ -557,10 +553,10 @@ class _Reader:
         try:
             return read(self.cells[place])
         except ValueRefusedError as error:
-            raise self.sheet.wrong(
-                self.line,
+            raise self.sheet.error(
                 f"column {self.sheet.columns[place]!r}: {error}. Correct the cell, or name another column: "
                 "--column FIELD=COLUMN.",
+                line=self.line,
             ) from error
 
 
@@ -629,7 +625,7 @@ class _Check:
     """Whether the columns that are needed are there; messages name those that could be meant."""
 
     def __init__(
-        self, sheet: Sheet, places: Places, given: Mapping[str, str], head: list[tuple[int, Cells]]
+        self, sheet: AnswerSheet, places: Places, given: Mapping[str, str], head: list[tuple[int, Cells]]
     ) -> None:
         self.sheet, self.places, self.given, self.head = sheet, places, given, head
 

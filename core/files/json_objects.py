@@ -201,8 +201,11 @@ def holds_records(source: TextSource, known: Collection[str]) -> bool:
     return False
 
 
-def read_json_lines(source: TextSource, refuse: Refuse) -> Iterator[tuple[int, Object]]:
-    """Objects with the numbers of their lines."""
+def read_json_lines(
+    source: TextSource, refuse: Refuse, *, constants: bool = False
+) -> Iterator[tuple[int, Object]]:
+    """Objects with the numbers of their lines; with `constants` also NaN, as pandas writes it."""
+    parse_constant = None if constants else no_constant
     for first, text in source.chunks(refuse):
         for line, each in enumerate(StringIO(text, newline="\n"), first):
             if each == "\n" or each.isspace():
@@ -211,11 +214,11 @@ def read_json_lines(source: TextSource, refuse: Refuse) -> Iterator[tuple[int, O
                 refuse(line, f"The line holds more than {source.limits.line_parts:,} objects and lists.")
                 continue
             try:
-                value = json.loads(each, parse_constant=no_constant)
+                value = json.loads(each, parse_constant=parse_constant)
             except RecursionError:
                 refuse(line, "The line is nested too deeply.")
             except ValueError as error:
-                refuse(line, f"The line is no JSON: {error}.")
+                refuse(line, f"The line is no JSON: {error}. Write one object a line, or a list of objects.")
             else:
                 if isinstance(value, dict):
                     yield line, value

@@ -15,7 +15,7 @@ import re
 import shutil
 import tempfile
 import weakref
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from io import StringIO
 from itertools import chain
@@ -23,9 +23,9 @@ from pathlib import Path
 from typing import Any, BinaryIO, ClassVar
 
 from core.files.cells import quote_names
-from core.files.json_objects import read_json_lines, read_json_records
+from core.files.json_objects import holds_records, read_json_lines, read_json_records
 from core.files.reading import Reading, plain_name
-from core.files.refusals import FileRefusedError, Refuse, RowCounts, ignore
+from core.files.refusals import FileRefusedError, RowCounts, ignore
 from core.files.tables import DELIMITERS, csv_reader, find_delimiter, note_short_rows, why_malformed
 from core.files.text_source import TextSource
 
@@ -42,13 +42,16 @@ class Sheet:
 
     #: Characters of one cell.
     longest_cell: ClassVar[int] = 1 << 24
+    #: What else may be done where quotation marks are not as they should be, as a sentence behind a blank.
+    quotes_remedy: ClassVar[str] = ""
 
-    def __init__(self, source: TextSource, *, known: Collection[str] = ()) -> None:
-        self.source = source
+    def __init__(self, source: TextSource, *, known: Collection[str] = (), quotes: bool = True) -> None:
+        self.source, self._quotes = source, quotes
         #: Rows without their last, empty cells, which spreadsheets leave out; of the last reading.
         self.short_rows = 0
         self._spread: list[int] = []
         self.delimiter, self._above = "", 0
+        self.columns: list[str] = []
         if source.workbook is None:
             self._find_form(known)
         self.header_row, head = next(self._records(), (0, []))
@@ -85,6 +88,15 @@ class Sheet:
             place += f", column {column[:60]}"
         return FileRefusedError(f"{self.source.name}{place}: {why}")
 
+    def refuse(self, line: int, reason: str, /) -> None:
+        """What is told of a line that is no text."""
+        raise self.error(reason, line=line)
+
+    @property
+    def unit(self) -> str:
+        """What the numbers of rows count."""
+        return "row" if self.source.workbook else "line"
+
     def rows(self) -> Records:
         """The rows below the head with their lines, as wide as the head; a blank line is none."""
         width = len(self.columns)
@@ -107,7 +119,7 @@ class Sheet:
         if self._spread:
             notes.append(
                 "Cells that go over several lines and hold a separator, each read as one cell: "
-                f"{len(self._spread):,}, the first in line {self._spread[0]}."
+                f"{len(self._spread):,}, the first in line {self._spread[0]}.{self.quotes_remedy}"
             )
         return notes
 
@@ -144,7 +156,12 @@ class Sheet:
         for _ in range(self._above):
             next(lines, None)
         reader = csv_reader(
-            lines, self.delimiter, longest_field=self.longest_cell, skipinitialspace=True, strict=True
+            lines,
+            self.delimiter,
+            longest_field=self.longest_cell,
+            quoting=csv.QUOTE_MINIMAL if self._quotes else csv.QUOTE_NONE,
+            skipinitialspace=True,
+            strict=True,
         )
         begins = self._above + 1
         try:
@@ -156,27 +173,30 @@ class Sheet:
                     yield begins, cells
                 begins = ends + 1
         except csv.Error as error:
-            raise self.error(why_malformed(error, self.longest_cell), line=begins) from error
+            why = why_malformed(error, self.longest_cell) + self.quotes_remedy
+            ends = self._above + reader.line_num
+            if ends > begins and "expected after" in str(error):
+                why = f"the row goes on to line {ends}, and {why}"
+            raise self.error(why, line=begins) from error
 
     def _look_at_spread(self, line: int, cells: list[str]) -> None:
         """Between two quotation marks that belong to texts, rows would go as one cell and unseen."""
         if not any("\n" in cell and self.delimiter in cell for cell in cells):
             return
-        if self.delimiter == "\t":
+        texts = self.delimiter.join(cells).split("\n")
+        if self.delimiter == "\t" and {text.count("\t") + 1 for text in texts} == {len(self.columns)}:
             raise self.error(
-                "a cell between quotation marks goes over several lines and holds tabs. Where they belong to "
-                'the texts, put each such text in quotation marks, and double those inside: """a" for "a.',
+                f"a cell between quotation marks goes on to line {line + len(texts) - 1}, and each of these "
+                "lines is a row by itself. Where the marks belong to the texts, put each such text in "
+                f'quotation marks, and double those inside: """a" for "a.{self.quotes_remedy}',
                 line=line,
             )
         self._spread.append(line)
 
     def _lines(self) -> Iterator[str]:
         return chain.from_iterable(
-            StringIO(text, newline="\n") for _line, text in self.source.chunks(self._refuse)
+            StringIO(text, newline="\n") for _line, text in self.source.chunks(self.refuse)
         )
-
-    def _refuse(self, line: int, reason: str, /) -> None:
-        raise self.error(reason, line=line)
 
     def _find_form(self, known: Collection[str]) -> None:
         """What separates cells, and how many lines come before the head: one where it says `sep=;`."""
@@ -213,28 +233,37 @@ class Sheet:
 
 
 class ObjectSheet(Sheet):
-    """Objects of JSONL, or of a JSON list, as rows; its columns are all members that some object has."""
+    """Objects of JSON lines, or the records of one document, as rows.
 
-    def __init__(self, source: TextSource, *, listed: bool) -> None:
-        self.source, self.listed = source, listed
+    Its columns are all members that some object has.
+    """
+
+    def __init__(self, source: TextSource, *, lines: bool) -> None:
+        self.source, self.lines = source, lines
         self.short_rows, self._spread = 0, []
         self.delimiter, self.header_row = "", 0
-        self.columns = list(dict.fromkeys(chain.from_iterable(value for _line, value in self._objects())))
+        self.columns = list(dict.fromkeys(chain.from_iterable(value for _line, value in self.objects())))
         if not self.columns:
             raise self.error("it has no object. Write one JSON object a line, or a list of objects.")
 
     def rows(self) -> Records:
         """A cell for every column; other values than texts as JSON has them, none as empty."""
-        for line, value in self._objects():
+        for line, value in self.objects():
             yield line, [_cell(value.get(name)) for name in self.columns]
 
-    def _place(self, line: int) -> str:
-        return f"{'item' if self.listed else 'line'} {line}"
+    @property
+    def unit(self) -> str:
+        """Lines, or records of the document."""
+        return "line" if self.lines else "record"
 
-    def _objects(self) -> Iterator[tuple[int, dict[str, Any]]]:
-        read: Callable[[TextSource, Refuse], Iterator[tuple[int, dict[str, Any]]]]
-        read = read_json_records if self.listed else read_json_lines
-        return read(self.source, self._refuse)
+    def objects(self) -> Iterator[tuple[int, dict[str, Any]]]:
+        """The objects as they are, with their numbers."""
+        if self.lines:
+            return read_json_lines(self.source, self.refuse, constants=True)
+        return read_json_records(self.source, self.refuse)
+
+    def _place(self, line: int) -> str:
+        return f"{self.unit} {line}"
 
 
 def copied_source(file: BinaryIO, name: str, *, encoding: str = "", sheet: str = "") -> TextSource:
@@ -255,10 +284,19 @@ def _cell(value: Any) -> str:
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
+def holds_json_lines(source: TextSource, known: Collection[str]) -> bool | None:
+    """Whether a file is JSON lines, by what it holds; False for one document of records, None for no JSON.
+
+    `known` are names of members. FileRefusedError for a document that holds rows in another way.
+    """
+    if source.workbook:
+        return None
+    texts = (text.lstrip() for _line, text in source.chunks(ignore))
+    start = next(filter(None, texts), "")[:1]
+    return None if start not in ("{", "[") else start == "{" and not holds_records(source, known)
+
+
 def open_sheet(source: TextSource, *, known: Collection[str] = ()) -> Sheet:
     """The table that a file holds, whatever its name; FileRefusedError where it holds none."""
-    if source.workbook is None:
-        texts = (text.lstrip() for _line, text in source.chunks(ignore))
-        if (start := next(filter(None, texts), "")[:1]) in ("{", "["):
-            return ObjectSheet(source, listed=start == "[")
-    return Sheet(source, known=known)
+    lines = holds_json_lines(source, known)
+    return Sheet(source, known=known) if lines is None else ObjectSheet(source, lines=lines)

@@ -162,13 +162,13 @@ def test_the_result_is_the_same_for_any_number_of_processes(table):
 def test_a_wrong_row_far_below_leaves_nothing_behind(table):
     rows = "".join(f"q{n},answer {n},reference {n}\n" for n in range(9000))
     path = table("question,answer,reference1\n" + rows + "q,a,r,too,many\n")
-    assert refused(path).startswith("answers.csv, line 9002: 5 cells, but the header names 3 columns.")
+    assert refused(path).startswith("answers.csv, line 9002: the row has 5 cells, the head has 3.")
     with pytest.raises(CommandError):
         scored(path)
 
 
 def test_nothing_reaches_standard_output_when_the_file_is_wrong(table):
-    path = table("question,answer,reference1\nq,a,r\nq,a\n")
+    path = table("question,answer,reference1\nq,a,r\nq,a,r,s\n")
     out = io.StringIO()
     with pytest.raises(CommandError):
         call_command("score", str(path), metrics=("rouge-1",), stdout=out)

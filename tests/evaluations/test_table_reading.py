@@ -6,8 +6,8 @@ import math
 
 import pytest
 
+from evaluations.answer_sheets import open_sheet
 from evaluations.errors import EvaluationError
-from evaluations.file_cells import open_sheet
 from evaluations.file_table import open_table
 from tests.workbooks import write_workbook
 
@@ -223,19 +223,19 @@ def test_cells_that_a_spreadsheet_left_at_the_end_are_passed_over(file):
 
 def test_a_row_with_too_many_cells_names_its_line(file):
     said = refused(file(HEADER + "q,a,r,2\nq,so, it is,r,3\n"))
-    assert said.startswith("answers.csv, line 3: 5 cells, but the header names 4 columns.")
+    assert said.startswith("answers.csv, line 3: the row has 5 cells, the head has 4.")
     assert "quotation marks" in said
 
 
-def test_a_row_with_too_few_cells_names_its_line(file):
-    assert refused(file(HEADER + "q,a,r,2\nq,a,r\n")).startswith(
-        "answers.csv, line 3: 3 cells, but the header"
-    )
+def test_a_row_with_too_few_cells_has_empty_ones_and_is_counted(file):
+    table = open_table(file(HEADER + "q,a,r,2\nq,b,r\n"), scored=True)
+    assert [row.human for row in table.rows()] == pytest.approx([2, math.nan], nan_ok=True)
+    assert table.notes[-1] == "1 row ends before the head does: the missing cells are empty."
 
 
 def test_a_quotation_that_never_ends_names_its_line(file):
     said = refused(file(HEADER + 'q,a,r,2\nq,"so it is,r,3\nq,a,r,2\n'))
-    assert said.startswith("answers.csv, line 3: a quotation mark is opened here and never closed.")
+    assert said.startswith("answers.csv, line 3: a quotation mark opens here and never closes.")
     assert "--no-quotes" in said
 
 
@@ -337,8 +337,8 @@ def test_nan_in_jsonl_is_a_missing_score(file):
 @pytest.mark.parametrize(
     ("line", "said"),
     [
-        ('{"answer": "a"', "this is no JSON"),
-        ('["a"]', "this is JSON, but no object"),
+        ('{"answer": "a"', "The line is no JSON"),
+        ('["a"]', "The line is JSON, but no object"),
         (
             '{"question": "q", "answer": {"a": 1}, "references": ["r"], "score": 1}',
             "column 'answer': {'a': 1}",
@@ -429,7 +429,7 @@ def test_two_columns_of_one_name_are_refused_where_it_matters(file):
     ("text", "said"),
     [
         ("", "is empty"),
-        ("\n\n", "has no line that can be read"),
+        ("\n\n", "it is empty"),
         (HEADER, "has a header but no rows under it"),
         ("question,reference1,scores\nq,r,2\n", "no column holds the answers (candidates)"),
         ("question,answer,scores\nq,a,2\n", "no column holds the references"),
@@ -525,12 +525,12 @@ def test_a_quotation_mark_that_means_nothing_is_refused_with_its_line(file):
     tabs = HEADER.replace(",", "\t")
     for text, said in {
         tabs + 'q\ta\tr\t5\nq\t"b\tr\t4\nq\tc\tr\t3\nq\t"d\tr\t2\n': (
-            "line 3: there is text behind the closing quotation mark in line 5."
+            "line 3: the row goes on to line 5, and a quoted cell goes on after its closing mark."
         ),
         tabs
-        + 'q\t"b\tr\t4\nq\tc\tr\t3\nq\td"\tr\t2\n': "line 2: a text in quotation marks goes on to line 4",
+        + 'q\t"b\tr\t4\nq\tc\tr\t3\nq\td"\tr\t2\n': "line 2: a cell between quotation marks goes on to",
         HEADER
-        + 'q,"he said ""yes"" now" then,r,2\n': "line 2: there is text behind the closing quotation mark",
+        + 'q,"he said ""yes"" now" then,r,2\n': "line 2: a quoted cell goes on after its closing mark.",
     }.items():
         found = refused(file(text))
         assert said in found
@@ -540,7 +540,7 @@ def test_a_quotation_mark_that_means_nothing_is_refused_with_its_line(file):
         'c"',
     ]
     for text in (r'q,"a \"b\" c",r,2', r'q,"yes \"no\", then",r,2', r'q,"it is \"",r,2'):
-        assert 'written \\" here. CSV doubles them: write ""' in refused(file(HEADER + text + "\n"))
+        assert "--no-quotes" in refused(file(HEADER + text + "\n"))
 
 
 def test_a_quoted_text_over_several_lines_with_the_separator_is_named(file):
@@ -578,15 +578,15 @@ def test_a_json_object_is_read_by_its_keys_or_explained(file):
     columns = {name: {"0": "x", "1": "y"} for name in ("question", "answer", "reference")}
     assert 'orient="records"' in refused(file(json.dumps(columns)))
     assert "in its member 'data'" in refused(file(json.dumps({"version": 2, "data": list(records.values())})))
-    assert "Write an object a line, or a list" in refused(file('{\n"answer": "a",\n"reference": "r"\n}\n'))
+    assert "Write one object a line, or a list" in refused(file('{\n"answer": "a",\n"reference": "r"\n}\n'))
 
 
 def test_a_text_of_many_characters_is_read_up_to_the_limit(file, monkeypatch):
     (row,) = rows(file(HEADER + f'q,"{"word " * 60_000}",r,2\n'))
     assert len(row.answer) == 300_000
-    monkeypatch.setattr("evaluations.file_cells._LONGEST_CELL", 1000)
+    monkeypatch.setattr("core.files.sheets.Sheet.longest_cell", 1000)
     said = refused(file(HEADER + "q,a,r,2\n" + f'q,"{"word " * 300}",r,2\n'))
-    assert said.startswith("answers.csv, line 3: a text is longer than 1,000 characters.")
+    assert said.startswith("answers.csv, line 3: a cell has more than 1,000 characters, or a quotation")
 
 
 def test_ratings_that_are_written_otherwise_are_refused_with_the_right_form(file):

@@ -530,7 +530,7 @@ def test_a_table_with_a_column_per_rater_is_read_as_ratings(ratings):
 def test_objects_of_json_are_read_from_lines_and_from_a_list(ratings):
     rows = [{"item": "q", "worker": "a", "score": 3}, {"worker": "b", "item": "q", "score": 4.0, "type": "t"}]
     bad = ratings(json.dumps([*rows, {"item": "q", "worker": "c", "score": "much"}]), "r.json")
-    assert "item 3: the score 'much' is not a number" in refused(bad)
+    assert "record 3: the score 'much' is not a number" in refused(bad)
     for text in ("".join(f"{json.dumps(row)}\n" for row in rows), json.dumps(rows, indent=1)):
         said = report_of(ratings(text, "r.json"))
         assert [each["mean"] for each in said["items"]] == [3.5]
