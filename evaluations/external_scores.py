@@ -14,8 +14,8 @@ from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from core.projects.services import record
-from evaluations.answer_sheets import AnswerSheet, open_sheet
 from evaluations.errors import EvaluationError
+from evaluations.file_cells import AnswerSheet, open_sheet
 from evaluations.models import Evaluation, ExternalScores
 from metrics.catalogue import MAKERS
 from releases.models import Release

@@ -11,13 +11,15 @@ from typing import Any, NoReturn, TypeVar
 
 from core.files.reading import NAMES, SHAPES, Reading, plain_name
 from core.files.refusals import RowCounts
-from evaluations.answer_sheets import AnswerSheet, Cells, open_sheet
 from evaluations.answer_table import AspectRating, Row
 from evaluations.errors import EvaluationError
 from evaluations.file_cells import (
+    AnswerSheet,
+    Cells,
     ValueRefusedError,
     flag_of,
     number_of,
+    open_sheet,
     opinions_of,
     ratings_of,
     text_of,

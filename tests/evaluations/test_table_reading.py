@@ -6,8 +6,8 @@ import math
 
 import pytest
 
-from evaluations.answer_sheets import open_sheet
 from evaluations.errors import EvaluationError
+from evaluations.file_cells import open_sheet
 from evaluations.file_table import open_table
 from tests.workbooks import write_workbook
 
@@ -527,8 +527,7 @@ def test_a_quotation_mark_that_means_nothing_is_refused_with_its_line(file):
         tabs + 'q\ta\tr\t5\nq\t"b\tr\t4\nq\tc\tr\t3\nq\t"d\tr\t2\n': (
             "line 3: the row goes on to line 5, and a quoted cell goes on after its closing mark."
         ),
-        tabs
-        + 'q\t"b\tr\t4\nq\tc\tr\t3\nq\td"\tr\t2\n': "line 2: a cell between quotation marks goes on to",
+        tabs + 'q\t"b\tr\t4\nq\tc\tr\t3\nq\td"\tr\t2\n': "line 2: a cell between quotation marks goes on to",
         HEADER
         + 'q,"he said ""yes"" now" then,r,2\n': "line 2: a quoted cell goes on after its closing mark.",
     }.items():
