@@ -1,5 +1,6 @@
 """Stages: drafts and their terms, what opening costs, a stage's life, and how it is doing."""
 
+from collections.abc import Sequence
 from typing import Annotated, Any, Literal
 
 from django.db.models import Prefetch, QuerySet
@@ -156,6 +157,7 @@ class QuoteOut(BaseModel):
     assignments: int
     reward_cents: int
     fee_cents: int
+    screen_out_cents: int = Field(description="Set aside for paid screen-outs of a panel, with their fee.")
     total_cents: int
     top_up_cents: int = Field(description="What experience says that replacements will add.")
     budget_left_cents: int
@@ -292,13 +294,14 @@ def check_stage(request: ApiRequest, project: str, stage: str) -> StageCheck:
     return StageCheck(ready=not problems, problems=problems, cautions=cautions)
 
 
-@stages.post(f"{_ONE}/quote", scopes=[Scope.COLLECT], role=Role.MANAGER)
+@stages.post(f"{_ONE}/quote", scopes=[Scope.COLLECT], role=Role.MANAGER, atomic=False)
 def quote_stage(request: ApiRequest, project: str, stage: str) -> QuoteOut:
-    """What opening it would cost; brings its units up to date and publishes nothing."""
+    """What opening it would cost, fees as panels say; brings its units up to date, publishes nothing."""
     row = stage_access(request).stage
     services.refuse_unknown_names(row)
+    cautions = services.take_panel_fees(row)
     kind_of(row).prepare(row)
-    return _quote(row, quote(row))
+    return _quote(row, quote(row), cautions)
 
 
 @stages.post(f"{_ONE}/open", scopes=[Scope.COLLECT, Scope.PAY], role=Role.MANAGER, spends=True, atomic=False)
@@ -393,7 +396,7 @@ def _refuse_budget(access: ProjectAccess) -> None:
         raise ProblemError(403, "role_missing", words, errors={"budget_cents": [words]})
 
 
-def _quote(stage: Stage, offer: Quote) -> QuoteOut:
+def _quote(stage: Stage, offer: Quote, cautions: Sequence[str] = ()) -> QuoteOut:
     kind, real = kind_of(stage), spends_real_money(stage)
     must_confirm = real and stage.armed_cents < stage.budget_cents
     return QuoteOut(
@@ -402,6 +405,7 @@ def _quote(stage: Stage, offer: Quote) -> QuoteOut:
         assignments=offer.assignments,
         reward_cents=offer.reward_cents,
         fee_cents=offer.fee_cents,
+        screen_out_cents=offer.screen_out_cents,
         total_cents=offer.total_cents,
         top_up_cents=offer.top_up_cents,
         budget_left_cents=offer.budget_left_cents,
@@ -409,7 +413,7 @@ def _quote(stage: Stage, offer: Quote) -> QuoteOut:
         affordable=offer.affordable,
         work_seconds=offer.work_seconds,
         left_out=dict(kind.left_out(stage)),
-        cautions=list_cautions(stage),
+        cautions=[*cautions, *list_cautions(stage)],
         confirm_budget_cents=stage.budget_cents if must_confirm else None,
     )
 
