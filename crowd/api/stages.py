@@ -14,7 +14,7 @@ from crowd.api.access import StagePermission, stage_access
 from crowd.api.projects import CopyIn
 from crowd.desk.tables import stage_cards
 from crowd.errors import StageStateError
-from crowd.kinds import kind_named, kind_of
+from crowd.kinds import kind_named, kind_of, made_listing
 from crowd.models import Stage, StageSource
 from crowd.rights import usable_endpoints
 from crowd.selectors.known_people import list_cautions
@@ -22,10 +22,9 @@ from crowd.selectors.stage_status import StageStatus, standing
 from crowd.services import copies
 from crowd.services import stages as services
 from crowd.services.publication import Quote, publish_pending, quote
-from crowd.services.stages import made_listing
 from crowd.sources import spends_real_money
 from crowd.study.documents import COLUMNS
-from crowd.study.reader import complete_config
+from crowd.study.reader import complete_config, task_texts
 from crowd.study.schema import RuleFields, TaskFields
 from web.access import ProjectAccess
 from web.api.access import ApiRequest, Role, project_access
@@ -386,8 +385,7 @@ def _made_task(body: StageIn) -> TaskFields:
         minutes=None if body.expected_seconds is None else body.expected_seconds / 60,
         config=body.config,
     )
-    title = made.title or body.title[:128]
-    return TaskFields(title=title, description=made.description or title, keywords=made.keywords)
+    return task_texts(made, body.title)
 
 
 def _refuse_budget(access: ProjectAccess) -> None:

@@ -39,7 +39,7 @@ from crowd.errors import (
     StageNameTakenError,
     StageStateError,
 )
-from crowd.kinds import HitTerms, Listing, StageConfig, StageKind, config_of, kind_named, kind_of
+from crowd.kinds import Listing, config_of, kind_named, kind_of, made_listing
 from crowd.models import Assignment, Endpoint, Hit, Instructions, MarketOperation, Stage
 from crowd.outbox.calls import plan
 from crowd.services.endpoints import request_round
@@ -55,27 +55,6 @@ from crowd.study.reader import complete_config
 
 #: Columns of a stage whose values a made text may name.
 _WORDED = frozenset({"units_per_hit", "checks_per_hit", "expected_seconds", "config"})
-
-
-def made_listing(
-    kind: StageKind,
-    *,
-    units_per_hit: int = 1,
-    checks_per_hit: int = 0,
-    minutes: float | None = None,
-    config: StageConfig | Mapping[str, Any] | None = None,
-) -> Listing:
-    """What the kind makes of these terms; nothing where it makes no texts."""
-    make = getattr(kind, "listing", None)
-    if make is None:
-        return Listing()
-    if config is not None and not isinstance(config, StageConfig):
-        try:
-            config = kind.config.model_validate(config)
-        except ConfigError:
-            config = None
-    made: Listing = make(HitTerms(units_per_hit + checks_per_hit, minutes, config))
-    return made
 
 
 def listing_of(stage: Stage) -> Listing:
