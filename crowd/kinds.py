@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import Any, ClassVar, Protocol, runtime_checkable
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, ValidationError
 
 from core.extensions import parts_of
 from core.projects.models import Project
@@ -356,6 +356,27 @@ def kinds() -> Iterator[StageKind]:
 def kind_of(stage: Stage) -> StageKind:
     """The kind of a stage."""
     return kind_named(stage.kind)
+
+
+def made_listing(
+    kind: StageKind,
+    *,
+    units_per_hit: int = 1,
+    checks_per_hit: int = 0,
+    minutes: float | None = None,
+    config: StageConfig | Mapping[str, Any] | None = None,
+) -> Listing:
+    """What the kind makes of these terms; nothing where it makes no texts."""
+    make = getattr(kind, "listing", None)
+    if make is None:
+        return Listing()
+    if config is not None and not isinstance(config, StageConfig):
+        try:
+            config = kind.config.model_validate(config)
+        except ValidationError:
+            config = None
+    made: Listing = make(HitTerms(units_per_hit + checks_per_hit, minutes, config))
+    return made
 
 
 def config_of(stage: Stage) -> StageConfig:

@@ -47,7 +47,7 @@ class EvaluationPlan(BaseModel):
 
     `models` are those that learned metrics score with, at most one of a kind, and `encoder` is BERTScore's,
     with the digest that it had when it was chosen.
-    An empty `stage` is the only one of the release. No `metrics` are those of the profile. No
+    An empty `stage` is the newest of the release that has scores. No `metrics` are those of the profile. No
     `gap` is half of the scale. `sweeps` are written as on the command line: alpha=0:10:1. `differences` names
     metrics whose largest differences in rank from people are listed.
     """

@@ -232,7 +232,9 @@ class ReleaseTable:
                 )
             return wanted
         listed = [str(stage.get("stage")) for stage in self._manifest.get("stages") or ()]
-        newest = max(there, key=lambda stage: (listed.index(stage) if stage in listed else -1, stage))
+        given = self._room.execute("SELECT DISTINCT stage FROM score WHERE mean IS NOT NULL")
+        scored_stages = [stage for (stage,) in given] or there
+        newest = max(scored_stages, key=lambda stage: (listed.index(stage) if stage in listed else -1, stage))
         if len(there) > 1:
             self.notes.append(
                 f"The release has scores of several stages ({', '.join(there)}); those of {newest} were "

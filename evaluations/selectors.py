@@ -38,14 +38,30 @@ def releases_to_evaluate(project: Project) -> QuerySet[Release]:
 
 
 def stages_of(release: Release) -> dict[str, str]:
-    """Stages of which a release has human scores, with their titles, as its manifest says."""
+    """Stages that judged the answers of a release, with their titles, as its manifest says.
+
+    The newest one that has scores is first: it is what an evaluation takes where no stage is named.
+    """
     stages = release.manifest.get("stages")
-    found = {
+    titles = {
         str(each["stage"]): str(each.get("title") or each["stage"])
         for each in (stages if isinstance(stages, list) else ())
         if isinstance(each, Mapping) and each.get("stage")
     }
+    empty = _stages_without_scores(release)
+    newest_first = list(reversed(titles))
+    found = {slug: titles[slug] for slug in sorted(newest_first, key=empty.__contains__)}
     return {ELSEWHERE: "Imported scores"} if release.imported and not found else found
+
+
+def _stages_without_scores(release: Release) -> set[str]:
+    """Stages of which the filters kept no judgment of an answer that is in the release."""
+    steps = release.manifest.get("steps")
+    return {
+        str(each["what"]).removeprefix("judgments of ")
+        for each in (steps if isinstance(steps, list) else ())
+        if isinstance(each, Mapping) and each.get("step") == "kept" and not each.get("after")
+    }
 
 
 def rows_of(release: Release, table: str) -> int:

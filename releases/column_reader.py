@@ -21,8 +21,8 @@ from metrics.agreement.scale import Scale
 from metrics.agreement.scores import item_scores
 from releases.blocks import Block, CodedColumn, Column, Lists, Objects, coded, constant, truths
 from releases.json_columns import NONE_MARKED, as_text, aspects_of, decoded, marked_in
-from releases.scope import ANSWER_LEFT_OUT, AT_ONCE, QUERY_LEFT_OUT, JudgedStage, Scope
-from releases.tables import ANSWERS, ELSEWHERE, RATINGS, SCORES, Row, some_of
+from releases.scope import ANSWER_LEFT_OUT, AT_ONCE, QUERY_LEFT_OUT, JudgedStage, Scope, comments_of
+from releases.tables import ANSWERS, ELSEWHERE, RATINGS, SCORES, Row, some_of, with_comments
 
 Keys = npt.NDArray[np.integer[Any]]
 _RATINGS_AT_ONCE = 20_000
@@ -87,9 +87,11 @@ def _numbers(scale: Scale, scores: npt.NDArray[np.integer[Any]]) -> CodedColumn:
 def rating_blocks(scope: Scope) -> Iterator[Block]:
     """Rows of the table `ratings`, stage by stage in the order of submission.
 
-    Two statements per block, and one more where judges gave scores of further aspects.
+    Two statements per block, and one more each where judges gave scores of further aspects and where their
+    comments are brought in.
     """
-    candidates = _Candidates(scope)
+    candidates, brings = _Candidates(scope), scope.brings_comments()
+    scope.comments = 0
     for judged in scope.judged:
         for why in (QUERY_LEFT_OUT, ANSWER_LEFT_OUT):
             scope.passed_over.pop((judged.stage.slug, why), None)
@@ -97,7 +99,7 @@ def rating_blocks(scope: Scope) -> Iterator[Block]:
             good(Judgment.objects.using(scope.using).filter(stage=judged.stage), judged.stage)
         )
         for read in _ratings_of(rows):
-            block = _rating_block(scope, judged, candidates, read)
+            block = _rating_block(scope, judged, candidates, read, brings=brings)
             if len(block):
                 yield block
 
@@ -128,7 +130,9 @@ def _ratings_of(rows: "QuerySet[Judgment]") -> Iterator[_RatingColumns]:
             yield _RatingColumns(*found)
 
 
-def _rating_block(scope: Scope, judged: JudgedStage, candidates: _Candidates, read: _RatingColumns) -> Block:
+def _rating_block(
+    scope: Scope, judged: JudgedStage, candidates: _Candidates, read: _RatingColumns, *, brings: bool
+) -> Block:
     stage, run = judged.stage, judged.run
     places, there = candidates.places(read.candidates)
     for candidate, count in zip(*np.unique(read.candidates[~there], return_counts=True), strict=True):
@@ -143,7 +147,7 @@ def _rating_block(scope: Scope, judged: JudgedStage, candidates: _Candidates, re
         reasons += _mark_removed(scope, run, keys, why_codes, len(reasons))
         why_codes[keys > run.last_judgment] = 1
     return Block(
-        RATINGS,
+        with_comments(RATINGS) if brings else RATINGS,
         (
             compute.binary_join_element_wise("r", pa.array(keys).cast(pa.string()), ""),
             constant(stage.slug, len(keys)),
@@ -156,8 +160,21 @@ def _rating_block(scope: Scope, judged: JudgedStage, candidates: _Candidates, re
             CodedColumn([reason for _, reason in reasons], why_codes),
             truths(judges.simulated()),
             split,
+            *([_comments(scope, keys)] if brings else []),
         ),
     )
+
+
+def _comments(scope: Scope, keys: Keys) -> Column:
+    """What was written beside these ratings, which are in the order of their keys."""
+    found: dict[int, str] = {}
+    if len(keys):
+        rows = comments_of(scope.project, scope.using).filter(pk__gte=keys[0], pk__lte=keys[-1])
+        for key, comment in rows.values_list("pk", "comment"):
+            found[key] = scope.redactions.of(f"judgment:{key}", "text", comment)
+    comments = [found.get(key, "") for key in keys.tolist()]
+    scope.comments += sum(map(bool, comments))
+    return pa.array(comments, pa.string())
 
 
 def _mark_removed(

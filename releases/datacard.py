@@ -17,7 +17,7 @@ from releases.metadata import (
     plain,
     table,
 )
-from releases.options import GROUPS, words_of
+from releases.options import COMMENTS, GROUPS, words_of
 from releases.tables import CONSENT, RECORDS, SPLITS, Kind, Table
 
 # How the data of each kind of stage are collected, in the words of the papers that they follow.
@@ -505,8 +505,14 @@ def _taken(facts: Facts) -> Iterator[str]:
         "and that have a reference answer, where people were asked for any. What systems answered to other "
         "queries, and what people said about it, is not in it."
     )
-    if facts.include:
-        counts = {name: facts.brought_in.get(name, 0) for name in facts.include}
+    if COMMENTS in facts.include:
+        yield (
+            "The column `comment` of the table `ratings` has what judges wrote beside their scores. The "
+            "privacy check read it as it reads answers."
+        )
+    not_accepted = [name for name in facts.include if name != COMMENTS]
+    if not_accepted:
+        counts = {name: facts.brought_in.get(name, 0) for name in not_accepted}
         groups = [
             f"{GROUPS[name].of} {GROUPS[name].words}" + (f" ({count:,})" if facts.brought_in else "")
             for name, count in counts.items()

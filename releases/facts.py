@@ -434,11 +434,17 @@ def _agreements(stage: str, report: Mapping[str, Any]) -> Iterator[Agreement]:
     removed.
     """
     yield _agreement(stage, report)
-    filtered = bool(report["alpha"]["after_workers"].get("removes"))
-    for row in report.get("aspects", ()):
+    in_release = report.get("in_release", {})
+    own = "alpha" in in_release  # the release's rows are not those of the report
+    for row in (in_release if own else report).get("aspects", ()):
         if row["aspect"] == OVERALL:
             continue
         before, after = row["before"], row["after_workers"]
+        filtered = (
+            after["n_ratings"] < before["n_ratings"]
+            if own
+            else bool(report["alpha"]["after_workers"].get("removes"))
+        )
         yield Agreement(
             stage=stage,
             about=f"{row['aspect']} (further aspect)",

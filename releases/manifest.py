@@ -206,7 +206,7 @@ def facts(manifest: Manifest) -> list[tuple[str, str]]:
         "Formats": ", ".join(map(str, given.get("formats") or ())),
         "Splits": ", ".join(f"{name} {float(share):.0%}" for name, share in shares.items() if share),
         "Seed of the splits": splits.get("seed"),
-        "Brought in, not accepted": ", ".join(
+        "Brought in": ", ".join(
             f"{brought.get(name, 0):,} {GROUPS[name].words}"
             for name in GROUPS
             if name in (given.get("include") or ())

@@ -10,12 +10,14 @@ from releases.errors import ReleaseError
 from releases.formats import FORMATS
 from releases.tables import SPLITS
 
-# Groups of queries and answers that a release leaves out, by the reason; some can be brought back in.
+# Groups of queries, answers and comments that a release leaves out, by the reason; some can be brought in.
 #
 # A release takes what was accepted. Each query and each answer of people that is not in it belongs to exactly
 # one group, so that what went in and all groups together are everything there is.
 
-QUERIES, ANSWERS = "queries", "answers"
+QUERIES, ANSWERS, RATINGS = "queries", "answers", "ratings"
+#: The group of what judges wrote beside their scores.
+COMMENTS = "comments"
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,6 +121,14 @@ GROUPS: Mapping[str, Group] = {
             "Of people who withdrew",
             "of people who withdrew",
             "Their writer came by a study link and withdrew from the study; the work stays paid.",
+        ),
+        Group(
+            COMMENTS,
+            RATINGS,
+            "Comments of judges",
+            "comments of judges",
+            "What judges wrote beside their scores. The ratings go in without them.",
+            optional=True,
         ),
     )
 }

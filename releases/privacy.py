@@ -15,7 +15,7 @@ from functools import cache
 from typing import Any, NamedTuple
 
 from django.db import DEFAULT_DB_ALIAS, transaction
-from django.db.models import Count, Exists, OuterRef, Q, QuerySet
+from django.db.models import Count, Exists, Max, OuterRef, Q, QuerySet
 from django.utils import timezone
 
 from annotation.models import Answer
@@ -29,7 +29,7 @@ from judgments.selectors.candidates import OUT, imported
 from releases.errors import ReleaseError
 from releases.models import PrivacyFinding
 from releases.options import OPTIONAL
-from releases.scope import released
+from releases.scope import comments_of, released
 
 #: Seven digits, never more than three other characters apart: fewer are nobody's number.
 _SOME = re.compile(r"\d(?:\D{0,3}\d){6}")
@@ -425,6 +425,8 @@ def _decide(findings: QuerySet[PrivacyFinding], state: str, action: str, reason:
     return sum(counts.values())
 
 
+#: In the log of a check: the newest comment of a judge that it read.
+LAST_COMMENT = "last_comment"
 #: Texts of one batch.
 AT_ONCE = 5_000
 
@@ -438,8 +440,8 @@ class Text(NamedTuple):
 
 
 def text_batches(project: Project) -> Iterator[list[Text]]:
-    """All texts, some thousands at a time: queries, then answers of people, then those of systems."""
-    for rows in (_queries(project), _answers(project), _candidates(project)):
+    """All texts, some thousands at a time: queries, answers of people, those of systems, comments."""
+    for rows in (_queries(project), _answers(project), _candidates(project), _comments(project)):
         batch: list[Text] = []
         for each in rows:
             batch.append(each)
@@ -456,6 +458,7 @@ def count_texts(project: Project) -> int:
         released(project, DEFAULT_DB_ALIAS, OPTIONAL).count()
         + Answer.objects.filter(GIVEN, query__project=project).count()
         + Candidate.objects.filter(system__project=project).count()
+        + comments_of(project, DEFAULT_DB_ALIAS).count()
     )
 
 
@@ -493,6 +496,12 @@ def _candidates(project: Project) -> Iterator[Text]:
         yield Text(f"candidate:{pk}", "text", text)
 
 
+def _comments(project: Project) -> Iterator[Text]:
+    rows = comments_of(project, DEFAULT_DB_ALIAS).order_by("pk").values_list("pk", "comment")
+    for pk, comment in rows.iterator(AT_ONCE):
+        yield Text(f"judgment:{pk}", "text", comment)
+
+
 #: What makes a finding the one that was found before.
 _Key = tuple[str, str, str, int, int]
 _NOT_DECIDED: dict[str, Any] = {"reason": "", "decided_by": None, "decided_at": None}
@@ -526,6 +535,7 @@ def check_project(*, project: Project, actor: Any = None, progress: Progress | N
     now = timezone.now()
     finder = Finder(_ids(project))
     total, done = count_texts(project), 0
+    last_comment = comments_of(project, DEFAULT_DB_ALIAS).aggregate(last=Max("pk"))["last"]
     for batch in text_batches(project):
         found = [
             PrivacyFinding(
@@ -556,7 +566,8 @@ def check_project(*, project: Project, actor: Any = None, progress: Progress | N
             action="privacy.checked",
             subject=project.slug,
             actor=actor,
-            details={"texts": done, "open": checked.open},
+            details={"texts": done, "open": checked.open}
+            | ({} if last_comment is None else {LAST_COMMENT: last_comment}),
         )
     return checked
 

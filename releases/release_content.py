@@ -22,8 +22,9 @@ from crowd.models import Stage
 from judgments.judging_config import LABELS, labels_by_score
 from judgments.models import Candidate, Judgment
 from judgments.selectors.ratings import scale_of
+from metrics.agreement.quotes import OVERALL
 from releases.formats.jsonl import line_maker
-from releases.options import Options
+from releases.options import COMMENTS, Options
 from releases.reports import accounts_of, agreement, costs, steps_of, without_accounts
 from releases.row_reader import tables_of
 from releases.scope import (
@@ -304,10 +305,14 @@ def gather(
             report = reports[judged.stage.slug]
             inside = report["in_release"] = _in_release(judged.stage.slug, report["n_ratings"], scope, spool)
             if inside["ratings"] and (inside["left_out"] or inside["later"]):
-                from releases.released_agreement import alpha_of_rows  # noqa: PLC0415 - loads numpy
+                from releases.released_agreement import agreement_of_rows  # noqa: PLC0415 - loads numpy
 
-                inside["alpha"] = alpha_of_rows(
-                    spool.lines, judged, replicates=_REPLICATES, seed=report["seed"]
+                inside |= agreement_of_rows(
+                    spool.lines,
+                    judged,
+                    aspects=[row["aspect"] for row in report.get("aspects", ()) if row["aspect"] != OVERALL],
+                    replicates=_REPLICATES,
+                    seed=report["seed"],
                 )
         brought_in = _brought_in(scope)
     about = {
@@ -350,14 +355,14 @@ def _in_release(slug: str, reported: int, scope: Scope, spool: Spool) -> dict[st
 
 
 def _brought_in(scope: Scope) -> dict[str, int]:
-    """How many queries and answers are in the release of each group that a person brought in."""
+    """How many queries, answers and comments are in the release of each group that a person brought in."""
     if not scope.include:
         return {}
     queries = queries_of(scope.project, scope.using, scope.include)
     answers = answers_of(scope.project, scope.using).filter(
         query__in=queries.filter(why__in=inside(scope.include)).values("pk")
     )
-    counts: dict[str, int] = {}
+    counts: dict[str, int] = {COMMENTS: scope.comments}
     for rows in (queries, answers):
         counts |= dict(rows.order_by().values_list("why").annotate(n=Count("pk")))
     return {name: counts[name] for name in scope.include if counts.get(name)}

@@ -6,7 +6,7 @@ left out with their query, some came later), its own figures are these.
 
 import json
 from array import array
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -15,23 +15,30 @@ import numpy as np
 
 from judgments.selectors.ratings import scale_of
 from metrics.agreement.alpha import alpha_of
-from metrics.agreement.data import Ratings
+from metrics.agreement.breakdown import alpha_of_items, aspect_ratings
+from metrics.agreement.data import Floats, Mask, Ratings
+from metrics.agreement.filters import RESPONSE_Z
 from metrics.agreement.intervals import interval_or_reason
+from metrics.figure import Figure
 from releases.scope import JudgedStage
 from releases.tables import RATINGS
 
 
-def alpha_of_rows(lines: Path, judged: JudgedStage, *, replicates: int, seed: int) -> dict[str, Any]:
-    """Interval alpha with its interval of a stage's rows, of all (`before`) and of the kept ones (`after`).
+def agreement_of_rows(
+    lines: Path, judged: JudgedStage, *, aspects: Sequence[str], replicates: int, seed: int
+) -> dict[str, Any]:
+    """Agreement of a stage's rows as the stage's report has it; `lines` has the table's lines by split.
 
-    `lines` is the folder with the table's lines by split. Each part has `n`, `interval`, `ci`, and `reason`
-    where one of them is null.
+    `alpha` is of all (`before`) and of the kept ones (`after`): `n`, `interval`, `ci`, and `reason` where
+    one of them is null. `aspects` has a row like those of the report for each that is named: `n_ratings`,
+    `alpha`, `ci` and `reason`, of all and of those whose workers were not removed.
     """
     scale = scale_of(judged.stage)
     items: dict[str, int] = {}
     workers: dict[str, int] = {}
-    columns = (array("i"), array("i"), array("h"), array("b"))
-    for row in _rows(lines, judged.stage.slug):
+    columns = (array("i"), array("i"), array("h"), array("b"), array("b"))
+    given: dict[str, dict[int, int]] = {name: {} for name in aspects}
+    for place, row in enumerate(_rows(lines, judged.stage.slug)):
         step = scale.step_of(Fraction(str(row["score"])))
         if step is None:
             raise ValueError(f"{row['rating_id']}: {row['score']} is no score of the stage's scale.")
@@ -40,19 +47,39 @@ def alpha_of_rows(lines: Path, judged: JudgedStage, *, replicates: int, seed: in
             workers.setdefault(row["worker"], len(workers)),
             step,
             row["kept"],
+            row["kept"] or row["rule"] == RESPONSE_Z,
         )
         for column, code in zip(columns, codes, strict=True):
             column.append(code)
-    item, worker, score, kept = (np.array(column) for column in columns)
+        for aspect in row["aspects"]:
+            if aspect["name"] in given:
+                given[aspect["name"]][place] = aspect["score"]
+    item, worker, score, kept, standing = (np.array(column) for column in columns)
     ratings = Ratings(item, worker, score, list(items), list(workers), scale)
+
+    def measured(some: Ratings, one: Figure) -> dict[str, Any]:
+        ci, why = interval_or_reason(some, one, replicates=replicates, seed=seed)
+        reason = one.reason or why
+        return {"ci": None if ci is None else list(ci)} | ({"reason": reason} if reason else {})
 
     def about(some: Ratings) -> dict[str, Any]:
         one = alpha_of(some)
-        ci, why = interval_or_reason(some, one, replicates=replicates, seed=seed)
-        said: dict[str, Any] = {"n": len(some), "interval": one.value, "ci": None if ci is None else list(ci)}
-        return said | ({"reason": one.reason or why} if one.reason or why else {})
+        return {"n": len(some), "interval": one.value} | measured(some, one)
 
-    return {"before": about(ratings), "after": about(ratings.only(kept.astype(bool)))}
+    def about_aspect(values: Floats, among: Mask | None) -> dict[str, Any]:
+        some = aspect_ratings(ratings, values, among)
+        one = alpha_of_items(some)
+        return {"n_ratings": len(some), "alpha": one.value} | measured(some, one)
+
+    said: dict[str, Any] = {
+        "alpha": {"before": about(ratings), "after": about(ratings.only(kept.astype(bool)))}
+    }
+    for name, scores in given.items():
+        values = np.full(len(ratings), np.nan)
+        values[list(scores)] = list(scores.values())
+        before, after = about_aspect(values, None), about_aspect(values, standing.astype(bool))
+        said.setdefault("aspects", []).append({"aspect": name, "before": before, "after_workers": after})
+    return said
 
 
 def _rows(lines: Path, stage: str) -> Iterator[dict[str, Any]]:

@@ -376,11 +376,15 @@ def tables_of(scope: Scope) -> Mapping[str, tables.FilledTable]:
     found = {table.name: tables.FilledTable(table, partial(rows, scope)) for table, rows in rows_of}
     for table, parts in ((tables.ANSWERS, _written), (tables.SCORES, _scores), (tables.RATINGS, _ratings)):
         found[table.name] = replace(found[table.name], parts=partial(parts, scope))
+    if scope.brings_comments():
+        ratings = found[tables.RATINGS.name]
+        found[tables.RATINGS.name] = replace(ratings, table=tables.with_comments(ratings.table))
     if has_consents(scope.project, scope.using):
         agreed = partial(AgreedTexts, scope.project, scope.using)
         found |= {
             table.name: tables.FilledTable(
-                tables.with_consent(table), partial(rows_with_consent, scope, rows, model, agreed)
+                tables.with_consent(found[table.name].table),
+                partial(rows_with_consent, scope, rows, model, agreed),
             )
             for table, rows, model in (
                 (tables.ANSWERS, answer_rows, Answer),

@@ -25,7 +25,7 @@ from judgments.models import Candidate, FilterRun, Judgment
 from judgments.selectors.candidates import OUT
 from people.models import Guest
 from releases.models import PrivacyFinding
-from releases.options import Options
+from releases.options import COMMENTS, Options
 from releases.tables import SPLITS
 
 
@@ -244,6 +244,11 @@ def _asks_for_answers(project: Project, using: str) -> bool:
     return stages.exists() or written.exists()
 
 
+def comments_of(project: Project, using: str) -> QuerySet[Judgment]:
+    """Judgments of a project beside which something was written."""
+    return Judgment.objects.using(using).filter(stage__project=project).exclude(comment="")
+
+
 # Blacking out what the privacy check found and a person decided to hide.
 
 BLACK = "\u2588"
@@ -253,8 +258,8 @@ class Redactions:
     """The spans to black out, by the text that they are in.
 
     A text is named by its subject and field: `answer:17` and `text`, `query:3` and `text`, `context.0.text`,
-    `context.0.answer` or `references.1`, `passage:5` and `text` or `title`, `candidate:8` and `text`. A span
-    keeps its length, so that other spans of the same text still fit.
+    `context.0.answer` or `references.1`, `passage:5` and `text` or `title`, `candidate:8` and `text`,
+    `judgment:4` and `text`. A span keeps its length, so that other spans of the same text still fit.
     """
 
     def __init__(self, project: Project, using: str) -> None:
@@ -402,8 +407,9 @@ class Scope:
     are not in, `asides` counts those that are in by why nobody judges them. `left_out` counts the project's
     other queries by their group. `taken` are the answers that go in for themselves, those of them that are
     held out are `aside`, and `written` counts all answers by why. All queries have one of `statuses`, unless
-    none is named. Once they were read, `held_out` is how many answers are no references, `passed_over` counts
-    ratings that are not in by stage and reason, and `found` candidate passages by origin and ranker.
+    none is named. Once they were read, `held_out` is how many answers are no references, `comments` how many
+    ratings have one that goes in, `passed_over` counts ratings that are not in by stage and reason, and
+    `found` candidate passages by origin and ranker.
     """
 
     project: Project
@@ -418,6 +424,7 @@ class Scope:
     without: dict[int, str] = field(default_factory=dict)
     asides: Counter[str] = field(default_factory=Counter)
     held_out: int = 0
+    comments: int = 0
     passed_over: Counter[tuple[str, str]] = field(default_factory=Counter)
     left_out: Counter[str] = field(default_factory=Counter)
     taken: KeySet = field(default_factory=KeySet)
@@ -429,6 +436,10 @@ class Scope:
     def of_queries(self, rows: QuerySet[Rows], query: str = "query") -> QuerySet[Rows]:
         """Rows of these queries alone where they are few; all rows where they are most of the project's."""
         return rows.filter(**{f"{query}__in": list(self.queries)}) if self.few else rows
+
+    def brings_comments(self) -> bool:
+        """Whether the table `ratings` has the column `comment`."""
+        return COMMENTS in self.include and comments_of(self.project, self.using).exists()
 
     def of_candidates(self, rows: QuerySet[Rows]) -> QuerySet[Rows]:
         """Rows of these candidates alone where they are few."""

@@ -22,7 +22,7 @@ from judgments.selectors.ratings import good, not_good
 from releases.datacard import card as describe_release
 from releases.facts import Facts
 from releases.models import PrivacyFinding, Release
-from releases.options import ANSWERS, GROUPS, QUERIES, Group, Options
+from releases.options import ANSWERS, COMMENTS, GROUPS, QUERIES, RATINGS, Group, Options
 from releases.row_reader import tables_of
 from releases.scope import (
     People,
@@ -30,6 +30,7 @@ from releases.scope import (
     Scope,
     answers_in,
     answers_of,
+    comments_of,
     find_candidates,
     inside,
     judged_in,
@@ -142,6 +143,11 @@ class Content:
         return [each for each in self.groups if each.group.of == ANSWERS]
 
     @property
+    def of_ratings(self) -> list[LeftOut]:
+        """What goes with ratings where it is brought in."""
+        return [each for each in self.groups if each.group.of == RATINGS]
+
+    @property
     def as_json(self) -> dict[str, Any]:
         """For programs: what goes in, and by group what does not."""
         return {
@@ -162,7 +168,7 @@ def _counts(groups: Iterable[LeftOut]) -> dict[str, int]:
 
 
 def content_of(project: Project, include: Collection[str] = ()) -> Content:
-    """Counts of what a release would hold, in five statements, and four for each judging stage.
+    """Counts of what a release would hold, in six statements, and four for each judging stage.
 
     What goes in is read once and kept as columns. As a condition of other statements PostgreSQL works it out
     again for each candidate, which takes minutes for a million.
@@ -186,9 +192,11 @@ def content_of(project: Project, include: Collection[str] = ()) -> Content:
     scores = imported.values_list("candidate_id", Cast("simulated", IntegerField()))
     scored, simulated = integer_columns(scores, "i8", "i8", narrow=True)
     simulated = simulated[np.isin(scored, going_in)]
-    counts = {
+    comments = {COMMENTS: comments_of(project, DEFAULT_DB_ALIAS).count()}
+    counts = comments | {
         name: int((group_of_query == _place_of(name)).sum() + (group_of_answer == _place_of(name)).sum())
-        for name in GROUPS
+        for name, group in GROUPS.items()
+        if group.of != RATINGS
     }
     return Content(
         queries=len(released_queries),

@@ -47,6 +47,7 @@ _ACTIONS = {
     "assignment.released": "let held work go on",
     "bonus.planned": "planned a bonus",
     "panel.terms": "said what a study at a panel pays beside whole rewards",
+    "panel.charged": "noted what a panel charged in fees",
     "panel.screen_outs": "raised how many screen-outs a study at a panel pays",
     "participant.messaged": "wrote to participants of a panel",
     "submission.amount_stated": "said what a panel paid in part",

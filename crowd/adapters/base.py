@@ -342,6 +342,9 @@ class Panel(Marketplace, Protocol):
     def least_reward_per_hour(self) -> tuple[int, int] | None:
         """The least and the recommended reward an hour; None where the panel says none."""
 
+    def read_charges(self, ref: str) -> tuple[int, int] | None:
+        """What a study was charged: rewards with bonuses, and fee with tax; None where that is not said."""
+
     def open_study(self, study: StudySpec) -> Outcome[str]:
         """Make and publish a study, or find the one that was; the result is its reference."""
 

@@ -184,6 +184,10 @@ class ConnectAdapter(PanelAdapter):
         """The site's least; it recommends nothing by its API."""
         return _LEAST_PER_HOUR, _LEAST_PER_HOUR
 
+    def read_charges(self, ref: str) -> tuple[int, int] | None:
+        """No call tells what was charged."""
+        return None
+
     def open_study(self, study: base.StudySpec) -> base.Outcome[str]:
         """Look for the project, make it where it is not there, and set it live where it is a draft."""
         try:

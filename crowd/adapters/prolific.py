@@ -92,6 +92,14 @@ class ProlificAdapter(PanelAdapter):
         """The least and the recommended reward an hour."""
         return self._client.least_reward_per_hour(self._workspace, self._currency)
 
+    def read_charges(self, ref: str) -> tuple[int, int] | None:
+        """What was paid for a study so far, and fee and tax on it, as the account was charged."""
+        said = self._client.cost(ref)
+        with reading():
+            parts = [said["rewards"], said["bonuses"]]
+            paid = sum(int(part["rewards"]["amount"]) for part in parts)
+            return paid, sum(int(part[name]["amount"]) for part in parts for name in ("fees", "tax"))
+
     def open_study(self, study: base.StudySpec) -> base.Outcome[str]:
         """Look for the study, make it where it is not there, and publish it where it is a draft."""
         try:

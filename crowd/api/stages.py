@@ -1,5 +1,6 @@
 """Stages: drafts and their terms, what opening costs, a stage's life, and how it is doing."""
 
+from collections.abc import Sequence
 from typing import Annotated, Any, Literal
 
 from django.db.models import Prefetch, QuerySet
@@ -13,7 +14,7 @@ from crowd.api.access import StagePermission, stage_access
 from crowd.api.projects import CopyIn
 from crowd.desk.tables import stage_cards
 from crowd.errors import StageStateError
-from crowd.kinds import kind_named, kind_of
+from crowd.kinds import kind_named, kind_of, made_listing
 from crowd.models import Stage, StageSource
 from crowd.rights import usable_endpoints
 from crowd.selectors.known_people import list_cautions
@@ -21,10 +22,9 @@ from crowd.selectors.stage_status import StageStatus, standing
 from crowd.services import copies
 from crowd.services import stages as services
 from crowd.services.publication import Quote, publish_pending, quote
-from crowd.services.stages import made_listing
 from crowd.sources import spends_real_money
 from crowd.study.documents import COLUMNS
-from crowd.study.reader import complete_config
+from crowd.study.reader import complete_config, task_texts
 from crowd.study.schema import RuleFields, TaskFields
 from web.access import ProjectAccess
 from web.api.access import ApiRequest, Role, project_access
@@ -156,6 +156,7 @@ class QuoteOut(BaseModel):
     assignments: int
     reward_cents: int
     fee_cents: int
+    screen_out_cents: int = Field(description="Set aside for paid screen-outs of a panel, with their fee.")
     total_cents: int
     top_up_cents: int = Field(description="What experience says that replacements will add.")
     budget_left_cents: int
@@ -292,13 +293,14 @@ def check_stage(request: ApiRequest, project: str, stage: str) -> StageCheck:
     return StageCheck(ready=not problems, problems=problems, cautions=cautions)
 
 
-@stages.post(f"{_ONE}/quote", scopes=[Scope.COLLECT], role=Role.MANAGER)
+@stages.post(f"{_ONE}/quote", scopes=[Scope.COLLECT], role=Role.MANAGER, atomic=False)
 def quote_stage(request: ApiRequest, project: str, stage: str) -> QuoteOut:
-    """What opening it would cost; brings its units up to date and publishes nothing."""
+    """What opening it would cost, fees as panels say; brings its units up to date, publishes nothing."""
     row = stage_access(request).stage
     services.refuse_unknown_names(row)
+    cautions = services.take_panel_fees(row)
     kind_of(row).prepare(row)
-    return _quote(row, quote(row))
+    return _quote(row, quote(row), cautions)
 
 
 @stages.post(f"{_ONE}/open", scopes=[Scope.COLLECT, Scope.PAY], role=Role.MANAGER, spends=True, atomic=False)
@@ -383,8 +385,7 @@ def _made_task(body: StageIn) -> TaskFields:
         minutes=None if body.expected_seconds is None else body.expected_seconds / 60,
         config=body.config,
     )
-    title = made.title or body.title[:128]
-    return TaskFields(title=title, description=made.description or title, keywords=made.keywords)
+    return task_texts(made, body.title)
 
 
 def _refuse_budget(access: ProjectAccess) -> None:
@@ -393,7 +394,7 @@ def _refuse_budget(access: ProjectAccess) -> None:
         raise ProblemError(403, "role_missing", words, errors={"budget_cents": [words]})
 
 
-def _quote(stage: Stage, offer: Quote) -> QuoteOut:
+def _quote(stage: Stage, offer: Quote, cautions: Sequence[str] = ()) -> QuoteOut:
     kind, real = kind_of(stage), spends_real_money(stage)
     must_confirm = real and stage.armed_cents < stage.budget_cents
     return QuoteOut(
@@ -402,6 +403,7 @@ def _quote(stage: Stage, offer: Quote) -> QuoteOut:
         assignments=offer.assignments,
         reward_cents=offer.reward_cents,
         fee_cents=offer.fee_cents,
+        screen_out_cents=offer.screen_out_cents,
         total_cents=offer.total_cents,
         top_up_cents=offer.top_up_cents,
         budget_left_cents=offer.budget_left_cents,
@@ -409,7 +411,7 @@ def _quote(stage: Stage, offer: Quote) -> QuoteOut:
         affordable=offer.affordable,
         work_seconds=offer.work_seconds,
         left_out=dict(kind.left_out(stage)),
-        cautions=list_cautions(stage),
+        cautions=[*cautions, *list_cautions(stage)],
         confirm_budget_cents=stage.budget_cents if must_confirm else None,
     )
 

@@ -62,6 +62,7 @@ class StageQuote(BaseModel):
     assignments: int
     reward_cents: int
     fee_cents: int
+    screen_out_cents: int
     total_cents: int
     affordable: bool
     cautions: list[str]
@@ -190,6 +191,7 @@ def _costs(quote: Quote, cautions: Any) -> StageQuote:
         assignments=quote.assignments,
         reward_cents=quote.reward_cents,
         fee_cents=quote.fee_cents,
+        screen_out_cents=quote.screen_out_cents,
         total_cents=quote.total_cents,
         affordable=quote.affordable,
         cautions=list(cautions),

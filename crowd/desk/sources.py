@@ -299,6 +299,8 @@ def panel(request: HttpRequest, access: StageAccess) -> HttpResponseBase:
     study = _study_at(here)
     all_rows = PanelSubmission.objects.filter(study=study)
 
+    charges = panel_pay.booked_charges(study) if study else None
+
     def rows(asked: GridRequest) -> QuerySet[PanelSubmission]:
         return (panels.unanswered if asked["state"] == "unanswered" else panels.submissions_of)(here)
 
@@ -316,6 +318,8 @@ def panel(request: HttpRequest, access: StageAccess) -> HttpResponseBase:
         unanswered=panels.unanswered(here).count() if study else 0,
         unbooked=list(panel_pay.unbooked_parts(here)[:_SHOWN]),
         screen_outs=panel_pay.unbooked_screen_outs(study).count() if study else 0,
+        charges=charges,
+        unbooked_fees=panel_pay.unbooked_fees(study, charges) if study and charges else None,
         payable=panel_pay.PAYABLE_IN_PART,
         unread=panels.received(study).filter(read_at=None).count() if study else 0,
         balance=operations.latest_balance(here.endpoint),

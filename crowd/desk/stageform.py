@@ -12,12 +12,12 @@ from pydantic import BaseModel, ValidationError
 from core.money import cents, dollars, entered_cents
 from core.projects.models import Project
 from crowd.desk import modelform
-from crowd.kinds import Listing, StageConfig, StageKind, kind_named
+from crowd.kinds import Listing, StageConfig, StageKind, kind_named, made_listing
 from crowd.models import Endpoint, Stage
 from crowd.rights import usable_endpoints
 from crowd.selectors.stage_status import allotted_cents, over_budget
 from crowd.services.publication import PER, Estimate, Terms, estimate
-from crowd.services.stages import FIXED_ONCE_OPENED, has_fixed_terms, is_made, listing_of, made_listing
+from crowd.services.stages import FIXED_ONCE_OPENED, has_fixed_terms, is_made, listing_of
 from crowd.sources import is_unpaid
 from crowd.study.documents import COLUMNS, stage_columns, stage_document
 from crowd.study.schema import StageFields, TaskFields

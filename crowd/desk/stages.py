@@ -301,8 +301,9 @@ class _Offer:
 
 def _find_offer(row: Stage) -> _Offer:
     kind = kind_of(row)
+    cautions = stages.take_panel_fees(row)
     kind.prepare(row)
-    return _Offer(quote(row), dict(kind.left_out(row)), list_cautions(row))
+    return _Offer(quote(row), dict(kind.left_out(row)), [*cautions, *list_cautions(row)])
 
 
 def _offer_of(stage: int) -> _Offer:

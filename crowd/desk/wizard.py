@@ -25,11 +25,10 @@ from crowd.desk import modelform
 from crowd.desk.beginnings import StagePreset, StageTable, beginning_named, beginnings
 from crowd.desk.forms import Form
 from crowd.desk.stageform import add_copies, cost_of, endpoint_words, follow_entered
-from crowd.kinds import Listing, StageKind, kind_named
+from crowd.kinds import Listing, StageKind, kind_named, made_listing
 from crowd.models import Endpoint
 from crowd.rights import usable_endpoints
 from crowd.services.publication import PER, Estimate
-from crowd.services.stages import made_listing
 from crowd.study import planning
 from crowd.study.documents import document_toml
 from crowd.study.explain import Problem, StudyError

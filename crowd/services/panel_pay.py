@@ -6,20 +6,32 @@ person comes back with; their money is set aside with the study, slot by slot.
 """
 
 from collections.abc import Iterable
+from contextlib import suppress
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
 from django.db import transaction
-from django.db.models import Exists, F, OuterRef, Q, QuerySet
+from django.db.models import Exists, F, OuterRef, Q, QuerySet, Sum
 from django.utils import timezone
 
 from core.money import dollars, reward_fee
+from core.projects.models import Event
 from core.projects.services import record
 from core.revisions import ShownValues, mark_of_values
 from crowd import budget
+from crowd.adapters.base import MarketplaceRefusedError, Panel
 from crowd.budget import Cost, MovementPurpose
 from crowd.errors import BudgetError, CrowdError
-from crowd.models import Assignment, Endpoint, MarketOperation, PanelStudy, PanelSubmission, Stage
+from crowd.models import (
+    Assignment,
+    Endpoint,
+    LedgerEntry,
+    MarketOperation,
+    PanelStudy,
+    PanelSubmission,
+    Stage,
+)
 from crowd.outbox.calls import NOTHING, plan
 from crowd.panelmodels import LEAST_PERCENT, MOST_PERCENT, MOST_SLOTS, PARTIAL, make_code
 from crowd.panelmodels import SCREENED_OUT as SCREENED_OUT_CODE
@@ -74,10 +86,7 @@ def set_terms(
     codes = {kind: code for kind, code in study.codes.items() if kind != PARTIAL}
     if pays_in_part:
         codes[PARTIAL] = study.codes.get(PARTIAL) or make_code()
-    asked = MarketOperation.objects.filter(stage=stage, endpoint=study.endpoint_id, kind=Kind.STUDY).exclude(
-        state=MarketOperation.State.REFUSED
-    )
-    if study.external_id or asked.exists():
+    if not studies_to_make(stage).filter(pk=study.pk).exists():
         raise CrowdError(
             "The study is there already; a panel takes these terms with a new study only. "
             "Of a study that has paid screen-outs, their number can be raised."
@@ -214,14 +223,35 @@ def screen_out_cost(study: PanelStudy | None) -> Cost:
     return Cost(study.screen_out_cents, study.screen_out_fee_cents) * study.screen_out_slots
 
 
-def follow_fee(stage: Stage) -> None:
-    """Take the account's fee, as it was just told, for screen-outs too."""
-    studies = PanelStudy.objects.filter(stage=stage, endpoint=stage.endpoint_id, external_id="")
-    study = studies.exclude(screen_out_cents=0).first()
-    if study is not None:
-        PanelStudy.objects.filter(pk=study.pk).update(
-            screen_out_fee_cents=_fee(stage, study.screen_out_cents)
-        )
+def studies_to_make(stage: Stage) -> QuerySet[PanelStudy]:
+    """Studies of the stage's sources that no panel was asked for, or that it refused: terms may change."""
+    asked = MarketOperation.objects.filter(
+        stage=stage, endpoint=OuterRef("endpoint"), kind=Kind.STUDY
+    ).exclude(state=MarketOperation.State.REFUSED)
+    return PanelStudy.objects.filter(~Exists(asked), stage=stage, external_id="")
+
+
+def screen_outs_to_reserve(stage: Stage) -> dict[int, int]:
+    """What paid screen-outs will set aside with their studies, fee included, by endpoint."""
+    studies = studies_to_make(stage).exclude(screen_out_slots=0)
+    return {study.endpoint_id: screen_out_cost(study).total for study in studies}
+
+
+def take_screen_out_fee(stage: Stage, market: Panel) -> None:
+    """Take the account's fee on a screen-out into the terms of a study that is to be made.
+
+    It is asked for at that amount: a panel rounds per payment, so a share of the reward's fee is not it.
+    """
+    study = studies_to_make(stage).filter(endpoint=stage.endpoint_id).exclude(screen_out_cents=0).first()
+    if study is None:
+        return
+    fee = None
+    # A calculator may refuse sums that are too small for a reward.
+    with suppress(MarketplaceRefusedError):
+        fee = market.quote_fee(reward=study.screen_out_cents, places=100)
+    PanelStudy.objects.filter(pk=study.pk).update(
+        screen_out_fee_cents=_fee(stage, study.screen_out_cents) if fee is None else fee
+    )
 
 
 def release_slots(study: PanelStudy, *, at: datetime) -> None:
@@ -403,9 +433,13 @@ def book_screen_outs(study: PanelStudy, rows: Iterable[PanelSubmission], *, at: 
         paid = row.reward_cents if row.reward_cents is not None else study.screen_out_cents
         if not paid or not mine.update(screen_out_booked_at=at):
             continue
-        here = stage_at(study.stage, study.endpoint_id)
-        cost, what = Cost(paid, _fee(here, paid)), MovementPurpose(SCREEN_OUT_REASON)
-        slot = Cost(study.screen_out_cents, study.screen_out_fee_cents)
+        slot, what = (
+            Cost(study.screen_out_cents, study.screen_out_fee_cents),
+            MovementPurpose(SCREEN_OUT_REASON),
+        )
+        cost = slot
+        if paid != slot.cents:
+            cost = Cost(paid, _fee(stage_at(study.stage, study.endpoint_id), paid))
         had_slot = PanelStudy.objects.filter(pk=study.pk, screen_out_left__gt=0).update(
             screen_out_left=F("screen_out_left") - 1
         )
@@ -425,3 +459,89 @@ def unbooked_screen_outs(study: PanelStudy) -> QuerySet[PanelSubmission]:
     """Screen-outs that were paid and could not be booked, since the budget has no room for them."""
     rows = PanelSubmission.objects.filter(study=study, status=SCREENED_OUT, screen_out_booked_at=None)
     return rows.exclude(Q(reward_cents=0)) if study.screen_out_cents else rows.none()
+
+
+# What the panel charged in fees, which is known for sure only afterwards.
+
+#: Reason of movements in the ledger that make our fees those of the panel; the endpoint's name follows.
+CHARGE_REASON = "fee as charged by"
+
+
+@dataclass(frozen=True, slots=True)
+class BookedCharges:
+    """What is spent at a study, and how much of its fees is beyond what was estimated."""
+
+    cents: int
+    fee_cents: int
+    corrected_cents: int
+
+
+def booked_charges(study: PanelStudy) -> BookedCharges:
+    """Rewards, parts, screen-outs and bonuses of a study as our books have them."""
+    of_study = (
+        Q(assignment__worker__endpoint=study.endpoint_id)
+        | Q(operation__endpoint=study.endpoint_id)
+        | Q(operation=None, assignment=None, reason__in=[SCREEN_OUT_REASON, _charge_reason(study)])
+    )
+    spent = LedgerEntry.objects.filter(of_study, stage=study.stage_id, kind=LedgerEntry.Kind.SPEND)
+    sums = spent.aggregate(
+        cents=Sum("cents", default=0),
+        fees=Sum("fee_cents", default=0),
+        corrected=Sum("fee_cents", default=0, filter=Q(reason=_charge_reason(study))),
+    )
+    return BookedCharges(sums["cents"], sums["fees"], sums["corrected"])
+
+
+def _charge_reason(study: PanelStudy) -> str:
+    return f"{CHARGE_REASON} {study.endpoint.name}"
+
+
+def book_charges(study: PanelStudy, charged: tuple[int, int], *, at: datetime) -> None:
+    """Book fees as the panel charged them, once both books have the same payments.
+
+    `charged` is what it paid for the study in all, and fee and tax on it. Sums are compared, so that nothing
+    is booked twice. Where the panel charged less, or the budget has no room, the difference is noted only.
+    """
+    paid_cents, fee_cents = charged
+    with transaction.atomic():
+        study = PanelStudy.objects.select_for_update(no_key=True, of=("self",)).get(pk=study.pk)
+        booked = booked_charges(study)
+        if paid_cents != booked.cents or fee_cents == booked.fee_cents:
+            return
+        cost = Cost(0, fee_cents - booked.fee_cents)
+        purpose = MovementPurpose(_charge_reason(study))
+        why = "The panel charged less."
+        if cost.fee_cents > 0:
+            try:
+                budget.reserve(study.stage, cost, purpose, at=at)
+            except BudgetError as error:
+                why = str(error)
+            else:
+                budget.spend(study.stage, cost, purpose, at=at)
+                why = ""
+        details = {"fee_cents": fee_cents, "booked_fee_cents": booked.fee_cents, "not_booked": why}
+        last = _last_charges(study)
+        if last is None or last.details != details:
+            record(
+                project=study.stage.project,
+                action="panel.charged",
+                subject=_charges_subject(study),
+                details=details,
+            )
+
+
+def _charges_subject(study: PanelStudy) -> str:
+    return f"{study.stage.slug} at {study.endpoint.name}"
+
+
+def _last_charges(study: PanelStudy) -> Event | None:
+    events = study.stage.project.events.filter(subject=_charges_subject(study), action="panel.charged")
+    return events.order_by("-pk").first()
+
+
+def unbooked_fees(study: PanelStudy, booked: BookedCharges) -> dict[str, Any] | None:
+    """What the panel was last seen to charge in fees where our books could not follow, and why."""
+    last = _last_charges(study)
+    if last is None or last.details["booked_fee_cents"] != booked.fee_cents or not last.details["not_booked"]:
+        return None
+    return dict(last.details)

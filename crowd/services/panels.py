@@ -120,7 +120,7 @@ def prepare_stage(stage: Stage) -> None:
     market = panel_of(stage.endpoint)
     try:
         least = market.least_reward_per_hour()
-        fee = market.quote_fee(reward=stage.reward_cents, places=100)
+        take_fees(stage)
     except (MarketplaceDownError, MarketplaceRefusedError) as error:
         raise CrowdError(f"{stage.endpoint.label} does not say what this would cost: {error}") from error
     per_hour = stage.reward_cents * 60 // minutes_of(stage)
@@ -130,13 +130,22 @@ def prepare_stage(stage: Stage) -> None:
             f"{stage.endpoint.label} asks for at least {dollars(least[0])} and recommends "
             f"{dollars(least[1])}."
         )
-    if fee is not None:
-        _take_fee(stage, fee)
-    panel_pay.follow_fee(stage)
     _refuse_screen_outs_over_budget(stage)
 
 
-def _take_fee(stage: Stage, fee: int) -> None:
+def take_fees(stage: Stage) -> None:
+    """Take what the panel charges the account on a reward and on a screen-out of the stage into the books.
+
+    Raises MarketplaceDownError or MarketplaceRefusedError.
+    """
+    market = panel_of(stage.endpoint)
+    fee = market.quote_fee(reward=stage.reward_cents, places=100)
+    if fee is not None:
+        _take_share(stage, fee)
+    panel_pay.take_screen_out_fee(stage, market)
+
+
+def _take_share(stage: Stage, fee: int) -> None:
     share = (Decimal(fee) / Decimal(max(1, stage.reward_cents))).quantize(Decimal("0.000001"), ROUND_UP)
     profile = f"share-{share.normalize():f}"
     if stage.endpoint.fee_profile != profile:
@@ -305,8 +314,21 @@ def sync(stage: Stage, contact: Contact | None = None, *, force: bool = False) -
     if contact is not None:
         contact.note_answer()
     changed = store_rows(study, rows)
+    _read_charges(study)
     PanelStudy.objects.filter(pk=study.pk).update(synced_at=begun)
     return changed
+
+
+def _read_charges(study: PanelStudy) -> None:
+    """Have the books follow what the panel charged; where it does not say, the estimate stays."""
+    if not panel_pay.booked_charges(study).cents:
+        return
+    try:
+        charged = panel_of(study.endpoint).read_charges(study.external_id)
+    except (MarketplaceDownError, MarketplaceRefusedError):
+        return
+    if charged is not None:
+        panel_pay.book_charges(study, charged, at=timezone.now())
 
 
 def _is_due(study: PanelStudy) -> bool:

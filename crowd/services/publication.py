@@ -27,7 +27,16 @@ from crowd.selectors.known_people import KnownPeople
 from crowd.selectors.wage import Wage
 from crowd.services import rollback
 from crowd.services.groups import rules_apart, rules_for_part, with_groups
-from crowd.sources import PlacesBySource, SourcePlaces, divided, source_for_hit, source_rows, stages_at
+from crowd.services.panel_pay import screen_outs_to_reserve
+from crowd.sources import (
+    PlacesBySource,
+    SourcePlaces,
+    divided,
+    is_closed,
+    source_for_hit,
+    source_rows,
+    stages_at,
+)
 
 State = Assignment.State
 #: How the purpose of closing a HIT begins whose free places go to the other sources.
@@ -38,7 +47,9 @@ MOVE = "move"
 class Quote:
     """What publishing what is pending would cost, in cents, and in how many HITs and assignments.
 
-    `work_seconds` is people's time, all assignments together, as the researcher expects it; None: no guess.
+    `screen_out_cents` is what a panel's paid screen-outs may cost, with their fee, where its study is still
+    to be made. `work_seconds` is people's time, all assignments together, as the researcher expects it;
+    None: no guess.
     """
 
     units: int
@@ -50,11 +61,12 @@ class Quote:
     budget_left_cents: int
     work_seconds: int | None = None
     sources: "tuple[SourceQuote, ...]" = ()
+    screen_out_cents: int = 0
 
     @property
     def total_cents(self) -> int:
-        """Rewards and fees, without expected top-ups."""
-        return self.reward_cents + self.fee_cents
+        """What is set aside: rewards, fees and paid screen-outs, without expected top-ups."""
+        return self.reward_cents + self.fee_cents + self.screen_out_cents
 
     @property
     def affordable(self) -> bool:
@@ -71,11 +83,12 @@ class SourceQuote:
     assignments: int
     reward_cents: int
     fee_cents: int
+    screen_out_cents: int = 0
 
     @property
     def total_cents(self) -> int:
-        """Rewards and fees."""
-        return self.reward_cents + self.fee_cents
+        """Rewards, fees and paid screen-outs."""
+        return self.reward_cents + self.fee_cents + self.screen_out_cents
 
 
 #: Share of assignments that experience says must be replaced (rejected, removed by filters, expired).
@@ -179,13 +192,18 @@ def parts_to_publish(stage: Stage, left: Sequence[PendingUnit] | None = None) ->
 def quote(stage: Stage, left: Sequence[PendingUnit] | None = None) -> Quote:
     """What publishing everything pending costs, with the fee tiers of each source; or what `left` would."""
     parts = parts_to_publish(stage, left)
-    by_source: dict[str, list[int]] = {here.endpoint.label: [0, 0, 0, 0] for here in stages_at(stage)}
+    heres = stages_at(stage)
+    screen_outs = screen_outs_to_reserve(stage) if any(here.endpoint.is_panel for here in heres) else {}
+    by_source: dict[str, list[int]] = {
+        here.endpoint.label: [0, 0, 0, 0, 0 if is_closed(here) else screen_outs.get(here.endpoint.pk, 0)]
+        for here in heres
+    }
     for here, bundle in parts:
-        found = by_source.setdefault(here.endpoint.label, [0, 0, 0, 0])
+        found = by_source.setdefault(here.endpoint.label, [0, 0, 0, 0, 0])
         for size in sizes(here, bundle.people):
-            new = (1, size, size * here.reward_cents, size * fee(here, size))
+            new = (1, size, size * here.reward_cents, size * fee(here, size), 0)
             found[:] = [before + more for before, more in zip(found, new, strict=True)]
-    hits, people, reward, fees = (sum(column) for column in zip(*by_source.values(), strict=True))
+    hits, people, reward, fees, screened = (sum(column) for column in zip(*by_source.values(), strict=True))
     spare = min(row.budget_cents - row.reserved_cents - row.spent_cents for row in (stage, stage.project))
     units = {id(bundle.units): bundle.units for _, bundle in parts}
     return Quote(
@@ -200,6 +218,7 @@ def quote(stage: Stage, left: Sequence[PendingUnit] | None = None) -> Quote:
         sources=tuple(SourceQuote(label, *counts) for label, counts in by_source.items())
         if source_rows(stage)
         else (),
+        screen_out_cents=screened,
     )
 
 

@@ -29,6 +29,7 @@ from core.projects.models import Project
 from core.projects.services import record, why_read_only
 from core.revisions import ShownColumns
 from crowd import budget, bundles, rights
+from crowd.adapters.base import MarketplaceDownError, MarketplaceRefusedError
 from crowd.budget import Cost, MovementPurpose
 from crowd.errors import (
     BudgetError,
@@ -38,12 +39,12 @@ from crowd.errors import (
     StageNameTakenError,
     StageStateError,
 )
-from crowd.kinds import HitTerms, Listing, StageConfig, StageKind, config_of, kind_named, kind_of
+from crowd.kinds import Listing, config_of, kind_named, kind_of, made_listing
 from crowd.models import Assignment, Endpoint, Hit, Instructions, MarketOperation, Stage
 from crowd.outbox.calls import plan
 from crowd.services.endpoints import request_round
 from crowd.services.groups import PASSED, with_groups
-from crowd.services.panels import prepare_stage
+from crowd.services.panels import prepare_stage, take_fees
 from crowd.services.persons import note_marks_of_project
 from crowd.services.publication import Quote, publish_pending, quote
 from crowd.sources import forget_rows, is_closed, source_rows, stages_at
@@ -54,27 +55,6 @@ from crowd.study.reader import complete_config
 
 #: Columns of a stage whose values a made text may name.
 _WORDED = frozenset({"units_per_hit", "checks_per_hit", "expected_seconds", "config"})
-
-
-def made_listing(
-    kind: StageKind,
-    *,
-    units_per_hit: int = 1,
-    checks_per_hit: int = 0,
-    minutes: float | None = None,
-    config: StageConfig | Mapping[str, Any] | None = None,
-) -> Listing:
-    """What the kind makes of these terms; nothing where it makes no texts."""
-    make = getattr(kind, "listing", None)
-    if make is None:
-        return Listing()
-    if config is not None and not isinstance(config, StageConfig):
-        try:
-            config = kind.config.model_validate(config)
-        except ConfigError:
-            config = None
-    made: Listing = make(HitTerms(units_per_hit + checks_per_hit, minutes, config))
-    return made
 
 
 def listing_of(stage: Stage) -> Listing:
@@ -466,6 +446,20 @@ def prepare_source(here: Stage) -> None:
     _refuse_rules_that_cannot_be_kept(here)
     if here.endpoint.is_panel:
         prepare_stage(here)
+
+
+def take_panel_fees(stage: Stage) -> list[str]:
+    """Take what the panels of a stage charge into the books; a caution for each that does not say it."""
+    cautions = []
+    for here in stages_at(stage):
+        if here.endpoint.is_panel and not is_closed(here):
+            try:
+                take_fees(here)
+            except (MarketplaceDownError, MarketplaceRefusedError) as error:
+                cautions.append(
+                    f"{here.endpoint.label} does not say its fees, so they are an estimate: {error}"
+                )
+    return cautions
 
 
 def arm_stage(stage: Stage, typed_cents: int | None) -> None:

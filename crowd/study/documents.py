@@ -139,7 +139,8 @@ def source_plans(fields: StageFields, endpoints: Mapping[str, Endpoint]) -> list
 
 
 def stage_columns(fields: StageFields, endpoint: Endpoint) -> dict[str, Any]:
-    """A stage of a file as columns of its row, without the slug."""
+    """A stage of a file, as it was read, as columns of its row, without the slug."""
+    assert fields.task is not None  # the reader makes the texts where a file has none
     return {
         **{name: getattr(fields, name) for name in SAME if name not in ("slug", "apart_from")},
         "apart_from": list(fields.apart_from),

@@ -10,9 +10,9 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from crowd.kinds import kind_named, kinds
+from crowd.kinds import Listing, kind_named, kinds, made_listing
 from crowd.study.explain import Finding, Locator, Path, Problem, StudyError, findings, not_known, spelled
-from crowd.study.schema import StudyFields
+from crowd.study.schema import StageFields, StudyFields, TaskFields
 
 #: Files beyond this are somebody's data, not a description of a study.
 LARGEST = 5_000_000
@@ -45,7 +45,7 @@ class Source:
 
 @dataclass(frozen=True)
 class Study:
-    """What a good file says. Configs are complete: options that were left out have their defaults."""
+    """What a good file says. Configs and texts are complete: what was left out has its default."""
 
     fields: StudyFields
     source: Source
@@ -76,9 +76,29 @@ def parse(path: str, content: bytes) -> Study:
         problems = [source.problem(finding) for finding in found]
         raise StudyError(sorted(problems, key=lambda problem: (problem.line, problem.field)))
     stages = tuple(
-        stage.model_copy(update={"config": configs[number]}) for number, stage in enumerate(fields.stages)
+        stage.model_copy(
+            update={"config": configs[number], "task": stage.task or _make_task(stage, configs[number])}
+        )
+        for number, stage in enumerate(fields.stages)
     )
     return Study(fields.model_copy(update={"stages": stages}), source)
+
+
+def _make_task(stage: StageFields, config: dict[str, Any]) -> TaskFields:
+    made = made_listing(
+        kind_named(stage.kind),
+        units_per_hit=stage.units_per_hit,
+        checks_per_hit=stage.checks_per_hit,
+        minutes=None if stage.expected_minutes is None else float(stage.expected_minutes),
+        config=config,
+    )
+    return task_texts(made, stage.title)
+
+
+def task_texts(made: Listing, stage_title: str) -> TaskFields:
+    """What a kind made for the marketplace's list; where it makes no texts, the stage's title."""
+    title = made.title or stage_title[:128]
+    return TaskFields(title=title, description=made.description or title, keywords=made.keywords)
 
 
 def _failed(path: str, code: Any, line: int, what: str, remedy: str) -> StudyError:

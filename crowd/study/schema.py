@@ -520,7 +520,11 @@ class StageFields(Fields):
         title="Hold failed checks",
         description="A person decides on work that failed attention checks.",
     )
-    task: TaskFields = Field(title="In the list", description="What workers read in the marketplace's list.")
+    task: TaskFields | None = Field(
+        default=None,
+        title="In the list",
+        description="What workers read in the marketplace's list; left out: texts that the kind makes.",
+    )
     config: dict[str, Any] = Field(
         default_factory=dict,
         title="Options of the kind",

@@ -219,10 +219,10 @@ def summary(report: Report, out: TextIO) -> None:
         console.print(f"[bold yellow]{escape(plain(simulated.what))}[/bold yellow]\n")
     table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
     table.add_column("metric", no_wrap=True)
-    for title in ("Pearson", "95 % interval", "Spearman", "95 % interval"):
+    for title in ("n", "Pearson", "95 % interval", "Spearman", "95 % interval"):
         table.add_column(title, justify="right", no_wrap=True)
     for title, _path in _FIGURES[1:]:
-        table.add_column(title, justify="right")
+        table.add_column(f"{title} (n)", justify="right")
     clusters = cluster_of(report)
     if clusters:
         table.add_column("cluster", justify="right")
@@ -266,12 +266,12 @@ def _left_out(report: Report, console: "Console") -> None:
         return
     console.print("\n[bold]One system left out[/bold]: Pearson over the others, and over its answers alone")
     table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
-    for title in ("metric", "system", "others", "95 % interval", "alone", "95 % interval"):
+    for title in ("metric", "system", "others (n)", "95 % interval", "alone (n)", "95 % interval"):
         table.add_column(title, justify="left" if title in ("metric", "system") else "right")
     for name, entry in removals.metrics.items():
         for row in entry.systems:
             figures = [part.figure("pearson") for part in (row.rest, row.removed)]
-            cells = [cell for each in figures for cell in (_number(each), _interval(each))]
+            cells = [cell for each in figures for cell in (_number_of(each), _interval(each))]
             table.add_row(escape(plain(name)), escape(plain(row.system)), *cells)
     console.print(table)
 
@@ -292,11 +292,12 @@ def _first(item: tuple[str, MetricEntry]) -> tuple[float, str]:
 def _cells(entry: MetricEntry) -> list[str]:
     pearson, spearman = entry.figure("pearson", "global"), entry.figure("spearman", "global")
     return [
+        NONE if entry.n is None else whole(entry.n),
         _number(pearson),
         _interval(pearson),
         _number(spearman),
         _interval(spearman),
-        *(_number(entry.figure(*path)) for _title, path in _FIGURES[1:]),
+        *(_number_of(entry.figure(*path)) for _title, path in _FIGURES[1:]),
     ]
 
 
@@ -305,7 +306,8 @@ def _beside(report: Report) -> list[str]:
     said = []
     ceiling = report.ceiling.leave_one_out.pearson
     if ceiling is not None and ceiling.value is not None:
-        said.append(f"Ceiling: one person against the mean of the others has r = {ceiling.value:.3f}.")
+        n = "" if ceiling.n is None else f" over {counted(ceiling.n, 'rating')}"
+        said.append(f"Ceiling: one person against the mean of the others has r = {ceiling.value:.3f}{n}.")
     elif ceiling is not None:
         said.append(f"No ceiling: {ceiling.reason}.")
     for title, path in (("Pearson", ("pearson", "global")), *_FIGURES):
@@ -322,6 +324,12 @@ def _beside(report: Report) -> list[str]:
 
 def _number(figure: Figure) -> str:
     return NONE if figure.value is None else f"{figure.value:.3f}"
+
+
+def _number_of(figure: Figure) -> str:
+    """The number and what it rests on: `0.312 (47)`."""
+    n = "" if figure.value is None or figure.n is None else f" ({whole(figure.n)})"
+    return f"{_number(figure)}{n}"
 
 
 def _interval(figure: Figure) -> str:

@@ -136,12 +136,14 @@ class Notes:
     reasons: dict[str, int] = field(default_factory=dict)
 
     def figure(self, found: Figure, places: int = 3) -> Cell:
-        """The figure with its interval, or a dash and a note."""
+        """The figure with its interval and what it rests on, or a dash and a note."""
         if found.value is None:
             return self.missing(found.reason)
         ends = found.low is not None and found.high is not None
-        small = between(found.low or 0.0, found.high or 0.0, places) if ends else ""
-        return Cell(short(found.value, places), small)
+        return Cell(
+            short(found.value, places),
+            _small(between(found.low or 0.0, found.high or 0.0, places) if ends else "", found.n),
+        )
 
     def missing(self, reason: str) -> Cell:
         """A dash that leads to the note with the reason."""
@@ -166,7 +168,20 @@ def _figure_of(given: Mapping[str, Any]) -> Figure:
     ends = [number(end) for end in given.get("ci") or ()]
     ci = (ends[0], ends[1]) if len(ends) == 2 and None not in ends else None
     value = number(given.get("value"))
-    return Figure.model_validate({"value": value, "ci": ci, "reason": given.get("reason") or NOT_CALCULATED})
+    n = given.get("n")
+    return Figure.model_validate(
+        {
+            "value": value,
+            "ci": ci,
+            "n": n if isinstance(n, int) else None,
+            "reason": given.get("reason") or NOT_CALCULATED,
+        }
+    )
+
+
+def _small(interval: str, n: int | None) -> str:
+    """`[.366, .480] n = 900`: what is under a figure."""
+    return " ".join(filter(None, (interval, "" if n is None else f"n{_CLOSE}={_CLOSE}{whole(n)}")))
 
 
 def records(caption: str, rows: Iterable[Mapping[str, Any]]) -> Table:
@@ -251,8 +266,8 @@ def _share(found: Figure, notes: Notes) -> Cell:
     if found.value is None:
         return notes.missing(found.reason)
     ends = found.low is not None and found.high is not None
-    small = f"[{100 * (found.low or 0):.1f}, {100 * (found.high or 0):.1f}]" if ends else ""
-    return Cell(percent(found.value), small)
+    interval = f"[{100 * (found.low or 0):.1f}, {100 * (found.high or 0):.1f}]" if ends else ""
+    return Cell(percent(found.value), _small(interval, found.n))
 
 
 def correlations(report: Report, order: list[str], called: Mapping[str, str], notes: Notes) -> list[Table]:

@@ -139,7 +139,7 @@ def _figures(ratings: Ratings, values: Floats | None, among: Mask, how: _Draws) 
     own = ratings.only(among) if values is None else aspect_ratings(ratings, values, among)
     halves = split_half(own, NONE, splits=how.splits, seed=how.seed)
     kappa = worker_kappa(own) if len(own) else Figure(None, NO_RATINGS, n=0)
-    alpha = _alpha(own)
+    alpha = alpha_of_items(own)
     ci, why = interval_or_reason(own, alpha, replicates=how.replicates, seed=how.seed)
     figures = {
         "alpha": alpha,
@@ -153,7 +153,7 @@ def _figures(ratings: Ratings, values: Floats | None, among: Mask, how: _Draws) 
     return said if ci is not None else add_reasons(said, {"ci": why})
 
 
-def _alpha(ratings: Ratings) -> Figure:
+def alpha_of_items(ratings: Ratings) -> Figure:
     """Interval alpha; none of a single item, where it is near 0 whatever people say."""
     found = alpha_of(ratings)
     if found.value is not None and int((np.bincount(ratings.items) > 1).sum()) < 2:

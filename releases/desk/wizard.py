@@ -176,6 +176,7 @@ def of(project: Project) -> dict[str, list[_Place]]:
         "replaced": reviews,
         "work_not_accepted": reviews,
         "withdrawn": [("People", reverse("people:links", args=[project.slug]))],
+        "comments": [],  # they are on the page of each answer
     }
 
 
@@ -362,7 +363,7 @@ def privacy(request: HttpRequest, access: ProjectAccess) -> HttpResponse:
 
 
 def _shown(access: ProjectAccess, rows: Sequence[PrivacyFinding]) -> list[FindingView]:
-    """The rows with words and links, in two statements."""
+    """The rows with words and links, in three statements."""
     keys: dict[str, list[int]] = {}
     for row in rows:
         kind, _, number = row.subject.partition(":")
@@ -377,6 +378,9 @@ def _shown(access: ProjectAccess, rows: Sequence[PrivacyFinding]) -> list[Findin
     systems = dict(
         Candidate.objects.filter(pk__in=keys.get("candidate", ())).values_list("pk", "system__name")
     )
+    candidate_of = dict(
+        Judgment.objects.filter(pk__in=keys.get("judgment", ())).values_list("pk", "candidate_id")
+    )
     slug = access.project.slug
     found = []
     for row in rows:
@@ -390,6 +394,8 @@ def _shown(access: ProjectAccess, rows: Sequence[PrivacyFinding]) -> list[Findin
         elif kind == "candidate":
             where = f"{where} of {systems.get(key, 'a system')}"
             address = reverse("judgments:candidate", args=[slug, key])
+        elif kind == "judgment" and key in candidate_of:
+            address = reverse("judgments:candidate", args=[slug, candidate_of[key]])
         cut = parts(row.excerpt, row.start, row.end)
         found.append(FindingView(row, RULES.get(row.rule, row.rule), cut, where, address))
     return found
@@ -402,6 +408,7 @@ def _where(kind: str, field: str) -> str:
         "query": "Query",
         "stage": "Stage",
         "passage": "Passage",
+        "judgment": "Comment of a judge",
     }
     more = {"context": ", an earlier turn", "references": ", a reference of its file"}
     return words.get(kind, kind) + more.get(field.partition(".")[0], "")

@@ -14,6 +14,7 @@ from core.projects.models import Event
 from evaluations import services
 from evaluations.models import Evaluation, ExternalScores
 from evaluations.plans import EvaluationPlan, plan_of
+from evaluations.selectors import stages_of
 from tests.evaluations.desk_world import make_evaluation, make_release
 from tests.releases.shelf_world import as_, make_project
 
@@ -74,6 +75,16 @@ def test_the_form_offers_metrics_profiles_and_stages(release):
     assert 'name="metrics" value="rouge-l"' in page
     assert 'name="profile" value="default" checked' in page
     assert "Release 1.0.0 has 90 answers with human scores." in page
+
+
+def test_the_newest_stage_that_has_scores_is_chosen_unless_another_is(release):
+    stages = [{"stage": name, "title": name.capitalize()} for name in ("first", "judging", "begun")]
+    steps = [
+        {"what": f"judgments of {name}", "step": "kept", "before": 4, "after": kept, "reasons": {}}
+        for name, kept in (("first", 3), ("judging", 90), ("begun", 0))
+    ]
+    release.manifest = {**release.manifest, "stages": stages, "steps": steps}
+    assert list(stages_of(release)) == ["judging", "first", "begun"]
 
 
 def test_a_form_with_a_mistake_begins_nothing(release):

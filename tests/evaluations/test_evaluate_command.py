@@ -103,7 +103,9 @@ def test_it_writes_four_files_and_prints_the_table(ordinary):
     assert sorted(each.name for each in folder.iterdir()) == FILES
     assert report["n"] == {"answers": 90, "questions": 30, "systems": 3, "scored": 90, "ratings": 0}
     assert "answers.csv: 90 answers to 30 questions by 3 systems" in said
-    assert f"rouge-1 {pearson(report):.3f}" in said
+    assert f"rouge-1 90 {pearson(report):.3f}" in said
+    pairs = report["metrics"]["rouge-1"]["pair_acc"]
+    assert f"{pairs['value']:.3f} ({pairs['n']})" in said
     assert pearson(report) > 0.4
     assert "Written to" in said
 

@@ -116,6 +116,21 @@ def test_another_human_score_of_the_release(folder):
     )
 
 
+def test_a_newer_stage_without_scores_is_not_taken(folder):
+    place = folder()
+    scores = place / "jsonl/scores-train.jsonl"
+    lines = [json.loads(line) for line in scores.read_text("utf-8").splitlines()]
+    lines += [
+        {**row, "stage": "begun", "mean": None, "kept": []} for row in lines if row["stage"] == "judging"
+    ]
+    scores.write_text("".join(f"{json.dumps(row)}\n" for row in lines), "utf-8")
+    manifest = json.loads((place / "manifest.json").read_text())
+    manifest["stages"].append({"stage": "begun", "title": "Begun"})
+    (place / "manifest.json").write_text(json.dumps(manifest))
+    with open_release(place) as table:
+        assert table.stage == "judging"
+
+
 def test_a_stage_that_there_is_not(folder):
     assert "has no scores of a stage 'other'; there are" in refused(open_release(folder(), stage="other"))
 

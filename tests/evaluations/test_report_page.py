@@ -136,6 +136,13 @@ def test_a_table_has_every_metric_in_the_order_of_its_agreement(pages):
     ]  # fmt: skip
 
 
+def test_what_a_figure_rests_on_is_beside_it(pages):
+    read = words(pages["an ordinary report"]).replace("\u00a0", " ")
+    assert ".480] n = 900" in read
+    assert "% [" in read
+    assert "] n = 855" in read  # pairs of answers
+
+
 def test_a_missing_figure_leads_to_the_reason(pages):
     page = pages["nulls everywhere"]
     assert f'<a class="why" href="#why-1" title="{WHY}">' in page

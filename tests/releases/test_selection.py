@@ -208,6 +208,39 @@ class TestCountsAddUp:
             "query_left_out": 11, "answer_left_out": 1,
         }  # fmt: skip
 
+    def test_the_card_has_the_agreement_about_an_aspect_of_the_ratings_that_are_in_the_release(
+        self, world, tmp_path
+    ):
+        stage = world.stages["judging"]
+        stage.config = {**stage.config, "aspects": [{"name": "topicality", "question": "Is it about it?"}]}
+        stage.save()
+        for place, judgment in enumerate(world.judgments.values()):
+            Judgment.objects.filter(pk=judgment.pk).update(aspects={"topicality": 1 + place * 7 % 5})
+        built(world, tmp_path / "a", Options(formats=("jsonl",)))
+        ratings = [row for row in rows(tmp_path / "a", RATINGS) if row["stage"] == "judging"]
+        report = json.loads((tmp_path / "a/reports/agreement-judging.json").read_text())
+        [aspect] = report["in_release"]["aspects"]
+        of_stage = next(row for row in report["aspects"] if row["aspect"] == "topicality")
+        for part, some in (
+            ("before", ratings),
+            ("after_workers", [row for row in ratings if row["rule"] in ("", "z")]),
+        ):
+            table: dict[str, dict[str, float]] = {}
+            for row in some:
+                table.setdefault(row["worker"], {})[row["candidate_id"]] = row["aspects"][0]["score"]
+            items = sorted({row["candidate_id"] for row in some})
+            by_worker = [[scores.get(item, math.nan) for item in items] for scores in table.values()]
+            expected = krippendorff.alpha(by_worker, level_of_measurement="interval")
+            assert aspect[part]["n_ratings"] == len(some)
+            assert aspect[part]["alpha"] == pytest.approx(expected, abs=1e-12)
+            assert aspect[part]["alpha"] != pytest.approx(of_stage[part]["alpha"], abs=1e-6)
+            [line] = [
+                line
+                for line in (tmp_path / "a/README.md").read_text().splitlines()
+                if "topicality (further aspect)" in line
+            ]
+            assert f"{expected:.3f}".replace("-", "") in line
+
     @pytest.mark.parametrize("name", ["plain", "all"])
     def test_the_report_of_agreement_says_which_of_its_ratings_are_in_the_release(self, both, name):
         report = json.loads((both[name].folder / "reports/agreement-judging.json").read_text())

@@ -2,8 +2,9 @@
 
 import pytest
 
+from crowd.kinds import Listing, kind_named, made_listing
 from crowd.study.explain import StudyError
-from crowd.study.reader import LARGEST, read
+from crowd.study.reader import LARGEST, read, task_texts
 
 GOOD = """\
 [project]
@@ -50,6 +51,24 @@ def problems_of(write, text):
 
 def brief(problems):
     return [(problem.code, problem.line, problem.field) for problem in problems]
+
+
+def test_a_stage_without_texts_gets_those_that_its_kind_makes_else_its_title(write):
+    text = lines_of(GOOD, '[stages.task]\ntitle = "Which tea?"\ndescription = "One question."\n\n', "")
+    text = lines_of(text, 'kind = "poll"', 'kind = "poll"\nexpected_minutes = 2.5\nunits_per_hit = 2')
+    stage = read(write(text)).fields.stages[0]
+    made = made_listing(kind_named("poll"), units_per_hit=2, minutes=2.5, config=stage.config)
+    assert made.title != made_listing(kind_named("poll"), config=stage.config).title
+    assert stage.task.model_dump() == {
+        "title": made.title,
+        "description": made.description,
+        "keywords": made.keywords,
+    }
+    assert task_texts(Listing(), "First").model_dump() == {
+        "title": "First",
+        "description": "First",
+        "keywords": "",
+    }
 
 
 def test_a_good_file_is_read_with_amounts_in_cents_and_times_in_seconds(write):

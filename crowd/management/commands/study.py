@@ -291,9 +291,11 @@ def _old_and_new(change: Change, field: FieldChange) -> str:
 
 
 def _quoted(quote: Quote) -> str:
+    screen_outs = f" + {dollars(quote.screen_out_cents)} for screen-outs" if quote.screen_out_cents else ""
     return (
         f"{quote.units} units for {quote.assignments} answers in {quote.hits} HITs would cost "
-        f"{dollars(quote.reward_cents)} + {dollars(quote.fee_cents)} in fees = {dollars(quote.total_cents)}, "
+        f"{dollars(quote.reward_cents)} + {dollars(quote.fee_cents)} in fees{screen_outs} = "
+        f"{dollars(quote.total_cents)}, "
         f"with {dollars(quote.budget_left_cents)} left of the budget"
         + ("." if quote.affordable else ": not enough to open it.")
     )
@@ -306,6 +308,7 @@ def _costs(quote: Quote) -> dict[str, Any]:
         "assignments": quote.assignments,
         "rewards": dollars(quote.reward_cents),
         "fees": dollars(quote.fee_cents),
+        "screen_outs": dollars(quote.screen_out_cents),
         "total": dollars(quote.total_cents),
         "affordable": quote.affordable,
     }

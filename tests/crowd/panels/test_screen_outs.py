@@ -15,7 +15,7 @@ from crowd.study.documents import study_toml
 from crowd.study.explain import StudyError
 from crowd.study.planning import apply, plan
 from crowd.study.reader import read
-from tests.crowd.panels.test_part_pay import payments, spent, stage  # noqa: F401  # fixture
+from tests.crowd.panels.test_part_pay import in_part, payments, spent, stage  # noqa: F401  # fixture
 from tests.crowd.panels.test_stages import Participant, endpoint, panel, server, work_on  # noqa: F401  # fixtures
 from tests.crowd.world import make_stage
 
@@ -164,6 +164,93 @@ def test_the_page_raises_the_number(panel, stage, client, admin_user, monkeypatc
     monkeypatch.setattr(stage_sizes, "is_large", lambda _: True)  # whose places a job counts
     assert client.get(address).context["wanted"] == wanted > 0
     assert sources.PLACES.count(stage=stage.pk, endpoint=stage.endpoint_id) == wanted
+
+
+def charged(panel, study):  # noqa: F811
+    """What the panel's account paid for a study, with fee and tax."""
+    listed = panel.get("/_control/payments")["payments"]
+    mine = [each for each in listed if each["study_id"] == study.external_id]
+    return sum(each["amount"] + each["fees"] + each["vat"] for each in mine)
+
+
+@pytest.fixture
+def draft(endpoint):  # noqa: F811
+    """Two rewards of 1.00 (0.40 of fee and tax each), and two screen-outs of 0.18 (0.08, not 40 %)."""
+    made = make_stage(endpoint, items=["tea"], redundancy=2, expected_seconds=300, reward_cents=100)
+    panel_pay.set_terms(
+        panels.study_of(made), screen_out_cents=18, screen_out_slots=2, pays_in_part=True, actor=None
+    )
+    return made
+
+
+def test_what_the_button_says_is_reserved_and_is_what_the_panel_locks(panel, draft, client, admin_user):  # noqa: F811
+    set_role(project=draft.project, user=admin_user, role="owner")
+    client.force_login(admin_user)
+    page = client.get(f"/desk/projects/{draft.project.slug}/stages/{draft.slug}/open/").content.decode()
+    assert "Open and publish for $3.32" in " ".join(page.split())
+    assert "Paid screen-outs" in page
+    total, available = panel.balance()
+    offer = stages.open_stage(stage=draft)
+    work_on()
+    draft.refresh_from_db()
+    locked = (total - available) + 332
+    assert (offer.total_cents, offer.screen_out_cents, draft.reserved_cents) == (332, 52, 332)
+    assert panel.balance() == (total, total - locked)
+
+
+def test_screen_outs_have_to_fit_the_budget_beside_rewards(draft):
+    draft.budget_cents = 331
+    draft.save()
+    with pytest.raises(BudgetError, match=r"costs 3\.32, and 3\.31 is left"):
+        stages.open_stage(stage=draft)
+
+
+def test_a_panel_that_does_not_say_its_fees_leaves_an_estimate(panel, draft, client, admin_user):  # noqa: F811
+    set_role(project=draft.project, user=admin_user, role="owner")
+    client.force_login(admin_user)
+    panel.control("faults", error=1.0, path="*/study-cost-calculator/", method="POST")
+    page = client.get(f"/desk/projects/{draft.project.slug}/stages/{draft.slug}/open/").content.decode()
+    assert "its fees, so they are an estimate" in page
+
+
+def test_fees_are_booked_as_the_panel_charged_them_once(panel, draft, client, admin_user):  # noqa: F811
+    """A quarter of 1.00 has 0.11 of fee and tax there, and 0.10 as a share of the reward's 0.40."""
+    stages.open_stage(stage=draft)
+    work_on()
+    study = PanelStudy.objects.get(stage=draft)
+    screen_out(panel, draft, client)
+    person = Participant(panel, client, draft)
+    person.answer()
+    in_part(person, percent=25)
+    for _ in range(2):
+        work_on()
+        panels.read_now(draft)
+    assert charged(panel, study) == 26 + 36
+    assert spent(draft) == 18 + 25
+    assert draft.spent_cents == charged(panel, study)
+
+    set_role(project=draft.project, user=admin_user, role="owner")
+    client.force_login(admin_user)
+
+    def page():
+        address = f"/desk/projects/{draft.project.slug}/stages/{draft.slug}/panel/"
+        return " ".join(client.get(address).content.decode().split())
+
+    assert "$0.19, $0.01 of them beyond the estimate" in page()
+    # A payment that only one of the books has yet is not compared; one without room is shown, not booked.
+    Stage.objects.filter(pk=draft.pk).update(budget_cents=draft.reserved_cents + draft.spent_cents)
+    for said in ((43 + 100, 19 + 45), (43, 24), (43, 24)):
+        panel_pay.book_charges(study, said, at=timezone.now())
+    assert spent(draft) == 43
+    assert draft.spent_cents == 62
+    assert "The panel charged $0.24 in fees and tax, and $0.19 is booked." in page()
+    assert draft.project.events.filter(action="panel.charged").count() == 2
+    Stage.objects.filter(pk=draft.pk).update(budget_cents=10_000)
+    for _ in range(2):
+        panel_pay.book_charges(study, (43, 24), at=timezone.now())
+    assert spent(draft) == 43
+    assert draft.spent_cents == 67
+    assert "is booked." not in page()
 
 
 FILE = """

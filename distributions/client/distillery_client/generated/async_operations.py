@@ -2381,7 +2381,7 @@ class AsyncOperations(AsyncSender):
     async def quote_stage(
         self, project: str, stage: str, *, idempotency_key: str | None = None
     ) -> models.QuoteOut:
-        """What opening it would cost; brings its units up to date and publishes nothing."""
+        """What opening it would cost, fees as panels say; brings its units up to date, publishes nothing."""
         return await self._send(
             models.QuoteOut,
             "POST",

@@ -1600,6 +1600,7 @@ class QuoteOut(Model):
     hits: int
     left_out: dict[str, int]
     reward_cents: int
+    screen_out_cents: int
     top_up_cents: int
     total_cents: int
     units: int
@@ -2165,6 +2166,7 @@ class StageQuote(Model):
     fee_cents: int
     hits: int
     reward_cents: int
+    screen_out_cents: int
     total_cents: int
     units: int
 
