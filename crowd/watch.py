@@ -6,11 +6,12 @@ Webhooks of projects hear of stages, of answers that arrive, and of how far stag
 from collections.abc import Collection, Iterable, Iterator
 from datetime import datetime, timedelta
 
+from django.conf import settings
 from django.db.models import Count, Exists, F, IntegerField, Max, Min, OuterRef, Q, QuerySet, Subquery, Sum
 from django.db.models.functions import Coalesce
 from django.urls import reverse
 
-from core.money import dollars
+from core.money import format_amount
 from core.notices.conditions import Condition
 from core.notices.models import Notice
 from core.origin import Owner
@@ -123,14 +124,18 @@ def _projects() -> Iterator[Condition]:
             "budget_low",
             "budget_low:project",
             Notice.Level.WARNING,
-            f"Less than a tenth of the project's budget is left: {dollars(left)} of "
-            f"{dollars(project.budget_cents)} is neither spent nor set aside.",
+            f"Less than a tenth of the project's budget is left: {_in_project(left)} of "
+            f"{_in_project(project.budget_cents)} is neither spent nor set aside.",
             reverse("desk:project", args=[project.slug]),
         )
 
 
 def _money(cents: int, stage: Stage) -> str:
-    return f"{dollars(cents)} {stage.endpoint.currency}"
+    return format_amount(cents, stage.endpoint.currency)
+
+
+def _in_project(cents: int) -> str:
+    return format_amount(cents, settings.MARKETPLACE_CURRENCY)
 
 
 # HITs that expire with places open, and work that time approves before a person looked at it.

@@ -11,10 +11,10 @@ from pydantic import AfterValidator, BaseModel, Field, model_validator
 
 from core.accounts import security
 from core.api.models import Scope
-from core.money import dollars
 from core.origin import Owner
 from core.webhooks import services as webhook_services
 from marketplace import clock
+from marketplace.amounts import money
 from marketplace.batches import publication, schedule, selectors
 from marketplace.batches.properties import from_stored
 from marketplace.batches.selectors import Tally
@@ -386,7 +386,7 @@ def publish_batch(request: ApiRequest, requester: str, batch: int, body: Publica
     row = _batch(request, batch)
     total = publication.cost_of(row).total
     if body.confirm_total_cents != total:
-        words = f"The total is {total} cents ({dollars(total)}). Send that to publish it."
+        words = f"The total is {total} cents ({money(total)}). Send that to publish it."
         raise ProblemError(422, "amount_not_confirmed", words, errors={"confirm_total_cents": [words]})
     publication.publish(batch=row)
     return _batch_now(request, batch)

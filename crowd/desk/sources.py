@@ -16,7 +16,7 @@ from django.views.decorators.http import require_POST, require_safe
 from pydantic import ValidationError
 
 from core.jobs.figures import FigureKind
-from core.money import dollars
+from core.money import format_amount
 from crowd.adapters.base import MarketplaceDownError, MarketplaceRefusedError
 from crowd.desk import modelform
 from crowd.desk.access import StageAccess, on_stage
@@ -439,7 +439,7 @@ def state_amount(request: HttpRequest, access: StageAccess, *, pk: int) -> HttpR
         _refuse_elsewhere(stage_at(access.stage, submission.study.endpoint_id))
         cents = read_form(AmountForm(request.POST))["amount"]
         panel_pay.state_amount(submission, cents=cents, actor=access.user)
-        return f"Booked: {dollars(cents)}."
+        return f"Booked: {format_amount(cents, submission.study.endpoint.currency)}."
 
     return run_action(request, action, "desk:panel", access.project.slug, access.stage.slug)
 

@@ -15,7 +15,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
 
 from core.jobs.models import Job
-from core.money import dollars
+from core.money import format_amount
 from core.revisions import ConflictError
 from crowd.desk import tables
 from crowd.desk.access import StageAccess, on_stage
@@ -441,8 +441,7 @@ def top_up(request: HttpRequest, access: StageAccess) -> HttpResponse:
         if not count:
             return "Nothing was published: the stage's round is just doing it, or the budget is used up."
         many = "HIT is" if count == 1 else "HITs are"
-        return (
-            f"{count} {many} being published, for at most {dollars(most)} {access.stage.endpoint.currency}."
-        )
+        cost = format_amount(most, access.stage.endpoint.currency)
+        return f"{count} {many} being published, for at most {cost}."
 
     return run_action(request, action, PAGE, access.project.slug, access.stage.slug)

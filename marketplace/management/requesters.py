@@ -13,6 +13,7 @@ from core.jobs import runner
 from core.jobs.models import Job, JobState
 from core.money import dollars, entered_cents
 from marketplace import clock
+from marketplace.amounts import money
 from marketplace.batches import drafts, publication, results, schedule, templates
 from marketplace.batches.properties import DAY, MINUTE, Properties
 from marketplace.batches.sheets import RESULTS, Sheet
@@ -215,7 +216,7 @@ def publish_batch(options: Facts) -> Facts:
     batch = _batch(options)
     total = publication.cost_of(batch).total
     if _cents(options["total"]) != total:
-        raise CommandError(f"The total is {dollars(total)}, not {options['total']}. Nothing was published.")
+        raise CommandError(f"The total is {money(total)}, not {options['total']}. Nothing was published.")
     _finish(publication.publish(batch=batch))
     return show_batch(options)
 

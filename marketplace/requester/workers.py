@@ -18,6 +18,7 @@ from core.files.reading import reading_lines
 from core.jobs.models import JobState
 from core.money import dollars
 from marketplace import clock, models, workerfiles
+from marketplace.amounts import money
 from marketplace.batches.sheets import ACCEPTED, ENCODINGS, Sheet
 from marketplace.errors import Refusal
 from marketplace.requester import selectors
@@ -533,7 +534,7 @@ def confirm_file(request: HttpRequest, access: RequesterAccess, *, number: int) 
     if row.kind == models.WorkerFile.Kind.BONUSES and row.state == State.DRAFT:
         form = TotalForm(request.POST)
         if form.is_valid() and form.cleaned_data["amount"] != row.cents + row.fee_cents:
-            form.add_error("amount", f"The total is {dollars(row.cents + row.fee_cents)}.")
+            form.add_error("amount", f"The total is {money(row.cents + row.fee_cents)}.")
         if not form.is_valid():
             return _page(request, access, row, form=form)
         cents = read_form(form)["amount"]

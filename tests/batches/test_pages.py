@@ -80,7 +80,7 @@ def test_the_total_must_be_typed(lab, as_owner):
     for amount in ("", "0.2.0", "2.00"):
         answer = as_owner.post(at(lab, "batch_publish", 1), {"amount": amount})
         assert answer.status_code == 422
-    assert "The total is 0.20, not 2.00." in words(answer)
+    assert "The total is $0.20, not $2.00." in words(answer)
     answer = as_owner.post(at(lab, "batch_publish", 1), {"amount": "$0.20"}, follow=True)
     assert "The batch is being published." in words(answer)
     assert "Starting: 0 of 2 tasks" in words(answer)
@@ -116,8 +116,8 @@ def test_a_batch_that_stopped_says_why_and_goes_on_at_a_click(owner, as_owner):
     world.post(world.make_group(lab, reward_cents=50))
     making.run_jobs()
     page = words(as_owner.get(at(lab, "batch", 1)))
-    assert "Stopped after 1 of 3 tasks. The account has 0.20, and the rest costs 0.60." in page
-    assert "Deposit at least 0.40" in words(as_owner.post(at(lab, "batch_publish", 1), follow=True))
+    assert "Stopped after 1 of 3 tasks. The account has $0.20, and the rest costs $0.60." in page
+    assert "Deposit at least $0.40" in words(as_owner.post(at(lab, "batch_publish", 1), follow=True))
 
 
 def test_hosts_are_chosen_by_the_requester_and_named_by_the_frame(lab, as_owner):

@@ -23,7 +23,7 @@ def test_a_new_requester_reads_how_to_begin(as_owner, owner):
     fresh = world.make_requester("Fresh Lab", dollars=0, owner=owner)
     text = as_owner.get(f"/requester/{fresh.customer_id}/").content.decode()
     assert "How to begin" in text and "and deposit" in text and "/mturk/api" in text
-    assert "What needs you" not in text
+    assert "What needs your attention" not in text
     world.people.deposit(requester=fresh, cents=100)
     assert "and deposit" not in as_owner.get(f"/requester/{fresh.customer_id}/").content.decode()
 

@@ -108,7 +108,7 @@ def test_a_file_that_is_refused_says_why_and_leaves_nothing(manager, project):  
     started = manager.post(place, {**utf_8, "strict": "on", "start": "1"})
     runner.run(job_id=Job.objects.get().pk)
     page = text(manager.get(started.headers["Location"]))
-    assert "The import did not happen" in page
+    assert "The import failed" in page
     assert "log.csv, line 3: Byte 4 (0xE9) is not UTF-8" in page
     assert (Job.objects.get().state, QuerySource.objects.count()) == ("failed", 0)
     assert manager.get(place).status_code == 200
