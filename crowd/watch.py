@@ -240,7 +240,7 @@ def stuck(now: datetime) -> Iterator[Condition]:
             f"stuck:{stage.pk}",
             Notice.Level.WARNING,
             f"Nothing was submitted to {stage.title} for {hours} hours, although it has "
-            "HITs on offer. Is the pay enough, and may anybody take them?",
+            "HITs on offer. Check whether the pay is enough and whether workers qualify for them.",
             at("stage", stage),
         )
 

@@ -222,7 +222,7 @@ def _standing(entity: str, text: str, after: dict[str, int]) -> Span | None:
         again = " once more" if entity in after else ""
         raise RowRefusedError(
             "entities",
-            f"The entity {quoted(entity)} does not stand in the answer{again}.",
+            f"The entity {quoted(entity)} does not occur in the answer{again}.",
             "Write it as the answer has it, or give its place: {start, end}.",
         )
     after[entity] = start + len(entity)

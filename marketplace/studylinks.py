@@ -196,7 +196,7 @@ def say_earnings(link: StudyLink, guest: Guest) -> list[str]:
     if earned.waiting:
         sums += f", and {money(earned.waiting)} more once the work that waits is approved"
     way = (
-        "Say on your worker profile how you want to be paid."
+        "State on your worker profile how you want to be paid."
         if guest.user_id
         else "To be paid, make an account below: you can say there how the money reaches you."
     )

@@ -46,6 +46,7 @@ from marketplace.services import review
 from marketplace.services.activity import note
 from marketplace.services.qualifications import GrantLine, grant_many
 from marketplace.services.review import is_feedback
+from metrics.figure import counted
 
 # Lines of a file, with every fault and its line.
 
@@ -528,7 +529,7 @@ def confirm(*, file: WorkerFile, cents: int | None, user: User | None = None) ->
     WorkerFile.objects.filter(pk=row.pk).update(
         state=State.RUNNING, confirmed_by=user, confirmed_at=clock.now(), error=""
     )
-    told = f"{row.line_count} lines" + (f", {money(row.cents)}" if row.kind == Kind.BONUSES else "")
+    told = counted(row.line_count, "line") + (f", {money(row.cents)}" if row.kind == Kind.BONUSES else "")
     note(row.requester_id, "file.confirmed", row.file_name, told)
     payload = {"file": row.pk, "address": actor().address}
     return jobs.enqueue(kind=DO, payload=payload, effect=f"{DO}:{row.pk}")

@@ -60,7 +60,7 @@ ENDS = {
     ),
     Outcome.WITHDRAWN: (
         "You withdrew",
-        "The researchers are told to publish your answers no more.",
+        "The researchers are told not to publish your answers any more.",
     ),
 }
 

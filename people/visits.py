@@ -176,7 +176,7 @@ def agree(visit: Visit, text: ConsentText, *, code_word: str = "") -> Visit:
         if link.code_word_digest and not constant_time_compare(
             link.code_word_digest, digest(CODE_WORD, plain_word(code_word))
         ):
-            raise JoinError("This is not the code word. Ask whoever invited you for it.", status=422)
+            raise JoinError("This is not the code word. Ask the person who invited you for it.", status=422)
         _watch_address(link, visit)
     now = timezone.now()
     visit.guest = known or _make_guest(visit)
@@ -312,7 +312,7 @@ def guest_by_code(link: StudyLink, code: str) -> Guest:
         **columns_of(link.owner), recovery_digest=seal_recovery(plain)[0], withdrawn_at=None
     ).first()
     if found is None:
-        raise JoinError("Nobody has this code. Compare it with the one on your other device.", status=422)
+        raise JoinError("This code is not known. Compare it with the one on your other device.", status=422)
     return found
 
 

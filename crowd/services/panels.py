@@ -620,7 +620,7 @@ def write_to_participants(
     known = PanelSubmission.objects.filter(study=study, participant__in=participants)
     chosen = sorted(set(known.values_list("participant", flat=True)))
     if not chosen:
-        raise CrowdError("Nobody of them came to this study.")
+        raise CrowdError("None of them came to this study.")
     if len(chosen) > MOST:
         raise CrowdError(f"These are {len(chosen)} participants; one message goes to at most {MOST}.")
     stamp = timezone.now().isoformat(timespec="microseconds")

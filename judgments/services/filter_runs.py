@@ -419,7 +419,7 @@ def _supersede(stage: Stage, seen: int | None, actor: Any) -> None:
 def undo(run: FilterRun, reason: str, actor: Any) -> FilterRun:
     """Take a run out of force: all good judgments count again. FilteringError unless it is in force."""
     if not reason.strip():
-        raise FilteringError("Undoing filters needs a reason; it stays in the log.")
+        raise FilteringError("Give a reason for undoing the filters; it stays in the log.")
     with transaction.atomic():
         changed = (
             FilterRun.objects.in_force()

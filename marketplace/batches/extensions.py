@@ -38,6 +38,7 @@ from marketplace.notifications import emit_event
 from marketplace.services.activity import note
 from marketplace.services.hits import notice_expiry
 from marketplace.services.holds import LARGE_HIT, LONGEST_LIFE, add_places_locked, lengthen_locked, lock_hit
+from metrics.figure import counted
 
 # Places and time.
 
@@ -162,7 +163,8 @@ def extend_batch(
         by=user,
         at=now,
     )
-    told = f"{wish.places} places, {wish.seconds // 3600} hours for {cost.hits} HITs, {money(cost.total)}"
+    places, hours = counted(wish.places, "place"), counted(wish.seconds // 3600, "hour")
+    told = f"{places}, {hours} for {counted(cost.hits, 'HIT')}, {money(cost.total)}"
     note(batch.requester_id, "batch.extended", batch.name, told)
     Batch.objects.filter(pk=batch.pk).update(end_mailed_at=None)
     _enqueue(extension)
@@ -271,7 +273,7 @@ def _stop(extension: BatchExtension, refusal: Refusal) -> str:
         requester = Requester.objects.get(pk=extension.batch.requester_id)
         available = money(requester.available_cents)
         why = f"The account has {available}, which is too little. Deposit and continue."
-    sentence = f"Stopped after task {extension.after:,}: {extension.changed:,} HITs are extended. {why}"
+    sentence = f"Stopped after task {extension.after:,}: extended {counted(extension.changed, 'HIT')}. {why}"
     BatchExtension.objects.filter(pk=extension.pk).update(state=State.STOPPED, error=sentence)
     return sentence
 
@@ -427,7 +429,9 @@ def add_rows(*, draft: Batch) -> Job:
             hosts_of_cells=of_cells,
             end_mailed_at=None,
         )
-        note(batch.requester_id, "batch.rows", batch.name, f"{row.task_count} rows, {money(cents)}")
+        note(
+            batch.requester_id, "batch.rows", batch.name, f"{counted(row.task_count, 'row')}, {money(cents)}"
+        )
         # The batch has a job with its own effect already, of when it was published; this is another one.
         effect = f"{effect_of(PUBLISH, batch)}:{row.pk}"
         row.delete()

@@ -99,8 +99,8 @@ def _end_lines(batch: Batch) -> list[str]:
         "any more, and no worker is at work on one.",
         "",
         f"{tally.answered:,} of {tally.total:,} assignments were answered.",
-        f"{tally.submitted:,} wait for your decision, {tally.approved:,} are approved, "
-        f"{tally.rejected:,} are rejected.",
+        f"Waiting for your decision: {tally.submitted:,}; approved: {tally.approved:,}; rejected: "
+        f"{tally.rejected:,}.",
         f"{money(batch.requester.available_cents)} is available in the account.",
         "",
         "You asked for this e-mail on the page of the batch; no other follows.",

@@ -150,7 +150,7 @@ def unblock(request: HttpRequest, access: RequesterAccess, *, worker_id: str) ->
 
     def action(whose: models.Worker) -> str:
         people.unblock(requester=access.requester, worker=whose)
-        return "Not blocked any more."
+        return "Unblocked."
 
     return _act(request, access, worker_id, action)
 
@@ -184,7 +184,7 @@ def message(request: HttpRequest, access: RequesterAccess) -> HttpResponse:
     form = MessageForm(request.POST if posted else None)
     problem = ""
     if not asked:
-        problem = "Choose to whom first: tick workers in the table, or open one of them."
+        problem = "Choose recipients first: tick workers in the table, or open one of them."
     elif len(asked) > MOST_NOTIFIED:
         problem = f"One message goes to at most {MOST_NOTIFIED} workers; {len(asked)} are chosen."
     if posted and not problem and form.is_valid():
@@ -211,7 +211,8 @@ def _send(
                 requester=access.requester, worker_ids=asked, subject=given["subject"], body=given["body"]
             )
             if len(failures) == len(asked):
-                raise Refusal("InvalidParameterValue", "Nobody got it. " + next(iter(failures.values())))
+                why = next(iter(failures.values()))
+                raise Refusal("InvalidParameterValue", f"It was not sent to anyone. {why}")
         sent = len(asked) - len(failures)
         left = f" {len(failures)} did not get it: they never worked for you." if failures else ""
         return f"Sent to {sent} worker{'s' if sent != 1 else ''}.{left}"
@@ -243,7 +244,7 @@ class FormerIdsForm(forms.Form):
 
     file = forms.FileField(
         label="Table",
-        help_text="CSV or a workbook with the column worker_id, and if you like block (a reason), "
+        help_text="CSV or a workbook with the column worker_id, and optionally block (a reason), "
         "qualification (its name or id), value, bonus (an amount) and reason.",
     )
 
@@ -324,7 +325,7 @@ def _bring_in(request: HttpRequest, access: RequesterAccess, form: FormerIdsForm
     except Refusal as refusal:
         form.add_error("file", refusal.message)
         return None
-    messages.success(request, f"{made.rows:,} ids are read; {made.new:,} records are new.")
+    messages.success(request, f"Ids read: {made.rows:,}. New records: {made.new:,}.")
     return redirect("requester:former_ids", access.requester.customer_id)
 
 
@@ -554,7 +555,7 @@ def withdraw_file(request: HttpRequest, access: RequesterAccess, *, number: int)
 
     def action() -> str:
         workerfiles.withdraw(file=row)
-        return "The file is gone. Nothing of it was done."
+        return "The file is discarded. None of it was done."
 
     listing = reverse("requester:bonus_files", args=[access.requester.customer_id])
     return run_action(request, action, listing, other=_file_address(access, number))

@@ -82,7 +82,7 @@ def ask_to_confirm(*, worker: Worker, email: str, base: str) -> Contact:
         if row.email and row.email == email:
             raise Refusal("SameAddress", "This address is confirmed already.")
         if row.waiting_since is not None and row.waiting_since > now - PAUSE:
-            raise Refusal("TooSoon", "A letter went out a moment ago. Wait a minute, then try again.")
+            raise Refusal("TooSoon", "An e-mail was sent a moment ago. Wait a minute, then try again.")
         row.waiting_email, row.waiting_since = email, now
         row.save(update_fields=["waiting_email", "waiting_since"])
         enqueue(kind=CONFIRM, payload={"contact": row.pk, "base": base})

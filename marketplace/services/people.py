@@ -301,7 +301,7 @@ def notify_workers(
         models.FormerIdRecord.objects.filter(
             requester=requester, former_id__in=set(worker_ids) - found.keys()
         ).values_list("former_id", flat=True),
-        "This is an id of MTurk, and nobody here has stated it yet.",
+        "This is an id of MTurk, and no worker here has stated it yet.",
     )
     known = set(
         models.Holding.objects.filter(

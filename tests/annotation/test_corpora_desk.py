@@ -211,7 +211,7 @@ def test_nothing_is_removed_while_something_is_done(manager, project, tmp_path):
     make_corpus(tmp_path, "Cats.", project=project, slug="pets", index=False)
     manager.post(at("corpus_index", "pets"))
     answer = manager.post(at("corpus_remove", "pets"), {"name": "pets"}, follow=True)
-    assert "Wait, or cancel that first" in answer.content.decode()
+    assert "Wait until it is done, or cancel it first" in answer.content.decode()
     cancel(job_id=Job.objects.get().pk)
     assert done(manager.post(at("corpus_remove", "pets"), {"name": "pets"})).state == "done"
 

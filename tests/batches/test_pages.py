@@ -50,7 +50,7 @@ def test_every_sample_can_be_used_looked_at_and_published(lab, as_owner, sample)
     table = b"".join(as_owner.get(at(lab, "sample_table", sample.slug)).streaming_content)
     drafted = upload(as_owner, lab, template, table)
     batch = Batch.objects.get()
-    assert f"{batch.task_count} tasks were read" in words(drafted)
+    assert f"{batch.task_count} tasks read" in words(drafted)
     assert (batch.hosts, batch.hosts_of_cells) == ([], [])
     for ordinal in range(1, batch.task_count + 1):
         shown = as_owner.get(frame_of(as_owner.get(at(lab, "batch_task", 1, ordinal))))
@@ -335,7 +335,7 @@ def test_all_that_waits_is_approved_at_one_press_and_what_came_later_waits(lab, 
     making.run_jobs()
     assert "Approved 2 Rejected 0" in words(as_owner.get(pressed[0].redirect_chain[-1][0]))
     again = as_owner.post(at(lab, "batch_approve_waiting", 1), button_of(shown), follow=True)
-    assert "Nothing waits for a decision any more." in words(again)
+    assert "Nothing waits for a decision now." in words(again)
     for work in [*there, late]:
         work.refresh_from_db()
     assert [work.state for work in [*there, late]] == ["approved", "approved", "submitted"]

@@ -417,7 +417,7 @@ def test_workers_are_written_to_excluded_and_compensated(manager, stage, held):
     assert MarketOperation.objects.get(kind="bonus").amount_cents == 30
     again = {"amount": "0.40", "reason": "Once more."}
     answer = manager.post(at("compensate", stage, pk=other.worker_id), again, follow=True)
-    assert "compensated in this stage already, with 0.30" in messages_of(answer)[-1]
+    assert "compensated in this stage already, with $0.30" in messages_of(answer)[-1]
 
 
 def test_workers_of_other_stages_are_not_written_to(manager, stage, held, project, endpoint):

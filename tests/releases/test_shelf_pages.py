@@ -295,7 +295,7 @@ def test_a_build_with_open_findings_is_refused_in_words(world):
     check_project(project=world.project)
     answer = as_("manager").post(f"{NEW}card/", {"build": "1", "once": uuid.uuid4()})
     assert answer.status_code == 422
-    assert "2 findings that nobody decided about" in text(answer)
+    assert "2 findings without a decision" in text(answer)
     assert Release.objects.count() == 0
 
 
@@ -307,7 +307,7 @@ def test_a_build_can_be_cancelled_and_tried_again(world):
     client = as_("manager")
     client.post(f"{NEW}card/", {"build": "1", "once": uuid.uuid4()})
     page = client.post(f"{DESK}1.0.0/cancel/", follow=True)
-    assert said(page) == ["The build was cancelled. Nothing of it is kept."]
+    assert said(page) == ["The build was cancelled. No files were kept."]
     assert "It was not built. It was cancelled." in text(page)
     assert said(client.post(f"{DESK}1.0.0/cancel/", follow=True)) == ["The build is over already."]
     page = client.post(f"{DESK}1.0.0/again/", follow=True)

@@ -139,7 +139,9 @@ def test_a_message_goes_to_the_chosen_once(as_owner, at, lab, group, rosa, ben):
     assert "This was done already" in as_owner.post(at("message/"), sent, follow=True).content.decode()
     assert [(each.worker, each.body) for each in Message.objects.all()] == [(rosa, "It begins\ntomorrow.")]
     stranger = sent | {"worker": ["ABEN"], "once": str(uuid.uuid4())}
-    assert "Nobody got it." in as_owner.post(at("message/"), stranger, follow=True).content.decode()
+    assert (
+        "It was not sent to anyone." in as_owner.post(at("message/"), stranger, follow=True).content.decode()
+    )
 
 
 def test_a_message_that_says_nothing_comes_back_with_what_is_wrong(as_owner, at, group, rosa):

@@ -201,7 +201,7 @@ def test_another_sheet_and_a_row_of_names_have_their_columns_in_one_round(manage
     assert (page.status_code, chosen(page)) == (200, "question")
     assert [each.text for each in page.context["found"].records] == ["wo ist sie"]
     unseen = manager.post(place, sent(first, sheet="Titled", header_row="3", start="1"))
-    assert "The columns are others now. Look at them, then import." in text(unseen)
+    assert "The columns have changed. Check them, then import." in text(unseen)
     assert not Job.objects.exists()
     manager.post(place, sent(page, sheet="Titled", header_row="3", start="1"))
     runner.run(job_id=Job.objects.get().pk)
