@@ -198,14 +198,14 @@ def auto_approval(now: datetime) -> Iterator[Condition]:
     counts = {row["stage"]: row for row in rows}
     for stage in named(counts):
         row = counts[stage.pk]
-        what = "submission approves itself" if row["n"] == 1 else "submissions approve themselves"
+        what = "submission is" if row["n"] == 1 else "submissions are"
         held = f" ({row['held']:,} of them held)" if row["held"] else ""
         yield Condition(
             stage.project_id,
             "auto_approval",
             f"auto_approval:{stage.pk}",
             Notice.Level.ALARM,
-            f"{row['n']:,} {what} within a day{held} in {stage.title}, the first on "
+            f"{row['n']:,} {what} approved automatically within a day{held} in {stage.title}, the first on "
             f"{row['first']:%-d %B at %H:%M} UTC.",
             f"{at('work', stage)}?state={'held' if row['held'] == row['n'] else 'waiting'}",
         )

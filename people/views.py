@@ -56,7 +56,7 @@ ENDS = {
     Outcome.NO_CONSENT: ("You did not agree", "Nothing was kept of you. Thank you for looking."),
     Outcome.NOTHING_LEFT: (
         "Nothing left to do",
-        "Others have done all there was, or it has not begun. Thank you.",
+        "Others have done all tasks, or the study has not begun. Thank you.",
     ),
     Outcome.WITHDRAWN: (
         "You withdrew",

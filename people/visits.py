@@ -127,7 +127,7 @@ def _identity(link: StudyLink, given: dict[str, str]) -> tuple[str, str]:
         # A placeholder that a panel did not fill in is no id.
         if value and "{" not in value and "%" not in value:
             if len(value) > _LONGEST_ID or not value.isprintable():
-                raise JoinError(f"The id in the address ({name}) is not one.", status=400)
+                raise JoinError(f"The id in the address ({name}) is not valid.", status=400)
             return f"{link.id_source}/{name}"[:60] if link.id_source else name[:60], value
     return "", ""
 
@@ -326,7 +326,7 @@ def visit_of_guest(link: StudyLink, guest: Guest) -> Visit:
     )
     if found is None:
         raise JoinError(
-            "You have not joined this study by this link. Open the link without anything behind it."
+            "You have not joined this study by this link. Open the link without the additions at its end."
         )
     return found
 

@@ -217,8 +217,8 @@ def alarms(stage: Stage) -> list[Alarm]:
     for within, level in zip(BEFORE_AUTO_APPROVAL, ("now", "soon"), strict=True):
         if count := held.filter(auto_approve_at__lte=now + within).count():
             hours = int(within.total_seconds() // 3600)
-            words = _count(count, "held assignment approves itself", "held assignments approve themselves")
-            found.append(Alarm(level, f"{words} within {hours} hours.", "review"))
+            words = _count(count, "held assignment is", "held assignments are")
+            found.append(Alarm(level, f"{words} approved automatically within {hours} hours.", "review"))
             break
     if count := Assignment.objects.filter(
         stage=stage, state=Assignment.State.QUARANTINED, decided_at=None, submitted_at__isnull=False

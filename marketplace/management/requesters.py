@@ -47,7 +47,9 @@ def add_batches(commands: Any, show: Show) -> None:
     create.add_argument("--assignments", type=int, default=1, metavar="N", help="per task")
     create.add_argument("--minutes", type=int, default=60, help="time allotted per assignment")
     create.add_argument("--days", type=int, default=7, help="until the batch expires")
-    create.add_argument("--approve-after-days", type=int, default=3, help="work is approved by itself then")
+    create.add_argument(
+        "--approve-after-days", type=int, default=3, help="work is approved automatically then"
+    )
     create.add_argument(
         "--hours", metavar="HOURS", help='when HITs can be taken, such as "Mon-Fri 09:00-17:00 Europe/Berlin"'
     )

@@ -179,7 +179,7 @@ class PropertiesForm(RevisedForm, forms.Form):
     auto_approval = DurationField(
         least=0,
         most=limits.MAX_AUTO_APPROVAL_S,
-        label="Work is approved by itself after",
+        label="Work is approved automatically after",
         help_text="If you have not decided before. 0 pays at once.",
     )
     locations = forms.CharField(

@@ -338,7 +338,7 @@ def test_the_page_of_work_shows_answers_checks_and_the_date_that_decides_by_itse
     assert "Failed 1 of 1 attention checks." in page
     assert "approves and pays it" in page
     overview = manager.get(at("stage", stage)).content.decode()
-    assert "1 held assignment approves itself within 24 hours." in overview
+    assert "1 held assignment is approved automatically within 24 hours." in overview
 
 
 @pytest.mark.long

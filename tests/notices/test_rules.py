@@ -76,7 +76,7 @@ def test_held_work_that_soon_approves_itself(going):
     make_work(make_hit(going), "A1", held=True, auto_approve_at=due)
     make_work(make_hit(going), "A2", auto_approve_at=due)
     assert told("auto_approval") == (
-        f"1 submission approves itself within a day (1 of them held) in A poll, the first on "
+        f"1 submission is approved automatically within a day (1 of them held) in A poll, the first on "
         f"{due:%-d %B at %H:%M} UTC."
     )
 
@@ -85,7 +85,7 @@ def test_work_that_a_person_reviews_is_told_of_and_other_work_is_not(going):
     make_work(make_hit(going), "A1", auto_approve_at=soon())
     assert told("auto_approval") is None
     Stage.objects.update(approve_at_once=False)
-    assert told("auto_approval").startswith("1 submission approves itself within a day in A poll")
+    assert told("auto_approval").startswith("1 submission is approved automatically within a day in A poll")
     Assignment.objects.update(state="approved")
     assert told("auto_approval") is None
 

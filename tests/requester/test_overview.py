@@ -41,7 +41,7 @@ def test_what_needs_somebody_is_said_in_sentences(as_owner, at, lab, other, grou
     world.write(ben, lab, hit_type=group)
     page = as_owner.get(at())
     assert words(page) == [
-        ("1 answer is approved by itself within a day unless you decide.", True),
+        ("1 answer is approved automatically within a day unless you decide.", True),
         ("2 answers wait for a decision.", False),
         ("1 worker asks for a qualification.", False),
         ("1 message of a worker is open.", False),
