@@ -96,7 +96,7 @@ def low_or_reached(now: datetime) -> Iterator[Condition]:
                 f"budget_reached:stage:{stage.pk}",
                 Notice.Level.ALARM,
                 f"{stage.title} asks no one else: its budget of {_money(stage.budget_cents, stage)} or the "
-                "project's is used up or set aside.",
+                "project's is used up or reserved.",
                 at("stage", stage),
             )
         elif unspent * 10 < stage.budget_cents:
@@ -125,7 +125,7 @@ def _projects() -> Iterator[Condition]:
             "budget_low:project",
             Notice.Level.WARNING,
             f"Less than a tenth of the project's budget is left: {_in_project(left)} of "
-            f"{_in_project(project.budget_cents)} is neither spent nor set aside.",
+            f"{_in_project(project.budget_cents)} is neither spent nor reserved.",
             reverse("desk:project", args=[project.slug]),
         )
 

@@ -125,7 +125,7 @@ def _system(value: Any, otherwise: str) -> str:
     name = " ".join(str(value).split())
     if not name:
         raise RowRefusedError(
-            "system", "The line does not name its system.", "Name it in the line, or once with --system."
+            "system", "The line does not name its system.", "Name it in the line, or once for all lines."
         )
     if len(name) > LONGEST_SYSTEM:
         raise RowRefusedError(

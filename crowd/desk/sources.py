@@ -401,7 +401,7 @@ def set_terms(request: HttpRequest, access: StageAccess) -> HttpResponse:
         if study is not None and study.external_id:
             slots = read_form(SlotsForm(request.POST))["slots"]
             panel_pay.raise_slots(study, slots=slots, actor=access.user)
-            return f"The panel is told of {counted(slots, 'paid screen-out')}; the money is set aside."
+            return f"The panel is told of {counted(slots, 'paid screen-out')}; the money is reserved."
         given = read_form(PanelTermsForm(request.POST))
         panel_pay.set_terms(
             panels.study_of(here),

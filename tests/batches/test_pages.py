@@ -15,6 +15,7 @@ from marketplace.batches import publication
 from marketplace.batches.sheets import Sheet
 from marketplace.batches.templates import SAMPLES
 from marketplace.models import HIT, Batch, Requester, Template
+from metrics.figure import counted
 from tests.batches import making
 from tests.saving import save
 from tests.site import world
@@ -50,7 +51,7 @@ def test_every_sample_can_be_used_looked_at_and_published(lab, as_owner, sample)
     table = b"".join(as_owner.get(at(lab, "sample_table", sample.slug)).streaming_content)
     drafted = upload(as_owner, lab, template, table)
     batch = Batch.objects.get()
-    assert f"{batch.task_count} tasks read" in words(drafted)
+    assert f"{counted(batch.task_count, 'task')} read. Nothing" in words(drafted)
     assert (batch.hosts, batch.hosts_of_cells) == ([], [])
     for ordinal in range(1, batch.task_count + 1):
         shown = as_owner.get(frame_of(as_owner.get(at(lab, "batch_task", 1, ordinal))))

@@ -103,7 +103,7 @@ def test_money_set_aside_for_places_on_offer_is_no_trouble_of_a_stage(going):
 def test_a_project_with_less_than_a_tenth_left_while_a_stage_is_open(going):
     Project.objects.update(spent_cents=4_000, reserved_cents=5_100)
     assert told("budget_low") == (
-        "Less than a tenth of the project's budget is left: $9.00 of $100.00 is neither spent nor set aside."
+        "Less than a tenth of the project's budget is left: $9.00 of $100.00 is neither spent nor reserved."
     )
     Stage.objects.update(status=Stage.Status.CLOSED)
     assert told("budget_low") is None
@@ -113,7 +113,7 @@ def test_a_stage_that_asks_nobody_new_for_want_of_money(going):
     Stage.objects.update(spent_cents=1_990)
     record(project=going.project, action="stage.budget_reached", subject=going.slug)
     assert told("budget_reached") == (
-        "A poll asks no one else: its budget of $20.00 or the project's is used up or set aside."
+        "A poll asks no one else: its budget of $20.00 or the project's is used up or reserved."
     )
     assert told("budget_low") is None
     Stage.objects.update(budget_cents=5_000)

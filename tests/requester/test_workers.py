@@ -126,7 +126,7 @@ def test_a_qualification_of_mine_is_given_and_one_of_others_is_not(as_owner, at,
 
 def test_a_message_goes_to_the_chosen_once(as_owner, at, lab, group, rosa, ben):
     world.do(rosa, world.post(group))
-    assert "Choose to whom first" in as_owner.get(at("message/")).content.decode()
+    assert "Choose recipients first" in as_owner.get(at("message/")).content.decode()
     form = as_owner.get(at("message/?worker=AROSA&worker=ABEN")).context["form"]
     sent = {
         "worker": ["AROSA", "ABEN"],
