@@ -122,8 +122,8 @@ class _Reader:
                 self.errors[name] = (
                     f"These words are more than {LONGEST:,} characters; mark the few that matter."
                     if len(line) > LONGEST
-                    else f"{quoted(line)} does not stand in passage {candidate.rank} like this. Copy its "
-                    "exact words."
+                    else f"{quoted(line)} does not occur in passage {candidate.rank} in this form. Copy "
+                    "its exact words."
                 )
             else:
                 spans.add(span)

@@ -103,7 +103,8 @@ def entity_spans(text: str, lines: str) -> tuple[list[dict[str, Any]], str]:
         if start < 0:
             return (
                 [],
-                f"{quoted(entity)} does not stand in your answer like this. Write it the same way in both.",
+                f"{quoted(entity)} does not occur in your answer in this form. "
+                "Write it the same way in both.",
             )
         after[entity] = start + len(entity)
         spans.append({"start": start, "end": start + len(entity), "text": entity})

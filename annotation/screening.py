@@ -193,7 +193,7 @@ YES_NO = (
         "unambiguous",
         "Is it clear what this person wants to know?",
         "Say whether it is clear what this person wants to know.",
-        "everybody would read it alike",
+        "everyone would understand it in the same way",
         "such as “mercury”: the planet, the metal or the singer?",
     ),
     _yes_no(

@@ -63,6 +63,15 @@ def dollars(amount: int) -> str:
     return f"{sign}{rest // 100}.{rest % 100:02d}"
 
 
+_SYMBOLS = {"USD": "$", "EUR": "€", "GBP": "£"}
+
+
+def format_amount(amount: int, currency: str) -> str:
+    """Cents as people read them, with their currency: 123456 is "$1,234.56", in zloty "1,234.56 PLN"."""
+    number = f"{Decimal(dollars(amount)):,}"
+    return f"{_SYMBOLS[currency]}{number}" if currency in _SYMBOLS else f"{number} {currency}"
+
+
 # Fee profiles: versioned tables of what the marketplace charges on top of rewards and bonuses.
 #
 # Rates of `mturk-2026` as quoted in third-party pages and clients (design/marketplace.md 2.4): 20 % of

@@ -11,7 +11,7 @@ from typing import Any
 from django.db import transaction
 from django.db.models import F
 
-from core.money import dollars
+from core.money import format_amount
 from core.projects.models import Project
 from crowd.errors import BudgetError
 from crowd.models import Assignment, Hit, LedgerEntry, MarketOperation, Stage
@@ -68,9 +68,11 @@ def set_aside(stage: Stage, cost: Cost) -> None:
             if not free.update(reserved_cents=F("reserved_cents") + cost.total):
                 row.refresh_from_db(fields=["budget_cents", "reserved_cents", "spent_cents"])
                 left = row.budget_cents - row.reserved_cents - row.spent_cents
+                sums, currency = (cost.total, left, row.budget_cents), stage.endpoint.currency
+                needed, rest, whole = (format_amount(each, currency) for each in sums)
                 raise BudgetError(
-                    f"This needs {dollars(cost.total)}, and the budget of the {name} has {dollars(left)} "
-                    f"left of {dollars(row.budget_cents)}. Raise the budget or ask for less."
+                    f"This needs {needed}, and the budget of the {name} has {rest} left of {whole}. "
+                    "Raise the budget, or ask for less."
                 )
 
 

@@ -6,11 +6,12 @@ Webhooks of projects hear of stages, of answers that arrive, and of how far stag
 from collections.abc import Collection, Iterable, Iterator
 from datetime import datetime, timedelta
 
+from django.conf import settings
 from django.db.models import Count, Exists, F, IntegerField, Max, Min, OuterRef, Q, QuerySet, Subquery, Sum
 from django.db.models.functions import Coalesce
 from django.urls import reverse
 
-from core.money import dollars
+from core.money import format_amount
 from core.notices.conditions import Condition
 from core.notices.models import Notice
 from core.origin import Owner
@@ -95,7 +96,7 @@ def low_or_reached(now: datetime) -> Iterator[Condition]:
                 f"budget_reached:stage:{stage.pk}",
                 Notice.Level.ALARM,
                 f"{stage.title} asks no one else: its budget of {_money(stage.budget_cents, stage)} or the "
-                "project's is used up or set aside.",
+                "project's is used up or reserved.",
                 at("stage", stage),
             )
         elif unspent * 10 < stage.budget_cents:
@@ -123,14 +124,18 @@ def _projects() -> Iterator[Condition]:
             "budget_low",
             "budget_low:project",
             Notice.Level.WARNING,
-            f"Less than a tenth of the project's budget is left: {dollars(left)} of "
-            f"{dollars(project.budget_cents)} is neither spent nor set aside.",
+            f"Less than a tenth of the project's budget is left: {_in_project(left)} of "
+            f"{_in_project(project.budget_cents)} is neither spent nor reserved.",
             reverse("desk:project", args=[project.slug]),
         )
 
 
 def _money(cents: int, stage: Stage) -> str:
-    return f"{dollars(cents)} {stage.endpoint.currency}"
+    return format_amount(cents, stage.endpoint.currency)
+
+
+def _in_project(cents: int) -> str:
+    return format_amount(cents, settings.MARKETPLACE_CURRENCY)
 
 
 # HITs that expire with places open, and work that time approves before a person looked at it.
@@ -193,14 +198,14 @@ def auto_approval(now: datetime) -> Iterator[Condition]:
     counts = {row["stage"]: row for row in rows}
     for stage in named(counts):
         row = counts[stage.pk]
-        what = "submission approves itself" if row["n"] == 1 else "submissions approve themselves"
+        what = "submission is" if row["n"] == 1 else "submissions are"
         held = f" ({row['held']:,} of them held)" if row["held"] else ""
         yield Condition(
             stage.project_id,
             "auto_approval",
             f"auto_approval:{stage.pk}",
             Notice.Level.ALARM,
-            f"{row['n']:,} {what} within a day{held} in {stage.title}, the first on "
+            f"{row['n']:,} {what} approved automatically within a day{held} in {stage.title}, the first on "
             f"{row['first']:%-d %B at %H:%M} UTC.",
             f"{at('work', stage)}?state={'held' if row['held'] == row['n'] else 'waiting'}",
         )
@@ -235,7 +240,7 @@ def stuck(now: datetime) -> Iterator[Condition]:
             f"stuck:{stage.pk}",
             Notice.Level.WARNING,
             f"Nothing was submitted to {stage.title} for {hours} hours, although it has "
-            "HITs on offer. Is the pay enough, and may anybody take them?",
+            "HITs on offer. Check whether the pay is enough and whether workers qualify for them.",
             at("stage", stage),
         )
 

@@ -95,7 +95,7 @@ def list_evaluations(
     status=202,
 )
 def start_evaluation(request: ApiRequest, project: str, version: str, body: EvaluationIn) -> EvaluationOut:
-    """Have metrics computed over a release and compared with its human scores, by a job."""
+    """Compute metrics over a release and compare them with its human scores, by a job."""
     access = project_access(request)
     plan = EvaluationPlan(**body.model_dump(exclude={"title"}))
     release = find_release(access, version)
@@ -146,7 +146,7 @@ def download_evaluation_file(
     role=Role.MANAGER,
 )
 def cancel_evaluation(request: ApiRequest, project: str, version: str, number: int) -> EvaluationOut:
-    """End an evaluation; nothing of it is kept."""
+    """Cancel an evaluation; no results are kept."""
     access = project_access(request)
     services.cancel(evaluation=_find(access, version, number), actor=access.user)
     return EvaluationOut(**_columns(_find(access, version, number)))
@@ -159,7 +159,7 @@ def cancel_evaluation(request: ApiRequest, project: str, version: str, number: i
     status=202,
 )
 def retry_evaluation(request: ApiRequest, project: str, version: str, number: int) -> EvaluationOut:
-    """Compute one that failed or was cancelled once more, with the plan that it had."""
+    """Compute an evaluation that failed or was cancelled again, with the same plan."""
     access = project_access(request)
     row = _find(access, version, number)
     if services.stuck(row, selectors.job_of(row)):
@@ -186,7 +186,7 @@ def show_leaderboard(request: ApiRequest, project: str, version: str, number: in
     role=Role.OWNER,
 )
 def hide_leaderboard(request: ApiRequest, project: str, version: str, number: int) -> EvaluationOut:
-    """Take the public leaderboard away."""
+    """Remove the public leaderboard."""
     access = project_access(request)
     services.hide(evaluation=_find(access, version, number), actor=access.user)
     return EvaluationOut(**_columns(_find(access, version, number)))
@@ -304,7 +304,7 @@ def get_external_scores(request: ApiRequest, project: str, scores: int) -> Exter
 
 @external.post(f"{_ONE}/keep", scopes=[Scope.COLLECT], role=Role.MANAGER)
 def keep_external_scores(request: ApiRequest, project: str, scores: int) -> ExternalScoresOut:
-    """Let scores that were looked at join evaluations of their release."""
+    """Keep scores, so that evaluations of their release can use them."""
     external_scores.keep(scores=_scores(request, scores), actor=request.caller.user)
     return _describe(_scores(request, scores))
 

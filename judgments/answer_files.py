@@ -127,7 +127,7 @@ def _system(value: Any, otherwise: str) -> str:
     name = " ".join(str(value).split())
     if not name:
         raise RowRefusedError(
-            "system", "The line does not name its system.", "Name it in the line, or once with --system."
+            "system", "The line does not name its system.", "Name it in the line, or once for all lines."
         )
     if len(name) > LONGEST_SYSTEM:
         raise RowRefusedError(
@@ -224,7 +224,7 @@ def _standing(entity: str, text: str, after: dict[str, int]) -> Span | None:
         again = " once more" if entity in after else ""
         raise RowRefusedError(
             "entities",
-            f"The entity {quoted(entity)} does not stand in the answer{again}.",
+            f"The entity {quoted(entity)} does not occur in the answer{again}.",
             "Write it as the answer has it, or give its place: {start, end}.",
         )
     after[entity] = start + len(entity)

@@ -281,7 +281,7 @@ def _figure(found: Any) -> FigureOut:
     "/projects/{project}/stages/{stage}/agreement", scopes=[Scope.DECIDE], role=Role.MANAGER, status=202
 )
 def make_agreement_report(request: ApiRequest, project: str, stage: str) -> JobRef:
-    """Have the report on agreement made of the judgments as they are now."""
+    """Make the report on agreement from the present judgments, by a job."""
     return JobRef(job=reports.ask(stage=judging_stage(request)).pk)
 
 
@@ -628,7 +628,7 @@ def get_candidate(request: ApiRequest, project: str, number: int) -> CandidateOu
     "/projects/{project}/candidates/{int:number}/withdraw", scopes=[Scope.DECIDE], role=Role.MANAGER
 )
 def withdraw_candidate(request: ApiRequest, project: str, number: int, body: ReasonIn) -> CandidateOut:
-    """Take an answer out: no more judgments are asked for it; those already given stay."""
+    """Take an answer out: people no longer judge it; judgments already given stay."""
     services.withdraw(candidate=_find(request, number), reason=body.reason, actor=request.caller.user)
     return _describe_candidate(_find(request, number))
 
@@ -637,7 +637,7 @@ def withdraw_candidate(request: ApiRequest, project: str, number: int, body: Rea
     "/projects/{project}/candidates/{int:number}/put-back", scopes=[Scope.DECIDE], role=Role.MANAGER
 )
 def put_candidate_back(request: ApiRequest, project: str, number: int, body: ReasonIn) -> CandidateOut:
-    """Have an answer judged that was set aside or taken out."""
+    """Put back an answer that was set aside or taken out: people judge it."""
     services.put_back(candidate=_find(request, number), reason=body.reason, actor=request.caller.user)
     return _describe_candidate(_find(request, number))
 
@@ -646,7 +646,7 @@ def put_candidate_back(request: ApiRequest, project: str, number: int, body: Rea
     "/projects/{project}/candidate-imports", scopes=[Scope.COLLECT], role=Role.MANAGER, status=202
 )
 def import_candidates(request: ApiRequest, project: str, body: CandidateImportIn) -> JobRef:
-    """Have an upload become candidates, by a job; all of it or nothing. What is there stays as it is."""
+    """Import an upload as candidates, by a job: all of it or nothing. Existing answers stay as they are."""
     file = staged_file(project_access(request).project, body.upload)
     options = Options(**body.model_dump(exclude={"upload"}))
     payload = import_payload(request, file, asdict(options))
@@ -706,7 +706,7 @@ def set_copies_aside(request: ApiRequest, project: str) -> CandidateCount:
     "/projects/{project}/systems/{int:system}/keep-copies", scopes=[Scope.DECIDE], role=Role.MANAGER
 )
 def keep_copies(request: ApiRequest, project: str, system: int, body: ReasonIn) -> CandidateCount:
-    """Have all of a system's answers judged that were set aside as copies of a reference."""
+    """Put back all answers of a system that were set aside as copies of a reference: people judge them."""
     access = project_access(request)
     rows = System.objects.select_related("project").filter(project=access.project, pk=system)
     row = rows.first() if 0 < system <= MOST_ID else None
@@ -718,7 +718,7 @@ def keep_copies(request: ApiRequest, project: str, system: int, body: ReasonIn) 
 
 @candidates.post("/projects/{project}/candidates/human", scopes=[Scope.COLLECT], role=Role.MANAGER)
 def update_human_candidates(request: ApiRequest, project: str) -> SystemOut | None:
-    """Have held-out answers be the candidates of the system `human`."""
+    """Make held-out answers candidates of the system `human`."""
     access = project_access(request)
     services.human_candidates(access.project, actor=access.user)
     system = System.objects.filter(project=access.project, kind=System.Kind.HUMAN).first()

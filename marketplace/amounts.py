@@ -1,23 +1,18 @@
 """Amounts as people read them, in templates (the library `marketplace_money`) and messages."""
 
-from decimal import Decimal
-
 from django import template
 from django.conf import settings
 
-from core.money import dollars
+from core.money import format_amount
 
 register = template.Library()
-_SYMBOLS = {"USD": "$", "EUR": "€", "GBP": "£"}
 MINUS = "\N{MINUS SIGN}"
 
 
 @register.filter
 def money(cents: int) -> str:
     """Cents as an amount with its currency: 15 is "$0.15", 123456 is "$1,234.56"."""
-    symbol = _SYMBOLS.get(settings.MARKETPLACE_CURRENCY)
-    amount = f"{Decimal(dollars(cents)):,}"
-    return f"{symbol}{amount}" if symbol else f"{amount} {settings.MARKETPLACE_CURRENCY}"
+    return format_amount(cents, settings.MARKETPLACE_CURRENCY)
 
 
 @register.filter

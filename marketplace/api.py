@@ -11,10 +11,10 @@ from pydantic import AfterValidator, BaseModel, Field, model_validator
 
 from core.accounts import security
 from core.api.models import Scope
-from core.money import dollars
 from core.origin import Owner
 from core.webhooks import services as webhook_services
 from marketplace import clock
+from marketplace.amounts import money
 from marketplace.batches import publication, schedule, selectors
 from marketplace.batches.properties import from_stored
 from marketplace.batches.selectors import Tally
@@ -165,7 +165,7 @@ class RequesterMemberIn(Body):
 def list_requester_members(
     request: ApiRequest, requester: str, paging: Query[PageRequest]
 ) -> Page[RequesterMemberOut]:
-    """The people who act for the requester beside its owner."""
+    """The people who act for the requester besides its owner."""
     lab = requester_of(request)
     rows = lab.members.select_related("user")
     page = page_of(rows, paging, key=("pk",), within=lab.pk)
@@ -347,7 +347,7 @@ def get_batch_hours(request: ApiRequest, requester: str, batch: int) -> BatchHou
 
 @batches.put(f"{_BATCH}/hours", scopes=[Scope.COLLECT], role=Action.MANAGE, revised=True)
 def set_batch_hours(request: ApiRequest, requester: str, batch: int, body: HoursIn) -> BatchHours:
-    """Set when HITs of a batch can be accepted. Work that was begun goes on outside of them."""
+    """Set when HITs of a batch can be accepted. Work that was begun can be finished outside of them."""
     seen = seen_columns(request, _HOURS)
     schedule.set_hours(batch=_batch(request, batch), hours=body.hours(), seen=seen)
     return _hours(_batch(request, batch))
@@ -367,7 +367,7 @@ def get_batch_schedule(request: ApiRequest, requester: str, batch: int) -> Batch
 
 @batches.put(f"{_BATCH}/schedule", scopes=[Scope.COLLECT, Scope.PAY], role=Action.MANAGE, revised=True)
 def set_batch_schedule(request: ApiRequest, requester: str, batch: int, body: ScheduleIn) -> BatchSchedule:
-    """Have a draft published at a time, and a batch ended at another. The total is confirmed first."""
+    """Set when a draft is published and when a batch ends. The total is confirmed first."""
     seen = seen_columns(request, _TIMES)
     schedule.set_schedule(
         batch=_batch(request, batch),
@@ -382,11 +382,11 @@ def set_batch_schedule(request: ApiRequest, requester: str, batch: int, body: Sc
 
 @batches.post(f"{_BATCH}/publish", scopes=[Scope.COLLECT, Scope.PAY], role=Action.MANAGE)
 def publish_batch(request: ApiRequest, requester: str, batch: int, body: PublicationTotal) -> BatchOut:
-    """Publish a draft, or go on with a batch that stopped. Its total is put on hold; a job makes the HITs."""
+    """Publish a draft, or continue a batch that stopped. Its total is put on hold; a job makes the HITs."""
     row = _batch(request, batch)
     total = publication.cost_of(row).total
     if body.confirm_total_cents != total:
-        words = f"The total is {total} cents ({dollars(total)}). Send that to publish it."
+        words = f"The total is {total} cents ({money(total)}). Send that to publish it."
         raise ProblemError(422, "amount_not_confirmed", words, errors={"confirm_total_cents": [words]})
     publication.publish(batch=row)
     return _batch_now(request, batch)
@@ -484,13 +484,13 @@ def list_requester_webhooks(
 
 @webhooks.post(_WEBHOOKS, scopes=[Scope.ADMIN], role=Action.MANAGE, status=201, secret=True)
 def create_requester_webhook(request: ApiRequest, requester: str, body: WebhookIn) -> WebhookWithSecret:
-    """Have messages sent to an address from now on. The answer has the secret, which is shown this once."""
+    """Send messages to an address from now on. The answer has the secret, which is shown only once."""
     return webhook_api.create(_owner(request), body, request.caller.user)
 
 
 @webhooks.get(_WEBHOOK, scopes=[Scope.READ], role=Action.MANAGE)
 def get_requester_webhook(request: ApiRequest, requester: str, webhook: int) -> WebhookOut:
-    """One webhook, and how its delivery does."""
+    """One webhook, with the state of its delivery."""
     return webhook_api.describe_webhook(webhook_api.find_webhook(_owner(request), webhook))
 
 
@@ -522,7 +522,7 @@ def activate_requester_webhook(request: ApiRequest, requester: str, webhook: int
 
 @webhooks.post(f"{_WEBHOOK}/rotate-secret", scopes=[Scope.ADMIN], role=Action.MANAGE, secret=True)
 def rotate_requester_webhook_secret(request: ApiRequest, requester: str, webhook: int) -> WebhookWithSecret:
-    """Make a new secret, shown this once. For a day messages are signed with both."""
+    """Make a new secret, which is shown only once. For a day messages are signed with both."""
     return webhook_api.rotate(_owner(request), webhook)
 
 
@@ -558,7 +558,7 @@ def resend_requester_webhook_message(
 def skip_requester_webhook_message(
     request: ApiRequest, requester: str, webhook: int, message: str
 ) -> MessageOut:
-    """Give up a message that waits, so that those behind it go on."""
+    """Skip a message that waits, so that later ones are sent."""
     return webhook_api.act_on_message(_owner(request), webhook, message, webhook_services.skip)
 
 
@@ -678,7 +678,7 @@ def list_requester_roster(
 
 @rosters.post(f"{_LINK}/people", scopes=[Scope.COLLECT], role=Action.MANAGE)
 def add_to_requester_roster(request: ApiRequest, requester: str, link: int, body: RosterIn) -> RosterAdded:
-    """Put people on the list of a link. Nothing is sent by this."""
+    """Put people on the list of a link. This sends nothing."""
     return link_api.add_people(_link(request, link), body, request)
 
 
@@ -710,7 +710,7 @@ def list_requester_consent_texts(
 def publish_requester_consent_text(
     request: ApiRequest, requester: str, body: ConsentTextIn
 ) -> ConsentTextOut:
-    """Publish a version, which people who come from now on read. What others agreed to stays.
+    """Publish a version for people who join from now on. What others agreed to stays.
 
     Where nothing differs from the newest version, no new one is made, and that one is the answer.
     """

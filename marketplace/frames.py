@@ -84,7 +84,7 @@ def with_task(response: HttpResponse, question: Question, *, origin: str) -> Htt
 AGE = 24 * 3600
 #: The salt is part of addresses that are handed out; it stays, whatever this module is called.
 _signer = signing.TimestampSigner(salt="marketplace.batches.frames")
-GONE = "Load the page around it again."
+GONE = "Reload the page around it."
 
 
 def may_frame_ours(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpResponseBase]:

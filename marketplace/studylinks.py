@@ -16,9 +16,9 @@ from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Sum
 
-from core.money import dollars
 from core.origin import Owner
 from marketplace import clock, models
+from marketplace.amounts import money
 from marketplace.eligibility import verdicts
 from marketplace.errors import Refusal
 from marketplace.selectors import assignable
@@ -191,12 +191,12 @@ def say_earnings(link: StudyLink, guest: Guest) -> list[str]:
     """What the person reads of their money; nothing where none is paid here."""
     if link.compensation != _MONEY:
         return []
-    money = earnings_of(guest)
-    sums = f"You have earned {dollars(money.approved)}"
-    if money.waiting:
-        sums += f", and {dollars(money.waiting)} more once the work that waits is approved"
+    earned = earnings_of(guest)
+    sums = f"You have earned {money(earned.approved)}"
+    if earned.waiting:
+        sums += f", and {money(earned.waiting)} more once the work that waits is approved"
     way = (
-        "Say on your worker profile how you want to be paid."
+        "State on your worker profile how you want to be paid."
         if guest.user_id
         else "To be paid, make an account below: you can say there how the money reaches you."
     )

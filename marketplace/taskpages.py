@@ -395,7 +395,7 @@ ENDED = {
     Holding.State.ABANDONED: "The time for this HIT is over. Nothing more can be sent.",
 }
 ANSWERED = "You have submitted this HIT, perhaps in another tab."
-GONE = "This preview has grown old. Load the page around it again."
+GONE = "This preview is out of date. Reload the page around it."
 
 
 @_task_view

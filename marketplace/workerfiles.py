@@ -18,7 +18,6 @@ from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
 from django.db.models import Count, Max, Sum
 
-from core import money
 from core.accounts.security import Actor, acting_as, actor
 from core.files.reading import Reading
 from core.files.refusals import RowCounts
@@ -26,8 +25,9 @@ from core.jobs import services as jobs
 from core.jobs.errors import PermanentError
 from core.jobs.handlers import JobContext
 from core.jobs.models import Job
-from core.money import AmountError, dollars, entered_cents
+from core.money import AmountError, bonus_fee, entered_cents
 from marketplace import clock
+from marketplace.amounts import money
 from marketplace.batches.sheets import Limits, Row, Sheet
 from marketplace.batches.templates import listed
 from marketplace.errors import Refusal
@@ -46,6 +46,7 @@ from marketplace.services import review
 from marketplace.services.activity import note
 from marketplace.services.qualifications import GrantLine, grant_many
 from marketplace.services.review import is_feedback
+from metrics.figure import counted
 
 # Lines of a file, with every fault and its line.
 
@@ -173,7 +174,7 @@ def _cents(text: str) -> int:
     except AmountError as error:
         raise ValueError(f"amount {text[:40]!r}: {error}") from error
     if not 1 <= cents <= MOST_CENTS:
-        raise ValueError(f"amount {text[:40]!r} is not between 0.01 and {dollars(MOST_CENTS)}.")
+        raise ValueError(f"amount {text[:40]!r} is not between {money(1)} and {money(MOST_CENTS)}.")
     return cents
 
 
@@ -356,7 +357,7 @@ def _reckon(file: WorkerFile) -> None:
         return
     profile = file.requester.fee_profile
     file.cents = sum(cents * number for cents, number in amounts)
-    file.fee_cents = sum(money.bonus_fee(profile, bonus_cents=cents) * number for cents, number in amounts)
+    file.fee_cents = sum(bonus_fee(profile, bonus_cents=cents) * number for cents, number in amounts)
     file.save(update_fields=["cents", "fee_cents"])
 
 
@@ -523,12 +524,12 @@ def confirm(*, file: WorkerFile, cents: int | None, user: User | None = None) ->
     if row.kind == Kind.BONUSES:
         total = row.cents + row.fee_cents
         if cents != total:
-            raise Refusal("InvalidParameterValue", f"The total is {dollars(total)}. Type that to go on.")
+            raise Refusal("InvalidParameterValue", f"The total is {money(total)}. Type that to go on.")
         _check_funds(row, total)
     WorkerFile.objects.filter(pk=row.pk).update(
         state=State.RUNNING, confirmed_by=user, confirmed_at=clock.now(), error=""
     )
-    told = f"{row.line_count} lines" + (f", {dollars(row.cents)}" if row.kind == Kind.BONUSES else "")
+    told = counted(row.line_count, "line") + (f", {money(row.cents)}" if row.kind == Kind.BONUSES else "")
     note(row.requester_id, "file.confirmed", row.file_name, told)
     payload = {"file": row.pk, "address": actor().address}
     return jobs.enqueue(kind=DO, payload=payload, effect=f"{DO}:{row.pk}")
@@ -538,8 +539,8 @@ def _check_funds(file: WorkerFile, total: int) -> None:
     if (missing := total - file.requester.available_cents) > 0:
         raise Refusal(
             "InsufficientFunds",
-            f"The file pays {dollars(total)} with fees, and {dollars(file.requester.available_cents)} is "
-            f"available. Deposit at least {dollars(missing)}.",
+            f"The file pays {money(total)} with fees, and {money(file.requester.available_cents)} is "
+            f"available. Deposit at least {money(missing)}.",
         )
 
 
@@ -661,7 +662,7 @@ def _stop(file: WorkerFile, refusal: Refusal) -> str:
     why = refusal.message
     if refusal.code == "InsufficientFunds":
         requester = Requester.objects.get(pk=file.requester_id)
-        available = dollars(requester.available_cents)
+        available = money(requester.available_cents)
         why = f"The account has {available}, which is too little. Deposit and continue."
     sentence = f"Stopped after {counts[LineState.DONE]:,} of {file.line_count:,} lines. {why}"
     WorkerFile.objects.filter(pk=file.pk).update(state=State.STOPPED, error=sentence)

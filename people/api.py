@@ -429,7 +429,7 @@ def list_consent_texts(
 
 @texts.post(_TEXTS, scopes=[Scope.COLLECT], role=Role.MANAGER, status=201)
 def publish_consent_text(request: ApiRequest, project: str, body: ConsentTextIn) -> ConsentTextOut:
-    """Publish a version, which people who come from now on read. What others agreed to stays.
+    """Publish a version for people who join from now on. What others agreed to stays.
 
     Where nothing differs from the newest version, no new one is made, and that one is the answer.
     """
@@ -606,7 +606,7 @@ def list_roster(
 
 @rosters.post(f"{_ROSTER}/people", scopes=[Scope.COLLECT], role=Role.MANAGER)
 def add_to_roster(request: ApiRequest, project: str, link: int, body: RosterIn) -> RosterAdded:
-    """Put people on the list of a link. Nothing is sent by this."""
+    """Put people on the list of a link. This sends nothing."""
     return add_people(_link(request, link), body, request)
 
 

@@ -15,6 +15,7 @@ from django.contrib import messages
 from django.contrib.auth.models import User
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.utils.translation import ngettext
 
 from core.errors import ActionError
 from core.files.cells import csv_text, plain
@@ -455,7 +456,7 @@ def edit(request: HttpRequest, desk: LinkDesk, *, pk: int) -> HttpResponse:
         except ActionError as error:
             form.add_error(None, str(error))
         else:
-            messages.success(request, "The changes are stored, and hold from now on.")
+            messages.success(request, "The changes are saved, and apply from now on.")
             return redirect(desk.address("link", row.pk))
     return desk.page(request, "edit_link.html", form=form, link=row, status=422 if form.errors else 200)
 
@@ -486,7 +487,7 @@ def close(request: HttpRequest, desk: LinkDesk, *, pk: int) -> HttpResponse:
 
     def act() -> str:
         links.close_link(link=row, actor=desk.user)
-        return "The link is closed. Who has begun goes on."
+        return "The link is closed. People who have begun can finish."
 
     return run_action(request, act, desk.address("link", pk))
 
@@ -510,8 +511,9 @@ def quota(request: HttpRequest, desk: LinkDesk, *, pk: int) -> HttpResponse:
         text = request.POST.get("quota", "").strip()
         if not (text.isascii() and text.isdigit() and 1 <= int(text[:9]) <= _MOST_QUOTA):
             raise FormError("People who may join: a whole number from 1.")
-        links.set_quota(link=row, quota=int(text[:9]), actor=desk.user)
-        return f"{int(text[:9]):,} people may join."
+        quota = int(text[:9])
+        links.set_quota(link=row, quota=quota, actor=desk.user)
+        return ngettext("1 person may join.", "{:,} people may join.", quota).format(quota)
 
     return run_action(request, act, desk.address("link", pk))
 
@@ -523,7 +525,8 @@ def rehearse(request: HttpRequest, desk: LinkDesk, *, pk: int) -> HttpResponse:
     def act() -> str:
         count = _number(request.POST.get("people", "").strip())
         links.plan_rehearsal(link=row, people=count, actor=desk.user)
-        return f"{count} simulated people come by the link now. What they do is marked as simulated for ever."
+        people = ngettext("1 simulated person comes", "{:,} simulated people come", count).format(count)
+        return f"{people} by the link now. What they do is marked as simulated for ever."
 
     return run_action(request, act, desk.address("link", pk))
 

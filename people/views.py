@@ -56,11 +56,11 @@ ENDS = {
     Outcome.NO_CONSENT: ("You did not agree", "Nothing was kept of you. Thank you for looking."),
     Outcome.NOTHING_LEFT: (
         "Nothing left to do",
-        "Others have done all there was, or it has not begun. Thank you.",
+        "Others have done all tasks, or the study has not begun. Thank you.",
     ),
     Outcome.WITHDRAWN: (
         "You withdrew",
-        "The researchers are told to publish your answers no more.",
+        "The researchers are told not to publish your answers any more.",
     ),
 }
 

@@ -127,7 +127,7 @@ def _identity(link: StudyLink, given: dict[str, str]) -> tuple[str, str]:
         # A placeholder that a panel did not fill in is no id.
         if value and "{" not in value and "%" not in value:
             if len(value) > _LONGEST_ID or not value.isprintable():
-                raise JoinError(f"The id in the address ({name}) is not one.", status=400)
+                raise JoinError(f"The id in the address ({name}) is not valid.", status=400)
             return f"{link.id_source}/{name}"[:60] if link.id_source else name[:60], value
     return "", ""
 
@@ -176,7 +176,7 @@ def agree(visit: Visit, text: ConsentText, *, code_word: str = "") -> Visit:
         if link.code_word_digest and not constant_time_compare(
             link.code_word_digest, digest(CODE_WORD, plain_word(code_word))
         ):
-            raise JoinError("This is not the code word. Ask whoever invited you for it.", status=422)
+            raise JoinError("This is not the code word. Ask the person who invited you for it.", status=422)
         _watch_address(link, visit)
     now = timezone.now()
     visit.guest = known or _make_guest(visit)
@@ -312,7 +312,7 @@ def guest_by_code(link: StudyLink, code: str) -> Guest:
         **columns_of(link.owner), recovery_digest=seal_recovery(plain)[0], withdrawn_at=None
     ).first()
     if found is None:
-        raise JoinError("Nobody has this code. Compare it with the one on your other device.", status=422)
+        raise JoinError("This code is not known. Compare it with the one on your other device.", status=422)
     return found
 
 
@@ -326,7 +326,7 @@ def visit_of_guest(link: StudyLink, guest: Guest) -> Visit:
     )
     if found is None:
         raise JoinError(
-            "You have not joined this study by this link. Open the link without anything behind it."
+            "You have not joined this study by this link. Open the link without the additions at its end."
         )
     return found
 

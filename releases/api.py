@@ -120,7 +120,7 @@ def list_releases(request: ApiRequest, project: str, paging: InQuery[PageRequest
 
 @releases.post("/projects/{project}/releases", scopes=[Scope.PUBLISH], role=Role.MANAGER, status=202)
 def build_release(request: ApiRequest, project: str, body: ReleaseIn) -> ReleaseOut:
-    """Have a release built, by a job. The same content makes the release of before, byte by byte."""
+    """Build a release, by a job. The same content gives the earlier release, byte by byte."""
     access = project_access(request)
     release = begin(
         project=access.project,
@@ -174,7 +174,7 @@ def download_archive(request: ApiRequest, project: str, version: str) -> HttpRes
 
 @releases.post("/projects/{project}/releases/{version}/cancel", scopes=[Scope.PUBLISH], role=Role.MANAGER)
 def cancel_build(request: ApiRequest, project: str, version: str) -> ReleaseOut:
-    """End a build; nothing of it is kept."""
+    """Cancel a build; no files are kept."""
     access = project_access(request)
     release = find_release(access, version)
     if not services.give_up(release=release, why="It was cancelled.", actor=access.user):
@@ -186,7 +186,7 @@ def cancel_build(request: ApiRequest, project: str, version: str) -> ReleaseOut:
     "/projects/{project}/releases/{version}/retry", scopes=[Scope.PUBLISH], role=Role.MANAGER, status=202
 )
 def retry_build(request: ApiRequest, project: str, version: str) -> ReleaseOut:
-    """Build a version that failed once more, with the options that it had."""
+    """Build a failed version again, with the same options."""
     access = project_access(request)
     release = find_release(access, version)
     if services.is_stuck(release, selectors.job_of(release)):
@@ -205,7 +205,7 @@ def publish_release(request: ApiRequest, project: str, version: str) -> ReleaseO
 
 @releases.post("/projects/{project}/releases/{version}/hide", scopes=[Scope.PUBLISH], role=Role.OWNER)
 def hide_release(request: ApiRequest, project: str, version: str) -> ReleaseOut:
-    """Take the public page of a release away."""
+    """Remove the public page of a release."""
     access = project_access(request)
     services.hide_release(release=find_release(access, version), actor=access.user)
     return _again(access, version)
@@ -213,7 +213,7 @@ def hide_release(request: ApiRequest, project: str, version: str) -> ReleaseOut:
 
 @releases.post("/projects/{project}/releases/{version}/withdraw", scopes=[Scope.PUBLISH], role=Role.OWNER)
 def withdraw_release(request: ApiRequest, project: str, version: str, body: WithdrawIn) -> ReleaseOut:
-    """Offer the files of a release no more; the record stays. Nothing takes it back."""
+    """Stop offering the files of a release; the record stays. This cannot be undone."""
     access = project_access(request)
     release = find_release(access, version)
     services.withdraw_release(release=release, reason=body.reason, actor=access.user)
@@ -304,14 +304,14 @@ def list_findings(
 
 @findings.post("/projects/{project}/privacy/checks", scopes=[Scope.PUBLISH], role=Role.MANAGER, status=202)
 def check_privacy(request: ApiRequest, project: str) -> JobRef:
-    """Have all texts of the project looked through, by a job."""
+    """Check all texts of the project, by a job."""
     access = project_access(request)
     return JobRef(job=look_for_findings(project=access.project, actor=access.user, once=uuid4()).pk)
 
 
 @findings.post("/projects/{project}/privacy/decisions", scopes=[Scope.PUBLISH], role=Role.MANAGER)
 def decide_findings(request: ApiRequest, project: str, body: FindingDecision) -> FindingOutcome:
-    """Accept findings, have them blacked out, or open them again."""
+    """Accept findings, black them out, or open them again."""
     access = project_access(request)
     rows = PrivacyFinding.objects.filter(project=access.project, pk__in=body.ids)
     given: dict[str, Any] = {"findings": rows, "actor": access.user}

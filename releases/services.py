@@ -48,7 +48,7 @@ def withdraw_release(*, release: Release, reason: str, actor: Any) -> None:
     """Offer the files no more. The record stays and shows the reason: who has the files looks here."""
     reason = reason.strip()
     if not reason:
-        raise ReleaseError("Say why: whoever has the files will read it.")
+        raise ReleaseError("Say why: people who have the files will read it.")
     if len(reason) > _LONGEST:
         raise ReleaseError(f"A reason has at most {_LONGEST} characters; this one has {len(reason)}.")
     changed = _rows(release, State.READY).update(
@@ -153,7 +153,7 @@ def refuse_open_findings(project: Project) -> None:
     if count:
         some = "one finding" if count == 1 else f"{count:,} findings"
         raise ReleaseError(
-            f"The privacy check has {some} that nobody decided about. Accept or black them out first, on "
+            f"The privacy check has {some} without a decision. Accept or black them out first, on "
             f"the release pages or with `manage.py release check {project.slug}`."
         )
 

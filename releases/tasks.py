@@ -65,7 +65,7 @@ def build_release(context: JobContext) -> None:
 def _build(context: JobContext, release: Release) -> None:
     if check_project(project=release.project, progress=context.progress).open:
         raise ReleaseError(
-            "The privacy check found something that nobody has decided about. Decide, then build again."
+            "The privacy check has findings that wait for a decision. Decide, then build again."
         )
     with storage.workroom() as folder:
         built = build.build(release, folder=folder, progress=context.progress)

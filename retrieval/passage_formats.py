@@ -166,9 +166,9 @@ def mapped(file: PassageSource, place: int, columns: list[str]) -> dict[str, str
             raise file.stop(place, ours, f"there is no column {theirs[:60]!r}, {only}", "Name one of them.")
     for ours in ("id", "text"):
         if ours not in file.mapping and not (ours == "id" and file.layout.numbers_rows):
-            remedy = f"Say which column holds it: --column {ours}=NAME."
+            remedy = f"Choose the column that holds it (on the command line: --column {ours}=NAME)."
             if ours == "id":
-                remedy += " To number the passages: --column id=."
+                remedy += " Or have the passages numbered (--column id=)."
             raise file.stop(place, ours, f"there is no column {ours!r}, {only}", remedy)
     return file.mapping
 

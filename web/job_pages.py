@@ -101,7 +101,7 @@ class JobPages(ABC):
 
         def action() -> str:
             if not cancel(job_id=row.pk):
-                raise FormError(f"{self.subject} came to its end before it could be cancelled.")
+                raise FormError(f"{self.subject} ended before it could be cancelled.")
             return f"{self.subject} is cancelled. {self.describe_rest(row)}"
 
         return run_action(request, action, f"{self.app}:{self.name}_job", access.project.slug, row.pk)
@@ -286,7 +286,7 @@ class ImportPages(JobPages, Generic[FileT, OptionsT]):
                 if seen.found is not None and "start" in request.POST:
                     if not form.found_again:
                         return self._start(request, access, file, form)
-                    form.add_error(None, "The columns are others now. Look at them, then import.")
+                    form.add_error(None, "The columns have changed. Check them, then import.")
                 if seen.trouble:
                     form.add_error(None, seen.trouble)
         return show(

@@ -266,7 +266,7 @@ def _rotate(hook: Webhook) -> str:
 
 def _end_former(hook: Webhook) -> str:
     services.end_former_secret(hook=hook)
-    return "The former secret signs nothing any more."
+    return "The former secret is no longer used."
 
 
 def _remove(hook: Webhook) -> str:

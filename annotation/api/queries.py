@@ -164,7 +164,7 @@ def _lines(project: Project, rows: Iterator[dict[str, Any]]) -> Iterator[dict[st
 
 @queries.get("/projects/{project}/queries/{int:number}", scopes=[Scope.READ], role=Role.VIEWER)
 def get_query(request: ApiRequest, project: str, number: int) -> QueryDetails:
-    """One query by its id, with its passages and its way from the log to its answers."""
+    """One query by its id, with its passages and its history from the log to its answers."""
     return _details(project_access(request), number)
 
 
@@ -185,13 +185,13 @@ def decide_queries(request: ApiRequest, project: str, body: QueryDecisions) -> D
 
 @queries.post("/projects/{project}/queries/{int:number}/withdraw", scopes=[Scope.DECIDE], role=Role.MANAGER)
 def withdraw_query(request: ApiRequest, project: str, number: int, body: ReasonIn) -> QueryDetails:
-    """Take a query out: no more work is asked for it; work already done stays and is paid."""
+    """Take a query out: people are no longer asked about it; work already done stays and is paid."""
     return _moved(request, number, body.reason, services.withdraw)
 
 
 @queries.post("/projects/{project}/queries/{int:number}/put-back", scopes=[Scope.DECIDE], role=Role.MANAGER)
 def put_query_back(request: ApiRequest, project: str, number: int, body: ReasonIn) -> QueryDetails:
-    """Put a query that was taken out back to where it was."""
+    """Return a query that was taken out to its earlier state."""
     return _moved(request, number, body.reason, services.put_back)
 
 

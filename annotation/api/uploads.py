@@ -202,7 +202,7 @@ def upload_file(request: ApiRequest, project: str, named: InQuery[UploadName]) -
 
 @uploads.post("/projects/{project}/query-imports", scopes=[Scope.COLLECT], role=Role.MANAGER, status=202)
 def import_queries(request: ApiRequest, project: str, body: QueryImportIn) -> JobRef:
-    """Have an upload become queries, by a job; all of it or nothing."""
+    """Import an upload as queries, by a job: all of it or nothing."""
     file = staged_file(project_access(request).project, body.upload)
     payload = import_payload(request, file, asdict(body.options()))
     effect = f"import:{payload['project']}:{uuid4().hex}"

@@ -77,7 +77,7 @@ def remove_corpus(access: ProjectAccess, corpus: Corpus, typed: str) -> Job:
         raise FormError(f"Type {corpus.slug!r} to remove the corpus. Nothing was removed.")
     there = open_jobs(access.project).get(corpus.pk)
     if there is not None:
-        raise FormError("Something is being done with this corpus. Wait, or cancel that first.")
+        raise FormError("A job is working on this corpus. Wait until it is done, or cancel it first.")
     return enqueue(kind=REMOVE, payload=_payload(access, corpus) | {"name": "it is removed"})
 
 
@@ -295,9 +295,9 @@ _DOING = {
 #: What is left when the work is cancelled or fails.
 _LEFT = {
     ADD: "Nothing of the file is added.",
-    INDEX: "What was found before is found still. Building again goes on where it was.",
-    NETWORK: "The network of before, if there is one, still answers.",
-    REMOVE: "Removing it again goes on where it was.",
+    INDEX: "Searches find what they found before. If you build again, it continues where it stopped.",
+    NETWORK: "The earlier network, if there is one, is still used.",
+    REMOVE: "If you remove it again, it continues where it stopped.",
 }
 
 

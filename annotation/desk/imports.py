@@ -124,7 +124,7 @@ class ImportForm(OptionsForm[Options]):
         return [
             ("How to read it", reading, how, "in-columns"),
             (
-                "What no one should see",
+                "Queries to leave out",
                 "All rules are on unless you switch one off.",
                 [self["without"], self["shortest"], self["longest"]],
                 "",

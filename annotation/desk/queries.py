@@ -164,7 +164,7 @@ def take_out(request: HttpRequest, access: ProjectAccess, *, pk: int) -> HttpRes
     def action() -> str:
         reason = read_form(QueryReasonForm(request.POST))["reason"]
         services.withdraw(query=row, reason=reason, actor=access.user)
-        return "Taken out. No more work is asked for it; work already done stays, and is paid."
+        return "Taken out. People are no longer asked about it; work already done stays, and is paid."
 
     return run_action(request, action, QUERY, access.project.slug, pk)
 
@@ -235,7 +235,7 @@ def decide_chosen(request: HttpRequest, access: ProjectAccess) -> HttpResponse:
         for text, why in outcome.refused[:_TOLD]:
             messages.warning(request, f"“{text[:80]}” stays as it is. {why}")
         if len(outcome.refused) > _TOLD:
-            messages.warning(request, f"{len(outcome.refused) - _TOLD} more stay as they are.")
+            messages.warning(request, f"Unchanged besides these: {len(outcome.refused) - _TOLD:,}.")
     address = reverse("annotation:queries", args=[access.project.slug])
     filters = request.GET.urlencode()
     return redirect(f"{address}?{filters}" if filters else address)

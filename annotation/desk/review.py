@@ -342,7 +342,7 @@ def draw_holdout(request: HttpRequest, access: StageAccess) -> HttpResponse:
         drawn = review_decisions.draw(
             project=access.project, people=given["people"], seed=given["seed"], actor=access.user
         )
-        few = f" {drawn.too_few} have too few answers." if drawn.too_few else ""
+        few = f" Too few answers: {drawn.too_few:,}." if drawn.too_few else ""
         return f"Drawn for {drawn.queries} {'query' if drawn.queries == 1 else 'queries'}.{few}"
 
     return run_action(request, action, "annotation:answers", access.project.slug, access.stage.slug)

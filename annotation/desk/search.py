@@ -238,7 +238,7 @@ def getanswer(request: HttpRequest, *, project: str) -> HttpResponseBase:
         return csrf_protect(on_project()(_answered))(request, project=project)
     access = access_of(given.removeprefix("Bearer ").strip(), project)
     if access is None:
-        return _json({"errors": {"": "This key is not, or not any more, valid for this project."}}, 401)
+        return _json({"errors": {"": "This key is not valid for this project, or it has ended."}}, 401)
     return _answered(request, access)
 
 

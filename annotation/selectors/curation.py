@@ -22,6 +22,7 @@ from annotation.units import of_query, query_of
 from core.projects.models import Project
 from crowd.counted_work import counting
 from crowd.models import Assignment, Hit, HitUnit, Stage
+from metrics.figure import counted
 
 # Candidate passages as editors see them.
 
@@ -127,7 +128,7 @@ class Recall:
                 "some with the option `below`, and `manage.py candidates --below N` stores some."
             )
         chosen = (
-            f"Of {self.queries:,} queries editors chose {self.above:,} passages above the cut, and "
+            f"Queries: {self.queries:,}. Editors chose {counted(self.above, 'passage')} above the cut, and "
             f"{self.below:,} of those drawn from below, which stand for about {self.missed:.1f}."
         )
         if self.recall is None:

@@ -65,7 +65,10 @@ def provide_for(project: Project, recipe: Recipe = _USUAL) -> CandidateSupply:
     corpora = searchable(project)
     waiting = without_candidates(project)
     if not corpora:
-        problem = f"No corpus of {project.slug!r} has an index: manage.py corpus add, manage.py index build."
+        problem = (
+            f"No corpus of {project.slug!r} has an index. Add a corpus and build its index, on the page "
+            "Corpora or by manage.py corpus add and manage.py index build."
+        )
         return CandidateSupply(0, problem=problem if waiting.exists() else "")
     built = [(corpus.pk, corpus.index.generation, corpus.index.built_at, recipe) for corpus in corpora]
     before, nothing_for = _fruitless.get(project.pk, (None, frozenset()))

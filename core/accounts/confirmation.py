@@ -77,7 +77,7 @@ def confirmation_missing(request: HttpRequest) -> HttpResponse | None:
         return None
     back = _way_back(request)
     if request.method == "POST":
-        messages.info(request, "Nothing was changed yet. Confirm that it is you, then it goes on.")
+        messages.info(request, "Nothing was changed yet. Confirm who you are to continue.")
     return HttpResponseRedirect(f"{reverse('accounts:confirm')}?{urlencode({'next': back})}")
 
 

@@ -53,7 +53,7 @@ def ask_to_confirm(*, user: User, email: str, base: str) -> None:
         User.objects.select_for_update(no_key=True).get(pk=user.pk)
         row = WaitingEmail.objects.filter(user=user).first()
         if row is not None and row.asked_at > now - PAUSE:
-            raise EmailError("A letter went out a moment ago. Wait a minute, then try again.")
+            raise EmailError("An e-mail was sent a moment ago. Wait a minute, then try again.")
         row, _ = WaitingEmail.objects.update_or_create(user=user, defaults={"email": email, "asked_at": now})
     link = f"{base}{reverse('accounts:confirm_email', args=[_token(row)])}"
     lines = [

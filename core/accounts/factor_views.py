@@ -198,7 +198,7 @@ def recovery_codes(request: HttpRequest) -> HttpResponse:
             return redirect("accounts:factors")
         codes_flows.generate_recovery_codes(request)
         security.log("factor.codes_made")
-        messages.success(request, "These are your new recovery codes. The ones before open nothing any more.")
+        messages.success(request, "These are your new recovery codes. The earlier ones no longer work.")
         return redirect("accounts:recovery_codes")
     row = Authenticator.objects.filter(user=request.user, type=Type.RECOVERY_CODES).first()
     codes: list[str] = []

@@ -102,7 +102,7 @@ def members_panel(request: HttpRequest, kind: str, target: str) -> dict[str, Any
 def _kind(name: str, target: str) -> MembershipKind:
     found = next((each for each in parts_of(MembershipKind) if each.kind == name), None)
     if found is None or found.title(target) is None:
-        raise Http404("There is no such thing to be a member of.")
+        raise Http404("There is no such project or requester.")
     return found
 
 
@@ -111,7 +111,7 @@ def _for_inviters(request: HttpRequest, kind: str, target: str) -> MembershipKin
     assert isinstance(request.user, User)
     if not what.may_invite(request.user, target):
         security.log("role.refused", path=request.path)
-        raise Http404("There is no such thing to be a member of.")
+        raise Http404("There is no such project or requester.")
     return what
 
 
@@ -155,9 +155,9 @@ def revoke_invitation(request: HttpRequest, kind: str, target: str, pk: int) -> 
     what = _for_inviters(request, kind, target)
     assert isinstance(request.user, User)
     if memberships.revoke(kind=kind, target=target, pk=pk, by=request.user):
-        messages.success(request, "The invitation is revoked. Who accepted it keeps the role.")
+        messages.success(request, "The invitation is revoked. People who accepted it keep their role.")
     else:
-        messages.info(request, "This invitation was over already.")
+        messages.info(request, "This invitation had ended already.")
     return redirect(what.address(target))
 
 
@@ -176,7 +176,7 @@ def offer_ownership(request: HttpRequest, kind: str, target: str) -> HttpRespons
     except MembershipError as error:
         messages.error(request, str(error))
     else:
-        messages.success(request, f"{taker} sees the offer in their profile, and has to say yes.")
+        messages.success(request, f"{taker} sees the offer in their profile, and must accept it.")
     return redirect(what.address(target))
 
 

@@ -172,7 +172,7 @@ def accept(*, token: str, user: User) -> MemberInvitation:
     """Give the person the role: once each, in one transaction. MembershipError says why it cannot be."""
     row = invitation_for(token)
     if row is None:
-        raise MembershipError("This invitation was used up or revoked, or it is over. Ask for a new one.")
+        raise MembershipError("This invitation was used up or revoked, or it has expired. Ask for a new one.")
     kind = kind_named(row.kind)
     try:
         with transaction.atomic():
@@ -199,7 +199,7 @@ def offer_ownership(*, kind: str, target: str, taker: User, by: User) -> Ownersh
     """Offer it to a member, who has to say yes; a second offer replaces the first."""
     what = kind_named(kind)
     if not what.owns(by, target):
-        raise MembershipError("Owners offer ownership, and nobody else.")
+        raise MembershipError("Only owners can offer ownership.")
     if taker == by or not taker.is_active:
         raise MembershipError("Offer it to another person.")
     if not what.role_of(taker, target):
@@ -232,7 +232,7 @@ def answer_offer(*, pk: int, user: User, yes: bool) -> OwnershipOffer:
         if offer is None or user.pk not in (offer.taker_id, offer.giver_id):
             raise MembershipError("There is no such offer any more.")
         if yes and user.pk != offer.taker_id:
-            raise MembershipError("The person it was offered to has to say yes.")
+            raise MembershipError("Only the person to whom it was offered can accept it.")
         if yes:
             kind_named(offer.kind).hand_over(offer.giver, offer.taker, offer.target)
         offer.ended_at = timezone.now()

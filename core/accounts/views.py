@@ -93,7 +93,7 @@ def sign_out_everywhere(request: HttpRequest) -> HttpResponse:
             return away
         services.end_sessions_without_password(user=user)
     elif authenticate(request, username=user.get_username(), password=password) != user:
-        messages.error(request, "This is not your password. All sessions go on.")
+        messages.error(request, "This is not your password. No session was ended.")
         return redirect(back)
     else:
         services.end_all_sessions(user=user, password=password)

@@ -107,7 +107,7 @@ def get_endpoint(request: ApiRequest, endpoint: str) -> EndpointOut:
 
 @endpoints.patch("/endpoints/{endpoint}", scopes=[Scope.ADMIN], role=STAFF)
 def move_endpoint(request: ApiRequest, endpoint: str, body: EndpointMove) -> EndpointOut:
-    """Correct its address, as long as nothing was sent there; for staff."""
+    """Correct the address of an endpoint to which nothing was sent; for staff."""
     moved = services.move_endpoint(endpoint=_found(endpoint), url=body.url)
     security.log("endpoint.moved", name=moved.name, by=request.caller.user.get_username())
     return _describe(moved)
@@ -115,7 +115,7 @@ def move_endpoint(request: ApiRequest, endpoint: str, body: EndpointMove) -> End
 
 @endpoints.delete("/endpoints/{endpoint}", scopes=[Scope.ADMIN], role=STAFF)
 def remove_endpoint(request: ApiRequest, endpoint: str) -> None:
-    """Remove one that nothing was done with; for staff."""
+    """Remove an unused endpoint; for staff."""
     services.remove_endpoint(endpoint=_found(endpoint))
     security.log("endpoint.removed", name=endpoint, by=request.caller.user.get_username())
 
@@ -133,7 +133,7 @@ def check_endpoint(request: ApiRequest, endpoint: str) -> Balance:
 
 @endpoints.post("/endpoints/{endpoint}/hooks", scopes=[Scope.ADMIN], role=STAFF, atomic=False)
 def subscribe_to_hooks(request: ApiRequest, endpoint: str) -> Hooks:
-    """Have a panel send hooks from now on; for staff."""
+    """Make a panel send hooks from now on; for staff."""
     row = _found(endpoint)
     if row.protocol not in Endpoint.PANELS:
         raise CrowdError(f"{row.label} is no panel, and sends no hooks.")
@@ -180,7 +180,7 @@ def allow_spending(request: ApiRequest, endpoint: str, kind: SpenderKind, name: 
 
 @endpoints.delete("/endpoints/{endpoint}/spenders/{kind}/{name}", scopes=[Scope.ADMIN], role=STAFF)
 def disallow_spending(request: ApiRequest, endpoint: str, kind: SpenderKind, name: str) -> None:
-    """Take that right away. Open stages that had it by this alone are paused; for staff."""
+    """Remove that right. Open stages that depend on it alone are paused; for staff."""
     rows = EndpointSpender.objects.select_related("endpoint", "project", "user")
     row = rows.filter(endpoint=_found(endpoint), **_holder(kind, name)).first()
     if row is None:

@@ -158,13 +158,13 @@ def list_webhooks(request: ApiRequest, project: str, paging: Query[PageRequest])
 
 @webhooks.post(_LIST, scopes=[Scope.ADMIN], role=Role.MANAGER, status=201, secret=True)
 def create_webhook(request: ApiRequest, project: str, body: WebhookIn) -> WebhookWithSecret:
-    """Have messages sent to an address from now on. The answer has the secret, which is shown this once."""
+    """Send messages to an address from now on. The answer has the secret, which is shown only once."""
     return webhooks_kit.create(_owner(request), body, request.caller.user)
 
 
 @webhooks.get(_ONE, scopes=[Scope.READ], role=Role.MANAGER)
 def get_webhook(request: ApiRequest, project: str, webhook: int) -> WebhookOut:
-    """One webhook, and how its delivery does."""
+    """One webhook, with the state of its delivery."""
     return webhooks_kit.describe_webhook(webhooks_kit.find_webhook(_owner(request), webhook))
 
 
@@ -194,7 +194,7 @@ def activate_webhook(request: ApiRequest, project: str, webhook: int) -> Webhook
 
 @webhooks.post(f"{_ONE}/rotate-secret", scopes=[Scope.ADMIN], role=Role.MANAGER, secret=True)
 def rotate_webhook_secret(request: ApiRequest, project: str, webhook: int) -> WebhookWithSecret:
-    """Make a new secret, shown this once. For a day messages are signed with both."""
+    """Make a new secret, which is shown only once. For a day messages are signed with both."""
     return webhooks_kit.rotate(_owner(request), webhook)
 
 
@@ -226,5 +226,5 @@ def resend_webhook_message(request: ApiRequest, project: str, webhook: int, mess
 
 @webhooks.post(f"{_ONE}/messages/{{message}}/skip", scopes=[Scope.ADMIN], role=Role.MANAGER)
 def skip_webhook_message(request: ApiRequest, project: str, webhook: int, message: str) -> MessageOut:
-    """Give up a message that waits, so that those behind it go on."""
+    """Skip a message that waits, so that later ones are sent."""
     return webhooks_kit.act_on_message(_owner(request), webhook, message, services.skip)

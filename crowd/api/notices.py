@@ -86,7 +86,7 @@ def list_notices(
 
 @notices.post("/notices/read", scopes=[Scope.DECIDE], role=MEMBER)
 def read_notices(request: ApiRequest, body: NoticesToRead = _ALL) -> NoticesRead:
-    """Note that the token's person has read notices of their projects. Others still see them as unread."""
+    """Mark notices of their projects as read by the token's person. Others still see them as unread."""
     return _read(request, selectors.notices_of(request.caller.user), body)
 
 
@@ -115,7 +115,7 @@ def change_notice_mail(request: ApiRequest, project: str, body: NoticeMailChange
 
 @notices.post(f"{_LIST}/read", scopes=[Scope.DECIDE], role=Role.VIEWER)
 def read_project_notices(request: ApiRequest, project: str, body: NoticesToRead = _ALL) -> NoticesRead:
-    """Note that the token's person has read notices of the project. Others still see them as unread."""
+    """Mark notices of the project as read by the token's person. Others still see them as unread."""
     return _read(request, _rows(request), body)
 
 
@@ -127,7 +127,7 @@ def get_notice(request: ApiRequest, project: str, notice: int) -> NoticeOut:
 
 @notices.post(f"{_LIST}/{{int:notice}}/read", scopes=[Scope.DECIDE], role=Role.VIEWER)
 def read_notice(request: ApiRequest, project: str, notice: int) -> NoticeOut:
-    """Note that the token's person has read this notice."""
+    """Mark a notice as read by the token's person."""
     row = _notice(request, notice)
     services.see(user=request.caller.user, notices=[row])
     return _describe(_notice(request, notice))

@@ -178,7 +178,7 @@ def set_study_terms(
 def raise_screen_outs(
     request: ApiRequest, project: str, stage: str, endpoint: str, body: MoreScreenOuts
 ) -> OperationRef:
-    """Let a study that is at the panel pay more screen-outs in all; their money is set aside with it."""
+    """Let a study that is at the panel pay more screen-outs in all; their money is reserved with it."""
     access = stage_access(request)
     here = _here(access, endpoint)
     study = _study(here)

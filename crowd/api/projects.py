@@ -196,7 +196,7 @@ class CopyIn(Body):
 
 @projects.post("/projects/{project}/copies", scopes=[Scope.ADMIN], role=Role.MANAGER, status=201)
 def copy_project(request: ApiRequest, project: str, body: CopyIn) -> ProjectOut:
-    """A project of the caller with drafts of all stages; queries, answers and members stay behind."""
+    """Copy a project with drafts of all stages; queries, answers and members are not copied."""
     if request.caller.token.project_id is not None:
         raise ProblemError(403, "token_bound", "This token opens one project only; a copy is another.")
     access = project_access(request)
@@ -233,7 +233,7 @@ def change_project(request: ApiRequest, project: str, body: ProjectChanges) -> P
 def close_project(request: ApiRequest, project: str, body: ProjectReason = _NO_REASON) -> ProjectOut:
     """Close a project whose stages are drafts or closed. No stage can be made or opened until it is reopened.
 
-    Reading, decisions, filters, releases and evaluations go on.
+    Reading, decisions, filters, releases and evaluations remain possible.
     """
     access = project_access(request)
     row = closing.close_project(project=access.project, actor=access.user, why=body.why)
@@ -439,7 +439,7 @@ def create_invitation(request: ApiRequest, project: str, body: InvitationIn) -> 
 
 @invitations.delete(f"{_INVITATIONS}/{{int:invitation}}", scopes=[Scope.ADMIN], role=Role.OWNER)
 def revoke_invitation(request: ApiRequest, project: str, invitation: int) -> None:
-    """End an invitation. Who accepted it keeps the role."""
+    """Revoke an invitation. People who accepted it keep their role."""
     access = project_access(request)
     rows = memberships.invitations_to(_KIND, access.project.slug)
     if not 0 < invitation <= MOST_ID or not rows.filter(pk=invitation).exists():

@@ -126,7 +126,7 @@ def get_sources(request: ApiRequest, project: str, stage: str) -> StageSources:
 
 @sources.put(_LIST, scopes=[Scope.COLLECT, Scope.PAY], role=Role.MANAGER, spends=True, revised=True)
 def set_sources(request: ApiRequest, project: str, stage: str, body: SourcesIn) -> StageSources:
-    """Set all sources and their quotas. What is published from then on is divided so, also while it runs.
+    """Set all sources and their quotas. New HITs are divided in this way, also while the stage runs.
 
     A source that has published stays in the list; close it to end it.
     """
@@ -177,7 +177,7 @@ def open_source(
 def close_source(
     request: ApiRequest, project: str, stage: str, endpoint: str, body: SourceReason = _NO_REASON
 ) -> StageSources:
-    """Take nothing more from there: its HITs expire, and the others do what it leaves undone.
+    """Close a source: its HITs expire, and the other sources do its unfinished part.
 
     Work that people have begun may still come in, and is paid.
     """

@@ -329,7 +329,7 @@ def close_stage(request: ApiRequest, project: str, stage: str, body: Reason = _N
 
 @stages.post(f"{_ONE}/reopen", scopes=[Scope.COLLECT], role=Role.MANAGER)
 def reopen_stage(request: ApiRequest, project: str, stage: str, body: Reason = _NO_REASON) -> StageOut:
-    """A closed stage back to paused; open it to publish what is still missing."""
+    """Set a closed stage back to paused; open it to publish what is still missing."""
     access = stage_access(request)
     services.reopen_stage(stage=access.stage, actor=access.user, why=body.why)
     return _now(access.stage)
@@ -339,7 +339,7 @@ def reopen_stage(request: ApiRequest, project: str, stage: str, body: Reason = _
     f"{_ONE}/top-up", scopes=[Scope.COLLECT, Scope.PAY], role=Role.MANAGER, spends=True, atomic=False
 )
 def top_up_stage(request: ApiRequest, project: str, stage: str) -> Publication:
-    """Publish what was rejected, removed or ran out, now instead of at the next round."""
+    """Ask again for what was rejected, removed or expired, now instead of at the next round."""
     row = stage_access(request).stage
     if row.status != Status.OPEN:
         raise StageStateError(f"The stage is {row.status}; only an open one is topped up.")

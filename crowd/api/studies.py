@@ -88,7 +88,7 @@ def check_study(request: ApiRequest) -> StudyOut:
 
 @studies.post("/studies/apply", scopes=[Scope.ADMIN, Scope.COLLECT], role=MEMBER, body=_FILE)
 def apply_study(request: ApiRequest) -> StudyOut:
-    """Have the project and its stages be as the file says, all of it or nothing.
+    """Make the project and its stages match the file: all of it or nothing.
 
     A new project is owned by the token's person. Endpoints are those of the installation: a file that makes
     or changes one is refused. A file that adds paid screen-outs to a study at a panel needs the scope `pay`

@@ -239,7 +239,7 @@ def exclude_worker(request: ApiRequest, project: str, worker: int, body: ReasonF
 def readmit_worker(request: ApiRequest, project: str, worker: int, body: ReasonForLog) -> WorkerAccess:
     """Let a worker take work again of every stage that they are excluded from.
 
-    What bars them from single units, such as answering a query that they curated, stays.
+    Exclusions from single units, such as a query that they curated, stay.
     """
     access = project_access(request)
     row = _worker(access, worker)
@@ -253,7 +253,8 @@ def list_matches(
 ) -> Page[MatchOut]:
     """Workers of two marketplaces who have something in common, such as the id at a panel.
 
-    Until a person decides, and after "same", what bars one bars the other; what either did stays as it is.
+    Until a person decides, and after "same", an exclusion of one also excludes the other; what either did
+    stays as it is.
     """
     project_row = project_access(request).project
     rows = _matches(project_row)
@@ -437,7 +438,7 @@ def list_stage_workers(
     paging: Query[PageRequest],
     which: Query[StageWorkerFilter],
 ) -> Page[StageWorker]:
-    """Who took work of a stage, and what became of it."""
+    """Workers of a stage, with the state of their work."""
     row = stage_access(request).stage
     rows = tables.workers_in_state(tables.workers(row), which.state, which.worker)
     page = page_of(rows, paging, key=("pk",), within=(row.pk, which.state, which.worker))
@@ -476,10 +477,10 @@ def readmit_stage_worker(
 def compensate_worker(
     request: ApiRequest, project: str, stage: str, worker: int, body: BonusIn
 ) -> OperationRef:
-    """Pay a worker whose session broke, once in a stage.
+    """Pay a worker whose session failed, once in a stage.
 
-    Who submitted something gets a bonus, others a HIT for them alone, without work. What the marketplace
-    refused can be asked for again: the worker's `compensation` says so.
+    A worker who submitted something gets a bonus, another one a HIT of their own without work. What the
+    marketplace refused can be asked for again: the worker's `compensation` says so.
     """
     access = stage_access(request)
     operation = review.compensate(

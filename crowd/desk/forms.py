@@ -157,7 +157,7 @@ class PanelTermsForm(Form):
         max_value=MOST_SLOTS,
         label="At most so many screen-outs",
         widget=forms.NumberInput(attrs={"size": 8}),
-        help_text="Their money is set aside with the study. The panel pauses the study after the last one.",
+        help_text="Their money is reserved with the study. The panel pauses the study after the last one.",
     )
     pays_in_part = forms.BooleanField(
         required=False,

@@ -2,7 +2,6 @@
 
 import json
 from datetime import datetime
-from decimal import Decimal
 from typing import Any
 
 from django import template
@@ -12,13 +11,12 @@ from django.utils import timezone
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
-from core.money import dollars
+from core.money import dollars, format_amount
 from crowd import counted_work
 from crowd.models import Assignment
 from web import nav
 
 register = template.Library()
-_SYMBOLS = {"USD": "$", "EUR": "€", "GBP": "£"}
 _UNITS = ((86_400, "day"), (3600, "h"), (60, "min"))
 #: After so long a date says more than a number of days.
 _RELATIVE_UNTIL = 14 * 86_400
@@ -27,9 +25,7 @@ _RELATIVE_UNTIL = 14 * 86_400
 @register.filter
 def amount(cents: int, currency: str = "") -> str:
     """Cents with their currency, the installation's unless named: 123456 is "$1,234.56"."""
-    code = currency or settings.MARKETPLACE_CURRENCY
-    number = f"{Decimal(dollars(cents)):,}"
-    return f"{_SYMBOLS[code]}{number}" if code in _SYMBOLS else f"{number} {code}"
+    return format_amount(cents, currency or settings.MARKETPLACE_CURRENCY)
 
 
 @register.filter

@@ -24,7 +24,7 @@ from core.accounts.confirmation import confirmed
 from core.api import tokens
 from core.api.models import ApiToken, Scope
 from core.api.tokens import LONGEST_DAYS, USUAL_DAYS, tokens_for, tokens_of
-from core.money import dollars
+from core.money import format_amount
 from core.origin import Owner
 from core.projects.models import Membership, Project
 from core.projects.selectors import projects_of
@@ -169,7 +169,7 @@ def disallow_spending(request: HttpRequest, *, pk: int) -> HttpResponse:
     def action() -> str:
         count = spenders.disallow_spending(row=row, actor=request.user)
         paused = f" Stages that were paused: {count}." if count else ""
-        return f"{row.project or row.user} may spend from {row.endpoint.label} no more.{paused}"
+        return f"{row.project or row.user} may spend from {row.endpoint.label} any more.{paused}"
 
     return run_action(request, action, SETTINGS)
 
@@ -214,7 +214,7 @@ def check_endpoint(request: HttpRequest, *, endpoint: str) -> HttpResponse:
             ).check()
         except (MarketplaceDownError, MarketplaceRefusedError, ValueError) as error:
             raise CrowdError(f"{row.label}: {error}") from error
-        return f"{row.label} answers; {dollars(balance.available.minor)} {row.currency} can be spent."
+        return f"{row.label} answers; {format_amount(balance.available.minor, row.currency)} can be spent."
 
     return run_action(request, action, SETTINGS)
 

@@ -16,7 +16,7 @@ from django.views.decorators.http import require_POST, require_safe
 from pydantic import ValidationError
 
 from core.jobs.figures import FigureKind
-from core.money import dollars
+from core.money import format_amount
 from crowd.adapters.base import MarketplaceDownError, MarketplaceRefusedError
 from crowd.desk import modelform
 from crowd.desk.access import StageAccess, on_stage
@@ -43,6 +43,7 @@ from crowd.services.sources import close_source, move_work, open_source, pause_s
 from crowd.sources import forget_rows, source_rows, spends_real_money, stage_at, stages_at
 from crowd.study.documents import source_plans, stage_document
 from crowd.study.schema import StageFields
+from metrics.figure import counted
 from web.access import ProjectAccess, Role, on_project
 from web.cache import moment
 from web.forms import read_form, run_action
@@ -152,7 +153,7 @@ def set_all(request: HttpRequest, access: StageAccess) -> HttpResponse:
         except CrowdError as error:
             form.add_error("typed" if isinstance(error, NotArmedError) else "sources", str(error))
         else:
-            messages.success(request, "Saved. What is published from now on is divided so.")
+            messages.success(request, "Saved. New HITs are divided in this way.")
             return redirect(SOURCES, access.project.slug, access.stage.slug)
     return _page(request, access, form, status=422)
 
@@ -236,7 +237,7 @@ def decide(request: HttpRequest, access: ProjectAccess, *, pk: int) -> HttpRespo
 
     def action() -> str:
         persons.decide_match(match=found, verdict=request.POST.get("verdict", ""), actor=access.user)
-        return "Noted. Nothing that either did is changed by it."
+        return "Saved. This changes nothing that either of them did."
 
     return run_action(request, action, "desk:matches", access.project.slug)
 
@@ -404,7 +405,7 @@ def set_terms(request: HttpRequest, access: StageAccess) -> HttpResponse:
         if study is not None and study.external_id:
             slots = read_form(SlotsForm(request.POST))["slots"]
             panel_pay.raise_slots(study, slots=slots, actor=access.user)
-            return f"The panel is told of {slots:,} paid screen-outs; their money is set aside."
+            return f"The panel is told of {counted(slots, 'paid screen-out')}; the money is reserved."
         given = read_form(PanelTermsForm(request.POST))
         panel_pay.set_terms(
             panels.study_of(here),
@@ -443,7 +444,7 @@ def state_amount(request: HttpRequest, access: StageAccess, *, pk: int) -> HttpR
         _refuse_elsewhere(stage_at(access.stage, submission.study.endpoint_id))
         cents = read_form(AmountForm(request.POST))["amount"]
         panel_pay.state_amount(submission, cents=cents, actor=access.user)
-        return f"Booked: {dollars(cents)}."
+        return f"Booked: {format_amount(cents, submission.study.endpoint.currency)}."
 
     return run_action(request, action, "desk:panel", access.project.slug, access.stage.slug)
 

@@ -9,9 +9,10 @@ from typing import Any, cast
 from django import forms
 from pydantic import BaseModel, ValidationError
 
-from core.money import cents, dollars, entered_cents
+from core.money import cents, entered_cents
 from core.projects.models import Project
 from crowd.desk import modelform
+from crowd.desk.quantities import amount
 from crowd.kinds import Listing, StageConfig, StageKind, kind_named, made_listing
 from crowd.models import Endpoint, Stage
 from crowd.rights import usable_endpoints
@@ -185,7 +186,7 @@ class StageForm(RevisedForm, forms.Form):
             del self.fields["budget"]
         elif self.project:
             others, whole = allotted_cents(self.project, without=stage), self.project.budget_cents
-            help_text = f"The other stages have {dollars(others)} of the project's {dollars(whole)}."
+            help_text = f"The other stages have {amount(others)} of the project's {amount(whole)}."
             self.fields["budget"].help_text += f" {help_text}"
         if stage:
             self.shows(stage, (name for name in COLUMNS if budgets or name != "budget_cents"))

@@ -93,7 +93,7 @@ def submissions(request: HttpRequest, access: StageAccess, *, form: str) -> Http
     """Submissions per hour of the last three days."""
     hours = count_hours(standing(access.stage).progress.per_hour, timezone.now())
     rows = [{"hour": f"{hour.at:%Y-%m-%dT%H:%M:%SZ}", "submissions": hour.count} for hour in hours]
-    says = f"{sum(hour.count for hour in hours):,} submissions over {len(hours)} hours."
+    says = f"Submissions over {len(hours)} hours: {sum(hour.count for hour in hours):,}."
     plot = charts.submissions(rows, says=says, signature="submissions-per-hour|time=UTC")
     return chart_files.answer(request, plot, f"{access.stage.slug}-submissions", form)
 
@@ -376,7 +376,7 @@ def expect(request: HttpRequest, access: StageAccess) -> HttpResponse:
         stages.change_stage(
             stage=access.stage, changes=changes, actor=access.user, seen=form.seen, texts_follow=True
         )
-        return "Kept. The hourly pay below comes from it." if minutes else "The guess is taken away."
+        return "Saved. The hourly pay below comes from it." if minutes else "The guess is removed."
 
     try:
         return run_action(request, action, "desk:opening", access.project.slug, access.stage.slug)
@@ -439,9 +439,9 @@ def top_up(request: HttpRequest, access: StageAccess) -> HttpResponse:
         if access.stage.status != Status.OPEN:
             raise FormError(f"The stage is {access.stage.status}; only an open one is topped up.")
         count = publish_pending(access.stage, actor=access.user)
-        return (
-            f"{count} HITs are being published." if count else "Nothing is missing, or the budget is used up."
-        )
+        if not count:
+            return "Nothing is missing, or the budget is used up."
+        return ngettext("%d HIT is being published.", "%d HITs are being published.", count) % count
 
     return run_action(request, action, STAGE, access.project.slug, access.stage.slug)
 

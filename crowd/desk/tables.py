@@ -370,7 +370,9 @@ WORK = Grid(
             "checks", "Checks failed", attrgetter("failed_checks"), by="failed_checks", down=True, number=True
         ),
         Column("newest", "Came in", attrgetter("stored_at"), by="pk", down=True),
-        Column("due", "Approved by itself", attrgetter("auto_approve_at"), by="auto_approve_at", gaps=True),
+        Column(
+            "due", "Approved automatically", attrgetter("auto_approve_at"), by="auto_approve_at", gaps=True
+        ),
     ),
     filters=(
         Choices("state", "Which work to show", WORK_STATES, tabs=True),

@@ -26,6 +26,7 @@ from crowd.kinds import kind_of
 from crowd.models import Assignment, Hit, HitUnit, MarketOperation
 from crowd.selectors.people import say_consents
 from crowd.services import review, stages
+from metrics.figure import counted
 from web.access import ProjectAccess, Role, on_project
 from web.forms import chosen_keys, read_form, run_action
 from web.pages import show, show_table
@@ -210,12 +211,14 @@ def approve_chosen(request: HttpRequest, access: StageAccess) -> HttpResponse:
         for worker, why in outcome.refused[:_TOLD]:
             messages.warning(request, f"Work of {worker} was not approved. {why}")
         if len(outcome.refused) > _TOLD:
-            messages.warning(request, f"{len(outcome.refused) - _TOLD} more were not approved.")
+            messages.warning(request, f"Not approved besides these: {len(outcome.refused) - _TOLD:,}.")
         for worker, what in outcome.undecided[:_TOLD]:
             messages.info(request, f"Work of {worker} was approved. {what}")
         if len(outcome.undecided) > _TOLD:
             more = len(outcome.undecided) - _TOLD
-            messages.info(request, f"Answers of {more} more approved assignments still wait for a reviewer.")
+            messages.info(
+                request, f"Approved besides these, with answers that wait for a reviewer: {more:,}."
+            )
     address = reverse("desk:work", args=[access.project.slug, access.stage.slug])
     filters = request.GET.urlencode()
     return redirect(f"{address}?{filters}" if filters else address)
@@ -372,7 +375,7 @@ def more_places(request: HttpRequest, access: StageAccess, *, number: int) -> Ht
         form = PlacesForm(request.POST)
         places = read_form(form)["places"]
         stages.extend_hit_places(hit=row, places=places, purpose=form.purpose())
-        return f"{places} more places are asked for."
+        return f"{counted(places, 'more place')} asked for."
 
     return run_action(request, action, "desk:hit", access.project.slug, access.stage.slug, number)
 

@@ -17,6 +17,7 @@ from crowd.models import Assignment, Claim, Endpoint, Exclusion, HitUnit, Person
 from crowd.selectors.hits_on_offer import free_hits, units_of_hits
 from crowd.services.arrivals import taken_hits
 from crowd.sources import is_closed, stages_at
+from metrics.figure import counted
 from people.models import Guest, RosterRow
 
 #: Units that are asked about in one statement.
@@ -209,7 +210,7 @@ def describe_blockage(stage: Stage) -> str:
         return ""
     return (
         f"None of the {_people(people.count)} of the study links may do what is left: "
-        f"{sum(lacking.values()):,} responses. {_REMEDY}"
+        f"{counted(sum(lacking.values()), 'response')}. {_REMEDY}"
     )
 
 

@@ -5,12 +5,13 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from math import sqrt
 
+from django.conf import settings
 from django.db.models import Count, F, Q, Sum
 from django.db.models.functions import Coalesce, TruncHour
 from django.utils import timezone
 
 from core.jobs.figures import FigureKind
-from core.money import dollars
+from core.money import format_amount
 from core.projects.models import Project
 from crowd.kinds import kind_of
 from crowd.models import Assignment, Endpoint, Hit, LedgerEntry, Stage, StageSource
@@ -39,9 +40,12 @@ def over_budget(project: Project, *, stage: Stage | None = None, budget_cents: i
     together = others + budget_cents
     if together <= project.budget_cents:
         return ""
+    sums, whole = (
+        format_amount(each, settings.MARKETPLACE_CURRENCY) for each in (together, project.budget_cents)
+    )
     return (
-        f"The stages' budgets are {dollars(together)} together, more than the project's "
-        f"{dollars(project.budget_cents)}, which ends them early. Raise it, or lower theirs."
+        f"The stages' budgets are {sums} together, more than the project's {whole}, which ends the stages "
+        "early. Raise the project's budget, or lower theirs."
     )
 
 
@@ -213,8 +217,8 @@ def alarms(stage: Stage) -> list[Alarm]:
     for within, level in zip(BEFORE_AUTO_APPROVAL, ("now", "soon"), strict=True):
         if count := held.filter(auto_approve_at__lte=now + within).count():
             hours = int(within.total_seconds() // 3600)
-            words = _count(count, "held assignment approves itself", "held assignments approve themselves")
-            found.append(Alarm(level, f"{words} within {hours} hours.", "review"))
+            words = _count(count, "held assignment is", "held assignments are")
+            found.append(Alarm(level, f"{words} approved automatically within {hours} hours.", "review"))
             break
     if count := Assignment.objects.filter(
         stage=stage, state=Assignment.State.QUARANTINED, decided_at=None, submitted_at__isnull=False

@@ -83,8 +83,8 @@ def arrive(
         raise WorkRefusedError(f"The address of this page belongs to another HIT. {_FROM_QUEUE}")
     if known.state == State.QUARANTINED:
         raise WorkRefusedError(
-            "What we know of this assignment does not fit together, so its requester is looking at it. "
-            "You need to do nothing; write to the requester if you hear nothing."
+            "What we know of this assignment is contradictory, so its requester is looking at it. You need "
+            "not do anything; write to the requester if you hear nothing."
         )
     return AssignmentUnits(known, units_of(known))
 

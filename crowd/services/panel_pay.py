@@ -15,7 +15,7 @@ from django.db import transaction
 from django.db.models import Exists, F, OuterRef, Q, QuerySet, Sum
 from django.utils import timezone
 
-from core.money import dollars, reward_fee
+from core.money import format_amount, reward_fee
 from core.projects.models import Event
 from core.projects.services import record
 from core.revisions import ShownValues, mark_of_values
@@ -80,9 +80,8 @@ def set_terms(
     if bool(screen_out_cents) != bool(screen_out_slots):
         raise CrowdError("Paid screen-outs need both, the amount and how many there may be.")
     if screen_out_cents and not 0 < screen_out_cents < stage.reward_cents:
-        raise CrowdError(
-            f"A screen-out is paid less than the reward of {dollars(stage.reward_cents)}, at least a cent."
-        )
+        reward = format_amount(stage.reward_cents, stage.endpoint.currency)
+        raise CrowdError(f"A screen-out is paid at least a cent, and less than the reward of {reward}.")
     codes = {kind: code for kind, code in study.codes.items() if kind != PARTIAL}
     if pays_in_part:
         codes[PARTIAL] = study.codes.get(PARTIAL) or make_code()
@@ -343,7 +342,8 @@ def state_amount(submission: PanelSubmission, *, cents: int, actor: Any) -> None
         if work.paid_cents is not None:
             raise CrowdError("What was paid is booked already.")
         if not 0 < cents < work.hit.reward_cents:
-            raise CrowdError(f"A part is less than the reward of {dollars(work.hit.reward_cents)}.")
+            reward = format_amount(work.hit.reward_cents, work.endpoint.currency)
+            raise CrowdError(f"A part is less than the reward of {reward}.")
         _book_part(work, cents, at=timezone.now())
         record(
             project=stage.project,

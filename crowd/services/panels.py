@@ -20,7 +20,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from core.crypto import seal
-from core.money import dollars
+from core.money import format_amount
 from core.projects.services import record
 from crowd.adapters import registry
 from crowd.adapters.base import Balance, MarketplaceDownError, MarketplaceRefusedError, Panel, PanelRow
@@ -46,6 +46,7 @@ from crowd.services import decisions, panel_pay
 from crowd.services.groups import rules_apart, with_groups
 from crowd.services.publication import MOVE
 from crowd.sources import hits_of
+from metrics.figure import counted
 from people.models import ConsentText
 
 logger = logging.getLogger(__name__)
@@ -125,10 +126,12 @@ def prepare_stage(stage: Stage) -> None:
         raise CrowdError(f"{stage.endpoint.label} does not say what this would cost: {error}") from error
     per_hour = stage.reward_cents * 60 // minutes_of(stage)
     if least is not None and per_hour < least[0]:
+        reward, pay, asked, advised = (
+            format_amount(each, stage.endpoint.currency) for each in (stage.reward_cents, per_hour, *least)
+        )
         raise CrowdError(
-            f"{dollars(stage.reward_cents)} for {minutes_of(stage)} minutes is {dollars(per_hour)} an hour; "
-            f"{stage.endpoint.label} asks for at least {dollars(least[0])} and recommends "
-            f"{dollars(least[1])}."
+            f"{reward} for {counted(minutes_of(stage), 'minute')} is {pay} an hour; "
+            f"{stage.endpoint.label} asks for at least {asked} and recommends {advised}."
         )
     _refuse_screen_outs_over_budget(stage)
 
@@ -160,8 +163,9 @@ def _refuse_screen_outs_over_budget(stage: Stage) -> None:
     cost = panel_pay.screen_out_cost(study)
     left = stage.budget_cents - stage.reserved_cents - stage.spent_cents
     if cost.total > left:
+        costs, rest = (format_amount(each, stage.endpoint.currency) for each in (cost.total, left))
         raise BudgetError(
-            f"Paid screen-outs may cost {dollars(cost.total)}, and {dollars(left)} is left of the budget. "
+            f"Paid screen-outs may cost {costs}, and {rest} is left of the budget. "
             "Raise the budget, or have fewer slots."
         )
 
@@ -638,7 +642,7 @@ def write_to_participants(
     known = PanelSubmission.objects.filter(study=study, participant__in=participants)
     chosen = sorted(set(known.values_list("participant", flat=True)))
     if not chosen:
-        raise CrowdError("Nobody of them came to this study.")
+        raise CrowdError("None of them came to this study.")
     if len(chosen) > MOST:
         raise CrowdError(f"These are {len(chosen)} participants; one message goes to at most {MOST}.")
     stamp = timezone.now().isoformat(timespec="microseconds")

@@ -22,7 +22,7 @@ from django.db.models import QuerySet
 from django.utils import timezone
 
 from core.errors import logged_failure
-from core.money import bonus_fee, dollars
+from core.money import bonus_fee, format_amount
 from core.projects.services import record
 from crowd import budget
 from crowd.adapters import registry
@@ -432,7 +432,8 @@ def _adopt_bonus(endpoint: Endpoint, hit: Hit, paid: BonusPaid, reference: str, 
         .first()
     )
     if assignment is None:
-        found.puzzles.append(f"A bonus of {dollars(paid.amount.minor)} for {paid.submission}: no such work.")
+        bonus = format_amount(paid.amount.minor, paid.amount.currency)
+        found.puzzles.append(f"A bonus of {bonus} for {paid.submission}: no such work.")
         return
     stage = Stage.objects.select_for_update(no_key=True).select_related("project").get(pk=assignment.stage_id)
     digest = hashlib.sha256(f"{endpoint.pk} {paid.submission} {reference}".encode()).hexdigest()

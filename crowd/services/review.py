@@ -10,7 +10,7 @@ from django.db import transaction
 from django.db.models import QuerySet
 from django.utils import timezone
 
-from core.money import bonus_fee, dollars, reward_fee
+from core.money import bonus_fee, format_amount, reward_fee
 from core.projects.models import Project
 from core.projects.services import record
 from crowd.adapters.base import CallRefusal, EarlierSuccess
@@ -158,7 +158,8 @@ def bonus(*, assignment: Assignment, actor: Any, cents: int, reason: str, purpos
         cost=Cost(cents, bonus_fee(assignment.endpoint.fee_profile, bonus_cents=cents)),
         actor=actor,
     )
-    _log(assignment, "bonus.planned", actor, f"{dollars(cents)} for {purpose}: {reason}")
+    amount = format_amount(cents, assignment.endpoint.currency)
+    _log(assignment, "bonus.planned", actor, f"{amount} for {purpose}: {reason}")
     return operation
 
 
@@ -202,9 +203,10 @@ def compensate(*, stage: Stage, worker: Worker, cents: int, reason: str, actor: 
     )
     paid_cents = _compensated_cents(stage, worker, work)
     if paid_cents is not None:
+        paid = format_amount(paid_cents, stage.endpoint.currency)
         raise CrowdError(
-            f"They were compensated in this stage already, with {dollars(paid_cents)}. "
-            "For more, pay a bonus on their work."
+            f"They were compensated in this stage already, with {paid}. "
+            "To pay more, pay a bonus on their work."
         )
     attempt = 1 + _count_refused(stage, worker, work)
     if attempt > _MOST_COMPENSATIONS:

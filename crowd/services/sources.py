@@ -12,6 +12,7 @@ from django.db import transaction
 from django.db.models import Exists, F, Max, OuterRef, QuerySet
 from django.utils import timezone
 
+from core.money import format_amount
 from core.projects.services import record
 from core.revisions import ShownValues, mark_of_values
 from crowd import rights
@@ -22,6 +23,7 @@ from crowd.services.persons import note_marks_of_project
 from crowd.services.publication import MOVE
 from crowd.services.stages import arm_stage, by_key, expire_hit, has_fixed_terms, prepare_source
 from crowd.sources import forget_rows, hits_of, source_rows, stage_at
+from metrics.figure import counted
 
 Status = StageSource.Status
 #: HITs that one round takes from a source because they were on offer for too long.
@@ -99,9 +101,10 @@ def set_sources(
 
 def describe_plan(plan: SourcePlan | StageSource) -> str:
     """A source's quota and terms in words."""
-    quota = f"share {plan.share}" if plan.share else f"at most {plan.most_answers} answers"
-    reward = "" if plan.reward_cents is None else f", reward {plan.reward_cents} cents"
-    return f"{quota}{reward}"
+    quota = f"share {plan.share}" if plan.share else f"at most {counted(plan.most_answers or 0, 'answer')}"
+    if plan.reward_cents is None:
+        return quota
+    return f"{quota}, reward {format_amount(plan.reward_cents, plan.endpoint.currency)}"
 
 
 def _check_plans(stage: Stage, plans: Sequence[SourcePlan]) -> None:

@@ -24,7 +24,7 @@ from django.utils import timezone
 from pydantic import ValidationError as ConfigError
 
 from core.accounts import security
-from core.money import dollars
+from core.money import dollars, format_amount
 from core.projects.models import Project
 from core.projects.services import record, why_read_only
 from core.revisions import ShownColumns
@@ -417,9 +417,11 @@ def open_stage(*, stage: Stage, actor: Any = None, typed_cents: int | None = Non
     kind_of(stage).prepare(stage)
     offer = quote(stage)
     if not offer.affordable:
+        sums, currency = (offer.total_cents, offer.budget_left_cents), stage.endpoint.currency
+        cost, left = (format_amount(each, currency) for each in sums)
         raise BudgetError(
-            f"Publishing costs {dollars(offer.total_cents)}, and {dollars(offer.budget_left_cents)} is left "
-            "of the budget. Raise the budget, or ask fewer people."
+            f"Publishing costs {cost}, and {left} is left of the budget. "
+            "Raise the budget, or ask fewer people."
         )
     with transaction.atomic():
         lock_open_project(stage.project)

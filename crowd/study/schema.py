@@ -484,7 +484,7 @@ class StageFields(Fields):
     )
     auto_approve_after: Annotated[int, Period(0, 30 * _DAY)] = Field(
         default=3 * _DAY,
-        title="Approved by itself after",
+        title="Approved automatically after",
         description="Work that is undecided by then is approved and paid by the marketplace.",
     )
     budget: Annotated[int, Amount()] = Field(

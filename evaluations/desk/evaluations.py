@@ -394,7 +394,7 @@ def cancel(request: HttpRequest, access: ProjectAccess, *, version: str, number:
 
     def action() -> str:
         services.cancel(evaluation=find_evaluation(access, version, number), actor=access.user)
-        return "The evaluation was cancelled. Nothing of it is kept."
+        return "The evaluation was cancelled. No results were kept."
 
     return run_action(request, action, PAGE, access.project.slug, version, number)
 

@@ -50,7 +50,7 @@ class UploadForm(Form):
     direction = forms.ChoiceField(
         choices=[(choice.value, choice.label.capitalize()) for choice in ExternalScores.Direction],
         label="Better values are",
-        help_text="Where lower is better, the sign is turned, so that all metrics point the same way.",
+        help_text="Where lower is better, the sign is reversed, so that all metrics point the same way.",
     )
     column = forms.CharField(
         max_length=200,
@@ -179,6 +179,6 @@ def remove(request: HttpRequest, access: ProjectAccess, *, pk: int) -> HttpRespo
 
     def action() -> str:
         external_scores.remove(scores=scores, actor=access.user)
-        return f"The scores {scores.name} are gone. Finished evaluations keep their values."
+        return f"The scores {scores.name} are removed. Finished evaluations keep their values."
 
     return run_action(request, action, LIST, access.project.slug)

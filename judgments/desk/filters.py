@@ -15,7 +15,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
 
 from core.jobs.models import Job
-from core.money import dollars
+from core.money import format_amount
 from core.revisions import ConflictError
 from crowd.desk import tables
 from crowd.desk.access import StageAccess, on_stage
@@ -278,7 +278,7 @@ def _address_of(recipe: "Recipe") -> dict[str, Any]:
 
 PAGE = "judgments:filters"
 #: What is said while the preview of a large stage is worked out.
-WAIT = "The preview is being worked out; this page shows it in some seconds."
+WAIT = "The preview is being worked out; this page shows it in a few seconds."
 _RUNS, _AGAIN_SECONDS = 10, 3
 
 
@@ -341,7 +341,7 @@ def _look(stage: Stage, recipe: str, form: RecipeForm) -> tuple[filter_runs.Prev
         )
         return found or (None, WAIT)
     except NotMadeError as error:
-        return None, f"The preview could not be worked out: {error}. In a minute it is tried again."
+        return None, f"The preview could not be worked out: {error}. It is tried again in a minute."
 
 
 def _apply_form(recipe: str, found: filter_runs.Preview) -> ApplyForm:
@@ -439,10 +439,9 @@ def top_up(request: HttpRequest, access: StageAccess) -> HttpResponse:
         if count is None:
             return "What is missing is being published. This page says when it is done."
         if not count:
-            return "Nothing was published: the stage's round is just doing it, or the budget is used up."
+            return "Nothing was published: the stage's round is doing it now, or the budget is used up."
         many = "HIT is" if count == 1 else "HITs are"
-        return (
-            f"{count} {many} being published, for at most {dollars(most)} {access.stage.endpoint.currency}."
-        )
+        cost = format_amount(most, access.stage.endpoint.currency)
+        return f"{count} {many} being published, for at most {cost}."
 
     return run_action(request, action, PAGE, access.project.slug, access.stage.slug)

@@ -22,7 +22,7 @@ from annotation.services.steps import in_words
 from core.jobs import services as jobs
 from core.jobs.figures import FigureKind
 from core.jobs.models import OPEN_STATES, Job, JobState
-from core.money import dollars
+from core.money import format_amount
 from core.progress import Progress, silent
 from core.projects.services import record
 from crowd.counted_work import not_counting
@@ -199,7 +199,7 @@ class Preview:
             f"{self.removed_ratings:,} of {_some(self.ratings, 'judgment')}; "
             f"{_some(self.fallen, 'answer falls', 'answers fall')} {wanted}; "
             f"{_some(missing.judgments, 'judgment')} would be missing on {_some(missing.answers, 'answer')}; "
-            f"asking for them costs {dollars(missing.offer.total_cents)} {self.currency}."
+            f"asking for them costs {format_amount(missing.offer.total_cents, self.currency)}."
         )
 
 
@@ -419,7 +419,7 @@ def _supersede(stage: Stage, seen: int | None, actor: Any) -> None:
 def undo(run: FilterRun, reason: str, actor: Any) -> FilterRun:
     """Take a run out of force: all good judgments count again. FilteringError unless it is in force."""
     if not reason.strip():
-        raise FilteringError("Undoing filters needs a reason; it stays in the log.")
+        raise FilteringError("Give a reason for undoing the filters; it stays in the log.")
     with transaction.atomic():
         changed = (
             FilterRun.objects.in_force()
@@ -456,9 +456,9 @@ def top_up(*, stage: Stage, most_cents: int, actor: Any, since: datetime | None 
         raise NothingMissingError("Nothing is missing.")
     cents = offer.total_cents + (_published_since(stage, since) if since else 0)
     if cents > most_cents:
+        now, seen = (format_amount(each, stage.endpoint.currency) for each in (cents, most_cents))
         raise FilteringError(
-            f"It costs {dollars(cents)} by now, more than the {dollars(most_cents)} that you "
-            "saw. Look again, then decide."
+            f"It costs {now} by now, more than the {seen} that you saw. Look again, then decide."
         )
     count = publish_pending(stage, actor=actor)
     record(

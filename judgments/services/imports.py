@@ -92,7 +92,8 @@ class KnownQueries:
                 raise RowRefusedError(
                     "query_id",
                     f"The query with the id {quoted(row.query_id)} is another than {quoted(row.query)}.",
-                    "If this column is no id of a query, map it to nothing: --column query_id= (empty).",
+                    "If this column has no ids of queries, choose “not in the file” for it "
+                    "(on the command line: --column query_id=).",
                 )
             return by_id
         found = None

@@ -25,8 +25,8 @@ from core.jobs import services as jobs
 from core.jobs.errors import PermanentError
 from core.jobs.handlers import JobContext
 from core.jobs.models import Job
-from core.money import dollars
 from marketplace import clock
+from marketplace.amounts import money
 from marketplace.batches import templates
 from marketplace.batches.drafts import store_draft
 from marketplace.batches.publication import PUBLISH, check_funds, effect_of
@@ -38,6 +38,7 @@ from marketplace.notifications import emit_event
 from marketplace.services.activity import note
 from marketplace.services.hits import notice_expiry
 from marketplace.services.holds import LARGE_HIT, LONGEST_LIFE, add_places_locked, lengthen_locked, lock_hit
+from metrics.figure import counted
 
 # Places and time.
 
@@ -144,13 +145,13 @@ def extend_batch(
     if cost.total > cents:
         raise Refusal(
             "InvalidParameterValue",
-            f"It costs {dollars(cost.total)} by now, not {dollars(cents)}. Look at it once more.",
+            f"It costs {money(cost.total)} by now, not {money(cents)}. Look at it once more.",
         )
     if (missing := cost.total - batch.requester.available_cents) > 0:
         raise Refusal(
             "InsufficientFunds",
-            f"This puts {dollars(cost.total)} on hold, and {dollars(batch.requester.available_cents)} is "
-            f"available. Deposit at least {dollars(missing)}, or choose fewer tasks.",
+            f"This puts {money(cost.total)} on hold, and {money(batch.requester.available_cents)} is "
+            f"available. Deposit at least {money(missing)}, or choose fewer tasks.",
         )
     extension = BatchExtension.objects.create(
         batch=batch,
@@ -162,7 +163,8 @@ def extend_batch(
         by=user,
         at=now,
     )
-    told = f"{wish.places} places, {wish.seconds // 3600} hours for {cost.hits} HITs, {dollars(cost.total)}"
+    places, hours = counted(wish.places, "place"), counted(wish.seconds // 3600, "hour")
+    told = f"{places}, {hours} for {counted(cost.hits, 'HIT')}, {money(cost.total)}"
     note(batch.requester_id, "batch.extended", batch.name, told)
     Batch.objects.filter(pk=batch.pk).update(end_mailed_at=None)
     _enqueue(extension)
@@ -269,9 +271,9 @@ def _stop(extension: BatchExtension, refusal: Refusal) -> str:
     why = refusal.message
     if refusal.code == "InsufficientFunds":
         requester = Requester.objects.get(pk=extension.batch.requester_id)
-        available = dollars(requester.available_cents)
+        available = money(requester.available_cents)
         why = f"The account has {available}, which is too little. Deposit and continue."
-    sentence = f"Stopped after task {extension.after:,}: {extension.changed:,} HITs are extended. {why}"
+    sentence = f"Stopped after task {extension.after:,}: extended {counted(extension.changed, 'HIT')}. {why}"
     BatchExtension.objects.filter(pk=extension.pk).update(state=State.STOPPED, error=sentence)
     return sentence
 
@@ -427,7 +429,9 @@ def add_rows(*, draft: Batch) -> Job:
             hosts_of_cells=of_cells,
             end_mailed_at=None,
         )
-        note(batch.requester_id, "batch.rows", batch.name, f"{row.task_count} rows, {dollars(cents)}")
+        note(
+            batch.requester_id, "batch.rows", batch.name, f"{counted(row.task_count, 'row')}, {money(cents)}"
+        )
         # The batch has a job with its own effect already, of when it was published; this is another one.
         effect = f"{effect_of(PUBLISH, batch)}:{row.pk}"
         row.delete()

@@ -14,8 +14,8 @@ from core.jobs import services as jobs
 from core.jobs.errors import PermanentError
 from core.jobs.handlers import JobContext
 from core.jobs.models import Job, JobState
-from core.money import dollars
 from marketplace import clock
+from marketplace.amounts import money
 from marketplace.batches import templates
 from marketplace.batches.properties import Cost, cost, from_stored
 from marketplace.eligibility import normalise
@@ -88,8 +88,8 @@ def check_funds(batch: Batch) -> int:
     if (missing := needed - batch.requester.available_cents) > 0:
         raise Refusal(
             "InsufficientFunds",
-            f"Publishing puts {dollars(needed)} on hold, and {dollars(batch.requester.available_cents)} is "
-            f"available. Deposit at least {dollars(missing)}, or pay for fewer assignments.",
+            f"Publishing puts {money(needed)} on hold, and {money(batch.requester.available_cents)} is "
+            f"available. Deposit at least {money(missing)}, or pay for fewer assignments.",
         )
     return needed
 
@@ -196,8 +196,8 @@ def _stop(batch: Batch, refusal: Refusal) -> str:
     if refusal.code == "InsufficientFunds":
         needed = cost_of(batch, tasks=left).total
         why = (
-            f"The account has {dollars(requester.available_cents)}, and the rest costs {dollars(needed)}. "
-            f"Deposit at least {dollars(max(0, needed - requester.available_cents))} and continue."
+            f"The account has {money(requester.available_cents)}, and the rest costs {money(needed)}. "
+            f"Deposit at least {money(max(0, needed - requester.available_cents))} and continue."
         )
     sentence = f"Stopped after {batch.published_count:,} of {batch.task_count:,} tasks. {why}"
     Batch.objects.filter(pk=batch.pk, state=State.PUBLISHING).update(state=State.FAILED, error=sentence)

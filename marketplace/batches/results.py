@@ -296,7 +296,7 @@ def _as_it_was(holding: Holding, decision: Decision, since: datetime) -> tuple[s
     if by_this_file and decided_at and decided_at >= since:
         return str(holding.state), ""
     if holding.auto_approved:
-        return "already", "It was approved by itself when its time was over."
+        return "already", "It was approved automatically when its time was over."
     remedy = " Tick “also turn rejections into approvals” to approve it." if decision.approves else ""
     return "already", f"It was {holding.state} before." + (remedy if holding.state == State.REJECTED else "")
 

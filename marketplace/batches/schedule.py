@@ -21,7 +21,6 @@ from core.accounts.security import Actor, acting_as
 from core.errors import logged_failure
 from core.jobs import services as jobs
 from core.jobs.errors import PermanentError
-from core.money import dollars
 from core.revisions import ShownColumns
 from marketplace import clock
 from marketplace.amounts import money
@@ -100,8 +99,8 @@ def _end_lines(batch: Batch) -> list[str]:
         "any more, and no worker is at work on one.",
         "",
         f"{tally.answered:,} of {tally.total:,} assignments were answered.",
-        f"{tally.submitted:,} wait for your decision, {tally.approved:,} are approved, "
-        f"{tally.rejected:,} are rejected.",
+        f"Waiting for your decision: {tally.submitted:,}; approved: {tally.approved:,}; rejected: "
+        f"{tally.rejected:,}.",
         f"{money(batch.requester.available_cents)} is available in the account.",
         "",
         "You asked for this e-mail on the page of the batch; no other follows.",
@@ -156,9 +155,7 @@ def set_schedule(
     if publish_at is not None:
         total = publication.check_funds(row)
         if cents != total:
-            raise Refusal(
-                "InvalidParameterValue", f"The total is {dollars(total)}. Type that to schedule it."
-            )
+            raise Refusal("InvalidParameterValue", f"The total is {money(total)}. Type that to schedule it.")
     Batch.objects.filter(pk=row.pk).update(
         publish_at=publish_at, end_at=end_at, scheduled_by=user, schedule_note=""
     )

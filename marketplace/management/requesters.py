@@ -13,6 +13,7 @@ from core.jobs import runner
 from core.jobs.models import Job, JobState
 from core.money import dollars, entered_cents
 from marketplace import clock
+from marketplace.amounts import money
 from marketplace.batches import drafts, publication, results, schedule, templates
 from marketplace.batches.properties import DAY, MINUTE, Properties
 from marketplace.batches.sheets import RESULTS, Sheet
@@ -46,7 +47,9 @@ def add_batches(commands: Any, show: Show) -> None:
     create.add_argument("--assignments", type=int, default=1, metavar="N", help="per task")
     create.add_argument("--minutes", type=int, default=60, help="time allotted per assignment")
     create.add_argument("--days", type=int, default=7, help="until the batch expires")
-    create.add_argument("--approve-after-days", type=int, default=3, help="work is approved by itself then")
+    create.add_argument(
+        "--approve-after-days", type=int, default=3, help="work is approved automatically then"
+    )
     create.add_argument(
         "--hours", metavar="HOURS", help='when HITs can be taken, such as "Mon-Fri 09:00-17:00 Europe/Berlin"'
     )
@@ -215,7 +218,7 @@ def publish_batch(options: Facts) -> Facts:
     batch = _batch(options)
     total = publication.cost_of(batch).total
     if _cents(options["total"]) != total:
-        raise CommandError(f"The total is {dollars(total)}, not {options['total']}. Nothing was published.")
+        raise CommandError(f"The total is {money(total)}, not {options['total']}. Nothing was published.")
     _finish(publication.publish(batch=batch))
     return show_batch(options)
 

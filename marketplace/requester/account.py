@@ -371,7 +371,7 @@ def remove_member(request: HttpRequest, access: RequesterAccess, *, user: int) -
 
     def action() -> str:
         services.remove_member(requester=access.requester, user=member.user, by=access.user)
-        return f"{member.user.get_username()} is no member any more."
+        return f"{member.user.get_username()} is no longer a member."
 
     answer = run_action(request, action, "requester:members", access.requester.customer_id)
     return redirect("site:desk") if member.user == access.user else answer

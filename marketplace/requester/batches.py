@@ -44,6 +44,7 @@ from marketplace.requester.batchforms import (
 from marketplace.selectors import hit_status
 from marketplace.services.members import Action
 from marketplace.site.lookup import settle_overdue
+from metrics.figure import counted
 from people.selectors import links_to
 from web.tables import Choices, Column, Grid, GridRequest, Rows, Words
 
@@ -145,7 +146,7 @@ def new(request: HttpRequest, access: RequesterAccess) -> HttpResponse:
         initial={"template": request.GET.get("template", "")},
     )
     if posted and form.is_valid() and (batch := _draft(form, access)):
-        messages.success(request, f"{batch.task_count:,} tasks were read. Nothing is published yet.")
+        messages.success(request, f"{counted(batch.task_count, 'task')} read. Nothing is published yet.")
         return redirect("requester:batch", access.requester.customer_id, batch.number)
     any_template = access.requester.templates.exists()
     status = 422 if form.errors else 200
@@ -404,7 +405,7 @@ def cancel(request: HttpRequest, access: RequesterAccess, *, number: int) -> Htt
 def delete(request: HttpRequest, access: RequesterAccess, *, number: int) -> HttpResponse:
     """Throw a draft away."""
     batch = own(access, number)
-    if _act(request, lambda: drafts.delete(batch=batch), "The draft is gone."):
+    if _act(request, lambda: drafts.delete(batch=batch), "The draft is deleted."):
         return redirect("requester:batches", access.requester.customer_id)
     return redirect("requester:batch", access.requester.customer_id, number)
 
@@ -470,7 +471,7 @@ def upload(request: HttpRequest, access: RequesterAccess, *, number: int) -> Htt
     posted = request.method == "POST"
     form = ReviewForm(request.POST if posted else None, request.FILES if posted else None, label_suffix="")
     if posted and form.is_valid() and (job := _start(form, batch)):
-        messages.success(request, f"{len(job.payload['decisions']):,} decisions were read.")
+        messages.success(request, f"{counted(len(job.payload['decisions']), 'decision')} read.")
         return redirect("requester:batch_review_report", access.requester.customer_id, number, job.pk)
     before = Job.objects.filter(effect__startswith=f"{results.REVIEW}:{batch.pk}:").order_by("-pk")
     return show(
@@ -522,7 +523,7 @@ def approve_waiting(request: HttpRequest, access: RequesterAccess, *, number: in
     given = form.cleaned_data
     decisions = results.decisions_on_all_waiting(batch, seen=given["seen"])
     if not decisions:
-        messages.info(request, "Nothing waits for a decision any more.")
+        messages.info(request, "Nothing waits for a decision now.")
         return redirect("requester:batch", access.requester.customer_id, number)
     job = results.start_decisions(
         batch=batch,

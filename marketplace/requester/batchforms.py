@@ -13,6 +13,7 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from core.money import AmountError, dollars, entered_cents
+from marketplace.amounts import money
 from marketplace.batches import properties as limits
 from marketplace.batches.extensions import Wish, parse_ordinals
 from marketplace.batches.properties import DAY, HOUR, MINUTE, Properties, from_stored
@@ -178,7 +179,7 @@ class PropertiesForm(RevisedForm, forms.Form):
     auto_approval = DurationField(
         least=0,
         most=limits.MAX_AUTO_APPROVAL_S,
-        label="Work is approved by itself after",
+        label="Work is approved automatically after",
         help_text="If you have not decided before. 0 pays at once.",
     )
     locations = forms.CharField(
@@ -252,7 +253,7 @@ class PropertiesForm(RevisedForm, forms.Form):
         """At most what the protocol takes."""
         reward = int(self.cleaned_data["reward"])
         if reward > limits.MAX_REWARD_CENTS:
-            raise forms.ValidationError(f"At most {dollars(limits.MAX_REWARD_CENTS)}.")
+            raise forms.ValidationError(f"At most {money(limits.MAX_REWARD_CENTS)}.")
         return reward
 
     def clean_locations(self) -> list[dict[str, str]]:
@@ -522,7 +523,7 @@ class ExtendForm(forms.Form):
         """Whether the total was typed; a wrong one is an error, and none asks to be shown the cost."""
         amount = self.cleaned_data["amount"]
         if amount is not None and amount != total:
-            self.add_error("amount", f"The total is {dollars(total)}, not {dollars(amount)}.")
+            self.add_error("amount", f"The total is {money(total)}, not {money(amount)}.")
         return bool(amount == total)
 
 
@@ -638,7 +639,7 @@ class PublishForm(forms.Form):
         """It must be the total."""
         amount = int(self.cleaned_data["amount"])
         if amount != self._total:
-            raise forms.ValidationError(f"The total is {dollars(self._total)}, not {dollars(amount)}.")
+            raise forms.ValidationError(f"The total is {money(self._total)}, not {money(amount)}.")
         return amount
 
 

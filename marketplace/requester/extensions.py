@@ -5,6 +5,7 @@ from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect
 from django.urls import reverse
+from django.utils.translation import ngettext
 from django.views.decorators.http import require_http_methods, require_POST
 
 from core.errors import ActionError
@@ -18,6 +19,7 @@ from marketplace.requester.access import RequesterAccess, for_requester, on_requ
 from marketplace.requester.batches import PLACE, own
 from marketplace.requester.batchforms import ExtendForm, HoursForm, RowsForm, ScheduleForm
 from marketplace.services.members import Action
+from metrics.figure import counted
 from web.forms import run_action
 
 
@@ -39,7 +41,7 @@ def rows(request: HttpRequest, access: RequesterAccess, *, number: int) -> HttpR
     posted = request.method == "POST"
     form = RowsForm(request.POST if posted else None, request.FILES if posted else None, label_suffix="")
     if posted and form.is_valid() and (draft := _addition(form, access, batch)):
-        messages.success(request, f"{draft.task_count:,} rows were read. Nothing is added yet.")
+        messages.success(request, f"{counted(draft.task_count, 'row')} read. Nothing is added yet.")
         return redirect("requester:batch", access.requester.customer_id, draft.number)
     return show(
         request,
@@ -83,7 +85,10 @@ def extend(request: HttpRequest, access: RequesterAccess, *, number: int) -> Htt
     if posted and form.is_valid():
         cost = extensions.cost_of_extension(batch, form.wish(), clock.now())
         if form.confirms(cost.total) and _extend(form, access, batch):
-            messages.success(request, f"{cost.hits:,} HITs are being extended.")
+            messages.success(
+                request,
+                ngettext("%d HIT is being extended.", "%d HITs are being extended.", cost.hits) % cost.hits,
+            )
             return redirect("requester:batch", access.requester.customer_id, number)
     return show(
         request,

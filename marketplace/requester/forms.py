@@ -195,9 +195,7 @@ class MorePlacesForm(OnceForm):
 class ApproveForm(Form):
     """An approval; words for the worker may go with it."""
 
-    feedback = TextField(
-        most=FEEDBACK_MOST, rows=2, required=False, label="Words for the worker, if you like"
-    )
+    feedback = TextField(most=FEEDBACK_MOST, rows=2, required=False, label="Note for the worker (optional)")
 
 
 class RejectForm(Form):

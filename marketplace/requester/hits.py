@@ -202,7 +202,7 @@ def reviewing(request: HttpRequest, access: RequesterAccess, *, hit_id: str) -> 
     def action(row: HIT) -> str:
         marked = "revert" not in request.POST
         hits.set_reviewing(hit=row, reviewing=marked, now=clock.now())
-        return "Marked as being reviewed." if marked else "The mark is taken away."
+        return "Marked as being reviewed." if marked else "The mark is removed."
 
     return _act(request, access, hit_id, action)
 

@@ -136,8 +136,8 @@ def needs(requester: Requester, now: datetime) -> list[Need]:
         Holding.objects.filter(
             requester=requester, state=Holding.State.SUBMITTED, auto_approve_at__lte=now + SOON
         ).count(),
-        "1 answer is approved by itself within a day unless you decide.",
-        "{} answers are approved by themselves within a day unless you decide.",
+        "1 answer is approved automatically within a day unless you decide.",
+        "{} answers are approved automatically within a day unless you decide.",
         "review_table",
         urgent=True,
     )

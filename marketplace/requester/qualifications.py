@@ -68,14 +68,14 @@ class TypeForm(RevisedForm, Form):
     keywords = forms.CharField(max_length=1000, required=False, widget=forms.TextInput(attrs={"dir": "auto"}))
     status = forms.ChoiceField(
         choices=[(each.value, each.label) for each in QualificationType.Status],
-        help_text="An inactive one can be neither asked for nor given; who holds it keeps it.",
+        help_text="An inactive one can be neither asked for nor given; its holders keep it.",
     )
     way = forms.ChoiceField(
         label="How workers get it",
         widget=forms.RadioSelect,
         choices=[
             ("asked", "I give it, or decide when a worker asks"),
-            ("everybody", "Everybody gets it who asks"),
+            ("everybody", "Everyone who asks gets it"),
             ("test", "By a test"),
         ],
         initial="asked",
@@ -490,7 +490,7 @@ def revoke(request: HttpRequest, access: RequesterAccess, *, kind: str) -> HttpR
         holders = selectors.holders(row, status="Granted", words="").filter(worker__worker_id__in=ids)
         taken = [each.worker for each in holders]
         if not taken:
-            raise Refusal("InvalidParameterValue", "Choose who is to lose it: tick holders in the table.")
+            raise Refusal("InvalidParameterValue", "Choose holders first: tick them in the table.")
         for worker in taken:
             qualifications.revoke(qualification_type=row, worker=worker, reason=reason)
         return f"Taken back from {len(taken)} worker{'s' if len(taken) > 1 else ''}."

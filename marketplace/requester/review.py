@@ -437,4 +437,4 @@ def _tell(request: HttpRequest, outcome: Outcome, *, rejecting: bool = False) ->
     for worker, why in outcome.refused[:_TOLD]:
         messages.warning(request, f"Work of {worker} was not {words}. {why}")
     if len(outcome.refused) > _TOLD:
-        messages.warning(request, f"{len(outcome.refused) - _TOLD} more were not {words}.")
+        messages.warning(request, f"Not {words} besides these: {len(outcome.refused) - _TOLD:,}.")

@@ -71,7 +71,7 @@ WAITING = Grid(
         Column("worker", "Worker", lambda row: row.worker_id, by="worker_id"),
         Column("waiting", "To review", lambda row: row.answered, by="answered", down=True, number=True),
         Column("seconds", "Median time", lambda row: row.median_seconds, number=True),
-        Column("due", "Next is approved by itself", lambda row: row.due, by="due"),
+        Column("due", "Next is approved automatically", lambda row: row.due, by="due"),
     ),
     filters=(Words("q", "Worker id"),),
     order="due",
@@ -111,7 +111,7 @@ def workers(requester: Requester, *, state: str, words: str, now: datetime) -> Q
 
 
 def waiting(requester: Requester, *, words: str, now: datetime) -> QuerySet[Worker]:
-    """Workers with work to review: how much (as `answered`), and when the next is approved by itself."""
+    """Workers with work to review: how much (as `answered`), and when the next is approved automatically."""
     rows = Worker.objects.filter(_mine(requester, now) & Q(holdings__state=State.SUBMITTED))
     if words:
         rows = rows.filter(worker_id__icontains=words)

@@ -169,7 +169,7 @@ def delete(request: HttpRequest, access: RequesterAccess, *, pk: int) -> HttpRes
     """Throw a template away; batches keep what they were made of."""
     found = _own(access, pk)
     found.delete()
-    messages.success(request, "The template is gone. Batches that were made of it keep their pages.")
+    messages.success(request, "The template is deleted. Batches that were made of it keep their pages.")
     return redirect("requester:templates", access.requester.customer_id)
 
 

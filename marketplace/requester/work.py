@@ -302,10 +302,10 @@ GRID = Grid(
         Column("seconds", "Took", seconds, number=True),
         Column("accepted", "Accepted", lambda row: row.accepted_at, on_page=False),
         Column("submitted", "Submitted", lambda row: row.submitted_at, by="submitted_at", down=True),
-        Column("due", "Approved by itself", lambda row: row.auto_approve_at, by="auto_approve_at"),
+        Column("due", "Approved automatically", lambda row: row.auto_approve_at, by="auto_approve_at"),
         Column("approved", "Approved", lambda row: row.approved_at, on_page=False),
         Column("rejected", "Rejected", lambda row: row.rejected_at, on_page=False),
-        Column("by_itself", "Approved by itself", lambda row: row.auto_approved, on_page=False),
+        Column("by_itself", "Approved automatically", lambda row: row.auto_approved, on_page=False),
         Column("feedback", "Feedback", lambda row: row.feedback, on_page=False),
         Column(
             "reward",
@@ -334,7 +334,7 @@ WAITING_HITS = Grid(
         Column("waiting", "To review", lambda row: row.submitted, by="submitted", down=True, number=True),
         Column("approved", "Approved", lambda row: row.approved, by="approved", down=True, number=True),
         Column("rejected", "Rejected", lambda row: row.rejected, by="rejected", down=True, number=True),
-        Column("due", "Next is approved by itself", lambda row: getattr(row, "due", None)),
+        Column("due", "Next is approved automatically", lambda row: getattr(row, "due", None)),
         Column("made", "Made", lambda row: row.created_at, by="pk"),
     ),
     filters=(

@@ -18,6 +18,7 @@ from core.files.reading import reading_lines
 from core.jobs.models import JobState
 from core.money import dollars
 from marketplace import clock, models, workerfiles
+from marketplace.amounts import money
 from marketplace.batches.sheets import ACCEPTED, ENCODINGS, Sheet
 from marketplace.errors import Refusal
 from marketplace.requester import selectors
@@ -149,7 +150,7 @@ def unblock(request: HttpRequest, access: RequesterAccess, *, worker_id: str) ->
 
     def action(whose: models.Worker) -> str:
         people.unblock(requester=access.requester, worker=whose)
-        return "Not blocked any more."
+        return "Unblocked."
 
     return _act(request, access, worker_id, action)
 
@@ -183,7 +184,7 @@ def message(request: HttpRequest, access: RequesterAccess) -> HttpResponse:
     form = MessageForm(request.POST if posted else None)
     problem = ""
     if not asked:
-        problem = "Choose to whom first: tick workers in the table, or open one of them."
+        problem = "Choose recipients first: tick workers in the table, or open one of them."
     elif len(asked) > MOST_NOTIFIED:
         problem = f"One message goes to at most {MOST_NOTIFIED} workers; {len(asked)} are chosen."
     if posted and not problem and form.is_valid():
@@ -210,7 +211,8 @@ def _send(
                 requester=access.requester, worker_ids=asked, subject=given["subject"], body=given["body"]
             )
             if len(failures) == len(asked):
-                raise Refusal("InvalidParameterValue", "Nobody got it. " + next(iter(failures.values())))
+                why = next(iter(failures.values()))
+                raise Refusal("InvalidParameterValue", f"It was not sent to anyone. {why}")
         sent = len(asked) - len(failures)
         left = f" {len(failures)} did not get it: they never worked for you." if failures else ""
         return f"Sent to {sent} worker{'s' if sent != 1 else ''}.{left}"
@@ -242,7 +244,7 @@ class FormerIdsForm(forms.Form):
 
     file = forms.FileField(
         label="Table",
-        help_text="CSV or a workbook with the column worker_id, and if you like block (a reason), "
+        help_text="CSV or a workbook with the column worker_id, and optionally block (a reason), "
         "qualification (its name or id), value, bonus (an amount) and reason.",
     )
 
@@ -324,7 +326,7 @@ def _bring_in(request: HttpRequest, access: RequesterAccess, form: FormerIdsForm
         form.add_error("file", refusal.message)
         return None
     read_as = " ".join(reading_lines(made.reading.as_json()))
-    messages.success(request, f"{made.rows:,} ids are read; {made.new:,} records are new. {read_as}")
+    messages.success(request, f"Ids read: {made.rows:,}. New records: {made.new:,}. {read_as}")
     return redirect("requester:former_ids", access.requester.customer_id)
 
 
@@ -534,7 +536,7 @@ def confirm_file(request: HttpRequest, access: RequesterAccess, *, number: int) 
     if row.kind == models.WorkerFile.Kind.BONUSES and row.state == State.DRAFT:
         form = TotalForm(request.POST)
         if form.is_valid() and form.cleaned_data["amount"] != row.cents + row.fee_cents:
-            form.add_error("amount", f"The total is {dollars(row.cents + row.fee_cents)}.")
+            form.add_error("amount", f"The total is {money(row.cents + row.fee_cents)}.")
         if not form.is_valid():
             return _page(request, access, row, form=form)
         cents = read_form(form)["amount"]
@@ -554,7 +556,7 @@ def withdraw_file(request: HttpRequest, access: RequesterAccess, *, number: int)
 
     def action() -> str:
         workerfiles.withdraw(file=row)
-        return "The file is gone. Nothing of it was done."
+        return "The file is discarded. None of it was done."
 
     listing = reverse("requester:bonus_files", args=[access.requester.customer_id])
     return run_action(request, action, listing, other=_file_address(access, number))

@@ -34,9 +34,9 @@ from core.accounts.models import PasswordLetter
 from core.crypto import seal, unseal
 from core.jobs.errors import PermanentError
 from core.jobs.services import enqueue
-from core.money import dollars
 from core.notices.letters import one_line
 from marketplace import clock
+from marketplace.amounts import money
 from marketplace.eligibility import verdicts
 from marketplace.errors import Refusal
 from marketplace.models import HIT, Bonus, Contact, HITType, Holding, Message, Worker
@@ -82,7 +82,7 @@ def ask_to_confirm(*, worker: Worker, email: str, base: str) -> Contact:
         if row.email and row.email == email:
             raise Refusal("SameAddress", "This address is confirmed already.")
         if row.waiting_since is not None and row.waiting_since > now - PAUSE:
-            raise Refusal("TooSoon", "A letter went out a moment ago. Wait a minute, then try again.")
+            raise Refusal("TooSoon", "An e-mail was sent a moment ago. Wait a minute, then try again.")
         row.waiting_email, row.waiting_since = email, now
         row.save(update_fields=["waiting_email", "waiting_since"])
         enqueue(kind=CONFIRM, payload={"contact": row.pk, "base": base})
@@ -367,7 +367,7 @@ def digest_of(row: Contact, *, now: datetime) -> Digest:
         count=Count("pk"), cents=Sum("paid_cents")
     )
     if approved["count"]:
-        cents = dollars(approved["cents"] or 0)
+        cents = money(approved["cents"] or 0)
         found.add("Approved:", [f"{approved['count']} of your HITs, {cents} in all"])
     rejected = mine.filter(rejected_at__gt=since, rejected_at__lte=now).select_related("hit__hit_type")
     found.add(
@@ -380,7 +380,7 @@ def digest_of(row: Contact, *, now: datetime) -> Digest:
     bonuses = Bonus.objects.filter(worker=worker, granted_at__gt=since, granted_at__lte=now)
     found.add(
         "Bonuses:",
-        [f"{dollars(each.cents)}: {one_line(each.reason)[:300]}" for each in bonuses.order_by("pk")[:_LINES]],
+        [f"{money(each.cents)}: {one_line(each.reason)[:300]}" for each in bonuses.order_by("pk")[:_LINES]],
     )
     messages = Message.objects.filter(worker=worker, sent_at__gt=since, sent_at__lte=now)
     zone = zone_of(worker)
@@ -414,7 +414,7 @@ def _new_work(worker: Worker, since: datetime, now: datetime) -> list[str]:
     open_to = [kinds[pk] for pk in counts if judged[pk].accept]
     return [
         f"{one_line(each.title)[:100]} ({one_line(each.requester.name)}): {_count_hits(counts[each.pk])}, "
-        f"{dollars(each.reward_cents)} each\n  {_origin()}{reverse('site:preview', args=[each.group_id])}"
+        f"{money(each.reward_cents)} each\n  {_origin()}{reverse('site:preview', args=[each.group_id])}"
         for each in open_to[:_LINES]
     ]
 

@@ -31,6 +31,7 @@ from marketplace.models import (
 )
 from marketplace.services import review
 from marketplace.services.activity import note
+from metrics.figure import counted
 
 Kind = FormerIdRecord.Kind
 ID = re.compile(r"A[A-Z0-9]{5,30}")
@@ -81,7 +82,12 @@ def bring_in(*, requester: Requester, sheet: Sheet) -> FileOutcome:
         outcome.same += len(records) - made
         former_ids |= {record.former_id for record in records}
     outcome.reading = sheet.reading(columns, RowCounts(outcome.rows, used=outcome.rows))
-    note(requester.pk, "former_ids.file", sheet.name[:120], f"{outcome.rows} ids, {outcome.new} new records")
+    note(
+        requester.pk,
+        "former_ids.file",
+        sheet.name[:120],
+        f"{counted(outcome.rows, 'id')}, {counted(outcome.new, 'new record')}",
+    )
     for claim in FormerIdClaim.objects.filter(accepted=True).select_related("worker").order_by("pk"):
         if claim.former_id in former_ids:
             apply_records(claim)

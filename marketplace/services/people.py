@@ -11,8 +11,9 @@ from django.db import IntegrityError, transaction
 from django.db.models import F, Q
 
 from core.accounts import security
-from core.money import FEE_PROFILES, dollars
+from core.money import FEE_PROFILES
 from marketplace import clock, ids, ledger, models
+from marketplace.amounts import money
 from marketplace.errors import Refusal
 from marketplace.ledger import Kind, Movement
 from marketplace.services import accesskeys
@@ -81,7 +82,7 @@ def deposit(
     `by` is who books it in a browser; real money is booked by staff alone.
     """
     if not 0 < cents <= MOST_CENTS:
-        raise Refusal("InvalidParameterValue", f"A deposit is between one cent and {dollars(MOST_CENTS)}.")
+        raise Refusal("InvalidParameterValue", f"A deposit is between one cent and {money(MOST_CENTS)}.")
     if len(reference) > 120 or len(note) > 500:
         raise Refusal(
             "InvalidParameterValue", "A reference has at most 120 characters and a note at most 500."
@@ -109,7 +110,7 @@ def deposit(
                 models.Requester.objects.filter(pk=requester.pk, currency="").update(
                     currency=settings.MARKETPLACE_CURRENCY
                 )
-            note_activity(requester.pk, "money.deposited", reference, dollars(cents))
+            note_activity(requester.pk, "money.deposited", reference, money(cents))
     except IntegrityError:
         booked = models.Deposit.objects.filter(once=once).first()
         if booked is None:
@@ -300,7 +301,7 @@ def notify_workers(
         models.FormerIdRecord.objects.filter(
             requester=requester, former_id__in=set(worker_ids) - found.keys()
         ).values_list("former_id", flat=True),
-        "This is an id of MTurk, and nobody here has stated it yet.",
+        "This is an id of MTurk, and no worker here has stated it yet.",
     )
     known = set(
         models.Holding.objects.filter(

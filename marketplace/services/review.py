@@ -6,10 +6,10 @@ from datetime import datetime, timedelta
 from django.db import transaction
 from django.db.models import F
 
-from core import money
 from core.composed_queries import ComposedQuery, ComposedUpdate
-from core.money import dollars
+from core.money import bonus_fee
 from marketplace import ledger
+from marketplace.amounts import money
 from marketplace.errors import ParameterRefusal, Refusal
 from marketplace.ledger import Kind, Movement
 from marketplace.models import HIT, Bonus, Holding, Requester, Worker
@@ -193,7 +193,7 @@ def send_bonus(*, holding: Holding, worker_id: str, cents: int, reason: str, now
     if holding.unpaid:
         raise Refusal("InvalidAssignmentState", NO_MONEY)
     requester: Requester = holding.hit.requester
-    fee_cents = money.bonus_fee(requester.fee_profile, bonus_cents=cents)
+    fee_cents = bonus_fee(requester.fee_profile, bonus_cents=cents)
     bonus = Bonus.objects.create(
         requester=requester,
         holding=holding,
@@ -213,7 +213,7 @@ def send_bonus(*, holding: Holding, worker_id: str, cents: int, reason: str, now
         ],
         at=now,
     )
-    note(requester.pk, "bonus.paid", holding.assignment_id, f"{dollars(cents)} to {worker_id}")
+    note(requester.pk, "bonus.paid", holding.assignment_id, f"{money(cents)} to {worker_id}")
     return bonus
 
 

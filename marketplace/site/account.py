@@ -236,7 +236,7 @@ def email(request: HttpRequest, worker: Worker) -> HttpResponse:
         except Refusal as refusal:
             form.add_error("email", refusal.message)
         else:
-            messages.success(request, f"Open the link in the e-mail to {address}: then it counts.")
+            messages.success(request, f"Open the link in the e-mail to {address} to confirm it.")
             return redirect("site:email")
     return page(
         request,

@@ -109,7 +109,7 @@ class SignUpForm(PlaceFields, UserCreationForm[User]):
 
     password1, password2 = new_password_fields("Password")
     email = AddressField(
-        label="E-mail address, if you like",
+        label="E-mail address (optional)",
         required=False,
         help_text="For a new password if you forget yours. Requesters never see it.",
     )

@@ -117,7 +117,7 @@ def _save(request: HttpRequest, worker: Worker, form: PayeeForm) -> bool:
         form.add_error(None, refusal.message)
         return False
     if change.waiting:
-        messages.success(request, f"Open the link in the e-mail to {change.sent_to}: then it counts.")
+        messages.success(request, f"Open the link in the e-mail to {change.sent_to} to confirm the change.")
     else:
         messages.success(request, "It is kept.")
     return True

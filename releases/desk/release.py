@@ -187,7 +187,7 @@ def cancel(request: HttpRequest, access: ProjectAccess, *, version: str) -> Http
             release=find_release(access, version), why="It was cancelled.", actor=access.user
         ):
             raise FormError("The build is over already.")
-        return "The build was cancelled. Nothing of it is kept."
+        return "The build was cancelled. No files were kept."
 
     return run_action(request, action, PAGE, access.project.slug, version)
 

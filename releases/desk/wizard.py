@@ -438,7 +438,7 @@ def decide(request: HttpRequest, access: ProjectAccess) -> HttpResponse:
         else:
             raise FormError("Choose what is to happen to them.")
         if not done:
-            raise FormError("Nothing has changed: none of them can be decided so.")
+            raise FormError("Nothing has changed: this decision fits none of them.")
         is_open = "" if words != "open again" else "is " if done == 1 else "are "
         return f"{done:,} finding{'' if done == 1 else 's'} {is_open}{words}."
 

@@ -199,7 +199,7 @@ def test_an_offer_is_declined_or_withdrawn_and_to_members_only(project, owner):
         memberships.answer_offer(pk=offer.pk, user=answerer, yes=False)
         with pytest.raises(MembershipError):
             memberships.answer_offer(pk=offer.pk, user=heir, yes=True)
-    with pytest.raises(MembershipError, match="Owners offer"):
+    with pytest.raises(MembershipError, match="Only owners can offer"):
         memberships.offer_ownership(kind="project", target="reading", taker=owner, by=heir)
 
 

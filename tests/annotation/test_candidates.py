@@ -356,7 +356,7 @@ def test_the_command_says_what_it_did(tmp_path):
     output = StringIO()
     call_command("candidates", corpus.project.slug, "--ranker", "bm25", stdout=output)
     assert output.getvalue() == (
-        "0 queries got candidates.\nNothing is found for 1 queries; import passages for them.\n"
+        "Queries that got candidates: 0.\nQueries for which nothing is found: 1. Import passages for them.\n"
     )
 
 

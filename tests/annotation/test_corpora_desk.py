@@ -194,7 +194,7 @@ def test_building_twice_at_once_is_one_job(manager, project, tmp_path):
     make_corpus(tmp_path, "Cats.", project=project, slug="pets", index=False)
     first, second = (manager.post(at("corpus_index", "pets")) for _ in range(2))
     assert first.url == second.url and Job.objects.count() == 1
-    assert "Something is being done with this corpus" in manager.get(at("corpus", "pets")).content.decode()
+    assert "A job is working on this corpus" in manager.get(at("corpus", "pets")).content.decode()
 
 
 def test_a_corpus_is_removed_when_its_name_is_typed(manager, project, tmp_path):
@@ -211,7 +211,7 @@ def test_nothing_is_removed_while_something_is_done(manager, project, tmp_path):
     make_corpus(tmp_path, "Cats.", project=project, slug="pets", index=False)
     manager.post(at("corpus_index", "pets"))
     answer = manager.post(at("corpus_remove", "pets"), {"name": "pets"}, follow=True)
-    assert "Wait, or cancel that first" in answer.content.decode()
+    assert "Wait until it is done, or cancel it first" in answer.content.decode()
     cancel(job_id=Job.objects.get().pk)
     assert done(manager.post(at("corpus_remove", "pets"), {"name": "pets"})).state == "done"
 

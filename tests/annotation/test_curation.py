@@ -321,7 +321,9 @@ def test_marked_words_become_spans_of_their_passage(marking, query):
 
 def test_words_that_do_not_stand_in_the_passage_are_an_error_beside_their_field(marking, query):
     answer = send(visitor(marking, unit_of(query)), unit_of(query), passage_1="on", highlight_1="90 °C")
-    assert "“\u206890 °C\u2069” does not stand in passage 1 like this. Copy its exact words." in text(answer)
+    assert "“\u206890 °C\u2069” does not occur in passage 1 in this form. Copy its exact words." in text(
+        answer
+    )
     assert 'id="u1-highlight_1-error"' in answer.content.decode()
 
 

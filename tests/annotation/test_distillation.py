@@ -150,7 +150,7 @@ def test_entities_are_lines_that_stand_in_the_answer(subtests):
             rosa = visitor(stage, query)
             ticket = rosa.ticket()
             refused = send(rosa, query, ticket=ticket, text="Rome, not Milan; Rome.", entities="Paris")
-            assert "“\u2068Paris\u2069” does not stand in your answer like this." in words(refused)
+            assert "“\u2068Paris\u2069” does not occur in your answer in this form." in words(refused)
             send(rosa, query, ticket=ticket, text="Rome, not Milan; Rome.", entities="Milan\n\n Rome\nRome")
             assert Answer.objects.get().entities == [
                 {"start": 0, "end": 4, "text": "Rome"},

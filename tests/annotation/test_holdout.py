@@ -194,7 +194,7 @@ def test_a_stage_can_hold_people_out_by_itself(owner):
 
 def test_the_command_draws_and_says_how_many(stage, query, capsys):
     call_command("hold-out", stage.project.slug, "--people", "2", "--seed", "1")
-    assert "Held out 2 of each of 1 queries; 0 have too few answers." in capsys.readouterr().out
+    assert "Held out 2 per query. Queries: 1; with too few answers: 0." in capsys.readouterr().out
     assert HeldOutWorker.objects.count() == 2
 
 

@@ -104,7 +104,7 @@ def test_the_command_says_it(project):
         select(stage, query, *keys(query, *ranks))
     output = StringIO()
     call_command("candidates", project.slug, "--recall", stdout=output)
-    assert "Of 2 queries editors chose 3 passages above the cut, and 1 of those drawn" in output.getvalue()
+    assert "Queries: 2. Editors chose 3 passages above the cut, and 1 of those drawn" in output.getvalue()
     assert "Estimated recall of what is shown: 0.231" in output.getvalue()
     output = StringIO()
     call_command("candidates", project.slug, "--recall", "--json", stdout=output)

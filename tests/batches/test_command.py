@@ -32,7 +32,7 @@ def test_a_script_goes_the_whole_way(lab, rosa, ben, files, tmp_path):
     assert made["state"] == "draft"
     assert (made["number"], made["tasks"], made["total"]) == (1, 2, "0.40")
     assert made["not_loaded_from"] == "https://pictures.example.org"
-    with pytest.raises(CommandError, match=r"The total is 0\.40, not 1\. Nothing was published"):
+    with pytest.raises(CommandError, match=r"The total is \$0\.40, not 1\. Nothing was published"):
         run("publish", lab.name, 1, "--total", "1")
     assert run("publish", lab.name, 1, "--total", "0.40")["state"] == "published"
     hit = HIT.objects.order_by("pk").first()

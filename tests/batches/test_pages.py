@@ -15,6 +15,7 @@ from marketplace.batches import publication
 from marketplace.batches.sheets import Sheet
 from marketplace.batches.templates import SAMPLES
 from marketplace.models import HIT, Batch, Requester, Template
+from metrics.figure import counted
 from tests.batches import making
 from tests.saving import save
 from tests.site import world
@@ -50,7 +51,7 @@ def test_every_sample_can_be_used_looked_at_and_published(lab, as_owner, sample)
     table = b"".join(as_owner.get(at(lab, "sample_table", sample.slug)).streaming_content)
     drafted = upload(as_owner, lab, template, table)
     batch = Batch.objects.get()
-    assert f"{batch.task_count} tasks were read" in words(drafted)
+    assert f"{counted(batch.task_count, 'task')} read. Nothing" in words(drafted)
     assert (batch.hosts, batch.hosts_of_cells) == ([], [])
     for ordinal in range(1, batch.task_count + 1):
         shown = as_owner.get(frame_of(as_owner.get(at(lab, "batch_task", 1, ordinal))))
@@ -80,7 +81,7 @@ def test_the_total_must_be_typed(lab, as_owner):
     for amount in ("", "0.2.0", "2.00"):
         answer = as_owner.post(at(lab, "batch_publish", 1), {"amount": amount})
         assert answer.status_code == 422
-    assert "The total is 0.20, not 2.00." in words(answer)
+    assert "The total is $0.20, not $2.00." in words(answer)
     answer = as_owner.post(at(lab, "batch_publish", 1), {"amount": "$0.20"}, follow=True)
     assert "The batch is being published." in words(answer)
     assert "Starting: 0 of 2 tasks" in words(answer)
@@ -116,8 +117,8 @@ def test_a_batch_that_stopped_says_why_and_goes_on_at_a_click(owner, as_owner):
     world.post(world.make_group(lab, reward_cents=50))
     making.run_jobs()
     page = words(as_owner.get(at(lab, "batch", 1)))
-    assert "Stopped after 1 of 3 tasks. The account has 0.20, and the rest costs 0.60." in page
-    assert "Deposit at least 0.40" in words(as_owner.post(at(lab, "batch_publish", 1), follow=True))
+    assert "Stopped after 1 of 3 tasks. The account has $0.20, and the rest costs $0.60." in page
+    assert "Deposit at least $0.40" in words(as_owner.post(at(lab, "batch_publish", 1), follow=True))
 
 
 def test_hosts_are_chosen_by_the_requester_and_named_by_the_frame(lab, as_owner):
@@ -335,7 +336,7 @@ def test_all_that_waits_is_approved_at_one_press_and_what_came_later_waits(lab, 
     making.run_jobs()
     assert "Approved 2 Rejected 0" in words(as_owner.get(pressed[0].redirect_chain[-1][0]))
     again = as_owner.post(at(lab, "batch_approve_waiting", 1), button_of(shown), follow=True)
-    assert "Nothing waits for a decision any more." in words(again)
+    assert "Nothing waits for a decision now." in words(again)
     for work in [*there, late]:
         work.refresh_from_db()
     assert [work.state for work in [*there, late]] == ["approved", "approved", "submitted"]

@@ -48,7 +48,7 @@ def test_too_little_money_is_said_before_anything_is_published(db):
     with pytest.raises(Refusal) as refused:
         publication.publish(batch=batch)
     assert refused.value.message == (
-        "Publishing puts 0.20 on hold, and 0.15 is available. Deposit at least 0.05, or pay for fewer "
+        "Publishing puts $0.20 on hold, and $0.15 is available. Deposit at least $0.05, or pay for fewer "
         "assignments."
     )
     batch.refresh_from_db()
@@ -67,11 +67,11 @@ def test_money_that_runs_out_stops_the_batch_and_a_deposit_lets_it_go_on(db):
     assert batch.state == State.FAILED
     assert batch.published_count == 2
     assert batch.error == (
-        "Stopped after 2 of 5 tasks. The account has 0.00, and the rest costs 0.30. "
-        "Deposit at least 0.30 and continue."
+        "Stopped after 2 of 5 tasks. The account has $0.00, and the rest costs $0.30. "
+        "Deposit at least $0.30 and continue."
     )
     assert Job.objects.get().state == JobState.FAILED
-    with pytest.raises(Refusal, match=r"Deposit at least 0\.30"):
+    with pytest.raises(Refusal, match=r"Deposit at least \$0\.30"):
         publication.publish(batch=batch)
     people.deposit(requester=lab, cents=30)
     publication.publish(batch=batch)

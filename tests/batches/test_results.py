@@ -260,7 +260,7 @@ def test_what_approved_itself_meanwhile_is_said(lab, rosa):
     batch = making.published(lab, auto_approval_s=0)
     holding = answer(batch, rosa, 1, answer="a")
     text = reviewed_file(table(batch), {holding.assignment_id: ("", "Late.")})
-    assert decide(batch, text)[0][2:] == ["already", "It was approved by itself when its time was over."]
+    assert decide(batch, text)[0][2:] == ["already", "It was approved automatically when its time was over."]
 
 
 def test_decisions_made_twice_after_a_crash_are_reported_as_made_by_the_file(batch, rosa):

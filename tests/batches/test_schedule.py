@@ -112,7 +112,7 @@ def test_the_page_asks_for_the_total_and_for_times_to_come(lab, draft, as_owner)
     total = dollars(publication.cost_of(draft).total)
     soon = f"{NOW() + HOUR:%Y-%m-%dT%H:%M}"
     for form, sentence in (
-        ({"publish_at": soon, "amount": "0.01"}, f"The total is {total}"),
+        ({"publish_at": soon, "amount": "0.01"}, f"The total is ${total}"),
         ({"publish_at": "2020-01-01T10:00", "amount": total}, "within a year from now"),
         ({"publish_at": soon, "end_at": soon, "amount": total}, "ends before it is published"),
     ):

@@ -80,7 +80,7 @@ def test_the_page_of_a_rewrite(annotating, administrator, context_of):
     sign_in(reviewer, administrator)
     reviewer.goto(pages["review"])
     reviewer.get_by_text("Ask for a rewrite", exact=True).click()
-    reviewer.get_by_label("What should be different").fill("Say of which town.")
+    reviewer.get_by_label("What to change").fill("Say of which town.")
     reviewer.get_by_role("button", name="Send the request").click()
     expect(reviewer.get_by_text("Its author is asked to write it again.")).to_be_visible()
     look(reviewer)

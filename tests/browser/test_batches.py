@@ -37,7 +37,7 @@ def test_from_a_sample_to_reviewed_answers(desk, newcomer, tmp_path):
     table = 'id,product,review\nr1,the kettle,"Loud, but quick."\nr2,the lamp,=HYPERLINK(x)\n'
     desk.upload("Table", "reviews.csv", table)
     page.get_by_role("button", name="Read the table").click()
-    expect(page.get_by_text("2 tasks were read.")).to_be_visible()
+    expect(page.get_by_text("2 tasks read.")).to_be_visible()
     look(page)
     page.get_by_role("link", name="Look at the tasks").click()
     expect(desk.task.get_by_text("Loud, but quick.")).to_be_visible()

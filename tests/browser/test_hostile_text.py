@@ -136,7 +136,7 @@ def test_a_reviewer_and_an_author_write_hostile_texts_to_each_other(annotating, 
     sign_in(reviewer, administrator)
     reviewer.goto(pages["review"])
     reviewer.get_by_text("Ask for a rewrite", exact=True).click()
-    reviewer.get_by_label("What should be different").fill(f"{RUNS[:100]} {TURNED}{WIDE[:100]}")
+    reviewer.get_by_label("What to change").fill(f"{RUNS[:100]} {TURNED}{WIDE[:100]}")
     reviewer.get_by_role("button", name="Send the request").click()
     expect(reviewer.get_by_text("Its author is asked to write it again.")).to_be_visible()
     look(reviewer)

@@ -38,5 +38,5 @@ def test_a_person_comes_by_a_link_with_a_telephone(context_of: Any, server: Any)
     expect(page.locator("#completion")).to_have_text("C0DE")
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
     page.get_by_role("link", name="Your work here").click()
-    expect(page.get_by_role("heading", name="Go on on another device")).to_be_visible()
+    expect(page.get_by_role("heading", name="Continue on another device")).to_be_visible()
     assert page.evaluate("document.documentElement.scrollWidth") <= 390

@@ -72,7 +72,7 @@ def test_a_group_is_rated_with_the_keyboard(lab, newcomer):
     expect(page.get_by_role("link", name="Change your rating: Say what you see")).to_be_visible()
     looking.check(page)
     page.get_by_role("navigation", name="Your work").get_by_role("link", name="Feedback").click()
-    expect(page.get_by_role("heading", name="With whom")).to_be_visible()
+    expect(page.get_by_role("heading", name="By requester")).to_be_visible()
     looking.check(page)
 
 

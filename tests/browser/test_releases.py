@@ -51,7 +51,7 @@ def test_from_the_first_look_to_a_verified_download(
     page.get_by_label("CSV").uncheck()
     page.get_by_role("button", name="Go on to privacy").click()
     look(page, "3-not-looked")
-    page.get_by_role("button", name="Look at all texts").click()
+    page.get_by_role("button", name="Check all texts").click()
     look(page, "4-checking")
     releasing.work_off()
     page.reload()

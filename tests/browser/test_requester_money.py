@@ -81,7 +81,7 @@ def test_from_a_new_requester_to_a_report_that_is_paid_out(
     page.get_by_role("button", name="Make a report").click()
     page.get_by_role("heading", name="Report 1").wait_for()
     look()
-    page.get_by_role("button", name="It is paid out").click()
+    page.get_by_role("button", name="Mark as paid out").click()
     page.get_by_text("Noted as paid out.").wait_for()
     page.get_by_role("link", name="To pay out", exact=True).click()
     look()

@@ -125,7 +125,7 @@ def release(page: Page, crowd: Whole, folder: Path) -> Path:
     page.get_by_role("link", name="Make the first release").click()
     page.get_by_role("button", name="Go on to the formats").click()
     page.get_by_role("button", name="Go on to privacy").click()
-    page.get_by_role("button", name="Look at all texts").click()
+    page.get_by_role("button", name="Check all texts").click()
     page.wait_for_url("**/check/**")
     crowd.run_jobs()
     page.goto(f"{PROJECT}releases/new/privacy/")

@@ -239,8 +239,8 @@ def test_auto_approval_passes_unreviewed_work(lab):
         )
     assert sentences == [
         [],
-        [("soon", "1 held assignment approves itself within 48 hours.")],
-        [("now", "1 held assignment approves itself within 24 hours.")],
+        [("soon", "1 held assignment is approved automatically within 48 hours.")],
+        [("now", "1 held assignment is approved automatically within 24 hours.")],
     ]
     Assignment.objects.update(auto_approve_at=timezone.now())
     lab.requester.client.approve_assignment(AssignmentId=assignment.external_id)

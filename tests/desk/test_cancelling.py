@@ -60,7 +60,7 @@ def test_an_import_that_is_over_says_so(place, room, kind):
     claimed = services.claim(job_id=job.pk)
     services.finish(job=claimed)
     answer = as_("manager").post(at(room, "import_cancel", place, job), follow=True)
-    assert "The import came to its end before it could be cancelled." in answer.content.decode()
+    assert "The import ended before it could be cancelled." in answer.content.decode()
     job.refresh_from_db()
     assert job.state == JobState.DONE
 

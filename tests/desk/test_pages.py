@@ -338,7 +338,7 @@ def test_the_page_of_work_shows_answers_checks_and_the_date_that_decides_by_itse
     assert "Failed 1 of 1 attention checks." in page
     assert "approves and pays it" in page
     overview = manager.get(at("stage", stage)).content.decode()
-    assert "1 held assignment approves itself within 24 hours." in overview
+    assert "1 held assignment is approved automatically within 24 hours." in overview
 
 
 @pytest.mark.long
@@ -417,7 +417,7 @@ def test_workers_are_written_to_excluded_and_compensated(manager, stage, held):
     assert MarketOperation.objects.get(kind="bonus").amount_cents == 30
     again = {"amount": "0.40", "reason": "Once more."}
     answer = manager.post(at("compensate", stage, pk=other.worker_id), again, follow=True)
-    assert "compensated in this stage already, with 0.30" in messages_of(answer)[-1]
+    assert "compensated in this stage already, with $0.30" in messages_of(answer)[-1]
 
 
 def test_workers_of_other_stages_are_not_written_to(manager, stage, held, project, endpoint):

@@ -197,7 +197,7 @@ def test_the_page_of_agreement_has_a_row_for_each_stage_that_can_agree(owner, st
 
 @pytest.mark.long
 def test_without_anything_to_agree_on_the_page_says_what_would_be(owner, stage):
-    assert "Nothing to agree on yet" in owner.get(f"{PLACE}agreement/").content.decode()
+    assert "No agreement yet" in owner.get(f"{PLACE}agreement/").content.decode()
 
 
 def test_settings_have_forms_for_owners_and_facts_for_others(as_, project):

@@ -241,13 +241,13 @@ def test_budgets_that_go_beyond_the_projects_are_cautioned_on_the_form_and_when_
     project.save()
     Stage.objects.update(budget_cents=4000)
     place = "/desk/projects/reading/new-stage/?kind=poll"
-    assert "The other stages have 40.00 of the project's 50.00." in owner.get(place).content.decode()
+    assert "The other stages have $40.00 of the project's $50.00." in owner.get(place).content.decode()
     page = owner.post(place, form_data() | {"budget": "20.00", "step": "cost"}).content.decode()
-    assert "budgets are 60.00 together, more than the project&#x27;s 50.00" in page
+    assert "budgets are $60.00 together, more than the project&#x27;s $50.00" in page
     fine = owner.post(place, form_data() | {"budget": "10.00", "slug": "second"}, follow=True)
     assert not any("together" in str(message) for message in fine.context["messages"])
     saved = owner.post(place, form_data() | {"budget": "20.00", "slug": "third"}, follow=True)
-    assert any("70.00 together" in str(message) for message in saved.context["messages"])
+    assert any("$70.00 together" in str(message) for message in saved.context["messages"])
 
 
 def test_the_form_of_a_judging_stage_offers_scales_in_words_and_keeps_what_was_chosen(

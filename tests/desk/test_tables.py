@@ -143,7 +143,7 @@ def test_lists_without_rows_teach_the_next_step(manager, project, stage):
     assert "HITs are made when the stage opens" in manager.get(at("hits", stage)).content.decode()
     assert "Every call that changes something" in manager.get(at("operations", stage)).content.decode()
     assert "can write to them" in manager.get(at("workers", stage)).content.decode()
-    assert "No project here" in manager.get("/desk/projects/?q=nothing").content.decode()
+    assert "No matches" in manager.get("/desk/projects/?q=nothing").content.decode()
 
 
 @pytest.mark.long

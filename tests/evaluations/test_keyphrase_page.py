@@ -218,7 +218,7 @@ def test_many_texts_and_long_ones_are_bounded(manager, place, there):
     html = weighed(manager, place)
     assert html.count('<h2 id="h-text-') == keyphrases.MOST_REFERENCES
     assert "It has 11 more references; the first 20 are shown." in html
-    assert "It is longer; its beginning was weighed." in html
+    assert "This text is long: only its beginning was weighed." in html
 
 
 def test_when_too_many_wait_nobody_else_may_ask(manager, place, there):

@@ -173,7 +173,7 @@ class TestPages:
 
     def test_a_report_without_systems_or_figures_has_a_page(self):
         make_board(make_report({"meteor": None}, systems=[]))
-        assert "The evaluation knows no systems." in Client().get(ADDRESS).content.decode()
+        assert "The evaluation has no systems." in Client().get(ADDRESS).content.decode()
 
     def test_why_a_figure_is_missing_stands_on_the_page(self):
         make_board(make_report({"meteor": None}))

@@ -132,7 +132,7 @@ def test_a_held_out_answer_in_the_words_of_a_reference_is_a_copy(stage):
 def test_the_command_makes_held_out_answers_candidates(stage, capsys):
     hold_out(answered(stage, "A1", "A2"), "A1")
     call_command("import-candidates", stage.project.slug, "--human")
-    assert capsys.readouterr().out.startswith("1 held-out answers became candidates")
+    assert capsys.readouterr().out.startswith("Held-out answers that became candidates: 1")
     assert Candidate.objects.count() == 1
 
 

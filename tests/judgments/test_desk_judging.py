@@ -299,7 +299,7 @@ def test_work_that_was_rejected_since_makes_the_report_old(place):
     make_report(place)
     Assignment.objects.filter(judgments__worker=worker_of(place, "A2")).update(state="rejected")
     page = words(as_("viewer").get(at(place, "agreement")))
-    assert "Older than what is above." in page
+    assert "It is older than the figures above." in page
 
 
 def test_a_report_is_worked_out_once_for_the_same_judgments(place):
@@ -427,7 +427,7 @@ def look(place, query, who="manager"):
 def test_a_preview_stands_in_its_address(place):
     page = words(look(place, "recipe=default&rules=checks&checks_failed=2&checks_least=4"))
     assert "Would remove 1 of 3 judges, 6 of 18 judgments; 6 answers fall below the target of 3;" in page
-    assert "6 judgments would be missing on 6 answers; asking for them costs 0.72 USD." in page
+    assert "6 judgments would be missing on 6 answers; asking for them costs $0.72." in page
     assert not FilterRun.objects.exists()
 
 

@@ -84,14 +84,14 @@ def asked(place):
 def test_a_large_stage_is_filtered_by_a_job_and_the_page_says_so(place):
     said = press_apply(place)
     assert "The filters are being applied." in said.content.decode()
-    assert "Being done now: waiting for its turn" in " ".join(said.content.decode().split())
+    assert "In progress: waiting for its turn" in " ".join(said.content.decode().split())
     assert page(place).headers["Refresh"] == "3"
     assert not FilterRun.objects.exists()
     work()
     run = FilterRun.objects.get()
     assert (run.state, run.created_by.username, the_job().result) == ("in force", "owner", run.pk)
     shown = page(place)
-    assert "Being done now" not in shown.content.decode()
+    assert "In progress" not in shown.content.decode()
     assert "Refresh" not in shown.headers
 
 
@@ -110,9 +110,7 @@ def test_the_page_says_how_far_it_is(place):
     press_apply(place)
     job = services.claim(job_id=the_job().pk)
     services.report_progress(job=job, done=1, total=2, note="Working out scores")
-    assert "Being done now: Working out scores, step 2 of 2." in " ".join(
-        page(place).content.decode().split()
-    )
+    assert "In progress: Working out scores, step 2 of 2." in " ".join(page(place).content.decode().split())
 
 
 def test_the_job_says_what_it_does_now(place, monkeypatch):
@@ -129,7 +127,7 @@ def test_cancelled_before_it_began_nothing_happens(place):
     assert services.cancel(job_id=the_job().pk)
     work()
     assert not FilterRun.objects.exists()
-    assert "Being done now" not in page(place).content.decode()
+    assert "In progress" not in page(place).content.decode()
 
 
 def test_cancelled_at_the_last_moment_nothing_is_stored(place, monkeypatch):
@@ -185,22 +183,22 @@ def test_a_job_that_failed_says_why(place):
     overtaken(place)
     assert the_job().state == JobState.FAILED
     said = page(place, "manager").content.decode()
-    assert "What was asked for last could not be done: Somebody applied or undid filters since" in said
+    assert "The last request failed: Somebody applied or undid filters since" in said
 
 
 def test_what_failed_is_no_longer_said_when_something_else_was_done(place):
     overtaken(place)
     other(place)
-    assert "could not be done" not in page(place, "manager").content.decode()
+    assert "last request failed" not in page(place, "manager").content.decode()
 
 
 def test_what_failed_is_no_longer_said_on_the_next_day(place):
     overtaken(place)
     Job.objects.filter(kind=filter_runs.APPLY).update(finished_at=timezone.now() - timedelta(hours=23))
     FilterRun.objects.update(created_at=timezone.now() - timedelta(days=2))
-    assert "could not be done" in page(place, "manager").content.decode()
+    assert "last request failed" in page(place, "manager").content.decode()
     Job.objects.filter(kind=filter_runs.APPLY).update(finished_at=timezone.now() - timedelta(hours=25))
-    assert "could not be done" not in page(place, "manager").content.decode()
+    assert "last request failed" not in page(place, "manager").content.decode()
 
 
 def test_the_same_press_after_it_failed_tries_again(place):
@@ -224,7 +222,7 @@ def test_a_job_that_runs_is_shown_although_a_later_one_is_over(place):
     )
     services.cancel(job_id=later.pk)
     assert filter_runs.under_way_or_failed(place.stage) == (first, None)
-    assert "Being done now" in page(place).content.decode()
+    assert "In progress" in page(place).content.decode()
 
 
 def test_killed_before_it_was_stored_it_is_applied_by_the_next_attempt(place, monkeypatch):
@@ -307,7 +305,7 @@ def test_killed_half_way_the_next_attempt_spends_no_more_than_was_confirmed(
     work()
     job = the_job(filter_runs.TOP_UP)
     assert (job.state, asked(place)) == (state, in_all)
-    assert ("by now, more than the 0.24 that you saw" in job.error) == (state == "failed")
+    assert ("by now, more than the $0.24 that you saw" in job.error) == (state == "failed")
 
 
 def test_what_costs_more_by_now_fails_in_words(place):
@@ -316,7 +314,7 @@ def test_what_costs_more_by_now_fails_in_words(place):
     work()
     assert asked(place) == 0
     said = page(place).content.decode()
-    assert "It costs 0.24 by now, more than the 0.23 that you saw." in said
+    assert "It costs $0.24 by now, more than the $0.23 that you saw." in said
 
 
 def test_a_preview_that_cannot_be_worked_out_says_so_and_does_not_wait_for_ever(place, monkeypatch):

@@ -58,7 +58,7 @@ def test_a_preview_says_what_would_happen_and_stores_nothing(place):
     found = preview(place)
     assert found.sentence == (
         "Would remove 1 of 4 judges, 2 of 8 judgments; 0 answers fall below the target of 3; "
-        "0 judgments would be missing on 0 answers; asking for them costs 0.00 USD."
+        "0 judgments would be missing on 0 answers; asking for them costs $0.00."
     )
     assert [(each.rule, each.workers, each.ratings) for each in found.reasons] == [("attention checks", 1, 2)]
     assert (found.undetermined, found.seen) == (3, 0)
@@ -291,7 +291,7 @@ def test_what_filters_removed_is_asked_again_for_the_amount_that_was_confirmed(p
     Stage.objects.filter(pk=place.stage.pk).update(status="open", redundancy=4)
     place.stage.refresh_from_db()
     apply(place, me)
-    with pytest.raises(FilteringError, match=r"It costs 0\.24 by now, more than the 0\.23"):
+    with pytest.raises(FilteringError, match=r"It costs \$0\.24 by now, more than the \$0\.23"):
         filter_runs.top_up(stage=place.stage, most_cents=23, actor=me)
     assert filter_runs.top_up(stage=place.stage, most_cents=24, actor=me) == 2
     asked = HitUnit.objects.filter(hit__stage=place.stage, hit__state="planned").values_list(

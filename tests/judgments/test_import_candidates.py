@@ -381,7 +381,7 @@ def test_a_bad_line_says_which_field_is_wrong_and_what_to_do(run, oak, rome, tmp
         ({"answer": "\ud800"}, "line", "cannot be stored"),
         ({"opinion": "maybe"}, "opinion", "none of yes, no, depends"),
         ({"opinion": True}, "opinion", "none of yes, no, depends"),
-        ({"entities": ["Rome"]}, "entities", "does not stand in the answer"),
+        ({"entities": ["Rome"]}, "entities", "does not occur in the answer"),
         ({"entities": ["Old", "Old"]}, "entities", "once more"),
         ({"entities": [{"start": 0, "end": 99}]}, "entities", "no part of the answer"),
         ({"entities": [{"start": 0, "end": 3, "text": "Rome"}]}, "entities", "the answer has"),

@@ -76,7 +76,7 @@ def test_held_work_that_soon_approves_itself(going):
     make_work(make_hit(going), "A1", held=True, auto_approve_at=due)
     make_work(make_hit(going), "A2", auto_approve_at=due)
     assert told("auto_approval") == (
-        f"1 submission approves itself within a day (1 of them held) in A poll, the first on "
+        f"1 submission is approved automatically within a day (1 of them held) in A poll, the first on "
         f"{due:%-d %B at %H:%M} UTC."
     )
 
@@ -85,16 +85,14 @@ def test_work_that_a_person_reviews_is_told_of_and_other_work_is_not(going):
     make_work(make_hit(going), "A1", auto_approve_at=soon())
     assert told("auto_approval") is None
     Stage.objects.update(approve_at_once=False)
-    assert told("auto_approval").startswith("1 submission approves itself within a day in A poll")
+    assert told("auto_approval").startswith("1 submission is approved automatically within a day in A poll")
     Assignment.objects.update(state="approved")
     assert told("auto_approval") is None
 
 
 def test_a_stage_that_spent_nine_tenths(going):
     Stage.objects.update(spent_cents=1_801)
-    assert told("budget_low") == (
-        "Less than a tenth of the budget of A poll is unspent: 1.99 USD of 20.00 USD."
-    )
+    assert told("budget_low") == ("Less than a tenth of the budget of A poll is unspent: $1.99 of $20.00.")
 
 
 def test_money_set_aside_for_places_on_offer_is_no_trouble_of_a_stage(going):
@@ -105,7 +103,7 @@ def test_money_set_aside_for_places_on_offer_is_no_trouble_of_a_stage(going):
 def test_a_project_with_less_than_a_tenth_left_while_a_stage_is_open(going):
     Project.objects.update(spent_cents=4_000, reserved_cents=5_100)
     assert told("budget_low") == (
-        "Less than a tenth of the project's budget is left: 9.00 of 100.00 is neither spent nor set aside."
+        "Less than a tenth of the project's budget is left: $9.00 of $100.00 is neither spent nor reserved."
     )
     Stage.objects.update(status=Stage.Status.CLOSED)
     assert told("budget_low") is None
@@ -115,7 +113,7 @@ def test_a_stage_that_asks_nobody_new_for_want_of_money(going):
     Stage.objects.update(spent_cents=1_990)
     record(project=going.project, action="stage.budget_reached", subject=going.slug)
     assert told("budget_reached") == (
-        "A poll asks no one else: its budget of 20.00 USD or the project's is used up or set aside."
+        "A poll asks no one else: its budget of $20.00 or the project's is used up or reserved."
     )
     assert told("budget_low") is None
     Stage.objects.update(budget_cents=5_000)

@@ -333,7 +333,7 @@ class TestPlanning:
         PrivacyFinding.objects.create(
             project=world.project, rule="e-mail", subject="answer:1", excerpt="a@b.c", found_at=THEN
         )
-        with pytest.raises(ReleaseError, match="one finding that nobody decided about"):
+        with pytest.raises(ReleaseError, match="one finding without a decision"):
             build.plan_release(project=world.project, options=PLAIN)
         assert not Release.objects.exists()
 

@@ -164,7 +164,7 @@ def test_a_check_is_begun_watched_and_cancelled(world):
 
 def test_findings_are_shown_in_their_context_and_decided_many_at_once(world):
     client = as_("manager")
-    assert "Not looked yet" in text(client.get(f"{NEW}privacy/"))
+    assert "Not checked yet" in text(client.get(f"{NEW}privacy/"))
     check_project(project=world.project)
     page = client.get(f"{NEW}privacy/")
     assert "<mark>jane@example.org</mark>, it is Paris." in page.content.decode()
@@ -295,7 +295,7 @@ def test_a_build_with_open_findings_is_refused_in_words(world):
     check_project(project=world.project)
     answer = as_("manager").post(f"{NEW}card/", {"build": "1", "once": uuid.uuid4()})
     assert answer.status_code == 422
-    assert "2 findings that nobody decided about" in text(answer)
+    assert "2 findings without a decision" in text(answer)
     assert Release.objects.count() == 0
 
 
@@ -307,7 +307,7 @@ def test_a_build_can_be_cancelled_and_tried_again(world):
     client = as_("manager")
     client.post(f"{NEW}card/", {"build": "1", "once": uuid.uuid4()})
     page = client.post(f"{DESK}1.0.0/cancel/", follow=True)
-    assert said(page) == ["The build was cancelled. Nothing of it is kept."]
+    assert said(page) == ["The build was cancelled. No files were kept."]
     assert "It was not built. It was cancelled." in text(page)
     assert said(client.post(f"{DESK}1.0.0/cancel/", follow=True)) == ["The build is over already."]
     page = client.post(f"{DESK}1.0.0/again/", follow=True)
@@ -378,7 +378,7 @@ def test_an_owner_publishes_hides_and_withdraws_and_the_record_stays(world):
     assert said(done) == ["Release 1.0.0 is withdrawn. Its page stays and says why."]
     for page in (done, as_("viewer").get(f"{DESK}1.0.0/"), anyone.get("/releases/capitals/1.0.0/")):
         assert "Wrong texts." in text(page)
-        assert "Its files are offered no more." in text(page)
+        assert "Its files are no longer offered." in text(page)
         assert "README.md" not in text(page)
     again = owner.post(f"{DESK}1.0.0/withdraw/", {"reason": "x", "typed": "1.0.0"}, follow=True)
     assert said(again) == ["Release 1.0.0 is not ready, so it cannot be withdrawn."]

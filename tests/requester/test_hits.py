@@ -216,4 +216,4 @@ def test_what_time_has_done_is_done_before_a_hit_is_shown(as_owner, at, group, r
     with world.in_the_past(days=4):
         world.do(rosa, hit)
     page = as_owner.get(at(f"hits/{hit.hit_id}/")).content.decode()
-    assert '<span class="by">by itself</span>' in page
+    assert '<span class="by">automatically</span>' in page

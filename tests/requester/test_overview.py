@@ -23,7 +23,7 @@ def test_a_new_requester_reads_how_to_begin(as_owner, owner):
     fresh = world.make_requester("Fresh Lab", dollars=0, owner=owner)
     text = as_owner.get(f"/requester/{fresh.customer_id}/").content.decode()
     assert "How to begin" in text and "and deposit" in text and "/mturk/api" in text
-    assert "What needs you" not in text
+    assert "What needs your attention" not in text
     world.people.deposit(requester=fresh, cents=100)
     assert "and deposit" not in as_owner.get(f"/requester/{fresh.customer_id}/").content.decode()
 
@@ -41,7 +41,7 @@ def test_what_needs_somebody_is_said_in_sentences(as_owner, at, lab, other, grou
     world.write(ben, lab, hit_type=group)
     page = as_owner.get(at())
     assert words(page) == [
-        ("1 answer is approved by itself within a day unless you decide.", True),
+        ("1 answer is approved automatically within a day unless you decide.", True),
         ("2 answers wait for a decision.", False),
         ("1 worker asks for a qualification.", False),
         ("1 message of a worker is open.", False),

@@ -137,7 +137,7 @@ def test_it_is_given_to_several_by_their_ids_or_to_none(as_owner, here, rosa, be
 def test_it_is_taken_back_from_the_chosen_who_read_why(as_owner, here, kind, rosa, ben):
     for worker in (rosa, ben):
         qualifications.grant(qualification_type=kind, worker=worker, value=1, notify=False)
-    assert "Choose who is to lose it" in as_owner.post(here("revoke/"), follow=True).content.decode()
+    assert "Choose holders first" in as_owner.post(here("revoke/"), follow=True).content.decode()
     as_owner.post(here("revoke/"), {"worker": ["AROSA", "ANOBODY", "a\0b"], "reason": "The course is over."})
     assert grants() == [("ABEN", 1, "Granted"), ("AROSA", 1, "Revoked")]
     assert Message.objects.get().body == "The course is over."

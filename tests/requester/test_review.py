@@ -186,7 +186,7 @@ def test_after_thirty_days_a_rejection_is_final(as_owner, at, group, rosa):
         work = world.do(rosa, hit)
         world.reject(work, "Empty.")
     Holding.objects.filter(pk=work.pk).update(submitted_at=clock.now() - timedelta(days=31))
-    assert "Rejected for good" in as_owner.get(at(f"work/{work.pk}/")).content.decode()
+    assert "The rejection is final" in as_owner.get(at(f"work/{work.pk}/")).content.decode()
     said = as_owner.post(at(f"work/{work.pk}/approve/"), {"override": "1"}, follow=True).content.decode()
     assert "within 30 days of submission" in said
     assert state_of(work) == State.REJECTED

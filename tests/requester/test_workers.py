@@ -126,7 +126,7 @@ def test_a_qualification_of_mine_is_given_and_one_of_others_is_not(as_owner, at,
 
 def test_a_message_goes_to_the_chosen_once(as_owner, at, lab, group, rosa, ben):
     world.do(rosa, world.post(group))
-    assert "Choose to whom first" in as_owner.get(at("message/")).content.decode()
+    assert "Choose recipients first" in as_owner.get(at("message/")).content.decode()
     form = as_owner.get(at("message/?worker=AROSA&worker=ABEN")).context["form"]
     sent = {
         "worker": ["AROSA", "ABEN"],
@@ -139,7 +139,9 @@ def test_a_message_goes_to_the_chosen_once(as_owner, at, lab, group, rosa, ben):
     assert "This was done already" in as_owner.post(at("message/"), sent, follow=True).content.decode()
     assert [(each.worker, each.body) for each in Message.objects.all()] == [(rosa, "It begins\ntomorrow.")]
     stranger = sent | {"worker": ["ABEN"], "once": str(uuid.uuid4())}
-    assert "Nobody got it." in as_owner.post(at("message/"), stranger, follow=True).content.decode()
+    assert (
+        "It was not sent to anyone." in as_owner.post(at("message/"), stranger, follow=True).content.decode()
+    )
 
 
 def test_a_message_that_says_nothing_comes_back_with_what_is_wrong(as_owner, at, group, rosa):

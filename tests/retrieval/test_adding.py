@@ -210,7 +210,7 @@ def test_the_command_splits_and_leaves_out_and_reports(project, tmp_path):
     assert said.splitlines()[:4] == [
         f"5 passages added to {project.slug}/oaks.",
         "Read as JSON Lines, UTF-8: 2 rows read = 1 used + 0 merged + 1 identical repeats + 0 refused.",
-        "1 repeat others (1 word for word) and were left out:",
+        "Repetitions of other passages, left out: 1 (1 word for word):",
         "  b#1 has the words of a#1",
     ]
     assert json.loads(report.read_text()) == {
@@ -225,7 +225,7 @@ def test_the_command_splits_and_leaves_out_and_reports(project, tmp_path):
 def test_the_command_tells_of_repetitions_by_itself(project, tmp_path):
     path = write(tmp_path, "A cat.", "a cat")
     said = run("corpus", "add", project.slug, path, "--slug", "cats")
-    assert "1 repeat others (1 word for word) and are in all the same" in said
+    assert "Repetitions of other passages, added anyway" in said
     again = run("corpus", "add", project.slug, path, "--slug", "cats", "--skip-known", "--json")
     assert json.loads(again) == {
         "corpus": "cats",
@@ -335,7 +335,7 @@ def test_passages_are_deleted_by_a_file_of_ids(project, tmp_path):
     ids = tmp_path / "ids.txt"
     ids.write_text("p1\n\np7\np1\n")
     said = run("corpus", "delete", project.slug, "cats", "--ids", ids)
-    assert said == f"1 passages deleted from {project.slug}/cats.\n1 of the 2 ids are not in it.\n"
+    assert said == f"1 passage deleted from {project.slug}/cats.\nIds that are not in it: 1 of 2.\n"
     assert [hit.passage.key for hit in search([corpus], "cat")] == ["p2"]
     assert Index.objects.get(corpus=corpus).passages == 1
 

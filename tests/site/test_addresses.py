@@ -173,7 +173,7 @@ def test_a_new_password_by_e_mail(rosa, as_rosa, visitor):
     rosa.user.refresh_from_db()
     assert rosa.user.check_password("seven green kettles")
     assert as_rosa.get("/profile").status_code == 302
-    assert "opens nothing" in Client().get(link_in(letter), follow=True).text
+    assert "does not work" in Client().get(link_in(letter), follow=True).text
 
 
 def test_the_answer_is_the_same_for_addresses_that_nobody_has(rosa, ben):

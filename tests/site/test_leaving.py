@@ -44,7 +44,7 @@ def test_the_page_says_what_is_still_due(lab, rosa, as_rosa):
     due = page.context["due"]
     assert (due.waiting, due.waiting_cents, due.unpaid_cents, due.in_hands) == (1, 35, 35, 1)
     words = page.content.decode()
-    assert "1 of your HITs, worth $0.35, wait" in words
+    assert "1 of your HITs, worth $0.35, waits" in words
     assert "$0.35 of your earnings has not been paid out" in words
 
 

@@ -123,7 +123,7 @@ def test_an_old_preview_is_gone(holding, monkeypatch):
     monkeypatch.setattr(taskpages, "PREVIEW_AGE", -1)
     answer = Client().get(path)
     assert answer.status_code == 404
-    assert "grown old" in answer.content.decode()
+    assert "out of date" in answer.content.decode()
 
 
 def test_an_external_question_has_no_task_page_here(group, rosa):

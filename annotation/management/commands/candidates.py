@@ -65,16 +65,16 @@ class Command(BaseCommand):
         )
         provided = provide_for(project, recipe)
         if provided.problem:
-            raise CommandError(f"{provided.filled} queries got candidates. {provided.problem}")
+            raise CommandError(f"Queries that got candidates: {provided.filled:,}. {provided.problem}")
         if options["json"]:
             self.stdout.write(json.dumps(_as_json(provided, recipe)))
             return
-        self.stdout.write(f"{provided.filled:,} queries got candidates.")
+        self.stdout.write(f"Queries that got candidates: {provided.filled:,}.")
         for note in provided.notes:
             self.stdout.write(note)
         if provided.empty:
             self.stdout.write(
-                f"Nothing is found for {len(provided.empty):,} queries; import passages for them."
+                f"Queries for which nothing is found: {len(provided.empty):,}. Import passages for them."
             )
 
     def _recall(self, found: Recall, *, as_json: bool) -> None:

@@ -34,6 +34,6 @@ class Command(BaseCommand):
         except CrowdError as error:
             raise CommandError(str(error)) from error
         self.stdout.write(
-            f"Held out {options['people']} of each of {drawn.queries} queries; {drawn.too_few} have too few "
-            "answers."
+            f"Held out {options['people']} per query. Queries: {drawn.queries:,}; with too few answers: "
+            f"{drawn.too_few:,}."
         )

@@ -110,8 +110,8 @@ class Command(BaseCommand):
             self.stdout.write(json.dumps(facts))
         else:
             self.stdout.write(
-                f"{facts['people']} people came by “{link.title}” and did {facts['tasks']} tasks; "
-                f"{facts['without_a_task']} found nothing to do."
+                f"People who came by “{link.title}”: {facts['people']:,}; tasks done: {facts['tasks']:,}; "
+                f"people who found nothing to do: {facts['without_a_task']:,}."
             )
 
 

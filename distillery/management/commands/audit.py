@@ -70,13 +70,13 @@ class Command(BaseCommand):
             self.stdout.write(line, ending="")
 
     def _seal(self, options: dict[str, Any]) -> None:
-        self.stdout.write(f"{chain.seal_all(everything=True)} entries sealed.")
+        self.stdout.write(f"Entries sealed: {chain.seal_all(everything=True):,}.")
 
     def _prune(self, options: dict[str, Any]) -> None:
         if options["days"] < 1:
             raise CommandError("--days is 1 or more.")
         gone = chain.prune(timezone.now() - timedelta(days=options["days"]), why=options["why"])
-        self.stdout.write(f"{gone} entries deleted; a checkpoint says so in each chain.")
+        self.stdout.write(f"Entries deleted: {gone:,}. A checkpoint says so in each chain.")
 
 
 def _owner(options: dict[str, Any]) -> Owner | None:

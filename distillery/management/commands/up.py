@@ -63,7 +63,7 @@ class Command(BaseCommand):
         """Run until stopped."""
         if options["no_web"] and options["no_jobs"]:
             raise CommandError("--no-web and --no-jobs together leave nothing to run.")
-        self._say("Distillery is starting. The first start takes longer: up to a minute on a slow machine.")
+        self._say("Distillery is starting.")
         lifeline.watch()  # where the process that started it asks it to end with itself
         wait_for_services(options["wait"], say=self._say)
         _keep_key()

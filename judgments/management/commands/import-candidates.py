@@ -104,13 +104,11 @@ class Command(BaseCommand):
     def _human(self, project: Project, actor: Any) -> None:
         done = human_candidates(project, actor=actor)
         self.stdout.write(
-            f"{done.new} held-out answers became candidates ({done.exact} of them set aside as copies of a "
-            f"reference), {done.back} came back, {done.withdrawn} were taken out."
+            f"Held-out answers that became candidates: {done.new:,}; of them set aside as copies of a "
+            f"reference: {done.exact:,}; put back: {done.back:,}; taken out: {done.withdrawn:,}."
         )
         if done.judged:
-            self.stdout.write(
-                f"{done.judged} are no longer held out, but people judged them already: they stay."
-            )
+            self.stdout.write(f"No longer held out, but judged already, so they stay: {done.judged:,}.")
 
     def _show(self, report: dict[str, Any]) -> None:
         self.stdout.write(f"{report['file']}: {report['format_words']}.")

@@ -16,6 +16,7 @@ from core.errors import on_failure
 from core.files.refusals import sum_in_words
 from core.files.tables import DELIMITERS
 from core.projects.models import Project
+from metrics.figure import counted
 from retrieval.errors import RetrievalError
 from retrieval.models import Corpus
 from retrieval.passage_files import FORMATS, Layout, open_passages, read_as
@@ -153,12 +154,12 @@ class Command(BaseCommand):
             facts = {"corpus": slug, **added.as_dict(), "left_out": adding.repeats == "skip"}
             self.stdout.write(json.dumps(facts | {"read_as": read_as(file)}))
             return
-        self.stdout.write(f"{added.passages:,} passages added to {project.slug}/{slug}.")
+        self.stdout.write(f"{counted(added.passages, 'passage')} added to {project.slug}/{slug}.")
         self.stdout.write(f"Read as {read_as(file)}: {sum_in_words(added.counts.as_json())}.")
         for each in added.identified.examples:
             self.stdout.write(f"  {plain(each)}")
         if added.known:
-            self.stdout.write(f"{added.known:,} left out, as their ids are in the corpus already.")
+            self.stdout.write(f"Left out, as the corpus has the id already: {added.known:,}.")
         self._say_repeats(added, left_out=adding.repeats == "skip")
         self.stdout.write(f"Next: manage.py index build {project.slug}")
 
@@ -167,8 +168,8 @@ class Command(BaseCommand):
             return
         ways = {"words": "word for word", "text": "nearly", "region": "by their region of a page"}
         counts = ", ".join(f"{count:,} {ways[way]}" for way, count in added.repeats.counts.items())
-        what = "were left out" if left_out else "are in all the same (leave them out with --duplicates skip)"
-        self.stdout.write(f"{added.repeats.total:,} repeat others ({counts}) and {what}:")
+        what = "left out" if left_out else "added anyway (leave them out with --duplicates skip)"
+        self.stdout.write(f"Repetitions of other passages, {what}: {added.repeats.total:,} ({counts}):")
         for each in added.repeats.examples:
             self.stdout.write(f"  {plain(str(each))}")
 
@@ -180,9 +181,9 @@ class Command(BaseCommand):
         if options["json"]:
             self.stdout.write(json.dumps({"corpus": corpus.slug, "deleted": deleted, "ids": len(keys)}))
             return
-        self.stdout.write(f"{deleted:,} passages deleted from {project.slug}/{corpus.slug}.")
+        self.stdout.write(f"{counted(deleted, 'passage')} deleted from {project.slug}/{corpus.slug}.")
         if deleted < len(keys):
-            self.stdout.write(f"{len(keys) - deleted:,} of the {len(keys):,} ids are not in it.")
+            self.stdout.write(f"Ids that are not in it: {len(keys) - deleted:,} of {len(keys):,}.")
 
     def list(self, project: Project, options: dict[str, Any]) -> None:
         """corpus list PROJECT."""

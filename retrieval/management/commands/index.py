@@ -9,6 +9,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from core.projects.models import Project
+from metrics.figure import counted
 from retrieval.errors import RetrievalError
 from retrieval.management.commands.corpus import project_named, watched_passages, write_table
 from retrieval.search import FoundAnswer, FoundPassage, search_conversation
@@ -74,9 +75,8 @@ class Command(BaseCommand):
             facts.append({"corpus": corpus.slug, "added": built.added, "passages": built.passages})
             if not options["json"]:
                 why = f" Built anew: {built.reason.removesuffix('.')}." if built.reason else ""
-                self.stdout.write(
-                    f"{corpus.slug}: {built.added:,} passages added, {built.passages:,} in the index.{why}"
-                )
+                added = counted(built.added, "passage")
+                self.stdout.write(f"{corpus.slug}: {added} added, {built.passages:,} in the index.{why}")
         if options["json"]:
             self.stdout.write(json.dumps(facts))
 

@@ -108,7 +108,7 @@ def test_a_file_that_is_refused_says_why_and_leaves_nothing(manager, project):  
     started = manager.post(place, {**utf_8, "strict": "on", "start": "1"})
     runner.run(job_id=Job.objects.get().pk)
     page = text(manager.get(started.headers["Location"]))
-    assert "The import did not happen" in page
+    assert "The import failed" in page
     assert "log.csv, line 3: Byte 4 (0xE9) is not UTF-8" in page
     assert (Job.objects.get().state, QuerySource.objects.count()) == ("failed", 0)
     assert manager.get(place).status_code == 200
@@ -201,7 +201,7 @@ def test_another_sheet_and_a_row_of_names_have_their_columns_in_one_round(manage
     assert (page.status_code, chosen(page)) == (200, "question")
     assert [each.text for each in page.context["found"].records] == ["wo ist sie"]
     unseen = manager.post(place, sent(first, sheet="Titled", header_row="3", start="1"))
-    assert "The columns are others now. Look at them, then import." in text(unseen)
+    assert "The columns have changed. Check them, then import." in text(unseen)
     assert not Job.objects.exists()
     manager.post(place, sent(page, sheet="Titled", header_row="3", start="1"))
     runner.run(job_id=Job.objects.get().pk)

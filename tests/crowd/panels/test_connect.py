@@ -200,7 +200,7 @@ def test_a_token_is_remembered_and_a_lower_pay_is_refused(panel, endpoint):
         client.pay_bonus(first, came["submission_id"], 10, "Good.", token=token)
     assert [each["amount"] for each in panel.payments() if each["study_id"] == first] == [10, 10]
     made = make_stage(endpoint, items=["tea"], redundancy=1, expected_seconds=600, reward_cents=50)
-    with pytest.raises(CrowdError, match=r"asks for at least 7\.50"):
+    with pytest.raises(CrowdError, match=r"asks for at least \$7\.50"):
         stages.open_stage(stage=made)
 
 

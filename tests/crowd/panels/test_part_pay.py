@@ -246,7 +246,7 @@ def test_the_desk_sets_terms_and_pays_in_part(panel, endpoint, client, admin_use
     set_role(project=made.project, user=admin_user, role="owner")
     client.force_login(admin_user)
     address = f"/desk/projects/{made.project.slug}/stages/{made.slug}/panel/"
-    assert "Beside whole rewards" in client.get(address).content.decode()
+    assert "Besides whole rewards" in client.get(address).content.decode()
     kept = client.post(
         f"{address}terms/", {"screen_out": "0.10", "slots": "3", "pays_in_part": "on"}, follow=True
     )

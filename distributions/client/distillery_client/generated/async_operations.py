@@ -40,7 +40,7 @@ class AsyncOperations(AsyncSender):
         )
 
     async def remove_endpoint(self, endpoint: str) -> None:
-        """Remove one that nothing was done with; for staff."""
+        """Remove an unused endpoint; for staff."""
         await self._send_nothing("DELETE", f"/api/v1/endpoints/{self._part(endpoint)}")
 
     async def get_endpoint(self, endpoint: str) -> models.EndpointOut:
@@ -50,7 +50,7 @@ class AsyncOperations(AsyncSender):
     async def move_endpoint(
         self, endpoint: str, body: models.EndpointMove | Mapping[str, Any]
     ) -> models.EndpointOut:
-        """Correct its address, as long as nothing was sent there; for staff."""
+        """Correct the address of an endpoint to which nothing was sent; for staff."""
         return await self._send(
             models.EndpointOut, "PATCH", f"/api/v1/endpoints/{self._part(endpoint)}", body=body
         )
@@ -65,7 +65,7 @@ class AsyncOperations(AsyncSender):
         )
 
     async def subscribe_to_hooks(self, endpoint: str, *, idempotency_key: str | None = None) -> models.Hooks:
-        """Have a panel send hooks from now on; for staff."""
+        """Make a panel send hooks from now on; for staff."""
         return await self._send(
             models.Hooks,
             "POST",
@@ -90,7 +90,7 @@ class AsyncOperations(AsyncSender):
         )
 
     async def disallow_spending(self, endpoint: str, kind: Literal["projects", "users"], name: str) -> None:
-        """Take that right away. Open stages that had it by this alone are paused; for staff."""
+        """Remove that right. Open stages that depend on it alone are paused; for staff."""
         await self._send_nothing(
             "DELETE",
             f"/api/v1/endpoints/{self._part(endpoint)}/spenders/{self._part(kind)}/{self._part(name)}",
@@ -161,7 +161,7 @@ class AsyncOperations(AsyncSender):
         body: models.NoticesToRead | Mapping[str, Any] | None = None,
         idempotency_key: str | None = None,
     ) -> models.NoticesRead:
-        """Note that the token's person has read notices of their projects. Others still see them as unread."""
+        """Mark notices of their projects as read by the token's person. Others still see them as unread."""
         return await self._send(
             models.NoticesRead, "POST", "/api/v1/notices/read", body=body, idempotency_key=idempotency_key
         )
@@ -367,7 +367,7 @@ class AsyncOperations(AsyncSender):
         *,
         idempotency_key: str | None = None,
     ) -> models.JobRef:
-        """Have an upload become candidates, by a job; all of it or nothing. What is there stays as it is."""
+        """Import an upload as candidates, by a job: all of it or nothing. Existing answers stay as they are."""
         return await self._send(
             models.JobRef,
             "POST",
@@ -455,7 +455,7 @@ class AsyncOperations(AsyncSender):
     async def update_human_candidates(
         self, project: str, *, idempotency_key: str | None = None
     ) -> models.SystemOut:
-        """Have held-out answers be the candidates of the system `human`."""
+        """Make held-out answers candidates of the system `human`."""
         return await self._send(
             models.SystemOut,
             "POST",
@@ -479,7 +479,7 @@ class AsyncOperations(AsyncSender):
         *,
         idempotency_key: str | None = None,
     ) -> models.CandidateOut:
-        """Have an answer judged that was set aside or taken out."""
+        """Put back an answer that was set aside or taken out: people judge it."""
         return await self._send(
             models.CandidateOut,
             "POST",
@@ -496,7 +496,7 @@ class AsyncOperations(AsyncSender):
         *,
         idempotency_key: str | None = None,
     ) -> models.CandidateOut:
-        """Take an answer out: no more judgments are asked for it; those already given stay."""
+        """Take an answer out: people no longer judge it; judgments already given stay."""
         return await self._send(
             models.CandidateOut,
             "POST",
@@ -514,7 +514,7 @@ class AsyncOperations(AsyncSender):
     ) -> models.ProjectOut:
         """Close a project whose stages are drafts or closed. No stage can be made or opened until it is reopened.
 
-        Reading, decisions, filters, releases and evaluations go on.
+        Reading, decisions, filters, releases and evaluations remain possible.
         """
         return await self._send(
             models.ProjectOut,
@@ -555,7 +555,7 @@ class AsyncOperations(AsyncSender):
         *,
         idempotency_key: str | None = None,
     ) -> models.ConsentTextOut:
-        """Publish a version, which people who come from now on read. What others agreed to stays.
+        """Publish a version for people who join from now on. What others agreed to stays.
 
         Where nothing differs from the newest version, no new one is made, and that one is the answer.
         """
@@ -578,7 +578,7 @@ class AsyncOperations(AsyncSender):
     async def copy_project(
         self, project: str, body: models.CopyIn | Mapping[str, Any], *, idempotency_key: str | None = None
     ) -> models.ProjectOut:
-        """A project of the caller with drafts of all stages; queries, answers and members stay behind."""
+        """Copy a project with drafts of all stages; queries, answers and members are not copied."""
         return await self._send(
             models.ProjectOut,
             "POST",
@@ -803,7 +803,7 @@ class AsyncOperations(AsyncSender):
     async def keep_external_scores(
         self, project: str, scores: int, *, idempotency_key: str | None = None
     ) -> models.ExternalScoresOut:
-        """Let scores that were looked at join evaluations of their release."""
+        """Keep scores, so that evaluations of their release can use them."""
         return await self._send(
             models.ExternalScoresOut,
             "POST",
@@ -856,7 +856,7 @@ class AsyncOperations(AsyncSender):
         )
 
     async def revoke_invitation(self, project: str, invitation: int) -> None:
-        """End an invitation. Who accepted it keeps the role."""
+        """Revoke an invitation. People who accepted it keep their role."""
         await self._send_nothing(
             "DELETE", f"/api/v1/projects/{self._part(project)}/invitations/{self._part(invitation)}"
         )
@@ -907,7 +907,8 @@ class AsyncOperations(AsyncSender):
     ) -> models.Page[models.MatchOut]:
         """Workers of two marketplaces who have something in common, such as the id at a panel.
 
-        Until a person decides, and after "same", what bars one bars the other; what either did stays as it is.
+        Until a person decides, and after "same", an exclusion of one also excludes the other; what either did
+        stays as it is.
         """
         return await self._send(
             models.Page[models.MatchOut],
@@ -1008,7 +1009,7 @@ class AsyncOperations(AsyncSender):
         body: models.NoticesToRead | Mapping[str, Any] | None = None,
         idempotency_key: str | None = None,
     ) -> models.NoticesRead:
-        """Note that the token's person has read notices of the project. Others still see them as unread."""
+        """Mark notices of the project as read by the token's person. Others still see them as unread."""
         return await self._send(
             models.NoticesRead,
             "POST",
@@ -1026,7 +1027,7 @@ class AsyncOperations(AsyncSender):
     async def read_notice(
         self, project: str, notice: int, *, idempotency_key: str | None = None
     ) -> models.NoticeOut:
-        """Note that the token's person has read this notice."""
+        """Mark a notice as read by the token's person."""
         return await self._send(
             models.NoticeOut,
             "POST",
@@ -1068,7 +1069,7 @@ class AsyncOperations(AsyncSender):
         )
 
     async def check_privacy(self, project: str, *, idempotency_key: str | None = None) -> models.JobRef:
-        """Have all texts of the project looked through, by a job."""
+        """Check all texts of the project, by a job."""
         return await self._send(
             models.JobRef,
             "POST",
@@ -1083,7 +1084,7 @@ class AsyncOperations(AsyncSender):
         *,
         idempotency_key: str | None = None,
     ) -> models.FindingOutcome:
-        """Accept findings, have them blacked out, or open them again."""
+        """Accept findings, black them out, or open them again."""
         return await self._send(
             models.FindingOutcome,
             "POST",
@@ -1216,7 +1217,7 @@ class AsyncOperations(AsyncSender):
         )
 
     async def get_query(self, project: str, number: int) -> models.QueryDetails:
-        """One query by its id, with its passages and its way from the log to its answers."""
+        """One query by its id, with its passages and its history from the log to its answers."""
         return await self._send(
             models.QueryDetails, "GET", f"/api/v1/projects/{self._part(project)}/queries/{self._part(number)}"
         )
@@ -1246,7 +1247,7 @@ class AsyncOperations(AsyncSender):
         *,
         idempotency_key: str | None = None,
     ) -> models.QueryDetails:
-        """Put a query that was taken out back to where it was."""
+        """Return a query that was taken out to its earlier state."""
         return await self._send(
             models.QueryDetails,
             "POST",
@@ -1263,7 +1264,7 @@ class AsyncOperations(AsyncSender):
         *,
         idempotency_key: str | None = None,
     ) -> models.QueryDetails:
-        """Take a query out: no more work is asked for it; work already done stays and is paid."""
+        """Take a query out: people are no longer asked about it; work already done stays and is paid."""
         return await self._send(
             models.QueryDetails,
             "POST",
@@ -1295,7 +1296,7 @@ class AsyncOperations(AsyncSender):
         *,
         idempotency_key: str | None = None,
     ) -> models.JobRef:
-        """Have an upload become queries, by a job; all of it or nothing."""
+        """Import an upload as queries, by a job: all of it or nothing."""
         return await self._send(
             models.JobRef,
             "POST",
@@ -1378,7 +1379,7 @@ class AsyncOperations(AsyncSender):
     async def build_release(
         self, project: str, body: models.ReleaseIn | Mapping[str, Any], *, idempotency_key: str | None = None
     ) -> models.ReleaseOut:
-        """Have a release built, by a job. The same content makes the release of before, byte by byte."""
+        """Build a release, by a job. The same content gives the earlier release, byte by byte."""
         return await self._send(
             models.ReleaseOut,
             "POST",
@@ -1415,7 +1416,7 @@ class AsyncOperations(AsyncSender):
     async def cancel_build(
         self, project: str, version: str, *, idempotency_key: str | None = None
     ) -> models.ReleaseOut:
-        """End a build; nothing of it is kept."""
+        """Cancel a build; no files are kept."""
         return await self._send(
             models.ReleaseOut,
             "POST",
@@ -1431,7 +1432,7 @@ class AsyncOperations(AsyncSender):
         *,
         idempotency_key: str | None = None,
     ) -> models.EvaluationOut:
-        """Have metrics computed over a release and compared with its human scores, by a job."""
+        """Compute metrics over a release and compare them with its human scores, by a job."""
         return await self._send(
             models.EvaluationOut,
             "POST",
@@ -1451,7 +1452,7 @@ class AsyncOperations(AsyncSender):
     async def cancel_evaluation(
         self, project: str, version: str, number: int, *, idempotency_key: str | None = None
     ) -> models.EvaluationOut:
-        """End an evaluation; nothing of it is kept."""
+        """Cancel an evaluation; no results are kept."""
         return await self._send(
             models.EvaluationOut,
             "POST",
@@ -1469,7 +1470,7 @@ class AsyncOperations(AsyncSender):
     async def hide_leaderboard(
         self, project: str, version: str, number: int, *, idempotency_key: str | None = None
     ) -> models.EvaluationOut:
-        """Take the public leaderboard away."""
+        """Remove the public leaderboard."""
         return await self._send(
             models.EvaluationOut,
             "POST",
@@ -1480,7 +1481,7 @@ class AsyncOperations(AsyncSender):
     async def retry_evaluation(
         self, project: str, version: str, number: int, *, idempotency_key: str | None = None
     ) -> models.EvaluationOut:
-        """Compute one that failed or was cancelled once more, with the plan that it had."""
+        """Compute an evaluation that failed or was cancelled again, with the same plan."""
         return await self._send(
             models.EvaluationOut,
             "POST",
@@ -1509,7 +1510,7 @@ class AsyncOperations(AsyncSender):
     async def hide_release(
         self, project: str, version: str, *, idempotency_key: str | None = None
     ) -> models.ReleaseOut:
-        """Take the public page of a release away."""
+        """Remove the public page of a release."""
         return await self._send(
             models.ReleaseOut,
             "POST",
@@ -1531,7 +1532,7 @@ class AsyncOperations(AsyncSender):
     async def retry_build(
         self, project: str, version: str, *, idempotency_key: str | None = None
     ) -> models.ReleaseOut:
-        """Build a version that failed once more, with the options that it had."""
+        """Build a failed version again, with the same options."""
         return await self._send(
             models.ReleaseOut,
             "POST",
@@ -1547,7 +1548,7 @@ class AsyncOperations(AsyncSender):
         *,
         idempotency_key: str | None = None,
     ) -> models.ReleaseOut:
-        """Offer the files of a release no more; the record stays. Nothing takes it back."""
+        """Stop offering the files of a release; the record stays. This cannot be undone."""
         return await self._send(
             models.ReleaseOut,
             "POST",
@@ -1660,7 +1661,7 @@ class AsyncOperations(AsyncSender):
     async def make_agreement_report(
         self, project: str, stage: str, *, idempotency_key: str | None = None
     ) -> models.JobRef:
-        """Have the report on agreement made of the judgments as they are now."""
+        """Make the report on agreement from the present judgments, by a job."""
         return await self._send(
             models.JobRef,
             "POST",
@@ -2397,7 +2398,7 @@ class AsyncOperations(AsyncSender):
         body: models.Reason | Mapping[str, Any] | None = None,
         idempotency_key: str | None = None,
     ) -> models.StageOut:
-        """A closed stage back to paused; open it to publish what is still missing."""
+        """Set a closed stage back to paused; open it to publish what is still missing."""
         return await self._send(
             models.StageOut,
             "POST",
@@ -2456,7 +2457,7 @@ class AsyncOperations(AsyncSender):
     async def set_sources(
         self, project: str, stage: str, body: models.SourcesIn | Mapping[str, Any], *, if_match: str
     ) -> models.StageSources:
-        """Set all sources and their quotas. What is published from then on is divided so, also while it runs.
+        """Set all sources and their quotas. New HITs are divided in this way, also while the stage runs.
 
         A source that has published stays in the list; close it to end it.
         """
@@ -2477,7 +2478,7 @@ class AsyncOperations(AsyncSender):
         body: models.SourceReason | Mapping[str, Any] | None = None,
         idempotency_key: str | None = None,
     ) -> models.StageSources:
-        """Take nothing more from there: its HITs expire, and the others do what it leaves undone.
+        """Close a source: its HITs expire, and the other sources do its unfinished part.
 
         Work that people have begun may still come in, and is paid.
         """
@@ -2539,7 +2540,7 @@ class AsyncOperations(AsyncSender):
     async def top_up_stage(
         self, project: str, stage: str, *, idempotency_key: str | None = None
     ) -> models.Publication:
-        """Publish what was rejected, removed or ran out, now instead of at the next round."""
+        """Ask again for what was rejected, removed or expired, now instead of at the next round."""
         return await self._send(
             models.Publication,
             "POST",
@@ -2564,7 +2565,7 @@ class AsyncOperations(AsyncSender):
         state: Literal["all", "failed", "rejected", "excluded"] | None = None,
         worker: str | None = None,
     ) -> models.Page[models.StageWorker]:
-        """Who took work of a stage, and what became of it."""
+        """Workers of a stage, with the state of their work."""
         return await self._send(
             models.Page[models.StageWorker],
             "GET",
@@ -2589,10 +2590,10 @@ class AsyncOperations(AsyncSender):
         *,
         idempotency_key: str | None = None,
     ) -> models.OperationRef:
-        """Pay a worker whose session broke, once in a stage.
+        """Pay a worker whose session failed, once in a stage.
 
-        Who submitted something gets a bonus, others a HIT for them alone, without work. What the marketplace
-        refused can be asked for again: the worker's `compensation` says so.
+        A worker who submitted something gets a bonus, another one a HIT of their own without work. What the
+        marketplace refused can be asked for again: the worker's `compensation` says so.
         """
         return await self._send(
             models.OperationRef,
@@ -2729,7 +2730,7 @@ class AsyncOperations(AsyncSender):
         *,
         idempotency_key: str | None = None,
     ) -> models.RosterAdded:
-        """Put people on the list of a link. Nothing is sent by this."""
+        """Put people on the list of a link. This sends nothing."""
         return await self._send(
             models.RosterAdded,
             "POST",
@@ -2790,7 +2791,7 @@ class AsyncOperations(AsyncSender):
         *,
         idempotency_key: str | None = None,
     ) -> models.CandidateCount:
-        """Have all of a system's answers judged that were set aside as copies of a reference."""
+        """Put back all answers of a system that were set aside as copies of a reference: people judge them."""
         return await self._send(
             models.CandidateCount,
             "POST",
@@ -2831,7 +2832,7 @@ class AsyncOperations(AsyncSender):
     async def create_webhook(
         self, project: str, body: models.WebhookIn | Mapping[str, Any], *, idempotency_key: str | None = None
     ) -> models.WebhookWithSecret:
-        """Have messages sent to an address from now on. The answer has the secret, which is shown this once."""
+        """Send messages to an address from now on. The answer has the secret, which is shown only once."""
         return await self._send(
             models.WebhookWithSecret,
             "POST",
@@ -2853,7 +2854,7 @@ class AsyncOperations(AsyncSender):
         )
 
     async def get_webhook(self, project: str, webhook: int) -> models.WebhookOut:
-        """One webhook, and how its delivery does."""
+        """One webhook, with the state of its delivery."""
         return await self._send(
             models.WebhookOut, "GET", f"/api/v1/projects/{self._part(project)}/webhooks/{self._part(webhook)}"
         )
@@ -2924,7 +2925,7 @@ class AsyncOperations(AsyncSender):
     async def skip_webhook_message(
         self, project: str, webhook: int, message: str, *, idempotency_key: str | None = None
     ) -> models.MessageOut:
-        """Give up a message that waits, so that those behind it go on."""
+        """Skip a message that waits, so that later ones are sent."""
         return await self._send(
             models.MessageOut,
             "POST",
@@ -2946,7 +2947,7 @@ class AsyncOperations(AsyncSender):
     async def rotate_webhook_secret(
         self, project: str, webhook: int, *, idempotency_key: str | None = None
     ) -> models.WebhookWithSecret:
-        """Make a new secret, shown this once. For a day messages are signed with both."""
+        """Make a new secret, which is shown only once. For a day messages are signed with both."""
         return await self._send(
             models.WebhookWithSecret,
             "POST",
@@ -3035,7 +3036,7 @@ class AsyncOperations(AsyncSender):
     ) -> models.WorkerAccess:
         """Let a worker take work again of every stage that they are excluded from.
 
-        What bars them from single units, such as answering a query that they curated, stays.
+        Exclusions from single units, such as a query that they curated, stay.
         """
         return await self._send(
             models.WorkerAccess,
@@ -3180,7 +3181,7 @@ class AsyncOperations(AsyncSender):
     async def set_batch_hours(
         self, requester: str, batch: int, body: models.HoursIn | Mapping[str, Any], *, if_match: str
     ) -> models.BatchHours:
-        """Set when HITs of a batch can be accepted. Work that was begun goes on outside of them."""
+        """Set when HITs of a batch can be accepted. Work that was begun can be finished outside of them."""
         return await self._send(
             models.BatchHours,
             "PUT",
@@ -3197,7 +3198,7 @@ class AsyncOperations(AsyncSender):
         *,
         idempotency_key: str | None = None,
     ) -> models.BatchOut:
-        """Publish a draft, or go on with a batch that stopped. Its total is put on hold; a job makes the HITs."""
+        """Publish a draft, or continue a batch that stopped. Its total is put on hold; a job makes the HITs."""
         return await self._send(
             models.BatchOut,
             "POST",
@@ -3217,7 +3218,7 @@ class AsyncOperations(AsyncSender):
     async def set_batch_schedule(
         self, requester: str, batch: int, body: models.ScheduleIn | Mapping[str, Any], *, if_match: str
     ) -> models.BatchSchedule:
-        """Have a draft published at a time, and a batch ended at another. The total is confirmed first."""
+        """Set when a draft is published and when a batch ends. The total is confirmed first."""
         return await self._send(
             models.BatchSchedule,
             "PUT",
@@ -3257,7 +3258,7 @@ class AsyncOperations(AsyncSender):
         *,
         idempotency_key: str | None = None,
     ) -> models.ConsentTextOut:
-        """Publish a version, which people who come from now on read. What others agreed to stays.
+        """Publish a version for people who join from now on. What others agreed to stays.
 
         Where nothing differs from the newest version, no new one is made, and that one is the answer.
         """
@@ -3285,7 +3286,7 @@ class AsyncOperations(AsyncSender):
         cursor: str | None = None,
         order: Literal["oldest", "newest"] | None = None,
     ) -> models.Page[models.RequesterMemberOut]:
-        """The people who act for the requester beside its owner."""
+        """The people who act for the requester besides its owner."""
         return await self._send(
             models.Page[models.RequesterMemberOut],
             "GET",
@@ -3403,7 +3404,7 @@ class AsyncOperations(AsyncSender):
         *,
         idempotency_key: str | None = None,
     ) -> models.RosterAdded:
-        """Put people on the list of a link. Nothing is sent by this."""
+        """Put people on the list of a link. This sends nothing."""
         return await self._send(
             models.RosterAdded,
             "POST",
@@ -3469,7 +3470,7 @@ class AsyncOperations(AsyncSender):
         *,
         idempotency_key: str | None = None,
     ) -> models.WebhookWithSecret:
-        """Have messages sent to an address from now on. The answer has the secret, which is shown this once."""
+        """Send messages to an address from now on. The answer has the secret, which is shown only once."""
         return await self._send(
             models.WebhookWithSecret,
             "POST",
@@ -3491,7 +3492,7 @@ class AsyncOperations(AsyncSender):
         )
 
     async def get_requester_webhook(self, requester: str, webhook: int) -> models.WebhookOut:
-        """One webhook, and how its delivery does."""
+        """One webhook, with the state of its delivery."""
         return await self._send(
             models.WebhookOut,
             "GET",
@@ -3564,7 +3565,7 @@ class AsyncOperations(AsyncSender):
     async def skip_requester_webhook_message(
         self, requester: str, webhook: int, message: str, *, idempotency_key: str | None = None
     ) -> models.MessageOut:
-        """Give up a message that waits, so that those behind it go on."""
+        """Skip a message that waits, so that later ones are sent."""
         return await self._send(
             models.MessageOut,
             "POST",
@@ -3586,7 +3587,7 @@ class AsyncOperations(AsyncSender):
     async def rotate_requester_webhook_secret(
         self, requester: str, webhook: int, *, idempotency_key: str | None = None
     ) -> models.WebhookWithSecret:
-        """Make a new secret, shown this once. For a day messages are signed with both."""
+        """Make a new secret, which is shown only once. For a day messages are signed with both."""
         return await self._send(
             models.WebhookWithSecret,
             "POST",
@@ -3608,7 +3609,7 @@ class AsyncOperations(AsyncSender):
     async def apply_study(
         self, content: AsyncContent, *, idempotency_key: str | None = None
     ) -> models.StudyOut:
-        """Have the project and its stages be as the file says, all of it or nothing.
+        """Make the project and its stages match the file: all of it or nothing.
 
         A new project is owned by the token's person. Endpoints are those of the installation: a file that makes
         or changes one is refused. A file that adds paid screen-outs to a study at a panel needs the scope `pay`

@@ -40,7 +40,7 @@ class Operations(Sender):
         )
 
     def remove_endpoint(self, endpoint: str) -> None:
-        """Remove one that nothing was done with; for staff."""
+        """Remove an unused endpoint; for staff."""
         self._send_nothing("DELETE", f"/api/v1/endpoints/{self._part(endpoint)}")
 
     def get_endpoint(self, endpoint: str) -> models.EndpointOut:
@@ -50,7 +50,7 @@ class Operations(Sender):
     def move_endpoint(
         self, endpoint: str, body: models.EndpointMove | Mapping[str, Any]
     ) -> models.EndpointOut:
-        """Correct its address, as long as nothing was sent there; for staff."""
+        """Correct the address of an endpoint to which nothing was sent; for staff."""
         return self._send(models.EndpointOut, "PATCH", f"/api/v1/endpoints/{self._part(endpoint)}", body=body)
 
     def check_endpoint(self, endpoint: str, *, idempotency_key: str | None = None) -> models.Balance:
@@ -63,7 +63,7 @@ class Operations(Sender):
         )
 
     def subscribe_to_hooks(self, endpoint: str, *, idempotency_key: str | None = None) -> models.Hooks:
-        """Have a panel send hooks from now on; for staff."""
+        """Make a panel send hooks from now on; for staff."""
         return self._send(
             models.Hooks,
             "POST",
@@ -88,7 +88,7 @@ class Operations(Sender):
         )
 
     def disallow_spending(self, endpoint: str, kind: Literal["projects", "users"], name: str) -> None:
-        """Take that right away. Open stages that had it by this alone are paused; for staff."""
+        """Remove that right. Open stages that depend on it alone are paused; for staff."""
         self._send_nothing(
             "DELETE",
             f"/api/v1/endpoints/{self._part(endpoint)}/spenders/{self._part(kind)}/{self._part(name)}",
@@ -159,7 +159,7 @@ class Operations(Sender):
         body: models.NoticesToRead | Mapping[str, Any] | None = None,
         idempotency_key: str | None = None,
     ) -> models.NoticesRead:
-        """Note that the token's person has read notices of their projects. Others still see them as unread."""
+        """Mark notices of their projects as read by the token's person. Others still see them as unread."""
         return self._send(
             models.NoticesRead, "POST", "/api/v1/notices/read", body=body, idempotency_key=idempotency_key
         )
@@ -365,7 +365,7 @@ class Operations(Sender):
         *,
         idempotency_key: str | None = None,
     ) -> models.JobRef:
-        """Have an upload become candidates, by a job; all of it or nothing. What is there stays as it is."""
+        """Import an upload as candidates, by a job: all of it or nothing. Existing answers stay as they are."""
         return self._send(
             models.JobRef,
             "POST",
@@ -451,7 +451,7 @@ class Operations(Sender):
     def update_human_candidates(
         self, project: str, *, idempotency_key: str | None = None
     ) -> models.SystemOut:
-        """Have held-out answers be the candidates of the system `human`."""
+        """Make held-out answers candidates of the system `human`."""
         return self._send(
             models.SystemOut,
             "POST",
@@ -475,7 +475,7 @@ class Operations(Sender):
         *,
         idempotency_key: str | None = None,
     ) -> models.CandidateOut:
-        """Have an answer judged that was set aside or taken out."""
+        """Put back an answer that was set aside or taken out: people judge it."""
         return self._send(
             models.CandidateOut,
             "POST",
@@ -492,7 +492,7 @@ class Operations(Sender):
         *,
         idempotency_key: str | None = None,
     ) -> models.CandidateOut:
-        """Take an answer out: no more judgments are asked for it; those already given stay."""
+        """Take an answer out: people no longer judge it; judgments already given stay."""
         return self._send(
             models.CandidateOut,
             "POST",
@@ -510,7 +510,7 @@ class Operations(Sender):
     ) -> models.ProjectOut:
         """Close a project whose stages are drafts or closed. No stage can be made or opened until it is reopened.
 
-        Reading, decisions, filters, releases and evaluations go on.
+        Reading, decisions, filters, releases and evaluations remain possible.
         """
         return self._send(
             models.ProjectOut,
@@ -551,7 +551,7 @@ class Operations(Sender):
         *,
         idempotency_key: str | None = None,
     ) -> models.ConsentTextOut:
-        """Publish a version, which people who come from now on read. What others agreed to stays.
+        """Publish a version for people who join from now on. What others agreed to stays.
 
         Where nothing differs from the newest version, no new one is made, and that one is the answer.
         """
@@ -574,7 +574,7 @@ class Operations(Sender):
     def copy_project(
         self, project: str, body: models.CopyIn | Mapping[str, Any], *, idempotency_key: str | None = None
     ) -> models.ProjectOut:
-        """A project of the caller with drafts of all stages; queries, answers and members stay behind."""
+        """Copy a project with drafts of all stages; queries, answers and members are not copied."""
         return self._send(
             models.ProjectOut,
             "POST",
@@ -795,7 +795,7 @@ class Operations(Sender):
     def keep_external_scores(
         self, project: str, scores: int, *, idempotency_key: str | None = None
     ) -> models.ExternalScoresOut:
-        """Let scores that were looked at join evaluations of their release."""
+        """Keep scores, so that evaluations of their release can use them."""
         return self._send(
             models.ExternalScoresOut,
             "POST",
@@ -848,7 +848,7 @@ class Operations(Sender):
         )
 
     def revoke_invitation(self, project: str, invitation: int) -> None:
-        """End an invitation. Who accepted it keeps the role."""
+        """Revoke an invitation. People who accepted it keep their role."""
         self._send_nothing(
             "DELETE", f"/api/v1/projects/{self._part(project)}/invitations/{self._part(invitation)}"
         )
@@ -897,7 +897,8 @@ class Operations(Sender):
     ) -> models.Page[models.MatchOut]:
         """Workers of two marketplaces who have something in common, such as the id at a panel.
 
-        Until a person decides, and after "same", what bars one bars the other; what either did stays as it is.
+        Until a person decides, and after "same", an exclusion of one also excludes the other; what either did
+        stays as it is.
         """
         return self._send(
             models.Page[models.MatchOut],
@@ -994,7 +995,7 @@ class Operations(Sender):
         body: models.NoticesToRead | Mapping[str, Any] | None = None,
         idempotency_key: str | None = None,
     ) -> models.NoticesRead:
-        """Note that the token's person has read notices of the project. Others still see them as unread."""
+        """Mark notices of the project as read by the token's person. Others still see them as unread."""
         return self._send(
             models.NoticesRead,
             "POST",
@@ -1012,7 +1013,7 @@ class Operations(Sender):
     def read_notice(
         self, project: str, notice: int, *, idempotency_key: str | None = None
     ) -> models.NoticeOut:
-        """Note that the token's person has read this notice."""
+        """Mark a notice as read by the token's person."""
         return self._send(
             models.NoticeOut,
             "POST",
@@ -1054,7 +1055,7 @@ class Operations(Sender):
         )
 
     def check_privacy(self, project: str, *, idempotency_key: str | None = None) -> models.JobRef:
-        """Have all texts of the project looked through, by a job."""
+        """Check all texts of the project, by a job."""
         return self._send(
             models.JobRef,
             "POST",
@@ -1069,7 +1070,7 @@ class Operations(Sender):
         *,
         idempotency_key: str | None = None,
     ) -> models.FindingOutcome:
-        """Accept findings, have them blacked out, or open them again."""
+        """Accept findings, black them out, or open them again."""
         return self._send(
             models.FindingOutcome,
             "POST",
@@ -1202,7 +1203,7 @@ class Operations(Sender):
         )
 
     def get_query(self, project: str, number: int) -> models.QueryDetails:
-        """One query by its id, with its passages and its way from the log to its answers."""
+        """One query by its id, with its passages and its history from the log to its answers."""
         return self._send(
             models.QueryDetails, "GET", f"/api/v1/projects/{self._part(project)}/queries/{self._part(number)}"
         )
@@ -1232,7 +1233,7 @@ class Operations(Sender):
         *,
         idempotency_key: str | None = None,
     ) -> models.QueryDetails:
-        """Put a query that was taken out back to where it was."""
+        """Return a query that was taken out to its earlier state."""
         return self._send(
             models.QueryDetails,
             "POST",
@@ -1249,7 +1250,7 @@ class Operations(Sender):
         *,
         idempotency_key: str | None = None,
     ) -> models.QueryDetails:
-        """Take a query out: no more work is asked for it; work already done stays and is paid."""
+        """Take a query out: people are no longer asked about it; work already done stays and is paid."""
         return self._send(
             models.QueryDetails,
             "POST",
@@ -1281,7 +1282,7 @@ class Operations(Sender):
         *,
         idempotency_key: str | None = None,
     ) -> models.JobRef:
-        """Have an upload become queries, by a job; all of it or nothing."""
+        """Import an upload as queries, by a job: all of it or nothing."""
         return self._send(
             models.JobRef,
             "POST",
@@ -1364,7 +1365,7 @@ class Operations(Sender):
     def build_release(
         self, project: str, body: models.ReleaseIn | Mapping[str, Any], *, idempotency_key: str | None = None
     ) -> models.ReleaseOut:
-        """Have a release built, by a job. The same content makes the release of before, byte by byte."""
+        """Build a release, by a job. The same content gives the earlier release, byte by byte."""
         return self._send(
             models.ReleaseOut,
             "POST",
@@ -1399,7 +1400,7 @@ class Operations(Sender):
     def cancel_build(
         self, project: str, version: str, *, idempotency_key: str | None = None
     ) -> models.ReleaseOut:
-        """End a build; nothing of it is kept."""
+        """Cancel a build; no files are kept."""
         return self._send(
             models.ReleaseOut,
             "POST",
@@ -1415,7 +1416,7 @@ class Operations(Sender):
         *,
         idempotency_key: str | None = None,
     ) -> models.EvaluationOut:
-        """Have metrics computed over a release and compared with its human scores, by a job."""
+        """Compute metrics over a release and compare them with its human scores, by a job."""
         return self._send(
             models.EvaluationOut,
             "POST",
@@ -1435,7 +1436,7 @@ class Operations(Sender):
     def cancel_evaluation(
         self, project: str, version: str, number: int, *, idempotency_key: str | None = None
     ) -> models.EvaluationOut:
-        """End an evaluation; nothing of it is kept."""
+        """Cancel an evaluation; no results are kept."""
         return self._send(
             models.EvaluationOut,
             "POST",
@@ -1453,7 +1454,7 @@ class Operations(Sender):
     def hide_leaderboard(
         self, project: str, version: str, number: int, *, idempotency_key: str | None = None
     ) -> models.EvaluationOut:
-        """Take the public leaderboard away."""
+        """Remove the public leaderboard."""
         return self._send(
             models.EvaluationOut,
             "POST",
@@ -1464,7 +1465,7 @@ class Operations(Sender):
     def retry_evaluation(
         self, project: str, version: str, number: int, *, idempotency_key: str | None = None
     ) -> models.EvaluationOut:
-        """Compute one that failed or was cancelled once more, with the plan that it had."""
+        """Compute an evaluation that failed or was cancelled again, with the same plan."""
         return self._send(
             models.EvaluationOut,
             "POST",
@@ -1493,7 +1494,7 @@ class Operations(Sender):
     def hide_release(
         self, project: str, version: str, *, idempotency_key: str | None = None
     ) -> models.ReleaseOut:
-        """Take the public page of a release away."""
+        """Remove the public page of a release."""
         return self._send(
             models.ReleaseOut,
             "POST",
@@ -1515,7 +1516,7 @@ class Operations(Sender):
     def retry_build(
         self, project: str, version: str, *, idempotency_key: str | None = None
     ) -> models.ReleaseOut:
-        """Build a version that failed once more, with the options that it had."""
+        """Build a failed version again, with the same options."""
         return self._send(
             models.ReleaseOut,
             "POST",
@@ -1531,7 +1532,7 @@ class Operations(Sender):
         *,
         idempotency_key: str | None = None,
     ) -> models.ReleaseOut:
-        """Offer the files of a release no more; the record stays. Nothing takes it back."""
+        """Stop offering the files of a release; the record stays. This cannot be undone."""
         return self._send(
             models.ReleaseOut,
             "POST",
@@ -1644,7 +1645,7 @@ class Operations(Sender):
     def make_agreement_report(
         self, project: str, stage: str, *, idempotency_key: str | None = None
     ) -> models.JobRef:
-        """Have the report on agreement made of the judgments as they are now."""
+        """Make the report on agreement from the present judgments, by a job."""
         return self._send(
             models.JobRef,
             "POST",
@@ -2379,7 +2380,7 @@ class Operations(Sender):
         body: models.Reason | Mapping[str, Any] | None = None,
         idempotency_key: str | None = None,
     ) -> models.StageOut:
-        """A closed stage back to paused; open it to publish what is still missing."""
+        """Set a closed stage back to paused; open it to publish what is still missing."""
         return self._send(
             models.StageOut,
             "POST",
@@ -2438,7 +2439,7 @@ class Operations(Sender):
     def set_sources(
         self, project: str, stage: str, body: models.SourcesIn | Mapping[str, Any], *, if_match: str
     ) -> models.StageSources:
-        """Set all sources and their quotas. What is published from then on is divided so, also while it runs.
+        """Set all sources and their quotas. New HITs are divided in this way, also while the stage runs.
 
         A source that has published stays in the list; close it to end it.
         """
@@ -2459,7 +2460,7 @@ class Operations(Sender):
         body: models.SourceReason | Mapping[str, Any] | None = None,
         idempotency_key: str | None = None,
     ) -> models.StageSources:
-        """Take nothing more from there: its HITs expire, and the others do what it leaves undone.
+        """Close a source: its HITs expire, and the other sources do its unfinished part.
 
         Work that people have begun may still come in, and is paid.
         """
@@ -2521,7 +2522,7 @@ class Operations(Sender):
     def top_up_stage(
         self, project: str, stage: str, *, idempotency_key: str | None = None
     ) -> models.Publication:
-        """Publish what was rejected, removed or ran out, now instead of at the next round."""
+        """Ask again for what was rejected, removed or expired, now instead of at the next round."""
         return self._send(
             models.Publication,
             "POST",
@@ -2546,7 +2547,7 @@ class Operations(Sender):
         state: Literal["all", "failed", "rejected", "excluded"] | None = None,
         worker: str | None = None,
     ) -> models.Page[models.StageWorker]:
-        """Who took work of a stage, and what became of it."""
+        """Workers of a stage, with the state of their work."""
         return self._send(
             models.Page[models.StageWorker],
             "GET",
@@ -2571,10 +2572,10 @@ class Operations(Sender):
         *,
         idempotency_key: str | None = None,
     ) -> models.OperationRef:
-        """Pay a worker whose session broke, once in a stage.
+        """Pay a worker whose session failed, once in a stage.
 
-        Who submitted something gets a bonus, others a HIT for them alone, without work. What the marketplace
-        refused can be asked for again: the worker's `compensation` says so.
+        A worker who submitted something gets a bonus, another one a HIT of their own without work. What the
+        marketplace refused can be asked for again: the worker's `compensation` says so.
         """
         return self._send(
             models.OperationRef,
@@ -2711,7 +2712,7 @@ class Operations(Sender):
         *,
         idempotency_key: str | None = None,
     ) -> models.RosterAdded:
-        """Put people on the list of a link. Nothing is sent by this."""
+        """Put people on the list of a link. This sends nothing."""
         return self._send(
             models.RosterAdded,
             "POST",
@@ -2772,7 +2773,7 @@ class Operations(Sender):
         *,
         idempotency_key: str | None = None,
     ) -> models.CandidateCount:
-        """Have all of a system's answers judged that were set aside as copies of a reference."""
+        """Put back all answers of a system that were set aside as copies of a reference: people judge them."""
         return self._send(
             models.CandidateCount,
             "POST",
@@ -2811,7 +2812,7 @@ class Operations(Sender):
     def create_webhook(
         self, project: str, body: models.WebhookIn | Mapping[str, Any], *, idempotency_key: str | None = None
     ) -> models.WebhookWithSecret:
-        """Have messages sent to an address from now on. The answer has the secret, which is shown this once."""
+        """Send messages to an address from now on. The answer has the secret, which is shown only once."""
         return self._send(
             models.WebhookWithSecret,
             "POST",
@@ -2831,7 +2832,7 @@ class Operations(Sender):
         self._send_nothing("DELETE", f"/api/v1/projects/{self._part(project)}/webhooks/{self._part(webhook)}")
 
     def get_webhook(self, project: str, webhook: int) -> models.WebhookOut:
-        """One webhook, and how its delivery does."""
+        """One webhook, with the state of its delivery."""
         return self._send(
             models.WebhookOut, "GET", f"/api/v1/projects/{self._part(project)}/webhooks/{self._part(webhook)}"
         )
@@ -2902,7 +2903,7 @@ class Operations(Sender):
     def skip_webhook_message(
         self, project: str, webhook: int, message: str, *, idempotency_key: str | None = None
     ) -> models.MessageOut:
-        """Give up a message that waits, so that those behind it go on."""
+        """Skip a message that waits, so that later ones are sent."""
         return self._send(
             models.MessageOut,
             "POST",
@@ -2924,7 +2925,7 @@ class Operations(Sender):
     def rotate_webhook_secret(
         self, project: str, webhook: int, *, idempotency_key: str | None = None
     ) -> models.WebhookWithSecret:
-        """Make a new secret, shown this once. For a day messages are signed with both."""
+        """Make a new secret, which is shown only once. For a day messages are signed with both."""
         return self._send(
             models.WebhookWithSecret,
             "POST",
@@ -3013,7 +3014,7 @@ class Operations(Sender):
     ) -> models.WorkerAccess:
         """Let a worker take work again of every stage that they are excluded from.
 
-        What bars them from single units, such as answering a query that they curated, stays.
+        Exclusions from single units, such as a query that they curated, stay.
         """
         return self._send(
             models.WorkerAccess,
@@ -3158,7 +3159,7 @@ class Operations(Sender):
     def set_batch_hours(
         self, requester: str, batch: int, body: models.HoursIn | Mapping[str, Any], *, if_match: str
     ) -> models.BatchHours:
-        """Set when HITs of a batch can be accepted. Work that was begun goes on outside of them."""
+        """Set when HITs of a batch can be accepted. Work that was begun can be finished outside of them."""
         return self._send(
             models.BatchHours,
             "PUT",
@@ -3175,7 +3176,7 @@ class Operations(Sender):
         *,
         idempotency_key: str | None = None,
     ) -> models.BatchOut:
-        """Publish a draft, or go on with a batch that stopped. Its total is put on hold; a job makes the HITs."""
+        """Publish a draft, or continue a batch that stopped. Its total is put on hold; a job makes the HITs."""
         return self._send(
             models.BatchOut,
             "POST",
@@ -3195,7 +3196,7 @@ class Operations(Sender):
     def set_batch_schedule(
         self, requester: str, batch: int, body: models.ScheduleIn | Mapping[str, Any], *, if_match: str
     ) -> models.BatchSchedule:
-        """Have a draft published at a time, and a batch ended at another. The total is confirmed first."""
+        """Set when a draft is published and when a batch ends. The total is confirmed first."""
         return self._send(
             models.BatchSchedule,
             "PUT",
@@ -3235,7 +3236,7 @@ class Operations(Sender):
         *,
         idempotency_key: str | None = None,
     ) -> models.ConsentTextOut:
-        """Publish a version, which people who come from now on read. What others agreed to stays.
+        """Publish a version for people who join from now on. What others agreed to stays.
 
         Where nothing differs from the newest version, no new one is made, and that one is the answer.
         """
@@ -3263,7 +3264,7 @@ class Operations(Sender):
         cursor: str | None = None,
         order: Literal["oldest", "newest"] | None = None,
     ) -> models.Page[models.RequesterMemberOut]:
-        """The people who act for the requester beside its owner."""
+        """The people who act for the requester besides its owner."""
         return self._send(
             models.Page[models.RequesterMemberOut],
             "GET",
@@ -3381,7 +3382,7 @@ class Operations(Sender):
         *,
         idempotency_key: str | None = None,
     ) -> models.RosterAdded:
-        """Put people on the list of a link. Nothing is sent by this."""
+        """Put people on the list of a link. This sends nothing."""
         return self._send(
             models.RosterAdded,
             "POST",
@@ -3447,7 +3448,7 @@ class Operations(Sender):
         *,
         idempotency_key: str | None = None,
     ) -> models.WebhookWithSecret:
-        """Have messages sent to an address from now on. The answer has the secret, which is shown this once."""
+        """Send messages to an address from now on. The answer has the secret, which is shown only once."""
         return self._send(
             models.WebhookWithSecret,
             "POST",
@@ -3469,7 +3470,7 @@ class Operations(Sender):
         )
 
     def get_requester_webhook(self, requester: str, webhook: int) -> models.WebhookOut:
-        """One webhook, and how its delivery does."""
+        """One webhook, with the state of its delivery."""
         return self._send(
             models.WebhookOut,
             "GET",
@@ -3542,7 +3543,7 @@ class Operations(Sender):
     def skip_requester_webhook_message(
         self, requester: str, webhook: int, message: str, *, idempotency_key: str | None = None
     ) -> models.MessageOut:
-        """Give up a message that waits, so that those behind it go on."""
+        """Skip a message that waits, so that later ones are sent."""
         return self._send(
             models.MessageOut,
             "POST",
@@ -3564,7 +3565,7 @@ class Operations(Sender):
     def rotate_requester_webhook_secret(
         self, requester: str, webhook: int, *, idempotency_key: str | None = None
     ) -> models.WebhookWithSecret:
-        """Make a new secret, shown this once. For a day messages are signed with both."""
+        """Make a new secret, which is shown only once. For a day messages are signed with both."""
         return self._send(
             models.WebhookWithSecret,
             "POST",
@@ -3584,7 +3585,7 @@ class Operations(Sender):
         )
 
     def apply_study(self, content: Content, *, idempotency_key: str | None = None) -> models.StudyOut:
-        """Have the project and its stages be as the file says, all of it or nothing.
+        """Make the project and its stages match the file: all of it or nothing.
 
         A new project is owned by the token's person. Endpoints are those of the installation: a file that makes
         or changes one is refused. A file that adds paid screen-outs to a study at a panel needs the scope `pay`
