@@ -169,7 +169,7 @@ def disallow_spending(request: HttpRequest, *, pk: int) -> HttpResponse:
     def action() -> str:
         count = spenders.disallow_spending(row=row, actor=request.user)
         paused = f" Stages that were paused: {count}." if count else ""
-        return f"{row.project or row.user} may spend from {row.endpoint.label} any more.{paused}"
+        return f"{row.project or row.user} may no longer spend from {row.endpoint.label}.{paused}"
 
     return run_action(request, action, SETTINGS)
 

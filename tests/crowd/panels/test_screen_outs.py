@@ -201,7 +201,7 @@ def test_what_the_button_says_is_reserved_and_is_what_the_panel_locks(panel, dra
 def test_screen_outs_have_to_fit_the_budget_beside_rewards(draft):
     draft.budget_cents = 331
     draft.save()
-    with pytest.raises(BudgetError, match=r"costs 3\.32, and 3\.31 is left"):
+    with pytest.raises(BudgetError, match=r"costs \$3\.32, and \$3\.31 is left"):
         stages.open_stage(stage=draft)
 
 
