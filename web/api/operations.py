@@ -13,7 +13,6 @@ from ninja.parser import Parser
 
 from core.extensions import parts_of
 from web.api import ROOT, ApiPart, problems
-from web.api.problems import MEDIA_TYPE
 
 _ESCAPED_NUL = b"\\u0000"
 
@@ -80,21 +79,6 @@ problems of RFC 9457. Distillery {settings.DISTILLERY_VERSION.split("+")[0]}.
 
 # The schema: what django-ninja knows of the operations, and what our kit adds to all of them.
 
-_PROBLEM = {"$ref": "#/components/schemas/ProblemDetails"}
-_WORDS = {
-    "400": "The request cannot be read",
-    "401": "No valid token",
-    "403": "The token or its person may not do this",
-    "404": "Not there, or not for this person",
-    "409": "Not possible now, or the first request with this Idempotency-Key is under way",
-    "412": "Changed since it was read",
-    "413": "The body is too large",
-    "422": "Refused, with the reason by field",
-    "428": "If-Match is missing",
-    "429": "Too many requests",
-    "503": "Ask again later",
-}
-
 
 class NameTakenError(Exception):
     """Two models have one name; one of them needs another."""
@@ -116,23 +100,14 @@ class _Schema(OpenAPISchema):
 @cache
 def build_schema() -> dict[str, Any]:
     """The whole schema; the same for every installation."""
-    found: dict[str, Any] = json.loads(json.dumps(_Schema(api(), ROOT)))
+    described = _Schema(api(), ROOT)
+    described.add_schema_definitions({problems.NAME: problems.ProblemDetails.model_json_schema()})
+    found: dict[str, Any] = json.loads(json.dumps(described))
     found["servers"] = [{"url": "/"}]
     found["components"]["securitySchemes"] = {
         "token": {"type": "http", "scheme": "bearer", "description": "A token of the API, `dst_…`."}
     }
-    for methods in found["paths"].values():
-        for operation in methods.values():
-            for status, response in operation["responses"].items():
-                _complete(status, response)
     return found
-
-
-def _complete(status: str, response: dict[str, Any]) -> None:
-    content = response.get("content", {})
-    if content.get("application/json", {}).get("schema") == _PROBLEM:
-        response["content"] = {MEDIA_TYPE: {"schema": _PROBLEM}}
-        response["description"] = _WORDS[status]
 
 
 @cache

@@ -34,6 +34,29 @@ class ProblemDetails(BaseModel):
     request_id: str = Field(description="The same as in the header X-Request-Id; name it in a report.")
 
 
+#: What it is called in the schema, and what each status means there.
+NAME = ProblemDetails.__name__
+_MEANINGS = {
+    400: "The request cannot be read",
+    401: "No valid token",
+    403: "The token or its person may not do this",
+    404: "Not there, or not for this person",
+    409: "Not possible now, or the first request with this Idempotency-Key is under way",
+    412: "Changed since it was read",
+    413: "The body is too large",
+    422: "Refused, with the reason by field",
+    428: "If-Match is missing",
+    429: "Too many requests",
+    503: "Ask again later",
+}
+
+
+def describe(status: int) -> dict[str, Any]:
+    """A refusal with this status, as the schema of an operation has it."""
+    content = {MEDIA_TYPE: {"schema": {"$ref": f"#/components/schemas/{NAME}"}}}
+    return {"description": _MEANINGS[status], "content": content}
+
+
 @dataclass(frozen=True, slots=True)
 class ProblemKind:
     """Status and code of an error."""

@@ -38,9 +38,10 @@ from core.api.idempotency import (
 )
 from core.api.models import Scope
 from core.revisions import ShownColumns, ShownValues, mark_of
+from web.api import problems
 from web.api.access import ApiRequest, Permission
 from web.api.bodies import BodyLine, describe_lines, read_lines
-from web.api.problems import ProblemDetails, ProblemError
+from web.api.problems import ProblemError
 
 # ETag and If-Match: a change is made to what its sender read, or not at all.
 
@@ -151,7 +152,7 @@ class Resource:
         lines: what each line of the body is; all are checked before the view is called (`linebodies`).
         """
         writes = method not in _READING
-        problems = (*ALWAYS, *(OF_WRITES if writes else ()), *((412, 428) if revised else ()))
+        statuses = (*ALWAYS, *(OF_WRITES if writes else ()), *((412, 428) if revised else ()))
         asked: dict[str, Any] = {
             "x-scopes": [scope.value for scope in scopes],
             "x-role": str(role),
@@ -165,8 +166,10 @@ class Resource:
             asked["parameters"] = headers
         if spends:
             asked["x-spends"] = True
+        # Told of them, django-ninja would make a model for each status of each operation: thousands.
+        asked["responses"] = {problem: problems.describe(problem) for problem in statuses}
         if content is not None:
-            asked["responses"] = {status: {"description": "OK", "content": dict(content)}}
+            asked["responses"][status] = {"description": "OK", "content": dict(content)}
         if lines is not None:
             body = describe_lines(lines)
         if body is not None:
@@ -178,7 +181,6 @@ class Resource:
             if method == "GET" and path.endswith("}"):
                 _THINGS.add(path.rpartition("/")[0])
             response = _successes(get_type_hints(view).get("return"), status)
-            response.update(dict.fromkeys(problems, ProblemDetails))
             self.router.api_operation(
                 [method],
                 path,
