@@ -134,11 +134,15 @@ class Links(HTMLParser):
 
 def visit_one_of_each(client: Client) -> dict[str, int]:
     """Follow links from the first pages, once per view; the status of each."""
-    waiting, statuses = ["/accounts/home/", "/desk/", "/requester/", "/"], {}
+    waiting, statuses, found = ["/accounts/home/", "/desk/", "/requester/", "/"], {}, set()
     while waiting:
         address = waiting.pop(0)
+        path = urlsplit(address).path
+        if path in found:
+            continue
+        found.add(path)
         try:
-            view = resolve(urlsplit(address).path).view_name
+            view = resolve(path).view_name
         except Resolver404:
             continue
         if view in statuses or view in NOT_PAGES:
