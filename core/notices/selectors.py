@@ -13,17 +13,19 @@ def notices_of(user: User, project: Project | None = None) -> QuerySet[Notice]:
 
     Without a project those of all their projects, and for superusers those of the installation.
     """
-    mine = Q(project__in=projects_of(user))
-    if user.is_superuser:
-        mine |= Q(project=None)
-    rows = Notice.objects.filter(mine if project is None else Q(project=project))
+    rows = _of_projects(user) if project is None else Notice.objects.filter(project=project)
     seen = NoticeReading.objects.filter(notice=OuterRef("pk"), user=user)
     return rows.select_related("project").annotate(read=Exists(seen)).order_by("-raised_at", "-pk")
 
 
 def unread(user: User) -> int:
     """How many open notices of their projects somebody has not read, in one query."""
-    return waiting(notices_of(user), user).count()
+    return waiting(_of_projects(user), user).count()
+
+
+def _of_projects(user: User) -> QuerySet[Notice]:
+    mine = Q(project__in=projects_of(user))
+    return Notice.objects.filter(mine | Q(project=None) if user.is_superuser else mine)
 
 
 def waiting(rows: QuerySet[Notice], user: User) -> QuerySet[Notice]:
