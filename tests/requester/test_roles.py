@@ -1,6 +1,7 @@
 """Which role may do what, address by address: what changes something, and the forms that lead there."""
 
 import contextlib
+from functools import cache
 from itertools import combinations
 
 import pytest
@@ -76,6 +77,7 @@ def addresses(lab, rosa):
     for name in ["approve", "reject", "bonus", "work"]:
         parts[f"requester:{name}"] = {"pk": work.pk}
 
+    @cache  # refused guesses take longer than some pages
     def find(name: str) -> str:
         given = parts.get(f"requester:{name}", {})
         for count in range(len(given) + 1):
