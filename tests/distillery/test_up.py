@@ -139,16 +139,6 @@ def test_a_process_that_never_comes_up_is_given_up(capfd):
     assert "no such role" in capfd.readouterr().err
 
 
-@OF_THE_WEB_SERVER
-def test_asked_to_stop_it_stops_in_good_order_and_leaves_no_process(installation):
-    installation.up()
-    assert len(installation.processes()) == 5, "up, gunicorn, its two workers, the jobs worker"
-    assert installation.stop(signal.SIGTERM) == 0
-    assert installation.processes() == []
-    assert installation.words().endswith("Stopped.\n")
-    assert "Traceback" not in installation.words()
-
-
 def refused(port: int) -> bool:
     """Whether a new connection is refused; Linux tells so a second later where the socket closes just now."""
     try:
@@ -177,7 +167,7 @@ def test_the_web_server_can_run_alone_and_ctrl_c_lets_it_answer_what_is_under_wa
 class Visitors:
     """Threads that ask for a page again and again, each time by a new connection, and count how it ends."""
 
-    def __init__(self, port: int, number: int = 4) -> None:
+    def __init__(self, port: int, number: int = 2) -> None:
         self.port, self.over = port, threading.Event()
         self.endings: Counter[str] = Counter()
         self.threads = [threading.Thread(target=self._visit) for _ in range(number)]
@@ -194,7 +184,7 @@ class Visitors:
 
     def _visit(self) -> None:
         # With a breath between visits: without it they would take the processor from what they wait for.
-        while not self.over.wait(0.02):
+        while not self.over.wait(0.04):
             visit = http.client.HTTPConnection("127.0.0.1", self.port, timeout=PATIENCE_SECONDS)
             try:
                 visit.request("GET", "/health/", headers={"Connection": "close"})
@@ -240,8 +230,9 @@ def test_jobs_end_before_the_web_server_that_they_call(monkeypatch):
 
 
 @OF_THE_WEB_SERVER
-def test_sighup_replaces_every_process_and_no_visitor_is_refused(installation):
+def test_sighup_replaces_every_process_and_no_visitor_is_refused_and_it_stops_in_good_order(installation):
     installation.up()
+    assert len(installation.processes()) == 5, "up, gunicorn, its two workers, the jobs worker"
     before = installation.processes("distillery.child")
     with Visitors(installation.port()) as visitors:
         installation.eventually(lambda: visitors.endings["200"] > 20, what="visits")
@@ -259,6 +250,8 @@ def test_sighup_replaces_every_process_and_no_visitor_is_refused(installation):
     assert words.index("The web server was reloaded.") < words.index("The jobs worker was reloaded.")
     assert installation.stop(signal.SIGTERM) == 0
     assert installation.processes() == []
+    assert installation.words().endswith("Stopped.\n")
+    assert "Traceback" not in installation.words()
 
 
 @pytest.mark.long
