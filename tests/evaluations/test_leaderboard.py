@@ -75,7 +75,7 @@ class TestPages:
         page = Client().get(ADDRESS).content.decode()
         assert names(page) == ["unified", "span", "retrieve", "Agreement with people"]
         assert "4.10<small>[3.99, 4.21]</small>" in page
-        assert ".422<small>[.362, .482]</small>" in page
+        assert ".422<small>[.362, .482] n\u00a0=\u00a0900</small>" in page
         assert "METEOR agrees best with people" in page
 
     def test_without_the_owners_word_there_is_no_page(self):
