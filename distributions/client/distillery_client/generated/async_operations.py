@@ -2308,7 +2308,7 @@ class AsyncOperations(AsyncSender):
         *,
         idempotency_key: str | None = None,
     ) -> models.OperationRef:
-        """Let a study that is at the panel pay more screen-outs in all; their money is set aside with it."""
+        """Let a study that is at the panel pay more screen-outs in all; their money is reserved with it."""
         return await self._send(
             models.OperationRef,
             "POST",

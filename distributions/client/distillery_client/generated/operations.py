@@ -2292,7 +2292,7 @@ class Operations(Sender):
         *,
         idempotency_key: str | None = None,
     ) -> models.OperationRef:
-        """Let a study that is at the panel pay more screen-outs in all; their money is set aside with it."""
+        """Let a study that is at the panel pay more screen-outs in all; their money is reserved with it."""
         return self._send(
             models.OperationRef,
             "POST",
