@@ -85,7 +85,7 @@ def test_the_page_shows_query_passages_the_earlier_answer_and_the_reason(link):
     assert "what is the capital of italy" in said
     assert "Please use your own words" in said
     assert f"\n{PASSAGE}</textarea>" in response.content.decode()
-    assert "nothing more is paid for it" in said
+    assert "the new answer is not paid extra" in said
 
 
 def test_the_page_sets_no_cookie_is_not_framed_and_keeps_its_address_to_itself(link):

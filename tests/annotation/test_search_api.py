@@ -233,7 +233,7 @@ def test_a_key_holds_for_a_week(viewer, corpus):
     with time_machine.travel("2026-11-08T12:01:00Z", tick=False):
         answer = keyed(Client(), key)
     assert answer.status_code == 401
-    assert "not any more" in answer.json()["errors"][""]
+    assert "not valid for this project, or it has ended" in answer.json()["errors"][""]
 
 
 def test_a_key_holds_as_long_as_its_member_may_look(people, corpus, project):

@@ -55,7 +55,7 @@ def test_the_cap_of_the_stage_can_be_reached_but_not_passed():
     stage = make_stage(budget_cents=120)
     budget.reserve(stage, Cost(100, 20), MovementPurpose("test"), at=NOW())
     with pytest.raises(
-        BudgetError, match=r"needs 0\.01, and the budget of the stage has 0\.00 left of 1\.20"
+        BudgetError, match=r"needs \$0\.01, and the budget of the stage has \$0\.00 left of \$1\.20"
     ):
         budget.reserve(stage, Cost(1), MovementPurpose("test"), at=NOW())
     assert columns(stage) == columns(stage.project) == (120, 0)
@@ -65,7 +65,7 @@ def test_the_cap_of_the_project_holds_for_all_its_stages_together():
     project = make_project(budget_cents=150)
     first, second = make_stage(project=project), make_stage(project=project)
     budget.reserve(first, Cost(100), MovementPurpose("test"), at=NOW())
-    with pytest.raises(BudgetError, match=r"the budget of the project has 0\.50 left"):
+    with pytest.raises(BudgetError, match=r"the budget of the project has \$0\.50 left"):
         budget.reserve(second, Cost(51), MovementPurpose("test"), at=NOW())
     assert columns(second) == (0, 0)
     assert columns(project) == (100, 0)

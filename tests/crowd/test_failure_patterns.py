@@ -435,7 +435,7 @@ def test_a_worker_unpaid_because_our_server_failed(lab):
 
 
 def refuse_to_compensate_again(stage, worker):
-    with pytest.raises(CrowdError, match=r"compensated in this stage already, with 0\.50"):
+    with pytest.raises(CrowdError, match=r"compensated in this stage already, with \$0\.50"):
         review.compensate(stage=stage, worker=worker, cents=70, reason="Once more.", actor=None)
 
 

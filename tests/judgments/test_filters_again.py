@@ -194,10 +194,10 @@ class TestALargeStage:
         reconsider(place.stage)
         assert (score(place)[0], Job.objects.get(kind=filter_runs.REMAKE).state) == (4, "queued")
         address = reverse("judgments:filters", args=[place.project.slug, place.stage.slug])
-        assert "Being done now" in as_("owner").get(address).content.decode()
+        assert "In progress" in as_("owner").get(address).content.decode()
         self.run_jobs()
         assert score(place) == (3, 2, 5.0)
-        assert "Being done now" not in as_("owner").get(address).content.decode()
+        assert "In progress" not in as_("owner").get(address).content.decode()
 
     def test_back_and_forth_before_the_job_ran_ends_where_the_work_is(self, place):
         work = work_of(place, "C")
