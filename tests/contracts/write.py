@@ -14,7 +14,7 @@ def main(arguments: list[str]) -> int:
     if not arguments:
         shutil.rmtree(FOLDER, ignore_errors=True)
     os.environ[WRITE] = "1"
-    return int(pytest.main(["-n", "0", *(arguments or [str(FOLDER.parent)])]))
+    return int(pytest.main(arguments or [str(FOLDER.parent)]))
 
 
 if __name__ == "__main__":
