@@ -226,7 +226,7 @@ class TableReader(DelimitedTable, Reader):
         if "text" not in mapping:
             raise UnmappedError(
                 f"{self.source.name}, line {self._first}: no column holds the query; the columns are "
-                f"{quote_names(names)}. Name it: --column text=COLUMN.",
+                f"{quote_names(names)}. Choose it (on the command line: --column text=COLUMN).",
                 names if header else numbers,
             )
         return header, names if header else numbers, mapping
@@ -412,7 +412,7 @@ class JsonLinesReader(ObjectReader):
         if "text" not in self.mapping and not isinstance(first.get("turns"), list):
             raise UnmappedError(
                 f"{self.source.name}: no member holds the query; the first object has "
-                f"{quote_names(first)}. Name it: --column text=MEMBER.",
+                f"{quote_names(first)}. Choose it (on the command line: --column text=MEMBER).",
                 list(first),
             )
 

@@ -258,7 +258,7 @@ class EndpointFields(Fields):
         if self.preset is not None and spare:
             raise PydanticCustomError(
                 "not-together",
-                "{fields} cannot stand beside a preset, which brings its own",
+                "{fields} cannot be given with a preset, which brings its own",
                 {"fields": ", ".join(sorted(spare))},
             )
         if bool(self.access_key_env) != bool(self.secret_key_env):

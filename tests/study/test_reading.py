@@ -111,7 +111,7 @@ WRONG = [
         'preset = "local"',
         'preset = "local"\nregion = "eu"',
         ("not-together", 6, "endpoints.local"),
-        "region cannot stand beside a preset",
+        "region cannot be given with a preset",
     ),
     (
         'preset = "local"',
