@@ -110,7 +110,7 @@ def test_limits_of_the_question_count_and_a_file_is_not_asked_for_twice(client, 
         assert answer.status == 422 and says in answer.text
     # The file is right and the words are missing: it is kept, and taken with the words.
     answer = send(action, [("answer:words", "")], [("file:photo", "cat.png", PNG)])
-    assert answer.status == 422 and "Taken: <bdi>cat.png</bdi>" in answer.text
+    assert answer.status == 422 and "Uploaded: <bdi>cat.png</bdi>" in answer.text
     assert send(action, [("answer:words", "now")]).status == 200
     [assignment] = assignments(client, hit)
     assert f"<UploadedFileSizeInBytes>{len(PNG)}</UploadedFileSizeInBytes>" in assignment["Answer"]

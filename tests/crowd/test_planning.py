@@ -76,7 +76,7 @@ def test_opening_a_stage_reserves_all_its_hits():
 
 def test_opening_is_refused_where_the_budget_does_not_cover_the_quote():
     stage = make_stage(items=["a", "b", "c"], redundancy=2, budget_cents=71)
-    with pytest.raises(BudgetError, match=r"costs 0\.72"):
+    with pytest.raises(BudgetError, match=r"costs \$0\.72"):
         stages.open_stage(stage=stage)
     stage.refresh_from_db()
     assert stage.status == Stage.Status.DRAFT
