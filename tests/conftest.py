@@ -25,10 +25,12 @@ settings.load_profile("steady")
 def pytest_configure(config: pytest.Config) -> None:
     """Processes that tests start run with the real settings, in the data folder of the test process.
 
-    And they hear Ctrl-C, even where the tests run in the background of a script, whose shell has it ignored.
+    And they hear Ctrl-C and SIGHUP, even where the tests run in the background of a script, whose shell has
+    the one ignored, or under nohup, which has the other ignored.
     """
-    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
-        signal.signal(signal.SIGINT, signal.default_int_handler)
+    for number, handler in ((signal.SIGINT, signal.default_int_handler), (signal.SIGHUP, signal.SIG_DFL)):
+        if signal.getsignal(number) is signal.SIG_IGN:
+            signal.signal(number, handler)
     # Threads of PyTorch that wait for each other sleep, and leave the cores to other tests.
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
     os.environ["DJANGO_SETTINGS_MODULE"] = "distillery.settings"

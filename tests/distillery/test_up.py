@@ -30,7 +30,7 @@ OF_THE_WEB_SERVER = pytest.mark.only_on("sqlite")
 
 def test_it_says_where_it_is_and_answers_there(running):
     words = running.words()
-    assert words.startswith("Distillery is starting. The first start takes longer")
+    assert words.startswith("Distillery is starting.")
     assert words.count("Distillery is ready: http://localhost:") == 1
     status, answer = running.health()
     assert (status, answer["status"], answer["database"]) == (200, "ok", "ok")

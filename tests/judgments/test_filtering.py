@@ -239,7 +239,7 @@ def test_who_looked_before_somebody_else_applied_is_told(place, me):
 
 def test_undoing_needs_a_reason_and_happens_once(place, me):
     run = apply(place, me)
-    with pytest.raises(FilteringError, match="needs a reason"):
+    with pytest.raises(FilteringError, match="Give a reason for undoing"):
         filter_runs.undo(run, "  ", me)
     filter_runs.undo(run, "too strict", me)
     run.refresh_from_db()
