@@ -70,7 +70,7 @@ test: env-dev ## the tests of every commit, on SQLite: no browser, nothing long 
 	$(ON_SQLITE) $(SHARDS) $(if $(ALL),,$(NOT_LONG)) $(patsubst %,--leave-out %,$(APART) $(if $(ALL),,$(KILLED))) $(ARGS)
 
 test-services: env-dev ## what PostgreSQL and Redis can change, on both, which are started for it
-	$(WITH_SERVICES) $(SHARDS) $(if $(ALL),,$(NOT_LONG)) $(APART:%=--leave-out %) $(or $(ARGS),$(if $(ALL),,$(ON_POSTGRES)))
+	$(WITH_SERVICES) $(SHARDS) $(if $(ALL),,$(NOT_LONG)) $(APART:%=--leave-out %) $(if $(ALL)$(findstring tests/,$(ARGS)),,$(ON_POSTGRES)) $(ARGS)
 
 test-browser: env-dev ## the tests that drive chromium
 	$(ON_SQLITE) $(SHARDS) $(if $(ALL),,$(NOT_LONG)) $(if $(findstring tests/,$(ARGS)),,tests/browser) $(ARGS)
