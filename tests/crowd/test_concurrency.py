@@ -152,7 +152,7 @@ def test_of_two_who_compensate_a_worker_at_once_one_pays(market):
 
     refused, planned = sorted(str(each) for each in at_once(2, compensate))
     assert planned == "planned"
-    assert "compensated in this stage already, with 0.50" in refused
+    assert "compensated in this stage already, with $0.50" in refused
     assert Hit.objects.filter(compensates=worker).count() == 1
     assert_balanced(stage)
 
