@@ -21,7 +21,7 @@ from django.utils import timezone
 from annotation.models import Answer
 from annotation.selectors.answers import GIVEN
 from core.progress import Progress
-from core.projects.models import Project
+from core.projects.models import Event, Project
 from core.projects.services import record
 from crowd.models import Assignment, Stage, Worker
 from judgments.models import Candidate, Judgment
@@ -500,6 +500,18 @@ def _comments(project: Project) -> Iterator[Text]:
     rows = comments_of(project, DEFAULT_DB_ALIAS).order_by("pk").values_list("pk", "comment")
     for pk, comment in rows.iterator(AT_ONCE):
         yield Text(f"judgment:{pk}", "text", comment)
+
+
+def refuse_unread_comments(project: Project, using: str) -> None:
+    """ReleaseError while there are comments of judges that no privacy check has read."""
+    checks = Event.objects.using(using).filter(project=project, action="privacy.checked")
+    check = checks.order_by("-pk").first()
+    last_comment = check.details.get(LAST_COMMENT, 0) if check else 0
+    if comments_of(project, using).filter(pk__gt=last_comment).exists():
+        raise ReleaseError(
+            "There are comments of judges that the privacy check has not read. Check again, on the release "
+            f"pages or with `manage.py release check {project.slug}`, or leave the comments out."
+        )
 
 
 #: What makes a finding the one that was found before.

@@ -25,6 +25,7 @@ from judgments.selectors.ratings import scale_of
 from metrics.agreement.quotes import OVERALL
 from releases.formats.jsonl import line_maker
 from releases.options import COMMENTS, Options
+from releases.privacy import refuse_unread_comments
 from releases.reports import accounts_of, agreement, costs, steps_of, without_accounts
 from releases.row_reader import tables_of
 from releases.scope import (
@@ -297,6 +298,8 @@ def gather(
     progress(0, 0, "Splits")
     with snapshot() as using:
         scope = scope_of(project, options, using)
+        if COMMENTS in options.include:  # some may have come since the release was planned
+            refuse_unread_comments(project, using)
         fill(spool, tables_of(scope), progress, _total(scope), then)
         steps = steps_of(scope, spool.rows, spool.verdicts)
         paid = costs(project)

@@ -10,13 +10,12 @@ from django.utils import timezone
 from core.jobs.models import Job
 from core.jobs.selectors import is_alive
 from core.jobs.services import cancel
-from core.projects.models import Event, Project
+from core.projects.models import Project
 from core.projects.services import record
 from releases.errors import ReleaseError
 from releases.models import PrivacyFinding, Release
 from releases.options import COMMENTS, Options
-from releases.privacy import LAST_COMMENT
-from releases.scope import comments_of
+from releases.privacy import refuse_unread_comments
 
 # What happens to a release beside its being built: shown to everybody, withdrawn, given up, tried again.
 #
@@ -109,7 +108,7 @@ def plan_release(
     """
     refuse_open_findings(project)
     if COMMENTS in options.include:
-        refuse_unread_comments(project)
+        refuse_unread_comments(project, DEFAULT_DB_ALIAS)
     give_up_dead(project)
     version = version.strip() or next_version(project)
     if not _VERSION.fullmatch(version):
@@ -155,17 +154,6 @@ def refuse_open_findings(project: Project) -> None:
         raise ReleaseError(
             f"The privacy check has {some} without a decision. Accept or black them out first, on "
             f"the release pages or with `manage.py release check {project.slug}`."
-        )
-
-
-def refuse_unread_comments(project: Project) -> None:
-    """ReleaseError while the privacy check has not read all comments of judges."""
-    done = Event.objects.filter(project=project, action="privacy.checked").order_by("-pk").first()
-    last = done.details.get(LAST_COMMENT, 0) if done else 0
-    if comments_of(project, DEFAULT_DB_ALIAS).filter(pk__gt=last).exists():
-        raise ReleaseError(
-            "There are comments of judges that the privacy check has not read. Check again, on the release "
-            f"pages or with `manage.py release check {project.slug}`, or leave the comments out."
         )
 
 

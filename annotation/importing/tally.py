@@ -7,13 +7,12 @@ left has only the word list to pass; what was blanked goes through all rules.
 Every record leaves 49 bytes on disk: the 128-bit hash of its query (of `records.identity` in plain form,
 keyed by the seed), its place in the file, its count, its label, and hashes of its id, of its spelling and of
 what it brings along (passages and references), by which rows that add to their query are told from identical
-repeats. They
-go into buckets by the first bits of the hash; a bucket is then read whole, sorted and summed up, one at a
-time. Why so: ten million texts do not fit into 300 MB, nor does a Python set of their hashes; a database
-would do the same sorting with far more writing; and as the buckets are in the order of the hash, so is what
-comes out of them: the random order that sampling wants. With 128 buckets, a hundred million lines are 4.5 GB
-on disk and about 100 MB in memory. Two different queries share a hash with a probability below 2^-70 for a
-hundred million lines.
+repeats. They go into buckets by the first bits of the hash; a bucket is then read whole, sorted and summed
+up, one at a time. Why so: ten million texts do not fit into 300 MB, nor does a Python set of their hashes; a
+database would do the same sorting with far more writing; and as the buckets are in the order of the hash, so
+is what comes out of them: the random order that sampling wants. With 128 buckets, a hundred million lines are
+4.9 GB on disk and about 100 MB in memory. Two different queries share a hash with a probability below 2^-70
+for a hundred million lines.
 
 That order depends on the seed and the texts alone, not on the order of the file, the number of its duplicates
 or the size of its chunks. All designs sample without replacement and walk down it once:

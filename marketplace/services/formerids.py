@@ -49,14 +49,14 @@ _COLUMNS = {
 # Bringing in a table.
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class FileOutcome:
     """What a table brought in; `same` were there already."""
 
     reading: Reading
-    rows: int = 0
-    new: int = 0
-    same: int = 0
+    rows: int
+    new: int
+    same: int
 
 
 @transaction.atomic
@@ -69,7 +69,7 @@ def bring_in(*, requester: Requester, sheet: Sheet) -> FileOutcome:
     places = _find_columns(sheet)
     reader = _Reader(sheet, places, _qualifications(requester), requester, clock.now())
     columns = {role: [sheet.columns[place]] for role, place in places.items()}
-    outcome = FileOutcome(sheet.reading(columns))
+    read = new = same = 0
     rows = (reader.records_of(row) for row in sheet.rows())
     former_ids: set[str] = set()
     while some := list(islice(rows, _AT_ONCE)):
@@ -77,21 +77,16 @@ def bring_in(*, requester: Requester, sheet: Sheet) -> FileOutcome:
         before = FormerIdRecord.objects.filter(requester=requester).count()
         FormerIdRecord.objects.bulk_create(records, ignore_conflicts=True)
         made = FormerIdRecord.objects.filter(requester=requester).count() - before
-        outcome.rows += len(some)
-        outcome.new += made
-        outcome.same += len(records) - made
+        read += len(some)
+        new += made
+        same += len(records) - made
         former_ids |= {record.former_id for record in records}
-    outcome.reading = sheet.reading(columns, RowCounts(outcome.rows, used=outcome.rows))
-    note(
-        requester.pk,
-        "former_ids.file",
-        sheet.name[:120],
-        f"{counted(outcome.rows, 'id')}, {counted(outcome.new, 'new record')}",
-    )
+    done = f"{counted(read, 'id')}, {counted(new, 'new record')}"
+    note(requester.pk, "former_ids.file", sheet.name[:120], done)
     for claim in FormerIdClaim.objects.filter(accepted=True).select_related("worker").order_by("pk"):
         if claim.former_id in former_ids:
             apply_records(claim)
-    return outcome
+    return FileOutcome(sheet.reading(columns, RowCounts(read, used=read)), read, new, same)
 
 
 def _find_columns(sheet: Sheet) -> dict[str, int]:

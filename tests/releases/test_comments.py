@@ -9,14 +9,14 @@ from django.urls import reverse
 
 from core.projects.services import set_role
 from judgments.models import Judgment
+from releases import build
 from releases.errors import ReleaseError
 from releases.manifest import verify
 from releases.models import PrivacyFinding
 from releases.options import COMMENTS, OPTIONAL, Options
-from releases.privacy import accept_findings, check_project, redact_findings
+from releases.privacy import accept_findings, check_project, redact_findings, refuse_unread_comments
 from releases.row_reader import tables_of
 from releases.scope import scope_of
-from releases.services import refuse_unread_comments
 from tests.releases.test_building import built
 from tests.releases.test_consents import agree
 from tests.releases.world import JUDGES, THEN
@@ -80,15 +80,19 @@ def test_without_the_choice_or_without_comments_there_is_no_such_column(world, i
     assert "comment" not in tables["ratings"].table.names
 
 
-def test_comments_that_the_check_has_not_read_do_not_go_in(world):
+def test_comments_that_the_check_has_not_read_do_not_go_in(world, tmp_path):
     with pytest.raises(ReleaseError, match="has not read"):
-        refuse_unread_comments(world.project)
+        refuse_unread_comments(world.project, DEFAULT_DB_ALIAS)
     check_project(project=world.project)
-    refuse_unread_comments(world.project)
+    accept_findings(findings=PrivacyFinding.objects.filter(state="open"), reason="Fine.", actor=None)
+    options = Options(formats=("jsonl",), include=(COMMENTS,))
+    planned = build.plan_release(project=world.project, options=options)
     newest = world.judgments[max(world.judgments, key=lambda name: world.judgments[name].pk)]
     Judgment.objects.filter(pk=newest.pk).update(comment="One more")
     with pytest.raises(ReleaseError, match="leave the comments out"):
-        refuse_unread_comments(world.project)
+        build.build(planned, folder=tmp_path / "release")
+    with pytest.raises(ReleaseError, match="leave the comments out"):
+        build.plan_release(project=world.project, options=options)
 
 
 def test_pages_offer_the_comments_and_lead_from_a_finding_to_its_answer(world, client, admin_user):
