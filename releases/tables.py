@@ -285,7 +285,7 @@ CONSENT = Column(
     "Language and version of the consent text to which the person had agreed, such as en-2; not known: they "
     "were shown none.",
 )
-#: The last column of `ratings` where comments were brought in and there are any; other releases have none.
+#: A further column of `ratings` where comments were brought in and there are any; other releases have none.
 COMMENT = Column("comment", Kind.TEXT, "What the judge wrote beside the score; empty: nothing.")
 #: Tables that a release without rows for them does not name.
 OPTIONAL = frozenset({SOURCES.name})
