@@ -65,6 +65,12 @@ class Query(models.Model):
     key = models.CharField(max_length=200, help_text="Its id in the log, or made from its text.")
     text = models.TextField()
     digest = models.CharField(max_length=64, help_text="Of the text without case and the turns before it.")
+    plain_digest = models.CharField(
+        max_length=64,
+        blank=True,
+        db_default="",
+        help_text="As digest, with plain quotation marks, dashes and letters; empty: not computed.",
+    )
     context = models.JSONField(default=list, help_text="Earlier turns, oldest first: {text, answer?}.")
     conversation = models.CharField(max_length=200, blank=True)
     turn = models.PositiveIntegerField(null=True, blank=True)
@@ -87,7 +93,10 @@ class Query(models.Model):
             models.UniqueConstraint(fields=["project", "key"], name="query_key_in_project"),
             models.UniqueConstraint(fields=["project", "digest"], name="query_once_in_project"),
         ]
-        indexes = [models.Index(fields=["project", "status", "id"], name="query_by_status")]
+        indexes = [
+            models.Index(fields=["project", "status", "id"], name="query_by_status"),
+            models.Index(fields=["project", "plain_digest"], name="query_by_plain_digest"),
+        ]
 
     def __str__(self) -> str:
         return self.key

@@ -17,7 +17,7 @@ from django.core.validators import validate_slug
 from django.db import transaction
 from django.utils import timezone
 
-from annotation.importing.records import Passage, folded, plain_form, query_digest, quoted
+from annotation.importing.records import Passage, folded, plain_digest, plain_form, query_digest, quoted
 from annotation.models import CandidatePassage, CuratedPassage, CuratedSet, Query, QuerySource
 from annotation.services.importing import ImportRefusedError
 from core.files.refusals import FileRefusedError, RowCounts
@@ -421,6 +421,7 @@ class Store:
                 key=each.key,
                 text=each.text,
                 digest=each.digest,
+                plain_digest=plain_digest(each.text, each.context),
                 context=[{"text": turn} for turn in each.context],
                 type=each.type,
                 line=each.line,

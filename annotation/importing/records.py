@@ -271,7 +271,7 @@ _PLAIN = str.maketrans(
 def plain_form(text: str) -> str:
     """A normalised text as texts of rows are compared: NFKC, with plain quotation marks and dashes, no case.
 
-    What is stored (`query_digest`) is of the text without its case only, as it was before.
+    `query_digest` is of the text without its case only, as it was before; `plain_digest` is of this form.
     """
     if text.isascii():
         return folded(text)
@@ -289,6 +289,11 @@ def identity(text: str, context: Sequence[str] = (), form: Callable[[str], str] 
 def query_digest(text: str, context: Sequence[str] = ()) -> str:
     """`Query.digest`: SHA-256 of the identity."""
     return hashlib.sha256(identity(text, context).encode()).hexdigest()
+
+
+def plain_digest(text: str, context: Sequence[str] = ()) -> str:
+    """`Query.plain_digest`: that of the plain form, by which other spellings of a query are found."""
+    return hashlib.sha256(identity(text, context, plain_form).encode()).hexdigest()
 
 
 _YES = {"1", "true", "yes", "y", "yes_no", "yes-no"}

@@ -68,6 +68,7 @@ _SPECIAL = {
     "Query.key": "{c} || '-{number}'",
     "Query.text": "{c} || ' {number}'",
     "Query.digest": "md5({c} || {number}) || md5({number} || {c})",
+    "Query.plain_digest": "md5({c} || {number}) || md5({number} || {c})",
     "CandidatePassage.key": _NAMES_KEYS,
     "PassageSelection.passages": _NAMES_KEYS + "::jsonb",
 }

@@ -42,7 +42,7 @@ CREATE TABLE "annotation_heldoutworker" ("id" integer NOT NULL PRIMARY KEY AUTOI
 -- next statement
 CREATE TABLE "annotation_passageselection" ("id" integer NOT NULL PRIMARY KEY AUTOINCREMENT, "answerable" bool NOT NULL, "passages" text NOT NULL CHECK ((JSON_VALID("passages") OR "passages" IS NULL)), "conflicts" text NOT NULL CHECK ((JSON_VALID("conflicts") OR "conflicts" IS NULL)), "highlights" text NOT NULL CHECK ((JSON_VALID("highlights") OR "highlights" IS NULL)), "assignment_id" bigint NOT NULL REFERENCES "crowd_assignment" ("id") DEFERRABLE INITIALLY DEFERRED, "stage_id" bigint NOT NULL REFERENCES "crowd_stage" ("id") DEFERRABLE INITIALLY DEFERRED, "query_id" bigint NOT NULL REFERENCES "annotation_query" ("id") DEFERRABLE INITIALLY DEFERRED, CONSTRAINT "one_selection_per_query" UNIQUE ("assignment_id", "query_id"))
 -- next statement
-CREATE TABLE "annotation_query" ("id" integer NOT NULL PRIMARY KEY AUTOINCREMENT, "key" varchar(200) NOT NULL, "text" text NOT NULL, "digest" varchar(64) NOT NULL, "context" text NOT NULL CHECK ((JSON_VALID("context") OR "context" IS NULL)), "conversation" varchar(200) NOT NULL, "turn" integer unsigned NULL CHECK ("turn" >= 0), "type" varchar(11) NOT NULL, "yes_no" bool NOT NULL, "count" bigint NOT NULL, "stratum" varchar(60) NOT NULL, "weight" real NOT NULL, "line" bigint NULL, "references" text NOT NULL CHECK ((JSON_VALID("references") OR "references" IS NULL)), "extra" text NOT NULL CHECK ((JSON_VALID("extra") OR "extra" IS NULL)), "status" varchar(12) NOT NULL, "status_reason" varchar(300) NOT NULL, "project_id" bigint NOT NULL REFERENCES "projects_project" ("id") DEFERRABLE INITIALLY DEFERRED, "source_id" bigint NOT NULL REFERENCES "annotation_querysource" ("id") DEFERRABLE INITIALLY DEFERRED, "by_hand" bool NOT NULL, CONSTRAINT "query_key_in_project" UNIQUE ("project_id", "key"), CONSTRAINT "query_once_in_project" UNIQUE ("project_id", "digest"))
+CREATE TABLE "annotation_query" ("id" integer NOT NULL PRIMARY KEY AUTOINCREMENT, "key" varchar(200) NOT NULL, "text" text NOT NULL, "digest" varchar(64) NOT NULL, "context" text NOT NULL CHECK ((JSON_VALID("context") OR "context" IS NULL)), "conversation" varchar(200) NOT NULL, "turn" integer unsigned NULL CHECK ("turn" >= 0), "type" varchar(11) NOT NULL, "yes_no" bool NOT NULL, "count" bigint NOT NULL, "stratum" varchar(60) NOT NULL, "weight" real NOT NULL, "line" bigint NULL, "references" text NOT NULL CHECK ((JSON_VALID("references") OR "references" IS NULL)), "extra" text NOT NULL CHECK ((JSON_VALID("extra") OR "extra" IS NULL)), "status" varchar(12) NOT NULL, "status_reason" varchar(300) NOT NULL, "project_id" bigint NOT NULL REFERENCES "projects_project" ("id") DEFERRABLE INITIALLY DEFERRED, "source_id" bigint NOT NULL REFERENCES "annotation_querysource" ("id") DEFERRABLE INITIALLY DEFERRED, "by_hand" bool NOT NULL, "plain_digest" varchar(64) DEFAULT '' NOT NULL, CONSTRAINT "query_key_in_project" UNIQUE ("project_id", "key"), CONSTRAINT "query_once_in_project" UNIQUE ("project_id", "digest"))
 -- next statement
 CREATE TABLE "annotation_querysource" ("id" integer NOT NULL PRIMARY KEY AUTOINCREMENT, "name" varchar(300) NOT NULL, "format" varchar(20) NOT NULL, "sha256" varchar(64) NOT NULL, "options" text NOT NULL CHECK ((JSON_VALID("options") OR "options" IS NULL)), "report" text NOT NULL CHECK ((JSON_VALID("report") OR "report" IS NULL)), "state" varchar(9) NOT NULL, "created_at" datetime NOT NULL, "finished_at" datetime NULL, "created_by_id" integer NULL REFERENCES "auth_user" ("id") DEFERRABLE INITIALLY DEFERRED, "project_id" bigint NOT NULL REFERENCES "projects_project" ("id") DEFERRABLE INITIALLY DEFERRED)
 -- next statement
@@ -2198,193 +2198,199 @@ INSERT INTO "django_migrations" VALUES(45,'annotation','0004_ties_were_decided_b
 -- next statement
 INSERT INTO "django_migrations" VALUES(46,'annotation','0005_unchecked_answers','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(47,'api','0001_initial','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(47,'annotation','0006_query_plain_digest','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(48,'api','0002_sealed_replies','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(48,'annotation','0007_fill_plain_digests','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(49,'audit','0001_start','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(49,'annotation','0008_query_by_plain_digest','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(50,'contenttypes','0002_remove_content_type_name','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(50,'api','0001_initial','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(51,'auth','0002_alter_permission_name_max_length','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(51,'api','0002_sealed_replies','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(52,'auth','0003_alter_user_email_max_length','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(52,'audit','0001_start','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(53,'auth','0004_alter_user_username_opts','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(53,'contenttypes','0002_remove_content_type_name','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(54,'auth','0005_alter_user_last_login_null','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(54,'auth','0002_alter_permission_name_max_length','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(55,'auth','0006_require_contenttypes_0002','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(55,'auth','0003_alter_user_email_max_length','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(56,'auth','0007_alter_validators_add_error_messages','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(56,'auth','0004_alter_user_username_opts','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(57,'auth','0008_alter_user_username_max_length','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(57,'auth','0005_alter_user_last_login_null','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(58,'auth','0009_alter_user_last_name_max_length','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(58,'auth','0006_require_contenttypes_0002','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(59,'auth','0010_alter_group_name_max_length','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(59,'auth','0007_alter_validators_add_error_messages','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(60,'auth','0011_update_proxy_permissions','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(60,'auth','0008_alter_user_username_max_length','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(61,'auth','0012_alter_user_first_name_max_length','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(61,'auth','0009_alter_user_last_name_max_length','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(62,'axes','0001_initial','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(62,'auth','0010_alter_group_name_max_length','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(63,'axes','0002_auto_20151217_2044','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(63,'auth','0011_update_proxy_permissions','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(64,'axes','0003_auto_20160322_0929','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(64,'auth','0012_alter_user_first_name_max_length','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(65,'axes','0004_auto_20181024_1538','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(65,'axes','0001_initial','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(66,'axes','0005_remove_accessattempt_trusted','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(66,'axes','0002_auto_20151217_2044','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(67,'axes','0006_remove_accesslog_trusted','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(67,'axes','0003_auto_20160322_0929','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(68,'axes','0007_alter_accessattempt_unique_together','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(68,'axes','0004_auto_20181024_1538','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(69,'axes','0008_accessfailurelog','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(69,'axes','0005_remove_accessattempt_trusted','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(70,'axes','0009_add_session_hash','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(70,'axes','0006_remove_accesslog_trusted','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(71,'axes','0010_accessattemptexpiration','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(71,'axes','0007_alter_accessattempt_unique_together','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(72,'projects','0004_origin_of_events','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(72,'axes','0008_accessfailurelog','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(73,'projects','0005_closed_projects','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(73,'axes','0009_add_session_hash','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(74,'crowd','0019_who_may_spend','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(74,'axes','0010_accessattemptexpiration','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(75,'crowd','0020_projects_keep_their_endpoints','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(75,'projects','0004_origin_of_events','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(76,'crowd','0021_instructions_with_versions','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(76,'projects','0005_closed_projects','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(77,'releases','0001_start','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(77,'crowd','0019_who_may_spend','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(78,'evaluations','0001_start','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(78,'crowd','0020_projects_keep_their_endpoints','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(79,'jobs','0001_initial','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(79,'crowd','0021_instructions_with_versions','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(80,'jobs','0002_job_request_id','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(80,'releases','0001_start','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(81,'jobs','0003_reported_at','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(81,'evaluations','0001_start','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(82,'jobs','0004_signs_of_life','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(82,'jobs','0001_initial','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(83,'jobs','0005_signs_of_hosts','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(83,'jobs','0002_job_request_id','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(84,'jobs','0006_figures','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(84,'jobs','0003_reported_at','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(85,'judgments','0001_initial','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(85,'jobs','0004_signs_of_life','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(86,'judgments','0002_imported_score','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(86,'jobs','0005_signs_of_hosts','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(87,'judgments','0003_references_shown','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(87,'jobs','0006_figures','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(88,'judgments','0004_drawn_reference_of_open_stages','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(88,'judgments','0001_initial','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(89,'judgments','0005_imported_score_simulated','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(89,'judgments','0002_imported_score','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(90,'judgments','0006_report_parts','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(90,'judgments','0003_references_shown','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(91,'people','0002_links_of_requesters','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(91,'judgments','0004_drawn_reference_of_open_stages','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(92,'marketplace','0001_initial','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(92,'judgments','0005_imported_score_simulated','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(93,'marketplace','0002_for_everyone','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(93,'judgments','0006_report_parts','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(94,'marketplace','0003_keys_of_requesters','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(94,'people','0002_links_of_requesters','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(95,'marketplace','0004_no_key_on_requester','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(95,'marketplace','0001_initial','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(96,'marketplace','0005_requester_of_work','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(96,'marketplace','0002_for_everyone','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(97,'marketplace','0006_fill_requester_of_work','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(97,'marketplace','0003_keys_of_requesters','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(98,'marketplace','0007_requester_of_work_certain','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(98,'marketplace','0004_no_key_on_requester','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(99,'marketplace','0008_hits_end_within_a_year','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(99,'marketplace','0005_requester_of_work','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(100,'marketplace','0009_activity_and_refusals','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(100,'marketplace','0006_fill_requester_of_work','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(101,'marketplace','0010_key_alerts','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(101,'marketplace','0007_requester_of_work_certain','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(102,'marketplace','0011_payouts','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(102,'marketplace','0008_hits_end_within_a_year','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(103,'marketplace','0012_people_and_traces','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(103,'marketplace','0009_activity_and_refusals','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(104,'marketplace','0013_running_batches','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(104,'marketplace','0010_key_alerts','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(105,'marketplace','0014_members_of_requesters','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(105,'marketplace','0011_payouts','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(106,'marketplace','0015_origin_of_activity','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(106,'marketplace','0012_people_and_traces','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(107,'marketplace','0016_layouts','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(107,'marketplace','0013_running_batches','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(108,'marketplace','0017_topics','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(108,'marketplace','0014_members_of_requesters','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(109,'marketplace','0018_disposing','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(109,'marketplace','0015_origin_of_activity','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(110,'marketplace','0019_uploaded_files','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(110,'marketplace','0016_layouts','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(111,'marketplace','0020_page_storage','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(111,'marketplace','0017_topics','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(112,'marketplace','0021_former_ids','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(112,'marketplace','0018_disposing','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(113,'marketplace','0022_study_links','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(113,'marketplace','0019_uploaded_files','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(114,'marketplace','0023_batch_hours','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(114,'marketplace','0020_page_storage','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(115,'marketplace','0024_former_id_settled','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(115,'marketplace','0021_former_ids','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(116,'marketplace','0025_requester_currency','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(116,'marketplace','0022_study_links','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(117,'marketplace','0026_worker_file_read_as','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(117,'marketplace','0023_batch_hours','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(118,'mfa','0001_initial','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(118,'marketplace','0024_former_id_settled','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(119,'mfa','0002_authenticator_timestamps','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(119,'marketplace','0025_requester_currency','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(120,'mfa','0003_authenticator_type_uniq','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(120,'marketplace','0026_worker_file_read_as','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(121,'notices','0001_start','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(121,'mfa','0001_initial','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(122,'notices','0002_letters_claimed','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(122,'mfa','0002_authenticator_timestamps','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(123,'notices','0003_notices_of_the_installation','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(123,'mfa','0003_authenticator_type_uniq','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(124,'notices','0004_notice_readings','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(124,'notices','0001_start','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(125,'poll','0001_initial','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(125,'notices','0002_letters_claimed','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(126,'projects','0006_owners_make_projects','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(126,'notices','0003_notices_of_the_installation','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(127,'retrieval','0001_initial','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(127,'notices','0004_notice_readings','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(128,'retrieval','0002_network_and_digest','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(128,'poll','0001_initial','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(129,'retrieval','0003_same_words','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(129,'projects','0006_owners_make_projects','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(130,'retrieval','0004_hosts_share_indexes','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(130,'retrieval','0001_initial','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(131,'sealing','0001_canary','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(131,'retrieval','0002_network_and_digest','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(132,'sessions','0001_initial','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(132,'retrieval','0003_same_words','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(133,'socialaccount','0001_initial','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(133,'retrieval','0004_hosts_share_indexes','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(134,'socialaccount','0002_token_max_lengths','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(134,'sealing','0001_canary','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(135,'socialaccount','0003_extra_data_default_dict','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(135,'sessions','0001_initial','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(136,'socialaccount','0004_app_provider_id_settings','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(136,'socialaccount','0001_initial','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(137,'socialaccount','0005_socialtoken_nullable_app','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(137,'socialaccount','0002_token_max_lengths','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(138,'socialaccount','0006_alter_socialaccount_extra_data','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(138,'socialaccount','0003_extra_data_default_dict','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(139,'webhooks','0001_start','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(139,'socialaccount','0004_app_provider_id_settings','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(140,'webhooks','0002_put_aside','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(140,'socialaccount','0005_socialtoken_nullable_app','2000-01-01 00:00:00+00')
+-- next statement
+INSERT INTO "django_migrations" VALUES(141,'socialaccount','0006_alter_socialaccount_extra_data','2000-01-01 00:00:00+00')
+-- next statement
+INSERT INTO "django_migrations" VALUES(142,'webhooks','0001_start','2000-01-01 00:00:00+00')
+-- next statement
+INSERT INTO "django_migrations" VALUES(143,'webhooks','0002_put_aside','2000-01-01 00:00:00+00')
 -- next statement
 CREATE UNIQUE INDEX "auth_group_permissions_group_id_permission_id_0cd325b0_uniq" ON "auth_group_permissions" ("group_id", "permission_id")
 -- next statement
@@ -2616,10 +2622,6 @@ CREATE INDEX "annotation_heldoutworker_query_id_e4815171" ON "annotation_heldout
 -- next statement
 CREATE INDEX "annotation_candidatepassage_folded_into_id_cd1a9449" ON "annotation_candidatepassage" ("folded_into_id")
 -- next statement
-CREATE INDEX "annotation_query_source_id_401109bf" ON "annotation_query" ("source_id")
--- next statement
-CREATE INDEX "query_by_status" ON "annotation_query" ("project_id", "status", "id")
--- next statement
 CREATE UNIQUE INDEX "one_open_doubt_per_query_and_stage" ON "annotation_doubt" ("query_id", "stage_id") WHERE "outcome" = ''
 -- next statement
 CREATE INDEX "annotation_doubt_query_id_b413af54" ON "annotation_doubt" ("query_id")
@@ -2629,6 +2631,12 @@ CREATE INDEX "annotation_doubt_settled_by_id_1e7cb9ff" ON "annotation_doubt" ("s
 CREATE INDEX "annotation_doubt_stage_id_41d61b86" ON "annotation_doubt" ("stage_id")
 -- next statement
 CREATE INDEX "answer_unchecked" ON "annotation_answer" ("stage_id", "query_id") WHERE "checked_at" IS NULL
+-- next statement
+CREATE INDEX "annotation_query_source_id_401109bf" ON "annotation_query" ("source_id")
+-- next statement
+CREATE INDEX "query_by_status" ON "annotation_query" ("project_id", "status", "id")
+-- next statement
+CREATE INDEX "query_by_plain_digest" ON "annotation_query" ("project_id", "plain_digest")
 -- next statement
 CREATE INDEX "api_apitoken_project_id_68f8b62b" ON "api_apitoken" ("project_id")
 -- next statement
@@ -3204,7 +3212,7 @@ CREATE TRIGGER marketplace_activity_only_released BEFORE UPDATE OF "user_id" ON 
 -- next statement
 DELETE FROM "sqlite_sequence"
 -- next statement
-INSERT INTO "sqlite_sequence" VALUES('django_migrations',140)
+INSERT INTO "sqlite_sequence" VALUES('django_migrations',143)
 -- next statement
 INSERT INTO "sqlite_sequence" VALUES('account_emailaddress',0)
 -- next statement

@@ -11,7 +11,7 @@ import pytest
 from django.contrib.auth import get_user_model
 from django.core.management import CommandError, call_command
 
-from annotation.importing.records import query_digest
+from annotation.importing.records import plain_digest, query_digest
 from annotation.models import CuratedPassage, Query, QuerySource
 from core.projects.models import Event, Membership, Project
 from judgments.models import Candidate, CandidateSource, ImportedScore, System
@@ -80,7 +80,9 @@ def test_typographic_marks_make_no_other_query(tmp_path):
         rows = [[key, "What\u2019s new?", "a", "x", "3"], [key, "what's new?", "b", "y", "4"]]
         run(write(tmp_path / f"{name}.csv", [head, *rows]))
         assert [*Query.objects.filter(project__slug=name).values_list("text", flat=True)] == [rows[0][1]]
-    assert Query.objects.get(project__slug="texts").digest == query_digest("What\u2019s new?")
+    query = Query.objects.get(project__slug="texts")
+    assert query.digest == query_digest("What\u2019s new?")
+    assert query.plain_digest == plain_digest("What\u2019s new?") == query_digest("what's new?")
 
 
 def test_a_json_object_of_records_by_their_ids(tmp_path):
