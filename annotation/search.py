@@ -15,12 +15,12 @@ from urllib.parse import urlencode
 
 from django.conf import settings
 from django.core.cache import caches
-from django.db.models import Exists, OuterRef
 from django.http import QueryDict
 
-from annotation.importing.records import normal, query_digest
+from annotation.importing.records import normal, plain_digest, query_digest
 from annotation.models import CandidatePassage, Query
 from annotation.search_results import ResultPassage, shown_result
+from annotation.selectors.queries import queries_by_text
 from core.projects.models import Project
 from retrieval.errors import CorpusError, RetrievalError
 from retrieval.models import Corpus
@@ -397,11 +397,19 @@ def _how(found: FoundAnswer) -> str:
 
 
 def _known(project: Project, questions: Sequence[str]) -> dict[str, TurnQuery]:
-    """Queries of the project by their digests, as far as they are turns of this conversation."""
-    digests = [query_digest(question, questions[:at]) for at, question in enumerate(questions)]
-    theirs = CandidatePassage.objects.filter(query=OuterRef("pk"))
-    rows = Query.objects.filter(project=project, digest__in=digests).annotate(has=Exists(theirs))
+    """The project's queries that are turns of this conversation, by the digests of the turns."""
+    digests = {
+        query_digest(question, questions[:at]): plain_digest(question, questions[:at])
+        for at, question in enumerate(questions)
+    }
+    known = queries_by_text(Query.objects.filter(project=project), digests)
+    passages = CandidatePassage.objects.filter(query__in=[query.pk for query in known.values()])
+    have = set(passages.values_list("query", flat=True).distinct())
     return {
-        digest: TurnQuery(pk, str(Query.Status(status).label), status == Query.Status.ACCEPTED and not has)
-        for pk, digest, status, has in rows.values_list("pk", "digest", "status", "has")
+        digest: TurnQuery(
+            query.pk,
+            query.get_status_display(),
+            query.status == Query.Status.ACCEPTED and query.pk not in have,
+        )
+        for digest, query in known.items()
     }

@@ -180,6 +180,19 @@ def of_project(project: Project) -> QuerySet[Query]:
     return Query.objects.filter(project=project, source__state=QuerySource.State.READY)
 
 
+def queries_by_text(queries: QuerySet[Query], plain_digests: Mapping[str, str]) -> dict[str, Query]:
+    """Those of the queries that have these texts, by `query_digest`; given is the `plain_digest` of each.
+
+    The query of this very spelling, else the oldest that differs in typographic marks or wide letters only:
+    projects from before such texts were compared may have several. Two statements.
+    """
+    found = {query.digest: query for query in queries.filter(digest__in=plain_digests)}
+    missing = {digest: plain for digest, plain in plain_digests.items() if digest not in found}
+    others = queries.filter(plain_digest__in=set(missing.values())).order_by("-pk")
+    oldest = {query.plain_digest: query for query in others}
+    return found | {digest: oldest[plain] for digest, plain in missing.items() if plain in oldest}
+
+
 class _Departure(TypedDict):
     left_at: str
 

@@ -10,8 +10,9 @@ from django.db.models import Exists, OuterRef, QuerySet
 from django.utils import timezone
 
 from annotation.candidates import Recipe, Region, choose, draw_below
-from annotation.importing.records import normal, query_digest
+from annotation.importing.records import normal, plain_digest, query_digest
 from annotation.models import CandidatePassage, Query, QuerySource, QueryStep
+from annotation.selectors.queries import queries_by_text
 from core.projects.models import Project
 from core.projects.services import record, why_read_only
 from crowd.errors import CrowdError
@@ -295,11 +296,14 @@ def send_to_curation(
 def _query(project: Project, turns: Sequence[str], actor: Any) -> tuple[Query, bool]:
     """The query of a question after these turns, made if the project has none."""
     *before, text = turns = [normal(turn) for turn in turns]
-    digest = query_digest(text, before)
+    digest, plain = query_digest(text, before), plain_digest(text, before)
+    if there := queries_by_text(Query.objects.filter(project=project), {digest: plain}):
+        return there[digest], False
     fields: dict[str, Any] = {
         "source": lambda: _source(project, actor),
         "key": f"q-{digest[:16]}",
         "text": text,
+        "plain_digest": plain,
         "context": [{"text": each} for each in before],
         "conversation": lambda: _conversation(project, turns),
         "turn": len(turns),
@@ -317,13 +321,12 @@ def _query(project: Project, turns: Sequence[str], actor: Any) -> tuple[Query, b
 
 def _conversation(project: Project, turns: Sequence[str]) -> str:
     """The conversation of the latest earlier turn that is a query already; a new one if none is."""
-    earlier = [query_digest(turns[at], turns[:at]) for at in range(len(turns) - 1)]
-    known = dict(
-        Query.objects.filter(project=project, digest__in=earlier)
-        .exclude(conversation="")
-        .values_list("digest", "conversation")
-    )
-    latest = next((known[digest] for digest in reversed(earlier) if digest in known), "")
+    earlier = {
+        query_digest(turns[at], turns[:at]): plain_digest(turns[at], turns[:at])
+        for at in range(len(turns) - 1)
+    }
+    known = queries_by_text(Query.objects.filter(project=project).exclude(conversation=""), earlier)
+    latest = next((known[digest].conversation for digest in reversed(earlier) if digest in known), "")
     return latest or f"search-{query_digest(turns[0])[:12]}"
 
 

@@ -3,7 +3,7 @@
 import json
 import tempfile
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from itertools import islice
@@ -17,10 +17,11 @@ from annotation.candidates import Region, choose
 from annotation.importing.datasets import MEMBER
 from annotation.importing.detect import open_reader
 from annotation.importing.formats import Reader, hints_of
-from annotation.importing.records import Part, Record, query_digest, stored_record
+from annotation.importing.records import Part, Record, plain_digest, query_digest, stored_record
 from annotation.importing.run import Survey, fetch, survey
 from annotation.importing.selection import LONGEST, SHORTEST, Design, SampledQuery, Screen
 from annotation.models import CandidatePassage, CuratedPassage, CuratedSet, Query, QuerySource, QueryStep
+from annotation.selectors.queries import queries_by_text
 from core.files.refusals import (
     BadFieldError,
     FileRefusedError,
@@ -80,6 +81,7 @@ def query_of(source: QuerySource, each: Record, drawn: SampledQuery, digest: str
         key=each.id or f"q-{digest[:16]}",
         text=each.text,
         digest=digest,
+        plain_digest=plain_digest(each.text, each.context),
         context=context_of(each),
         conversation=each.conversation,
         turn=each.turn,
@@ -130,15 +132,13 @@ def candidates_of(each: Record, query: Query) -> list[CandidatePassage]:
     return rows
 
 
-def texts_there(project: Project, digests: Sequence[str]) -> dict[str, set[str]]:
-    """Queries with these digests that the project has: the texts of their passages and references."""
-    queries = Query.objects.filter(project=project, digest__in=digests)
-    there = {digest: set(references) for digest, references in queries.values_list("digest", "references")}
-    if there:
-        passages = CandidatePassage.objects.filter(query__project=project, query__digest__in=list(there))
-        for digest, text in passages.values_list("query__digest", "text").iterator():
-            there[digest].add(text)
-    return there
+def texts_of(queries: Iterable[Query]) -> dict[int, set[str]]:
+    """The texts of the queries' passages and references."""
+    texts = {query.pk: set(query.references) for query in queries}
+    passages = CandidatePassage.objects.filter(query__in=list(texts))
+    for query, text in passages.values_list("query", "text").iterator():
+        texts[query].add(text)
+    return texts
 
 
 START_AT = {
@@ -349,7 +349,7 @@ class _Store:
         self.project, self.name, self.sha256, self.reader = project, name, sha256, reader
         self.options, self.report, self.actor = options, report, actor
         self.spool, self.progress = spool, progress
-        self.stored = self.already = self.curated = self.folded = 0
+        self.stored = self.already = self.other_spelling = self.curated = self.folded = 0
         self.now: datetime = timezone.now()
 
     @property
@@ -382,6 +382,7 @@ class _Store:
             "source": source.pk,
             "stored": self.stored,
             "already_there": self.already,
+            "other_spelling": self.other_spelling,
             "curated": self.curated,
             "folded": self.folded,
         }
@@ -398,11 +399,15 @@ class _Store:
 
     def _batch(self, source: QuerySource, batch: list[tuple[Record, SampledQuery]]) -> None:
         digests = [query_digest(each.text, each.context) for each, _ in batch]
-        there = texts_there(self.project, digests)
+        plain = [plain_digest(each.text, each.context) for each, _ in batch]
+        known = Query.objects.filter(project=self.project).only("digest", "plain_digest", "references")
+        there = queries_by_text(known, dict(zip(digests, plain, strict=True)))
+        texts = texts_of(there.values())
         fresh = []
         for (each, drawn), digest in zip(batch, digests, strict=True):
-            if digest in there:
-                self._already_there(each, there[digest])
+            if query := there.get(digest):
+                self.other_spelling += query.digest != digest
+                self._already_there(each, texts[query.pk])
             else:
                 fresh.append((each, drawn, digest))
         keys = {each.id for each, _, _ in fresh if each.id}

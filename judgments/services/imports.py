@@ -18,8 +18,9 @@ from typing import Any, NamedTuple
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
-from annotation.importing.records import normal, plain_form, query_digest, quoted
-from annotation.models import Query, QuerySource
+from annotation.importing.records import normal, plain_digest, plain_form, query_digest, quoted
+from annotation.models import Query
+from annotation.selectors.queries import of_project, queries_by_text
 from annotation.services.importing import ImportRefusedError, refuse_read_only
 from core.files.refusals import FileRefusedError, UnmappedError
 from core.files.text_source import Limits, TextSource, encoding_of, fingerprint, unchanged
@@ -42,12 +43,16 @@ class UnknownQueryError(RowRefusedError):
 
 @dataclass(frozen=True, slots=True)
 class ProjectQuery:
-    """A query of the project; `forms` are its references as copies equal them, `out`: nobody judges it."""
+    """A query of the project; `forms` are its references as copies equal them, `out`: nobody judges it.
+
+    `other_spelling`: it was found by a text that has other typographic marks or wide letters.
+    """
 
     pk: int
     text: str
     forms: frozenset[str]
     out: bool
+    other_spelling: bool
 
 
 class KnownQueries:
@@ -65,24 +70,29 @@ class KnownQueries:
             self._by_digest.clear()
         found = list(rows)
         keys = {key for row in found for key in (row.query_id, row.query.strip()) if key}
-        digests = {_query_digest(row) for row in found if row.query}
+        digests = {_query_digest(row): _query_digest(row, plain_digest) for row in found if row.query}
         keys -= self._by_key.keys()
-        digests -= self._by_digest.keys()
+        digests = {digest: plain for digest, plain in digests.items() if digest not in self._by_digest}
         if not keys and not digests:
             return
         self._by_key.update(dict.fromkeys(keys))
         self._by_digest.update(dict.fromkeys(digests))
-        queries = Query.objects.filter(project=self._project, source__state=QuerySource.State.READY)
-        wanted = ("pk", "key", "digest", "text", "status")
-        # A set, for a query may be found by its key and by its text.
-        values = {
-            *(queries.filter(key__in=keys).values_list(*wanted) if keys else ()),
-            *(queries.filter(digest__in=digests).values_list(*wanted) if digests else ()),
-        }
-        forms = reference_forms({pk for pk, *_ in values})
-        for pk, key, digest, text, status in values:
-            known = ProjectQuery(pk, plain_form(normal(text)), forms.get(pk, frozenset()), status in OUT)
-            self._by_key[key] = self._by_digest[digest] = known
+        queries = of_project(self._project).only("key", "digest", "plain_digest", "text", "status")
+        by_key = {query.key: query for query in queries.filter(key__in=keys)}
+        by_digest = queries_by_text(queries, digests)
+        forms = reference_forms({query.pk for query in (*by_key.values(), *by_digest.values())})
+
+        def known(query: Query, digest: str) -> ProjectQuery:
+            return ProjectQuery(
+                query.pk,
+                plain_form(normal(query.text)),
+                forms.get(query.pk, frozenset()),
+                query.status in OUT,
+                query.digest != digest,
+            )
+
+        self._by_key.update((key, known(query, query.digest)) for key, query in by_key.items())
+        self._by_digest.update((digest, known(query, digest)) for digest, query in by_digest.items())
 
     def of(self, row: Row) -> ProjectQuery:
         """The query of a row that was learned. RowRefusedError: there is none, or its text is another's."""
@@ -119,12 +129,8 @@ def _unknown(row: Row) -> UnknownQueryError:
     )
 
 
-def _query_digest(row: Row) -> str:
-    return query_digest(normal(row.query), _turns(row.context))
-
-
-def _turns(context: Sequence[str]) -> list[str]:
-    return [normal(turn) for turn in context]
+def _query_digest(row: Row, digest: Callable[[str, Sequence[str]], str] = query_digest) -> str:
+    return digest(normal(row.query), [normal(turn) for turn in row.context])
 
 
 BATCH = 1000
@@ -201,7 +207,7 @@ class LineSorter:
         self._queries = KnownQueries(project)
         self._systems = dict(System.objects.filter(project=project).values_list("name", "pk"))
         self._numbers: dict[str, int] = {}
-        self.out = self.without_reference = 0
+        self.out = self.without_reference = self.other_spelling = 0
 
     def run(self, room: Path) -> Iterator[CandidateLine]:
         """The lines that become candidates, in the order of the file; everything is counted meanwhile."""
@@ -295,6 +301,7 @@ class LineSorter:
             rule, aside = ("kept", "") if kept else ("exact", Candidate.UnjudgedReason.EXACT.value)
         self.out += query.out
         self.without_reference += not query.forms
+        self.other_spelling += query.other_spelling
         self._tally.count(rule, row.line, row.system, row.text)
         return CandidateLine(
             row.line, row.system, query.pk, row.text, row.opinion, list(row.entities), aside, kept
@@ -386,6 +393,7 @@ def import_candidates(
                 "hints": answers.hints(),
                 "query_out": sorting.out,
                 "without_reference": sorting.without_reference,
+                "other_spelling": sorting.other_spelling,
                 "further": answers.further,
                 "keep_exact": options.keep_exact,
                 "dry_run": dry_run,

@@ -322,6 +322,8 @@ def test_a_turn_that_is_a_query_says_so_and_is_not_offered_again(manager, corpus
     turn = manager.get(PAGE, {"q": "what is a monopoly?"}).context["turns"][0]
     assert turn.known.pk == Query.objects.get().pk
     assert not turn.sendable
+    # In wide letters it is the same query.
+    assert manager.get(PAGE, {"q": "\uff37hat is a monopoly?"}).context["turns"][0].known == turn.known
 
 
 def test_what_cannot_be_sent_is_told_and_nothing_is_made(manager, corpus, subtests):

@@ -3,7 +3,7 @@
 import pytest
 from django.contrib.auth.models import User
 
-from annotation.importing.records import query_digest
+from annotation.importing.records import plain_digest, query_digest
 from annotation.models import CandidatePassage, Query, QuerySource, QueryStep
 from annotation.services.candidates import AlreadySentError, send_to_curation
 from core.projects.models import Event
@@ -144,6 +144,18 @@ def test_a_turn_joins_the_conversation_of_an_imported_query(corpus, actor):
     make_query(corpus.project, question, digest=query_digest(question), conversation="cast-1", turn=1)
     sent = send(corpus, actor, question, "And then?")
     assert sent.query.conversation == "cast-1"
+
+
+def test_a_question_is_the_query_that_an_import_spelled_otherwise(corpus, actor):
+    curly, plain = "Where\u2019s the cat?", "where's the cat?"
+    digests = {"digest": query_digest(curly), "plain_digest": plain_digest(curly)}
+    query = make_query(corpus.project, curly, **digests, status="accepted", conversation="cast-1", turn=1)
+    sent = send(corpus, actor, plain)
+    assert (sent.query, sent.new) == (query, False)
+    following = send(corpus, actor, plain, "It\u2019s where?").query
+    assert following.conversation == "cast-1"
+    with pytest.raises(AlreadySentError):
+        send(corpus, actor, curly, "it's where?")
 
 
 def test_passages_of_one_id_in_two_corpora_keep_apart(tmp_path, actor):

@@ -8,7 +8,7 @@ from typing import Any
 
 from django.utils import timezone
 
-from annotation.importing.records import normal, query_digest
+from annotation.importing.records import normal, plain_digest, query_digest
 from annotation.models import Query, QuerySource
 from core.projects.models import Project
 from core.projects.services import create_project
@@ -30,7 +30,11 @@ def make_query(project: Project, text: str = "how old is oak", *references: str,
         defaults={"format": "tsv", "state": "ready", "created_at": timezone.now()},
     )
     context = [turn["text"] for turn in fields.get("context", [])]
-    given = {"key": f"q{next(_numbers)}", "digest": query_digest(normal(text), context), **fields}
+    digests = {
+        "digest": query_digest(normal(text), context),
+        "plain_digest": plain_digest(normal(text), context),
+    }
+    given = {"key": f"q{next(_numbers)}", **digests, **fields}
     return Query.objects.create(
         project=project, source=source, text=text, references=list(references), **given
     )

@@ -85,6 +85,29 @@ def test_an_answer_whose_id_is_right_is_not_refused_for_typographic_marks(run, p
     assert became(run(rows)) == {"new": 1, "refused": 1}
 
 
+def test_an_answer_finds_its_query_by_a_text_with_other_typographic_marks(run, project):
+    make_query(project, "What\u2019s \u201cold\u201d \u2013 oak?", key="q7")
+    make_query(project, "why", key="q8", context=[{"text": "It\u2019s old"}])
+    rows = [
+        {"query": 'what\'s "old" - oak?', "system": "one", "answer": "Old."},
+        {"query": "What\u2019s \u201cold\u201d \u2013 oak?", "system": "two", "answer": "Old."},
+        {"query": "Why", "history": ["it's old"], "system": "one", "answer": "Time."},
+        {"query": "What's new", "system": "two", "answer": "Old."},
+    ]
+    report = run(rows, strict=False)
+    assert (became(report), report["other_spelling"]) == ({"new": 3, "unknown": 1}, 2)
+    assert stored() == [("one", "q7", "Old."), ("two", "q7", "Old."), ("one", "q8", "Time.")]
+    assert became(run(rows[:3])) == {"unchanged": 3}
+
+
+def test_of_two_spellings_that_a_project_has_an_answer_means_its_own_else_the_oldest(run, project):
+    for key, text in (("q7", "What\u2019s old?"), ("q8", "What's old?")):
+        make_query(project, text, key=key)
+    texts = ("What's old?", "What\u2018s old?", "What\u2019s old?")
+    run([{"query": text, "system": str(at), "answer": "Oak."} for at, text in enumerate(texts)])
+    assert [(system, key) for system, key, _ in stored()] == [("0", "q8"), ("1", "q7"), ("2", "q7")]
+
+
 def test_a_table_with_a_column_per_system_is_imported_at_once(run, oak, rome):
     table = 'qid,query,BM25,"GPT, 4",label\nq1,How old is oak,Old.,Very old.,yes\nq2,,Rome,,no\nq9,,a,b,no\n'
     report = run(table, "wide.csv", systems_from=system_columns('BM25, "GPT, 4"'))

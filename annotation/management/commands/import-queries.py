@@ -114,7 +114,9 @@ class Command(BaseCommand):
         ]
         rows += [(f"  {name}", number) for name, number in report["strata"].items()]
         rows += [("with a rewrite", report["rewrites"])] if "rewrites" in report else []
-        rows += [("already there", report["already_there"]), ("stored", report["stored"])]
+        rows.append(("already there", report["already_there"]))
+        rows += [("  in another spelling", number)] if (number := report.get("other_spelling")) else []
+        rows.append(("stored", report["stored"]))
         self.stdout.write(
             f"{report['file']}: {report['format_words']}; {design['words']}, seed {design['seed']}."
         )

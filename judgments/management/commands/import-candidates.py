@@ -117,6 +117,7 @@ class Command(BaseCommand):
         notes = [
             ("without any reference to compare with", report["without_reference"]),
             ("of queries that are taken out: not judged", report["query_out"]),
+            ("of queries that the project spells otherwise", report["other_spelling"]),
             ("further answers of a line, left out", report["further"]),
         ]
         rows += [(f"  ({words})", number) for words, number in notes if number]

@@ -38,6 +38,13 @@ def test_it_imports_and_says_how_much(project, write, capsys):
     assert Query.objects.get().count == 4
 
 
+def test_it_says_how_many_queries_the_project_has_in_another_spelling(project, write, capsys):
+    run(capsys, "answers", write("a.csv", "query\nwhat\u2019s new\nwho is he\n"))
+    out = run(capsys, "answers", write("b.csv", "query\nwhat's new\nwho is he\n"))
+    lines = {" ".join(line.split()[:-1]): line.split()[-1] for line in out.splitlines()}
+    assert (lines["already there"], lines["in another spelling"], lines["stored"]) == ("2", "1", "0")
+
+
 def test_a_sample_by_count_with_a_seed(project, write, capsys):
     path = write("log.csv", "query,count\n" + "".join(f"query {n},{n}\n" for n in range(1, 100)))
     run(capsys, "answers", path, "--sample", 10, "--by", "count", "--seed", 5)
