@@ -9,12 +9,12 @@ from datetime import datetime
 from typing import Any
 
 from django.db import transaction
-from django.db.models import F
+from django.db.models import F, QuerySet, Sum
 
-from core.money import format_amount
+from core.money import format_amount, reward_fee
 from core.projects.models import Project
 from crowd.errors import BudgetError
-from crowd.models import Assignment, Hit, LedgerEntry, MarketOperation, Stage
+from crowd.models import Assignment, Endpoint, Hit, LedgerEntry, MarketOperation, Stage
 
 Kind = LedgerEntry.Kind
 
@@ -36,6 +36,18 @@ class Cost:
 
     def __add__(self, other: "Cost") -> "Cost":
         return Cost(self.cents + other.cents, self.fee_cents + other.fee_cents)
+
+
+def payment_fee(endpoint: Endpoint, cents: int, *, places: int = 1) -> int:
+    """Fee on a payment of so many cents, of a HIT with so many places.
+
+    A panel rounds fee and tax up for each payment, so that no share of the amount is right for all: what it
+    named for just this amount is exact, and the profile an estimate for the others.
+    """
+    told = (endpoint.told_fees or {}).get(str(cents))
+    if told is not None:
+        return int(told)
+    return reward_fee(endpoint.fee_profile, reward_cents=cents, max_assignments=places)
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +106,19 @@ def spend(stage: Stage, cost: Cost, what: MovementPurpose, *, at: datetime) -> N
             reserved_cents=F("reserved_cents") - cost.total,
             spent_cents=F("spent_cents") + cost.total,
         )
+
+
+def refund(stage: Stage, cost: Cost, what: MovementPurpose, *, at: datetime) -> None:
+    """Take back from what was spent: less was charged than was booked. It can be spent again."""
+    if cost.total:
+        _move(stage, at, Kind.REFUND, cost, what, spent_cents=F("spent_cents") - cost.total)
+
+
+def spent_in(movements: QuerySet[LedgerEntry]) -> Cost:
+    """What these movements come to in spent money: spent, less what was taken back."""
+    rows = movements.order_by().values_list("kind").annotate(Sum("cents"), Sum("fee_cents"))
+    sums = {kind: Cost(cents, fees) for kind, cents, fees in rows}
+    return sums.get(Kind.SPEND, Cost(0)) + sums.get(Kind.REFUND, Cost(0)) * -1
 
 
 def spend_together(stage: Stage, cost: Cost) -> None:

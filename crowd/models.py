@@ -43,6 +43,7 @@ class Endpoint(models.Model):
     currency = models.CharField(max_length=3, default="USD")
     real_money = models.BooleanField(default=True, help_text="Spending needs the amount typed in.")
     fee_profile = models.CharField(max_length=40, default="mturk-2026")
+    told_fees = models.JSONField(null=True, blank=True, help_text="What a panel charges on so many cents.")
     submit_origins = models.JSONField(
         default=list, help_text="Origins to which our task pages may send workers' forms."
     )
@@ -718,14 +719,15 @@ class MarketOperation(models.Model):
 
 
 class LedgerEntry(models.Model):
-    """One movement of a stage's budget, append-only: reserved, given back, or spent."""
+    """One movement of a stage's budget, append-only: reserved, given back, spent, or taken back."""
 
     class Kind(models.TextChoices):
-        """Spending takes from what was reserved."""
+        """Spending takes from what was reserved; a refund takes from what was spent."""
 
         RESERVE = "reserve"
         RELEASE = "release"
         SPEND = "spend"
+        REFUND = "refund"
 
     stage = models.ForeignKey(Stage, on_delete=models.PROTECT, related_name="ledger")
     operation = models.ForeignKey(MarketOperation, null=True, on_delete=models.PROTECT, related_name="ledger")

@@ -25,7 +25,8 @@ class Figure:
 
     def as_json(self) -> dict[str, Any]:
         """As JSON has it: `{"value": .., "ci": [.., ..], "n": ..}`, or value null with `reason`."""
-        said: dict[str, Any] = {"value": self.value, "ci": list(self.ci) if self.ci else None}
+        ci = list(self.ci) if self.ci and self.value is not None else None
+        said: dict[str, Any] = {"value": self.value, "ci": ci}
         if self.n is not None:
             said["n"] = self.n
         if self.value is None:

@@ -1,23 +1,32 @@
 """The foot of a task page that a study link led to: how far one is, one's own work, stopping, leaving."""
 
 from dataclasses import dataclass
+from typing import NamedTuple
 from urllib.parse import urlencode, urlsplit
 
 from django.urls import Resolver404, resolve, reverse
 
+from metrics.figure import counted
 from people.models import Visit
 from people.owners import target_of
 from people.tokens import read_visit
 
 
+class Way(NamedTuple):
+    """A link of the foot. `apart` opens it beside the task, whose page may keep nothing of what was typed."""
+
+    title: str
+    address: str
+    apart: bool = False
+
+
 @dataclass(frozen=True, slots=True)
 class TaskFoot:
-    """Tasks that are done, of how many (0: as many as there are), and addresses of the pages for the rest."""
+    """How far the person is, and where they can go from here; `label` names it for screen readers."""
 
-    done: int
-    most: int
-    work: str
-    stop: str
+    label: str
+    progress: str
+    ways: tuple[Way, ...]
 
 
 def foot_of(back: str) -> TaskFoot | None:
@@ -30,12 +39,25 @@ def foot_of(back: str) -> TaskFoot | None:
     state = read_visit(signed) if match.view_name == "join:handed_over" else None
     rows = Visit.objects.select_related("link__project", "guest")
     visit = rows.filter(pk=state.visit, guest__isnull=False).first() if state else None
-    if visit is None or visit.guest is None:
-        return None
+    return foot_of_visit(visit, match.kwargs["token"], signed) if visit else None
+
+
+def foot_of_visit(visit: Visit, token: str, signed: str, *, host: str = "", apart: bool = False) -> TaskFoot:
+    """The foot of the visit's tasks; `signed` is how the pages of the link know the visit."""
+    assert visit.guest is not None
     worker_id = visit.guest.worker_id
     done = target_of(visit.link).finished(visit.link, [worker_id]).get(worker_id, 0)
 
     def address(page: str) -> str:
-        return f"{reverse(f'join:{page}', args=[match.kwargs['token']])}?{urlencode({'v': signed})}"
+        return f"{host}{reverse(f'join:{page}', args=[token])}?{urlencode({'v': signed})}"
 
-    return TaskFoot(done, visit.link.most_tasks, address("work"), address("stop"))
+    most, work = visit.link.most_tasks, address("work")
+    return TaskFoot(
+        label="Your part in this study",
+        progress=f"{done} of {counted(most, 'task')} done" if most else f"{counted(done, 'task')} done",
+        ways=(
+            Way("Your work here", work, apart),
+            Way("Stop for now", address("stop")),
+            Way("Withdraw", f"{work}#withdraw", apart),
+        ),
+    )

@@ -5,12 +5,13 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from django.db.models import Count, Max, Min, Q, Sum
+from django.db.models import Count, Max, Min, Q
 
 from annotation.models import Query, QuerySource
 from annotation.selectors.queries import funnel
 from core.progress import Progress
 from core.projects.models import Project
+from crowd.budget import spent_in
 from crowd.models import Assignment, HitUnit, LedgerEntry, Stage
 from crowd.selectors.stage_status import source_status
 from crowd.selectors.wage import wage
@@ -113,10 +114,8 @@ def _costs(stage: Stage) -> dict[str, Any]:
         all=Count("worker", distinct=True),
         simulated=Count("worker", distinct=True, filter=Q(worker__simulated=True)),
     )
-    spent = LedgerEntry.objects.filter(stage=stage, kind=LedgerEntry.Kind.SPEND).aggregate(
-        all=Sum("cents"), bonuses=Sum("cents", filter=Q(reason=_BONUS)), fees=Sum("fee_cents")
-    )
-    bonuses = spent["bonuses"] or 0
+    movements = LedgerEntry.objects.filter(stage=stage)
+    spent, bonuses = spent_in(movements), spent_in(movements.filter(reason=_BONUS)).cents
     hours = wage(stage)
     units = HitUnit.objects.filter(hit__stage=stage).exclude(role=HitUnit.Role.CHECK)
     return {
@@ -134,9 +133,9 @@ def _costs(stage: Stage) -> dict[str, Any]:
         "workers": people["all"],
         "simulated_workers": people["simulated"],
         "reward_cents": stage.reward_cents,
-        "rewards_cents": (spent["all"] or 0) - bonuses,
+        "rewards_cents": spent.cents - bonuses,
         "bonuses_cents": bonuses,
-        "fees_cents": spent["fees"] or 0,
+        "fees_cents": spent.fee_cents,
         "median_seconds": hours.median_seconds if hours.assignments else None,
         "cents_per_hour": hours.cents_per_hour if hours.assignments else None,
         "below_floor": hours.below if hours.assignments and not hours.unpaid else None,

@@ -13,6 +13,7 @@ from django.utils import timezone
 from core.jobs.figures import FigureKind
 from core.money import format_amount
 from core.projects.models import Project
+from crowd.budget import spent_in
 from crowd.kinds import kind_of
 from crowd.models import Assignment, Endpoint, Hit, LedgerEntry, Stage, StageSource
 from crowd.selectors.known_people import describe_blockage
@@ -277,8 +278,7 @@ STATUS = FigureKind("standing", _count_status)
 
 
 def _build_status(stage: Stage, counted_at: datetime | None) -> StageStatus:
-    spent = LedgerEntry.objects.filter(stage=stage, kind=LedgerEntry.Kind.SPEND)
-    totals = spent.aggregate(rewards=Sum("cents"), fees=Sum("fee_cents"))
+    spent = spent_in(LedgerEntry.objects.filter(stage=stage))
     progress, urgent = stage_progress(stage), alarms(stage)
     if any(alarm.about == "people" for alarm in urgent):
         progress = replace(progress, pace=None)  # it would promise an end
@@ -287,8 +287,8 @@ def _build_status(stage: Stage, counted_at: datetime | None) -> StageStatus:
         pay=wage(stage),
         alarms=urgent,
         waiting=count_waiting_operations(stage),
-        rewards_cents=totals["rewards"] or 0,
-        fees_cents=totals["fees"] or 0,
+        rewards_cents=spent.cents,
+        fees_cents=spent.fee_cents,
         counted_at=counted_at,
     )
 
@@ -385,6 +385,7 @@ def money_by_endpoint(stage: Stage) -> dict[int, SourceMoney]:
     found = {}
     for endpoint, by_kind in sums.items():
         spent, fee = by_kind.get(_Kind.SPEND, (0, 0))
+        less, less_fee = by_kind.get(_Kind.REFUND, (0, 0))
         reserved = sum(by_kind.get(_Kind.RESERVE, (0, 0))) - sum(by_kind.get(_Kind.RELEASE, (0, 0)))
-        found[endpoint] = SourceMoney(spent, fee, reserved - spent - fee)
+        found[endpoint] = SourceMoney(spent - less, fee - less_fee, reserved - spent - fee)
     return found

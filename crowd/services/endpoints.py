@@ -205,6 +205,8 @@ def change_endpoint(*, endpoint: Endpoint, changes: dict[str, Any]) -> Endpoint:
             f"Something was sent to {endpoint.name} already, so {', '.join(sorted(fixed))} cannot change. "
             "Add another endpoint."
         )
+    if "fee_profile" in changes:
+        changes["told_fees"] = None  # whoever says what is charged means all amounts
     for name, value in changes.items():
         setattr(endpoint, name, value)
     _check(

@@ -12,10 +12,10 @@ from datetime import datetime
 from typing import Any
 
 from django.db import transaction
-from django.db.models import Exists, F, OuterRef, Q, QuerySet, Sum
+from django.db.models import Exists, F, OuterRef, Q, QuerySet
 from django.utils import timezone
 
-from core.money import format_amount, reward_fee
+from core.money import format_amount
 from core.projects.models import Event
 from core.projects.services import record
 from core.revisions import ShownValues, mark_of_values
@@ -212,7 +212,7 @@ def add_confirmed_slots(study: PanelStudy, operation: MarketOperation) -> None:
 def _fee(stage: Stage, cents: int) -> int:
     if not cents:
         return 0
-    return reward_fee(stage.endpoint.fee_profile, reward_cents=cents, max_assignments=1)
+    return budget.payment_fee(stage.endpoint, cents)
 
 
 def screen_out_cost(study: PanelStudy | None) -> Cost:
@@ -469,11 +469,16 @@ CHARGE_REASON = "fee as charged by"
 
 @dataclass(frozen=True, slots=True)
 class BookedCharges:
-    """What is spent at a study, and how much of its fees is beyond what was estimated."""
+    """What is spent at a study, and how much more its fees are than was estimated; negative: less."""
 
     cents: int
     fee_cents: int
     corrected_cents: int
+
+    @property
+    def saved_cents(self) -> int:
+        """How much less than the estimate was charged."""
+        return max(0, -self.corrected_cents)
 
 
 def booked_charges(study: PanelStudy) -> BookedCharges:
@@ -483,13 +488,10 @@ def booked_charges(study: PanelStudy) -> BookedCharges:
         | Q(operation__endpoint=study.endpoint_id)
         | Q(operation=None, assignment=None, reason__in=[SCREEN_OUT_REASON, _charge_reason(study)])
     )
-    spent = LedgerEntry.objects.filter(of_study, stage=study.stage_id, kind=LedgerEntry.Kind.SPEND)
-    sums = spent.aggregate(
-        cents=Sum("cents", default=0),
-        fees=Sum("fee_cents", default=0),
-        corrected=Sum("fee_cents", default=0, filter=Q(reason=_charge_reason(study))),
-    )
-    return BookedCharges(sums["cents"], sums["fees"], sums["corrected"])
+    movements = LedgerEntry.objects.filter(of_study, stage=study.stage_id)
+    spent = budget.spent_in(movements)
+    corrected = budget.spent_in(movements.filter(reason=_charge_reason(study)))
+    return BookedCharges(spent.cents, spent.fee_cents, corrected.fee_cents)
 
 
 def _charge_reason(study: PanelStudy) -> str:
@@ -500,7 +502,8 @@ def book_charges(study: PanelStudy, charged: tuple[int, int], *, at: datetime) -
     """Book fees as the panel charged them, once both books have the same payments.
 
     `charged` is what it paid for the study in all, and fee and tax on it. Sums are compared, so that nothing
-    is booked twice. Where the panel charged less, or the budget has no room, the difference is noted only.
+    is booked twice. What it charged less goes back to the budget; where the budget has no room for more, the
+    difference is noted only.
     """
     paid_cents, fee_cents = charged
     with transaction.atomic():
@@ -508,17 +511,7 @@ def book_charges(study: PanelStudy, charged: tuple[int, int], *, at: datetime) -
         booked = booked_charges(study)
         if paid_cents != booked.cents or fee_cents == booked.fee_cents:
             return
-        cost = Cost(0, fee_cents - booked.fee_cents)
-        purpose = MovementPurpose(_charge_reason(study))
-        why = "The panel charged less."
-        if cost.fee_cents > 0:
-            try:
-                budget.reserve(study.stage, cost, purpose, at=at)
-            except BudgetError as error:
-                why = str(error)
-            else:
-                budget.spend(study.stage, cost, purpose, at=at)
-                why = ""
+        why = _book_difference(study, fee_cents - booked.fee_cents, at=at)
         details = {"fee_cents": fee_cents, "booked_fee_cents": booked.fee_cents, "not_booked": why}
         last = _last_charges(study)
         if last is None or last.details != details:
@@ -528,6 +521,20 @@ def book_charges(study: PanelStudy, charged: tuple[int, int], *, at: datetime) -
                 subject=_charges_subject(study),
                 details=details,
             )
+
+
+def _book_difference(study: PanelStudy, more: int, *, at: datetime) -> str:
+    """Book so many cents of fees more, or fewer; why not, where the budget has no room for them."""
+    purpose = MovementPurpose(_charge_reason(study))
+    if more < 0:
+        budget.refund(study.stage, Cost(0, -more), purpose, at=at)
+        return ""
+    try:
+        budget.reserve(study.stage, Cost(0, more), purpose, at=at)
+    except BudgetError as error:
+        return str(error)
+    budget.spend(study.stage, Cost(0, more), purpose, at=at)
+    return ""
 
 
 def _charges_subject(study: PanelStudy) -> str:

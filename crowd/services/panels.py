@@ -145,6 +145,7 @@ def take_fees(stage: Stage) -> None:
     fee = market.quote_fee(reward=stage.reward_cents, places=100)
     if fee is not None:
         _take_share(stage, fee)
+        _note_fee(stage, fee)
     panel_pay.take_screen_out_fee(stage, market)
 
 
@@ -154,6 +155,16 @@ def _take_share(stage: Stage, fee: int) -> None:
     if stage.endpoint.fee_profile != profile:
         Endpoint.objects.filter(pk=stage.endpoint_id).update(fee_profile=profile)
         stage.endpoint.fee_profile = profile
+
+
+def _note_fee(stage: Stage, fee: int) -> None:
+    """Keep the fee for this reward: one of another reward's share may be a cent off, for each place."""
+    if (stage.endpoint.told_fees or {}).get(str(stage.reward_cents)) == fee:
+        return
+    with transaction.atomic():  # what two stages are told at a time is both kept
+        row = Endpoint.objects.select_for_update(no_key=True).get(pk=stage.endpoint_id)
+        stage.endpoint.told_fees = {**(row.told_fees or {}), str(stage.reward_cents): fee}
+        Endpoint.objects.filter(pk=row.pk).update(told_fees=stage.endpoint.told_fees)
 
 
 def _refuse_screen_outs_over_budget(stage: Stage) -> None:

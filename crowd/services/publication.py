@@ -257,7 +257,7 @@ def sizes(stage: Stage, people: int) -> list[int]:
 
 def fee(stage: Stage, places: int) -> int:
     """Fee in cents per assignment of a HIT of this size."""
-    return reward_fee(stage.endpoint.fee_profile, reward_cents=stage.reward_cents, max_assignments=places)
+    return budget.payment_fee(stage.endpoint, stage.reward_cents, places=places)
 
 
 # What a stage would cost by its terms alone, before it exists or knows its units. Asks no database.

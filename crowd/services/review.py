@@ -10,11 +10,11 @@ from django.db import transaction
 from django.db.models import QuerySet
 from django.utils import timezone
 
-from core.money import bonus_fee, format_amount, reward_fee
+from core.money import bonus_fee, format_amount
 from core.projects.models import Project
 from core.projects.services import record
 from crowd.adapters.base import CallRefusal, EarlierSuccess
-from crowd.budget import Cost
+from crowd.budget import Cost, payment_fee
 from crowd.counted_work import counts
 from crowd.errors import CrowdError
 from crowd.kinds import kind_of
@@ -284,7 +284,7 @@ def _offer_compensation(
         ordinal=next_ordinal(stage),
         places=1,
         reward_cents=cents,
-        fee_cents=reward_fee(here.endpoint.fee_profile, reward_cents=cents, max_assignments=1),
+        fee_cents=payment_fee(here.endpoint, cents),
         compensates=worker,
     )
     operation = plan_listing(

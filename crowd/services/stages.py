@@ -458,8 +458,10 @@ def take_panel_fees(stage: Stage) -> list[str]:
             try:
                 take_fees(here)
             except (MarketplaceDownError, MarketplaceRefusedError) as error:
+                told = str(here.reward_cents) in (here.endpoint.told_fees or {})
+                they_are = "what it said last" if told else "an estimate"
                 cautions.append(
-                    f"{here.endpoint.label} does not say its fees, so they are an estimate: {error}"
+                    f"{here.endpoint.label} does not say its fees, so they are {they_are}: {error}"
                 )
     return cautions
 

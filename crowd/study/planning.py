@@ -38,6 +38,7 @@ from crowd.services.stages import (
     create_stage,
     has_fixed_terms,
     only_says_otherwise,
+    take_panel_fees,
 )
 from crowd.sources import forget_rows, source_rows, spends_real_money, stages_at
 from crowd.study import documents
@@ -519,7 +520,7 @@ def _notes(study: Study, project: Project | None, stages: Mapping[str, Stage]) -
 
 @dataclass(frozen=True, slots=True)
 class StudyResult:
-    """What was done, and what publishing the drafts would cost, with what their kinds caution about."""
+    """What was done, and what publishing the drafts would cost, with what panels and kinds caution about."""
 
     plan: Plan
     quotes: Mapping[str, Quote]
@@ -541,8 +542,8 @@ def apply(study: Study, shown: Plan, environment: Mapping[str, str], *, actor: A
             raise ChangedMeanwhileError
         _Applier(study, environment, actor).run()
     drafts = _drafts(study)
-    quotes = {stage.slug: quote(stage) for stage in drafts}
-    return StudyResult(shown, quotes, {stage.slug: list_cautions(stage) for stage in drafts})
+    cautions = {stage.slug: [*take_panel_fees(stage), *list_cautions(stage)] for stage in drafts}
+    return StudyResult(shown, {stage.slug: quote(stage) for stage in drafts}, cautions)
 
 
 def _drafts(study: Study) -> list[Stage]:
@@ -602,6 +603,8 @@ class _Applier:
                 **document,
             )
             return
+        if row.is_panel:
+            document["fee_profile"] = row.fee_profile  # what it told is nearer than the preset's
         if documents.endpoint_document(row) != documents.resolved_endpoint(name, fields):
             change_endpoint(endpoint=row, changes=document)
         if keys_differ(row, keys):

@@ -92,7 +92,7 @@ CREATE TABLE "crowd_dispatchepoch" ("id" integer NOT NULL PRIMARY KEY AUTOINCREM
 -- next statement
 CREATE TABLE "crowd_dispatchhalt" ("id" integer NOT NULL PRIMARY KEY AUTOINCREMENT, "why" varchar(300) NOT NULL, "since" datetime NOT NULL, "looked_up_to" bigint NOT NULL, "endpoint_id" bigint NOT NULL UNIQUE REFERENCES "crowd_endpoint" ("id") DEFERRABLE INITIALLY DEFERRED)
 -- next statement
-CREATE TABLE "crowd_endpoint" ("id" integer NOT NULL PRIMARY KEY AUTOINCREMENT, "name" varchar(60) NOT NULL UNIQUE, "label" varchar(200) NOT NULL, "protocol" varchar(10) NOT NULL, "url" varchar(300) NOT NULL, "region" varchar(40) NOT NULL, "access_key" varchar(128) NOT NULL, "secret_sealed" text NOT NULL, "currency" varchar(3) NOT NULL, "real_money" bool NOT NULL, "fee_profile" varchar(40) NOT NULL, "submit_origins" text NOT NULL CHECK ((JSON_VALID("submit_origins") OR "submit_origins" IS NULL)), "rate" real NOT NULL, "burst" integer unsigned NOT NULL CHECK ("burst" >= 0), "created_at" datetime NOT NULL, "proves_arrivals" bool NOT NULL, "hook_secret_sealed" text DEFAULT '' NOT NULL, "balance_at" datetime NULL, "balance_cents" bigint NULL, "balance_held_cents" bigint NULL)
+CREATE TABLE "crowd_endpoint" ("id" integer NOT NULL PRIMARY KEY AUTOINCREMENT, "name" varchar(60) NOT NULL UNIQUE, "label" varchar(200) NOT NULL, "protocol" varchar(10) NOT NULL, "url" varchar(300) NOT NULL, "region" varchar(40) NOT NULL, "access_key" varchar(128) NOT NULL, "secret_sealed" text NOT NULL, "currency" varchar(3) NOT NULL, "real_money" bool NOT NULL, "fee_profile" varchar(40) NOT NULL, "submit_origins" text NOT NULL CHECK ((JSON_VALID("submit_origins") OR "submit_origins" IS NULL)), "rate" real NOT NULL, "burst" integer unsigned NOT NULL CHECK ("burst" >= 0), "created_at" datetime NOT NULL, "proves_arrivals" bool NOT NULL, "hook_secret_sealed" text DEFAULT '' NOT NULL, "balance_at" datetime NULL, "balance_cents" bigint NULL, "balance_held_cents" bigint NULL, "told_fees" text NULL CHECK ((JSON_VALID("told_fees") OR "told_fees" IS NULL)))
 -- next statement
 CREATE TABLE "crowd_endpointround" ("endpoint_id" bigint NOT NULL PRIMARY KEY REFERENCES "crowd_endpoint" ("id") DEFERRABLE INITIALLY DEFERRED, "lease_owner" char(32) NULL, "lease_until" datetime NULL, "began_at" datetime NULL, "ended_at" datetime NULL, "down_since" datetime NULL, "down_cause" varchar(300) NOT NULL, "outcome" varchar(8) DEFAULT '' NOT NULL, "seconds" real NULL, "succeeded_at" datetime NULL, "compared_to" datetime NULL, CONSTRAINT "round_lease_whole" CHECK ((("lease_owner" IS NULL AND "lease_until" IS NULL) OR ("lease_owner" IS NOT NULL AND "lease_until" IS NOT NULL))))
 -- next statement
@@ -2264,133 +2264,135 @@ INSERT INTO "django_migrations" VALUES(78,'crowd','0020_projects_keep_their_endp
 -- next statement
 INSERT INTO "django_migrations" VALUES(79,'crowd','0021_instructions_with_versions','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(80,'releases','0001_start','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(80,'crowd','0022_fees_by_amount','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(81,'evaluations','0001_start','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(81,'releases','0001_start','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(82,'jobs','0001_initial','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(82,'evaluations','0001_start','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(83,'jobs','0002_job_request_id','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(83,'jobs','0001_initial','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(84,'jobs','0003_reported_at','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(84,'jobs','0002_job_request_id','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(85,'jobs','0004_signs_of_life','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(85,'jobs','0003_reported_at','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(86,'jobs','0005_signs_of_hosts','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(86,'jobs','0004_signs_of_life','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(87,'jobs','0006_figures','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(87,'jobs','0005_signs_of_hosts','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(88,'judgments','0001_initial','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(88,'jobs','0006_figures','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(89,'judgments','0002_imported_score','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(89,'judgments','0001_initial','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(90,'judgments','0003_references_shown','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(90,'judgments','0002_imported_score','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(91,'judgments','0004_drawn_reference_of_open_stages','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(91,'judgments','0003_references_shown','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(92,'judgments','0005_imported_score_simulated','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(92,'judgments','0004_drawn_reference_of_open_stages','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(93,'judgments','0006_report_parts','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(93,'judgments','0005_imported_score_simulated','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(94,'people','0002_links_of_requesters','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(94,'judgments','0006_report_parts','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(95,'marketplace','0001_initial','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(95,'people','0002_links_of_requesters','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(96,'marketplace','0002_for_everyone','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(96,'marketplace','0001_initial','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(97,'marketplace','0003_keys_of_requesters','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(97,'marketplace','0002_for_everyone','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(98,'marketplace','0004_no_key_on_requester','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(98,'marketplace','0003_keys_of_requesters','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(99,'marketplace','0005_requester_of_work','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(99,'marketplace','0004_no_key_on_requester','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(100,'marketplace','0006_fill_requester_of_work','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(100,'marketplace','0005_requester_of_work','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(101,'marketplace','0007_requester_of_work_certain','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(101,'marketplace','0006_fill_requester_of_work','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(102,'marketplace','0008_hits_end_within_a_year','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(102,'marketplace','0007_requester_of_work_certain','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(103,'marketplace','0009_activity_and_refusals','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(103,'marketplace','0008_hits_end_within_a_year','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(104,'marketplace','0010_key_alerts','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(104,'marketplace','0009_activity_and_refusals','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(105,'marketplace','0011_payouts','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(105,'marketplace','0010_key_alerts','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(106,'marketplace','0012_people_and_traces','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(106,'marketplace','0011_payouts','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(107,'marketplace','0013_running_batches','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(107,'marketplace','0012_people_and_traces','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(108,'marketplace','0014_members_of_requesters','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(108,'marketplace','0013_running_batches','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(109,'marketplace','0015_origin_of_activity','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(109,'marketplace','0014_members_of_requesters','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(110,'marketplace','0016_layouts','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(110,'marketplace','0015_origin_of_activity','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(111,'marketplace','0017_topics','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(111,'marketplace','0016_layouts','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(112,'marketplace','0018_disposing','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(112,'marketplace','0017_topics','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(113,'marketplace','0019_uploaded_files','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(113,'marketplace','0018_disposing','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(114,'marketplace','0020_page_storage','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(114,'marketplace','0019_uploaded_files','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(115,'marketplace','0021_former_ids','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(115,'marketplace','0020_page_storage','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(116,'marketplace','0022_study_links','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(116,'marketplace','0021_former_ids','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(117,'marketplace','0023_batch_hours','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(117,'marketplace','0022_study_links','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(118,'marketplace','0024_former_id_settled','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(118,'marketplace','0023_batch_hours','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(119,'marketplace','0025_requester_currency','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(119,'marketplace','0024_former_id_settled','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(120,'marketplace','0026_worker_file_read_as','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(120,'marketplace','0025_requester_currency','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(121,'mfa','0001_initial','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(121,'marketplace','0026_worker_file_read_as','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(122,'mfa','0002_authenticator_timestamps','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(122,'mfa','0001_initial','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(123,'mfa','0003_authenticator_type_uniq','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(123,'mfa','0002_authenticator_timestamps','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(124,'notices','0001_start','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(124,'mfa','0003_authenticator_type_uniq','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(125,'notices','0002_letters_claimed','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(125,'notices','0001_start','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(126,'notices','0003_notices_of_the_installation','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(126,'notices','0002_letters_claimed','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(127,'notices','0004_notice_readings','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(127,'notices','0003_notices_of_the_installation','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(128,'poll','0001_initial','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(128,'notices','0004_notice_readings','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(129,'projects','0006_owners_make_projects','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(129,'poll','0001_initial','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(130,'retrieval','0001_initial','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(130,'projects','0006_owners_make_projects','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(131,'retrieval','0002_network_and_digest','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(131,'retrieval','0001_initial','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(132,'retrieval','0003_same_words','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(132,'retrieval','0002_network_and_digest','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(133,'retrieval','0004_hosts_share_indexes','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(133,'retrieval','0003_same_words','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(134,'sealing','0001_canary','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(134,'retrieval','0004_hosts_share_indexes','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(135,'sessions','0001_initial','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(135,'sealing','0001_canary','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(136,'socialaccount','0001_initial','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(136,'sessions','0001_initial','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(137,'socialaccount','0002_token_max_lengths','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(137,'socialaccount','0001_initial','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(138,'socialaccount','0003_extra_data_default_dict','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(138,'socialaccount','0002_token_max_lengths','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(139,'socialaccount','0004_app_provider_id_settings','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(139,'socialaccount','0003_extra_data_default_dict','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(140,'socialaccount','0005_socialtoken_nullable_app','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(140,'socialaccount','0004_app_provider_id_settings','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(141,'socialaccount','0006_alter_socialaccount_extra_data','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(141,'socialaccount','0005_socialtoken_nullable_app','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(142,'webhooks','0001_start','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(142,'socialaccount','0006_alter_socialaccount_extra_data','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(143,'webhooks','0002_put_aside','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(143,'webhooks','0001_start','2000-01-01 00:00:00+00')
+-- next statement
+INSERT INTO "django_migrations" VALUES(144,'webhooks','0002_put_aside','2000-01-01 00:00:00+00')
 -- next statement
 CREATE UNIQUE INDEX "auth_group_permissions_group_id_permission_id_0cd325b0_uniq" ON "auth_group_permissions" ("group_id", "permission_id")
 -- next statement
@@ -3212,7 +3214,7 @@ CREATE TRIGGER marketplace_activity_only_released BEFORE UPDATE OF "user_id" ON 
 -- next statement
 DELETE FROM "sqlite_sequence"
 -- next statement
-INSERT INTO "sqlite_sequence" VALUES('django_migrations',143)
+INSERT INTO "sqlite_sequence" VALUES('django_migrations',144)
 -- next statement
 INSERT INTO "sqlite_sequence" VALUES('account_emailaddress',0)
 -- next statement

@@ -8,7 +8,7 @@ from core.accounts.commandline import plain
 from evaluations.report import model
 from evaluations.report.model import Lead, MetricEntry, MetricTest, Report, name_statistic
 from evaluations.report.protocols import NO_FIGURE, Figure
-from evaluations.report.tables import between, listed, p_is, percent, probability, short, whole
+from evaluations.report.tables import between, listed, p_is, percent, probability, rests_on, short, whole
 from metrics.figure import NONE, counted
 
 if TYPE_CHECKING:
@@ -158,14 +158,14 @@ def _floor(report: Report, found: Figure, by: Lead) -> str:
         return ""
     name = f"\u201c{model.title(report, order[0])}\u201d"
     if floor.value >= found.value:
-        return f"No metric beats a sentinel that does not read the answers: {name} reaches {_figure(floor)}."
-    return f"Of the sentinels, which do not read the answers, {name} comes closest with {_figure(floor)}."
+        return f"No metric beats a sentinel that does not read the answers: {name} reaches {_with_n(floor)}."
+    return f"Of the sentinels, which do not read the answers, {name} comes closest with {_with_n(floor)}."
 
 
 def _ceiling(report: Report) -> str:
     for called, found in model.ceilings(report):
         if found.value is not None:
-            return f"The ceiling, at which people agree with one another, is {_figure(found)} ({called})."
+            return f"The ceiling, at which people agree with one another, is {_with_n(found)} ({called})."
     reasons = [found.reason for _, found in model.ceilings(report) if found.reason]
     return f"How well people agree with one another is not known: {reasons[0]}." if reasons else ""
 
@@ -188,6 +188,11 @@ def _figure(found: Figure) -> str:
     """The number with its interval; only of figures that have a value."""
     ends = f" {between(found.low, found.high)}" if found.low is not None and found.high is not None else ""
     return f"{short(found.value or 0.0)}{ends}"
+
+
+def _with_n(found: Figure) -> str:
+    """`.710 [.690, .730], n = 900`."""
+    return ", ".join(filter(None, (_figure(found), rests_on(found.n))))
 
 
 # An evaluation on the terminal: the figures that people look for first.

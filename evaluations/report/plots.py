@@ -21,6 +21,7 @@ from evaluations.report.tables import (
     of_type,
     plain,
     probability,
+    rests_on,
     short,
     whole,
 )
@@ -128,15 +129,8 @@ def correlations(report: Report, order: list[str], called: Mapping[str, str]) ->
         if not groupings:
             continue
         first = groupings[0]
-        floors = {name: each.figure(statistic, first).value for name, each in sentinels.items()}
-        known = {name: each for name, each in floors.items() if each is not None}
-        marks: dict[str, float] = {}
-        ceiling = _ceiling(report, statistic)
-        if ceiling is not None:
-            marks["ceiling"] = ceiling
-        if known:
-            best = max(known, key=lambda name: known[name])
-            marks[f"floor ({plain(best)})"] = known[best]
+        beside_them = [("ceiling", _ceiling(report, statistic)), _best_floor(report, statistic, first)]
+        marks = {name: (each.value, each.n) for name, each in beside_them if each.value is not None}
         rows = [
             {"metric": called[name], "grouping": GROUPINGS[grouping],
              **ends(entries[name].figure(statistic, grouping))}
@@ -151,16 +145,19 @@ def correlations(report: Report, order: list[str], called: Mapping[str, str]) ->
         title = model.STATISTICS[statistic]
         top = max(order, key=lambda name: _or_lowest(entries[name].figure(statistic, first)))
         said = entries[top].figure(statistic, first)
-        lines = [f"{name} {short(each)}" for name, each in marks.items()]
+        lines = [
+            ", ".join(filter(None, (f"{name} {short(value)}", rests_on(n))))
+            for name, (value, n) in marks.items()
+        ]
         says = f"{title} of each metric with people: {called[top]} has most, {short(said.value or 0)} "
-        says += f"{GROUPINGS[first]}" + (f"; {', '.join(lines)}." if lines else ".")
+        says += f"{GROUPINGS[first]}" + (f"; {'; '.join(lines)}." if lines else ".")
         made = signature(
             report.distillery, f"{statistic}-with-interval", level=0.95, replicates=_known(report.replicates)
         )
         plot = charts.correlations(
             rows,
             title=title,
-            marks=marks,
+            marks={name: value for name, (value, _n) in marks.items()},
             groupings=[GROUPINGS[each] for each in groupings],
             says=says,
             signature=made,
@@ -173,11 +170,18 @@ def _or_lowest(found: protocols.Figure) -> float:
     return float("-inf") if found.value is None else found.value
 
 
-def _ceiling(report: Report, statistic: str) -> float | None:
+def _ceiling(report: Report, statistic: str) -> protocols.Figure:
     for way in (report.ceiling.leave_one_out, report.ceiling.split_half):
-        if (found := way.figure(statistic).value) is not None:
+        if (found := way.figure(statistic)).value is not None:
             return found
-    return None
+    return protocols.NO_FIGURE
+
+
+def _best_floor(report: Report, statistic: str, grouping: str) -> tuple[str, protocols.Figure]:
+    """The floor that agrees most with people, by the name of its line."""
+    floors = {name: each.figure(statistic, grouping) for name, each in report.floors.items()}
+    best = max(floors, key=lambda name: _or_lowest(floors[name]), default="")
+    return f"floor ({plain(best)})", floors.get(best, protocols.NO_FIGURE)
 
 
 def _known(given: int | None) -> object:

@@ -44,6 +44,11 @@ def whole(value: float) -> str:
     return f"{value:,.0f}"
 
 
+def rests_on(n: int | None) -> str:
+    """`n = 900`; nothing where a figure does not say."""
+    return "" if n is None else f"n{_CLOSE}={_CLOSE}{whole(n)}"
+
+
 def percent(share: float) -> str:
     """`56.6 %`."""
     return f"{100 * share:.1f}{_CLOSE}%"
@@ -181,7 +186,7 @@ def _figure_of(given: Mapping[str, Any]) -> Figure:
 
 def _small(interval: str, n: int | None) -> str:
     """`[.366, .480] n = 900`: what is under a figure."""
-    return " ".join(filter(None, (interval, "" if n is None else f"n{_CLOSE}={_CLOSE}{whole(n)}")))
+    return " ".join(filter(None, (interval, rests_on(n))))
 
 
 def records(caption: str, rows: Iterable[Mapping[str, Any]]) -> Table:
@@ -473,6 +478,8 @@ _DIFFERENCES = (
 
 # The main figures of a report as a LaTeX table that needs no package.
 
+_NO_NUMBER = "--"
+
 _SIGNS = {
     "\\": r"\textbackslash{}",
     "&": r"\&",
@@ -489,20 +496,21 @@ _SIGNS = {
     "|": r"\textbar{}",
     '"': r"\textquotedbl{}",
 }
-#: Title of a column, and where its figure is in the entry of a metric.
+#: Title of a column, and where its figure is in the entry of a metric. What is over all answers rests on the
+#: n of the row; beside the others stands their own.
 _COLUMNS: tuple[tuple[str, tuple[str, ...]], ...] = (
     (r"Pearson $r$", ("pearson", "global")),
     (r"Spearman $\rho$", ("spearman", "global")),
     (r"Kendall $\tau_b$", ("kendall", "global")),
-    (r"$\tau_b$ by question", ("kendall", "item")),
-    ("pair acc.", ("pair_acc",)),
+    (r"$\tau_b$ by question ($n$)", ("kendall", "item")),
+    ("pair acc. ($n$)", ("pair_acc",)),
 )
 
 
 def table_of(report: Report) -> str:
     """`tabular` inside of `table`: a row per metric, three decimals, a dash where a figure does not exist.
 
-    Comments name signature and seed, so that the table can be made again.
+    Comments name signature and seed, so that the table can be made again, and say why a figure is missing.
     """
     n = report.n
     simulated = report.simulated.what if report.simulated else ""
@@ -512,11 +520,12 @@ def table_of(report: Report) -> str:
         f"% {_comment(report.source or report.title)}",
         f"% distillery {_comment(report.distillery)}, seed {report.seed}",
         *(f"% {_comment(name)}: {_comment(each.signature)}" for name, each in report.metrics.items()),
+        *_missing(report),
         r"\begin{table}",
         r"\centering",
-        rf"\begin{{tabular}}{{l{'r' * len(_COLUMNS)}}}",
+        rf"\begin{{tabular}}{{lr{'r' * len(_COLUMNS)}}}",
         r"\hline",
-        _row(["metric", *(title for title, _path in _COLUMNS)]),
+        _row(["metric", "$n$", *(title for title, _path in _COLUMNS)]),
         r"\hline",
         *_rows(report.metrics),
     ]
@@ -539,7 +548,7 @@ def escaped(text: str) -> str:
 
 def _rows(entries: Mapping[str, MetricEntry]) -> list[str]:
     return [
-        _row([escaped(name), *(_figure(entry, path) for _title, path in _COLUMNS)])
+        _row([escaped(name), _answers(entry.n), *(_figure(entry, path) for _title, path in _COLUMNS)])
         for name, entry in entries.items()
     ]
 
@@ -548,9 +557,26 @@ def _row(cells: Sequence[str]) -> str:
     return " & ".join(cells) + r" \\"
 
 
+def _answers(n: int | None) -> str:
+    return _NO_NUMBER if n is None else f"{n:,}"
+
+
 def _figure(entry: MetricEntry, path: Sequence[str]) -> str:
-    value = entry.figure(*path).value
-    return "--" if value is None else f"${value:.3f}$"
+    found = entry.figure(*path)
+    if found.value is None:
+        return _NO_NUMBER
+    own = "" if "global" in path or found.n is None else f" ({found.n:,})"
+    return f"${found.value:.3f}${own}"
+
+
+def _missing(report: Report) -> list[str]:
+    """Why there is a dash in the table."""
+    return [
+        f"% {_comment(name)}, {title}: {_comment(entry.figure(*path).reason)}"
+        for name, entry in (*report.metrics.items(), *report.floors.items())
+        for title, path in _COLUMNS
+        if entry.figure(*path).value is None
+    ]
 
 
 def _comment(text: str) -> str:

@@ -14,7 +14,6 @@ from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.utils import timezone
-from django.utils.http import urlencode
 from django.views.decorators.cache import never_cache
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
@@ -42,7 +41,9 @@ from marketplace.site.records import held
 from marketplace.site.selectors import group_opinion
 from marketplace.sweep import settle
 from marketplace.taskpages import guest_address, guest_holding, site_url
-from people.models import StudyLink
+from metrics.figure import counted
+from people.models import StudyLink, Visit
+from people.task_foot import TaskFoot, Way, foot_of_visit
 from people.tokens import sign_visit, token_of
 
 State = Holding.State
@@ -192,8 +193,8 @@ class WorkPage:
     attention: str
     storage: str
     give_back: str
+    foot: TaskFoot
     pay: str = ""
-    own_work: str = ""
     guest: bool = False
 
 
@@ -226,6 +227,7 @@ def work(request: HttpRequest, group_id: str, hit_id: str) -> HttpResponse:
             attention=links["attention"],
             storage=links["keep_storage"],
             give_back=f"{request.path}/return",
+            foot=_foot(holding, now),
         ),
         now=now,
     )
@@ -257,6 +259,21 @@ def show_work(request: HttpRequest, holding: Holding, working: WorkPage, *, now:
             },
         )
     return frames.with_task(shown, question, origin=origin)
+
+
+def _foot(holding: Holding, now: datetime) -> TaskFoot:
+    """How far the worker is in the group; giving the HIT back is at the head of the page."""
+    worker, hit_type = holding.worker, holding.hit.hit_type
+    answered = Holding.objects.filter(worker=worker, hit__hit_type=hit_type, state__in=Holding.ANSWERED)
+    left = selectors.available(hit_type=hit_type, worker=worker, now=now)
+    return TaskFoot(
+        label="Your part in this group",
+        progress=f"{counted(answered.count(), 'HIT')} of this group done, {left:,} more available",
+        ways=(
+            Way("Your work", reverse("site:history"), apart=True),
+            Way("Stop for now", reverse("site:queue")),
+        ),
+    )
 
 
 @cache
@@ -342,7 +359,9 @@ def after_submit(request: HttpRequest, worker: Worker, holding_id: int) -> HttpR
 # in the path names one assignment; who has it may do that one. When it is over, the browser goes back to the
 # study, which leads to the next HIT or to the end.
 
-_ROWS = Holding.objects.select_related("worker", "hit__hit_type__requester", "visit__link").defer("answer")
+_ROWS = Holding.objects.select_related(
+    "worker", "hit__hit_type__requester", "visit__link", "visit__guest"
+).defer("answer")
 View = Callable[..., HttpResponse]
 
 
@@ -378,8 +397,8 @@ def guest_work(request: HttpRequest, holding: Holding) -> HttpResponse:
         attention=guest_address(holding, "attention"),
         storage=guest_address(holding, "storage"),
         give_back=guest_address(holding, "return"),
+        foot=_study_foot(holding),
         pay=_pay(holding),
-        own_work=_study_address(holding, "work"),
         guest=True,
     )
     return show_work(request, holding, page, now=now)
@@ -401,20 +420,29 @@ def _pay(holding: Holding) -> str:
     return "Without pay" if nothing else link.get_compensation_display()
 
 
-def _study_address(holding: Holding, page: str) -> str:
-    """A page of the study. The browser that joined has rights in its cookie; the address carries none."""
+def _study_foot(holding: Holding) -> TaskFoot:
+    """The foot of the study's tasks."""
+    visit, token, state = _of_study(holding)
+    return foot_of_visit(visit, token, state, host=_study_host(), apart=True)
+
+
+def _of_study(holding: Holding) -> tuple[Visit, str, str]:
+    """The visit, and how the study's pages know it.
+
+    The browser that joined has rights in its cookie; the addresses carry none.
+    """
     visit = holding.visit
     assert visit is not None
-    token, state = token_of(visit.link), sign_visit(visit, trusted=False)
-    if page == "next":
-        path = reverse("join:handed_over", args=[token, state])
-    else:
-        path = f"{reverse(f'join:{page}', args=[token])}?{urlencode({'v': state})}"
-    return f"{settings.TASK_URL if settings.PUBLIC_URL else ''}{path}"
+    return visit, token_of(visit.link), sign_visit(visit, trusted=False)
+
+
+def _study_host() -> str:
+    return settings.TASK_URL if settings.PUBLIC_URL else ""
 
 
 def _go_on(holding: Holding) -> HttpResponse:
-    return redirect(_study_address(holding, "next"))
+    _, token, state = _of_study(holding)
+    return redirect(f"{_study_host()}{reverse('join:handed_over', args=[token, state])}")
 
 
 @require_POST

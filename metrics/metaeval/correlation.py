@@ -433,6 +433,7 @@ ONE_DIFFERS = "not defined: only one system has answers that differ both for peo
 LEAST_GROUPS = 2
 NO_SYSTEM = "not defined: no system has answers that differ both for people and for this metric"
 ONE_SYSTEM = "not defined: there is only one system"
+TWO_SYSTEMS = "not defined: there are only two systems"
 SAME_HUMAN_MEANS = "not defined: the mean human scores of all systems are the same"
 SAME_METRIC_MEANS = "not defined: the mean scores of this metric are the same for all systems"
 
@@ -491,6 +492,8 @@ def _of_systems(rows: Rows, scores: Floats, statistic: Statistic) -> Figure:
     if np.isnan(value):
         reason = _why(human, metric, ONE_SYSTEM, SAME_HUMAN_MEANS, SAME_METRIC_MEANS)
         return Figure(None, reason, n=len(human))
+    if len(human) == LEAST - 1:
+        return Figure(None, TWO_SYSTEMS, n=len(human))
     return Figure(float(value), n=len(human))
 
 

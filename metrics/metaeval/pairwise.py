@@ -36,6 +36,10 @@ from metrics.metaeval.executor import BLOCK, blocks, generator, swaps
 SCORE_ROUNDING = 5e-13
 NO_PAIR = "not defined: no question has two answers with human scores and scores of this metric"
 ALL_TIED = "not defined: people rate all answers to the same question equal"
+#: A share of one pair is 0 or 1, whatever the metric is worth.
+ONE_PAIR = "not defined: only one pair of answers to the same question has scores of both"
+ONE_ORDERED = "not defined: people tell apart only one pair of answers to the same question"
+ONE_PAIR_OF_SYSTEMS = "not defined: people tell apart only one pair of systems"
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +72,8 @@ def pair_accuracy(rows: data.Rows, scores: data.Floats) -> Pairs:
     if not ordered:
         reason = ALL_TIED if counts.total.any() else NO_PAIR if len(rows) else NO_SCORES
         return Pairs(Figure(None, reason, n=0), 0)
+    if ordered == 1:
+        return Pairs(Figure(None, ONE_ORDERED, n=1), tied)
     return Pairs(Figure(right / ordered, n=ordered), tied)
 
 
@@ -99,6 +105,8 @@ def accuracy_with_ties(rows: data.Rows, scores: data.Floats, grouping: data.Grou
     some = counts.total[0] > 0
     if not some.any():
         return Figure(None, NO_PAIR, n=0)
+    if counts.total[0].sum() == 1:
+        return Figure(None, ONE_PAIR, n=1)
     right, pairs = (counts.concordant + counts.tied_both)[0][some], counts.total[0][some]
     value = float(np.mean(right / pairs))
     return Figure(value, n=int(pairs.sum()) if grouping == "global" else len(pairs))
@@ -176,6 +184,9 @@ def calibrated(rows: data.Rows, scores: data.Floats, *, seed: int = 0) -> Calibr
     pairs = differences(rows, scores)
     if not len(pairs.gap):
         none = Figure(None, NO_PAIR if len(rows) else NO_SCORES, n=0)
+        return CalibratedAccuracy(none, None, none)
+    if len(pairs.gap) == 1:
+        none = Figure(None, ONE_PAIR, n=1)
         return CalibratedAccuracy(none, None, none)
     epsilon = best_epsilon(pairs)
     questions = np.unique(pairs.question)
@@ -302,8 +313,9 @@ def matched(rows: data.Rows, scores: data.Floats, gap: float = 2.0) -> RankMatch
     """`rank_match` of (n,) scores, none of them missing."""
     found = matches(rows, scores, gap)
     pairs, match, ties = len(found.question), int(found.match.sum()), int(found.tie.sum())
-    reason = f"not defined: no two answers to a question are {gap:g} apart for people"
-    value = Figure(match / pairs, n=pairs) if pairs else Figure(None, reason, n=0)
+    few = "only one pair of answers to a question is" if pairs else "no two answers to a question are"
+    reason = f"not defined: {few} {gap:g} apart for people"
+    value = Figure(match / pairs, n=pairs) if pairs > 1 else Figure(None, reason, n=pairs)
     return RankMatch(value, gap, pairs, match, ties)
 
 
@@ -437,6 +449,8 @@ def pairwise_accuracy(rows: data.Rows, scores: data.Floats) -> Figure:
     right, pairs = system_pairs(human, data.system_means(rows, scores)[None])
     if not pairs[0]:
         return Figure(None, SAME_HUMAN_MEANS, n=0)
+    if pairs[0] == 1:
+        return Figure(None, ONE_PAIR_OF_SYSTEMS, n=1)
     return Figure(float(right[0] / pairs[0]), n=int(pairs[0]))
 
 

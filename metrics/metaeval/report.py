@@ -311,7 +311,8 @@ def _floors(report: dict[str, Any]) -> list[str]:
             if _below(_global(metric), value) and not _is_turned(report, name)
         ]
         if beaten:
-            said.append(f"No better than the floor “{floor}” (r = {value:.3f}): {', '.join(beaten)}.")
+            rests = f"r = {value:.3f}, n = {entry['pearson']['global']['n']:,}"
+            said.append(f"No better than the floor “{floor}” ({rests}): {', '.join(beaten)}.")
     return said
 
 

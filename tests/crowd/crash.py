@@ -388,7 +388,7 @@ def faults(world: World, *, given_up: int = 0) -> list[str]:
     for entry in LedgerEntry.objects.filter(stage=world.stage):
         booked[entry.kind] += entry.cents + entry.fee_cents
     for row in (world.stage, project):
-        expect("spent", row.spent_cents, booked["spend"])
+        expect("spent", row.spent_cents, booked["spend"] - booked["refund"])
         expect("reserved", row.reserved_cents, booked["reserve"] - booked["release"] - booked["spend"])
 
     market = registry.adapter(world.endpoint)

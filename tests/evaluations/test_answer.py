@@ -67,9 +67,21 @@ def test_without_tests_nothing_is_said_about_significance():
 def test_a_floor_that_no_metric_beats_is_named():
     report = make_report({"meteor": 0.1})
     sentence = (
-        "No metric beats a sentinel that does not read the answers: “-|length difference|” reaches .180"
+        "No metric beats a sentinel that does not read the answers: “-|length difference|” reaches .180 "
+        "[.120, .240], n = 900."
     )
-    assert any(each.startswith(sentence) for each in said(report))
+    assert sentence in said(report)
+
+
+def test_ceiling_and_floor_stand_with_what_they_rest_on():
+    report = make_report()
+    report["ceiling"]["leave_one_out"]["pearson"]["n"] = 9000
+    assert said(report)[2:4] == [
+        "Of the sentinels, which do not read the answers, “-|length difference|” comes closest with .180 "
+        "[.120, .240], n = 900.",
+        "The ceiling, at which people agree with one another, is .710 [.690, .730], n = 9,000 (leave one "
+        "rater out).",
+    ]
 
 
 def test_a_ceiling_that_is_not_known_says_why():

@@ -181,7 +181,10 @@ def test_the_latex_table_has_a_row_for_each_metric(table):
     path = table(as_csv(invented()), "a_b & 100%.csv")
     _, report = evaluated(path)
     text = (path.parent / "report" / "table.tex").read_text()
-    assert f"rouge-1 & ${pearson(report):.3f}$ &" in text
+    assert f"rouge-1 & 90 & ${pearson(report):.3f}$ &" in text
+    pairs = report["metrics"]["rouge-1"]["pair_acc"]
+    assert f"& ${pairs['value']:.3f}$ ({pairs['n']}) " in text
+    assert "% question, pair acc. ($n$): this floor is made of the human scores of the other answers" in text
     assert r"a\_b \& 100\%.csv" in text
     assert text.count(r"\begin{") == text.count(r"\end{") == 2
 

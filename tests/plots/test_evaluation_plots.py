@@ -95,6 +95,8 @@ def test_every_metric_has_a_dot_for_all_answers_and_one_for_questions(plots):
 def test_ceiling_and_best_floor_are_named_lines_that_are_drawn_once(plots):
     drawing = svg(plots["correlation-1"])
     assert (drawing.count(">ceiling<"), drawing.count(">floor (length-difference)<")) == (1, 1)
+    said = plots["correlation-1"].says.replace("\u00a0", " ")
+    assert said.endswith("; ceiling .710, n = 900; floor (length-difference) .180, n = 900.")
 
 
 def test_the_matrix_has_a_number_for_every_pair_both_ways(plots):

@@ -247,7 +247,7 @@ def books() -> dict[str, Any]:
         "units": sorted(units.values_list("hit__external_id", "unit", "role", "position")),
         "spent": rows["spent"],
         "reserved": rows["reserved"],
-        "spent in the ledger": booked["spend"],
+        "spent in the ledger": booked["spend"] - booked["refund"],
         "reserved in the ledger": booked["reserve"] - booked["release"] - booked["spend"],
         "bonuses": count_operations(kind="bonus", state="confirmed"),
         "unfinished": count_operations(state__in=["planned", "claimed", "sent", "unknown"]),

@@ -1,5 +1,6 @@
 """Accepting, working, returning, and what comes after a submission."""
 
+import re
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
@@ -30,6 +31,22 @@ def test_accepting_leads_to_the_working_page(lab, rosa, as_rosa):
     assert "Judge an answer" in text
     assert "$0.60" in text
     assert 'role="timer"' in text
+
+
+def test_the_foot_of_a_task_says_how_far_one_is_and_where_one_s_work_is(lab, rosa, ben, as_rosa):
+    group, elsewhere = world.make_group(lab), world.make_group(lab, "elsewhere")
+    for done in (world.post(group), world.post(elsewhere)):
+        world.do(rosa, done)
+    world.take(ben, world.post(group))
+    held = world.take(rosa, world.post(group, places=2))
+    for _ in range(2):
+        world.post(group)
+    page = as_rosa.get(work_path(held)).content.decode()
+    assert "1 HIT of this group done, 2 more available" in page
+    assert re.findall(r'<li><a href="([^"]+)"[^>]*>([^<]+)</a>', page) == [
+        ("/history", "Your work"), ("/tasks", "Stop for now"),
+    ]  # fmt: skip
+    assert held.hit.hit_id in as_rosa.get("/tasks").content.decode()
 
 
 def test_without_a_hit_the_next_one_is_accepted(lab, rosa, as_rosa):

@@ -99,6 +99,24 @@ def test_from_the_link_to_the_code_by_two_hits(new_link, path_of, client, hits, 
     }
 
 
+def test_a_hit_says_how_far_one_is_and_how_to_stop_or_leave(new_link, path_of, client, hits):
+    path = path_of(new_link(most_tasks=2))
+    task = agree(client, path, come(client, path))["Location"]
+    page = client.get(task).content.decode()
+    assert "0 of 2 tasks done" in page
+    ways = {title: unescape(to) for to, title in re.findall(r'<li><a href="([^"]+)"[^>]*>([^<]+)</a>', page)}
+    assert list(ways) == ["Your work here", "Stop for now", "Withdraw"]
+    assert 'id="withdraw"' in client.get(ways["Withdraw"]).content.decode()
+    stopped = client.get(ways["Stop for now"]).content.decode()
+    assert "stays in this browser" in stopped
+    on = unescape(re.search(r'class="button" href="([^"]+)"', stopped)[1])
+    assert client.get(on)["Location"] == task
+    assert "1 of 2 tasks done" in client.get(submit_task(client, task)["Location"]).content.decode()
+    # Another browser that only has the task's address stops, and sees nobody's private page.
+    assert Client().get(ways["Stop for now"]).status_code == 200
+    assert 'id="withdraw"' not in Client().get(ways["Withdraw"], follow=True).content.decode()
+
+
 def test_it_works_without_cookies(new_link, path_of, hits):
     path = path_of(new_link(returns=RETURNS))
     answer = agree(Client(), path, come(Client(), path))

@@ -94,6 +94,13 @@ def test_every_grouping_is_the_mean_of_scipys_values(judged):
                 assert found.reason.startswith("not defined: ")
 
 
+def test_a_line_through_two_systems_is_no_correlation():
+    judged = study([("a", "x", 1.0), ("b", "x", 2.0), ("a", "y", 2.0), ("b", "y", 4.0)], {"m": [4, 3, 2, 1]})
+    assert correlate(judged, "m", "pearson", "system") == Figure(
+        None, "not defined: there are only two systems", n=2
+    )
+
+
 @settings(max_examples=limit_cases(40), deadline=None)
 @given(judgments())
 def test_at_system_level_means_are_over_answers_with_both_scores(judged):

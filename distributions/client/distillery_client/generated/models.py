@@ -1148,7 +1148,7 @@ class MovementOut(Model):
     fee_cents: int
     hit: int | None
     id: int
-    kind: Literal["reserve", "release", "spend"]
+    kind: Literal["reserve", "release", "spend", "refund"]
     reason: str
 
 
