@@ -20,7 +20,7 @@ APART := tests/browser tests/clients_of_others tests/robustness/hosts
 NOT_LONG := -m "not long"
 # What kills processes, races, or simulates a crowd runs once in each build: on PostgreSQL and Redis.
 KILLED := $(addprefix tests/,annotation/test_campaign.py batches/test_killed.py crowd/test_concurrency.py \
-	crowd/test_crashes.py evaluations/test_killed.py evaluations/test_real_workers.py \
+	crowd/test_crashes.py evaluations/test_killed.py evaluations/test_real_workers.py jobs/test_workers.py \
 	judgments/test_judging_market.py marketplace/test_closed_over_http.py marketplace/test_closing_at_once.py \
 	releases/test_killed.py requester/test_killed.py \
 	$(addprefix robustness/test_,events.py kills.py ledger.py races.py restore.py slow_marketplace.py) \
