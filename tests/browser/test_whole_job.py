@@ -15,7 +15,7 @@ from tests.browser.whole import Whole, query_log, systems_answers
 from tests.server import RunningServer
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(900)]
-PROJECT = "/desk/projects/thirty/"
+PROJECT = "/desk/projects/sixteen/"
 STAGE = f"{PROJECT}stages/"
 #: Pages that a list of all work could have at most; it has 25 rows a page.
 MOST_PAGES = 5
@@ -30,8 +30,8 @@ def crowd(server: RunningServer, market: str) -> Whole:
 def new_project(page: Page, market: str) -> None:
     page.goto("/desk/new-project/")
     page.get_by_role("link", name="Reference answers").click()
-    page.get_by_label("Title", exact=True).fill("Thirty questions")
-    page.get_by_label("Short name").fill("thirty")
+    page.get_by_label("Title", exact=True).fill("Sixteen questions")
+    page.get_by_label("Short name").fill("sixteen")
     page.get_by_label("Licence").fill("CC-BY-4.0")
     page.get_by_label("Marketplace", exact=True).select_option(market)
     page.get_by_role("group", name="Screening").get_by_label("People per unit").fill("2")
@@ -39,7 +39,7 @@ def new_project(page: Page, market: str) -> None:
     page.get_by_role("button", name="Review").click()
     expect(page.get_by_role("heading", name="Is this right?")).to_be_visible()
     page.get_by_role("button", name="Make the project").click()
-    expect(page.get_by_role("heading", level=1, name="Thirty questions")).to_be_visible()
+    expect(page.get_by_role("heading", level=1, name="Sixteen questions")).to_be_visible()
 
 
 def upload(page: Page, crowd: Whole, where: str, file: Path, stored: str) -> None:
@@ -60,7 +60,7 @@ def open_stage(page: Page, crowd: Whole, name: str, people: int, mix: str = "dil
     page.get_by_role("button", name=re.compile("Open and publish for")).click()
     expect(page.get_by_text("The stage is open")).to_be_visible()
     crowd.tick()
-    assert crowd.crowd("thirty", name, people, mix) > 0
+    assert crowd.crowd("sixteen", name, people, mix) > 0
 
 
 def decide_tie(page: Page) -> None:
@@ -116,7 +116,7 @@ def filter_and_top_up(page: Page, crowd: Whole) -> None:
     page.get_by_role("button", name=re.compile("Ask again now, for")).click()
     expect(page.get_by_role("status").first).to_be_visible()
     crowd.tick()
-    assert crowd.crowd("thirty", "judging", 8) > 0
+    assert crowd.crowd("sixteen", "judging", 8) > 0
 
 
 def release(page: Page, crowd: Whole, folder: Path) -> Path:
@@ -164,7 +164,7 @@ def test_from_a_query_log_to_a_release_that_verifies(
     page = context_of(accept_downloads=True).new_page()
     sign_in(page, administrator)
     new_project(page, market)
-    upload(page, crowd, "imports/new/", query_log(tmp_path, 30), "30")
+    upload(page, crowd, "imports/new/", query_log(tmp_path, 16), "16")
     open_stage(page, crowd, "screening", 14)
     decide_tie(page)
     open_stage(page, crowd, "curation", 6)
