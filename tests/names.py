@@ -55,8 +55,8 @@ def is_participle(word: str) -> bool:
     return word in IRREGULAR or word in PARTICLES or bool(re.fullmatch(r"[a-z]+(?:ed|ing)", word))
 
 
-#: Names that a file may define: it is parsed only where one of them says nothing.
-DEFINED = re.compile(r"^ *(?:class|def) +(\w+)", re.MULTILINE)
+#: What a file may define: it is parsed only where a name among it says nothing.
+DEFINED = re.compile(r"^ *(class|def) +(\w+)", re.MULTILINE)
 
 
 def find_names() -> dict[tuple[str, str], list[str]]:
@@ -73,7 +73,8 @@ def find_names() -> dict[tuple[str, str], list[str]]:
         if is_participle(module):
             found.setdefault(("module", module), []).append(path)
         if not any(
-            is_participle(name.strip("_")) or name.strip("_") in FUNCTIONS for name in DEFINED.findall(text)
+            is_participle(name.strip("_")) if kind == "class" else name.strip("_") in FUNCTIONS
+            for kind, name in DEFINED.findall(text)
         ):
             continue
         for node in ast.walk(ast.parse(text)):

@@ -53,6 +53,7 @@ def _prose_of_code(text: str) -> Iterator[tuple[int, str]]:
         )
 
 
+@cache
 def is_known(name: str) -> bool:
     """Whether it is a module of ours, something in one, a table, or a name that the code has as a string."""
     parts = name.split(".")
@@ -66,8 +67,8 @@ def is_known(name: str) -> bool:
                 return True
             module = place / "__init__.py"
         if module.is_file():
-            names = _names_in(module)
-            return length == len(parts) or parts[length] in names or "__getattr__" in names
+            # Most names are of a module: its text is then not read.
+            return length == len(parts) or not {parts[length], "__getattr__"}.isdisjoint(_names_in(module))
     return False
 
 
