@@ -227,7 +227,7 @@ def work(request: HttpRequest, group_id: str, hit_id: str) -> HttpResponse:
             attention=links["attention"],
             storage=links["keep_storage"],
             give_back=f"{request.path}/return",
-            foot=_foot(holding, now),
+            foot=_foot(holding),
         ),
         now=now,
     )
@@ -261,14 +261,15 @@ def show_work(request: HttpRequest, holding: Holding, working: WorkPage, *, now:
     return frames.with_task(shown, question, origin=origin)
 
 
-def _foot(holding: Holding, now: datetime) -> TaskFoot:
-    """How far the worker is in the group; giving the HIT back is at the head of the page."""
-    worker, hit_type = holding.worker, holding.hit.hit_type
-    answered = Holding.objects.filter(worker=worker, hit__hit_type=hit_type, state__in=Holding.ANSWERED)
-    left = selectors.available(hit_type=hit_type, worker=worker, now=now)
+def _foot(holding: Holding) -> TaskFoot:
+    """How much of the group the worker has done; giving the HIT back is at the head of the page.
+
+    How many HITs are left is on the page of the group: to count them would slow down each HIT of a large one.
+    """
+    group = Holding.objects.filter(worker=holding.worker, hit__hit_type=holding.hit.hit_type)
     return TaskFoot(
         label="Your part in this group",
-        progress=f"{counted(answered.count(), 'HIT')} of this group done, {left:,} more available",
+        progress=f"{counted(group.filter(state__in=Holding.ANSWERED).count(), 'HIT')} of this group done",
         ways=(
             Way("Your work", reverse("site:history"), apart=True),
             Way("Stop for now", reverse("site:queue")),

@@ -42,7 +42,7 @@ def test_the_foot_of_a_task_says_how_far_one_is_and_where_one_s_work_is(lab, ros
     for _ in range(2):
         world.post(group)
     page = as_rosa.get(work_path(held)).content.decode()
-    assert "1 HIT of this group done, 2 more available" in page
+    assert "1 HIT of this group done<" in page
     assert re.findall(r'<li><a href="([^"]+)"[^>]*>([^<]+)</a>', page) == [
         ("/history", "Your work"), ("/tasks", "Stop for now"),
     ]  # fmt: skip
