@@ -86,7 +86,7 @@ def test_the_wheel_holds_every_file_that_lies_among_the_packages(wheel):
     assert missing == []
 
 
-def test_an_installed_wheel_makes_its_database_and_serves_a_page(installation, tmp_path):
+def test_an_installed_wheel_makes_its_database_serves_a_page_and_stops_in_good_order(installation, tmp_path):
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
@@ -101,7 +101,9 @@ def test_an_installed_wheel_makes_its_database_and_serves_a_page(installation, t
         style = read_page(port, "/static/distillery.css")
     finally:
         server.terminate()
-        server.wait()
+        code = server.wait()
+    words = (tmp_path / "server.log").read_text(encoding="utf-8")
+    assert (code, words.endswith("Stopped.\n"), "Traceback" in words) == (0, True, False), words
     assert "<h1>Sign in</h1>" in page
     assert "--paper" in style
     assert (tmp_path / "data" / "distillery.sqlite3").exists()
