@@ -31,6 +31,11 @@ from tests.retrieval.world import add, make_corpus, make_project
 
 pytestmark = pytest.mark.django_db
 
+#: Many files go to the bucket, for a second; other tests have a bucket in each build, and fewer files.
+bucket_is_long = pytest.mark.parametrize(
+    "shared", ["folder", pytest.param("bucket", marks=pytest.mark.long)], indirect=True
+)
+
 RIVERS = "The Rhine flows through Basel."
 LAKES = "Lake Constance lies between three countries."
 
@@ -101,6 +106,7 @@ def test_an_index_built_on_one_host_is_searched_on_another(shared, on_host, tmp_
     assert not working_folder(corpus.index).joinpath("current").exists()
 
 
+@bucket_is_long
 def test_building_goes_on_where_another_host_ended(shared, on_host, tmp_path):
     on_host("one")
     corpus = make_corpus(tmp_path, RIVERS)
@@ -123,6 +129,7 @@ def test_building_goes_on_where_another_host_ended(shared, on_host, tmp_path):
     assert len(copies) <= 2
 
 
+@bucket_is_long
 def test_an_index_that_the_storage_lost_is_built_again(shared, on_host, tmp_path):
     on_host("one")
     corpus = make_corpus(tmp_path, RIVERS)
@@ -146,6 +153,7 @@ def test_a_corpus_that_is_removed_leaves_nothing_in_the_storage(shared, on_host,
     assert list(shared_store().names("networks")) == []
 
 
+@bucket_is_long
 def test_a_network_built_on_one_host_answers_on_another_and_grows_there(shared, on_host, tmp_path):
     on_host("one")
     corpus = make_corpus(tmp_path, *passages(60, seed=8), index=False)
