@@ -11,6 +11,7 @@ lines as an iterator over whole chunks, so that a row costs no Python code befor
 """
 
 import csv
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -34,6 +35,8 @@ Row = list[str]
 BATCH = 20_000
 #: Characters of a quoted field.
 LONGEST_FIELD = 1 << 20
+#: What Excel writes above a table to say what separates it.
+SEPARATOR_LINE = re.compile(r'"?sep=(.)"?\s*', re.IGNORECASE | re.DOTALL)
 #: What a blank line is read as.
 BLANK: tuple[Row, ...] = ([], [""])
 
@@ -130,7 +133,8 @@ class DelimitedTable(ABC):
         named = "with a header" if self.header else "without a header"
         if self.source.workbook:
             return f"a workbook, sheet {self.source.workbook.sheet!r}, {named}"
-        return f"{self.format.upper()}, {DELIMITERS[self.delimiter]}-separated, {named}"
+        separated = DELIMITERS.get(self.delimiter, repr(self.delimiter))
+        return f"{self.format.upper()}, {separated}-separated, {named}"
 
     def reading(self, rows: RowCounts) -> Reading:
         """How it was read."""
@@ -153,7 +157,11 @@ class DelimitedTable(ABC):
             )
         lines = chain.from_iterable(StringIO(text, newline="\n") for _line, text in self._chunks(ignore))
         for number, first in enumerate(lines, 1):
-            if first.strip():
+            if not first.strip():
+                continue
+            if self._above < 0 and (said := SEPARATOR_LINE.fullmatch(first.rstrip("\n"))):
+                self.delimiter, self._above = said[1], number
+            else:
                 self.delimiter = self.delimiter or _delimiter(first)
                 try:
                     return number, next(self._split(chain([first], lines)))

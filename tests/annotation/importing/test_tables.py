@@ -60,6 +60,19 @@ def test_a_row_of_names_is_chosen_and_nothing_above_it_is_read(write):
             read(write("log.csv", content), **options)
 
 
+@pytest.mark.parametrize("said", ["sep=;", '"sep=;"', "SEP=; "])
+def test_a_line_of_excel_that_names_the_separator_is_no_row(write, said):
+    path = write("log.csv", f'{said}\nquery;count\n"oslo, norway";3\nwho is he;1\n')
+    records, refusals, reader = read(path)
+    assert [(each.text, each.count, each.line) for each in records] == [
+        ("oslo, norway", 3, 3),
+        ("who is he", 1, 4),
+    ]
+    reading = reader.reading(RowCounts(2, used=2))
+    assert (refusals.total, reading.separator, reading.header_row) == (0, ";", 2)
+    assert texts(write("other.csv", "sep=:\nquery:count\nwho is he:1\n")) == ["who is he"]
+
+
 def test_a_list_of_queries_is_a_table_of_one_column(write):
     assert texts(write("log.txt", "first one here\n\nsecond one here\n")) == [
         "first one here",
