@@ -130,6 +130,7 @@ _BETWEEN = re.compile(r"\s*[|;]\s*|\s+")
 _TEXT = ("text", "answer", "value")
 _OPINION = ("opinion", "label")
 _RATING = ("score", "rating", "value")
+_RATER = ("worker", "rater", "annotator", "judge")
 _DEEPEST = 8
 _SHOWN = 40
 
@@ -275,22 +276,23 @@ def ratings_of(value: Any, *, comma: bool = False) -> list[tuple[str, float]] | 
         listed = list(value)
     else:
         return None
-    found = []
+    found: list[tuple[str, float]] = []
     for place, each in enumerate(listed, 1):
         rater, score = str(place), each
         if isinstance(each, dict):
-            names = [name for name in _RATING if name in each]
-            if not names:
+            there = [name for name in _RATING if name in each]
+            filled = [name for name in there if each[name] is not None] or there[:1]
+            if len(filled) != 1:
+                which = "several are" if filled else "none is"
                 raise ValueRefusedError(
-                    f"a rating has the members {quote_names(each)}, and none is named "
+                    f"a rating has the members {quote_names(each)}, and {which} named "
                     f"{', '.join(_RATING)}. Name the one that is meant score, or write its values alone: "
                     "[3, 4, 5]"
                 )
-            score = each[names[0]]
-            given = next(
-                (each[name] for name in ("worker", "rater", "annotator", "judge") if each.get(name)), ""
-            )
-            rater = text_of(given) or rater
+            score = each[filled[0]]
+            rater = next(filter(None, (text_of(each.get(name)) for name in _RATER)), rater)
+            if any(rater == earlier for earlier, _ in found):
+                raise ValueRefusedError(f"{shown(rater)} rates the answer twice. Keep one of the ratings")
         number = number_of(score, comma=comma)
         if number is not None:
             found.append((rater, number))

@@ -595,6 +595,13 @@ def test_ratings_that_are_written_otherwise_are_refused_with_the_right_form(file
     of_aspects = {"question": "q", "answer": "a", "reference": "r"}
     found = rows(file(jsonl({**of_aspects, "ratings": [{"rater": "x", "score": 3, "fluency": 1}]})))
     assert found[0].ratings == [("x", 3)]
+    numbered = [{"worker": 0, "score": 3}, {"worker": 1, "score": None, "rating": 4}]
+    assert rows(file(jsonl({**of_aspects, "ratings": numbered})))[0].ratings == [("0", 3), ("1", 4)]
+    for ratings, words in {
+        '[{"score": 0.4, "rating": 5}]': "members 'score', 'rating', and several are named score, rating,",
+        '[{"judge": "x", "score": 4}, {"judge": "x", "score": 2}]': "'x' rates the answer twice. Keep one",
+    }.items():
+        assert words in refused(file(jsonl({**of_aspects, "ratings": json.loads(ratings)})))
     said = refused(file(jsonl({**of_aspects, "ratings": [{"coherence": 2, "fluency": 5}]})))
     assert (
         "line 1: column 'ratings': a rating has the members 'coherence', 'fluency', and none is named" in said
