@@ -113,6 +113,12 @@ def rating_source(
     raters: list[int] = []
     if "item" in places and not {"worker", "score"} & (places.keys() | given.keys()):
         raters = _raters(table, names, {*places.values()})
+        if twice := [place for place in raters if [names[each] for each in raters].count(names[place]) > 1]:
+            raise table.error(
+                f"two columns are named {short(table.columns[twice[0]])}, and each has the ratings of one "
+                "person. Rename one.",
+                line=table.header_row,
+            )
     missing = [field for field in REQUIRED if field not in places and not (raters and field != "item")]
     if missing:
         raise _missing(table, missing[0], given.get(missing[0], missing[0]))

@@ -518,6 +518,9 @@ def test_a_table_with_a_column_per_rater_is_read_as_ratings(ratings):
         ratings("item,Rater A,Rater B\ni1,4,five\n")
     )
     assert "there is no column 'worker'" in refused(ratings("item,text,topic\ni1,a b,c\n"))
+    assert "line 1: two columns are named 'Rater A', and each has the ratings of one person." in refused(
+        ratings("item,Rater A,rater-a,Rater B\ni1,4,5,3\n")
+    )
     for head in ("item,ann1,ann2,ann3", "item,Rater A,Rater B,Rater C"):
         said = report_of(ratings(f"{head}\ni1,4,5,\ni2,2,,1\ni3,3,3,3\ni4,5,5,4\n"), recipe="none")
         assert said["read_as"]["columns"] == {"item": ["item"], "ratings": head.split(",")[1:]}
