@@ -140,7 +140,11 @@ def _answer(value: Any) -> str:
         raise RowRefusedError("answer", "The answer is no text.", "Write one text per row.")
     text = "" if value is None else str(value).strip()
     if not text:
-        raise RowRefusedError("answer", "The answer is empty.", "Leave the row out: nobody judged an answer.")
+        raise RowRefusedError(
+            "answer",
+            "The answer is empty.",
+            "Leave the row out, as nobody judged an answer; or write it here, if another column holds it.",
+        )
     if len(text) > LONGEST:
         raise RowRefusedError(
             "answer",

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from core.files.reading import NAMES
+from core.files.reading import NAMES, plain_name
 from core.files.refusals import BadFieldError, RefuseRecord
 
 # Names of columns and members, ours and those that people use.
@@ -304,12 +304,23 @@ OF_PASSAGE = ("passage_id", "passage_title", "passage_url", "selected")
 _MOST_URL = 2000
 
 
+def _elsewhere(extra: Mapping[str, Any]) -> str:
+    """A column with a name for the query that is filled while the query's own is empty, in a sentence."""
+    for name, value in extra.get("columns", {}).items():
+        if plain_name(name) in FIELD_NAMES["text"] and isinstance(value, str) and value.strip():
+            return f" The column {quoted(name)} has one: write it into one column with the others."
+    return ""
+
+
 def record_of(values: Mapping[str, Any], *, line: int, ordinal: int, extra: dict[str, Any]) -> Record:
     """A record from values by our names; BadFieldError says which field is wrong and how."""
     text = values.get("text")
     if not isinstance(text, str) or not text.strip():
         raise BadFieldError(
-            "The query has no text." if text in (None, "") else "The query's text is no text.", "text"
+            f"The query has no text.{_elsewhere(extra)}"
+            if text is None or (isinstance(text, str) and not text.strip())
+            else "The query's text is no text.",
+            "text",
         )
     passages = passages_of(values.get("passages"))
     about = {name: values[name] for name in OF_PASSAGE if values.get(name) not in (None, "")}

@@ -167,6 +167,27 @@ def test_strict_refuses_the_file_at_the_first_bad_line(write):
         sample(path, strict=True)
 
 
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("log.csv", "query,Question\nwho is he,\n,where is oslo\n,\n"),
+        ("log.jsonl", '{"query": "who is he"}\n{"query": "", "Question": "where is oslo"}\n{"query": " "}\n'),
+    ],
+)
+def test_a_query_in_another_column_with_its_name_is_said(write, name, content):
+    texts, why = refused(write(name, content))
+    line = 3 if name == "log.csv" else 2
+    assert texts == ["who is he"]
+    assert why == [
+        (
+            line,
+            "The query has no text. The column “\u2068Question\u2069” has one: write it into one column with "
+            "the others.",
+        ),
+        (line + 1, "The query has no text."),
+    ]
+
+
 def test_lines_that_are_no_json_are_refused(write):
     texts, why = refused(
         write("log.jsonl", '{"query": "one"}\n{"query": \n[1]\n{"query": 7}\n{"query": NaN}\n')
