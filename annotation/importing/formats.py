@@ -39,7 +39,7 @@ from core.files.refusals import (
     UnmappedError,
     ignore,
 )
-from core.files.tables import BATCH, BLANK, DelimitedTable, Row, note_short_rows, reading_of
+from core.files.tables import BATCH, BLANK, DelimitedTable, Row, reading_of
 from core.files.text_source import TextSource
 
 _SIXTY_FOUR_BITS = 2**64 - 1
@@ -141,9 +141,9 @@ _WANTS = {
 
 
 def hints_of(reader: Reader, given: Mapping[str, str], refusals: Refusals) -> list[str]:
-    """What a person may want to read otherwise: columns that refuse lines, unread turns, short rows."""
-    short = note_short_rows(getattr(reader, "short_rows", 0))
-    return [*refused_fields(reader, given, refusals), *_unread_turns(reader, given), *short]
+    """What a person may want to read otherwise: columns that refuse lines, turns, short rows, marks."""
+    notes = reader.notes() if isinstance(reader, DelimitedTable) else []
+    return [*refused_fields(reader, given, refusals), *_unread_turns(reader, given), *notes]
 
 
 def _unread_turns(reader: Reader, given: Mapping[str, str]) -> list[str]:

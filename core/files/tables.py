@@ -37,6 +37,8 @@ BATCH = 20_000
 LONGEST_FIELD = 1 << 20
 #: What Excel writes above a table to say what separates it.
 SEPARATOR_LINE = re.compile(r'"?sep=(.)"?\s*', re.IGNORECASE | re.DOTALL)
+#: A cell of TSV between quotation marks.
+_ENCLOSED = re.compile(r'(?:^|\t)"([^\t\n]*)"(?=\t|$)', re.MULTILINE)
 #: What a blank line is read as.
 BLANK: tuple[Row, ...] = ([], [""])
 
@@ -83,6 +85,15 @@ def note_short_rows(count: int) -> list[str]:
     return [f"{rows} before the head does: the missing cells are empty."] if count else []
 
 
+def note_enclosed_cells(count: int) -> list[str]:
+    """A sentence about marks that a spreadsheet may have put around cells of TSV; or none."""
+    return [
+        f"Texts between quotation marks, with a comma or doubled marks inside: {count:,}. In TSV the marks "
+        "are part of the text. If a spreadsheet put them around it, take the format CSV (on the command "
+        "line: --format csv), which has tabs, too."
+    ] * (count > 0)
+
+
 class DelimitedTable(ABC):
     """A CSV or TSV file as rows of text. TSV has no quoting, as query logs and TREC files are written.
 
@@ -107,6 +118,8 @@ class DelimitedTable(ABC):
         self.source, self._above = source, header_row - 1
         #: Rows that ended before the first one does, of the last reading to the end.
         self.short_rows = 0
+        #: Cells of TSV between marks that a spreadsheet would have put there, of that reading.
+        self.enclosed_cells = 0
         self.format = format
         self.delimiter = "," if source.workbook else "\t" if format == "tsv" else ""
         self._first, row = self._first_row()
@@ -145,6 +158,10 @@ class DelimitedTable(ABC):
             separator="" if self.source.workbook else self.delimiter,
             header_row=self._first if self.header else 0,
         )
+
+    def notes(self) -> list[str]:
+        """What the last reading met that may be meant otherwise, in sentences."""
+        return [*note_short_rows(self.short_rows), *note_enclosed_cells(self.enclosed_cells)]
 
     def _first_row(self) -> tuple[int, Row]:
         """The first row that holds something; what separates its columns is found out by it."""
@@ -220,11 +237,14 @@ class DelimitedTable(ABC):
             yield from self._of_workbook(self.source.workbook, step, wanted)
             return
         chunks = self._chunks(refuse)
-        quotes = self.format != "tsv"
+        quotes, enclosed = self.format != "tsv", 0
         for line, text in chunks:
             if quotes and '"' in text:
                 yield from self._quoted(chain([(line, text)], chunks), line, refuse)
                 return
+            if wanted is None and '"' in text:
+                enclosed += sum("," in each or '""' in each for each in _ENCLOSED.findall(text))
+                self.enclosed_cells = enclosed
             lines = text.split("\n")
             lines.pop()
             for begin in range(0, len(lines), step):
@@ -435,7 +455,7 @@ def read_table(
         table.mapping,
         table.values,
         table.reading,
-        lambda: note_short_rows(table.short_rows),
+        table.notes,
     )
 
 

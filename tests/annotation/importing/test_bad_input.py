@@ -125,6 +125,18 @@ def test_cells_that_are_missing_at_the_end_are_empty_counted_and_told(write):
     assert set(sample(path)[0]) == {each.text for each in records}
 
 
+def test_marks_that_a_spreadsheet_put_around_cells_of_tsv_are_said(write):
+    content = 'id\tquery\n1\t"oslo, ""norway"""\n2\t"war and peace"\n3\tis "this, so"\n4\t"lima, peru"\n'
+    path = write("log.tsv", content)
+    records, refusals, reader = read(path)
+    assert [each.text for each in records][:2] == ['"oslo, ""norway"""', '"war and peace"']
+    (hint,) = hints_of(reader, {}, refusals)
+    assert hint.startswith("Texts between quotation marks, with a comma or doubled marks inside: 2. In TSV")
+    records, refusals, reader = read(path, format="csv")
+    assert [each.text for each in records][:2] == ['oslo, "norway"', "war and peace"]
+    assert hints_of(reader, {}, refusals) == []
+
+
 def test_an_unknown_type_and_flag_are_refused(write):
     _, why = refused(write("log.csv", "query,type,yes_no\na,WHO,\nb,PERSON,perhaps\nc,PERSON,yes\n"))
     assert [(line, reason[:24]) for line, reason in why] == [
