@@ -580,6 +580,20 @@ def test_a_json_object_is_read_by_its_keys_or_explained(file):
     assert "Write one object a line, or a list" in refused(file('{\n"answer": "a",\n"reference": "r"\n}\n'))
 
 
+def test_columns_of_numbers_may_be_single_ratings_and_a_score_may_be_a_metrics(file, tmp_path):
+    said = refused(file("question,answer,reference1,Anna,Bob\nq,a,r,5,1\n"))
+    assert said.endswith(
+        "The columns 'Anna', 'Bob' hold nothing but numbers. If one of them holds them: --column scores=Bob. "
+        "If these are single ratings: --column ratings=Anna,Bob."
+    )
+    table = open_table(file("question,answer,reference1,score,human1,human2\nq,a,r,0.5,2,1\n"), scored=True)
+    list(table.rows())
+    assert table.notes[-1].endswith("If it is a metric's: --column scores= --external score.")
+    sheets = {"Notes": [["Mine"]], "Data": [["answer"]]}
+    said = refused(write_workbook(tmp_path / "answers.xlsx", sheets), encoding="")
+    assert "This was the sheet 'Notes'; the others are 'Data': --sheet NAME." in said
+
+
 def test_a_text_of_many_characters_is_read_up_to_the_limit(file, monkeypatch):
     (row,) = rows(file(HEADER + f'q,"{"word " * 60_000}",r,2\n'))
     assert len(row.answer) == 300_000
