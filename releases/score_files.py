@@ -24,6 +24,8 @@ _SCALE = re.compile(r"\s*(-?\d+(?:\.\d+)?)\s*(?:-|:|\.\.|\N{EN DASH}|to)\s*(-?\d
 _DECIMAL_COMMA = re.compile(r"-?\d+,\d+")
 #: Three numbers or more with nothing but commas between them.
 _COMMAS = re.compile(r"[\d.]+(,[\d.]+){2,}")
+#: How far a mean may be from the ratings that it was rounded from.
+_ROUNDED = 0.051
 _MOST_RATINGS = 10_000
 _MOST_N = 2**31 - 1
 
@@ -427,6 +429,8 @@ class ScoreTable:
     reading: Callable[[RowCounts], Reading]
     #: Sentences about what the last reading met that may be meant otherwise.
     notes: Callable[[], list[str]]
+    #: Lines of the last reading whose score is not the mean of the ratings beside it.
+    unlike: list[int] = field(default_factory=list)
 
     def rows(self, scale: Scale, refuse: Refuse) -> Iterator[ScoredRow]:
         """All rows in the order of the file; what cannot be taken is refused."""
@@ -434,13 +438,27 @@ class ScoreTable:
         def unread(line: int, reason: str) -> None:
             refuse(line, self.unit, reason, "")
 
+        self.unlike = []
         for line, value in self.values(unread):
             try:
                 row = row_of(value, line=line, scale=scale)
             except RowRefusedError as error:
                 refuse(line, error.field, error.reason, error.remedy)
             else:
+                if row.ratings and abs(row.mean - math.fsum(row.ratings) / len(row.ratings)) > _ROUNDED:
+                    self.unlike.append(line)
                 yield row
+
+    def hints(self) -> list[str]:
+        """What the last reading met that may be meant otherwise, in sentences."""
+        if not self.unlike:
+            return self.notes()
+        return [
+            f"Rows whose {self.named('score')} is not the mean of the single ratings beside it: "
+            f"{len(self.unlike):,}, the first in {self.unit} {self.unlike[0]}. The score was taken. If it is "
+            "a metric's, or one of the ratings, import the file under another name with --column score=.",
+            *self.notes(),
+        ]
 
     def named(self, field: str) -> str:
         """A field for a message, with its column where that is called otherwise."""

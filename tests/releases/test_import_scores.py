@@ -402,6 +402,18 @@ def test_a_column_of_people_by_its_name_is_the_human_score(tmp_path, column):
     assert ImportedScore.objects.get().mean == 5
 
 
+def test_a_score_that_is_not_the_mean_of_the_ratings_beside_it_is_said(tmp_path):
+    head = ["question", "answer", "score", "rating1", "rating2"]
+    path = write(
+        tmp_path / "scores.csv",
+        [head, ["capital", "Rome", "4.5", "5", "4"], ["river", "Po", "1.5", "5", "4"]],
+    )
+    said = " ".join(run(path).split())
+    assert "Rows whose score is not the mean of the single ratings beside it: 1, the first in line 3." in said
+    run(path, "--column", "score=", "--project", "again")
+    assert ImportedScore.objects.latest("pk").mean == 4.5
+
+
 def test_ratings_with_nothing_but_commas_between_them_are_refused(tmp_path):
     """Beside 4,4,5 a cell 3,4 would be three and four tenths."""
     head = ["question", "answer", "ratings"]
