@@ -3,19 +3,16 @@
 The reader is that of `core.files.sheets`, with the remedies of `evaluate`.
 """
 
-import ast
-import io
 import json
 import math
 import re
-import tokenize
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from core.files import sheets
-from core.files.cells import MISSING, parse_flag, quote_names
+from core.files.cells import MISSING, list_in, parse_flag, quote_names
 from core.files.reading import plain_name
 from core.files.refusals import FileRefusedError
 from core.files.tables import DELIMITERS
@@ -188,40 +185,6 @@ def _flat(value: Any, depth: int) -> Iterator[tuple[str, str]]:
         yield from ((text, own or opinion) for text, own in _flat(value[name], depth + 1))
     else:
         yield text_of(value), ""
-
-
-def list_in(text: str) -> list[Any] | None:
-    """The list that a text is, as JSON or as Python prints it; None for any other text."""
-    bare = text.strip()
-    if not (bare.startswith("[") and bare.endswith("]")):
-        return None
-    try:
-        value = json.loads(bare)
-    except (ValueError, RecursionError):
-        return _python_list(bare)
-    return value if isinstance(value, list) else None
-
-
-def _python_list(text: str) -> list[Any] | None:
-    """As pandas writes lists into a CSV file, not as numpy does: without commas."""
-    try:
-        value = ast.literal_eval(text)
-        strings = sum(
-            token.type == tokenize.STRING for token in tokenize.generate_tokens(io.StringIO(text).readline)
-        )
-    except (ValueError, SyntaxError, RecursionError, MemoryError, tokenize.TokenError):
-        return None
-    if not isinstance(value, list) or strings != sum(isinstance(each, str) for each in _leaves(value)):
-        return None
-    return value
-
-
-def _leaves(value: Any) -> Iterator[Any]:
-    if isinstance(value, list | tuple):
-        for each in value:
-            yield from _leaves(each)
-    else:
-        yield value
 
 
 def number_of(value: Any, *, comma: bool = False) -> float | None:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from core.files.cells import list_in
 from core.files.reading import NAMES, plain_name
 from core.files.refusals import BadFieldError, RefuseRecord
 
@@ -302,6 +303,8 @@ _MOST_ID = 200
 #: Fields that say something about the one passage of a line.
 OF_PASSAGE = ("passage_id", "passage_title", "passage_url", "selected")
 _MOST_URL = 2000
+#: Characters of a list as Python prints it: reading one takes hundreds of bytes for each.
+_LONGEST_LIST = 2**17
 
 
 def _elsewhere(extra: Mapping[str, Any]) -> str:
@@ -501,13 +504,14 @@ def web_address(value: Any) -> str:
 
 
 def _json_in(text: str) -> Any:
-    """What a column holds: JSON where it begins like it, else the text."""
+    """What a column holds: JSON where it begins like it, or a list as Python prints it; else the text."""
     if text.lstrip()[:1] not in ("[", "{"):
         return text
     try:
         return json.loads(text)
     except (ValueError, RecursionError):
-        return text
+        listed = list_in(text) if len(text) <= _LONGEST_LIST else None
+        return text if listed is None else listed
 
 
 def _shown(value: Any) -> str:

@@ -145,6 +145,13 @@ def test_passages_and_answers_may_be_json_in_a_column(write):
     assert (record.references, record.type) == (["he"], "PERSON")
 
 
+def test_lists_are_read_as_python_prints_them(write):
+    path = write("log.csv", f'query,references\nq one,"[""it\'s"", {"b"!r}]"\nq two,[laughs]\n')
+    records, refusals, _ = read(path)
+    assert [each.references for each in records] == [["it's", "b"], ["[laughs]"]]
+    assert refusals.total == 0
+
+
 def test_other_columns_are_kept(write):
     (record,), _, _ = read(write("log.csv", "query,market\nwho is he,en-GB\n"))
     assert record.extra == {"columns": {"market": "en-GB"}}
