@@ -541,6 +541,13 @@ def test_objects_of_json_are_read_from_lines_and_from_a_list(ratings):
         assert [each["type"] for each in said["removed"]["by_type"]] == ["(none)", "t"]
 
 
+def test_an_empty_cell_is_said_with_other_columns_that_may_hold_it(ratings):
+    said = refused(ratings("item,worker,score,annotator,rating\nq,a,3,,\nq,,,b,4\n"))
+    assert "line 3: the worker is empty. Every rating needs one. If it is in 'annotator': write all" in said
+    said = refused(ratings("item,worker,score,Human Score,rating\nq,a,3,,\nq,b,,4,\n"))
+    assert "Leave the row out. If it is in 'Human Score' or 'rating': write all into one column." in said
+
+
 def test_a_guess_of_the_encoding_is_said_and_names_stay_what_they_are(ratings):
     cities = "item;worker;score\nМосква;Анна;4\nМосква;Олег;5\nОмск;Анна;2\nОмск;Олег;1\n"
     path = ratings(cities.encode("cp1251"))
