@@ -39,7 +39,7 @@ from core.files.refusals import (
     UnmappedError,
     ignore,
 )
-from core.files.tables import BATCH, BLANK, DelimitedTable, Row, reading_of
+from core.files.tables import BATCH, BLANK, DelimitedTable, Row, names_in, reading_of
 from core.files.text_source import TextSource
 
 _SIXTY_FOUR_BITS = 2**64 - 1
@@ -210,7 +210,7 @@ class TableReader(DelimitedTable, Reader):
         self, row: Row, given: dict[str, str], header: bool | None
     ) -> tuple[bool, list[str], dict[str, str]]:
         """As the file says, or by the names that people use; a table without a header by its places."""
-        names = [name.strip() for name in row]
+        names = names_in(row)
         numbers = [str(number) for number in range(1, len(row) + 1)]
         if header is None:
             header = _looks_like_header(names, given)

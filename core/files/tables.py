@@ -79,6 +79,11 @@ def why_malformed(error: csv.Error, longest_field: int) -> str:
     )
 
 
+def names_in(row: Row) -> list[str]:
+    """The names in a head; spreadsheets write columns without one, which are called by their place."""
+    return [name.strip() or f"column {number}" for number, name in enumerate(row, 1)]
+
+
 def note_short_rows(count: int) -> list[str]:
     """A sentence about rows without their last, empty cells, which spreadsheets leave out; or none."""
     rows = "1 row ends" if count == 1 else f"{count:,} rows end"
@@ -478,7 +483,7 @@ class _MappedTable(DelimitedTable):
         self, row: Row, given: dict[str, str], header: bool | None
     ) -> tuple[bool, list[str], dict[str, str]]:
         """Whether the first row is a header, the columns' names, and which of them holds which field."""
-        names = [name.strip() for name in row]
+        names = names_in(row)
         numbers = [str(number) for number in range(1, len(row) + 1)]
         if header is None:
             chosen = self._rules.chosen

@@ -157,6 +157,17 @@ def test_other_columns_are_kept(write):
     assert record.extra == {"columns": {"market": "en-GB"}}
 
 
+def test_columns_without_a_name_are_called_by_their_place(write):
+    records, refusals, reader = read(write("log.csv", "query,,count,,\nq one,a,2,,\nq two,,1,b,c\n"))
+    assert [(each.text, each.count) for each in records] == [("q one", 2), ("q two", 1)]
+    assert [each.extra["columns"] for each in records] == [
+        {"column 2": "a"},
+        {"column 4": "b", "column 5": "c"},
+    ]
+    assert reader.reading(RowCounts(2, used=2)).left_out == ["column 2", "column 4", "column 5"]
+    assert refusals.total == 0
+
+
 def test_a_table_without_queries_is_refused_with_its_columns(write):
     with pytest.raises(
         FileRefusedError, match=r"line 1: no column holds the query; the columns are 'a', 'b'"
