@@ -144,7 +144,9 @@ class Sheet:
             sheet=workbook.sheet if workbook else None,
             header_row=self.header_row or None,
             columns=columns,
-            left_out=[name for name in self.columns if name and name not in used],
+            left_out=[
+                name or f"column {number}" for number, name in enumerate(self.columns, 1) if name not in used
+            ],
             rows=rows,
         )
 

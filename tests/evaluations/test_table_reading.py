@@ -594,6 +594,12 @@ def test_columns_of_numbers_may_be_single_ratings_and_a_score_may_be_a_metrics(f
     assert "This was the sheet 'Notes'; the others are 'Data': --sheet NAME." in said
 
 
+def test_a_column_without_a_name_is_said_not_to_be_read(file):
+    table = open_table(file("question,,answer,reference1,score,\nq,x,a,r,3,\n"), scored=True)
+    list(table.rows())
+    assert table.reading.left_out == ["column 2"]
+
+
 def test_a_text_of_many_characters_is_read_up_to_the_limit(file, monkeypatch):
     (row,) = rows(file(HEADER + f'q,"{"word " * 60_000}",r,2\n'))
     assert len(row.answer) == 300_000
