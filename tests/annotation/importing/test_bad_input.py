@@ -209,6 +209,13 @@ def test_lines_that_are_no_json_are_refused(write):
     assert why[1][1] == "The line is JSON, but no object."
 
 
+def test_a_member_that_is_there_twice_refuses_its_line(write):
+    content = '{"query": "who is he", "query": "where is oslo"}\n{"query": "first one"}\n'
+    texts, why = refused(write("log.jsonl", content))
+    assert texts == ["first one"]
+    assert why == [(1, "The member 'query' is there twice. Keep one of the two.")]
+
+
 def test_an_id_that_is_too_long_is_refused_also_where_it_is_made(write):
     turns = [{"text": "one"}, {"text": "two"}]
     path = write(
