@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from decimal import ROUND_HALF_UP, Decimal, InvalidOperation
 
 _SIGNS = "$€£"
+_SYMBOLS = {"USD": "$", "EUR": "€", "GBP": "£"}
 _AMOUNT = re.compile(r"([0-9]+)\.?([0-9]{0,2})")
 
 #: Digits, or groups of three, with point or comma before at most two decimals; the two are never the same.
@@ -37,11 +38,15 @@ class AmountError(ValueError):
     """Why what a person wrote is no amount of money, in a sentence with a remedy."""
 
 
-def entered_cents(text: str) -> int:
+def entered_cents(text: str, currency: str = "") -> int:
     """Whole cents of what a person writes: 0.30, 0,30, $ 12, 1,234.50, 1.234,50 or 1 234,50.
 
-    AmountError for anything else, and for 1,234 or 1.234, which may be either.
+    AmountError for anything else, for 1,234 or 1.234, which may be either, and for the sign of another
+    `currency`, where one is named.
     """
+    strange = (sign for sign in _SIGNS if sign in text and sign != _SYMBOLS.get(currency))
+    if currency and (sign := next(strange, "")):
+        raise AmountError(f"Sums here are in {currency}, not in {sign}. Write the amount without a sign.")
     bare = text.strip().strip(_SIGNS).strip()
     if len(bare) > _LONGEST:
         raise AmountError("That is too long for an amount. Write one such as 12.50.")
@@ -61,9 +66,6 @@ def dollars(amount: int) -> str:
     """Cents as the protocol writes them: 15 is "0.15", -5 is "-0.05"."""
     sign, rest = ("-", -amount) if amount < 0 else ("", amount)
     return f"{sign}{rest // 100}.{rest % 100:02d}"
-
-
-_SYMBOLS = {"USD": "$", "EUR": "€", "GBP": "£"}
 
 
 def format_amount(amount: int, currency: str) -> str:

@@ -3,19 +3,16 @@
 The reader is that of `core.files.sheets`, with the remedies of `evaluate`.
 """
 
-import ast
-import io
 import json
 import math
 import re
-import tokenize
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from core.files import sheets
-from core.files.cells import MISSING, parse_flag, quote_names
+from core.files.cells import MISSING, list_in, parse_flag, quote_names
 from core.files.reading import plain_name
 from core.files.refusals import FileRefusedError
 from core.files.tables import DELIMITERS
@@ -130,6 +127,7 @@ _BETWEEN = re.compile(r"\s*[|;]\s*|\s+")
 _TEXT = ("text", "answer", "value")
 _OPINION = ("opinion", "label")
 _RATING = ("score", "rating", "value")
+_RATER = ("worker", "rater", "annotator", "judge")
 _DEEPEST = 8
 _SHOWN = 40
 
@@ -189,40 +187,6 @@ def _flat(value: Any, depth: int) -> Iterator[tuple[str, str]]:
         yield text_of(value), ""
 
 
-def list_in(text: str) -> list[Any] | None:
-    """The list that a text is, as JSON or as Python prints it; None for any other text."""
-    bare = text.strip()
-    if not (bare.startswith("[") and bare.endswith("]")):
-        return None
-    try:
-        value = json.loads(bare)
-    except (ValueError, RecursionError):
-        return _python_list(bare)
-    return value if isinstance(value, list) else None
-
-
-def _python_list(text: str) -> list[Any] | None:
-    """As pandas writes lists into a CSV file, not as numpy does: without commas."""
-    try:
-        value = ast.literal_eval(text)
-        strings = sum(
-            token.type == tokenize.STRING for token in tokenize.generate_tokens(io.StringIO(text).readline)
-        )
-    except (ValueError, SyntaxError, RecursionError, MemoryError, tokenize.TokenError):
-        return None
-    if not isinstance(value, list) or strings != sum(isinstance(each, str) for each in _leaves(value)):
-        return None
-    return value
-
-
-def _leaves(value: Any) -> Iterator[Any]:
-    if isinstance(value, list | tuple):
-        for each in value:
-            yield from _leaves(each)
-    else:
-        yield value
-
-
 def number_of(value: Any, *, comma: bool = False) -> float | None:
     """The finite number that a cell is, None where it is empty; `comma` reads 2,5 as two and a half."""
     if isinstance(value, str):
@@ -275,22 +239,23 @@ def ratings_of(value: Any, *, comma: bool = False) -> list[tuple[str, float]] | 
         listed = list(value)
     else:
         return None
-    found = []
+    found: list[tuple[str, float]] = []
     for place, each in enumerate(listed, 1):
         rater, score = str(place), each
         if isinstance(each, dict):
-            names = [name for name in _RATING if name in each]
-            if not names:
+            there = [name for name in _RATING if name in each]
+            filled = [name for name in there if each[name] is not None] or there[:1]
+            if len(filled) != 1:
+                which = "several are" if filled else "none is"
                 raise ValueRefusedError(
-                    f"a rating has the members {quote_names(each)}, and none is named "
+                    f"a rating has the members {quote_names(each)}, and {which} named "
                     f"{', '.join(_RATING)}. Name the one that is meant score, or write its values alone: "
                     "[3, 4, 5]"
                 )
-            score = each[names[0]]
-            given = next(
-                (each[name] for name in ("worker", "rater", "annotator", "judge") if each.get(name)), ""
-            )
-            rater = text_of(given) or rater
+            score = each[filled[0]]
+            rater = next(filter(None, (text_of(each.get(name)) for name in _RATER)), rater)
+            if any(rater == earlier for earlier, _ in found):
+                raise ValueRefusedError(f"{shown(rater)} rates the answer twice. Keep one of the ratings")
         number = number_of(score, comma=comma)
         if number is not None:
             found.append((rater, number))

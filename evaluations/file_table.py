@@ -462,7 +462,8 @@ class FileTable:
         return [
             f"Rows whose human score, {score!r}, is not the mean of the single ratings beside it: "
             f"{len(unlike):,}, the first in {self.sheet.unit} {unlike[0]}. If it is one of them: --column "
-            f"scores= --column ratings={score},{several}."
+            f"scores= --column ratings={score},{several}. If it is a metric's: --column scores= --external "
+            f"{score}."
         ]
 
     def _further_notes(self) -> list[str]:
@@ -692,16 +693,21 @@ class _Check:
         there = listed(self.sheet.columns)
         name = self.sheet.name
         if likely:
-            column = self.sheet.columns[likely[-1]]
+            columns = [self.sheet.columns[place] for place in likely]
+            meant = f"The column {columns[-1]!r} holds nothing but numbers. If these are they:"
+            several = ""
+            if len(columns) > 1:
+                meant = f"The columns {listed(columns)} hold nothing but numbers. If one of them holds them:"
+                several = f" If these are single ratings: --column ratings={','.join(columns)}."
             return EvaluationError(
-                f"{name}: no column holds {what}; there are {there}. The column {column!r} holds nothing but "
-                f"numbers. If these are they: --column {field}={column}."
+                f"{name}: no column holds {what}; there are {there}. {meant} --column {field}={columns[-1]}."
+                f"{several}"
             )
         if not self.places.one and not self.places.several:
             return EvaluationError(
                 f"{name}, line 1: none of the columns {there} has a name that is known. If the file has no "
                 "header line, add one: question, answer, reference1, scores. Else say which column holds "
-                "what: --column answer=NAME --column references=NAME."
+                f"what: --column answer=NAME --column references=NAME.{self._other_sheets()}"
             )
         scores = [self.sheet.columns[place] for place in self._numbers()]
         elsewhere = (
@@ -713,6 +719,13 @@ class _Check:
             f"{name}: no column holds {what}; there are {there}. Say which one does: --column {field}=NAME."
             f"{elsewhere}"
         )
+
+    def _other_sheets(self) -> str:
+        workbook = self.sheet.source.workbook
+        if workbook is None or len(workbook.sheets) < 2:
+            return ""
+        others = [each for each in workbook.sheets if each != workbook.sheet]
+        return f" This was the sheet {workbook.sheet!r}; the others are {listed(others)}: --sheet NAME."
 
     def looks_like_ratings(self) -> list[str]:
         """Columns of numbers that are not read and named after people who rate."""

@@ -177,10 +177,11 @@ def _refuse_contradiction(rows: Rows, row: Row, answer: RatedAnswer, refuse: Ref
 
 
 def _key(row: Row, has: Collection[str]) -> int:
-    """What tells answers apart. Without ids and raters one text with other references is another question."""
+    """What tells answers apart, but for their white space. Without ids and raters one text with other
+    references is another question."""
     question = row.question_id if "question_id" in has else " ".join(row.question.split())
     others = () if {"worker", "question_id"} & set(has) else tuple(sorted(row.references))
-    return hash((question, row.system, row.answer, others))
+    return hash((question, row.system, " ".join(row.answer.split()), others))
 
 
 def _shared(row: Row) -> dict[str, Any]:

@@ -73,6 +73,18 @@ class RatingSource:
             columns["ratings"] = [names[place] for place in self.raters]
         return self.sheet.reading(columns, rows)
 
+    def others_for(self, field: str) -> str:
+        """Columns with a name for a field that another column holds, in a sentence behind a blank."""
+        taken = {*self.places.values(), *self.raters}
+        others = [
+            name
+            for place, name in enumerate(self.sheet.columns)
+            if place not in taken and plain_name(name) in (field, *NAMES.get(field, ()))
+        ]
+        if not others:
+            return ""
+        return f" If it is in {' or '.join(map(short, others))}: write all into one column."
+
     def notes(self) -> list[str]:
         """Sentences about what may be meant otherwise."""
         notes = [*self.sheet.notes(), *self.sheet.doubts("say what it is: --encoding NAME")]
@@ -113,6 +125,12 @@ def rating_source(
     raters: list[int] = []
     if "item" in places and not {"worker", "score"} & (places.keys() | given.keys()):
         raters = _raters(table, names, {*places.values()})
+        if twice := [place for place in raters if [names[each] for each in raters].count(names[place]) > 1]:
+            raise table.error(
+                f"two columns are named {short(table.columns[twice[0]])}, and each has the ratings of one "
+                "person. Rename one.",
+                line=table.header_row,
+            )
     missing = [field for field in REQUIRED if field not in places and not (raters and field != "item")]
     if missing:
         raise _missing(table, missing[0], given.get(missing[0], missing[0]))

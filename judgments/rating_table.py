@@ -190,12 +190,19 @@ class _Table:
     def whole(self) -> RatingsTable:
         item, worker = self.columns["item"], self.columns["worker"]
         self.refuse(
-            worker, [not text for text in worker.texts], "the worker is empty", "Every rating needs one."
+            worker,
+            [not text for text in worker.texts],
+            "the worker is empty",
+            f"Every rating needs one.{self.source.others_for('worker')}",
         )
         is_check = self.is_check() & self.filled
         scores = self.scores(is_check)
         self.refuse(
-            item, [not text for text in item.texts], "the item is empty", "Every rating needs one.", ~is_check
+            item,
+            [not text for text in item.texts],
+            "the item is empty",
+            f"Every rating needs one.{self.source.others_for('item')}",
+            ~is_check,
         )
         given = np.flatnonzero(~is_check & self.filled)
         if not len(given):
@@ -289,7 +296,11 @@ class _Table:
         scale = self.scale
         steps = [None if value is None else scale.step_of(value) for value in values]
         self.refuse(
-            column, [not text for text in column.texts], "the score is empty", "Leave the row out.", ~is_check
+            column,
+            [not text for text in column.texts],
+            "the score is empty",
+            f"Leave the row out.{self.source.others_for('score')}",
+            ~is_check,
         )
         self.refuse(
             column,

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any, BinaryIO, TypeVar
 
+from django.conf import settings
 from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
 from django.db.models import Count, Max, Sum
@@ -170,7 +171,7 @@ def _cents(text: str) -> int:
     if not text:
         raise ValueError("it has no amount.")
     try:
-        cents = entered_cents(text)
+        cents = entered_cents(text, settings.MARKETPLACE_CURRENCY)
     except AmountError as error:
         raise ValueError(f"amount {text[:40]!r}: {error}") from error
     if not 1 <= cents <= MOST_CENTS:
@@ -256,7 +257,7 @@ def _grant_value(cell: str) -> int:
     if not cell:
         return 1
     try:
-        value = int(cell) if len(cell) <= len("-2147483648") else None
+        value = int(cell) if len(cell) <= len("-2147483648") and "_" not in cell else None
     except ValueError:
         value = None
     if value is None or value not in _INTEGERS:

@@ -57,11 +57,21 @@ class Answers:
                     f"{name} is a list of texts; it must hold a list of texts for each candidate, such as "
                     '[["in 1923"], ["yes", "it is"]]'
                 )
+        self._check_texts("candidates", self.candidates)
+        for texts in self.references:
+            self._check_texts("references", [None] if texts is None else texts)
         if self.reference_labels is not None and any(
             len(labels) != len(references)
             for labels, references in zip(self.reference_labels, self.references, strict=True)
         ):
             raise ValueError("reference_labels must name one opinion, which may be empty, per reference")
+
+    @staticmethod
+    def _check_texts(name: str, texts: Sequence[Any]) -> None:
+        """TypeError for what tables have in place of a text: None, nan, numbers."""
+        for text in texts:
+            if not isinstance(text, str):
+                raise TypeError(f"{name} holds {text!r:.60}, which is no text; an empty one is ''")
 
     def __len__(self) -> int:
         return len(self.candidates)

@@ -573,11 +573,13 @@ def _loading(facts: Facts) -> Iterator[str]:
     split = facts.files_of(first, loaded(facts))[0].split
     call = f'{first} = load_dataset("path/to/this/folder", "{first}")["{split}"]'
     yield block(f"from datasets import load_dataset\n\n{call}", "python")
+    texts = [column.name for column in tables[0].columns if column.kind == Kind.TEXT]
     reads = {
         "parquet": "pd.read_parquet({})",
-        "jsonl": "pd.read_json({}, lines=True)",
+        # An id 001 is no number 1.
+        "jsonl": "pd.read_json({}, lines=True, dtype=False)",
         # Texts such as NA and null are answers; only an empty cell is missing.
-        "csv": 'pd.read_csv({}, keep_default_na=False, na_values=[""])',
+        "csv": f'pd.read_csv({{}}, keep_default_na=False, na_values=[""], dtype=dict.fromkeys({texts}, str))',
     }
     lines = [
         f"{first} = {reads[each].format(repr(facts.files_of(first, each)[0].path))}"

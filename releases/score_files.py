@@ -22,6 +22,10 @@ from judgments.models import System
 
 _SCALE = re.compile(r"\s*(-?\d+(?:\.\d+)?)\s*(?:-|:|\.\.|\N{EN DASH}|to)\s*(-?\d+(?:\.\d+)?)\s*")
 _DECIMAL_COMMA = re.compile(r"-?\d+,\d+")
+#: Three numbers or more with nothing but commas between them.
+_COMMAS = re.compile(r"[\d.]+(,[\d.]+){2,}")
+#: How far a mean may be from the ratings that it was rounded from.
+_ROUNDED = 0.051
 _MOST_RATINGS = 10_000
 _MOST_N = 2**31 - 1
 
@@ -138,7 +142,11 @@ def _answer(value: Any) -> str:
         raise RowRefusedError("answer", "The answer is no text.", "Write one text per row.")
     text = "" if value is None else str(value).strip()
     if not text:
-        raise RowRefusedError("answer", "The answer is empty.", "Leave the row out: nobody judged an answer.")
+        raise RowRefusedError(
+            "answer",
+            "The answer is empty.",
+            "Leave the row out, as nobody judged an answer; or write it here, if another column holds it.",
+        )
     if len(text) > LONGEST:
         raise RowRefusedError(
             "answer",
@@ -180,7 +188,7 @@ def _texts(name: str, values: Mapping[str, Any]) -> list[str]:
 def _scores(values: Mapping[str, Any], scale: Scale) -> tuple[float, list[float]]:
     """The mean as the file says it, or that of the ratings; and the single ratings, if the file has them."""
     ratings = [rating for value in several(values, "ratings") for rating in _numbers("ratings", value, scale)]
-    score = _parted(values.get("score"))
+    score = _parted("score", values.get("score"))
     said = _numbers("score", score, scale)
     if isinstance(score, list) and said:
         if ratings:
@@ -207,13 +215,13 @@ def _scores(values: Mapping[str, Any], scale: Scale) -> tuple[float, list[float]
 
 def _numbers(name: str, value: Any, scale: Scale) -> list[float]:
     """The scores of a cell: a number, a list of them, or a list as JSON or with spaces or semicolons."""
-    value = _parted(value)
+    value = _parted(name, value)
     found = value if isinstance(value, list) else [value]
     return [_number(name, each, scale) for each in found if each is not None and each != ""]
 
 
-def _parted(value: Any) -> Any:
-    """The value of a cell, a list if it holds several."""
+def _parted(name: str, value: Any) -> Any:
+    """The value of a cell, a list if it holds several. Beside 3,4,5 nobody could tell what 3,4 is."""
     if not isinstance(value, str):
         return value
     text = value.strip()
@@ -224,6 +232,12 @@ def _parted(value: Any) -> Any:
             return text.strip("[]").replace(",", " ").split()
     if _DECIMAL_COMMA.fullmatch(text):
         return text
+    if _COMMAS.fullmatch(text):
+        raise RowRefusedError(
+            name,
+            f"{quoted(text)} is no number.",
+            "Write several ratings as [3, 4, 5] in every row: 3,4 without brackets is 3.4.",
+        )
     parts = text.replace(";", " ").replace(",", " ").split()
     return parts if len(parts) > 1 else text
 
@@ -236,6 +250,12 @@ def _number(name: str, value: Any, scale: Scale) -> float:
         raise RowRefusedError(name, f"The score is ambiguous: {error}", "") from error
     except (TypeError, ValueError):
         number = math.nan
+    if isinstance(value, dict):
+        raise RowRefusedError(
+            name,
+            f"A rating has the members {quote_names(value)}, and only numbers are taken.",
+            "Write the values of the one that is meant as a list: [3, 4, 5].",
+        )
     if not math.isfinite(number):
         raise RowRefusedError(
             name,
@@ -321,8 +341,10 @@ ONE: dict[str, tuple[str, ...]] = {
     "query": ("query", *NAMES["question"]),
     "system": NAMES["system"],
     "answer": (*NAMES["answer"], "text"),
-    # A `rating` is one person's, as `rating1` is.
-    "score": tuple(name for name in NAMES["score"] if name != "rating"),
+    # People's by their name first. A `rating` is one person's, as `rating1` is.
+    "score": tuple(
+        sorted((name for name in NAMES["score"] if name != "rating"), key=lambda name: "human" not in name)
+    ),
     "n": ("n", "n_ratings", "num_ratings", "n_judgments", "raters"),
     "type": NAMES["type"],
     "context": NAMES["context"],
@@ -407,6 +429,8 @@ class ScoreTable:
     reading: Callable[[RowCounts], Reading]
     #: Sentences about what the last reading met that may be meant otherwise.
     notes: Callable[[], list[str]]
+    #: Lines of the last reading whose score is not the mean of the ratings beside it.
+    unlike: list[int] = field(default_factory=list)
 
     def rows(self, scale: Scale, refuse: Refuse) -> Iterator[ScoredRow]:
         """All rows in the order of the file; what cannot be taken is refused."""
@@ -414,13 +438,27 @@ class ScoreTable:
         def unread(line: int, reason: str) -> None:
             refuse(line, self.unit, reason, "")
 
+        self.unlike = []
         for line, value in self.values(unread):
             try:
                 row = row_of(value, line=line, scale=scale)
             except RowRefusedError as error:
                 refuse(line, error.field, error.reason, error.remedy)
             else:
+                if row.ratings and abs(row.mean - math.fsum(row.ratings) / len(row.ratings)) > _ROUNDED:
+                    self.unlike.append(line)
                 yield row
+
+    def hints(self) -> list[str]:
+        """What the last reading met that may be meant otherwise, in sentences."""
+        if not self.unlike:
+            return self.notes()
+        return [
+            f"Rows whose {self.named('score')} is not the mean of the single ratings beside it: "
+            f"{len(self.unlike):,}, the first in {self.unit} {self.unlike[0]}. The score was taken. If it is "
+            "a metric's, or one of the ratings, import the file under another name with --column score=.",
+            *self.notes(),
+        ]
 
     def named(self, field: str) -> str:
         """A field for a message, with its column where that is called otherwise."""
@@ -457,6 +495,21 @@ class _ScoreColumns(ColumnRules):
             raise FileRefusedError(
                 f"Nothing holds the human score. {has} Say which column does: --column score=COLUMN, or "
                 "--column ratings=COLUMN for single ratings."
+            )
+        self._ask_for_score(source, columns)
+
+    def _ask_for_score(self, source: TextSource, columns: Sequence[str]) -> None:
+        """FileRefusedError where two columns may hold the human score: one of them may be a metric's."""
+        if "score" in self._given:
+            return
+        there = [
+            name for name in columns if plain_name(name) in NAMES["score"] and name.strip() not in self.chosen
+        ]
+        likely = [name for name in there if "human" in plain_name(name)] or there
+        if len(likely) > 1:
+            raise FileRefusedError(
+                f"{source.name}: the human score may be in any of {quote_names(likely)}. Say which column "
+                f"does: --column score={likely[-1]}."
             )
 
 

@@ -394,7 +394,7 @@ class Store:
             "simulated": self.spool.simulated,
             **encoding_of(self.table.source),
             "read_as": self.table.reading(self.spool.counts()).as_json(),
-            "hints": self.table.notes(),
+            "hints": self.table.hints(),
             "counts": self.spool.counts().as_json(),
             "systems": self.spool.per_system(),
         }

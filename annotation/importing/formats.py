@@ -39,7 +39,7 @@ from core.files.refusals import (
     UnmappedError,
     ignore,
 )
-from core.files.tables import BATCH, BLANK, DelimitedTable, Row, note_short_rows, reading_of
+from core.files.tables import BATCH, BLANK, DelimitedTable, Row, names_in, reading_of
 from core.files.text_source import TextSource
 
 _SIXTY_FOUR_BITS = 2**64 - 1
@@ -141,9 +141,9 @@ _WANTS = {
 
 
 def hints_of(reader: Reader, given: Mapping[str, str], refusals: Refusals) -> list[str]:
-    """What a person may want to read otherwise: columns that refuse lines, unread turns, short rows."""
-    short = note_short_rows(getattr(reader, "short_rows", 0))
-    return [*refused_fields(reader, given, refusals), *_unread_turns(reader, given), *short]
+    """What a person may want to read otherwise: columns that refuse lines, turns, short rows, marks."""
+    notes = reader.notes() if isinstance(reader, DelimitedTable) else []
+    return [*refused_fields(reader, given, refusals), *_unread_turns(reader, given), *notes]
 
 
 def _unread_turns(reader: Reader, given: Mapping[str, str]) -> list[str]:
@@ -210,7 +210,7 @@ class TableReader(DelimitedTable, Reader):
         self, row: Row, given: dict[str, str], header: bool | None
     ) -> tuple[bool, list[str], dict[str, str]]:
         """As the file says, or by the names that people use; a table without a header by its places."""
-        names = [name.strip() for name in row]
+        names = names_in(row)
         numbers = [str(number) for number in range(1, len(row) + 1)]
         if header is None:
             header = _looks_like_header(names, given)

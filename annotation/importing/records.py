@@ -9,7 +9,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from core.files.reading import NAMES
+from core.files.cells import list_in
+from core.files.reading import NAMES, plain_name
 from core.files.refusals import BadFieldError, RefuseRecord
 
 # Names of columns and members, ours and those that people use.
@@ -302,6 +303,16 @@ _MOST_ID = 200
 #: Fields that say something about the one passage of a line.
 OF_PASSAGE = ("passage_id", "passage_title", "passage_url", "selected")
 _MOST_URL = 2000
+#: Characters of a list as Python prints it: reading one takes hundreds of bytes for each.
+_LONGEST_LIST = 2**17
+
+
+def _elsewhere(extra: Mapping[str, Any]) -> str:
+    """A column with a name for the query that is filled while the query's own is empty, in a sentence."""
+    for name, value in extra.get("columns", {}).items():
+        if plain_name(name) in FIELD_NAMES["text"] and isinstance(value, str) and value.strip():
+            return f" The column {quoted(name)} has one: write it into one column with the others."
+    return ""
 
 
 def record_of(values: Mapping[str, Any], *, line: int, ordinal: int, extra: dict[str, Any]) -> Record:
@@ -309,7 +320,10 @@ def record_of(values: Mapping[str, Any], *, line: int, ordinal: int, extra: dict
     text = values.get("text")
     if not isinstance(text, str) or not text.strip():
         raise BadFieldError(
-            "The query has no text." if text in (None, "") else "The query's text is no text.", "text"
+            f"The query has no text.{_elsewhere(extra)}"
+            if text is None or (isinstance(text, str) and not text.strip())
+            else "The query's text is no text.",
+            "text",
         )
     passages = passages_of(values.get("passages"))
     about = {name: values[name] for name in OF_PASSAGE if values.get(name) not in (None, "")}
@@ -490,13 +504,14 @@ def web_address(value: Any) -> str:
 
 
 def _json_in(text: str) -> Any:
-    """What a column holds: JSON where it begins like it, else the text."""
+    """What a column holds: JSON where it begins like it, or a list as Python prints it; else the text."""
     if text.lstrip()[:1] not in ("[", "{"):
         return text
     try:
         return json.loads(text)
     except (ValueError, RecursionError):
-        return text
+        listed = list_in(text) if len(text) <= _LONGEST_LIST else None
+        return text if listed is None else listed
 
 
 def _shown(value: Any) -> str:

@@ -6,10 +6,13 @@ Each such place gets an apostrophe, also where it has some already. `unguarded` 
 table can be read back as it was.
 """
 
+import ast
 import csv
 import io
+import json
 import re
-from collections.abc import Callable, Iterable, Mapping
+import tokenize
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import datetime
 from decimal import Decimal
 from typing import Any
@@ -51,6 +54,43 @@ def parse_flag(value: Any) -> bool | None:
     """True or false; a missing value is false. None where the value is neither."""
     text = "" if value is None else str(value).strip().casefold()
     return text in _YES if text in _YES | _NO else None
+
+
+# Lists in cells.
+
+
+def list_in(text: str) -> list[Any] | None:
+    """The list that a text is, as JSON or as Python prints it; None for any other text."""
+    bare = text.strip()
+    if not (bare.startswith("[") and bare.endswith("]")):
+        return None
+    try:
+        value = json.loads(bare)
+    except (ValueError, RecursionError):
+        return _python_list(bare)
+    return value if isinstance(value, list) else None
+
+
+def _python_list(text: str) -> list[Any] | None:
+    """As pandas writes lists into a CSV file, not as numpy does: without commas."""
+    try:
+        value = ast.literal_eval(text)
+        strings = sum(
+            token.type == tokenize.STRING for token in tokenize.generate_tokens(io.StringIO(text).readline)
+        )
+    except (ValueError, SyntaxError, RecursionError, MemoryError, tokenize.TokenError):
+        return None
+    if not isinstance(value, list) or strings != sum(isinstance(each, str) for each in _leaves(value)):
+        return None
+    return value
+
+
+def _leaves(value: Any) -> Iterator[Any]:
+    if isinstance(value, list | tuple):
+        for each in value:
+            yield from _leaves(each)
+    else:
+        yield value
 
 
 # Which column of a table, or member of an object, holds which field of ours.

@@ -26,6 +26,19 @@ def no_constant(name: str) -> Any:
     raise ValueError(f"{name} is no JSON value")
 
 
+class _TwiceError(Exception):
+    """A member that an object has twice: the name."""
+
+
+def _members(pairs: list[tuple[str, Any]]) -> Object:
+    """An object; Python would keep the last of two members of one name, and nobody would see the other."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        names = [name for name, _value in pairs]
+        raise _TwiceError(next(name for name in found if names.count(name) > 1))
+    return found
+
+
 class JsonStream:
     """A cursor over the text of a JSON document; FileRefusedError says where the text is no JSON."""
 
@@ -214,7 +227,9 @@ def read_json_lines(
                 refuse(line, f"The line holds more than {source.limits.line_parts:,} objects and lists.")
                 continue
             try:
-                value = json.loads(each, parse_constant=parse_constant)
+                value = json.loads(each, parse_constant=parse_constant, object_pairs_hook=_members)
+            except _TwiceError as error:
+                refuse(line, f"The member {str(error)[:60]!r} is there twice. Keep one of the two.")
             except RecursionError:
                 refuse(line, "The line is nested too deeply.")
             except ValueError as error:

@@ -11,7 +11,6 @@ What is wrong is a FileRefusedError that names file, line and remedy.
 
 import csv
 import json
-import re
 import shutil
 import tempfile
 import weakref
@@ -26,12 +25,17 @@ from core.files.cells import quote_names
 from core.files.json_objects import holds_records, read_json_lines, read_json_records
 from core.files.reading import Reading, plain_name
 from core.files.refusals import FileRefusedError, RowCounts, ignore
-from core.files.tables import DELIMITERS, csv_reader, find_delimiter, note_short_rows, why_malformed
+from core.files.tables import (
+    DELIMITERS,
+    SEPARATOR_LINE,
+    csv_reader,
+    find_delimiter,
+    note_short_rows,
+    why_malformed,
+)
 from core.files.text_source import TextSource
 
 Records = Iterator[tuple[int, list[str]]]
-#: What Excel writes above a table to say what separates it.
-_SEPARATOR_LINE = re.compile(r'"?sep=(.)"?\s*', re.IGNORECASE | re.DOTALL)
 
 
 class Sheet:
@@ -140,7 +144,9 @@ class Sheet:
             sheet=workbook.sheet if workbook else None,
             header_row=self.header_row or None,
             columns=columns,
-            left_out=[name for name in self.columns if name and name not in used],
+            left_out=[
+                name or f"column {number}" for number, name in enumerate(self.columns, 1) if name not in used
+            ],
             rows=rows,
         )
 
@@ -203,7 +209,7 @@ class Sheet:
         number, first = next(
             ((at, line) for at, line in enumerate(self._lines(), 1) if line.strip()), (0, "")
         )
-        if said := _SEPARATOR_LINE.fullmatch(first.rstrip("\n")):
+        if said := SEPARATOR_LINE.fullmatch(first.rstrip("\n")):
             self.delimiter, self._above = said[1], number
             return
 

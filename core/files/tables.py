@@ -11,6 +11,7 @@ lines as an iterator over whole chunks, so that a row costs no Python code befor
 """
 
 import csv
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -34,6 +35,10 @@ Row = list[str]
 BATCH = 20_000
 #: Characters of a quoted field.
 LONGEST_FIELD = 1 << 20
+#: What Excel writes above a table to say what separates it.
+SEPARATOR_LINE = re.compile(r'"?sep=(.)"?\s*', re.IGNORECASE | re.DOTALL)
+#: A cell of TSV between quotation marks.
+_ENCLOSED = re.compile(r'(?:^|\t)"([^\t\n]*)"(?=\t|$)', re.MULTILINE)
 #: What a blank line is read as.
 BLANK: tuple[Row, ...] = ([], [""])
 
@@ -74,10 +79,24 @@ def why_malformed(error: csv.Error, longest_field: int) -> str:
     )
 
 
+def names_in(row: Row) -> list[str]:
+    """The names in a head; spreadsheets write columns without one, which are called by their place."""
+    return [name.strip() or f"column {number}" for number, name in enumerate(row, 1)]
+
+
 def note_short_rows(count: int) -> list[str]:
     """A sentence about rows without their last, empty cells, which spreadsheets leave out; or none."""
     rows = "1 row ends" if count == 1 else f"{count:,} rows end"
     return [f"{rows} before the head does: the missing cells are empty."] if count else []
+
+
+def note_enclosed_cells(count: int) -> list[str]:
+    """A sentence about marks that a spreadsheet may have put around cells of TSV; or none."""
+    return [
+        f"Texts between quotation marks, with a comma or doubled marks inside: {count:,}. In TSV the marks "
+        "are part of the text. If a spreadsheet put them around it, take the format CSV (on the command "
+        "line: --format csv), which has tabs, too."
+    ] * (count > 0)
 
 
 class DelimitedTable(ABC):
@@ -104,6 +123,8 @@ class DelimitedTable(ABC):
         self.source, self._above = source, header_row - 1
         #: Rows that ended before the first one does, of the last reading to the end.
         self.short_rows = 0
+        #: Cells of TSV between marks that a spreadsheet would have put there, of that reading.
+        self.enclosed_cells = 0
         self.format = format
         self.delimiter = "," if source.workbook else "\t" if format == "tsv" else ""
         self._first, row = self._first_row()
@@ -130,7 +151,8 @@ class DelimitedTable(ABC):
         named = "with a header" if self.header else "without a header"
         if self.source.workbook:
             return f"a workbook, sheet {self.source.workbook.sheet!r}, {named}"
-        return f"{self.format.upper()}, {DELIMITERS[self.delimiter]}-separated, {named}"
+        separated = DELIMITERS.get(self.delimiter, repr(self.delimiter))
+        return f"{self.format.upper()}, {separated}-separated, {named}"
 
     def reading(self, rows: RowCounts) -> Reading:
         """How it was read."""
@@ -141,6 +163,10 @@ class DelimitedTable(ABC):
             separator="" if self.source.workbook else self.delimiter,
             header_row=self._first if self.header else 0,
         )
+
+    def notes(self) -> list[str]:
+        """What the last reading met that may be meant otherwise, in sentences."""
+        return [*note_short_rows(self.short_rows), *note_enclosed_cells(self.enclosed_cells)]
 
     def _first_row(self) -> tuple[int, Row]:
         """The first row that holds something; what separates its columns is found out by it."""
@@ -153,7 +179,11 @@ class DelimitedTable(ABC):
             )
         lines = chain.from_iterable(StringIO(text, newline="\n") for _line, text in self._chunks(ignore))
         for number, first in enumerate(lines, 1):
-            if first.strip():
+            if not first.strip():
+                continue
+            if self._above < 0 and (said := SEPARATOR_LINE.fullmatch(first.rstrip("\n"))):
+                self.delimiter, self._above = said[1], number
+            else:
                 self.delimiter = self.delimiter or _delimiter(first)
                 try:
                     return number, next(self._split(chain([first], lines)))
@@ -212,11 +242,14 @@ class DelimitedTable(ABC):
             yield from self._of_workbook(self.source.workbook, step, wanted)
             return
         chunks = self._chunks(refuse)
-        quotes = self.format != "tsv"
+        quotes, enclosed = self.format != "tsv", 0
         for line, text in chunks:
             if quotes and '"' in text:
                 yield from self._quoted(chain([(line, text)], chunks), line, refuse)
                 return
+            if wanted is None and '"' in text:
+                enclosed += sum("," in each or '""' in each for each in _ENCLOSED.findall(text))
+                self.enclosed_cells = enclosed
             lines = text.split("\n")
             lines.pop()
             for begin in range(0, len(lines), step):
@@ -427,7 +460,7 @@ def read_table(
         table.mapping,
         table.values,
         table.reading,
-        lambda: note_short_rows(table.short_rows),
+        table.notes,
     )
 
 
@@ -450,7 +483,7 @@ class _MappedTable(DelimitedTable):
         self, row: Row, given: dict[str, str], header: bool | None
     ) -> tuple[bool, list[str], dict[str, str]]:
         """Whether the first row is a header, the columns' names, and which of them holds which field."""
-        names = [name.strip() for name in row]
+        names = names_in(row)
         numbers = [str(number) for number in range(1, len(row) + 1)]
         if header is None:
             chosen = self._rules.chosen

@@ -20,7 +20,7 @@ from django.contrib.auth.models import User
 from django.db.models import Count, Q, QuerySet
 
 from core.accounts.security import Actor, acting_as, actor
-from core.files.cells import cell, csv_line_writer, unguarded
+from core.files.cells import cell, csv_line_writer, parse_flag, unguarded
 from core.files.reading import Reading
 from core.files.refusals import RowCounts
 from core.jobs import services as jobs
@@ -184,6 +184,13 @@ def _decision(sheet: Sheet, line: int, assignment_id: str, approve: str, reason:
     if approve and approve.casefold() != "x":
         raise sheet.error(
             f"it says {approve[:40]!r}. Write x to approve, or leave it empty.", line=line, column="Approve"
+        )
+    if reason and (parse_flag(reason) is not None or reason.casefold() == "x"):
+        raise sheet.error(
+            f"it says {reason!r}, which is no reason. Write the one that the worker will read, or leave it "
+            "empty.",
+            line=line,
+            column="Reject",
         )
     if len(reason) > MAX_FEEDBACK:
         raise sheet.error(

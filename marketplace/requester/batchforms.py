@@ -7,6 +7,7 @@ from datetime import time
 from typing import Any
 
 from django import forms
+from django.conf import settings
 from django.core.files.uploadedfile import UploadedFile
 from django.db.models import QuerySet
 from django.utils.html import format_html
@@ -138,7 +139,7 @@ class AmountField(forms.CharField):
         if not text:
             return None
         try:
-            return entered_cents(text)
+            return entered_cents(text, settings.MARKETPLACE_CURRENCY)
         except AmountError as error:
             raise forms.ValidationError(str(error)) from error
 

@@ -214,7 +214,9 @@ def _size(report: dict[str, Any]) -> list[str]:
 def _questions(report: dict[str, Any]) -> list[str]:
     """Whether answers to the same question can be compared at all."""
     asked = report["n"]["questions"]
-    compared = [entry["pair_acc"]["n"] for entry in report["metrics"].values() if "n" in entry["pair_acc"]]
+    # A floor such as the length is there for each answer, also where no metric has a score.
+    scored = [*report["metrics"].values(), *report["floors"].values()]
+    compared = [entry["pair_acc"]["n"] for entry in scored if "n" in entry["pair_acc"]]
     if not compared:
         return []
     if not max(compared):

@@ -337,6 +337,14 @@ def test_work_of_other_batches_is_unknown(lab, batch, rosa):
             "r.csv, line 2, column AssignmentId: there is a decision and no assignment's id beside it. Take "
             "the ids as the results have them.",
         ),
+        *(
+            (
+                f"3A,,{word}\n",
+                f"r.csv, line 2, column Reject: it says '{word}', which is no reason. Write the one that the "
+                "worker will read, or leave it empty.",
+            )
+            for word in ("x", "NA", "-", "no", "FALSE")
+        ),
         (
             f"3A,,{'x' * 1025}\n",
             "r.csv, line 2, column Reject: the reason has 1,025 characters; workers are shown at most 1,024.",
@@ -346,7 +354,7 @@ def test_work_of_other_batches_is_unknown(lab, batch, rosa):
             "r.csv: no line has an x under Approve or a reason under Reject, so there is nothing to do.",
         ),
     ],
-    ids=["word", "both", "twice", "no-id", "long", "nothing"],
+    ids=["word", "both", "twice", "no-id", "x", "NA", "dash", "no", "false", "long", "nothing"],
 )
 def test_a_file_that_is_not_right_is_refused_as_a_whole(rows, sentence, db):
     with pytest.raises(SheetError) as refused:

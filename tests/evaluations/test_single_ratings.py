@@ -81,6 +81,12 @@ def test_the_first_row_of_an_answer_has_its_ratings_and_repeats_count_once(file)
     assert "1, the first in line 6, as in line 3" in " ".join(notes)
 
 
+def test_white_space_makes_no_other_answer(file):
+    rows, counts, _ = read(file(HEADER + "q,A,yes  sir,yes,ann,5\nq ,A,yes sir ,yes,bob,2\n"))
+    assert rows == [(2, 3.5, [("ann", 5), ("bob", 2)])]
+    assert counts == {"read": 2, "used": 1, "merged": 1, "repeats": 0, "refused": 0}
+
+
 def test_ratings_without_raters_are_averaged_where_systems_are_named(file):
     text = "question,system,answer,reference1,score\nq,A,yes,r,5\nq,B,yes,r,1\nq,A,yes,r,2\n"
     rows, counts, _ = read(file(text))

@@ -580,6 +580,26 @@ def test_a_json_object_is_read_by_its_keys_or_explained(file):
     assert "Write one object a line, or a list" in refused(file('{\n"answer": "a",\n"reference": "r"\n}\n'))
 
 
+def test_columns_of_numbers_may_be_single_ratings_and_a_score_may_be_a_metrics(file, tmp_path):
+    said = refused(file("question,answer,reference1,Anna,Bob\nq,a,r,5,1\n"))
+    assert said.endswith(
+        "The columns 'Anna', 'Bob' hold nothing but numbers. If one of them holds them: --column scores=Bob. "
+        "If these are single ratings: --column ratings=Anna,Bob."
+    )
+    table = open_table(file("question,answer,reference1,score,human1,human2\nq,a,r,0.5,2,1\n"), scored=True)
+    list(table.rows())
+    assert table.notes[-1].endswith("If it is a metric's: --column scores= --external score.")
+    sheets = {"Notes": [["Mine"]], "Data": [["answer"]]}
+    said = refused(write_workbook(tmp_path / "answers.xlsx", sheets), encoding="")
+    assert "This was the sheet 'Notes'; the others are 'Data': --sheet NAME." in said
+
+
+def test_a_column_without_a_name_is_said_not_to_be_read(file):
+    table = open_table(file("question,,answer,reference1,score,\nq,x,a,r,3,\n"), scored=True)
+    list(table.rows())
+    assert table.reading.left_out == ["column 2"]
+
+
 def test_a_text_of_many_characters_is_read_up_to_the_limit(file, monkeypatch):
     (row,) = rows(file(HEADER + f'q,"{"word " * 60_000}",r,2\n'))
     assert len(row.answer) == 300_000
@@ -595,6 +615,13 @@ def test_ratings_that_are_written_otherwise_are_refused_with_the_right_form(file
     of_aspects = {"question": "q", "answer": "a", "reference": "r"}
     found = rows(file(jsonl({**of_aspects, "ratings": [{"rater": "x", "score": 3, "fluency": 1}]})))
     assert found[0].ratings == [("x", 3)]
+    numbered = [{"worker": 0, "score": 3}, {"worker": 1, "score": None, "rating": 4}]
+    assert rows(file(jsonl({**of_aspects, "ratings": numbered})))[0].ratings == [("0", 3), ("1", 4)]
+    for ratings, words in {
+        '[{"score": 0.4, "rating": 5}]': "members 'score', 'rating', and several are named score, rating,",
+        '[{"judge": "x", "score": 4}, {"judge": "x", "score": 2}]': "'x' rates the answer twice. Keep one",
+    }.items():
+        assert words in refused(file(jsonl({**of_aspects, "ratings": json.loads(ratings)})))
     said = refused(file(jsonl({**of_aspects, "ratings": [{"coherence": 2, "fluency": 5}]})))
     assert (
         "line 1: column 'ratings': a rating has the members 'coherence', 'fluency', and none is named" in said

@@ -518,6 +518,9 @@ def test_a_table_with_a_column_per_rater_is_read_as_ratings(ratings):
         ratings("item,Rater A,Rater B\ni1,4,five\n")
     )
     assert "there is no column 'worker'" in refused(ratings("item,text,topic\ni1,a b,c\n"))
+    assert "line 1: two columns are named 'Rater A', and each has the ratings of one person." in refused(
+        ratings("item,Rater A,rater-a,Rater B\ni1,4,5,3\n")
+    )
     for head in ("item,ann1,ann2,ann3", "item,Rater A,Rater B,Rater C"):
         said = report_of(ratings(f"{head}\ni1,4,5,\ni2,2,,1\ni3,3,3,3\ni4,5,5,4\n"), recipe="none")
         assert said["read_as"]["columns"] == {"item": ["item"], "ratings": head.split(",")[1:]}
@@ -536,6 +539,13 @@ def test_objects_of_json_are_read_from_lines_and_from_a_list(ratings):
         assert [each["mean"] for each in said["items"]] == [3.5]
         assert (said["read_as"]["encoding"], said["read_as"]["header_row"]) == ("utf-8", None)
         assert [each["type"] for each in said["removed"]["by_type"]] == ["(none)", "t"]
+
+
+def test_an_empty_cell_is_said_with_other_columns_that_may_hold_it(ratings):
+    said = refused(ratings("item,worker,score,annotator,rating\nq,a,3,,\nq,,,b,4\n"))
+    assert "line 3: the worker is empty. Every rating needs one. If it is in 'annotator': write all" in said
+    said = refused(ratings("item,worker,score,Human Score,rating\nq,a,3,,\nq,b,,4,\n"))
+    assert "Leave the row out. If it is in 'Human Score' or 'rating': write all into one column." in said
 
 
 def test_a_guess_of_the_encoding_is_said_and_names_stay_what_they_are(ratings):

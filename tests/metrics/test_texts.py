@@ -79,6 +79,22 @@ def test_a_field_of_another_length_is_refused():
         Answers(["a"], [["x", "y"]], reference_labels=[["Yes"]])
 
 
+@pytest.mark.parametrize(
+    ("answers", "references", "words"),
+    [
+        (["a", None], [["a"], ["b"]], "candidates holds None, which is no text; an empty one is ''"),
+        (["a", float("nan")], [["a"], ["b"]], "candidates holds nan"),
+        (["a", "b"], [["a"], None], "references holds None"),
+        (["a", "b"], [["a"], ["b", 2]], "references holds 2"),
+        (["a", "b"], [[["a"]], [["b"]]], r"references holds \['a'\], which is no text"),
+    ],
+)
+def test_what_tables_have_in_place_of_a_text_is_refused_in_words(answers, references, words):
+    for name in ("bleu-4", "rouge-l", "exact"):
+        with pytest.raises(TypeError, match=words):
+            metric(name).score(answers, references)
+
+
 def test_a_flat_list_of_references_is_refused_in_words():
     """Of a text, each letter would be taken for a reference: zeros for what is equal."""
     answers = ["a cat sat", "it rained"]

@@ -344,10 +344,22 @@ def test_answers_that_look_like_missing_values_survive_the_line_that_the_card_sh
     call = re.search(r"= (pd\.read_csv\(.*\))", card)[1]
     assert "begins with an apostrophe that is no part of it" in card
     path = tmp_path / re.search(r"'(csv/[^']+)'", call)[1]
-    path.write_text("answer,mean\nNA,\nnull,4.5\n'-5,1\n", encoding="utf-8")
+    path.write_text("query_id,answer,mean\n001,NA,\n002,null,4.5\n1e5,'-5,1\n", encoding="utf-8")
     frame = eval(call.replace("csv/", f"{tmp_path}/csv/"), {"pd": pd})
     assert list(frame["answer"]) == ["NA", "null", "'-5"]
+    assert list(frame["query_id"]) == ["001", "002", "1e5"]
     assert list(frame["mean"].isna()) == [True, False, False]
+
+
+def test_ids_of_digits_survive_the_line_that_the_card_shows_for_json(tmp_path):
+    import pandas as pd
+
+    built(tmp_path, "jsonl")
+    call = re.search(r"= (pd\.read_json\(.*\))", (tmp_path / "README.md").read_text(encoding="utf-8"))[1]
+    path = tmp_path / re.search(r"'(jsonl/[^']+)'", call)[1]
+    path.write_text('{"query_id":"001","query":"2026-01-02"}\n', encoding="utf-8")
+    frame = eval(call.replace("jsonl/", f"{tmp_path}/jsonl/"), {"pd": pd})
+    assert frame.to_dict("records") == [{"query_id": "001", "query": "2026-01-02"}]
 
 
 def test_pandas_reads_every_file_of_a_table(release):

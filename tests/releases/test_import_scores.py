@@ -385,6 +385,50 @@ def test_a_table_without_scores_is_refused_with_the_columns_that_it_has(tmp_path
     )
 
 
+def test_two_columns_that_may_hold_the_human_score_are_asked_about(tmp_path):
+    head = ["question", "answer", "reference1", "score", "rating"]
+    rows = [head, ["capital", "Rome", "Rome", "2.5", "5"], ["river", "Po", "Po", "1.5", "1"]]
+    path = write(tmp_path / "scores.csv", rows)
+    words = refused(path)
+    assert words.endswith("may be in any of 'score', 'rating'. Say which column does: --column score=rating.")
+    run(path, "--column", "score=rating")
+    assert sorted(ImportedScore.objects.values_list("mean", flat=True)) == [1.0, 5.0]
+
+
+@pytest.mark.parametrize("column", ["scores", "correctness"])
+def test_a_column_of_people_by_its_name_is_the_human_score(tmp_path, column):
+    head = ["question", "answer", "reference1", column, "human score"]
+    run(write(tmp_path / "scores.csv", [head, ["capital", "Rome", "Rome", "2.5", "5"]]))
+    assert ImportedScore.objects.get().mean == 5
+
+
+def test_a_score_that_is_not_the_mean_of_the_ratings_beside_it_is_said(tmp_path):
+    head = ["question", "answer", "score", "rating1", "rating2"]
+    path = write(
+        tmp_path / "scores.csv",
+        [head, ["capital", "Rome", "4.5", "5", "4"], ["river", "Po", "1.5", "5", "4"]],
+    )
+    said = " ".join(run(path).split())
+    assert "Rows whose score is not the mean of the single ratings beside it: 1, the first in line 3." in said
+    run(path, "--column", "score=", "--project", "again")
+    assert ImportedScore.objects.latest("pk").mean == 4.5
+
+
+def test_ratings_with_nothing_but_commas_between_them_are_refused(tmp_path):
+    """Beside 4,4,5 a cell 3,4 would be three and four tenths."""
+    head = ["question", "answer", "ratings"]
+    path = write(tmp_path / "scores.csv", [head, ["capital", "Rome", "3,4"], ["river", "Po", "4,4,5"]])
+    assert "line 3, ratings: “\u20684,4,5\u2069” is no number. Write several" in refused(path)
+    run(write(tmp_path / "scores.csv", [head, ["capital", "Rome", "[3,4]"], ["river", "Po", "4, 4, 5"]]))
+    assert [each.ratings for each in ImportedScore.objects.order_by("pk")] == [[3, 4], [4, 4, 5]]
+
+
+def test_ratings_that_are_objects_are_refused_with_their_members(tmp_path):
+    rating = {"worker": "w1", "score": 4}
+    path = lines(tmp_path / "scores.jsonl", {"question": "capital", "answer": "Rome", "ratings": [rating]})
+    assert "A rating has the members 'worker', 'score', and only numbers are taken." in refused(path)
+
+
 @pytest.mark.parametrize("scale", ["5", "5-1", "one-five"])
 def test_a_scale_that_is_none_is_refused(tmp_path, scale):
     with pytest.raises(CommandError, match="scale"):

@@ -93,13 +93,14 @@ def test_every_fault_is_told_with_its_line_and_nothing_is_kept(lab, other, work,
     text = (
         "worker,assignment,amount,reason\nAROSA,,1.00,Good\nAROSA,,1.00,Good\nANOBODY,,1,Good\n"
         f",{theirs.assignment_id},1,Good\nABEN,{work[0].assignment_id},1,Good\nAROSA,,lots,Good\n"
-        "AROSA,,0,Good\nAROSA,,1,\n,,1,Good\nAROSA,,99999999,Good\n"
+        "AROSA,,0,Good\nAROSA,,1,\n,,1,Good\nAROSA,,99999999,Good\nAROSA,,€2,Good\n"
     )
     with pytest.raises(workerfiles.FileFaults) as caught:
         read(lab, text)
-    assert [each.line for each in caught.value.faults] == list(range(3, 12))
+    assert [each.line for each in caught.value.faults] == list(range(3, 13))
     words = " ".join(each.words for each in caught.value.faults)
-    for part in ("the same as line 2", "'ANOBODY'", "not of worker ABEN", "'lots'", "no reason", "neither"):
+    told = ("the same as line 2", "'ANOBODY'", "not of worker ABEN", "'lots'", "no reason", "neither")
+    for part in (*told, "Sums here are in USD, not in €"):
         assert part in words
     assert not WorkerFile.objects.exists()
 
@@ -172,7 +173,7 @@ def test_grants_are_previewed_and_given_all_or_none(lab, at, as_owner, rosa, ben
     assert outcomes(WorkerFile.objects.get()) == ["same", "done", "done"]
     wrong = as_owner.post(
         upload,
-        {"preview": "1", "file": SimpleUploadedFile("g.csv", b"worker,value\nX,1\nABEN,a\n")},
+        {"preview": "1", "file": SimpleUploadedFile("g.csv", b"worker,value\nX,1\nABEN,1_0\n")},
         follow=True,
     ).content.decode()
     assert "Line 2: there is no worker" in wrong and "Line 3: value" in wrong

@@ -37,6 +37,13 @@ def test_what_is_no_amount_is_refused(text):
         entered_cents(text)
 
 
+def test_the_sign_of_another_currency_is_no_amount_where_one_is_meant():
+    assert entered_cents("€2", "EUR") == entered_cents("2", "EUR") == entered_cents("$ 2", "USD") == 200
+    for text, currency in (("€2", "USD"), ("2 £", "USD"), ("$2", "EUR"), ("$2", "PLN")):
+        with pytest.raises(AmountError, match=f"Sums here are in {currency}, not in [$€£]"):
+            entered_cents(text, currency)
+
+
 def test_an_amount_of_thousands_of_digits_is_refused():
     with pytest.raises(AmountError, match="too long for an amount"):
         entered_cents("9" * 5000)

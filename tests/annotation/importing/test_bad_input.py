@@ -125,6 +125,18 @@ def test_cells_that_are_missing_at_the_end_are_empty_counted_and_told(write):
     assert set(sample(path)[0]) == {each.text for each in records}
 
 
+def test_marks_that_a_spreadsheet_put_around_cells_of_tsv_are_said(write):
+    content = 'id\tquery\n1\t"oslo, ""norway"""\n2\t"war and peace"\n3\tis "this, so"\n4\t"lima, peru"\n'
+    path = write("log.tsv", content)
+    records, refusals, reader = read(path)
+    assert [each.text for each in records][:2] == ['"oslo, ""norway"""', '"war and peace"']
+    (hint,) = hints_of(reader, {}, refusals)
+    assert hint.startswith("Texts between quotation marks, with a comma or doubled marks inside: 2. In TSV")
+    records, refusals, reader = read(path, format="csv")
+    assert [each.text for each in records][:2] == ['oslo, "norway"', "war and peace"]
+    assert hints_of(reader, {}, refusals) == []
+
+
 def test_an_unknown_type_and_flag_are_refused(write):
     _, why = refused(write("log.csv", "query,type,yes_no\na,WHO,\nb,PERSON,perhaps\nc,PERSON,yes\n"))
     assert [(line, reason[:24]) for line, reason in why] == [
@@ -167,6 +179,27 @@ def test_strict_refuses_the_file_at_the_first_bad_line(write):
         sample(path, strict=True)
 
 
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("log.csv", "query,Question\nwho is he,\n,where is oslo\n,\n"),
+        ("log.jsonl", '{"query": "who is he"}\n{"query": "", "Question": "where is oslo"}\n{"query": " "}\n'),
+    ],
+)
+def test_a_query_in_another_column_with_its_name_is_said(write, name, content):
+    texts, why = refused(write(name, content))
+    line = 3 if name == "log.csv" else 2
+    assert texts == ["who is he"]
+    assert why == [
+        (
+            line,
+            "The query has no text. The column “\u2068Question\u2069” has one: write it into one column with "
+            "the others.",
+        ),
+        (line + 1, "The query has no text."),
+    ]
+
+
 def test_lines_that_are_no_json_are_refused(write):
     texts, why = refused(
         write("log.jsonl", '{"query": "one"}\n{"query": \n[1]\n{"query": 7}\n{"query": NaN}\n')
@@ -174,6 +207,13 @@ def test_lines_that_are_no_json_are_refused(write):
     assert texts == ["one"]
     assert [line for line, _ in why] == [2, 3, 4, 5]
     assert why[1][1] == "The line is JSON, but no object."
+
+
+def test_a_member_that_is_there_twice_refuses_its_line(write):
+    content = '{"query": "who is he", "query": "where is oslo"}\n{"query": "first one"}\n'
+    texts, why = refused(write("log.jsonl", content))
+    assert texts == ["first one"]
+    assert why == [(1, "The member 'query' is there twice. Keep one of the two.")]
 
 
 def test_an_id_that_is_too_long_is_refused_also_where_it_is_made(write):

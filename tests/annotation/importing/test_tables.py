@@ -60,6 +60,19 @@ def test_a_row_of_names_is_chosen_and_nothing_above_it_is_read(write):
             read(write("log.csv", content), **options)
 
 
+@pytest.mark.parametrize("said", ["sep=;", '"sep=;"', "SEP=; "])
+def test_a_line_of_excel_that_names_the_separator_is_no_row(write, said):
+    path = write("log.csv", f'{said}\nquery;count\n"oslo, norway";3\nwho is he;1\n')
+    records, refusals, reader = read(path)
+    assert [(each.text, each.count, each.line) for each in records] == [
+        ("oslo, norway", 3, 3),
+        ("who is he", 1, 4),
+    ]
+    reading = reader.reading(RowCounts(2, used=2))
+    assert (refusals.total, reading.separator, reading.header_row) == (0, ";", 2)
+    assert texts(write("other.csv", "sep=:\nquery:count\nwho is he:1\n")) == ["who is he"]
+
+
 def test_a_list_of_queries_is_a_table_of_one_column(write):
     assert texts(write("log.txt", "first one here\n\nsecond one here\n")) == [
         "first one here",
@@ -132,9 +145,27 @@ def test_passages_and_answers_may_be_json_in_a_column(write):
     assert (record.references, record.type) == (["he"], "PERSON")
 
 
+def test_lists_are_read_as_python_prints_them(write):
+    path = write("log.csv", f'query,references\nq one,"[""it\'s"", {"b"!r}]"\nq two,[laughs]\n')
+    records, refusals, _ = read(path)
+    assert [each.references for each in records] == [["it's", "b"], ["[laughs]"]]
+    assert refusals.total == 0
+
+
 def test_other_columns_are_kept(write):
     (record,), _, _ = read(write("log.csv", "query,market\nwho is he,en-GB\n"))
     assert record.extra == {"columns": {"market": "en-GB"}}
+
+
+def test_columns_without_a_name_are_called_by_their_place(write):
+    records, refusals, reader = read(write("log.csv", "query,,count,,\nq one,a,2,,\nq two,,1,b,c\n"))
+    assert [(each.text, each.count) for each in records] == [("q one", 2), ("q two", 1)]
+    assert [each.extra["columns"] for each in records] == [
+        {"column 2": "a"},
+        {"column 4": "b", "column 5": "c"},
+    ]
+    assert reader.reading(RowCounts(2, used=2)).left_out == ["column 2", "column 4", "column 5"]
+    assert refusals.total == 0
 
 
 def test_a_table_without_queries_is_refused_with_its_columns(write):

@@ -264,6 +264,12 @@ def test_one_answer_to_each_question_is_warned_of():
     assert sentence(report, "No two answers to one question got different human scores")
 
 
+def test_answers_that_people_tell_apart_are_not_denied_where_no_metric_has_a_score():
+    report = evaluate(study([("a", "q", 5), ("b", "q", 1), ("c", "q", 3)], {"m": [NAN] * 3}), QUICK)
+
+    assert not sentence(report, "No two answers to one question got different human scores")
+
+
 def test_figures_within_few_questions_are_warned_of():
     rows = [(s, f"q{k}", 1 + (s == "b" and k < 2)) for k in range(6) for s in "ab"]
 
