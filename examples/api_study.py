@@ -33,7 +33,7 @@ with Client(os.environ["DISTILLERY_URL"], os.environ["DISTILLERY_TOKEN"]) as cli
         client.create_stage(SLUG, {"slug": kind, "title": kind.title(), "kind": kind, **TERMS, **terms})
         stage = project.stage(kind)
         print(f"{kind}: {stage.open(wait_s=120).total_cents / 100:.2f} with fees.")
-        print(f"{kind}: {stage.simulate(seed=7)['submitted']} assignments.")
+        print(f"{kind}: {stage.simulate(mix='diligent', seed=7)['submitted']} assignments.")
         stage.wait_until_collected()
     counts = stage.apply_filters("default").counts
     print(f"Filters removed {counts['removed_ratings']} of {counts['ratings']} ratings.")

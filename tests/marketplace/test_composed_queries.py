@@ -180,7 +180,7 @@ def as_installed(settings):
     settings.TASK_URL = settings.PUBLIC_URL = ""
 
 
-def test_accepting_working_and_submitting_ask_26_questions(
+def test_accepting_working_and_submitting_ask_27_questions(
     requester, as_installed, django_assert_num_queries
 ):
     person = make_worker()
@@ -193,7 +193,7 @@ def test_accepting_working_and_submitting_ask_26_questions(
     for accepting in (20, 15):  # the first of a day notes where the person comes from
         with django_assert_num_queries(accepting):
             accepted = browser.post(f"/projects/{hit_type.group_id}/tasks/accept")
-        with django_assert_num_queries(4):
+        with django_assert_num_queries(5):
             page = browser.get(accepted["Location"])
         asked = parse_qs(urlsplit(unescape(FRAME.search(page.content)[1].decode())).query)
         path = urlsplit(asked["turkSubmitTo"][0]).path + "/mturk/externalSubmit"
