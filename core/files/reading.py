@@ -152,6 +152,9 @@ class Reading:
 _SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars", " ": "blanks"}
 
 
+_ORDER = {role: place for place, role in enumerate(NAMES)}
+
+
 def reading_lines(read_as: Mapping[str, Any]) -> list[str]:
     """What `Reading.as_json` gives, as sentences for people; headers of strangers are quoted as they are."""
     form = []
@@ -163,7 +166,11 @@ def reading_lines(read_as: Mapping[str, Any]) -> list[str]:
         form.append(f"separated by {_SEPARATORS.get(read_as['separator'], repr(read_as['separator']))}")
     if read_as["header_row"] is not None:
         form.append(f"columns named in row {read_as['header_row']}")
-    roles = [f"{role} from {', '.join(headers)}" for role, headers in read_as["columns"].items() if headers]
+    # As `NAMES` has them, then by name: PostgreSQL keeps members in an order of its own.
+    columns = sorted(
+        read_as["columns"].items(), key=lambda column: (_ORDER.get(column[0], len(_ORDER)), column[0])
+    )
+    roles = [f"{role} from {', '.join(headers)}" for role, headers in columns if headers]
     lines = [f"Read as: {'; '.join([*roles, *form])}."]
     if read_as["left_out"]:
         lines.append(f"Columns that were not read: {', '.join(read_as['left_out'])}.")

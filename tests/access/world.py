@@ -23,6 +23,7 @@ from core.projects.services import create_project, set_role
 from core.webhooks.models import Webhook
 from crowd.models import Assignment, Endpoint, Hit, PanelStudy, PersonMatch, Worker
 from crowd.services.endpoints import create_endpoint
+from crowd.services.spenders import allow_spending
 from evaluations import storage as evaluation_storage
 from evaluations.external_scores import packed
 from evaluations.models import Evaluation, ExternalScores
@@ -96,8 +97,12 @@ def make_place(tag: str, owner: User, others: dict[str, User], *, first: int) ->
         created_at=timezone.now(),
     )
     notice = raise_notice(project=project, kind="stuck", key="1", level="warning", sentence="Nobody comes.")
+    spender = allow_spending(endpoint=endpoint, project=project)
     rooms: dict[str, Parts] = {}
-    own: dict[str, Parts] = {"desk:see_notice": {"pk": notice.pk}}
+    own: dict[str, Parts] = {
+        "desk:see_notice": {"pk": notice.pk},
+        "desk:disallow_spending": {"pk": spender.pk},
+    }
     _crowd(project, endpoint, first, owner, rooms, own)
     own |= make_webhook("desk", Owner(Owner.Kind.PROJECT, project.pk))
     _annotation(project, endpoint, tag, rooms, own)

@@ -5,6 +5,9 @@ import pytest
 from tests.contracts import startup
 from tests.contracts.snapshots import check_snapshot
 
+#: On PostgreSQL and Redis their drivers come, too.
+pytestmark = pytest.mark.only_on("sqlite")
+
 
 @pytest.mark.parametrize("process", startup.PROCESSES)
 def test_a_process_starts_with_the_libraries_it_had_and_without_heavy_ones(process, tmp_path):

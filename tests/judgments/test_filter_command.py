@@ -476,7 +476,7 @@ def test_what_a_table_was_read_as_is_said_in_the_report_on_the_terminal_and_on_t
     page = path.with_name("page.html")
     shown = " ".join(filtered(path, column=["item=hit"], html=page).split())
     sentences = (
-        "Read as: item from HIT; worker from Annotator; score from Rating; utf-8; separated by semicolons; "
+        "Read as: score from Rating; item from HIT; worker from Annotator; utf-8; separated by semicolons; "
         "columns named in row 2.",
         "Columns that were not read: comment.",
         "5 rows read = 3 used + 0 merged + 1 identical repeats + 1 refused.",

@@ -401,7 +401,7 @@ def test_a_file_with_nothing_new_reports_so(manager, system, oak):
     run(job_id=Job.objects.get().pk)
     page = manager.get(started.headers["Location"])
     assert "nothing new" in page.content.decode()
-    assert "Read as: query_id from query_id; system from system; text from answer" in page.content.decode()
+    assert "Read as: system from system; query_id from query_id; text from answer" in page.content.decode()
     assert not CandidateSource.objects.exists()
 
 

@@ -149,7 +149,7 @@ def test_queries_keep_their_references_and_count_as_answered(tmp_path):
 
 def test_it_says_what_it_did_and_that_the_licence_is_not_known(tmp_path):
     said = run(write(tmp_path / "Scores of 2026.csv", TWO_SYSTEMS))
-    assert "answer from answer; score from scores; references from reference1" in said
+    assert "answer from answer; score from scores; query from question; references from reference1" in said
     assert "The read-only project scores-of-2026 has 2 queries and 4 scored answers:" in said
     assert "  system-2: 2" in said
     assert "No licence is stated" in said

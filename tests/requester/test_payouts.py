@@ -563,7 +563,7 @@ def test_staff_make_hand_out_and_book_files_on_the_pages(two, real, as_staff, as
     answer = as_staff.post(page_of(real, "payouts/results"), {"file": table}, follow=True)
     for said in (
         "1 failed and owed again",
-        "Read as: reference from Reference; status from Status; reason from Reason; ",
+        "Read as: reason from Reason; reference from Reference; status from Status; ",
         "Columns that were not read: Fee. 3 rows read = 1 used + 0 merged + 1 identical repeats + 1 refused.",
     ):
         assert said in answer.content.decode()

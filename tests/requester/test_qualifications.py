@@ -164,7 +164,7 @@ def test_the_file_of_holders_comes_back_changed(as_owner, here, kind, rosa, ben)
     said = upload(as_owner, here, changed + "ACARL,no,,,,\n")
     assert "2 given or changed, 1 taken back, 0 as before. No messages were sent." in said
     assert (
-        "Read as: worker from worker; value from value; status from status; utf-8; separated by commas"
+        "Read as: worker from worker; status from status; value from value; utf-8; separated by commas"
         in said
     )
     assert "Columns that were not read: simulated, granted, reason. 3 rows read = 3 used" in said

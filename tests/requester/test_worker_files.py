@@ -136,7 +136,7 @@ def test_the_pages_preview_pay_and_report(lab, at, as_owner, work, owner):
     page = " ".join(as_owner.get(answer.url).content.decode().split())
     assert "Pay 4" in page and "For the month" in page
     assert (
-        "Read as: worker from WorkerId; assignment from AssignmentId; amount from Amount; "
+        "Read as: worker from WorkerId; amount from Amount; assignment from AssignmentId; "
         "reason from Reason; utf-8; separated by commas; columns named in row 1."
     ) in page
     assert "4 rows read = 4 used + 0 merged + 0 identical repeats + 0 refused." in page

@@ -60,7 +60,7 @@ def test_upload_look_start_and_report(manager, project):  # noqa: F811
     report = text(manager.get(done.headers["Location"]))
     assert "address of a page (navigational)" in report
     assert "www.example.com" in report
-    assert "Read as: text from query; count from count; utf-8; separated by commas" in report
+    assert "Read as: count from count; text from query; utf-8; separated by commas" in report
     assert sorted(Query.objects.values_list("text", "count")) == [("what is it", 2), ("who is he", 3)]
     assert (source.created_by.username, source.options["columns"]["type"]) == ("manager", "")
     assert list((staged_files.settings.DATA_DIR / "imports" / str(project.pk)).iterdir()) == []
