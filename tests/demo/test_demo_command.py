@@ -338,8 +338,9 @@ BY_CHANCE = re.compile(
     r"judgments_(agreement|candidate$|check|judgment|report|score|shown|verdict)|"
     r"marketplace_(activity|calllog|hit$|holding|ledgerentry|message|place|qualificationgrant|tokenuse)"
 )
-#: Calls that were signed in the last minutes: a round forgets them.
-FORGOTTEN = {"marketplace_signedwrite"}
+#: Calls that were signed in the last minutes, which a round forgets; and flags, 17 to 36 in five runs.
+#: Most are of answers that are alike, which depends on who takes which task. Some there are: see below.
+NOT_COUNTED = {"marketplace_signedwrite", "annotation_answerflag"}
 #: Figures that seeds decide, whoever comes first.
 SURE = ("hits_by_script", "batch_to_review", "anywhere_answers", "anywhere_judgments")
 
@@ -357,9 +358,9 @@ def test_a_live_run_makes_what_the_file_holds(tmp_path):
     of_live, of_file = inside(live.folder), inside(folder, "0")
     assert of_live["titles"] == of_file["titles"]
     rows, expected = of_live["rows"], of_file["rows"]
-    sure = {table for table in expected if table not in FORGOTTEN and not BY_CHANCE.match(table)}
+    sure = {table for table in expected if table not in NOT_COUNTED and not BY_CHANCE.match(table)}
     assert {table: rows[table] for table in sure} == {table: expected[table] for table in sure}
-    for table in expected.keys() - sure - FORGOTTEN:
+    for table in expected.keys() - sure - NOT_COUNTED:
         assert rows[table] == pytest.approx(expected[table], rel=0.35, abs=6), table
     figures, known = of_live["figures"], of_file["figures"]
     assert {name: figures[name] for name in SURE} == {name: known[name] for name in SURE}
