@@ -145,7 +145,7 @@ def _answer(value: Any) -> str:
         raise RowRefusedError(
             "answer",
             "The answer is empty.",
-            "Leave the row out, as nobody judged an answer; or write it here, if another column holds it.",
+            "Leave the row out if there was none; if another column holds it, write it here.",
         )
     if len(text) > LONGEST:
         raise RowRefusedError(
@@ -221,7 +221,7 @@ def _numbers(name: str, value: Any, scale: Scale) -> list[float]:
 
 
 def _parted(name: str, value: Any) -> Any:
-    """The value of a cell, a list if it holds several. Beside 3,4,5 nobody could tell what 3,4 is."""
+    """The value of a cell, a list if it holds several. Beside 3,4,5 a cell 3,4 has two meanings."""
     if not isinstance(value, str):
         return value
     text = value.strip()

@@ -7,7 +7,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from urllib.request import urlopen
 
@@ -101,8 +101,17 @@ def test_the_web_server_passes_its_own_health_check(environment, tmp_path):
         wait_for(lambda: not healthy(), process, log)
         answer = urlopen(f"http://127.0.0.1:{port}/health/")  # no connection is refused yet
         assert answer.status == 200
-        for worker in workers:  # a second signal ends the wait
-            os.kill(int(worker), signal.SIGTERM)
+
+        def have_ended() -> bool:
+            """A second signal ends the wait; one that comes before the first was heard is lost in it."""
+            present = [worker for worker in workers if Path(f"/proc/{worker}").exists()]
+            for worker in present:
+                with suppress(ProcessLookupError):
+                    os.kill(int(worker), signal.SIGTERM)
+            return not present
+
+        wait_for(have_ended, process, log)
+        process.wait(10)  # another signal in its last moment would be its end
 
 
 @pytest.mark.long

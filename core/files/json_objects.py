@@ -31,7 +31,7 @@ class _TwiceError(Exception):
 
 
 def _members(pairs: list[tuple[str, Any]]) -> Object:
-    """An object; Python would keep the last of two members of one name, and nobody would see the other."""
+    """An object; of two members of one name Python would keep the last, and lose the other in silence."""
     found = dict(pairs)
     if len(found) < len(pairs):
         names = [name for name, _value in pairs]

@@ -150,8 +150,6 @@ class Reading:
 
 
 _SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars", " ": "blanks"}
-
-
 _ORDER = {role: place for place, role in enumerate(NAMES)}
 
 

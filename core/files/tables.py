@@ -92,11 +92,12 @@ def note_short_rows(count: int) -> list[str]:
 
 def note_enclosed_cells(count: int) -> list[str]:
     """A sentence about marks that a spreadsheet may have put around cells of TSV; or none."""
-    return [
+    sentence = (
         f"Texts between quotation marks, with a comma or doubled marks inside: {count:,}. In TSV the marks "
         "are part of the text. If a spreadsheet put them around it, take the format CSV (on the command "
         "line: --format csv), which has tabs, too."
-    ] * (count > 0)
+    )
+    return [sentence] if count else []
 
 
 class DelimitedTable(ABC):

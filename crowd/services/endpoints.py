@@ -206,7 +206,7 @@ def change_endpoint(*, endpoint: Endpoint, changes: dict[str, Any]) -> Endpoint:
             "Add another endpoint."
         )
     if "fee_profile" in changes:
-        changes["told_fees"] = None  # whoever says what is charged means all amounts
+        changes["told_fees"] = None  # a profile that a person names is for all amounts
     for name, value in changes.items():
         setattr(endpoint, name, value)
     _check(

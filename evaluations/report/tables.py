@@ -497,7 +497,7 @@ _SIGNS = {
     '"': r"\textquotedbl{}",
 }
 #: Title of a column, and where its figure is in the entry of a metric. What is over all answers rests on the
-#: n of the row; beside the others stands their own.
+#: n of the row; the others have their own n beside them.
 _COLUMNS: tuple[tuple[str, tuple[str, ...]], ...] = (
     (r"Pearson $r$", ("pearson", "global")),
     (r"Spearman $\rho$", ("spearman", "global")),

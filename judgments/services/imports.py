@@ -43,7 +43,7 @@ class UnknownQueryError(RowRefusedError):
 
 @dataclass(frozen=True, slots=True)
 class ProjectQuery:
-    """A query of the project; `forms` are its references as copies equal them, `out`: nobody judges it.
+    """A query of the project; `forms` are its references as copies equal them, `out`: it is not judged.
 
     `other_spelling`: it was found by a text that has other typographic marks or wide letters.
     """

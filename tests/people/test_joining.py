@@ -88,7 +88,7 @@ def test_a_task_says_how_far_one_is_and_how_to_stop_or_leave(new_link, path_of, 
         "1 of 2 tasks done"
         in client.get(answer_task(client, answer["Location"])["Location"]).content.decode()
     )
-    # Another browser that only has the task's address stops, and sees nobody's private page.
+    # Another browser that only has the task's address stops, and sees no private page.
     other = Client()
     assert other.get(ways["Stop for now"]).status_code == 200
 

@@ -112,7 +112,7 @@ def test_a_hit_says_how_far_one_is_and_how_to_stop_or_leave(new_link, path_of, c
     on = unescape(re.search(r'class="button" href="([^"]+)"', stopped)[1])
     assert client.get(on)["Location"] == task
     assert "1 of 2 tasks done" in client.get(submit_task(client, task)["Location"]).content.decode()
-    # Another browser that only has the task's address stops, and sees nobody's private page.
+    # Another browser that only has the task's address stops, and sees no private page.
     assert Client().get(ways["Stop for now"]).status_code == 200
     assert 'id="withdraw"' not in Client().get(ways["Withdraw"], follow=True).content.decode()
 
