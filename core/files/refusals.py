@@ -60,9 +60,10 @@ class RowCounts:
 
 def sum_in_words(counts: Mapping[str, int], unit: str = "row") -> str:
     """The sum as one line: 120 rows read = 8 used + 32 merged + 80 identical repeats + 0 refused."""
+    read, repeats = counts["rows_read"], counts["repeats"]
     return (
-        f"{counts['rows_read']:,} {unit}s read = {counts['used']:,} used + {counts['merged']:,} merged + "
-        f"{counts['repeats']:,} identical repeats + {counts['refused']:,} refused"
+        f"{read:,} {unit}{'s' * (read != 1)} read = {counts['used']:,} used + {counts['merged']:,} merged + "
+        f"{repeats:,} identical repeat{'s' * (repeats != 1)} + {counts['refused']:,} refused"
     )
 
 

@@ -479,7 +479,7 @@ def test_what_a_table_was_read_as_is_said_in_the_report_on_the_terminal_and_on_t
         "Read as: score from Rating; item from HIT; worker from Annotator; utf-8; separated by semicolons; "
         "columns named in row 2.",
         "Columns that were not read: comment.",
-        "5 rows read = 3 used + 0 merged + 1 identical repeats + 1 refused.",
+        "5 rows read = 3 used + 0 merged + 1 identical repeat + 1 refused.",
     )
     for sentence in sentences:
         assert sentence in shown

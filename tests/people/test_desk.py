@@ -163,7 +163,7 @@ def test_a_list_is_read_from_any_table_and_says_how(desk, new_link, stage, tmp_p
         "Read as: name from Student; email from E-Mail; cp1252; separated by semicolons; "
         "columns named in row 2.",
         "Columns that were not read: Group.",
-        "5 rows read = 3 used + 0 merged + 1 identical repeats + 1 refused.",
+        "5 rows read = 3 used + 0 merged + 1 identical repeat + 1 refused.",
         "2 people are on it more than once, and added once.",
         "The first name of an address counts, not that of line 6.",
         "The encoding is Windows-1252 (Western Europe), a guess",

@@ -564,7 +564,7 @@ def test_staff_make_hand_out_and_book_files_on_the_pages(two, real, as_staff, as
     for said in (
         "1 failed and owed again",
         "Read as: reason from Reason; reference from Reference; status from Status; ",
-        "Columns that were not read: Fee. 3 rows read = 1 used + 0 merged + 1 identical repeats + 1 refused.",
+        "Columns that were not read: Fee. 3 rows read = 1 used + 0 merged + 1 identical repeat + 1 refused.",
     ):
         assert said in answer.content.decode()
     assert "closed" in as_staff.get(page_of(real, "payouts/1/?state=failed")).content.decode()

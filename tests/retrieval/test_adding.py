@@ -209,7 +209,7 @@ def test_the_command_splits_and_leaves_out_and_reports(project, tmp_path):
     )
     assert said.splitlines()[:4] == [
         f"5 passages added to {project.slug}/oaks.",
-        "Read as JSON Lines, UTF-8: 2 rows read = 1 used + 0 merged + 1 identical repeats + 0 refused.",
+        "Read as JSON Lines, UTF-8: 2 rows read = 1 used + 0 merged + 1 identical repeat + 0 refused.",
         "Repetitions of other passages, left out: 1 (1 word for word):",
         "  b#1 has the words of a#1",
     ]

@@ -46,7 +46,7 @@ def test_how_files_were_read_is_said_and_in_the_report(folder):
     assert report["read_as"]["runs"]["a"]["columns"]["score"] == ["column 5"]
     said = " ".join(shown.split())
     assert "qrels.tsv: Read as: grade from column 4; passage from column 3; query from column 1; " in said
-    assert "qrels.tsv: 3 rows read = 1 used + 0 merged + 1 identical repeats + 1 refused." in said
+    assert "qrels.tsv: 3 rows read = 1 used + 0 merged + 1 identical repeat + 1 refused." in said
     assert "a: Read as: score from column 5; passage from column 3; query from column 1; " in said
 
 
