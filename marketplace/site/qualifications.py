@@ -156,7 +156,7 @@ def _draw(
         begun=begun,
         form=form,
         given=given,
-        seconds_left=int((begun.deadline - now).total_seconds()),
+        seconds_left=(begun.deadline - now).total_seconds(),
     )
 
 

@@ -246,7 +246,7 @@ def show_work(request: HttpRequest, holding: Holding, working: WorkPage, *, now:
                 "hit_type": holding.hit.hit_type,
                 "worker": holding.worker,
                 "now": now,
-                "seconds_left": int((holding.deadline - now).total_seconds()),
+                "seconds_left": (holding.deadline - now).total_seconds(),
                 "frame_url": taskpages.frame_url(holding=holding, base_url=origin),
                 "frame_height": question.frame_height,
                 "origin": origin,
