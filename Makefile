@@ -124,6 +124,7 @@ lock: env-dev ## write requirements/*.txt anew from *.in (UPGRADE=1: newest vers
 	$(COMPILE) -c requirements/dev.txt requirements/torch.in -o requirements/torch.txt
 	$(COMPILE) -c requirements/dev.txt requirements/opensearch.in -o requirements/opensearch.txt
 	$(COMPILE) -c requirements/dev.txt requirements/otel.in -o requirements/otel.txt
+	$(COMPILE) -c requirements/dev.txt requirements/mcp.in -o requirements/mcp.txt
 	$(COMPILE) requirements/uv.in -o requirements/uv.txt
 	$(COMPILE) --config-file requirements/clients.toml requirements/clients.in -o requirements/clients.txt
 

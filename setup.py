@@ -16,7 +16,7 @@ class BuildWithFiles(build_py):
         target = Path(self.build_lib, "distillery", "files")
         for folder in ("templates", "static"):
             shutil.copytree(folder, target / folder, dirs_exist_ok=True)
-        for name in ("base.txt", "opensearch.txt", "otel.txt"):
+        for name in ("base.txt", "mcp.txt", "opensearch.txt", "otel.txt"):
             (target / "requirements").mkdir(exist_ok=True)
             shutil.copy(Path("requirements", name), target / "requirements")
 
