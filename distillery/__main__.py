@@ -2,6 +2,9 @@
 
 import os
 import sys
+from argparse import ArgumentParser
+from collections.abc import Sequence
+from pathlib import Path
 
 from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
@@ -9,10 +12,24 @@ from django.core.management import execute_from_command_line
 from django.db import DatabaseError, connection
 from django.db.migrations.executor import MigrationExecutor
 
+#: Commands that take `--data DIR`.
+DATA_COMMANDS = ("judge", "collect", "results")
+
+
+def enter_data_folder(arguments: Sequence[str]) -> None:
+    """Take `--data DIR` before the settings are read, which name the database by it."""
+    parser = ArgumentParser(add_help=False, allow_abbrev=False)
+    parser.add_argument("--data", type=Path)
+    given, _ = parser.parse_known_args(arguments)
+    if given.data is not None:
+        os.environ["DATA_DIR"] = str(given.data.absolute())
+
 
 def main() -> None:
     """Run one management command with the project's settings."""
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "distillery.settings")
+    if sys.argv[1:2] and sys.argv[1] in DATA_COMMANDS:
+        enter_data_folder(sys.argv[2:])
     try:
         execute_from_command_line(sys.argv)
     except ImproperlyConfigured as error:

@@ -33,6 +33,11 @@ urlpatterns = [
     path("end-key/", views.end_key, name="end_key"),
     path("kept/", views.kept_form, name="kept_form"),
     path("passkey/", lazy_view("factor_views.sign_in_by_passkey"), name="passkey"),
+    path(
+        "once/<str:number>/<str:token>/",
+        lazy_view("sign_in_links.sign_in_by_link"),
+        name="sign_in_link",
+    ),
     path("confirm/", lazy_view("factor_views.confirm"), name="confirm"),
     path("factors/", lazy_view("factor_views.show_factors"), name="factors"),
     path("factors/ask/", lazy_view("factor_views.factor_prompt"), name="factor_prompt"),

@@ -2,16 +2,12 @@
 
 import contextlib
 import json
-import os
-import socket
-import subprocess
 import time
 from collections.abc import Iterator
 from typing import Any
 
 from django.conf import settings
 from django.contrib.auth.models import User
-from django.core.management.base import CommandError
 from django.db import connections
 from django.template.loader import render_to_string
 from rich.console import Console
@@ -19,19 +15,17 @@ from rich.console import Console
 from crowd.models import Assignment
 from crowd.simulation.panel import running_panel
 from crowd.simulation.prolific_state import Options
-from distillery import lifeline
 from distillery.demo.archive import PANEL, SUMMARY, begin_again
 from distillery.demo.lab import ADMIN, GUEST, WORKERS, make_people
 from distillery.demo.tour import tell_progress
 from distillery.empty_database import load_schema
 from distillery.management.commands.up import migrate_waiting, one_at_a_time
-from distillery.supervisor import Probe
+from distillery.server_process import choose_port, run_server, wait_until_healthy
 from marketplace.models import Requester
 from people.links import address_of
 from people.models import StudyLink
 
 PANEL_MONEY = Options(balance=100_00, wallet_seconds=0.0)
-LOG, START_SECONDS = "server.log", 120
 #: A demonstration has no requests to finish: after this time the server is told again, and ends at once.
 STOP_SECONDS = 0.5
 
@@ -78,7 +72,7 @@ def demonstrate(*, wanted_port: int, live: bool, stay: bool, started: float) -> 
         screen.say(f"[yellow]![/yellow] Port {wanted_port} is taken; using {port}")
     with contextlib.ExitStack() as opened:
         with one_at_a_time():  # the server loads its modules meanwhile, and waits
-            server = opened.enter_context(run_server(site, port))
+            server = opened.enter_context(run_server(site, port, stop_seconds=STOP_SECONDS))
             # The panel ends with the demonstration: who goes on with its study finds it as long as this runs.
             panel = opened.enter_context(running_panel(settings.DATA_DIR / PANEL, PANEL_MONEY))
             load_schema()
@@ -105,48 +99,3 @@ def demonstrate(*, wanted_port: int, live: bool, stay: bool, started: float) -> 
         if stay:
             screen.say("\nThe server runs until you press Ctrl-C.")
             server.wait()
-
-
-def choose_port(wanted: int) -> int:
-    """The port that was asked for, or a free one where somebody listens on it already."""
-    with contextlib.suppress(OSError), socket.create_server(("", wanted)):
-        return wanted
-    with socket.create_server(("127.0.0.1", 0)) as probe:
-        return int(probe.getsockname()[1])
-
-
-@contextlib.contextmanager
-def run_server(site: str, port: int) -> Iterator[subprocess.Popen[bytes]]:
-    """A server for as long as the block runs, or this process; it comes up while other things are done."""
-    read_end, write_end = os.pipe()
-    with (settings.DATA_DIR / LOG).open("wb") as words, os.fdopen(write_end, "wb"):
-        process = subprocess.Popen(  # noqa: S603  # our own command
-            [*settings.COMMAND, "up"],
-            env={**os.environ, "PORT": str(port), "TASK_URL": site, lifeline.VARIABLE: str(read_end)},
-            stdin=subprocess.DEVNULL,
-            stdout=words,
-            stderr=subprocess.STDOUT,
-            start_new_session=True,
-            pass_fds=[read_end],
-        )
-        os.close(read_end)
-        try:
-            yield process
-        finally:
-            for _ in range(2):
-                process.terminate()
-                with contextlib.suppress(subprocess.TimeoutExpired):
-                    process.wait(STOP_SECONDS)
-            process.kill()
-            process.wait()
-
-
-def wait_until_healthy(port: int, process: subprocess.Popen[bytes]) -> None:
-    """Stay until the server answers. Raises CommandError with its last words where it does not come up."""
-    web, deadline = Probe("127.0.0.1", port, "localhost"), time.monotonic() + START_SECONDS
-    while time.monotonic() < deadline and process.poll() is None:
-        if web.answers():
-            return
-        time.sleep(0.05)
-    words = (settings.DATA_DIR / LOG).read_text(encoding="utf-8", errors="replace")
-    raise CommandError(f"The server did not start. Its last words:\n{words[-3000:]}")

@@ -1,0 +1,187 @@
+"""`distillery results`: what a study found so far, on the terminal and as files."""
+
+import shutil
+import tempfile
+from argparse import ArgumentParser
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from django.conf import settings
+from django.core.management.base import BaseCommand, CommandError
+from django.db import DatabaseError
+
+from core.projects.models import Project
+from crowd.models import Stage
+from crowd.simulation.run import make_rounds
+from distillery.schema import inspect_schema
+from distillery.studies.command import RESEARCHER, why_full
+from distillery.studies.outcomes import results_of, write_results
+from releases.build import release_now
+from releases.errors import ReleaseError
+from releases.options import options_of
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+KINDS = ("judging", "distillation")
+#: What a study has of its own accord: answers that no reviewer looked at, and questions without a reference.
+INCLUDED = ("undecided", "unanswered")
+_MOST_LISTED = 20
+
+
+class Command(BaseCommand):
+    """Print figures; with `--out`, write them, all single responses and a release."""
+
+    help = (
+        "Say what a study found: means with intervals, agreement, people to look at. With --out, write it, "
+        "also while no server runs (docs/one-file.md)."
+    )
+    requires_system_checks: list[str] = []
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        """Which study, and where its files go."""
+        parser.add_argument(
+            "project", nargs="?", default="", metavar="PROJECT[/STAGE]", help="default: the newest study"
+        )
+        parser.add_argument(
+            "--out",
+            type=Path,
+            metavar="DIR",
+            help="write results.json, scores.csv, responses.jsonl, release/",
+        )
+        parser.add_argument(
+            "--accept-findings", default="", metavar="REASON", help="accept what the privacy check finds"
+        )
+        parser.add_argument(
+            "--data", metavar="DIR", help=f"where the study is kept (default: {settings.DATA_DIR})"
+        )
+        parser.add_argument("--json", action="store_true", help="print results.json, no tables")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Take in what came last, then say and write everything."""
+        from rich.console import Console  # no start waits for it
+
+        console = Console(stderr=options["json"], highlight=False)
+        try:
+            stage = _stage(options["project"])
+            make_rounds()  # what people sent after the last round of a server that was stopped
+            results = results_of(stage)
+            if options["json"]:
+                self.stdout.write(_json(results))
+            else:
+                _show(console, results)
+            if options["out"] is not None:
+                self._write(console, stage, results, options)
+        except (OSError, DatabaseError) as error:
+            if sentence := why_full(error):
+                raise CommandError(sentence) from error
+            if isinstance(error, OSError):
+                raise CommandError(f"{error.filename or options['out']}: {error.strerror}.") from error
+            raise
+
+    def _write(
+        self, console: "Console", stage: Stage, results: dict[str, Any], options: dict[str, Any]
+    ) -> None:
+        out: Path = options["out"]
+        names = write_results(stage, results, out)
+        try:
+            release, _ = release_now(
+                stage.project,
+                options=options_of({"include": INCLUDED}),
+                accepting=options["accept_findings"],
+                copy=partial(_replace, out / "release"),
+            )
+        except ReleaseError as error:
+            raise CommandError(
+                f"Written to {out}: {', '.join(names)}. There is no release: {error} Decide on the desk, or "
+                "accept all with --accept-findings REASON."
+            ) from error
+        console.print(
+            f"Written to {out}: {', '.join(names)}, release (version {release.version}).", markup=False
+        )
+
+
+def _json(results: dict[str, Any]) -> str:
+    import json  # noqa: PLC0415
+
+    return json.dumps(results, ensure_ascii=False)
+
+
+def _replace(out: Path, folder: Path) -> None:
+    """Put a release where an earlier one of the same study lies; a folder of other files stays as it is."""
+    if out.exists() and not (out / "manifest.json").is_file():
+        raise CommandError(f"{out} is not a release. Move it away, or name another folder: --out DIR.")
+    with tempfile.TemporaryDirectory(prefix=".release-", dir=out.parent) as beside:
+        shutil.copytree(folder, Path(beside, "new"))
+        if out.exists():
+            out.rename(Path(beside, "former"))
+        Path(beside, "new").rename(out)
+
+
+def _stage(name: str) -> Stage:
+    """The stage of PROJECT[/STAGE]; of the newest study where none is named."""
+    report = inspect_schema()
+    if report.waiting or not report.is_well:
+        raise CommandError(
+            f"There is no study of this version in {settings.DATA_DIR}. Begin one with `distillery judge "
+            "FILE`, or name its folder: --data DIR."
+        )
+    project, _, slug = name.partition("/")
+    stages = Stage.objects.filter(kind__in=KINDS).select_related("project", "endpoint").order_by("-pk")
+    if project:
+        stages = stages.filter(project__slug=project)
+    else:
+        stages = stages.filter(project__memberships__user__username=RESEARCHER)
+    if slug:
+        stages = stages.filter(slug=slug)
+    found = list(stages[:2])
+    if not found:
+        known = ", ".join(Project.objects.order_by("-pk").values_list("slug", flat=True)[:10]) or "none"
+        raise CommandError(f"There is no study {name or 'here'} with answers or ratings; projects: {known}.")
+    if project and not slug and len(found) > 1:
+        names = " or ".join(f"{project}/{each.slug}" for each in stages)
+        raise CommandError(f"{project} has several such stages. Name one: {names}.")
+    return found[0]
+
+
+def _show(console: "Console", results: dict[str, Any]) -> None:
+    """Tables for a terminal."""
+    from rich.table import Table  # as above
+
+    say = partial(console.print, markup=False, soft_wrap=True)
+    say(f"{results['title']} ({results['project']}/{results['stage']})", style="bold")
+    if results["kind"] != "judging":
+        say(
+            f"{results['n_answers']:,} answers to {results['n_questions']:,} questions by "
+            f"{results['n_people']:,} people; {results['flagged_answers']:,} have flags for review."
+        )
+        for warning in results["warnings"]:
+            say(warning, style="yellow")
+        return
+    low, high = results["scale"]
+    say(
+        f"{results['n_ratings']:,} ratings of {results['n_answers']:,} answers by {results['n_people']:,} "
+        f"people, on a scale from {low:g} to {high:g}."
+    )
+    table = Table("system", "questions", "mean", "95 % interval")
+    for row in results["systems"]:
+        interval = f"{row['low']:.2f} to {row['high']:.2f}" if row["low"] is not None else row["reason"]
+        table.add_row(row["system"], f"{row['n']:,}", f"{row['mean']:.2f}", interval)
+    if results["systems"]:
+        console.print(table)
+    agreement = results["agreement"]
+    alpha = agreement["alpha"]
+    if alpha["interval"] is None:
+        say(f"Krippendorff's alpha: {agreement['reason']['interval']}.")
+    else:
+        say(f"Krippendorff's alpha: {alpha['interval']:.2f} (interval), {alpha['ordinal']:.2f} (ordinal).")
+        if alpha["low"] is not None:
+            say(f"Its 95 % interval: {alpha['low']:.2f} to {alpha['high']:.2f}.")
+    flagged = [person for person in results["people"] if person["flags"]]
+    for person in flagged[:_MOST_LISTED]:
+        say(f"Look at {person['person']}: {', '.join(person['flags'])} ({person['ratings']:,} ratings).")
+    if not flagged and results["people"]:
+        say("No one was very fast, failed two checks, or gave one score throughout.")
+    for warning in results["warnings"]:
+        say(warning, style="yellow")

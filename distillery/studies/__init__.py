@@ -1,0 +1,1 @@
+"""A study from one file: `distillery judge`, `distillery collect` and `distillery results`."""

@@ -1,0 +1,403 @@
+"""What `judge` and `collect` share: from the file to a study that is served, until Ctrl-C."""
+
+import contextlib
+import errno
+import json
+import logging
+import os
+import re
+import signal
+import socket
+import webbrowser
+from argparse import ArgumentParser
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime, timedelta
+from functools import partial
+from pathlib import Path
+from subprocess import Popen, TimeoutExpired
+from typing import Any
+from urllib.parse import urlsplit
+
+import segno
+from django.conf import settings
+from django.contrib.auth.models import User
+from django.core.management.base import BaseCommand, CommandError
+from django.db import DatabaseError, connections
+from django.utils import timezone
+from django.utils.dateparse import parse_date, parse_datetime
+
+from annotation.services.importing import ImportRefusedError
+from core.accounts.commandline import pairs
+from core.accounts.confirmation import put_off_factor
+from core.accounts.sign_in_links import path_of_link
+from core.errors import ActionError
+from core.files.cells import quote_names
+from core.files.reading import reading_lines
+from core.files.refusals import FileRefusedError
+from crowd.study.explain import StudyError
+from distillery.empty_database import load_schema
+from distillery.management.commands.up import migrate_waiting, one_at_a_time
+from distillery.server_process import run_server, wait_until_healthy
+from distillery.studies.making import MadeStudy, StudyPlan, make_draft, name_of_study, open_study
+from distillery.studies.presets import Preset, fitting_preset, presets_of
+from distillery.studies.progress import StudyProgress, progress_of
+from distillery.studies.tables import Choices, StudyTable
+from marketplace.loopback import is_loopback
+from people.links import address_of
+
+#: The account of the person at the terminal, who signs in by the link that is printed.
+RESEARCHER = "researcher"
+_MOST_REFUSALS, _MOST_PEOPLE = 10, 1000
+#: Requests under way have so long to end after Ctrl-C.
+_STOP_SECONDS, _LOOK_SECONDS = 5, 1.0
+_DURATION = re.compile(r"(\d{1,5})\s*([mhd])")
+_UNITS = {"m": "minutes", "h": "hours", "d": "days"}
+_FULL = frozenset({errno.ENOSPC, errno.EDQUOT})
+
+
+class StudyCommand(BaseCommand):
+    """From one file to an open study. Subclasses say which kind of stage, and what its units are called."""
+
+    kind = ""
+    #: Of one unit, and of what people give: words for counts.
+    unit, given = "", ""
+    #: The option that says how many people each unit gets.
+    people_option = ""
+    requires_system_checks: list[str] = []  # `up` makes them
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        """The file, how it is read, what is asked, and where it is served."""
+        parser.add_argument(
+            "file", type=Path, help="a table (CSV, TSV, XLSX, JSON, JSONL), or a folder of them"
+        )
+        parser.add_argument(
+            self.people_option,
+            dest="people",
+            type=int,
+            default=0,
+            metavar="N",
+            help=f"people who give {self.given} to each {self.unit} (default: 3)",
+        )
+        parser.add_argument(
+            "--preset", choices=sorted(presets_of(self.kind)), help="default: the one that fits"
+        )
+        parser.add_argument("--title", default="", help="what people see as its name (default: the file's)")
+        parser.add_argument("--language", default="en", help="of the texts, such as en or de (default: en)")
+        parser.add_argument(
+            "--consent", type=Path, metavar="FILE", help="the text people agree to, in Markdown"
+        )
+        parser.add_argument(
+            "--close-at",
+            default="",
+            metavar="TIME",
+            help="2026-12-24, 2026-12-24T18:00, or 48h, 14d from now",
+        )
+        parser.add_argument(
+            "--column", action="append", default=[], metavar="ROLE=COLUMN", help="such as question=Q"
+        )
+        parser.add_argument("--encoding", default="", help="of the file; without it, it is guessed and said")
+        parser.add_argument(
+            "--sheet", default="", help="of a workbook; default: the first that has questions"
+        )
+        parser.add_argument(
+            "--header-row", type=int, default=0, metavar="N", help="the row that names the columns"
+        )
+        parser.add_argument(
+            "--public-url", default=settings.PUBLIC_URL, metavar="URL", help="where people reach it"
+        )
+        parser.add_argument("--port", type=int, default=settings.PORT, help=f"default: {settings.PORT}")
+        parser.add_argument(
+            "--data", metavar="DIR", help=f"where everything is kept (default: {settings.DATA_DIR})"
+        )
+        parser.add_argument("--no-open", action="store_true", help="do not open the browser")
+        parser.add_argument(
+            "--json",
+            action="store_true",
+            help="print one line {link, sign_in, project, stage, read_as}, then serve",
+        )
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Read, make, open, serve; Ctrl-C ends it with status 0 and keeps everything."""
+        from rich.console import Console  # as everywhere: no start waits for it
+
+        self._console = Console(stderr=options["json"], highlight=False)
+        # What it does is printed; its own account and roles are no news.
+        logging.getLogger("distillery.security").setLevel(logging.WARNING)
+        signal.signal(signal.SIGTERM, _interrupt)
+        try:
+            with contextlib.suppress(KeyboardInterrupt):
+                self._run(options)
+        except (FileRefusedError, ImportRefusedError, ActionError) as error:
+            raise CommandError(str(error)) from error
+        except StudyError as error:
+            raise CommandError("\n".join(str(problem) for problem in error.problems)) from error
+        except (OSError, DatabaseError) as error:
+            if sentence := why_full(error):
+                raise CommandError(sentence) from error
+            raise
+
+    def read(self, options: dict[str, Any]) -> tuple[StudyTable, list[str]]:
+        """The table, and sentences about passages from elsewhere."""
+        raise NotImplementedError
+
+    def choices(self, options: dict[str, Any], **columns: str) -> Choices:
+        """How the person says that the file is read."""
+        return Choices(
+            columns | pairs("--column", options["column"], "ROLE=COLUMN"),
+            system=options.get("system", ""),
+            systems_from=options.get("systems_from", ()),
+            encoding=options["encoding"],
+            sheet=options["sheet"],
+            header_row=options["header_row"],
+        )
+
+    def _run(self, options: dict[str, Any]) -> None:
+        if not 0 <= options["people"] <= _MOST_PEOPLE:
+            raise CommandError(f"{self.people_option} is from 1 to {_MOST_PEOPLE:,}.")
+        closes_at, consent = _time_in(options["close_at"]), _text_of(options["consent"])
+        table, notes = self.read(options)
+        preset = self._preset(options["preset"], table)
+        plan = StudyPlan(preset, options["title"], options["people"], consent, closes_at, options["language"])
+        site = _site(options["public_url"], options["port"])
+        _refuse_taken_port(options["port"])
+        settings.DATA_DIR.mkdir(parents=True, exist_ok=True)
+        with contextlib.ExitStack() as opened:
+            with one_at_a_time():  # the server loads its modules meanwhile, and waits
+                environment = _environment(site, options["port"])
+                server = opened.enter_context(
+                    run_server(site, options["port"], stop_seconds=_STOP_SECONDS, environment=environment)
+                )
+                load_schema()
+                migrate_waiting()
+                settings.TASK_URL = site  # which was not known when the settings were read
+                owner = _researcher()
+                slug = name_of_study(options["file"], self.kind)
+                made = make_draft(table, plan, slug=slug, owner=owner)
+                open_study(made, plan, owner=owner)
+                assert made.link is not None
+                then = f"/desk/projects/{made.project.slug}/"
+                facts = {
+                    "link": address_of(made.link),
+                    "sign_in": site + path_of_link(owner, then),
+                    "project": made.project.slug,
+                    "stage": made.stage.slug,
+                    "read_as": table.read_as,
+                }
+                connections.close_all()
+            wait_until_healthy(options["port"], server)
+            if options["json"]:
+                self.stdout.write(json.dumps(facts))
+                self.stdout.flush()
+            else:
+                self._say_reading(table, notes, made)
+                self._console.print()
+                for line in self._summary(table, plan, made):
+                    self._console.print(line, markup=False, soft_wrap=True)
+                self._say_links(facts, site)
+                if not options["no_open"]:
+                    with contextlib.suppress(webbrowser.Error):
+                        webbrowser.open(str(facts["sign_in"]))
+            self._show_progress(made, server, quiet=options["json"])
+
+    def _preset(self, name: str | None, table: StudyTable) -> Preset:
+        preset = presets_of(self.kind)[name] if name else fitting_preset(self.kind, table.roles)
+        if missing := sorted(preset.needs - table.roles):
+            raise FileRefusedError(
+                f"{table.name}: no column holds {' and '.join(missing)}. Read as: "
+                f"{'; '.join(reading_lines(table.read_as)[:2])} Name it: --column {missing[0]}=COLUMN."
+            )
+        return preset
+
+    def _say_reading(self, table: StudyTable, notes: Sequence[str], made: MadeStudy) -> None:
+        """How the file was read, and which of its rows were left out."""
+        for line in [*reading_lines(table.read_as), *table.notes, *notes]:
+            self._console.print(line, markup=False)
+        refusals = [*map(str, table.refused), *made.refusals]
+        for line in refusals[:_MOST_REFUSALS]:
+            self._console.print(line, style="yellow", markup=False)
+        if len(refusals) > _MOST_REFUSALS:
+            more = f"… and {len(refusals) - _MOST_REFUSALS:,} more rows that were left out."
+            self._console.print(more, style="yellow")
+
+    def _say_links(self, facts: Mapping[str, Any], site: str) -> None:
+        """The link for people, with a QR code on a terminal, and the researcher's own."""
+        say = partial(self._console.print, markup=False, soft_wrap=True)
+        say("\nGive this link to people:")
+        say(f"  {facts['link']}", style="bold")
+        if self._console.is_terminal:
+            segno.make(str(facts["link"]), error="l").terminal(compact=True)
+        if is_loopback(urlsplit(site).hostname or ""):
+            say(
+                "It works on this machine alone. For others: give the machine an address (a proxy, or "
+                "`ssh -R` to a server), and start again with --public-url https://ADDRESS.",
+                style="yellow",
+            )
+        say("Sign in as the researcher (works once, for an hour; the same command prints another):")
+        say(f"  {facts['sign_in']}")
+        say("\nCtrl-C stops the server and keeps everything; the same command goes on.")
+        say(f"Results: distillery results {facts['project']} --out results")
+
+    def _summary(self, table: StudyTable, plan: StudyPlan, made: MadeStudy) -> Iterator[str]:
+        """What the study is, what it takes, what is new in it, and what nobody has said of it."""
+        people = made.stage.redundancy
+        progress = progress_of(made.stage, made.link) if made.link else None
+        minutes = self.units(table) * plan.preset.minutes
+        yield f"{plan.preset.title} (preset {plan.preset.name})."
+        if self.kind == "judging":
+            asked = f"{len(table.answers):,} answers of {quote_names(table.systems)}"
+            yield f"{asked} to {len(table.questions):,} questions, {people} people each."
+        else:
+            yield f"{len(table.questions):,} questions, {people} answers each."
+        yield (
+            f"At least {people} people; about {minutes:,.0f} minutes for one person who does all, "
+            f"{minutes * people:,.0f} for all together."
+        )
+        if made.copies:
+            yield f"{made.copies:,} answers are the same as a reference; people judge them, too."
+        if not made.is_new:
+            yield (
+                f"This file's study goes on. New in the file: {made.questions:,} questions, "
+                f"{made.answers:,} answers."
+            )
+        if progress is not None and progress.given:
+            yield f"There already: {progress.words}."
+        unknown = [
+            *(
+                []
+                if "references" in table.roles or self.kind != "judging"
+                else ["correct answers (none is shown)"]
+            ),
+            *([] if "passages" in table.roles or self.kind != "judging" else ["passages (none are shown)"]),
+            *([] if plan.consent else ["your consent text (a general one is shown; --consent FILE)"]),
+            *([] if plan.closes_at else ["when it ends (it stays open; --close-at TIME)"]),
+        ]
+        if unknown:
+            yield f"Not known: {'; '.join(unknown)}."
+
+    def units(self, table: StudyTable) -> int:
+        """How many units people work on."""
+        return len(table.answers) if self.kind == "judging" else len(table.questions)
+
+    def _show_progress(self, made: MadeStudy, server: "Popen[bytes]", *, quiet: bool) -> None:
+        """Say what comes in, until Ctrl-C or the end of the server."""
+        from rich.live import Live  # as above
+
+        assert made.link is not None
+        before: StudyProgress | None = None
+        live = (
+            Live(console=self._console, auto_refresh=False)
+            if self._console.is_terminal and not quiet
+            else contextlib.nullcontext()
+        )
+        with live as screen:
+            while server.poll() is None:
+                now = progress_of(made.stage, made.link)
+                connections.close_all()
+                if now != before and not quiet:
+                    line = f"{timezone.localtime():%H:%M:%S}  {self.given}: {now.words}"
+                    if screen is None:
+                        self._console.print(line, markup=False)
+                    else:
+                        screen.update(line, refresh=True)
+                before = now
+                with contextlib.suppress(TimeoutExpired):
+                    server.wait(_LOOK_SECONDS)
+        words = (settings.DATA_DIR / "server.log").read_text(encoding="utf-8", errors="replace")
+        raise CommandError(f"The server ended. Its last words:\n{words[-2000:]}")
+
+
+def _interrupt(_number: int, _frame: Any) -> None:
+    raise KeyboardInterrupt
+
+
+def why_full(error: BaseException) -> str:
+    """A sentence where a disk or a quota is full; nothing for any other error."""
+    full = isinstance(error, OSError) and error.errno in _FULL
+    if not full and "disk is full" not in str(error).lower():
+        return ""
+    return (
+        f"There is no room left on the disk of {settings.DATA_DIR}. Make some, or name a folder elsewhere: "
+        "--data DIR. What was stored is kept, and the same command goes on."
+    )
+
+
+def _refuse_taken_port(port: int) -> None:
+    try:
+        with socket.create_server(("127.0.0.1", port)):
+            pass
+    except (OSError, OverflowError) as error:
+        raise CommandError(
+            f"Port {port} cannot be used ({getattr(error, 'strerror', None) or error}). Where this command "
+            "runs already, in another window, stop it there with Ctrl-C: one server serves all studies of "
+            "its folder. Or choose another port: --port N."
+        ) from error
+
+
+def _site(public_url: str, port: int) -> str:
+    if not public_url:
+        return f"http://127.0.0.1:{port}"
+    parts = urlsplit(public_url)
+    if parts.scheme not in {"http", "https"} or not parts.hostname or parts.path.rstrip("/") or parts.query:
+        raise CommandError(f"--public-url {public_url}: write it as https://HOST or http://HOST:PORT.")
+    return public_url.rstrip("/")
+
+
+def _environment(site: str, port: int) -> dict[str, str]:
+    """Settings of the server that the address asks for, where nothing else was set."""
+    parts = urlsplit(site)
+    host = parts.hostname or ""
+    if is_loopback(host):
+        return {"WEB_WORKERS": os.environ.get("WEB_WORKERS", "1")}
+    hosts = ",".join(dict.fromkeys([*settings.ALLOWED_HOSTS, host]))
+    direct = parts.scheme == "http" and parts.port == port
+    return {
+        "WEB_WORKERS": os.environ.get("WEB_WORKERS", "1"),
+        "PUBLIC_URL": site,
+        "ALLOWED_HOSTS": os.environ.get("ALLOWED_HOSTS", hosts),
+        # Where no proxy is before it, people reach this very port.
+        **({"WEB_BIND": os.environ.get("WEB_BIND", "0.0.0.0")} if direct else {}),  # noqa: S104  # asked for
+    }
+
+
+def _researcher() -> User:
+    """The account that owns the studies of this folder; it has no password, and signs in by links."""
+    user, is_new = User.objects.get_or_create(
+        username=RESEARCHER, defaults={"is_staff": True, "is_superuser": True}
+    )
+    if is_new:
+        user.set_unusable_password()
+        user.save(update_fields=["password"])
+        put_off_factor(user)
+    return user
+
+
+def _time_in(text: str) -> datetime | None:
+    """A time, or so much later than now; None for none. CommandError."""
+    if not text:
+        return None
+    if later := _DURATION.fullmatch(text.strip()):
+        return timezone.now() + timedelta(**{_UNITS[later[2]]: int(later[1])})
+    try:
+        found = parse_datetime(text) or parse_date(text)
+    except ValueError:
+        found = None
+    if found is None:
+        raise CommandError(f"--close-at {text}: write 2026-12-24, 2026-12-24T18:00, 48h or 14d.")
+    if not isinstance(found, datetime):
+        found = datetime.combine(found, datetime.max.time()).replace(microsecond=0)
+    found = found.astimezone() if found.tzinfo is None else found
+    if found <= timezone.now():
+        raise CommandError(f"--close-at {text}: that is over.")
+    return found
+
+
+def _text_of(path: Path | None) -> str:
+    if path is None:
+        return ""
+    try:
+        text = path.read_text(encoding="utf-8-sig").strip()
+    except (OSError, UnicodeDecodeError) as error:
+        raise CommandError(f"--consent {path} cannot be read: {error}.") from error
+    if not text:
+        raise CommandError(f"--consent {path} is empty.")
+    return text

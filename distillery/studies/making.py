@@ -1,0 +1,219 @@
+"""A table becomes a project with an open stage and a study link; again, it becomes what is new in the table.
+
+Every step finds what an earlier run made, so that a run that was stopped between any two goes on.
+"""
+
+import hashlib
+import json
+import re
+import tempfile
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from django.contrib.auth.models import User
+from django.utils.text import slugify
+
+from annotation.importing.selection import RULES
+from annotation.services.importing import Options as QueryOptions
+from annotation.services.importing import import_queries
+from core.projects.models import Project
+from crowd.models import Endpoint, Stage
+from crowd.services import stages
+from crowd.services.publication import Quote, quote
+from crowd.study import planning, reader
+from crowd.study.documents import document_toml
+from distillery.studies.presets import Preset
+from distillery.studies.tables import StudyTable
+from judgments.services.imports import Options as AnswerOptions
+from judgments.services.imports import import_candidates
+from people.consents import FIRST_KEPT, FIRST_RIGHT, save_text
+from people.links import LinkPlan, make_link
+from people.models import StudyLink
+from people.owners import project_owner
+from people.selectors import links_to
+
+#: The endpoint of people who come by links, made where the installation has none.
+LINKS = "links"
+MOST_PEOPLE = 1000
+_LONGEST_NAME = 60
+
+
+@dataclass(frozen=True, slots=True)
+class StudyPlan:
+    """What is asked: `people` per unit (0: as the preset has it), consent text, closing time."""
+
+    preset: Preset
+    title: str = ""
+    people: int = 0
+    consent: str = ""
+    closes_at: datetime | None = None
+    language: str = "en"
+
+
+@dataclass(slots=True)
+class MadeStudy:
+    """The study, and what this run added to it; `refusals` are sentences about rows that were not added."""
+
+    project: Project
+    stage: Stage
+    link: StudyLink | None
+    is_new: bool
+    questions: int = 0
+    answers: int = 0
+    copies: int = 0
+    refusals: list[str] = field(default_factory=list)
+
+
+def name_of_study(path: Path, kind: str) -> str:
+    """The short name of the project of a file: its own name, and what tells it from one elsewhere."""
+    place = hashlib.sha256(f"{kind}\0{path.resolve()}".encode()).hexdigest()[:6]
+    return f"{slugify(path.stem)[:_LONGEST_NAME] or 'study'}-{place}"
+
+
+def make_draft(table: StudyTable, plan: StudyPlan, *, slug: str, owner: User) -> MadeStudy:
+    """Project, stage and rows; nothing is open yet. StudyError, ImportRefusedError, CrowdError."""
+    project = Project.objects.filter(slug=slug).first()
+    is_new = project is None or not project.stages.filter(slug=plan.preset.stage["slug"]).exists()
+    if is_new:
+        _apply(table, plan, slug, owner)
+        project = Project.objects.get(slug=slug)
+    assert project is not None
+    stage = project.stages.select_related("project", "endpoint").get(slug=plan.preset.stage["slug"])
+    if plan.people and plan.people != stage.redundancy:
+        stages.change_stage(stage=stage, changes={"redundancy": plan.people}, actor=owner)
+    if plan.consent:
+        values = {
+            "body": plan.consent,
+            "what_is_kept": FIRST_KEPT,
+            "right_to_withdraw": FIRST_RIGHT,
+            "minimum_age": 18,
+        }
+        save_text(owner=project_owner(project), values=values, actor=owner)
+    made = MadeStudy(project, stage, next(iter(links_to("stage", stage.pk)), None), is_new)
+    _import(table, made, owner)
+    return made
+
+
+def open_study(made: MadeStudy, plan: StudyPlan, *, owner: User) -> Quote:
+    """Open the stage, and make its link; what it costs and how many HITs it is. CrowdError, PeopleError."""
+    stage = made.stage
+    if stage.status == Stage.Status.DRAFT:
+        stages.open_stage(stage=stage, actor=owner)
+        stage.refresh_from_db()
+    if made.link is None:
+        link_plan = LinkPlan(
+            title=made.project.title,
+            target=f"stage:{stage.slug}",
+            quota=MOST_PEOPLE,
+            expires_at=plan.closes_at,
+        )
+        made.link = make_link(owner=project_owner(made.project), plan=link_plan, actor=owner)
+    return quote(stage)
+
+
+def _apply(table: StudyTable, plan: StudyPlan, slug: str, owner: User) -> None:
+    """Make project and stage as a study file does."""
+    endpoint = Endpoint.objects.filter(protocol=Endpoint.Protocol.LINK).order_by("pk").first()
+    terms = dict(plan.preset.stage)
+    config = dict(terms.pop("config", {}))
+    if plan.preset.kind == "judging":
+        config |= {} if "passages" in table.roles else {"passages": False}
+        config |= {} if "references" in table.roles else {"reference": "none", "reference_checks": 0}
+    document: dict[str, Any] = {
+        "project": {
+            "slug": slug,
+            "title": plan.title or _title_of(table.name),
+            "language": plan.language,
+            "budget": "0.00",
+            "members": {owner.get_username(): "owner"},
+        },
+        "stages": [
+            terms
+            | {
+                "endpoint": endpoint.name if endpoint else LINKS,
+                "redundancy": plan.people or terms["redundancy"],
+                "reward": "0.00",
+                "budget": "0.00",
+                "open_for": "365d",
+                "expected_minutes": round(plan.preset.minutes * terms.get("units_per_hit", 1), 1),
+                "config": config,
+            }
+        ],
+    }
+    text = document_toml(document)
+    if endpoint is None:
+        text += f'\n[endpoints.{LINKS}]\npreset = "link"\n'
+    study = reader.parse(f"the study of {table.name}", text.encode())
+    planning.apply(study, planning.plan(study, {}, to_apply=True), {}, actor=owner)
+
+
+def _title_of(name: str) -> str:
+    words = re.sub(r"[_\-]+", " ", Path(name).stem).strip()
+    return (words[:1].upper() + words[1:])[:200] or "Study"
+
+
+def _import(table: StudyTable, made: MadeStudy, owner: User) -> None:
+    """Questions with all their passages, then answers; what is there already changes nothing."""
+    with tempfile.TemporaryDirectory(prefix="distillery-study-") as folder:
+        questions = list(table.questions.values())
+        lines = [question.line for question in questions]
+        report = import_queries(
+            project=made.project,
+            path=_write(Path(folder) / "questions.jsonl", map(_query, questions)),
+            name=table.name,
+            # People chose these questions for this study: no rule of query logs screens them.
+            options=QueryOptions(
+                format="jsonl", without=tuple(RULES), start_at="distillation", shortest=1, longest=20_000
+            ),
+            actor=owner,
+        )
+        made.questions = report["stored"]
+        made.refusals += _refusals(table, report, lines)
+        if not table.answers:
+            return
+        lines = [answer.line for answer in table.answers]
+        rows = (
+            {**_name(each.question), "system": each.system, "answer": each.text} for each in table.answers
+        )
+        report = import_candidates(
+            project=made.project,
+            path=_write(Path(folder) / "answers.jsonl", rows),
+            name=table.name,
+            # A copy of a reference is one of the system's answers, too: without it the mean would be lower.
+            options=AnswerOptions(format="jsonl", keep_exact=True),
+            actor=owner,
+        )
+        made.answers = report["stored"]
+        made.copies = report["rules"]["kept"]["count"]
+        made.refusals += _refusals(table, report, lines)
+
+
+def _query(question: Any) -> dict[str, Any]:
+    passages = [
+        {"id": each.key, "text": each.text, "title": each.title, "url": each.url, "is_selected": True}
+        for each in question.passages
+    ]
+    return {**_name(question), "passages": passages, "references": question.references}
+
+
+def _name(question: Any) -> dict[str, Any]:
+    turns = {"context_turns": question.turns} if question.turns else {}
+    return {"query": question.text, **turns, **({"id": question.id} if question.id else {})}
+
+
+def _write(path: Path, rows: Iterable[Mapping[str, Any]]) -> Path:
+    with path.open("w", encoding="utf-8") as file:
+        for row in rows:
+            file.write(json.dumps(row, ensure_ascii=False) + "\n")
+    return path
+
+
+def _refusals(table: StudyTable, report: Mapping[str, Any], lines: list[int]) -> list[str]:
+    """What an import refused, by the lines of the person's file."""
+    return [
+        f"{table.name}, line {lines[each['line'] - 1]}: {each['reason']} {each.get('remedy', '')}".rstrip()
+        for each in report["refusals"]
+    ]

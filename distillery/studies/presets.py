@@ -1,0 +1,53 @@
+"""What people are asked in a one-file study: each file of `presets/` is a stage in terms of study files."""
+
+import tomllib
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+FOLDER = Path(__file__).with_name("presets")
+
+
+@dataclass(frozen=True, slots=True)
+class Preset:
+    """A stage in the terms of a study file, without what the file and the command line say.
+
+    `needs` are the roles of columns that a file must have for it, `minutes` what one unit takes a person.
+    """
+
+    name: str
+    title: str
+    needs: frozenset[str]
+    minutes: float
+    stage: Mapping[str, Any]
+
+    @property
+    def kind(self) -> str:
+        """The kind of its stage."""
+        return str(self.stage["kind"])
+
+
+@cache
+def all_presets() -> dict[str, Preset]:
+    """All presets by their names."""
+    found = {}
+    for file in sorted(FOLDER.glob("*.toml")):
+        document = tomllib.loads(file.read_text(encoding="utf-8"))
+        about = document["preset"]
+        found[file.stem] = Preset(
+            file.stem, about["title"], frozenset(about["needs"]), float(about["minutes"]), document["stage"]
+        )
+    return found
+
+
+def presets_of(kind: str) -> dict[str, Preset]:
+    """The presets of one kind of stage."""
+    return {name: preset for name, preset in all_presets().items() if preset.kind == kind}
+
+
+def fitting_preset(kind: str, roles: Collection[str]) -> Preset:
+    """The preset of a kind that makes most of what a file has."""
+    fits = [preset for preset in presets_of(kind).values() if preset.needs <= set(roles)]
+    return max(fits or presets_of(kind).values(), key=lambda preset: (len(preset.needs), preset.name))

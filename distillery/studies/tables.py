@@ -1,0 +1,433 @@
+"""The file of a one-file study: questions, passages, answers of systems or of none, as any table has them.
+
+The reader is the one of all imports (`core.files.tables`). What is found here and nowhere else: a sheet or a
+row of names below the first, where the first names no question; a column for each system; the system's name
+where no column has one.
+"""
+
+import hashlib
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import chain, islice
+from pathlib import Path
+from typing import Any
+
+from annotation.importing.records import Passage, id_of, passages_of, texts_of
+from core.files import reading
+from core.files.cells import ColumnError, map_columns, quote_names
+from core.files.reading import SHAPES, Reading, plain_name
+from core.files.refusals import MOST_LISTED, BadFieldError, FileRefusedError, RowCounts, UnmappedError
+from core.files.tables import FORMATS, ColumnRules, ValueTable, read_table, settle_format
+from core.files.text_source import TextSource
+
+#: What a column of a study's file can hold, each with the names that are taken for it, the likeliest first.
+NAMES: dict[str, tuple[str, ...]] = {
+    "question_id": reading.NAMES["question_id"],
+    "question": (*reading.NAMES["question"], "user_input", "utterance", "search_query"),
+    "system": reading.NAMES["system"],
+    "answer": (*reading.NAMES["answer"], "text"),
+    "passages": ("passages", "passage", "contexts", "retrieved_contexts", "documents", "context"),
+    "turns": reading.NAMES["context"],
+}
+#: Roles that several columns may hold together.
+SEVERAL = {"references": re.compile(rf"{SHAPES['references'].pattern}|(reference|ref)_answers?")}
+ROLES = (*NAMES, *SEVERAL)
+#: Columns that no system's answers are looked for in.
+_NO_ANSWERS = {
+    *("language", "lang", "split", "topic", "title", "source", "url", "date", "comment", "note", "notes"),
+    *("count", "conversation", "turn", "passage_id", "passage_title", "passage_url", "selected"),
+    *chain.from_iterable(
+        reading.NAMES[role]
+        for role in (
+            *("score", "type", "opinion", "entities", "response_filter"),
+            *("simulated", "id", "item", "worker"),
+        )
+    ),
+}
+_LETTER = re.compile(r"[^\W\d_]")
+#: Rows that are looked at to tell columns of answers, and rows above a table that may hold its title.
+_LOOKED_AT, _TITLE_ROWS = 200, 5
+_PLACE = "/"
+
+
+@dataclass(frozen=True, slots=True)
+class Choices:
+    """What a person said of the file: a column for a role (empty: none), names of systems, its sheet."""
+
+    columns: Mapping[str, str] = field(default_factory=dict)
+    system: str = ""
+    systems_from: Sequence[str] = ()
+    encoding: str = ""
+    sheet: str = ""
+    header_row: int = 0
+
+
+@dataclass(slots=True)
+class Question:
+    """A question with what its rows bring; `line` is the first of them, `id` empty where there is none."""
+
+    line: int
+    key: str
+    id: str
+    text: str
+    turns: list[str]
+    passages: list[Passage] = field(default_factory=list)
+    references: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a system answered to a question; an empty text is an answer that it did not give."""
+
+    line: int
+    question: Question
+    system: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class RefusedRow:
+    """A row that was left out, and what to do."""
+
+    file: str
+    line: int
+    field: str
+    reason: str
+
+    def __str__(self) -> str:
+        return f"{self.file}, line {self.line}, {self.field}: {self.reason}"
+
+
+@dataclass(slots=True)
+class StudyTable:
+    """All that a file says. `read_as` is what every import says of its reading, `notes` are sentences.
+
+    Questions are by their identity, in the order of the file.
+    """
+
+    name: str
+    digest: str
+    questions: dict[str, Question]
+    answers: list[Answer]
+    systems: list[str]
+    read_as: dict[str, Any]
+    notes: list[str]
+    refused: list[RefusedRow]
+
+    @property
+    def roles(self) -> frozenset[str]:
+        """What there is of the roles that presets ask for."""
+        questions = self.questions.values()
+        there = {
+            "question": bool(questions),
+            "answer": bool(self.answers),
+            "passages": any(each.passages for each in questions),
+            "references": any(each.references for each in questions),
+            "turns": any(each.turns for each in questions),
+        }
+        return frozenset(role for role, is_there in there.items() if is_there)
+
+
+class _Columns(ColumnRules):
+    """Columns by role: as chosen, the rest by their names; without an answer, one for each system."""
+
+    def __init__(self, choices: Choices, texts: Callable[[], Mapping[str, list[str]]] = dict) -> None:
+        self._choices, self._texts, self.given = choices, texts, choices.columns
+        self.chosen = [*(theirs for theirs in choices.columns.values() if theirs), *choices.systems_from]
+        self.systems: tuple[str, ...] = ()
+
+    def map(self, columns: Iterable[str]) -> dict[str, str]:
+        """Columns by role; those of references and of systems are numbered behind the role."""
+        there = [column.strip() for column in columns]
+        found = self._map(there, self.given)
+        if missing := [name for name in self._choices.systems_from if name not in there]:
+            raise ColumnError(f"There is no column {missing[0]!r}; the file has: {quote_names(there)}.")
+        if self._choices.systems_from:
+            self.systems = tuple(self._choices.systems_from)
+        elif "question" in found and not found.keys() & {"answer", "system"} and "answer" not in self.given:
+            self.systems = tuple(self._answer_columns([name for name in there if name not in found.values()]))
+        if self.systems:
+            found = {role: theirs for role, theirs in found.items() if theirs not in self.systems}
+            found.pop("answer", None)
+        return found | {f"answer{_PLACE}{at}": name for at, name in enumerate(self.systems)}
+
+    def map_members(self, members: Sequence[str]) -> dict[str, str]:
+        """The same of a later object, which may lack some."""
+        given = {role: name if name in members else "" for role, name in self.given.items()}
+        found = self._map(members, given)
+        if self.systems:
+            found.pop("answer", None)
+        places = enumerate(self.systems)
+        return found | {f"answer{_PLACE}{at}": name for at, name in places if name in members}
+
+    def check(self, source: TextSource, columns: list[str], mapping: Mapping[str, str]) -> None:
+        """A question is needed; whether an answer is, the study says."""
+        if "question" not in mapping:
+            raise UnmappedError(
+                f"{source.name}: no column holds the question; the columns are {quote_names(columns)}. "
+                "Name it: --column question=COLUMN.",
+                columns,
+            )
+
+    def _map(self, columns: Sequence[str], given: Mapping[str, str]) -> dict[str, str]:
+        for role in given:
+            if role not in ROLES:
+                raise ColumnError(
+                    f"There is no {role!r} to choose a column for; there are: {', '.join(ROLES)}."
+                )
+        one = {role: name for role, name in given.items() if role in NAMES}
+        chosen = {role: name for role, name in given.items() if role in SEVERAL}
+        if missing := [name for name in chosen.values() if name and name not in columns]:
+            raise ColumnError(f"There is no column {missing[0]!r}; the file has: {quote_names(columns)}.")
+        taken = set(chosen.values())
+        several = {
+            role: [chosen[role]]
+            if chosen.get(role)
+            else []
+            if role in chosen
+            else [name for name in columns if shape.fullmatch(plain_name(name)) and name not in one.values()]
+            for role, shape in SEVERAL.items()
+        }
+        taken |= {name for names in several.values() for name in names}
+        found = map_columns([name for name in columns if name not in taken], one, NAMES)
+        if "question" not in found and "answer" not in one and plain_name(found.get("answer", "")) == "text":
+            found["question"] = found.pop("answer")
+        return found | {
+            f"{role}{_PLACE}{at}": name for role, names in several.items() for at, name in enumerate(names)
+        }
+
+    def _answer_columns(self, columns: Sequence[str]) -> list[str]:
+        """Of these, the columns with texts of words, which may be a system's answers each."""
+        texts = self._texts()
+        likely = [name for name in columns if not _is_no_answer(name)]
+        return [name for name in likely if any(_LETTER.search(text) for text in texts.get(name, [""]))]
+
+
+def _is_no_answer(name: str) -> bool:
+    return plain_name(name) in _NO_ANSWERS or bool(SHAPES["ratings"].fullmatch(plain_name(name)))
+
+
+def read_study_table(path: Path, choices: Choices | None = None) -> StudyTable:
+    """Everything a file, or each file of a folder, says. FileRefusedError says what is wrong, and the remedy.
+
+    In a folder without a column for the system each file holds the answers of the system of its name.
+    """
+    choices = choices or Choices()
+    if not path.is_dir():
+        return _Reader(path.name).read([path], choices)
+    files = sorted(each for each in path.iterdir() if each.is_file() and not each.name.startswith("."))
+    if not files:
+        raise FileRefusedError(
+            f"{path} is a folder without files. Name a table, or a folder that holds some."
+        )
+    return _Reader(path.name).read(files, choices)
+
+
+class _Reader:
+    """Reads the rows of one file, or of several into one table."""
+
+    def __init__(self, name: str) -> None:
+        self._name, self._digest = name, hashlib.sha256()
+        self._questions: dict[str, Question] = {}
+        self._answers: dict[tuple[str, str], Answer] = {}
+        self._systems: dict[str, None] = {}
+        self._notes: list[str] = []
+        self._refused: list[RefusedRow] = []
+        #: Rows of the present file by what became of them, as `RowCounts` names it.
+        self._rows: Counter[str] = Counter()
+        self._file = ""
+
+    def read(self, files: Sequence[Path], choices: Choices) -> StudyTable:
+        """All files, in the order of their names."""
+        readings = []
+        for path in files:
+            self._digest.update(path.read_bytes())
+            table, rules = _open(path, choices)
+            self._file = path.name
+            self._rows.clear()
+            self._read_rows(table, rules, choices, choices.system or (path.stem if len(files) > 1 else ""))
+            readings.append(table.reading(RowCounts(self._rows.total(), **self._rows)))
+            self._notes += table.notes()
+        if not self._questions:
+            first = f" {self._refused[0]}" if self._refused else ""
+            raise FileRefusedError(f"{self._name} has no row with a question.{first}")
+        return StudyTable(
+            self._name, self._digest.hexdigest(), self._questions, list(self._answers.values()),
+            list(self._systems), _as_json(readings), self._notes, self._refused,
+        )  # fmt: skip
+
+    def _read_rows(self, table: ValueTable, rules: _Columns, choices: Choices, system: str) -> None:
+        named = "system" in table.mapping or bool(rules.systems)
+        again: dict[str, int] = {}
+        for line, values in table.values(self._refuse):
+            try:
+                question = _question_of(values, line)
+            except BadFieldError as error:
+                self._refuse(line, str(error), field=error.field)
+                continue
+            if rules.systems:
+                given = [(name, values.get(f"answer{_PLACE}{at}")) for at, name in enumerate(rules.systems)]
+            elif "answer" in table.mapping:
+                again[question.key] = again.get(question.key, 0) + 1
+                name = _name_of(values.get("system")) or system or f"system {again[question.key]}"
+                given = [(name, values.get("answer"))]
+            else:
+                given = []
+            self._keep(question, {name: "" if text is None else str(text).strip() for name, text in given})
+        if rules.systems and not choices.systems_from:
+            self._notes.append(
+                f"No column is called answer: {quote_names(rules.systems)} are read as the answers of "
+                "a system each. Another way: --column answer=COLUMN, or --systems-from COLUMN,COLUMN."
+            )
+        if not named and "answer" in table.mapping and not system:
+            self._say_systems(max(again.values(), default=0))
+
+    def _say_systems(self, number: int) -> None:
+        """Nothing names the systems: one of the file's name, or the answers to a question in their order."""
+        if number > 1:
+            self._notes.append(
+                f"No column names the system. Questions have up to {number} answers: the first one of each "
+                "is read as that of “system 1”, and so on. Another way: --column system=COLUMN."
+            )
+            return
+        name = Path(self._file).stem[:100] or "system"
+        self._systems = {name: None}
+        self._answers = {
+            (key, name): Answer(each.line, each.question, name, each.text)
+            for (key, _), each in self._answers.items()
+        }
+        self._notes.append(
+            f"No column names the system: all answers are of one, called {name!r} after the file. "
+            "Another name: --system NAME."
+        )
+
+    def _keep(self, question: Question, texts: Mapping[str, str]) -> None:
+        """Keep a row, which is used, merged, repeated or refused as a whole; `texts` are its answers."""
+        before = {name: self._answers.get((question.key, name)) for name in texts}
+        for name, answer in before.items():
+            if answer is not None and answer.text != texts[name]:
+                why = f"{name} has another answer to this question in line {answer.line}."
+                remedy = "Give a second answer to a system of another name."
+                self._refuse(question.line, f"{why} {remedy}", field="answer")
+                return
+        known = self._questions.setdefault(question.key, question)
+        there = {each.text for each in known.passages}
+        passages = [each for each in question.passages if each.text not in there]
+        references = [each for each in question.references if each not in known.references]
+        known.passages += passages
+        known.references += references
+        fresh = [name for name, answer in before.items() if answer is None]
+        for name in fresh:
+            self._answers[question.key, name] = Answer(question.line, known, name, texts[name])
+            self._systems[name] = None
+        if fresh or known is question:
+            self._rows["used"] += 1
+        else:
+            self._rows["merged" if passages or references else "repeats"] += 1
+
+    def _refuse(self, line: int, reason: str, /, field: str = "row") -> None:
+        self._rows["refused"] += 1
+        if len(self._refused) < MOST_LISTED:
+            self._refused.append(RefusedRow(self._file, line, field, reason))
+
+
+def _question_of(values: Mapping[str, Any], line: int) -> Question:
+    text = values.get("question")
+    if not isinstance(text, str | int | float) or isinstance(text, bool) or not str(text).strip():
+        raise BadFieldError("The row has no question. Fill the cell, or take the row out.", "question")
+    turns = texts_of(values.get("turns"), "turns")
+    id = id_of(values.get("question_id"), "question_id")
+    key = id or "\n".join([*turns, " ".join(str(text).split())])
+    question = Question(line, key, id, str(text).strip(), turns)
+    question.passages = passages_of(values.get("passages"))
+    for role, value in values.items():
+        if role.partition(_PLACE)[0] == "references":
+            question.references += [
+                each for each in texts_of(value, "references") if each not in question.references
+            ]
+    return question
+
+
+def _name_of(value: Any) -> str:
+    return "" if value is None else " ".join(str(value).split())
+
+
+def _open(path: Path, choices: Choices) -> tuple[ValueTable, _Columns]:
+    """The table of a file: of the first sheet, and below the first row of names, that has a question."""
+    source = TextSource(path, encoding=choices.encoding, sheet=choices.sheet)
+    first_error: FileRefusedError | None = None
+    names: list[str] = []
+    sheets = source.workbook.sheets if source.workbook and not choices.sheet else [choices.sheet]
+    for sheet in sheets:
+        if source.workbook and sheet and sheet != source.workbook.sheet:
+            source = TextSource(path, sheet=sheet)
+        for row in [choices.header_row] if choices.header_row else [0, *range(2, _TITLE_ROWS + 1)]:
+            try:
+                return _open_at(source, choices, row)
+            except FileRefusedError as error:
+                if first_error is None:
+                    first_error, names = error, getattr(error, "columns", [])
+    assert first_error is not None
+    if len(names) == 1 and not choices.columns:  # a list of questions, which has no row of names
+        return _open_at(source, Choices({"question": "1"}, choices.system), 0, header=False)
+    raise first_error
+
+
+def _open_at(
+    source: TextSource, choices: Choices, header_row: int, *, header: bool = True
+) -> tuple[ValueTable, _Columns]:
+    known = {name for names in NAMES.values() for name in names}
+    format = settle_format(source, "auto", {"auto": "", **FORMATS}, known=known)
+    if header_row and format in ("json", "jsonl"):
+        raise FileRefusedError(f"{source.name} has objects, and no row names their members.")
+
+    def open_with(rules: _Columns) -> ValueTable:
+        return read_table(source, format=format, header=header, rules=rules, header_row=header_row)
+
+    def texts() -> Mapping[str, list[str]]:
+        """The first cells of each column that is no column of ours."""
+        everything = open_with(_EveryColumn())
+        cells: dict[str, list[str]] = {}
+        for _, values in islice(everything.values(lambda *_, **__: None), _LOOKED_AT):
+            for place, value in values.items():
+                cells.setdefault(everything.mapping[place], []).append(
+                    value if isinstance(value, str) else ""
+                )
+        return cells
+
+    rules = _Columns(choices, texts)
+    return open_with(rules), rules
+
+
+class _EveryColumn(_Columns):
+    """Every column as itself, to look at its cells."""
+
+    def __init__(self) -> None:
+        super().__init__(Choices())
+
+    def map(self, columns: Iterable[str]) -> dict[str, str]:
+        """Each by its place."""
+        return {str(at): name.strip() for at, name in enumerate(columns)}
+
+    def map_members(self, members: Sequence[str]) -> dict[str, str]:
+        """Each by its place."""
+        return self.map(members)
+
+    def check(self, source: TextSource, columns: list[str], mapping: Mapping[str, str]) -> None:
+        """Nothing is needed."""
+
+
+def _as_json(readings: Sequence[Reading]) -> dict[str, Any]:
+    """How the first file was read, with the rows of all and what any of them has."""
+    said = readings[0].as_json()
+    for each in readings[1:]:
+        other = each.as_json()
+        for role, headers in other["columns"].items():
+            mine = said["columns"].setdefault(role, [])
+            mine += [header for header in headers if header not in mine]
+        said["left_out"] += [header for header in other["left_out"] if header not in said["left_out"]]
+        for name, count in other["rows"].items():
+            said["rows"][name] += count
+    return said
