@@ -356,15 +356,16 @@ def _attention(project: Project, parts: tuple[Part, ...], imports: Mapping[str, 
             f"{_queries(disputed)} disputed in curation and {_need(disputed)} your decision.",
             {"status": Status.DISPUTED},
         )
-    opened = set(
-        Stage.objects.filter(project=project, status=Stage.Status.OPEN).values_list("kind", flat=True)
-    )
+    stages = list(Stage.objects.filter(project=project).values_list("kind", "status"))
+    kinds = {kind for kind, _ in stages}
+    if "judging" in kinds and kinds.isdisjoint(part.kind for part in parts):
+        return  # the project only judges answers from elsewhere
     for part, status in (
         (screening, Status.WAITING),
         (curation, Status.ACCEPTED),
         (distillation, Status.CURATED),
     ):
-        if part.waiting and part.kind not in opened:
+        if part.waiting and (part.kind, Stage.Status.OPEN) not in stages:
             verb = "waits" if part.waiting == 1 else "wait"
             yield Attention(
                 f"{_queries(part.waiting, be='')} {verb} for {part.kind}, and no stage of that kind is open.",

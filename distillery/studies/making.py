@@ -23,6 +23,7 @@ from core.projects.models import Project
 from crowd.models import Endpoint, Stage
 from crowd.services import stages
 from crowd.services.publication import Quote, quote
+from crowd.services.tick import tick
 from crowd.study import planning, reader
 from crowd.study.documents import document_toml
 from distillery.studies.presets import Preset
@@ -39,6 +40,7 @@ from people.selectors import links_to
 LINKS = "links"
 MOST_PEOPLE = 1000
 _LONGEST_NAME = 60
+_MOST_ROUNDS = 50
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +104,8 @@ def open_study(made: MadeStudy, plan: StudyPlan, *, owner: User) -> Quote:
     stage = made.stage
     if stage.status == Stage.Status.DRAFT:
         stages.open_stage(stage=stage, actor=owner)
-        stage.refresh_from_db()
+    settle()  # so that the first person finds something to do
+    stage.refresh_from_db()
     if made.link is None:
         link_plan = LinkPlan(
             title=made.project.title,
@@ -112,6 +115,13 @@ def open_study(made: MadeStudy, plan: StudyPlan, *, owner: User) -> Quote:
         )
         made.link = make_link(owner=project_owner(made.project), plan=link_plan, actor=owner)
     return quote(stage)
+
+
+def settle() -> None:
+    """Do what the timer of a running server does, until nothing is left to do."""
+    for _ in range(_MOST_ROUNDS):
+        if tick().idle:
+            return
 
 
 def _apply(table: StudyTable, plan: StudyPlan, slug: str, owner: User) -> None:

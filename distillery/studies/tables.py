@@ -5,7 +5,6 @@ row of names below the first, where the first names no question; a column for ea
 where no column has one.
 """
 
-import hashlib
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -108,7 +107,6 @@ class StudyTable:
     """
 
     name: str
-    digest: str
     questions: dict[str, Question]
     answers: list[Answer]
     systems: list[str]
@@ -229,7 +227,7 @@ class _Reader:
     """Reads the rows of one file, or of several into one table."""
 
     def __init__(self, name: str) -> None:
-        self._name, self._digest = name, hashlib.sha256()
+        self._name = name
         self._questions: dict[str, Question] = {}
         self._answers: dict[tuple[str, str], Answer] = {}
         self._systems: dict[str, None] = {}
@@ -243,7 +241,6 @@ class _Reader:
         """All files, in the order of their names."""
         readings = []
         for path in files:
-            self._digest.update(path.read_bytes())
             table, rules = _open(path, choices)
             self._file = path.name
             self._rows.clear()
@@ -254,7 +251,7 @@ class _Reader:
             first = f" {self._refused[0]}" if self._refused else ""
             raise FileRefusedError(f"{self._name} has no row with a question.{first}")
         return StudyTable(
-            self._name, self._digest.hexdigest(), self._questions, list(self._answers.values()),
+            self._name, self._questions, list(self._answers.values()),
             list(self._systems), _as_json(readings), self._notes, self._refused,
         )  # fmt: skip
 

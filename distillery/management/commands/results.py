@@ -13,9 +13,9 @@ from django.db import DatabaseError
 
 from core.projects.models import Project
 from crowd.models import Stage
-from crowd.simulation.run import make_rounds
 from distillery.schema import inspect_schema
 from distillery.studies.command import RESEARCHER, why_full
+from distillery.studies.making import settle
 from distillery.studies.outcomes import results_of, write_results
 from releases.build import release_now
 from releases.errors import ReleaseError
@@ -65,7 +65,7 @@ class Command(BaseCommand):
         console = Console(stderr=options["json"], highlight=False)
         try:
             stage = _stage(options["project"])
-            make_rounds()  # what people sent after the last round of a server that was stopped
+            settle()  # what people sent after the last round of a server that was stopped
             results = results_of(stage)
             if options["json"]:
                 self.stdout.write(_json(results))
