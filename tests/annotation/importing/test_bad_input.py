@@ -216,6 +216,23 @@ def test_a_member_that_is_there_twice_refuses_its_line(write):
     assert why == [(1, "The member 'query' is there twice. Keep one of the two.")]
 
 
+@pytest.mark.parametrize(
+    "content",
+    [
+        '[{"query": "first one"}, {"query": "who is he", "query": "where is oslo"}]',
+        '{"a": {"query": "first one"},\n "b": {"query": "who is he", "query": "where is oslo"}}',
+    ],
+)
+def test_a_member_that_is_there_twice_refuses_a_document_with_its_place(write, content):
+    at = content.index('{"query": "who') + 1
+    with pytest.raises(FileRefusedError, match="twice") as refusal:
+        refused(write("log.json", content))
+    assert str(refusal.value) == (
+        f"log.json, character {at}: the value that begins here has the member 'query' twice. "
+        "Keep one of the two."
+    )
+
+
 def test_an_id_that_is_too_long_is_refused_also_where_it_is_made(write):
     turns = [{"text": "one"}, {"text": "two"}]
     path = write(
