@@ -44,6 +44,16 @@ def test_the_sign_of_another_currency_is_no_amount_where_one_is_meant():
             entered_cents(text, currency)
 
 
+def test_a_form_refuses_the_sign_of_another_currency_than_its_own():
+    from crowd.desk.forms import AmountForm
+
+    assert AmountForm({"amount": "€2"}).errors == {
+        "amount": ["Sums here are in USD, not in €. Write the amount without a sign."]
+    }
+    assert AmountForm({"amount": "€2"}, currency="EUR").is_valid()
+    assert "not in $" in str(AmountForm({"amount": "$2"}, currency="EUR").errors)
+
+
 def test_an_amount_of_thousands_of_digits_is_refused():
     with pytest.raises(AmountError, match="too long for an amount"):
         entered_cents("9" * 5000)
