@@ -117,7 +117,9 @@ def rating_source(
     places = {}
     for field in COLUMNS:
         called = (given[field],) if field in given else (field, *NAMES.get(field, ()))
-        place = table.find_column(field, called, remedy=f"Say which one: --column {field}=NAME.")
+        taken = [] if field in given else [*given.values(), *aspects]
+        remedy = f"Say which one: --column {field}=NAME."
+        place = table.find_column(field, called, remedy=remedy, taken=taken)
         if place is not None:
             places[field] = place
         elif field in given:

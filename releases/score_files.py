@@ -10,7 +10,7 @@ from typing import Any
 
 from annotation.importing import records
 from annotation.importing.records import Passage, normal, quoted
-from core.files.cells import AmbiguousNumberError, ColumnError, parse_flag, quote_names, with_point
+from core.files.cells import AmbiguousNumberError, ColumnError, parse_flag, quote_names, which_of, with_point
 from core.files.json_objects import check_storable
 from core.files.reading import NAMES, SHAPES, Reading, plain_name
 from core.files.refusals import BadFieldError, FileRefusedError, RowCounts
@@ -507,10 +507,8 @@ class _ScoreColumns(ColumnRules):
         ]
         likely = [name for name in there if "human" in plain_name(name)] or there
         if len(likely) > 1:
-            raise FileRefusedError(
-                f"{source.name}: the human score may be in any of {quote_names(likely)}. Say which column "
-                f"does: --column score={likely[-1]}."
-            )
+            remedy = f"Say which column does: --column score={likely[-1]}."
+            raise FileRefusedError(f"{source.name}: {which_of('human score', likely, remedy)}")
 
 
 def open_table(

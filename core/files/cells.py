@@ -129,6 +129,11 @@ def map_columns(
     return found
 
 
+def which_of(role: str, columns: Iterable[str], remedy: str) -> str:
+    """The question which of several columns holds what one does, for an error."""
+    return f"the {role} may be in any of {quote_names(columns)}. {remedy}"
+
+
 def quote_names(columns: Iterable[str]) -> str:
     """Names of columns for a message, not too long."""
     words = ", ".join(repr(column[:60]) for column in columns)

@@ -21,7 +21,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, BinaryIO, ClassVar
 
-from core.files.cells import quote_names
+from core.files.cells import which_of
 from core.files.json_objects import holds_records, read_json_lines, read_json_records
 from core.files.reading import Reading, plain_name
 from core.files.refusals import FileRefusedError, RowCounts, ignore
@@ -73,17 +73,16 @@ class Sheet:
             names.pop()
         return names
 
-    def find_column(self, role: str, names: Sequence[str], *, remedy: str) -> int | None:
-        """Where the column is that is called like the first name, else like another; an error for several."""
-        there = [plain_name(name) for name in self.columns]
-        for wanted in (names[:1], names[1:]):
-            found = [place for place, name in enumerate(there) if name in map(plain_name, wanted)]
-            if len(found) > 1:
-                columns = quote_names(self.columns[place] for place in found)
-                raise self.error(f"the {role} may be in any of {columns}. {remedy}", line=self.header_row)
-            if found:
-                return found[0]
-        return None
+    def find_column(
+        self, role: str, names: Sequence[str], *, remedy: str, taken: Collection[str] = ()
+    ) -> int | None:
+        """Where the column is that has one of the names and is not `taken`; an error for several."""
+        wanted = {*map(plain_name, names)} - {*map(plain_name, taken)}
+        found = [place for place, name in enumerate(self.columns) if plain_name(name) in wanted]
+        if len(found) > 1:
+            columns = (self.columns[place] for place in found)
+            raise self.error(which_of(role, columns, remedy), line=self.header_row)
+        return found[0] if found else None
 
     def error(self, why: str, *, line: int = 0, column: str = "") -> Exception:
         """An error in this file."""

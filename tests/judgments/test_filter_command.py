@@ -506,9 +506,15 @@ def test_columns_are_found_by_usual_names_and_ambiguous_ones_are_asked_for(ratin
         "Say which one: --column score=NAME."
     )
     assert report_of(path, column=["score=mean"])["read_as"]["left_out"] == ["rating"]
+    path.with_name("report.json").unlink()
+    path = ratings(f"item,worker,score,rating\n{rows}")
+    assert "the score may be in any of 'score', 'rating'. Say which one" in refused(path)
+    assert report_of(path, column=["score=rating"])["read_as"]["left_out"] == ["score"]
+    said = report_of(ratings(f"item,worker,score,quality\n{rows}"), aspects="quality")
+    assert said["read_as"]["columns"]["aspects"] == ["quality"]
     for head, expected in (
         ("item_id,Rater,rating,note", {"item": ["item_id"], "worker": ["Rater"], "score": ["rating"]}),
-        ("item,judge id,score,rating", {"item": ["item"], "worker": ["judge id"], "score": ["score"]}),
+        ("item,judge id,score,note", {"item": ["item"], "worker": ["judge id"], "score": ["score"]}),
     ):
         assert report_of(ratings(f"{head}\n{rows}"))["read_as"]["columns"] == expected
 
@@ -542,9 +548,10 @@ def test_objects_of_json_are_read_from_lines_and_from_a_list(ratings):
 
 
 def test_an_empty_cell_is_said_with_other_columns_that_may_hold_it(ratings):
-    said = refused(ratings("item,worker,score,annotator,rating\nq,a,3,,\nq,,,b,4\n"))
+    chosen = {"column": ["worker=worker", "score=score"]}
+    said = refused(ratings("item,worker,score,annotator,rating\nq,a,3,,\nq,,,b,4\n"), **chosen)
     assert "line 3: the worker is empty. Every rating needs one. If it is in 'annotator': write all" in said
-    said = refused(ratings("item,worker,score,Human Score,rating\nq,a,3,,\nq,b,,4,\n"))
+    said = refused(ratings("item,worker,score,Human Score,rating\nq,a,3,,\nq,b,,4,\n"), **chosen)
     assert "Leave the row out. If it is in 'Human Score' or 'rating': write all into one column." in said
 
 
