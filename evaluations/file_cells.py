@@ -15,7 +15,7 @@ from core.files import sheets
 from core.files.cells import MISSING, list_in, parse_flag, quote_names
 from core.files.reading import plain_name
 from core.files.refusals import FileRefusedError
-from core.files.tables import DELIMITERS
+from core.files.tables import DELIMITERS, refuse_header_row
 from core.files.text_source import Limits, TextSource
 from evaluations.errors import EvaluationError
 
@@ -32,6 +32,11 @@ class AnswerSheet(sheets.Sheet):
     def name(self) -> str:
         """The file, as it was named."""
         return self.source.name
+
+    @property
+    def head(self) -> str:
+        """The file and the line that names its columns."""
+        return f"{self.name}, line {self.header_row or 1}"
 
     @property
     def comma(self) -> bool:
@@ -92,10 +97,16 @@ def _refusals() -> Iterator[None]:
 
 
 def open_sheet(
-    path: Path, *, known: Collection[str], encoding: str = "", sheet: str = "", quotes: bool = True
+    path: Path,
+    *,
+    known: Collection[str],
+    encoding: str = "",
+    sheet: str = "",
+    header_row: int = 0,
+    quotes: bool = True,
 ) -> AnswerSheet:
-    """The file by what it holds; its name decides nothing. `known` are names that its header may have, and
-    `sheet` is the one of a workbook (the first with data).
+    """The file by what it holds; its name decides nothing. `known` are names that its header may have,
+    `sheet` is the one of a workbook (the first with data), `header_row` what names the columns.
 
     EvaluationError says in a sentence why it cannot be read.
     """
@@ -115,7 +126,8 @@ def open_sheet(
         )
         lines = sheets.holds_json_lines(source, names)
         if lines is None:
-            return AnswerSheet(source, known=names, quotes=quotes)
+            return AnswerSheet(source, known=names, quotes=quotes, header_row=header_row)
+        refuse_header_row(source, "JSON", header_row)
         return AnswerObjects(source, lines=lines)
 
 

@@ -79,14 +79,20 @@ class Places:
 
 
 def places_of(
-    columns: Sequence[str], given: Mapping[str, str], external: Sequence[str], *, name: str, scored: bool
+    columns: Sequence[str],
+    given: Mapping[str, str],
+    external: Sequence[str],
+    *,
+    name: str,
+    head: str,
+    scored: bool,
 ) -> Places:
     """Where each field is. `given` maps fields to columns; an empty name turns a field off.
 
     EvaluationError for a field or column that there is not, for two columns of one name where it matters, and
     for two that may hold the human scores, where the table is `scored`.
     """
-    header = _Header(columns, name)
+    header = _Header(columns, name, head)
     chosen = _chosen(header, given)
     taken = {place for places in chosen.values() for place in places}
     others: dict[str, int] = {}
@@ -118,10 +124,10 @@ def places_of(
 class _Header:
     """The names of a file's columns, as people mean them: case, blanks and hyphens make no difference."""
 
-    def __init__(self, columns: Sequence[str], name: str) -> None:
+    def __init__(self, columns: Sequence[str], name: str, head: str) -> None:
         self.columns = [each.strip() for each in columns]
         self.plain = [plain_name(each) for each in self.columns]
-        self.name = name
+        self.name, self.head = name, head
 
     def place(self, column: str, asked: str) -> int:
         """The column of a name that was given; as it is written, else whatever its case."""
@@ -151,7 +157,7 @@ class _Header:
         if ask and len(likely) > 1:
             names = [self.columns[place] for place in likely]
             raise EvaluationError(
-                f"{self.name}, line 1: the columns {' and '.join(map(repr, names))} may hold the human "
+                f"{self.head}: the columns {' and '.join(map(repr, names))} may hold the human "
                 f"scores. Say which one does: --column scores={names[-1]}. One with scores of a metric is "
                 f"named apart: --external {names[0]}."
             )
@@ -174,7 +180,7 @@ class _Header:
         if len(places) > 1:
             column = self.columns[places[0]][:60]
             raise EvaluationError(
-                f"{self.name}, line 1: two columns are named {column!r}. Rename one, for "
+                f"{self.head}: two columns are named {column!r}. Rename one, for "
                 "example to reference2; which one is meant cannot be told."
             )
 
@@ -396,7 +402,7 @@ class FileTable:
         for place, fits in found.items():
             if fits["number"] not in ratings:
                 raise EvaluationError(
-                    f"{self.sheet.name}, line 1: the column {self.sheet.columns[place]!r} is beside no "
+                    f"{self.sheet.head}: the column {self.sheet.columns[place]!r} is beside no "
                     f"column rating{fits['number']}. Name both by the same number."
                 )
             aspects[ratings[fits["number"]]][fits["name"].replace("_", " ")] = place
@@ -576,6 +582,7 @@ def open_table(
     columns: Mapping[str, str] | None = None,
     encoding: str = "",
     sheet: str = "",
+    header_row: int = 0,
     quotes: bool = True,
     external: Sequence[str] = (),
     lower_better: Sequence[str] = (),
@@ -593,9 +600,11 @@ def open_table(
     if strange := [name for name in lower_better if name not in external]:
         raise EvaluationError(f"--lower-better {strange[0]}: name the column with --external as well.")
     known = [*_KNOWN, *given.values(), *external, *(each for names in ONE.values() for each in names)]
-    rows = open_sheet(path, known=known, encoding=encoding, sheet=sheet, quotes=quotes)
+    rows = open_sheet(path, known=known, encoding=encoding, sheet=sheet, header_row=header_row, quotes=quotes)
     head = list(islice(rows.rows(), _LOOK))
-    places = places_of(rows.columns, given, external, name=rows.name, scored=scored is not False)
+    places = places_of(
+        rows.columns, given, external, name=rows.name, head=rows.head, scored=scored is not False
+    )
     check = _Check(rows, places, given, head)
     check.everything(scored=bool(scored))
     if not head:
@@ -705,8 +714,8 @@ class _Check:
             )
         if not self.places.one and not self.places.several:
             return EvaluationError(
-                f"{name}, line 1: none of the columns {there} has a name that is known. If the file has no "
-                "header line, add one: question, answer, reference1, scores. Else say which column holds "
+                f"{self.sheet.head}: none of the columns {there} has a name that is known. If the file has "
+                "no header line, add one: question, answer, reference1, scores. Else say which column holds "
                 f"what: --column answer=NAME --column references=NAME.{self._other_sheets()}"
             )
         scores = [self.sheet.columns[place] for place in self._numbers()]

@@ -93,6 +93,7 @@ def read_ratings(
     continuous: bool = False,
     encoding: str = "",
     sheet: str = "",
+    header_row: int = 0,
     stage: str = "",
     aspects: Sequence[str] = (),
 ) -> RatingsTable:
@@ -106,7 +107,14 @@ def read_ratings(
 
     FileRefusedError, with file, line, field and remedy, for everything that cannot be read as a rating.
     """
-    source = rating_source(path, given=columns or {}, aspects=aspects, encoding=encoding, sheet=sheet)
+    source = rating_source(
+        path,
+        given=columns or {},
+        aspects=aspects,
+        encoding=encoding,
+        sheet=sheet,
+        header_row=header_row,
+    )
     read = _read(source)
     stages = read.pop(STAGE, None)
     named = released_scale(path, stage or _only(stages)) if scale is None and stages is not None else None

@@ -31,6 +31,7 @@ from core.files.tables import (
     csv_reader,
     find_delimiter,
     note_short_rows,
+    refuse_header_row,
     why_malformed,
 )
 from core.files.text_source import TextSource
@@ -41,7 +42,8 @@ Records = Iterator[tuple[int, list[str]]]
 class Sheet:
     """A table whose head has been read. `rows` can be read as often as wanted.
 
-    `known` are names of columns, as `plain_name` writes them, by which the separator is recognised.
+    `known` are names of columns, as `plain_name` writes them, by which the separator is recognised. Nothing
+    above `header_row`, where one is named, is read.
     """
 
     #: Characters of one cell.
@@ -49,12 +51,14 @@ class Sheet:
     #: What else may be done where quotation marks are not as they should be, as a sentence behind a blank.
     quotes_remedy: ClassVar[str] = ""
 
-    def __init__(self, source: TextSource, *, known: Collection[str] = (), quotes: bool = True) -> None:
+    def __init__(
+        self, source: TextSource, *, known: Collection[str] = (), quotes: bool = True, header_row: int = 0
+    ) -> None:
         self.source, self._quotes = source, quotes
         #: Rows without their last, empty cells, which spreadsheets leave out; of the last reading.
         self.short_rows = 0
         self._spread: list[int] = []
-        self.delimiter, self._above = "", 0
+        self.delimiter, self._above = "", max(header_row - 1, 0)
         self.columns: list[str] = []
         if source.workbook is None:
             self._find_form(known)
@@ -63,6 +67,11 @@ class Sheet:
             what = f"its sheet {source.workbook.sheet!r}" if source.workbook else "it"
             raise self.error(
                 f"{what} is empty. Its first line must name the columns, the lines below hold the values."
+            )
+        if header_row not in (0, self.header_row):
+            raise self.error(
+                f"it is empty, so it names no columns. The next that holds something is {self.header_row}.",
+                line=header_row,
             )
         self.columns = self.name_columns(self.header_row, head)
 
@@ -155,7 +164,7 @@ class Sheet:
     def _records(self) -> Records:
         """Rows that hold something, with the numbers of their first lines."""
         if self.source.workbook is not None:
-            yield from self.source.workbook.rows()
+            yield from (row for row in self.source.workbook.rows() if row[0] > self._above)
             return
         lines = self._lines()
         for _ in range(self._above):
@@ -206,7 +215,8 @@ class Sheet:
     def _find_form(self, known: Collection[str]) -> None:
         """What separates cells, and how many lines come before the head: one where it says `sep=;`."""
         number, first = next(
-            ((at, line) for at, line in enumerate(self._lines(), 1) if line.strip()), (0, "")
+            ((at, line) for at, line in enumerate(self._lines(), 1) if at > self._above and line.strip()),
+            (0, ""),
         )
         if said := SEPARATOR_LINE.fullmatch(first.rstrip("\n")):
             self.delimiter, self._above = said[1], number
@@ -301,7 +311,10 @@ def holds_json_lines(source: TextSource, known: Collection[str]) -> bool | None:
     return None if start not in ("{", "[") else start == "{" and not holds_records(source, known)
 
 
-def open_sheet(source: TextSource, *, known: Collection[str] = ()) -> Sheet:
+def open_sheet(source: TextSource, *, known: Collection[str] = (), header_row: int = 0) -> Sheet:
     """The table that a file holds, whatever its name; FileRefusedError where it holds none."""
     lines = holds_json_lines(source, known)
-    return Sheet(source, known=known) if lines is None else ObjectSheet(source, lines=lines)
+    if lines is None:
+        return Sheet(source, known=known, header_row=header_row)
+    refuse_header_row(source, "JSON", header_row)
+    return ObjectSheet(source, lines=lines)

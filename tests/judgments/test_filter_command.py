@@ -519,6 +519,11 @@ def test_columns_are_found_by_usual_names_and_ambiguous_ones_are_asked_for(ratin
         assert report_of(ratings(f"{head}\n{rows}"))["read_as"]["columns"] == expected
 
 
+def test_the_row_that_names_the_columns_can_be_said(ratings):
+    path = ratings("Ratings of June\nitem,worker,score\nq,a,3\nq,b,4\n")
+    assert report_of(path, header_row=2, recipe="none")["read_as"]["header_row"] == 2
+
+
 def test_a_table_with_a_column_per_rater_is_read_as_ratings(ratings):
     assert "line 2: the score 'five' is not a number." in refused(
         ratings("item,Rater A,Rater B\ni1,4,five\n")
