@@ -9,6 +9,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, NoReturn, TypeVar
 
+from core.files.cells import DecimalCommas
 from core.files.reading import NAMES, SHAPES, Reading, plain_name
 from core.files.refusals import RowCounts
 from evaluations.answer_table import AspectRating, Row
@@ -509,13 +510,13 @@ class FileTable:
     def _scores(self, row: Row, read: "_Reader") -> None:
         place = self.places.one.get("scores")
         for each in self.places.several.get("ratings", ()):
-            several = read.value(each, lambda value: ratings_of(value, comma=self.sheet.comma))
+            several = read.value(each, lambda value: ratings_of(value, self.sheet.commas))
             if several is None:
                 number = read.number(each)
                 several = [] if math.isnan(number) else [(self.sheet.columns[each], number)]
             row.ratings.extend(several)
         if place is not None:
-            listed_ones = read.value(place, lambda value: ratings_of(value, comma=self.sheet.comma))
+            listed_ones = read.value(place, lambda value: ratings_of(value, self.sheet.commas))
             if listed_ones is None:
                 row.human = read.number(place)
             else:
@@ -555,7 +556,7 @@ class _Reader:
 
     def number(self, place: int) -> float:
         """The number, nan where there is none."""
-        found = self.value(place, lambda value: number_of(value, comma=self.sheet.comma))
+        found = self.value(place, lambda value: number_of(value, self.sheet.commas))
         return math.nan if found is None else found
 
     def value(self, place: int, read: Callable[[Any], T]) -> T:
@@ -687,13 +688,13 @@ class _Check:
         )
 
     def _only_numbers(self, place: int) -> bool:
-        found = False
+        found, commas = False, DecimalCommas(taken=self.sheet.commas.taken)
         for _line, cells in self.head:
             value = cells[place]
             if isinstance(value, list | dict | bool):
                 return False
             try:
-                found |= number_of(value, comma=self.sheet.comma) is not None
+                found |= number_of(value, commas) is not None
             except ValueRefusedError:
                 return False
         return found

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 import numpy.typing as npt
 
+from core.files.cells import AmbiguousNumberError
 from core.files.refusals import RowCounts
 from judgments.rating_source import (
     ASPECT,
@@ -298,7 +299,14 @@ class _Table:
     def scores(self, is_check: npt.NDArray[np.bool_]) -> Codes:
         """The score of every row in units; below the scale where a check was left unanswered."""
         column = self.columns["score"]
-        values = [exact(text) for text in column.texts]
+        texts, unclear = self._with_points(column.texts)
+        self.refuse(
+            column,
+            [text in unclear for text in column.texts],
+            lambda text: f"the score is ambiguous: {unclear[text].rstrip('.')}",
+            "Correct the cell.",
+        )
+        values = [exact(text) for text in texts]
         if self.continuous:
             self.scale, values = self.fitted(values)
         scale = self.scale
@@ -325,6 +333,16 @@ class _Table:
         )
         none = scale.low - 1
         return np.array([none if step is None else step for step in steps], dtype=np.int64)[column.codes]
+
+    def _with_points(self, texts: list[str]) -> tuple[list[str], dict[str, str]]:
+        """Texts of numbers with decimal points, and why this cannot be said of some."""
+        pointed, unclear = list(texts), dict[str, str]()
+        for place, text in enumerate(texts):
+            try:
+                pointed[place] = self.source.sheet.commas.point(text)
+            except AmbiguousNumberError as error:
+                unclear[text] = str(error)
+        return pointed, unclear
 
     def fitted(self, values: list[Fraction | None]) -> tuple[Scale, list[Fraction | None]]:
         """The scale with steps as fine as its scores, and the scores; where that is finer than a thousandth

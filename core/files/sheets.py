@@ -21,7 +21,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, BinaryIO, ClassVar
 
-from core.files.cells import which_of
+from core.files.cells import DecimalCommas, which_of
 from core.files.json_objects import holds_records, read_json_lines, read_json_records
 from core.files.reading import Reading, plain_name
 from core.files.refusals import FileRefusedError, RowCounts, ignore
@@ -74,6 +74,7 @@ class Sheet:
                 line=header_row,
             )
         self.columns = self.name_columns(self.header_row, head)
+        self.commas = DecimalCommas(taken=self.delimiter != ",")
 
     def name_columns(self, line: int, cells: list[str]) -> list[str]:
         """The names in the head; empty ones at its end, which spreadsheets write, are no columns."""
@@ -127,7 +128,7 @@ class Sheet:
 
     def notes(self) -> list[str]:
         """What the last reading met that may be meant otherwise, in sentences."""
-        notes = note_short_rows(self.short_rows)
+        notes = [*note_short_rows(self.short_rows), *self.commas.notes()]
         if self._spread:
             notes.append(
                 "Cells that go over several lines and hold a separator, each read as one cell: "
@@ -257,6 +258,7 @@ class ObjectSheet(Sheet):
         self.source, self.lines = source, lines
         self.short_rows, self._spread = 0, []
         self.delimiter, self.header_row = "", 0
+        self.commas = DecimalCommas(taken=False)
         self.columns = list(dict.fromkeys(chain.from_iterable(value for _line, value in self.objects())))
         if not self.columns:
             raise self.error("it has no object. Write one JSON object a line, or a list of objects.")

@@ -251,7 +251,7 @@ def test_quotation_marks_may_be_ordinary_signs(file):
         ("4/5", "'4/5' is no number"),
         ("inf", "'inf' is not finite"),
         ("1_000", "'1_000' is no number"),
-        ('"2,5"', "'2,5' may have a decimal comma, or be two numbers"),
+        ('"2,5"', "2,5 may have a decimal comma, or be two numbers"),
         ("80%", "'80%' is no number"),
     ],
 )

@@ -426,7 +426,7 @@ def test_attention_checks_accept_halves(ratings):
         (("1", "5", "0.5"), "2.4", "is not on the scale from 1 to 5 in steps of 0.5"),
         (("1", "5", "0.5"), "5.5", "is not on the scale"),
         (("0", "100", "any"), "100.5", "is not on the scale from 0 to 100"),
-        (("0", "2000", "any"), "1,234", "the score '1,234' is not a number"),
+        (("0", "2000", "any"), "1,234", "the score is ambiguous: 1,234 may be 1.234 or 1234: write it"),
         (("0", "100", "any"), "nan", "the score 'nan' is not a number"),
         (("1", "5", "3"), "2", "--scale: steps of 3 do not lead from 1 to 5"),
     ],
