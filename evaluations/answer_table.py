@@ -393,6 +393,12 @@ class AnswerColumns:
     def __len__(self) -> int:
         return len(self.human)
 
+    @property
+    def scores_differ(self) -> bool:
+        """Whether somebody gave another score than the others did."""
+        low, high = _ends(self.human, self.raters)
+        return low < high
+
     def judged(
         self,
         metrics: Mapping[str, Floats],
@@ -513,13 +519,22 @@ def _types(types: Keys, questions: Codes, size: int, notes: list[str]) -> list[s
     return found
 
 
-def _scale(scores: Floats, raters: Raters | None, notes: list[str]) -> tuple[float, float]:
+def _ends(scores: Floats, raters: Raters | None) -> tuple[float, float]:
     """The lowest and the highest score that somebody gave."""
     low, high = float(np.nanmin(scores)), float(np.nanmax(scores))
     if raters is not None:
         low, high = min(low, float(raters.scores.min())), max(high, float(raters.scores.max()))
+    return low, high
+
+
+def _scale(scores: Floats, raters: Raters | None, notes: list[str]) -> tuple[float, float]:
+    """From the lowest to the highest score; one more than the only one there is, for what needs a scale."""
+    low, high = _ends(scores, raters)
+    if low == high:
+        notes.append(f"All human scores are {low:g}, so their scale is unknown. Say it: --scale LOW-HIGH.")
+        return low, low + 1
     notes.append(
         f"The scale of the human scores was taken from the data: {low:g} to {high:g}. If people could give "
         "lower or higher scores, say so: --scale LOW-HIGH."
     )
-    return low, high if low < high else low + 1
+    return low, high

@@ -10,7 +10,7 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
-from core.accounts.commandline import natural
+from core.accounts.commandline import add_header_row, natural
 from core.errors import on_failure
 from evaluations.choices import NO_MODELS, ModelOptions, Models, kinds_of_all
 from metrics.profiles import profile
@@ -99,7 +99,7 @@ def models_of(options: Mapping[str, Any]) -> Models:
 
 
 def add_table(parser: ArgumentParser) -> None:
-    """--column, --encoding, --sheet, --no-quotes."""
+    """--column, --encoding, --sheet, --header-row, --no-quotes."""
     parser.add_argument(
         "--column",
         action="append",
@@ -111,6 +111,7 @@ def add_table(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--sheet", default="", metavar="NAME", help="of a workbook (default: the first with data)"
     )
+    add_header_row(parser)
     parser.add_argument(
         "--no-quotes", action="store_true", help="treat quotes as ordinary characters, as in TREC's files"
     )

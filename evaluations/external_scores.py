@@ -13,6 +13,7 @@ from typing import Any
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
+from core.files.cells import AmbiguousNumberError, DecimalCommas
 from core.projects.services import record
 from evaluations.errors import EvaluationError
 from evaluations.file_cells import AnswerSheet, open_sheet
@@ -90,7 +91,7 @@ def _read(sheet: AnswerSheet, name: str, candidates: Candidates, column: str) ->
     for line, cells in sheet.rows():
         where = f"{name}, {sheet.unit} {line}"
         candidate = at(cells, where)
-        value = _number(cells[score], f"{where}, {sheet.columns[score]}", comma=sheet.comma)
+        value = _number(cells[score], f"{where}, {sheet.columns[score]}", sheet.commas)
         if value is None:
             continue
         if candidate in values:
@@ -169,15 +170,15 @@ def _text(cell: Any) -> str:
     return str(cell).strip()[:_LONGEST_ID] if cell is not None else ""
 
 
-def _number(cell: Any, where: str, *, comma: bool) -> float | None:
+def _number(cell: Any, where: str, commas: DecimalCommas) -> float | None:
     """The number in a cell; None where it is empty, so that the candidate lacks a score."""
     if cell is None or (isinstance(cell, str) and not cell.strip()):
         return None
-    text = cell.strip() if isinstance(cell, str) else cell
-    if comma and isinstance(text, str) and text.count(",") == 1 and "." not in text:
-        text = text.replace(",", ".")
     try:
+        text = commas.point(cell) if isinstance(cell, str) else cell
         value = math.nan if isinstance(text, bool) else float(text)
+    except AmbiguousNumberError as error:
+        raise EvaluationError(f"{where}: {error}") from error
     except (TypeError, ValueError, OverflowError):
         value = math.nan
     if not math.isfinite(value):

@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import Any
 
 from core.files import sheets
-from core.files.cells import MISSING, list_in, parse_flag, quote_names
+from core.files.cells import MISSING, AmbiguousNumberError, DecimalCommas, list_in, parse_flag, quote_names
 from core.files.reading import plain_name
 from core.files.refusals import FileRefusedError
-from core.files.tables import DELIMITERS
+from core.files.tables import DELIMITERS, refuse_header_row
 from core.files.text_source import Limits, TextSource
 from evaluations.errors import EvaluationError
 
@@ -34,9 +34,9 @@ class AnswerSheet(sheets.Sheet):
         return self.source.name
 
     @property
-    def comma(self) -> bool:
-        """Whether a decimal comma is possible."""
-        return self.delimiter != ","
+    def head(self) -> str:
+        """The file and the line that names its columns."""
+        return f"{self.name}, line {self.header_row or 1}"
 
     @property
     def description(self) -> str:
@@ -67,11 +67,6 @@ class AnswerObjects(AnswerSheet, sheets.ObjectSheet):
     """JSON lines, or the records of one document; cells as JSON has them."""
 
     @property
-    def comma(self) -> bool:
-        """JSON has numbers of its own."""
-        return False
-
-    @property
     def description(self) -> str:
         """The format in words."""
         return f"{'JSONL' if self.lines else 'JSON'}, {self.source.encoding}"
@@ -92,10 +87,16 @@ def _refusals() -> Iterator[None]:
 
 
 def open_sheet(
-    path: Path, *, known: Collection[str], encoding: str = "", sheet: str = "", quotes: bool = True
+    path: Path,
+    *,
+    known: Collection[str],
+    encoding: str = "",
+    sheet: str = "",
+    header_row: int = 0,
+    quotes: bool = True,
 ) -> AnswerSheet:
-    """The file by what it holds; its name decides nothing. `known` are names that its header may have, and
-    `sheet` is the one of a workbook (the first with data).
+    """The file by what it holds; its name decides nothing. `known` are names that its header may have,
+    `sheet` is the one of a workbook (the first with data), `header_row` what names the columns.
 
     EvaluationError says in a sentence why it cannot be read.
     """
@@ -115,11 +116,12 @@ def open_sheet(
         )
         lines = sheets.holds_json_lines(source, names)
         if lines is None:
-            return AnswerSheet(source, known=names, quotes=quotes)
+            return AnswerSheet(source, known=names, quotes=quotes, header_row=header_row)
+        refuse_header_row(source, "JSON", header_row)
         return AnswerObjects(source, lines=lines)
 
 
-_DECIMAL_COMMA = re.compile(r"[+-]?[0-9]+,[0-9]+")
+_POINTS = DecimalCommas(taken=False)
 #: Numbers with commas between them, or something in brackets.
 _SEVERAL = re.compile(r"[^,]*[0-9] *,[0-9., +-]*|[a-z. ]*[\[({].*", re.DOTALL)
 _LISTS = 'Several ratings are written [3, 4, 5], or with their raters [{"worker": "w1", "score": 3}]'
@@ -187,20 +189,17 @@ def _flat(value: Any, depth: int) -> Iterator[tuple[str, str]]:
         yield text_of(value), ""
 
 
-def number_of(value: Any, *, comma: bool = False) -> float | None:
-    """The finite number that a cell is, None where it is empty; `comma` reads 2,5 as two and a half."""
+def number_of(value: Any, commas: DecimalCommas = _POINTS) -> float | None:
+    """The finite number that a cell is, None where it is empty."""
     if isinstance(value, str):
         bare = value.strip()
         if bare.casefold() in MISSING:
             return None
-        if _DECIMAL_COMMA.fullmatch(bare):
-            if not comma:
-                raise ValueRefusedError(
-                    f"{shown(bare)} may have a decimal comma, or be two numbers. Write 2.5, or [2, 5]"
-                )
-            bare = bare.replace(",", ".")
         try:
+            bare = commas.point(bare)
             number = float(bare) if "_" not in bare else math.nan
+        except AmbiguousNumberError as error:
+            raise ValueRefusedError(f"{error} {_LISTS}") from error
         except ValueError:
             number = math.nan
         if math.isnan(number):
@@ -221,7 +220,7 @@ def number_of(value: Any, *, comma: bool = False) -> float | None:
     return number
 
 
-def ratings_of(value: Any, *, comma: bool = False) -> list[tuple[str, float]] | None:
+def ratings_of(value: Any, commas: DecimalCommas = _POINTS) -> list[tuple[str, float]] | None:
     """Single ratings with their raters, where a cell holds several; None where it is one number or empty.
 
     A list, a text that is a list, or numbers with white space, a bar or a semicolon between them.
@@ -232,7 +231,7 @@ def ratings_of(value: Any, *, comma: bool = False) -> list[tuple[str, float]] | 
         listed = list_in(value)
         if listed is None:
             parts = _BETWEEN.split(value.strip())
-            if len(parts) < 2 or not all(_is_number(part, comma=comma) for part in parts):
+            if len(parts) < 2 or not all(_is_number(part, commas) for part in parts):
                 return None
             listed = parts
     elif isinstance(value, list | tuple):
@@ -256,15 +255,15 @@ def ratings_of(value: Any, *, comma: bool = False) -> list[tuple[str, float]] | 
             rater = next(filter(None, (text_of(each.get(name)) for name in _RATER)), rater)
             if any(rater == earlier for earlier, _ in found):
                 raise ValueRefusedError(f"{shown(rater)} rates the answer twice. Keep one of the ratings")
-        number = number_of(score, comma=comma)
+        number = number_of(score, commas)
         if number is not None:
             found.append((rater, number))
     return found
 
 
-def _is_number(text: str, *, comma: bool) -> bool:
+def _is_number(text: str, commas: DecimalCommas) -> bool:
     try:
-        number_of(text, comma=comma)
+        number_of(text, commas)
     except ValueRefusedError:
         return False
     return True

@@ -9,6 +9,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, NoReturn, TypeVar
 
+from core.files.cells import DecimalCommas
 from core.files.reading import NAMES, SHAPES, Reading, plain_name
 from core.files.refusals import RowCounts
 from evaluations.answer_table import AspectRating, Row
@@ -79,14 +80,20 @@ class Places:
 
 
 def places_of(
-    columns: Sequence[str], given: Mapping[str, str], external: Sequence[str], *, name: str, scored: bool
+    columns: Sequence[str],
+    given: Mapping[str, str],
+    external: Sequence[str],
+    *,
+    name: str,
+    head: str,
+    scored: bool,
 ) -> Places:
     """Where each field is. `given` maps fields to columns; an empty name turns a field off.
 
     EvaluationError for a field or column that there is not, for two columns of one name where it matters, and
     for two that may hold the human scores, where the table is `scored`.
     """
-    header = _Header(columns, name)
+    header = _Header(columns, name, head)
     chosen = _chosen(header, given)
     taken = {place for places in chosen.values() for place in places}
     others: dict[str, int] = {}
@@ -118,10 +125,10 @@ def places_of(
 class _Header:
     """The names of a file's columns, as people mean them: case, blanks and hyphens make no difference."""
 
-    def __init__(self, columns: Sequence[str], name: str) -> None:
+    def __init__(self, columns: Sequence[str], name: str, head: str) -> None:
         self.columns = [each.strip() for each in columns]
         self.plain = [plain_name(each) for each in self.columns]
-        self.name = name
+        self.name, self.head = name, head
 
     def place(self, column: str, asked: str) -> int:
         """The column of a name that was given; as it is written, else whatever its case."""
@@ -151,7 +158,7 @@ class _Header:
         if ask and len(likely) > 1:
             names = [self.columns[place] for place in likely]
             raise EvaluationError(
-                f"{self.name}, line 1: the columns {' and '.join(map(repr, names))} may hold the human "
+                f"{self.head}: the columns {' and '.join(map(repr, names))} may hold the human "
                 f"scores. Say which one does: --column scores={names[-1]}. One with scores of a metric is "
                 f"named apart: --external {names[0]}."
             )
@@ -174,7 +181,7 @@ class _Header:
         if len(places) > 1:
             column = self.columns[places[0]][:60]
             raise EvaluationError(
-                f"{self.name}, line 1: two columns are named {column!r}. Rename one, for "
+                f"{self.head}: two columns are named {column!r}. Rename one, for "
                 "example to reference2; which one is meant cannot be told."
             )
 
@@ -396,7 +403,7 @@ class FileTable:
         for place, fits in found.items():
             if fits["number"] not in ratings:
                 raise EvaluationError(
-                    f"{self.sheet.name}, line 1: the column {self.sheet.columns[place]!r} is beside no "
+                    f"{self.sheet.head}: the column {self.sheet.columns[place]!r} is beside no "
                     f"column rating{fits['number']}. Name both by the same number."
                 )
             aspects[ratings[fits["number"]]][fits["name"].replace("_", " ")] = place
@@ -503,13 +510,13 @@ class FileTable:
     def _scores(self, row: Row, read: "_Reader") -> None:
         place = self.places.one.get("scores")
         for each in self.places.several.get("ratings", ()):
-            several = read.value(each, lambda value: ratings_of(value, comma=self.sheet.comma))
+            several = read.value(each, lambda value: ratings_of(value, self.sheet.commas))
             if several is None:
                 number = read.number(each)
                 several = [] if math.isnan(number) else [(self.sheet.columns[each], number)]
             row.ratings.extend(several)
         if place is not None:
-            listed_ones = read.value(place, lambda value: ratings_of(value, comma=self.sheet.comma))
+            listed_ones = read.value(place, lambda value: ratings_of(value, self.sheet.commas))
             if listed_ones is None:
                 row.human = read.number(place)
             else:
@@ -549,7 +556,7 @@ class _Reader:
 
     def number(self, place: int) -> float:
         """The number, nan where there is none."""
-        found = self.value(place, lambda value: number_of(value, comma=self.sheet.comma))
+        found = self.value(place, lambda value: number_of(value, self.sheet.commas))
         return math.nan if found is None else found
 
     def value(self, place: int, read: Callable[[Any], T]) -> T:
@@ -576,6 +583,7 @@ def open_table(
     columns: Mapping[str, str] | None = None,
     encoding: str = "",
     sheet: str = "",
+    header_row: int = 0,
     quotes: bool = True,
     external: Sequence[str] = (),
     lower_better: Sequence[str] = (),
@@ -593,9 +601,11 @@ def open_table(
     if strange := [name for name in lower_better if name not in external]:
         raise EvaluationError(f"--lower-better {strange[0]}: name the column with --external as well.")
     known = [*_KNOWN, *given.values(), *external, *(each for names in ONE.values() for each in names)]
-    rows = open_sheet(path, known=known, encoding=encoding, sheet=sheet, quotes=quotes)
+    rows = open_sheet(path, known=known, encoding=encoding, sheet=sheet, header_row=header_row, quotes=quotes)
     head = list(islice(rows.rows(), _LOOK))
-    places = places_of(rows.columns, given, external, name=rows.name, scored=scored is not False)
+    places = places_of(
+        rows.columns, given, external, name=rows.name, head=rows.head, scored=scored is not False
+    )
     check = _Check(rows, places, given, head)
     check.everything(scored=bool(scored))
     if not head:
@@ -678,13 +688,13 @@ class _Check:
         )
 
     def _only_numbers(self, place: int) -> bool:
-        found = False
+        found, commas = False, DecimalCommas(taken=self.sheet.commas.taken)
         for _line, cells in self.head:
             value = cells[place]
             if isinstance(value, list | dict | bool):
                 return False
             try:
-                found |= number_of(value, comma=self.sheet.comma) is not None
+                found |= number_of(value, commas) is not None
             except ValueRefusedError:
                 return False
         return found
@@ -705,8 +715,8 @@ class _Check:
             )
         if not self.places.one and not self.places.several:
             return EvaluationError(
-                f"{name}, line 1: none of the columns {there} has a name that is known. If the file has no "
-                "header line, add one: question, answer, reference1, scores. Else say which column holds "
+                f"{self.sheet.head}: none of the columns {there} has a name that is known. If the file has "
+                "no header line, add one: question, answer, reference1, scores. Else say which column holds "
                 f"what: --column answer=NAME --column references=NAME.{self._other_sheets()}"
             )
         scores = [self.sheet.columns[place] for place in self._numbers()]

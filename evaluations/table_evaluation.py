@@ -287,6 +287,8 @@ def run_evaluation(
     about = _about(table, chosen, gathered, found, options, external=titles or {})
     with nullcontext(spread) if spread else processes(number) as share:
         result = evaluate(judged, plan, about, spread=share, progress=progress)
+    if table.scale is None and not gathered.scores_differ:
+        result["scale"] = None
     if table.reading is not None:
         result["read_as"] = table.reading.as_json()
     if options.reference_samples:

@@ -27,6 +27,7 @@ def opened(
     columns: Mapping[str, str] | None = None,
     encoding: str = "",
     sheet: str = "",
+    header_row: int = 0,
     quotes: bool = True,
     external: Sequence[str] = (),
     lower_better: Sequence[str] = (),
@@ -52,6 +53,7 @@ def opened(
             columns=columns,
             encoding=encoding,
             sheet=sheet,
+            header_row=header_row,
             quotes=quotes,
             external=external,
             lower_better=lower_better,
@@ -66,6 +68,8 @@ def opened(
         )
     if sheet:
         raise EvaluationError(f"--sheet {sheet}: a release has no workbook. Leave the option out.")
+    if header_row:
+        raise EvaluationError(f"--header-row {header_row}: a release is no table. Leave the option out.")
     if external:
         raise EvaluationError("--external names columns of a file; a release has no scores of other tools.")
 

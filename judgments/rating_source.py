@@ -102,22 +102,27 @@ def rating_source(
     aspects: Sequence[str] = (),
     encoding: str = "",
     sheet: str = "",
+    header_row: int = 0,
 ) -> RatingSource:
     """The file with its columns found: as `given` by our fields, by our names, else by usual ones.
 
-    `aspects` are further columns. `sheet` names one of a workbook, which otherwise gives its first with data.
+    `aspects` are further columns. `sheet` names one of a workbook, which otherwise gives its first with data,
+    and `header_row` the one that names the columns.
     """
     for field in given:
         if field not in COLUMNS:
             raise FileRefusedError(f"There is no field {field!r} to map; there are {', '.join(COLUMNS)}.")
     known = {*COLUMNS, *(name for field in COLUMNS for name in NAMES.get(field, ())), STAGE, ASPECTS}
     known |= {plain_name(name) for name in (*given.values(), *aspects)}
-    table = open_sheet(TextSource(path, name=str(path), encoding=encoding, sheet=sheet), known=known)
+    file = TextSource(path, name=str(path), encoding=encoding, sheet=sheet)
+    table = open_sheet(file, known=known, header_row=header_row)
     names = [plain_name(name) for name in table.columns]
     places = {}
     for field in COLUMNS:
         called = (given[field],) if field in given else (field, *NAMES.get(field, ()))
-        place = table.find_column(field, called, remedy=f"Say which one: --column {field}=NAME.")
+        taken = [] if field in given else [*given.values(), *aspects]
+        remedy = f"Say which one: --column {field}=NAME."
+        place = table.find_column(field, called, remedy=remedy, taken=taken)
         if place is not None:
             places[field] = place
         elif field in given:

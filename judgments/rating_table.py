@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 import numpy.typing as npt
 
+from core.files.cells import AmbiguousNumberError
 from core.files.refusals import RowCounts
 from judgments.rating_source import (
     ASPECT,
@@ -93,6 +94,7 @@ def read_ratings(
     continuous: bool = False,
     encoding: str = "",
     sheet: str = "",
+    header_row: int = 0,
     stage: str = "",
     aspects: Sequence[str] = (),
 ) -> RatingsTable:
@@ -106,7 +108,14 @@ def read_ratings(
 
     FileRefusedError, with file, line, field and remedy, for everything that cannot be read as a rating.
     """
-    source = rating_source(path, given=columns or {}, aspects=aspects, encoding=encoding, sheet=sheet)
+    source = rating_source(
+        path,
+        given=columns or {},
+        aspects=aspects,
+        encoding=encoding,
+        sheet=sheet,
+        header_row=header_row,
+    )
     read = _read(source)
     stages = read.pop(STAGE, None)
     named = released_scale(path, stage or _only(stages)) if scale is None and stages is not None else None
@@ -290,7 +299,14 @@ class _Table:
     def scores(self, is_check: npt.NDArray[np.bool_]) -> Codes:
         """The score of every row in units; below the scale where a check was left unanswered."""
         column = self.columns["score"]
-        values = [exact(text) for text in column.texts]
+        texts, unclear = self._with_points(column.texts)
+        self.refuse(
+            column,
+            [text in unclear for text in column.texts],
+            lambda text: f"the score is ambiguous: {unclear[text].rstrip('.')}",
+            "Correct the cell.",
+        )
+        values = [exact(text) for text in texts]
         if self.continuous:
             self.scale, values = self.fitted(values)
         scale = self.scale
@@ -317,6 +333,16 @@ class _Table:
         )
         none = scale.low - 1
         return np.array([none if step is None else step for step in steps], dtype=np.int64)[column.codes]
+
+    def _with_points(self, texts: list[str]) -> tuple[list[str], dict[str, str]]:
+        """Texts of numbers with decimal points, and why this cannot be said of some."""
+        pointed, unclear = list(texts), dict[str, str]()
+        for place, text in enumerate(texts):
+            try:
+                pointed[place] = self.source.sheet.commas.point(text)
+            except AmbiguousNumberError as error:
+                unclear[text] = str(error)
+        return pointed, unclear
 
     def fitted(self, values: list[Fraction | None]) -> tuple[Scale, list[Fraction | None]]:
         """The scale with steps as fine as its scores, and the scores; where that is finer than a thousandth

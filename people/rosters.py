@@ -73,6 +73,8 @@ def _read_roster(sheet: Sheet) -> Roster:
     rows = RowCounts(times.total(), used=len(people), repeats=repeats, refused=len(renamed))
     columns = {"name": [sheet.columns[name_at]], "email": [sheet.columns[email_at]]}
     sentences = [*reading_lines(sheet.reading(columns, rows).as_json()), *sheet.notes()]
+    if nameless := sum(not name for name, _email in people.values()):
+        sentences.append(f"Addresses without a name, whose letters begin with “Hello,”: {nameless:,}.")
     if several := sum(count > 1 for count in times.values()):
         who = "1 person is" if several == 1 else f"{several:,} people are"
         sentences.append(f"{who} on it more than once, and added once.")
@@ -177,7 +179,7 @@ def _letter(link: StudyLink, row: RosterRow, *, reminder: bool) -> EmailMessage:
     title = one_line(link.title)
     host = urlsplit(settings.TASK_URL).hostname or "this site"
     lines = [
-        f"Hello {one_line(row.name)},",
+        f"{f'Hello {one_line(row.name)}'.strip()},",
         "",
         f"{'You have not begun yet' if reminder else 'You are invited to take part'}: {title}",
         "",

@@ -10,7 +10,14 @@ from typing import Any
 
 from annotation.importing import records
 from annotation.importing.records import Passage, normal, quoted
-from core.files.cells import AmbiguousNumberError, ColumnError, parse_flag, quote_names, with_point
+from core.files.cells import (
+    AmbiguousNumberError,
+    ColumnError,
+    DecimalCommas,
+    parse_flag,
+    quote_names,
+    which_of,
+)
 from core.files.json_objects import check_storable
 from core.files.reading import NAMES, SHAPES, Reading, plain_name
 from core.files.refusals import BadFieldError, FileRefusedError, RowCounts
@@ -22,6 +29,8 @@ from judgments.models import System
 
 _SCALE = re.compile(r"\s*(-?\d+(?:\.\d+)?)\s*(?:-|:|\.\.|\N{EN DASH}|to)\s*(-?\d+(?:\.\d+)?)\s*")
 _DECIMAL_COMMA = re.compile(r"-?\d+,\d+")
+_BETWEEN_NUMBERS = re.compile(r"[\s;]+|,\s+")
+_LISTS = "Write several ratings as [3, 4, 5] in every row."
 #: Three numbers or more with nothing but commas between them.
 _COMMAS = re.compile(r"[\d.]+(,[\d.]+){2,}")
 #: How far a mean may be from the ratings that it was rounded from.
@@ -74,13 +83,15 @@ class ScoredRow:
     simulated: bool = False
 
 
-def row_of(values: Mapping[str, Any], *, line: int, scale: Scale) -> ScoredRow:
+def row_of(
+    values: Mapping[str, Any], *, line: int, scale: Scale, commas: DecimalCommas | None = None
+) -> ScoredRow:
     """A row from values by our names, or RowRefusedError."""
     try:
         check_storable(dict(values))
     except BadFieldError as error:
         raise RowRefusedError("line", str(error), "Take these characters out.") from error
-    mean, ratings = _scores(values, scale)
+    mean, ratings = _scores(values, scale, commas or DecimalCommas())
     return ScoredRow(
         line=line,
         query_id=_taken("query_id", records.id_of, values.get("query_id"), "query id"),
@@ -185,11 +196,13 @@ def _texts(name: str, values: Mapping[str, Any]) -> list[str]:
     return list(dict.fromkeys(found))
 
 
-def _scores(values: Mapping[str, Any], scale: Scale) -> tuple[float, list[float]]:
+def _scores(values: Mapping[str, Any], scale: Scale, commas: DecimalCommas) -> tuple[float, list[float]]:
     """The mean as the file says it, or that of the ratings; and the single ratings, if the file has them."""
-    ratings = [rating for value in several(values, "ratings") for rating in _numbers("ratings", value, scale)]
+    ratings = [
+        rating for value in several(values, "ratings") for rating in _numbers("ratings", value, scale, commas)
+    ]
     score = _parted("score", values.get("score"))
-    said = _numbers("score", score, scale)
+    said = _numbers("score", score, scale, commas)
     if isinstance(score, list) and said:
         if ratings:
             raise RowRefusedError(
@@ -213,11 +226,11 @@ def _scores(values: Mapping[str, Any], scale: Scale) -> tuple[float, list[float]
     )
 
 
-def _numbers(name: str, value: Any, scale: Scale) -> list[float]:
+def _numbers(name: str, value: Any, scale: Scale, commas: DecimalCommas) -> list[float]:
     """The scores of a cell: a number, a list of them, or a list as JSON or with spaces or semicolons."""
     value = _parted(name, value)
     found = value if isinstance(value, list) else [value]
-    return [_number(name, each, scale) for each in found if each is not None and each != ""]
+    return [_number(name, each, scale, commas) for each in found if each is not None and each != ""]
 
 
 def _parted(name: str, value: Any) -> Any:
@@ -236,18 +249,18 @@ def _parted(name: str, value: Any) -> Any:
         raise RowRefusedError(
             name,
             f"{quoted(text)} is no number.",
-            "Write several ratings as [3, 4, 5] in every row: 3,4 without brackets is 3.4.",
+            _LISTS,
         )
-    parts = text.replace(";", " ").replace(",", " ").split()
+    parts = [part for part in _BETWEEN_NUMBERS.split(text) if part]
     return parts if len(parts) > 1 else text
 
 
-def _number(name: str, value: Any, scale: Scale) -> float:
+def _number(name: str, value: Any, scale: Scale, commas: DecimalCommas) -> float:
     try:
-        value = with_point(value) if isinstance(value, str) else value
+        value = commas.point(value) if isinstance(value, str) else value
         number = math.nan if isinstance(value, bool | list | dict) else float(value)
     except AmbiguousNumberError as error:
-        raise RowRefusedError(name, f"The score is ambiguous: {error}", "") from error
+        raise RowRefusedError(name, f"The score is ambiguous: {error}", _LISTS) from error
     except (TypeError, ValueError):
         number = math.nan
     if isinstance(value, dict):
@@ -429,6 +442,7 @@ class ScoreTable:
     reading: Callable[[RowCounts], Reading]
     #: Sentences about what the last reading met that may be meant otherwise.
     notes: Callable[[], list[str]]
+    commas: DecimalCommas
     #: Lines of the last reading whose score is not the mean of the ratings beside it.
     unlike: list[int] = field(default_factory=list)
 
@@ -441,7 +455,7 @@ class ScoreTable:
         self.unlike = []
         for line, value in self.values(unread):
             try:
-                row = row_of(value, line=line, scale=scale)
+                row = row_of(value, line=line, scale=scale, commas=self.commas)
             except RowRefusedError as error:
                 refuse(line, error.field, error.reason, error.remedy)
             else:
@@ -451,13 +465,14 @@ class ScoreTable:
 
     def hints(self) -> list[str]:
         """What the last reading met that may be meant otherwise, in sentences."""
+        notes = [*self.notes(), *self.commas.notes()]
         if not self.unlike:
-            return self.notes()
+            return notes
         return [
             f"Rows whose {self.named('score')} is not the mean of the single ratings beside it: "
             f"{len(self.unlike):,}, the first in {self.unit} {self.unlike[0]}. The score was taken. If it is "
             "a metric's, or one of the ratings, import the file under another name with --column score=.",
-            *self.notes(),
+            *notes,
         ]
 
     def named(self, field: str) -> str:
@@ -507,10 +522,8 @@ class _ScoreColumns(ColumnRules):
         ]
         likely = [name for name in there if "human" in plain_name(name)] or there
         if len(likely) > 1:
-            raise FileRefusedError(
-                f"{source.name}: the human score may be in any of {quote_names(likely)}. Say which column "
-                f"does: --column score={likely[-1]}."
-            )
+            remedy = f"Say which column does: --column score={likely[-1]}."
+            raise FileRefusedError(f"{source.name}: {which_of('human score', likely, remedy)}")
 
 
 def open_table(
@@ -539,4 +552,5 @@ def open_table(
         table.values,
         table.reading,
         table.notes,
+        table.commas,
     )

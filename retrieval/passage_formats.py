@@ -15,6 +15,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import IO, Any, ClassVar, NamedTuple
 
+from core.files.json_objects import unique_members, why_no_json
 from core.files.numbered_lines import LONGEST_LINE, LineNumber, blocks, numbered, too_long
 from core.files.refusals import Fault
 from core.files.tables import DELIMITERS, csv_reader
@@ -391,10 +392,10 @@ def read_json_records(file: PassageSource, raw: IO[bytes]) -> Iterator[tuple[int
         if not line or line.isspace():
             continue
         try:
-            record = json.loads(line)
+            record = json.loads(line, object_pairs_hook=unique_members)
         except (ValueError, RecursionError) as error:
-            what = error.msg.lower() if isinstance(error, json.JSONDecodeError) else "it cannot be read"
-            file.fault(number, "", f"this is no JSON: {what}", "Each line is one JSON object.")
+            what = f"this is no JSON: {why_no_json(error)}"
+            file.fault(number, "", what, "Each line is one JSON object.")
         else:
             if isinstance(record, dict):
                 if not file.columns:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from django import forms
+from django.conf import settings
 from django.contrib import messages
 from django.db.models import Model
 from django.http import HttpRequest, HttpResponse
@@ -74,7 +75,8 @@ def run_action(
 class MoneyField(forms.CharField):
     """An amount such as 12.50, kept as whole cents: from `least` to `most` of them.
 
-    `refusal` says what is wrong with any other amount, with {most} as an amount.
+    `refusal` says what is wrong with any other amount, with {most} as an amount. Signs of other currencies
+    than `currency`, the installation's unless named, are refused.
     """
 
     widget = forms.TextInput(attrs={"inputmode": "decimal", "size": 10, "autocomplete": "off"})
@@ -85,9 +87,11 @@ class MoneyField(forms.CharField):
         least: int = 0,
         most: int = _MOST_CENTS,
         refusal: str = "This is more than {most}.",
+        currency: str = "",
         **options: Any,
     ) -> None:
         super().__init__(**options)
+        self.currency = currency
         self.least, self.most, self.refusal = least, most, refusal
 
     def prepare_value(self, value: Any) -> Any:
@@ -100,7 +104,7 @@ class MoneyField(forms.CharField):
         if not text:
             return None
         try:
-            amount = entered_cents(text)
+            amount = entered_cents(text, self.currency or settings.MARKETPLACE_CURRENCY)
         except AmountError as error:
             raise forms.ValidationError(str(error)) from error
         if not self.least <= amount <= self.most:

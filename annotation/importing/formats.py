@@ -26,9 +26,9 @@ from annotation.importing.records import (
     texts_of,
     turn_of,
 )
-from core.files.cells import ColumnError, map_columns, quote_names
+from core.files.cells import ColumnError, map_columns, quote_names, which_of
 from core.files.json_objects import Object, check_storable, read_json_lines, read_json_records
-from core.files.reading import Reading, plain_name
+from core.files.reading import NAMES, Reading, plain_name
 from core.files.refusals import (
     BadFieldError,
     FileRefusedError,
@@ -223,6 +223,8 @@ class TableReader(DelimitedTable, Reader):
                 mapping = map_columns(numbers, given, FIELD_NAMES) if given else _by_place(row)
         except ColumnError as error:
             raise FileRefusedError(f"{self.source.name}, line {self._first}: {error}") from error
+        if header:
+            _ask_for_query(f"{self.source.name}, line {self._first}", names, given)
         if "text" not in mapping:
             raise UnmappedError(
                 f"{self.source.name}, line {self._first}: no column holds the query; the columns are "
@@ -330,6 +332,17 @@ class TableReader(DelimitedTable, Reader):
                 return
 
 
+def _ask_for_query(where: str, columns: list[str], given: Mapping[str, str]) -> None:
+    """UnmappedError where two columns have a name for nothing but the query."""
+    if "text" in given:
+        return
+    likely = [name for name in columns if plain_name(name) in NAMES["question"]]
+    likely = [name for name in likely if name.strip() not in given.values()]
+    if len(likely) > 1:
+        remedy = "Choose one (on the command line: --column text=COLUMN)."
+        raise UnmappedError(f"{where}: {which_of('query', likely, remedy)}", columns)
+
+
 def _looks_like_header(names: list[str], given: Mapping[str, str]) -> bool:
     known = {name for each in FIELD_NAMES.values() for name in each}
     if any(theirs in names for theirs in given.values() if theirs and not theirs.isdigit()):
@@ -409,6 +422,7 @@ class JsonLinesReader(ObjectReader):
                 f"{self.source.name}: the first object has no member {missing[0]!r}; it has "
                 f"{quote_names(first)}."
             )
+        _ask_for_query(self.source.name, list(first), self.given)
         if "text" not in self.mapping and not isinstance(first.get("turns"), list):
             raise UnmappedError(
                 f"{self.source.name}: no member holds the query; the first object has "

@@ -1,16 +1,19 @@
 """What commands of all apps read and show alike: users, NAME=VALUE, numbers, files to write, progress."""
 
 import sys
-from argparse import ArgumentTypeError
+from argparse import ArgumentParser, ArgumentTypeError
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from django.contrib.auth import get_user_model
 from django.core.management.base import CommandError
 
 from core.progress import Progress, silent
+
+if TYPE_CHECKING:
+    from argparse import _ActionsContainer
 
 _MOST_DIGITS = 18
 
@@ -49,6 +52,21 @@ def natural(text: str) -> int:
     if not text.isdecimal() or len(text) > _MOST_DIGITS:
         raise ArgumentTypeError(f"{text!r} is no whole number from 0")
     return int(text)
+
+
+def add_header_row(parser: "_ActionsContainer") -> None:
+    """--header-row, for a table below a title."""
+    parser.add_argument(
+        "--header-row", type=natural, default=0, metavar="N", help="which line or row names the columns"
+    )
+
+
+def add_header(parser: ArgumentParser) -> None:
+    """--header, --no-header, --header-row, of which one is taken."""
+    header = parser.add_mutually_exclusive_group()
+    header.add_argument("--header", action="store_true", default=None, help="the first line names columns")
+    header.add_argument("--no-header", dest="header", action="store_false", help="it is data already")
+    add_header_row(header)
 
 
 def outputs(options: dict[str, Any], names: Sequence[str], *, source: Path, what: str) -> dict[str, Path]:

@@ -13,6 +13,7 @@ import json
 import re
 import tokenize
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 from typing import Any
@@ -48,6 +49,38 @@ def with_point(text: str) -> str:
             "write it with a decimal point, or without a comma."
         )
     return text.replace(",", ".")
+
+
+@dataclass(slots=True)
+class DecimalCommas:
+    """Decimal commas in the numbers of a file: `taken` where no comma separates its cells; JSON has points.
+
+    `first` is the first that was read, for the note: whoever wrote it may have meant two numbers.
+    """
+
+    taken: bool = True
+    first: str = ""
+
+    def point(self, text: str) -> str:
+        """The number with a decimal point, any other text as it is; AmbiguousNumberError."""
+        pointed = with_point(text)
+        if pointed != text:
+            if not self.taken:
+                raise AmbiguousNumberError(
+                    f"{text.strip()} may have a decimal comma, or be two numbers: write it with a decimal "
+                    "point."
+                )
+            self.first = self.first or text.strip()
+        return pointed
+
+    def notes(self) -> list[str]:
+        """A sentence about those that were read, or none."""
+        if not self.first:
+            return []
+        return [
+            f"Commas in numbers were read as decimal points: {self.first} as {with_point(self.first)}. If "
+            "two numbers were meant, write them apart."
+        ]
 
 
 def parse_flag(value: Any) -> bool | None:
@@ -127,6 +160,11 @@ def map_columns(
             found[ours] = likely
             taken.add(likely)
     return found
+
+
+def which_of(role: str, columns: Iterable[str], remedy: str) -> str:
+    """The question which of several columns holds what one does, for an error."""
+    return f"the {role} may be in any of {quote_names(columns)}. {remedy}"
 
 
 def quote_names(columns: Iterable[str]) -> str:

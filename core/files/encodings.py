@@ -61,6 +61,8 @@ _PLENTY = 5000
 #: Differences of mess and of coherence that say nothing.
 _DRAW_MESS, _DRAW_COHERENCE = 0.035, 0.05
 _KANA_SHARE = 0.2
+#: Below it the guess is one of several. Short Western texts, guessed rightly, are below it too.
+_HALF = 0.5
 _HEBREW = re.compile("[\u05d0-\u05ea]{3}")
 #: A vowel sign behind no letter, a final letter before another one, letters of two scripts in a word.
 _NO_HEBREW = re.compile(
@@ -84,7 +86,10 @@ class Guess:
     def description(self) -> str:
         """The encoding in words, with a caution where it is a guess."""
         named = USUAL.get(self.encoding.removesuffix("-sig"), self.encoding.upper())
-        return named if self.confidence >= 1 else f"{named}, a guess ({self.confidence:.0%})"
+        if self.confidence >= 1:
+            return named
+        doubt = "" if self.confidence >= _HALF else "; others fit as well: look at the letters"
+        return f"{named}, a guess ({self.confidence:.0%}{doubt})"
 
 
 def text_encoding(name: str) -> str:

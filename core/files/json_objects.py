@@ -26,27 +26,39 @@ def no_constant(name: str) -> Any:
     raise ValueError(f"{name} is no JSON value")
 
 
-class _TwiceError(Exception):
+class TwiceError(ValueError):
     """A member that an object has twice: the name."""
 
 
-def _members(pairs: list[tuple[str, Any]]) -> Object:
+def unique_members(pairs: list[tuple[str, Any]]) -> Object:
     """An object; of two members of one name Python would keep the last, and lose the other in silence."""
     found = dict(pairs)
     if len(found) < len(pairs):
         names = [name for name, _value in pairs]
-        raise _TwiceError(next(name for name in found if names.count(name) > 1))
+        raise TwiceError(next(name for name in found if names.count(name) > 1))
     return found
 
 
-class JsonStream:
-    """A cursor over the text of a JSON document; FileRefusedError says where the text is no JSON."""
+def why_no_json(error: Exception) -> str:
+    """What is wrong with a text that was read with `unique_members`, for a message."""
+    if isinstance(error, TwiceError):
+        return f"the member {str(error)[:60]!r} is there twice; keep one of the two"
+    return error.msg.lower() if isinstance(error, json.JSONDecodeError) else "it cannot be read"
 
-    def __init__(self, source: TextSource) -> None:
+
+class JsonStream:
+    """A cursor over the text of a JSON document; FileRefusedError says where the text is no JSON.
+
+    With `twice` an object may have two members of one name, of which the last is kept.
+    """
+
+    def __init__(self, source: TextSource, *, twice: bool = False) -> None:
         self._source = source
         self._pieces = source.characters()
         self._window, self._at, self._passed = "", 0, 0
-        self._decoder = json.JSONDecoder(parse_constant=no_constant)
+        self._decoder = json.JSONDecoder(
+            parse_constant=no_constant, object_pairs_hook=None if twice else unique_members
+        )
         self._ended = False
 
     def _more(self, least: int = 0) -> bool:
@@ -78,11 +90,12 @@ class JsonStream:
             if not self._more() and self._at >= len(self._window):
                 return ""
 
-    def wrong(self, what: str) -> FileRefusedError:
+    def wrong(
+        self, what: str, remedy: str = "The file is damaged, or in another format."
+    ) -> FileRefusedError:
         """An error at this place."""
         return FileRefusedError(
-            f"{self._source.name}, character {self._passed + self._at + 1}: {what}. The file is damaged, or "
-            "in another format."
+            f"{self._source.name}, character {self._passed + self._at + 1}: {what}. {remedy}"
         )
 
     def expect(self, character: str) -> None:
@@ -102,6 +115,9 @@ class JsonStream:
             trouble = ""
             try:
                 value, end = self._decoder.raw_decode(self._window, self._at)
+            except TwiceError as error:
+                what = f"the value that begins here has the member {str(error)[:60]!r} twice"
+                raise self.wrong(what, "Keep one of the two.") from error
             except RecursionError as error:
                 raise self.wrong("the value is nested too deeply") from error
             except ValueError as error:
@@ -189,7 +205,7 @@ def holds_records(source: TextSource, known: Collection[str]) -> bool:
     `known` are names that a record's members may have, as `plain_name` writes them. FileRefusedError for an
     object that holds rows in another way, with what to write in its place.
     """
-    stream = JsonStream(source)
+    stream = JsonStream(source, twice=True)
     try:
         members = {name: stream.value()[0] for name in islice(stream.members(), _FEW_MEMBERS)}
         if not members or (len(members) < _FEW_MEMBERS and stream.peek()):
@@ -227,8 +243,8 @@ def read_json_lines(
                 refuse(line, f"The line holds more than {source.limits.line_parts:,} objects and lists.")
                 continue
             try:
-                value = json.loads(each, parse_constant=parse_constant, object_pairs_hook=_members)
-            except _TwiceError as error:
+                value = json.loads(each, parse_constant=parse_constant, object_pairs_hook=unique_members)
+            except TwiceError as error:
                 refuse(line, f"The member {str(error)[:60]!r} is there twice. Keep one of the two.")
             except RecursionError:
                 refuse(line, "The line is nested too deeply.")

@@ -21,7 +21,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, BinaryIO, ClassVar
 
-from core.files.cells import quote_names
+from core.files.cells import DecimalCommas, which_of
 from core.files.json_objects import holds_records, read_json_lines, read_json_records
 from core.files.reading import Reading, plain_name
 from core.files.refusals import FileRefusedError, RowCounts, ignore
@@ -31,6 +31,7 @@ from core.files.tables import (
     csv_reader,
     find_delimiter,
     note_short_rows,
+    refuse_header_row,
     why_malformed,
 )
 from core.files.text_source import TextSource
@@ -41,7 +42,8 @@ Records = Iterator[tuple[int, list[str]]]
 class Sheet:
     """A table whose head has been read. `rows` can be read as often as wanted.
 
-    `known` are names of columns, as `plain_name` writes them, by which the separator is recognised.
+    `known` are names of columns, as `plain_name` writes them, by which the separator is recognised. Nothing
+    above `header_row`, where one is named, is read.
     """
 
     #: Characters of one cell.
@@ -49,12 +51,14 @@ class Sheet:
     #: What else may be done where quotation marks are not as they should be, as a sentence behind a blank.
     quotes_remedy: ClassVar[str] = ""
 
-    def __init__(self, source: TextSource, *, known: Collection[str] = (), quotes: bool = True) -> None:
+    def __init__(
+        self, source: TextSource, *, known: Collection[str] = (), quotes: bool = True, header_row: int = 0
+    ) -> None:
         self.source, self._quotes = source, quotes
         #: Rows without their last, empty cells, which spreadsheets leave out; of the last reading.
         self.short_rows = 0
         self._spread: list[int] = []
-        self.delimiter, self._above = "", 0
+        self.delimiter, self._above = "", max(header_row - 1, 0)
         self.columns: list[str] = []
         if source.workbook is None:
             self._find_form(known)
@@ -64,7 +68,13 @@ class Sheet:
             raise self.error(
                 f"{what} is empty. Its first line must name the columns, the lines below hold the values."
             )
+        if header_row not in (0, self.header_row):
+            raise self.error(
+                f"it is empty, so it names no columns. The next that holds something is {self.header_row}.",
+                line=header_row,
+            )
         self.columns = self.name_columns(self.header_row, head)
+        self.commas = DecimalCommas(taken=self.delimiter != ",")
 
     def name_columns(self, line: int, cells: list[str]) -> list[str]:
         """The names in the head; empty ones at its end, which spreadsheets write, are no columns."""
@@ -73,17 +83,16 @@ class Sheet:
             names.pop()
         return names
 
-    def find_column(self, role: str, names: Sequence[str], *, remedy: str) -> int | None:
-        """Where the column is that is called like the first name, else like another; an error for several."""
-        there = [plain_name(name) for name in self.columns]
-        for wanted in (names[:1], names[1:]):
-            found = [place for place, name in enumerate(there) if name in map(plain_name, wanted)]
-            if len(found) > 1:
-                columns = quote_names(self.columns[place] for place in found)
-                raise self.error(f"the {role} may be in any of {columns}. {remedy}", line=self.header_row)
-            if found:
-                return found[0]
-        return None
+    def find_column(
+        self, role: str, names: Sequence[str], *, remedy: str, taken: Collection[str] = ()
+    ) -> int | None:
+        """Where the column is that has one of the names and is not `taken`; an error for several."""
+        wanted = {*map(plain_name, names)} - {*map(plain_name, taken)}
+        found = [place for place, name in enumerate(self.columns) if plain_name(name) in wanted]
+        if len(found) > 1:
+            columns = (self.columns[place] for place in found)
+            raise self.error(which_of(role, columns, remedy), line=self.header_row)
+        return found[0] if found else None
 
     def error(self, why: str, *, line: int = 0, column: str = "") -> Exception:
         """An error in this file."""
@@ -119,7 +128,7 @@ class Sheet:
 
     def notes(self) -> list[str]:
         """What the last reading met that may be meant otherwise, in sentences."""
-        notes = note_short_rows(self.short_rows)
+        notes = [*note_short_rows(self.short_rows), *self.commas.notes()]
         if self._spread:
             notes.append(
                 "Cells that go over several lines and hold a separator, each read as one cell: "
@@ -156,7 +165,7 @@ class Sheet:
     def _records(self) -> Records:
         """Rows that hold something, with the numbers of their first lines."""
         if self.source.workbook is not None:
-            yield from self.source.workbook.rows()
+            yield from (row for row in self.source.workbook.rows() if row[0] > self._above)
             return
         lines = self._lines()
         for _ in range(self._above):
@@ -207,7 +216,8 @@ class Sheet:
     def _find_form(self, known: Collection[str]) -> None:
         """What separates cells, and how many lines come before the head: one where it says `sep=;`."""
         number, first = next(
-            ((at, line) for at, line in enumerate(self._lines(), 1) if line.strip()), (0, "")
+            ((at, line) for at, line in enumerate(self._lines(), 1) if at > self._above and line.strip()),
+            (0, ""),
         )
         if said := SEPARATOR_LINE.fullmatch(first.rstrip("\n")):
             self.delimiter, self._above = said[1], number
@@ -248,6 +258,7 @@ class ObjectSheet(Sheet):
         self.source, self.lines = source, lines
         self.short_rows, self._spread = 0, []
         self.delimiter, self.header_row = "", 0
+        self.commas = DecimalCommas(taken=False)
         self.columns = list(dict.fromkeys(chain.from_iterable(value for _line, value in self.objects())))
         if not self.columns:
             raise self.error("it has no object. Write one JSON object a line, or a list of objects.")
@@ -302,7 +313,10 @@ def holds_json_lines(source: TextSource, known: Collection[str]) -> bool | None:
     return None if start not in ("{", "[") else start == "{" and not holds_records(source, known)
 
 
-def open_sheet(source: TextSource, *, known: Collection[str] = ()) -> Sheet:
+def open_sheet(source: TextSource, *, known: Collection[str] = (), header_row: int = 0) -> Sheet:
     """The table that a file holds, whatever its name; FileRefusedError where it holds none."""
     lines = holds_json_lines(source, known)
-    return Sheet(source, known=known) if lines is None else ObjectSheet(source, lines=lines)
+    if lines is None:
+        return Sheet(source, known=known, header_row=header_row)
+    refuse_header_row(source, "JSON", header_row)
+    return ObjectSheet(source, lines=lines)

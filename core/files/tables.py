@@ -14,12 +14,12 @@ import csv
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from io import StringIO
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Any
 
-from core.files.cells import ColumnError, quote_names
+from core.files.cells import ColumnError, DecimalCommas, quote_names
 from core.files.json_objects import holds_records, read_json_lines, read_json_records
 from core.files.reading import Reading
 from core.files.refusals import FileRefusedError, Refuse, RowCounts, ignore
@@ -391,6 +391,7 @@ class ValueTable:
     reading: Callable[[RowCounts], Reading]
     #: Sentences about what the last reading met that may be meant otherwise.
     notes: Callable[[], list[str]] = list
+    commas: DecimalCommas = field(default_factory=lambda: DecimalCommas(taken=False))
 
 
 def check_format(source: TextSource, format: str, formats: Mapping[str, str]) -> None:
@@ -462,6 +463,7 @@ def read_table(
         table.values,
         table.reading,
         table.notes,
+        DecimalCommas(taken=bool(source.workbook) or table.delimiter != ","),
     )
 
 

@@ -19,10 +19,13 @@ from web.forms import MoneyField, RevisedForm
 
 
 class Form(forms.Form):
-    """A form without colons behind its labels."""
+    """A form without colons behind its labels, whose amounts are in a currency."""
 
-    def __init__(self, data: Any = None, **options: Any) -> None:
+    def __init__(self, data: Any = None, *, currency: str = "", **options: Any) -> None:
         super().__init__(data, label_suffix="", **options)
+        for field in self.fields.values():
+            if isinstance(field, MoneyField):
+                field.currency = currency
 
 
 class OnceForm(Form):
@@ -101,7 +104,7 @@ class BudgetForm(RevisedForm, Form):
     budget = MoneyField(label="New budget", help_text="Never below what is spent or reserved.")
 
     def __init__(self, data: Any = None, *, stage: Stage) -> None:
-        super().__init__(data, initial={"budget": stage.budget_cents})
+        super().__init__(data, initial={"budget": stage.budget_cents}, currency=stage.endpoint.currency)
         self.shows(stage, ("budget_cents",))
 
 

@@ -70,7 +70,7 @@ class SourcesForm(Form):
         inner = forms.ChoiceField(label="Marketplace", choices=choices)
         field.inner["endpoint"] = field.widget.inner["endpoint"] = inner  # type: ignore[index]  # a dict
         self.fields["sources"] = field
-        typed = OpenForm().fields["typed"]
+        typed = OpenForm(currency=stage.endpoint.currency).fields["typed"]
         typed.required = False
         self.fields["typed"] = typed
 
@@ -189,7 +189,8 @@ def reopen(request: HttpRequest, access: StageAccess, *, endpoint: str) -> HttpR
     """Let a source take work again."""
 
     def opening(row: StageSource, why: str) -> str:
-        typed = read_form(OpenForm(request.POST))["typed"] if request.POST.get("typed") else None
+        form = OpenForm(request.POST, currency=access.stage.endpoint.currency)
+        typed = read_form(form)["typed"] if request.POST.get("typed") else None
         open_source(stage=access.stage, row=row, actor=access.user, typed_cents=typed, why=why)
         return f"{row.endpoint.label} takes work again."
 
@@ -406,7 +407,7 @@ def set_terms(request: HttpRequest, access: StageAccess) -> HttpResponse:
             slots = read_form(SlotsForm(request.POST))["slots"]
             panel_pay.raise_slots(study, slots=slots, actor=access.user)
             return f"The panel is told of {counted(slots, 'paid screen-out')}; the money is reserved."
-        given = read_form(PanelTermsForm(request.POST))
+        given = read_form(PanelTermsForm(request.POST, currency=here.endpoint.currency))
         panel_pay.set_terms(
             panels.study_of(here),
             screen_out_cents=given["screen_out"] or 0,
@@ -442,9 +443,10 @@ def state_amount(request: HttpRequest, access: StageAccess, *, pk: int) -> HttpR
 
     def action() -> str:
         _refuse_elsewhere(stage_at(access.stage, submission.study.endpoint_id))
-        cents = read_form(AmountForm(request.POST))["amount"]
+        currency = submission.study.endpoint.currency
+        cents = read_form(AmountForm(request.POST, currency=currency))["amount"]
         panel_pay.state_amount(submission, cents=cents, actor=access.user)
-        return f"Booked: {format_amount(cents, submission.study.endpoint.currency)}."
+        return f"Booked: {format_amount(cents, currency)}."
 
     return run_action(request, action, "desk:panel", access.project.slug, access.stage.slug)
 

@@ -355,7 +355,7 @@ def opening(request: HttpRequest, access: StageAccess) -> HttpResponse:
 
 def _open(request: HttpRequest, access: StageAccess) -> HttpResponse:
     def action() -> str:
-        typed = read_form(OpenForm(request.POST))["typed"]
+        typed = read_form(OpenForm(request.POST, currency=access.stage.endpoint.currency))["typed"]
         offer = stages.open_stage(stage=access.stage, actor=access.user, typed_cents=typed)
         hits = ngettext("%d HIT", "%d HITs", offer.hits) % offer.hits
         places = ngettext("%d place", "%d places", offer.assignments) % offer.assignments

@@ -259,7 +259,7 @@ def bonus(request: HttpRequest, access: StageAccess, *, pk: int) -> HttpResponse
     row = _assignment(access, pk)
 
     def action() -> str:
-        form = BonusForm(request.POST)
+        form = BonusForm(request.POST, currency=access.stage.endpoint.currency)
         given = read_form(form)
         review.bonus(
             assignment=row,

@@ -383,7 +383,7 @@ def compensate(request: HttpRequest, access: StageAccess, *, pk: int) -> HttpRes
     row = _stage_worker(access, pk)
 
     def action() -> str:
-        given = read_form(CompensateForm(request.POST))
+        given = read_form(CompensateForm(request.POST, currency=access.stage.endpoint.currency))
         review.compensate(
             stage=access.stage,
             worker=row,

@@ -178,6 +178,7 @@ class PaperData:
     columns: Mapping[str, str] = field(default_factory=dict)
     encoding: str = ""
     sheet: str = ""
+    header_row: int = 0
     quotes: bool = True
     sample: bool = False
     simulated: list[str] = field(default_factory=list)
@@ -190,6 +191,7 @@ class PaperData:
             columns=self.columns,
             encoding=self.encoding,
             sheet=self.sheet,
+            header_row=self.header_row,
             quotes=self.quotes,
             scored=scored,
         ) as table:

@@ -213,12 +213,13 @@ def summary(report: Report, out: TextIO) -> None:
     from rich.table import Table
 
     console = Console(file=out, highlight=False, width=None if out.isatty() else _WIDTH)
-    n, scale = report.n, report.scale or (0, 0)
+    n, scale = report.n, report.scale
+    scores = f"scores from {scale[0]:g} to {scale[1]:g}" if scale else "scores on an unknown scale"
     scored = "" if n.scored == n.answers else f", {n.scored:,} of them with a human score"
     console.print(
         f"[bold]{escape(plain(report.title))}[/bold]: {counted(n.answers, 'answer')} to "
-        f"{counted(n.questions, 'question')} by {counted(n.systems, 'system')}{scored}; scores from "
-        f"{scale[0]:g} to {scale[1]:g}; profile {escape(report.profile)}.\n"
+        f"{counted(n.questions, 'question')} by {counted(n.systems, 'system')}{scored}; "
+        f"{scores}; profile {escape(report.profile)}.\n"
     )
     if simulated := report.simulated:
         console.print(f"[bold yellow]{escape(plain(simulated.what))}[/bold yellow]\n")

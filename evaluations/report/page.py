@@ -152,7 +152,7 @@ def _counts(report: Report) -> list[tuple[str, str]]:
 
 def _facts(report: Report) -> list[tuple[str, str]]:
     scale = model.scale(report)
-    ends = f"{scale[0]:g} to {scale[1]:g}" if scale else ""
+    ends = f"{scale[0]:g} to {scale[1]:g}" if scale else "unknown"
     versions = ", ".join(f"{name} {each}" for name, each in report.versions.items())
     said = [
         ("Data", report.source),

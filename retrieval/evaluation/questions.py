@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from core.files.compression import packing_of
+from core.files.json_objects import unique_members, why_no_json
 from core.files.numbered_lines import LONGEST_LINE
 from core.files.reading import Reading
 from core.files.refusals import Fault, RowCounts
@@ -294,23 +295,22 @@ class _Reader:
         """An object a line."""
         for number, line in numbered:
             try:
-                record = json.loads(line)
+                record = json.loads(line, object_pairs_hook=unique_members)
             except (ValueError, RecursionError) as error:
-                what = error.msg.lower() if isinstance(error, json.JSONDecodeError) else "it cannot be read"
-                self._faults.add(number, "", f"this is no JSON: {what}", "Each line is one JSON object.")
+                what = f"this is no JSON: {why_no_json(error)}"
+                self._faults.add(number, "", what, "Each line is one JSON object.")
                 continue
             self._record(number, record)
 
     def list(self, numbered: Iterable[tuple[int, str]]) -> None:
         """One JSON list of objects; faults have the number of the entry."""
         try:
-            records = json.loads("\n".join(line for _, line in numbered))
+            text = "\n".join(line for _, line in numbered)
+            records = json.loads(text, object_pairs_hook=unique_members)
         except (ValueError, RecursionError) as error:
             line = error.lineno if isinstance(error, json.JSONDecodeError) else 1
-            what = error.msg.lower() if isinstance(error, json.JSONDecodeError) else "it cannot be read"
-            raise self._faults.stop(
-                line, f"this is no JSON: {what}", "Give a JSON list of objects."
-            ) from error
+            what = f"this is no JSON: {why_no_json(error)}"
+            raise self._faults.stop(line, what, "Give a JSON list of objects.") from error
         for number, record in enumerate(records, 1):
             self._record(number, record)
 

@@ -50,12 +50,13 @@ def read_run(path: Path, name: str = "") -> Run:
 
     The order is that of the scores, as trec_eval has it, whatever the ranks of six columns say.
 
-    Three columns are MS MARCO's QUERY PASSAGE RANK.
+    Three columns are MS MARCO's QUERY PASSAGE RANK. A file has one run, so its lines have one tag.
     """
     faults = Faults(path)
     scores: dict[str, dict[str, float]] = {}
     ranks: dict[str, list[tuple[int, float]]] = {}
     first, comments, width = "", 0, 0
+    tags: dict[str, int] = {}
     for number, line in lines(path, faults):
         row = cells(line)
         if len(row) not in (3, 6) and "\t" in line:
@@ -65,6 +66,7 @@ def read_run(path: Path, name: str = "") -> Run:
             continue
         first, width = first or line, len(row)
         if len(row) == 6:
+            tags.setdefault(row[5], number)
             query, passage, score = row[0], row[2], _score(row[4])
             field, what, remedy = "score", shown(row[4]), "Scores are numbers such as 12.5."
         elif len(row) == 3:
@@ -85,6 +87,7 @@ def read_run(path: Path, name: str = "") -> Run:
             scores[query][passage] = score
             if len(row) == 6 and _RANK.fullmatch(row[3]):
                 ranks.setdefault(query, []).append((int(row[3]), -score))
+    _check_tags(faults, tags)
     faults.check()
     if not scores:
         raise faults.stop(1, "there is no line in the file", _FORM)
@@ -148,6 +151,14 @@ def _contradict(ranks: list[tuple[int, float]]) -> bool:
             return True
         worst_before = max(worst_before, *negated)
     return False
+
+
+def _check_tags(faults: Faults, tags: Mapping[str, int]) -> None:
+    """A tag by which a system calls itself in one line, and another in the next: two runs in one file."""
+    first, *others = tags or ("",)
+    for tag in others:
+        what = f"{shown(tag)} is another run than {shown(first)}, which comes first"
+        faults.add(tags[tag], "tag", what, "Give each run a file of its own.")
 
 
 def _stem(path: Path) -> str:

@@ -221,6 +221,14 @@ def test_a_scale_that_is_given(table):
     assert not warned(report, "taken from the data")
 
 
+def test_scores_that_are_all_the_same_tell_no_scale(table):
+    rows = [{**row, "scores": "5"} for row in invented()]
+    report = reported(table(as_csv(rows)))
+    assert report["scale"] is None
+    assert warned(report, "All human scores are 5, so their scale is unknown. Say it: --scale LOW-HIGH.")
+    assert reported(table(as_csv(rows)), scale=(1, 5))["scale"] == [1, 5]
+
+
 def test_a_score_off_the_scale_is_refused(table):
     path = table(as_csv(invented(scale=(0, 100))))
     assert "is not on the scale from 1 to 5" in refused(path, scale=(1, 5))

@@ -251,7 +251,7 @@ def test_quotation_marks_may_be_ordinary_signs(file):
         ("4/5", "'4/5' is no number"),
         ("inf", "'inf' is not finite"),
         ("1_000", "'1_000' is no number"),
-        ('"2,5"', "'2,5' may have a decimal comma, or be two numbers"),
+        ('"2,5"', "2,5 may have a decimal comma, or be two numbers"),
         ("80%", "'80%' is no number"),
     ],
 )
@@ -626,3 +626,18 @@ def test_ratings_that_are_written_otherwise_are_refused_with_the_right_form(file
     assert (
         "line 1: column 'ratings': a rating has the members 'coherence', 'fluency', and none is named" in said
     )
+
+
+def test_a_table_below_a_title_is_read_from_the_row_that_names_its_columns(file, tmp_path):
+    below = "Scores, first draft\n\nquestion;answer;reference1;scores\nq;an answer;right;4\n"
+    table = open_table(file(below), header_row=3, scored=True)
+    assert [(row.line, row.human) for row in table.rows()] == [(4, 4.0)]
+    assert (table.reading.header_row, table.reading.separator) == (3, ";")
+    rows = {1: ["Scores"], 3: ["answer", "reference1"], 4: ["a", "b"]}
+    book = write_workbook(tmp_path / "a.xlsx", rows)
+    assert [row.answer for row in open_table(book, header_row=3, scored=False).rows()] == ["a"]
+    twice = file("Scores\nanswer,reference1,reference1\na,b,c\n")
+    assert ", line 2: two columns are named 'reference1'." in refused(twice, header_row=2)
+    said = refused(file(below), header_row=2)
+    assert said.endswith("line 2: it is empty, so it names no columns. The next that holds something is 3.")
+    assert "no row names its columns" in refused(file(jsonl({"answer": "a"})), header_row=2)

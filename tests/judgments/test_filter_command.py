@@ -426,7 +426,7 @@ def test_attention_checks_accept_halves(ratings):
         (("1", "5", "0.5"), "2.4", "is not on the scale from 1 to 5 in steps of 0.5"),
         (("1", "5", "0.5"), "5.5", "is not on the scale"),
         (("0", "100", "any"), "100.5", "is not on the scale from 0 to 100"),
-        (("0", "2000", "any"), "1,234", "the score '1,234' is not a number"),
+        (("0", "2000", "any"), "1,234", "the score is ambiguous: 1,234 may be 1.234 or 1234: write it"),
         (("0", "100", "any"), "nan", "the score 'nan' is not a number"),
         (("1", "5", "3"), "2", "--scale: steps of 3 do not lead from 1 to 5"),
     ],
@@ -506,11 +506,22 @@ def test_columns_are_found_by_usual_names_and_ambiguous_ones_are_asked_for(ratin
         "Say which one: --column score=NAME."
     )
     assert report_of(path, column=["score=mean"])["read_as"]["left_out"] == ["rating"]
+    path.with_name("report.json").unlink()
+    path = ratings(f"item,worker,score,rating\n{rows}")
+    assert "the score may be in any of 'score', 'rating'. Say which one" in refused(path)
+    assert report_of(path, column=["score=rating"])["read_as"]["left_out"] == ["score"]
+    said = report_of(ratings(f"item,worker,score,quality\n{rows}"), aspects="quality")
+    assert said["read_as"]["columns"]["aspects"] == ["quality"]
     for head, expected in (
         ("item_id,Rater,rating,note", {"item": ["item_id"], "worker": ["Rater"], "score": ["rating"]}),
-        ("item,judge id,score,rating", {"item": ["item"], "worker": ["judge id"], "score": ["score"]}),
+        ("item,judge id,score,note", {"item": ["item"], "worker": ["judge id"], "score": ["score"]}),
     ):
         assert report_of(ratings(f"{head}\n{rows}"))["read_as"]["columns"] == expected
+
+
+def test_the_row_that_names_the_columns_can_be_said(ratings):
+    path = ratings("Ratings of June\nitem,worker,score\nq,a,3\nq,b,4\n")
+    assert report_of(path, header_row=2, recipe="none")["read_as"]["header_row"] == 2
 
 
 def test_a_table_with_a_column_per_rater_is_read_as_ratings(ratings):
@@ -542,9 +553,10 @@ def test_objects_of_json_are_read_from_lines_and_from_a_list(ratings):
 
 
 def test_an_empty_cell_is_said_with_other_columns_that_may_hold_it(ratings):
-    said = refused(ratings("item,worker,score,annotator,rating\nq,a,3,,\nq,,,b,4\n"))
+    chosen = {"column": ["worker=worker", "score=score"]}
+    said = refused(ratings("item,worker,score,annotator,rating\nq,a,3,,\nq,,,b,4\n"), **chosen)
     assert "line 3: the worker is empty. Every rating needs one. If it is in 'annotator': write all" in said
-    said = refused(ratings("item,worker,score,Human Score,rating\nq,a,3,,\nq,b,,4,\n"))
+    said = refused(ratings("item,worker,score,Human Score,rating\nq,a,3,,\nq,b,,4,\n"), **chosen)
     assert "Leave the row out. If it is in 'Human Score' or 'rating': write all into one column." in said
 
 

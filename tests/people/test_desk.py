@@ -266,3 +266,12 @@ def test_a_study_that_pays_nothing_is_not_told_about_money(stage, new_link, mana
     assert wage(Stage.objects.get()).unpaid
     StudyLink.objects.filter(pk=link.pk).update(compensation="money")
     assert money_words() == ["fair reward", "the floor of", "$0.10", "below"]
+
+
+def test_addresses_without_a_name_are_counted_and_greeted_without_one(new_link):
+    roster = read_roster_file(io.BytesIO(b"name,email\nAda,a@example.org\n ,b@example.org\n"), "c.csv")
+    assert "Addresses without a name, whose letters begin with “Hello,”: 1." in roster.sentences
+    link = new_link()
+    add_people(link=link, people=roster.people[1:], actor=None)
+    assert send_letters(link, reminder=False) == 1
+    assert mail.outbox[0].body.startswith("Hello,\n")

@@ -7,7 +7,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 
 from core.money import dollars
 from marketplace import ledger, workerfiles
-from marketplace.batches.sheets import Sheet
+from marketplace.batches.sheets import Sheet, SheetError
 from marketplace.errors import Refusal
 from marketplace.models import Activity, Bonus, Holding, QualificationGrant, WorkerFile
 from marketplace.services import people, qualifications
@@ -103,6 +103,12 @@ def test_every_fault_is_told_with_its_line_and_nothing_is_kept(lab, other, work,
     for part in (*told, "Sums here are in USD, not in €"):
         assert part in words
     assert not WorkerFile.objects.exists()
+
+
+def test_two_columns_that_may_hold_the_sum_are_asked_about(lab):
+    text = "worker,amount,bonus,reason\nAROSA,5,1.00,Good\n"
+    with pytest.raises(SheetError, match=r"line 1: the amount may be in any of 'amount', 'bonus'. Rename"):
+        read(lab, text)
 
 
 def test_money_that_does_not_last_stops_the_file_and_it_goes_on(lab, work):

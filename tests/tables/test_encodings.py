@@ -82,6 +82,9 @@ def test_an_empty_file_is_utf_8() -> None:
 
 def test_a_guess_is_called_one() -> None:
     assert Guess("cp1252", 0.98).description == "Windows-1252 (Western Europe), a guess (98%)"
+    assert guess_encoding("name,city\nAyşe,Köln\n".encode("cp1254")).description == (
+        "Windows-1252 (Western Europe), a guess (49%; others fit as well: look at the letters)"
+    )
     assert Guess("utf-8-sig", 1).description == "UTF-8"
 
 

@@ -12,7 +12,7 @@ from annotation.importing.detect import FORMATS
 from annotation.importing.run import differences_in_words, nothing_new
 from annotation.importing.selection import DESIGNS, LONGEST, RULES, SHORTEST, STRATA, Design, read_words
 from annotation.services.importing import START_AT, ImportRefusedError, Options, import_queries
-from core.accounts.commandline import bar, pairs, user_named
+from core.accounts.commandline import add_header, bar, pairs, user_named
 from core.files.reading import reading_lines
 from core.files.refusals import FileRefusedError
 from core.projects.models import Project
@@ -39,14 +39,7 @@ class Command(BaseCommand):
             metavar="FIELD=COLUMN",
             help="such as text=Question; repeat",
         )
-        header = parser.add_mutually_exclusive_group()
-        header.add_argument(
-            "--header", action="store_true", default=None, help="the first line names columns"
-        )
-        header.add_argument("--no-header", dest="header", action="store_false", help="it is data already")
-        header.add_argument(
-            "--header-row", type=int, default=0, metavar="N", help="which line or row names the columns"
-        )
+        add_header(parser)
         parser.add_argument(
             "--without", action="append", default=[], choices=RULES, help="a rule to switch off"
         )

@@ -168,6 +168,7 @@ class Command(BaseCommand):
             columns=pairs("--column", options["column"], "FIELD=COLUMN"),
             encoding=options["encoding"],
             sheet=options["sheet"],
+            header_row=options["header_row"],
             quotes=not options["no_quotes"],
             external=options["external"],
             lower_better=options["lower_better"],

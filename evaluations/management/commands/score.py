@@ -66,6 +66,7 @@ class Command(BaseCommand):
             columns=pairs("--column", options["column"], "FIELD=COLUMN"),
             encoding=options["encoding"],
             sheet=options["sheet"],
+            header_row=options["header_row"],
             quotes=not options["no_quotes"],
         ) as table:
             chosen = choose(

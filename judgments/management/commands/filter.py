@@ -11,7 +11,7 @@ from typing import Any, TextIO, cast
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 
-from core.accounts.commandline import natural, outputs, pairs
+from core.accounts.commandline import add_header_row, natural, outputs, pairs
 from core.files.atomic import FileWriteError, json_of, text_of, write_together
 from core.files.refusals import FileRefusedError
 from judgments.rating_table import read_ratings
@@ -78,6 +78,7 @@ class Command(BaseCommand):
         parser.add_argument(
             "--sheet", default="", metavar="NAME", help="of a workbook (default: the first with data)"
         )
+        add_header_row(parser)
         parser.add_argument("--seed", type=natural, default=0, help="of everything that is drawn by chance")
         parser.add_argument(
             "--replicates",
@@ -115,6 +116,7 @@ class Command(BaseCommand):
                 continuous=step == "any",
                 encoding=options["encoding"],
                 sheet=options["sheet"],
+                header_row=options["header_row"],
                 stage=options["stage"],
                 aspects=[name.strip() for name in options["aspects"].split(",") if name.strip()],
             )

@@ -8,7 +8,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from annotation.services.importing import ImportRefusedError
-from core.accounts.commandline import bar, pairs, user_named
+from core.accounts.commandline import add_header, bar, pairs, user_named
 from core.files.reading import reading_lines
 from core.files.refusals import UnmappedError
 from core.projects.models import Project
@@ -49,14 +49,7 @@ class Command(BaseCommand):
             metavar="FIELD=COLUMN",
             help=f"such as text=Answer, or query_id= for none; repeat. Fields: {', '.join(FIELDS)}",
         )
-        header = parser.add_mutually_exclusive_group()
-        header.add_argument(
-            "--header", action="store_true", default=None, help="the first line names columns"
-        )
-        header.add_argument("--no-header", dest="header", action="store_false", help="it is data already")
-        header.add_argument(
-            "--header-row", type=int, default=0, metavar="N", help="which line or row names the columns"
-        )
+        add_header(parser)
         parser.add_argument(
             "--keep-exact", action="store_true", help="have copies of a reference judged as well"
         )

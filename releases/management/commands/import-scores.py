@@ -8,7 +8,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from annotation.services.importing import ImportRefusedError
-from core.accounts.commandline import bar, pair, user_named
+from core.accounts.commandline import add_header, bar, pair, user_named
 from core.files.reading import reading_lines
 from core.progress import Progress
 from core.projects.models import Project
@@ -61,14 +61,7 @@ class Command(BaseCommand):
         parser.add_argument("--format", choices=FORMATS, default="auto")
         parser.add_argument("--encoding", default="", help="of the file; without it, it is guessed and said")
         parser.add_argument("--sheet", default="", help="of a workbook (.xlsx); default: the first with data")
-        header = parser.add_mutually_exclusive_group()
-        header.add_argument(
-            "--header", action="store_true", default=None, help="the first line names columns"
-        )
-        header.add_argument("--no-header", dest="header", action="store_false", help="it is data already")
-        header.add_argument(
-            "--header-row", type=int, default=0, metavar="N", help="which line or row names the columns"
-        )
+        add_header(parser)
         parser.add_argument(
             "--formats",
             type=formats,

@@ -6,7 +6,7 @@ import tracemalloc
 import pytest
 
 from annotation.importing.formats import hints_of
-from core.files.refusals import FileRefusedError
+from core.files.refusals import FileRefusedError, UnmappedError
 from core.files.text_source import Limits
 from tests.annotation.importing.conftest import plain, read, sample
 
@@ -182,8 +182,8 @@ def test_strict_refuses_the_file_at_the_first_bad_line(write):
 @pytest.mark.parametrize(
     ("name", "content"),
     [
-        ("log.csv", "query,Question\nwho is he,\n,where is oslo\n,\n"),
-        ("log.jsonl", '{"query": "who is he"}\n{"query": "", "Question": "where is oslo"}\n{"query": " "}\n'),
+        ("log.csv", "query,Text\nwho is he,\n,where is oslo\n,\n"),
+        ("log.jsonl", '{"query": "who is he"}\n{"query": "", "Text": "where is oslo"}\n{"query": " "}\n'),
     ],
 )
 def test_a_query_in_another_column_with_its_name_is_said(write, name, content):
@@ -193,11 +193,27 @@ def test_a_query_in_another_column_with_its_name_is_said(write, name, content):
     assert why == [
         (
             line,
-            "The query has no text. The column “\u2068Question\u2069” has one: write it into one column with "
+            "The query has no text. The column “\u2068Text\u2069” has one: write it into one column with "
             "the others.",
         ),
         (line + 1, "The query has no text."),
     ]
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("log.csv", "query,Question,n\nq17,where is oslo,2\n"),
+        ("log.jsonl", '{"query": "q17", "Question": "where is oslo"}\n'),
+    ],
+)
+def test_two_columns_with_a_name_for_the_query_are_asked_about(write, name, content):
+    path = write(name, content)
+    with pytest.raises(UnmappedError, match=r"the query may be in any of 'query', 'Question'. Choose one"):
+        read(path)
+    assert refused(path, given={"text": "Question"})[0] == ["where is oslo"]
+    assert refused(path, given={"text": "Question", "id": "query"})[0] == ["where is oslo"]
+    assert refused(path, given={"id": "query"})[0] == ["where is oslo"]
 
 
 def test_lines_that_are_no_json_are_refused(write):
@@ -214,6 +230,23 @@ def test_a_member_that_is_there_twice_refuses_its_line(write):
     texts, why = refused(write("log.jsonl", content))
     assert texts == ["first one"]
     assert why == [(1, "The member 'query' is there twice. Keep one of the two.")]
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        '[{"query": "first one"}, {"query": "who is he", "query": "where is oslo"}]',
+        '{"a": {"query": "first one"},\n "b": {"query": "who is he", "query": "where is oslo"}}',
+    ],
+)
+def test_a_member_that_is_there_twice_refuses_a_document_with_its_place(write, content):
+    at = content.index('{"query": "who') + 1
+    with pytest.raises(FileRefusedError, match="twice") as refusal:
+        refused(write("log.json", content))
+    assert str(refusal.value) == (
+        f"log.json, character {at}: the value that begins here has the member 'query' twice. "
+        "Keep one of the two."
+    )
 
 
 def test_an_id_that_is_too_long_is_refused_also_where_it_is_made(write):

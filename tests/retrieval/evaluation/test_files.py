@@ -243,7 +243,7 @@ def test_runs_of_ms_marco_have_ranks(file):
 
 
 def test_every_fault_of_a_run_is_told_with_its_place(file):
-    run = file("q Q0 a 1 high tag\nq Q0 a 1\nq Q0 a 1 nan tag\nq Q0 b 1 2 t\nq Q0 b 2 1 t\nq a first\n")
+    run = file("q Q0 a 1 high tag\nq Q0 a 1\nq Q0 a 1 nan tag\nq Q0 b 1 2 tag\nq Q0 b 2 1 tag\nq a first\n")
     assert faults_of(read_run, run) == [
         "line 1 [score]: 'high' is no score. Scores are numbers such as 12.5.",
         "line 2: there are 4 columns. A line is QUERY Q0 PASSAGE RANK SCORE TAG, or QUERY PASSAGE RANK.",
@@ -251,6 +251,24 @@ def test_every_fault_of_a_run_is_told_with_its_place(file):
         "line 5 [passage]: 'b' occurs twice in the list of 'q'. Keep the better one.",
         "line 6 [rank]: 'first' is no rank. Ranks are whole numbers from 1.",
     ]
+
+
+def test_two_tags_are_two_runs_which_no_file_joins(file):
+    two = file("q Q0 a 1 2.5 bm25\nq Q0 b 2 1.5 bm25\nq Q0 c 1 9.5 dense\nq Q0 d 2 8.5 dense\n")
+    assert faults_of(read_run, two) == [
+        "line 3 [tag]: 'dense' is another run than 'bm25', which comes first. "
+        "Give each run a file of its own."
+    ]
+
+
+@pytest.mark.parametrize(
+    ("content", "line"),
+    [('[{"id": "q",\n "text": "a", "text": "b"}]', 1), ('{"id": "q", "text": "a", "text": "b"}\n', 1)],
+)
+def test_a_query_with_two_texts_is_refused(file, content, line):
+    assert faults_of(read_questions, file(content))[0].startswith(
+        f"line {line}: this is no JSON: the member 'text' is there twice; keep one of the two."
+    )
 
 
 ids = st.text("ab#é中", min_size=1, max_size=5)
