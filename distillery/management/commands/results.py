@@ -19,7 +19,9 @@ from distillery.studies.making import settle
 from distillery.studies.outcomes import results_of, write_results
 from releases.build import release_now
 from releases.errors import ReleaseError
+from releases.models import PrivacyFinding
 from releases.options import options_of
+from releases.privacy import GROUP, accept_findings, check_project
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -85,6 +87,15 @@ class Command(BaseCommand):
     ) -> None:
         out: Path = options["out"]
         names = write_results(stage, results, out)
+        check_project(project=stage.project, actor=None)
+        few = PrivacyFinding.objects.filter(
+            project=stage.project, state=PrivacyFinding.State.OPEN, rule=GROUP
+        )
+        for finding in few:
+            console.print(f"{finding.excerpt} Think of it before you publish the release.", style="yellow")
+        accept_findings(
+            findings=few, reason="The release is written to a folder and not published.", actor=None
+        )
         try:
             release, _ = release_now(
                 stage.project,
