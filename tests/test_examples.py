@@ -19,6 +19,7 @@ def test_every_file_that_the_readme_names_is_there():
     text = (ROOT / "README.md").read_text(encoding="utf-8")
     named = set(re.findall(r"\b(?:examples|docs|requirements)/[\w./-]+\.\w+", text))
     assert {"examples/ratings.csv", "examples/answers.csv", "examples/retrieval/qrels.tsv"} <= named
+    assert text.count("\n") <= 120
     assert [name for name in sorted(named) if not (ROOT / name).exists()] == []
 
 
