@@ -37,16 +37,19 @@ from core.files.refusals import FileRefusedError
 from crowd.study.explain import StudyError
 from distillery.empty_database import load_schema
 from distillery.management.commands.up import migrate_waiting, one_at_a_time
-from distillery.server_process import run_server, wait_until_healthy
+from distillery.server_process import LOG, run_server, wait_until_healthy
 from distillery.studies.making import MadeStudy, StudyPlan, make_draft, name_of_study, open_study
 from distillery.studies.presets import Preset, fitting_preset, presets_of
 from distillery.studies.progress import StudyProgress, progress_of
 from distillery.studies.tables import Choices, StudyTable
+from distillery.supervisor import Probe
 from marketplace.loopback import is_loopback
 from people.links import address_of
 
 #: The account of the person at the terminal, who signs in by the link that is printed.
 RESEARCHER = "researcher"
+#: The file of the data folder that names the port on which its studies are served.
+SERVED_ON = "served-on"
 _MOST_REFUSALS, _MOST_PEOPLE = 10, 1000
 #: Requests under way have so long to end after Ctrl-C.
 _STOP_SECONDS, _LOOK_SECONDS = 5, 1.0
@@ -159,8 +162,9 @@ class StudyCommand(BaseCommand):
         preset = self._preset(options["preset"], table)
         plan = StudyPlan(preset, options["title"], options["people"], consent, closes_at, options["language"])
         site = _site(options["public_url"], options["port"])
-        _refuse_taken_port(options["port"])
+        _refuse_second_server(options["port"])
         settings.DATA_DIR.mkdir(parents=True, exist_ok=True)
+        (settings.DATA_DIR / SERVED_ON).write_text(f"{options['port']}\n", encoding="ascii")
         with contextlib.ExitStack() as opened:
             with one_at_a_time():  # the server loads its modules meanwhile, and waits
                 environment = _environment(site, options["port"])
@@ -302,7 +306,7 @@ class StudyCommand(BaseCommand):
                 before = now
                 with contextlib.suppress(TimeoutExpired):
                     server.wait(_LOOK_SECONDS)
-        words = (settings.DATA_DIR / "server.log").read_text(encoding="utf-8", errors="replace")
+        words = (settings.DATA_DIR / LOG).read_text(encoding="utf-8", errors="replace")
         raise CommandError(f"The server ended. Its last words:\n{words[-2000:]}")
 
 
@@ -321,16 +325,22 @@ def why_full(error: BaseException) -> str:
     )
 
 
-def _refuse_taken_port(port: int) -> None:
+def _refuse_second_server(port: int) -> None:
+    """CommandError where the folder's studies are served already, or another program has the port."""
+    with contextlib.suppress(OSError, ValueError):
+        served_on = int((settings.DATA_DIR / SERVED_ON).read_text(encoding="ascii"))
+        if Probe("127.0.0.1", served_on, "localhost").answers():
+            raise CommandError(
+                f"The studies in {settings.DATA_DIR} are served already, on port {served_on}: one server "
+                "serves all of a folder. Stop it with Ctrl-C in its window, then start this one, which serves "
+                "both studies. Or keep this one apart: --data DIR --port N."
+            )
     try:
         with socket.create_server(("127.0.0.1", port)):
             pass
     except (OSError, OverflowError) as error:
-        raise CommandError(
-            f"Port {port} cannot be used ({getattr(error, 'strerror', None) or error}). Where this command "
-            "runs already, in another window, stop it there with Ctrl-C: one server serves all studies of "
-            "its folder. Or choose another port: --port N."
-        ) from error
+        why = getattr(error, "strerror", None) or error
+        raise CommandError(f"Port {port} cannot be used ({why}). Choose another one: --port N.") from error
 
 
 def _site(public_url: str, port: int) -> str:

@@ -367,7 +367,8 @@ def _open(path: Path, choices: Choices) -> tuple[ValueTable, _Columns]:
                 if first_error is None:
                     first_error, names = error, getattr(error, "columns", [])
     assert first_error is not None
-    if len(names) == 1 and not choices.columns:  # a list of questions, which has no row of names
+    is_list = len(names) == 1 or (names and path.suffix.casefold() == ".txt")
+    if is_list and not any(choices.columns.values()):  # questions, a line each, without a row of names
         return _open_at(source, Choices({"question": "1"}, choices.system), 0, header=False)
     raise first_error
 
@@ -376,7 +377,8 @@ def _open_at(
     source: TextSource, choices: Choices, header_row: int, *, header: bool = True
 ) -> tuple[ValueTable, _Columns]:
     known = {name for names in NAMES.values() for name in names}
-    format = settle_format(source, "auto", {"auto": "", **FORMATS}, known=known)
+    # The commas of a list of questions separate nothing.
+    format = settle_format(source, "auto" if header else "tsv", {"auto": "", **FORMATS}, known=known)
     if header_row and format in ("json", "jsonl"):
         raise FileRefusedError(f"{source.name} has objects, and no row names their members.")
 
@@ -385,13 +387,10 @@ def _open_at(
 
     def texts() -> Mapping[str, list[str]]:
         """The first cells of each column that is no column of ours."""
-        everything = open_with(_EveryColumn())
         cells: dict[str, list[str]] = {}
-        for _, values in islice(everything.values(lambda *_, **__: None), _LOOKED_AT):
-            for place, value in values.items():
-                cells.setdefault(everything.mapping[place], []).append(
-                    value if isinstance(value, str) else ""
-                )
+        for _, values in islice(open_with(_EveryColumn()).values(lambda *_, **__: None), _LOOKED_AT):
+            for name, value in values.items():
+                cells.setdefault(name, []).append(value if isinstance(value, str) else "")
         return cells
 
     rules = _Columns(choices, texts)
@@ -405,11 +404,11 @@ class _EveryColumn(_Columns):
         super().__init__(Choices())
 
     def map(self, columns: Iterable[str]) -> dict[str, str]:
-        """Each by its place."""
-        return {str(at): name.strip() for at, name in enumerate(columns)}
+        """Each by its own name."""
+        return {name.strip(): name.strip() for name in columns}
 
     def map_members(self, members: Sequence[str]) -> dict[str, str]:
-        """Each by its place."""
+        """Each by its own name."""
         return self.map(members)
 
     def check(self, source: TextSource, columns: list[str], mapping: Mapping[str, str]) -> None:

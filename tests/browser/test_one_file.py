@@ -92,7 +92,7 @@ def test_two_commands_from_a_workbook_to_results(
         assert (facts["read_as"]["sheet"], facts["stage"]) == ("Data", "judging")
         taken = one_file.run("judge", str(file), "--port", str(one_file.port), "--no-open")
         assert taken.returncode == 1
-        assert f"Port {one_file.port} cannot be used" in taken.stderr
+        assert f"are served already, on port {one_file.port}" in taken.stderr
         page = context_of(viewport=PHONE).new_page()
         page.goto(facts["link"])
         page.get_by_role("button", name="agree", exact=False).first.click()

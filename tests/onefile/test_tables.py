@@ -110,10 +110,9 @@ def test_systems_that_no_column_names(tmp_path):
 
 
 def test_a_list_of_questions_without_a_head(tmp_path):
-    table = read_study_table(
-        write(tmp_path / "list.txt", "What is potlatch?\nWhat is drift?\nWhat is potlatch?\n")
-    )
-    assert list(table.questions) == ["What is potlatch?", "What is drift?"]
+    lines = "What, then, is potlatch?\nWhat is drift?\nWhat, then, is potlatch?\n"
+    table = read_study_table(write(tmp_path / "list.txt", lines))
+    assert list(table.questions) == ["What, then, is potlatch?", "What is drift?"]
     assert table.read_as["rows"] == {"read": 3, "used": 2, "merged": 0, "repeats": 1, "refused": 0}
 
 
