@@ -6,12 +6,14 @@ import socket
 import subprocess
 import time
 from collections.abc import Iterator, Mapping
+from urllib.parse import urlsplit
 
 from django.conf import settings
 from django.core.management.base import CommandError
 
 from distillery import lifeline
 from distillery.supervisor import Probe
+from marketplace.loopback import is_loopback
 
 LOG, START_SECONDS = "server.log", 120
 
@@ -26,19 +28,21 @@ def choose_port(wanted: int) -> int:
 
 @contextlib.contextmanager
 def run_server(
-    site: str, port: int, *, stop_seconds: float, environment: Mapping[str, str] | None = None
+    site: str, port: int, *, stop_seconds: float, defaults: Mapping[str, str] | None = None
 ) -> Iterator[subprocess.Popen[bytes]]:
     """A server for as long as the block runs, or this process; it comes up while other things are done.
 
-    At the end it has `stop_seconds` to finish what it does, and as long again after it was told twice.
+    `defaults` are settings of its environment where nothing else was set. At the end it has `stop_seconds` to
+    finish what it does, and as long again after it was told twice.
     """
     read_end, write_end = os.pipe()
     with (settings.DATA_DIR / LOG).open("wb") as words, os.fdopen(write_end, "wb"):
         process = subprocess.Popen(  # noqa: S603  # our own command
             [*settings.COMMAND, "up"],
             env={
+                **(defaults or {}),
                 **os.environ,
-                **(environment or {}),
+                **({} if is_loopback(urlsplit(site).hostname or "") else {"PUBLIC_URL": site}),
                 "PORT": str(port),
                 "TASK_URL": site,
                 lifeline.VARIABLE: str(read_end),

@@ -4,7 +4,6 @@ import contextlib
 import errno
 import json
 import logging
-import os
 import re
 import signal
 import socket
@@ -167,9 +166,9 @@ class StudyCommand(BaseCommand):
         (settings.DATA_DIR / SERVED_ON).write_text(f"{options['port']}\n", encoding="ascii")
         with contextlib.ExitStack() as opened:
             with one_at_a_time():  # the server loads its modules meanwhile, and waits
-                environment = _environment(site, options["port"])
+                port, defaults = options["port"], _server_settings(site, options["port"])
                 server = opened.enter_context(
-                    run_server(site, options["port"], stop_seconds=_STOP_SECONDS, environment=environment)
+                    run_server(site, port, stop_seconds=_STOP_SECONDS, defaults=defaults)
                 )
                 load_schema()
                 migrate_waiting()
@@ -332,7 +331,7 @@ def _refuse_second_server(port: int) -> None:
         if Probe("127.0.0.1", served_on, "localhost").answers():
             raise CommandError(
                 f"The studies in {settings.DATA_DIR} are served already, on port {served_on}: one server "
-                "serves all of a folder. Stop it with Ctrl-C in its window, then start this one, which serves "
+                "serves all of a folder. Stop it with Ctrl-C in its window, then start this one, to serve "
                 "both studies. Or keep this one apart: --data DIR --port N."
             )
     try:
@@ -352,21 +351,17 @@ def _site(public_url: str, port: int) -> str:
     return public_url.rstrip("/")
 
 
-def _environment(site: str, port: int) -> dict[str, str]:
-    """Settings of the server that the address asks for, where nothing else was set."""
+def _server_settings(site: str, port: int) -> dict[str, str]:
+    """Settings of the server that the address asks for: one process is enough for a class."""
     parts = urlsplit(site)
     host = parts.hostname or ""
     if is_loopback(host):
-        return {"WEB_WORKERS": os.environ.get("WEB_WORKERS", "1")}
+        return {"WEB_WORKERS": "1"}
     hosts = ",".join(dict.fromkeys([*settings.ALLOWED_HOSTS, host]))
+    # Where the address is this very port, no proxy is before it.
     direct = parts.scheme == "http" and parts.port == port
-    return {
-        "WEB_WORKERS": os.environ.get("WEB_WORKERS", "1"),
-        "PUBLIC_URL": site,
-        "ALLOWED_HOSTS": os.environ.get("ALLOWED_HOSTS", hosts),
-        # Where no proxy is before it, people reach this very port.
-        **({"WEB_BIND": os.environ.get("WEB_BIND", "0.0.0.0")} if direct else {}),  # noqa: S104  # asked for
-    }
+    bind = {"WEB_BIND": "0.0.0.0"} if direct else {}  # noqa: S104  # asked for
+    return {"WEB_WORKERS": "1", "ALLOWED_HOSTS": hosts, **bind}
 
 
 def _researcher() -> User:
