@@ -4,12 +4,12 @@ Every call asks anew whose token it is, which scopes it has and what its person 
 gives no worker ids, names or addresses of people; a release has the project's pseudonyms.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Annotated, Any
+from typing import Annotated
 
 from django.http import Http404
 from pydantic import Field
@@ -251,7 +251,7 @@ def _stage(caller: Caller) -> Stage:
     return caller.access.stage
 
 
-def _by_stage(caller: Caller, describe: Any) -> Description:
+def _by_stage(caller: Caller, describe: Callable[[Stage], Description]) -> Description:
     at = _project(caller)
     rows = Stage.objects.filter(project=at).select_related("project", "endpoint").order_by("pk")
     return {"project": at.slug, "stages": [describe(row) for row in rows]}

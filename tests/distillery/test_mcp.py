@@ -4,7 +4,6 @@ import json
 import os
 import sys
 from contextlib import contextmanager, suppress
-from importlib import util
 from pathlib import Path
 
 import pytest
@@ -27,6 +26,7 @@ from distillery.agents.adapter import AgentTools
 from judgments.models import Candidate
 from people.models import StudyLink
 from releases.models import Release
+from tests.crowd.world import make_stage
 from tests.desk.conftest import let_make_projects
 from tests.jobs.conftest import database_url_of_this_test
 from tests.judgments.class_world import BACK, join, names_of
@@ -250,6 +250,18 @@ class TestRights:
             tools.make_study("questions.csv", "Sky")
         assert not Project.objects.exists() and not StudyLink.objects.exists()
 
+    def test_other_kinds_of_stages_are_shown_and_counted_too(self, tmp_path, django_user_model):
+        poll = make_stage()
+        set_role(project=poll.project, user=(olga := make_person(django_user_model)), role="manager")
+        tools, project = tools_of(olga, tmp_path, "read", "collect"), poll.project.slug
+        shown = tools.preview(project, poll.slug)
+        assert poll.config["question"] in shown["texts"]
+        sums = ("places", "rewards", "fees", "total")
+        assert [shown["quote"][name] for name in sums] == [2, "0.20", "0.04", "0.24"]
+        assert tools.progress(project)["stages"][0]["answers_missing"] == 2
+        [results] = tools.results(project)["stages"]
+        assert (results["agreement"], bool(results["reason"])) == (None, True)
+
     def test_files_elsewhere_are_not_read(self, table, django_user_model):
         (table / "inside").mkdir()
         tools = tools_of(make_person(django_user_model), table / "inside", *ALL_BUT_PAY)
@@ -276,7 +288,7 @@ def test_a_command_without_the_package_or_a_token_says_what_helps(db, monkeypatc
     (tmp_path / "token").write_text("dst_nobodys\n")
     with pytest.raises(CommandError, match="There is no such token, or it has ended"):
         call_command("mcp", token_file=tmp_path / "token")
-    monkeypatch.setattr(util, "find_spec", lambda name: None)
-    monkeypatch.setattr("distillery.management.commands.mcp.find_spec", util.find_spec)
+    monkeypatch.delitem(sys.modules, "distillery.agents.server")
+    monkeypatch.setitem(sys.modules, "mcp.server.mcpserver", None)
     with pytest.raises(CommandError, match=r"pip install '\.\[mcp\]'"):
         call_command("mcp")

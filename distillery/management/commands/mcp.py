@@ -1,7 +1,7 @@
 """`manage.py mcp`: the tools for coding agents, as an MCP server on standard input and output."""
 
 from argparse import ArgumentParser
-from importlib.util import find_spec
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -35,12 +35,17 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Serve; CommandError where the package or a token that works is missing."""
-        if find_spec("mcp") is None:
-            raise CommandError("The package mcp is not installed. Install it with: pip install '.[mcp]'")
-        token = _read_token(options["token_file"])
-        from distillery.agents.server import make_server
-
-        make_server(token, options["files"]).run("stdio")
+        try:
+            from distillery.agents.server import make_server
+        except ModuleNotFoundError as error:
+            if not (error.name or "").startswith("mcp"):
+                raise
+            raise CommandError(
+                "The package mcp is missing, or too old. Install it with: pip install '.[mcp]'"
+            ) from error
+        server = make_server(_read_token(options["token_file"]), options["files"])
+        with suppress(KeyboardInterrupt):
+            server.run("stdio")
 
 
 def _read_token(file: Path | None) -> str:
