@@ -11,10 +11,10 @@ from mcp.server.mcpserver import MCPServer
 from mcp.server.mcpserver.exceptions import ToolError
 from mcp_types import ToolAnnotations
 
+from annotation.services.importing import ImportRefusedError
 from core.files.refusals import FileRefusedError
 from core.money import AmountError
 from distillery.agents.adapter import AgentTools
-from web.api.operations import api
 from web.api.problems import problem_of
 
 INSTRUCTIONS = """\
@@ -44,10 +44,9 @@ def _say_refusals(tool: Callable[..., Any]) -> Callable[..., Any]:
         close_old_connections()
         try:
             return tool(*arguments, **named)
-        except (FileRefusedError, AmountError) as error:
+        except (FileRefusedError, ImportRefusedError, AmountError) as error:
             raise ToolError(str(error)) from error
         except Exception as error:  # a border: any service may refuse, in an error of its own app
-            api()  # with all operations, the refusals of all apps are known
             raise ToolError(problem_of(error).detail) from error
         finally:
             connection.close()

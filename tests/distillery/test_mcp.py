@@ -107,70 +107,74 @@ def judge_all(stage, people):
 
 
 @pytest.mark.django_db(transaction=True)
-def test_from_a_table_to_a_release_by_tools_alone_and_no_worker_is_named(table, django_user_model):
+def test_a_study_by_tools_alone_until_its_token_ends_and_no_worker_is_named(table, django_user_model):
+    """In one process: starting it takes as long as all that it does."""
     olga, said = make_person(django_user_model), []
-    with connected(token_of(olga, *ALL_BUT_PAY)[1], table) as call:
+    token, secret = token_of(olga, *ALL_BUT_PAY)
+    with connected(secret, table) as call:
 
-        def use(tool, **arguments):
+        def use(tool, *, refused="", **arguments):
             is_error, text = call(tool, **arguments)
             said.append(text)
-            assert not is_error, text
-            return json.loads(text)
+            assert is_error == bool(refused) and refused in text, text
+            return None if refused else json.loads(text)
 
-        columns = use("read_columns", path="answers.csv")
-        assert columns["read_as"]["columns"]["references"] == ["reference"]
-        assert columns["rows"][0][1] == "good"
-        made = use("make_study", path="answers.csv", title="Rice and water", judges=2)
-        assert (made["project"], made["status"]) == ("rice-and-water", "draft")
-        at = {"project": made["project"], "stage": made["stage"]}
-        before = use("preview", **at)
-        assert {"how long does cooked rice keep", "5 completely correct"} <= set(before["texts"])
-        assert (before["quote"]["places"], before["quote"]["total"]) == (8, "0.00")
-        assert use("open_stage", **at, confirmed_amount="0.00")["status"] == "open"
-
-        stage = Stage.objects.get(slug=made["stage"])
+        stage = open_study(use)
         for _ in range(6):
             join(stage.project, stage.endpoint)
         judge_all(stage, names_of(stage.project))
+        folder = release_study(use, stage.project.slug)
 
-        [progress] = use("progress", project=at["project"])["stages"]
-        assert (progress["submitted_and_good"], progress["answers_missing"]) == (8, 0)
-        assert use("waiting_decisions", project=at["project"])["waiting"] == []
-        [results] = use("results", project=at["project"])["stages"]
-        best, worst = results["systems"]
-        assert (best["system"], best["mean"], worst["mean"] < 2) == ("good", 5.0, True)
-        assert results["agreement"]["alpha.interval"]["value"] > 0.9
-        built = use("build_release", project=at["project"])
-        assert (built["version"], built["tables"]["ratings"]) == ("1.0.0", 8)
-        found = use("release_files", project=at["project"])
-    assert found["unchanged"] is True
-    [ratings] = [each for each in found["files"] if each["path"] == "jsonl/ratings-train.jsonl"]
-    assert ratings["rows"] == 8
+        # It may not pay.
+        paid = use("make_study", path="answers.csv", title="Paid")
+        Stage.objects.filter(project__slug="paid").update(reward_cents=10, budget_cents=1000)
+        Project.objects.update(budget_cents=1000)
+        at = {"project": paid["project"], "stage": paid["stage"], "confirmed_amount": "1.20"}
+        use("open_stage", **at, refused="This token lacks the scope 'pay'.")
+        assert Stage.objects.get(project__slug="paid").status == Stage.Status.DRAFT
+        assert not Hit.objects.filter(stage__project__slug="paid").exists()
+
+        revoke_token(token=token)
+        for tool in ("progress", "results"):
+            use(tool, project="paid", refused="There is no such token, or it has ended.")
+
     names = set(Worker.objects.values_list("external_id", flat=True)) | {"mara@example.org"}
-    said.append((Path(found["folder"]) / ratings["path"]).read_text(encoding="utf-8"))
+    said.append((folder / "jsonl/ratings-train.jsonl").read_text(encoding="utf-8"))
     assert len(names) == 7
     assert {name for name in names for text in said if name in text} == set()
 
 
-@pytest.mark.django_db(transaction=True)
-def test_a_token_that_may_not_pay_opens_nothing_paid_and_one_that_ended_is_refused(table, django_user_model):
-    olga = make_person(django_user_model)
-    token, text = token_of(olga, *ALL_BUT_PAY)
-    made = AgentTools(text, table).make_study("answers.csv", "Paid")
-    Stage.objects.update(reward_cents=10, budget_cents=1000)
-    Project.objects.update(budget_cents=1000)
+def open_study(use):
+    """Read the table, make a study of it, look at it and open it."""
+    columns = use("read_columns", path="answers.csv")
+    assert columns["read_as"]["columns"]["references"] == ["reference"]
+    assert columns["rows"][0][1] == "good"
+    made = use("make_study", path="answers.csv", title="Rice and water", judges=2)
+    assert (made["project"], made["status"]) == ("rice-and-water", "draft")
     at = {"project": made["project"], "stage": made["stage"]}
-    with connected(text, table) as call:
-        is_error, words = call("open_stage", **at, confirmed_amount="1.20")
-        assert is_error
-        assert "This token lacks the scope 'pay'." in words
-        assert not call("progress", project=made["project"])[0]
-        revoke_token(token=token)
-        is_error, words = call("progress", project=made["project"])
-        assert is_error
-        assert "There is no such token, or it has ended." in words
-    assert Stage.objects.get().status == Stage.Status.DRAFT
-    assert not Hit.objects.exists()
+    before = use("preview", **at)
+    assert {"how long does cooked rice keep", "5 completely correct"} <= set(before["texts"])
+    assert (before["quote"]["places"], before["quote"]["total"]) == (8, "0.00")
+    assert use("open_stage", **at, confirmed_amount="0.00")["status"] == "open"
+    return Stage.objects.get(slug=made["stage"])
+
+
+def release_study(use, project):
+    """Look at what came in, build a release and check it; its folder."""
+    [progress] = use("progress", project=project)["stages"]
+    assert (progress["submitted_and_good"], progress["answers_missing"]) == (8, 0)
+    assert use("waiting_decisions", project=project)["waiting"] == []
+    [results] = use("results", project=project)["stages"]
+    best, worst = results["systems"]
+    assert (best["system"], best["mean"], worst["mean"] < 2) == ("good", 5.0, True)
+    assert results["agreement"]["alpha.interval"]["value"] > 0.9
+    built = use("build_release", project=project)
+    assert (built["version"], built["tables"]["ratings"]) == ("1.0.0", 8)
+    found = use("release_files", project=project)
+    assert found["unchanged"] is True
+    [ratings] = [each for each in found["files"] if each["path"] == "jsonl/ratings-train.jsonl"]
+    assert ratings["rows"] == 8
+    return Path(found["folder"])
 
 
 @pytest.mark.django_db
