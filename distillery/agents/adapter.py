@@ -55,7 +55,18 @@ class AgentTools:
 
     #: Those that change nothing.
     READING = frozenset({"read_columns", "progress", "waiting_decisions", "results", "release_files"})
-    NAMES = (*sorted(READING), "make_study", "preview", "open_stage", "build_release")
+    #: All, in the order in which a study needs them.
+    TOOLS = (
+        "read_columns",
+        "make_study",
+        "preview",
+        "open_stage",
+        "progress",
+        "waiting_decisions",
+        "results",
+        "build_release",
+        "release_files",
+    )
 
     def __init__(self, token: str, folder: Path) -> None:
         self._token, self._folder = token, folder.resolve()

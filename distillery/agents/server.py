@@ -30,7 +30,7 @@ def make_server(token: str, folder: Path) -> MCPServer[Any]:
         "distillery", version=settings.DISTILLERY_VERSION, instructions=INSTRUCTIONS, log_level="WARNING"
     )
     tools = AgentTools(token, folder)
-    for name in tools.NAMES:
+    for name in tools.TOOLS:
         hints = ToolAnnotations(read_only_hint=name in tools.READING, open_world_hint=False)
         server.add_tool(_say_refusals(getattr(tools, name)), annotations=hints)
     return server
