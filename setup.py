@@ -1,4 +1,4 @@
-"""Puts templates, static files and the lock into the wheel, as `distillery/files`."""
+"""Puts templates, static files, the locks and llms.txt into the wheel, as `distillery/files`."""
 
 import shutil
 from pathlib import Path
@@ -16,6 +16,8 @@ class BuildWithFiles(build_py):
         target = Path(self.build_lib, "distillery", "files")
         for folder in ("templates", "static"):
             shutil.copytree(folder, target / folder, dirs_exist_ok=True)
+        (target / "docs").mkdir(exist_ok=True)
+        shutil.copy(Path("docs", "llms.txt"), target / "docs")
         for name in ("base.txt", "mcp.txt", "opensearch.txt", "otel.txt"):
             (target / "requirements").mkdir(exist_ok=True)
             shutil.copy(Path("requirements", name), target / "requirements")

@@ -24,7 +24,7 @@ from distillery.version import VERSION
 django_stubs_ext.monkeypatch()
 
 BASE_DIR = Path(__file__).resolve().parent.parent
-#: Templates and static files lie here in a wheel (`setup.py`), and beside `manage.py` in a checkout.
+#: Templates, static files and llms.txt of a wheel (`setup.py`); in a checkout they lie beside `manage.py`.
 WHEEL_FILES = BASE_DIR / "distillery" / "files"
 INSTALLED = WHEEL_FILES.is_dir()
 FILES_DIR = WHEEL_FILES if INSTALLED else BASE_DIR

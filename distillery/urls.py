@@ -36,6 +36,13 @@ def show_security_contact(request: HttpRequest) -> HttpResponse:
     return HttpResponse("\n".join(lines) + "\n", content_type="text/plain; charset=utf-8")
 
 
+@require_safe
+def show_agents_guide(request: HttpRequest) -> HttpResponse:
+    """The file llms.txt, which tells agents what this is and where to go on: the repository's own."""
+    text = (settings.FILES_DIR / "docs" / "llms.txt").read_bytes()
+    return HttpResponse(text, content_type="text/plain; charset=utf-8")
+
+
 urlpatterns = [
     # First, because Django tries addresses in turn and programs ask for a search hundreds of times a second.
     path("desk/", include("annotation.desk.urls")),
@@ -55,6 +62,7 @@ urlpatterns = [
     path("accounts/", include(library_urlpatterns)),
     path("examples/", include("distillery.demo.tour")),
     path(".well-known/security.txt", show_security_contact, name="security"),
+    path("llms.txt", show_agents_guide, name="llms"),
     path("health/", health, name="health"),
     path("metrics", show_metrics, name="metrics"),
     # The admin's own page would let people in without their second factor.

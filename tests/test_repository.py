@@ -62,7 +62,7 @@ def test_no_file_names_a_folder_of_somebodys_machine():
     assert found == []
 
 
-@pytest.mark.parametrize("name", ["base", "dev", "torch", "opensearch", "otel", "clients"])
+@pytest.mark.parametrize("name", ["base", "dev", "torch", "opensearch", "otel", "mcp", "clients"])
 def test_every_locked_requirement_has_hashes(name):
     text = (ROOT / f"requirements/{name}.txt").read_text(encoding="utf-8").replace("\\\n", " ")
     requirements = [line for line in text.splitlines() if line.strip() and not line.strip().startswith("#")]
@@ -73,7 +73,7 @@ def test_every_locked_requirement_has_hashes(name):
         )
 
 
-@pytest.mark.parametrize("name", ["base", "dev", "torch", "opensearch", "otel", "clients"])
+@pytest.mark.parametrize("name", ["base", "dev", "torch", "opensearch", "otel", "mcp", "clients"])
 def test_a_lock_holds_every_package_that_was_asked_for(name):
     asked = (ROOT / f"requirements/{name}.in").read_text(encoding="utf-8").splitlines()
     locked = set(re.findall(r"^([a-z0-9._-]+)(?:\[.*\])?==", locked_text(name), flags=re.MULTILINE))
@@ -88,6 +88,7 @@ def test_all_locks_hold_the_same_versions():
     assert versions("base").items() <= versions("dev").items()
     assert versions("opensearch").items() <= versions("dev").items()
     assert versions("otel").items() <= versions("dev").items()
+    assert versions("mcp").items() <= versions("dev").items()
 
 
 def test_pytorch_is_one_release_with_cuda_and_without_and_only_its_own_lock_brings_cuda():

@@ -23,7 +23,7 @@ def wheel(tmp_path_factory):
     source = tmp_path_factory.mktemp("source")
     for path in find_committed_files():
         name = path.relative_to(ROOT)
-        if name.parts[0] not in {"tests", "benchmarks", "docs"}:
+        if name.parts[0] not in {"tests", "benchmarks", "docs"} or name.name == "llms.txt":
             (source / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(path, source / name)
     out = tmp_path_factory.mktemp("wheel")
@@ -74,7 +74,7 @@ def test_the_wheel_holds_every_template_static_file_and_lock(wheel):
     wanted = [name for name in wanted if name.parts[0] in {"templates", "static"}]
     assert len(wanted) > 300
     assert [name for name in wanted if f"distillery/files/{name.as_posix()}" not in names] == []
-    assert "distillery/files/requirements/base.txt" in names
+    assert {"distillery/files/requirements/base.txt", "distillery/files/docs/llms.txt"} <= names
     assert not {name.split("/")[0] for name in names} & {"tests", "benchmarks", "docs", "templates", "static"}
 
 

@@ -394,12 +394,14 @@ def _check(stage: Stage) -> None:
         raise CrowdError(f"{name}: {messages[0]}") from error
 
 
-def open_stage(*, stage: Stage, actor: Any = None, typed_cents: int | None = None) -> Quote:
+def open_stage(
+    *, stage: Stage, actor: Any = None, typed_cents: int | None = None, quoted_cents: int | None = None
+) -> Quote:
     """Open a draft or paused stage and plan its HITs.
 
     Raises SpendingRightError where the person may not spend from the stage's endpoints, NotArmedError where
-    real money would be spent and `typed_cents` is not the stage's budget, and BudgetError where the budget
-    does not cover the quote.
+    real money would be spent and `typed_cents` is not the stage's budget, or where the quote is not
+    `quoted_cents`, and BudgetError where the budget does not cover the quote.
     """
     if why := why_closed(stage.project):
         raise StageStateError(why)
@@ -416,6 +418,9 @@ def open_stage(*, stage: Stage, actor: Any = None, typed_cents: int | None = Non
     arm_stage(stage, typed_cents)
     kind_of(stage).prepare(stage)
     offer = quote(stage)
+    if quoted_cents not in (None, offer.total_cents):
+        cost = format_amount(offer.total_cents, stage.endpoint.currency)
+        raise NotArmedError(f"Publishing costs {cost} now, which is not the sum that was confirmed.")
     if not offer.affordable:
         sums, currency = (offer.total_cents, offer.budget_left_cents), stage.endpoint.currency
         cost, left = (format_amount(each, currency) for each in sums)

@@ -59,7 +59,14 @@ def authenticate(request: HttpRequest) -> Caller:
         raise ProblemError(
             401, "token_missing", "Send a token: Authorization: Bearer dst_…", headers=challenge
         )
-    token = read_token(text.strip()) if scheme.lower() == "bearer" else None
+    return admit(
+        text.strip() if scheme.lower() == "bearer" else "", address=security.address_of(request.META)
+    )
+
+
+def admit(text: str, *, address: str) -> Caller:
+    """Whose token this text is; 401 where it works no more, 429 for one that asks too often."""
+    token = read_token(text)
     if token is None:
         raise ProblemError(
             401,
@@ -68,7 +75,7 @@ def authenticate(request: HttpRequest) -> Caller:
             headers={"WWW-Authenticate": 'Bearer realm="distillery", error="invalid_token"'},
         )
     _count(token)
-    note_use(token, address=security.address_of(request.META))
+    note_use(token, address=address)
     return Caller(token, token.user)
 
 
