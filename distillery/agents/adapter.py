@@ -99,21 +99,24 @@ class AgentTools:
     ) -> Description:
         """Make a draft of a study in which people judge systems' answers: project, stage and study link.
 
-        The table has a question and an answer in each row, and may have system and reference. `preset` is
-        kpqa (one answer a task, scored from 1 to 5) or adem (longer tasks that also ask about the topic);
+        The table has a question and an answer in each row, and may have system, reference and passages.
+        `preset` is kpqa (an answer, scored from 1 to 5) or adem (a response after the turns of a dialogue);
         `judges` different people judge each answer. Nothing is open, and nobody is asked before `open_stage`.
         """
         with self._acting(Scope.COLLECT, Scope.ADMIN, writes=True) as caller:
-            draft = make_study_from_file(
+            made, table = make_study_from_file(
                 owner=caller.user, path=self._find_file(path), title=title, preset=preset, judges=judges
             )
+            assert made.link is not None
             return {
-                "project": draft.project.slug,
-                "stage": draft.stage.slug,
-                "status": draft.stage.status,
-                "link": address_of(draft.link),
-                "page": descriptions.address_of_page("desk:project", draft.project.slug),
-                "read_as": draft.read_as,
+                "project": made.project.slug,
+                "stage": made.stage.slug,
+                "status": made.stage.status,
+                "link": address_of(made.link),
+                "page": descriptions.address_of_page("desk:project", made.project.slug),
+                "read_as": table.read_as,
+                "notes": table.notes,
+                "left_out": [*map(str, table.refused), *made.refusals],
             }
 
     def preview(self, project: str, stage: str) -> Description:

@@ -37,7 +37,7 @@ from crowd.study.explain import StudyError
 from distillery.empty_database import load_schema
 from distillery.management.commands.up import migrate_waiting, one_at_a_time
 from distillery.server_process import LOG, run_server, wait_until_healthy
-from distillery.studies.making import MadeStudy, StudyPlan, make_draft, name_of_study, open_study
+from distillery.studies.preparation import MadeStudy, StudyPlan, make_draft, name_of_study, open_study
 from distillery.studies.presets import Preset, fitting_preset, presets_of
 from distillery.studies.progress import StudyProgress, progress_of
 from distillery.studies.tables import Choices, StudyTable

@@ -40,6 +40,8 @@ how long does cooked rice keep,bad,Rice is cooked in water.,Three to four days.,
 at which temperature does water boil,good,At 100 degrees at sea level.,100 °C,mara@example.org
 at which temperature does water boil,bad,At 50 degrees Celsius.,100 °C,mara@example.org
 """
+#: An answer a HIT, so that sums are those of answers.
+ONE_EACH = {"units_per_hit": 1, "checks_per_hit": 0}
 ALL_BUT_PAY = ("read", "collect", "admin", "publish")
 
 
@@ -127,7 +129,7 @@ def test_a_study_by_tools_alone_until_its_token_ends_and_no_worker_is_named(tabl
 
         # It may not pay.
         paid = use("make_study", path="answers.csv", title="Paid")
-        Stage.objects.filter(project__slug="paid").update(reward_cents=10, budget_cents=1000)
+        Stage.objects.filter(project__slug="paid").update(reward_cents=10, budget_cents=1000, **ONE_EACH)
         Project.objects.update(budget_cents=1000)
         at = {"project": paid["project"], "stage": paid["stage"], "confirmed_amount": "1.20"}
         use("open_stage", **at, refused="This token lacks the scope 'pay'.")
@@ -151,6 +153,7 @@ def open_study(use):
     assert columns["rows"][0][1] == "good"
     made = use("make_study", path="answers.csv", title="Rice and water", judges=2)
     assert (made["project"], made["status"]) == ("rice-and-water", "draft")
+    Stage.objects.update(**ONE_EACH)
     at = {"project": made["project"], "stage": made["stage"]}
     before = use("preview", **at)
     assert {"how long does cooked rice keep", "5 completely correct"} <= set(before["texts"])
@@ -184,7 +187,7 @@ class TestRights:
     def study(self, table, django_user_model, **changes):
         olga = make_person(django_user_model)
         made = tools_of(olga, table, *ALL_BUT_PAY).make_study("answers.csv", "Tea")
-        Stage.objects.update(**changes)
+        Stage.objects.update(**ONE_EACH, **changes)
         Project.objects.update(budget_cents=changes.get("budget_cents", 0))
         return olga, {"project": made["project"], "stage": made["stage"]}
 

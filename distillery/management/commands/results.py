@@ -15,8 +15,8 @@ from core.projects.models import Project
 from crowd.models import Stage
 from distillery.schema import inspect_schema
 from distillery.studies.command import RESEARCHER, why_full
-from distillery.studies.making import settle
 from distillery.studies.outcomes import results_of, write_results
+from distillery.studies.preparation import settle
 from releases.build import release_now
 from releases.errors import ReleaseError
 from releases.models import PrivacyFinding

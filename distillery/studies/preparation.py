@@ -99,6 +99,19 @@ def make_draft(table: StudyTable, plan: StudyPlan, *, slug: str, owner: User) ->
     return made
 
 
+def give_link(made: MadeStudy, plan: StudyPlan, *, owner: User) -> StudyLink:
+    """The study link of the stage, made where it has none. PeopleError."""
+    if made.link is None:
+        link_plan = LinkPlan(
+            title=made.project.title,
+            target=f"stage:{made.stage.slug}",
+            quota=MOST_PEOPLE,
+            expires_at=plan.closes_at,
+        )
+        made.link = make_link(owner=project_owner(made.project), plan=link_plan, actor=owner)
+    return made.link
+
+
 def open_study(made: MadeStudy, plan: StudyPlan, *, owner: User) -> Quote:
     """Open the stage, and make its link; what it costs and how many HITs it is. CrowdError, PeopleError."""
     stage = made.stage
@@ -106,14 +119,7 @@ def open_study(made: MadeStudy, plan: StudyPlan, *, owner: User) -> Quote:
         stages.open_stage(stage=stage, actor=owner)
     settle()  # so that the first person finds something to do
     stage.refresh_from_db()
-    if made.link is None:
-        link_plan = LinkPlan(
-            title=made.project.title,
-            target=f"stage:{stage.slug}",
-            quota=MOST_PEOPLE,
-            expires_at=plan.closes_at,
-        )
-        made.link = make_link(owner=project_owner(made.project), plan=link_plan, actor=owner)
+    give_link(made, plan, owner=owner)
     return quote(stage)
 
 

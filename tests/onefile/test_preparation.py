@@ -9,10 +9,10 @@ from django.utils import timezone
 
 from annotation.models import CuratedPassage, Query
 from crowd.models import Hit, Stage
-from distillery.studies import making
-from distillery.studies.making import StudyPlan, make_draft, name_of_study, open_study
+from distillery.studies import preparation
 from distillery.studies.outcomes import results_of, write_results
 from distillery.studies.passages import add_passages
+from distillery.studies.preparation import StudyPlan, make_draft, name_of_study, open_study
 from distillery.studies.presets import all_presets, fitting_preset
 from distillery.studies.progress import progress_of
 from distillery.studies.tables import Choices, read_study_table
@@ -110,17 +110,17 @@ def test_what_the_command_line_says_of_people_consent_and_time(researcher, tmp_p
 
 @pytest.mark.parametrize("step", ["_apply", "_import", "import_candidates", "make_link", "settle"])
 def test_a_run_that_was_stopped_at_any_step_goes_on(researcher, tmp_path, monkeypatch, step):
-    path, real = write(tmp_path / "rows.jsonl", ROWS), getattr(making, step)
+    path, real = write(tmp_path / "rows.jsonl", ROWS), getattr(preparation, step)
 
     def stop(*args, **options):
         if step == "_apply":
             real(*args, **options)
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(making, step, stop)
+    monkeypatch.setattr(preparation, step, stop)
     with pytest.raises(KeyboardInterrupt):
         make(path, researcher)
-    monkeypatch.setattr(making, step, real)
+    monkeypatch.setattr(preparation, step, real)
     made = make(path, researcher)
     assert rows_of(made.project)[:4] == (1, 2, 1, 1)
     assert made.stage.status == Stage.Status.OPEN
@@ -171,7 +171,7 @@ def test_results_carry_their_n_and_say_why_a_figure_is_missing(researcher, tmp_p
     people = [join(made.project, made.stage.endpoint).external_id for _ in range(3)]
     for person in people:
         assert judge(made.stage, person)
-    making.settle()
+    preparation.settle()
     results = results_of(made.stage)
     assert (results["n_ratings"], results["n_answers"], results["n_people"]) == (6, 2, 3)
     assert [(row["system"], row["n"], row["mean"], row["low"]) for row in results["systems"]] == [
