@@ -18,8 +18,8 @@ from crowd.selectors.pseudonyms import worker_pseudonyms
 from judgments.judging_config import judging_config
 from judgments.selectors.judges import judges
 from judgments.selectors.judging import counted_judgments
-from judgments.selectors.live import live
-from judgments.selectors.scores import NO_TRUTH, random_scores_caution, raw_scores, with_candidates
+from judgments.selectors.live import SystemScore, live
+from judgments.selectors.scores import random_scores_caution, raw_scores, with_candidates
 from judgments.services import reports
 
 _CHUNK = 2_000
@@ -42,40 +42,48 @@ def results_of(stage: Stage) -> dict[str, Any]:
 def _judging_results(stage: Stage) -> dict[str, Any]:
     report, figures = reports.make(stage, silent).report, live(stage)
     simulated = counted_judgments(stage).filter(worker__simulated=True).count()
-    alpha = report["alpha"]["before"]
-    low, high = alpha["ci"] or (None, None)
+    misleading = random_scores_caution(stage)
     return {
         "n_ratings": figures.judgments,
         "n_answers": figures.items,
         "n_people": figures.workers,
         "simulated_ratings": simulated,
         "scale": list(figures.scale.ends),
-        "systems": [
-            {
-                "system": row.system,
-                "n": row.items,
-                "mean": row.mean,
-                "low": row.low,
-                "high": row.high,
-                **({"reason": ONE_QUESTION} if row.low is None else {}),
-            }
-            for row in figures.systems
-        ],
+        "systems": [_system(row, misleading) for row in figures.systems],
         "agreement": {
-            "alpha": {level: alpha[level] for level in _LEVELS} | {"low": low, "high": high},
-            "percent": report["agreement"]["before"]["percent"],
+            **_agreement(report, misleading),
             "n_ratings": figures.judgments,
             "n_people": figures.workers,
-            **({"reason": alpha["reason"]} if "reason" in alpha else {}),
         },
         "people": _people(stage),
-        "warnings": [
-            *([NO_TRUTH] if simulated and random_scores_caution(stage) else []),
-            *report["warnings"],
-        ],
+        "warnings": [*([misleading] if misleading else []), *report["warnings"]],
         "seed": report["seed"],
         "signatures": report["signatures"],
     }
+
+
+def _system(row: SystemScore, misleading: str) -> dict[str, Any]:
+    """A system's mean over its answers, one to a question, with its interval; null where it would mislead."""
+    found: dict[str, Any] = {"system": row.system, "n": row.items}
+    if misleading:
+        return found | {"mean": None, "low": None, "high": None, "reason": misleading}
+    found |= {"mean": row.mean, "low": row.low, "high": row.high}
+    return found if row.low is not None else found | {"reason": ONE_QUESTION}
+
+
+def _agreement(report: Mapping[str, Any], misleading: str) -> dict[str, Any]:
+    alpha = report["alpha"]["before"]
+    if misleading:
+        nothing = dict.fromkeys((*_LEVELS, "low", "high"))
+        return {"alpha": nothing, "percent": None, "reason": misleading}
+    low, high = alpha["ci"] or (None, None)
+    levels = {level: alpha[level] for level in _LEVELS}
+    found = {
+        "alpha": levels | {"low": low, "high": high},
+        "percent": report["agreement"]["before"]["percent"],
+    }
+    reasons = "; ".join(dict.fromkeys(alpha.get("reason", {}).values()))
+    return found | {"reason": reasons} if reasons else found
 
 
 def _people(stage: Stage) -> list[dict[str, Any]]:

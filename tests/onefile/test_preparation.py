@@ -167,7 +167,7 @@ def test_results_carry_their_n_and_say_why_a_figure_is_missing(researcher, tmp_p
     nothing = results_of(made.stage)
     assert (nothing["n_ratings"], nothing["systems"], nothing["people"]) == (0, [], [])
     assert nothing["agreement"]["alpha"]["interval"] is None
-    assert "there are no ratings" in nothing["agreement"]["reason"]["interval"]
+    assert "there are no ratings" in nothing["agreement"]["reason"]
     people = [join(made.project, made.stage.endpoint).external_id for _ in range(3)]
     for person in people:
         assert judge(made.stage, person)

@@ -178,13 +178,14 @@ def _show(console: "Console", results: dict[str, Any]) -> None:
     table = Table("system", "questions", "mean", "95 % interval")
     for row in results["systems"]:
         interval = f"{row['low']:.2f} to {row['high']:.2f}" if row["low"] is not None else row["reason"]
-        table.add_row(row["system"], f"{row['n']:,}", f"{row['mean']:.2f}", interval)
+        mean = "" if row["mean"] is None else f"{row['mean']:.2f}"
+        table.add_row(row["system"], f"{row['n']:,}", mean, interval)
     if results["systems"]:
         console.print(table)
     agreement = results["agreement"]
     alpha = agreement["alpha"]
     if alpha["interval"] is None:
-        say(f"Krippendorff's alpha: {agreement['reason']['interval']}.")
+        say(f"Krippendorff's alpha: {agreement['reason'].rstrip('.')}.")
     else:
         say(f"Krippendorff's alpha: {alpha['interval']:.2f} (interval), {alpha['ordinal']:.2f} (ordinal).")
         if alpha["low"] is not None:
