@@ -43,6 +43,7 @@ from distillery.studies.progress import StudyProgress, progress_of
 from distillery.studies.tables import Choices, StudyTable
 from distillery.supervisor import Probe
 from marketplace.loopback import is_loopback
+from metrics.figure import counted
 from people.links import address_of
 
 #: The account of the person at the terminal, who signs in by the link that is printed.
@@ -245,22 +246,23 @@ class StudyCommand(BaseCommand):
         people = made.stage.redundancy
         progress = progress_of(made.stage, made.link) if made.link else None
         minutes = self.units(table) * plan.preset.minutes
+        questions = counted(len(table.questions), "question")
         yield f"{plan.preset.title} (preset {plan.preset.name})."
         if self.kind == "judging":
-            asked = f"{len(table.answers):,} answers of {quote_names(table.systems)}"
-            yield f"{asked} to {len(table.questions):,} questions, {people} people each."
+            asked = f"{counted(len(table.answers), 'answer')} of {quote_names(table.systems)}"
+            yield f"{asked} to {questions}, {people} {_people(people)} each."
         else:
-            yield f"{len(table.questions):,} questions, {people} answers each."
+            yield f"{questions}, {counted(people, 'answer')} each."
         yield (
-            f"At least {people} people; about {minutes:,.0f} minutes for one person who does all, "
+            f"At least {people} {_people(people)}; about {minutes:,.0f} minutes for one person who does all, "
             f"{minutes * people:,.0f} for all together."
         )
         if made.copies:
-            yield f"{made.copies:,} answers are the same as a reference; people judge them, too."
+            yield f"Answers that are the same as a reference: {made.copies:,}; people judge them, too."
         if not made.is_new:
             yield (
-                f"This file's study goes on. New in the file: {made.questions:,} questions, "
-                f"{made.answers:,} answers."
+                f"This file's study goes on. New in the file: {counted(made.questions, 'question')}, "
+                f"{counted(made.answers, 'answer')}."
             )
         if progress is not None and progress.given:
             yield f"There already: {progress.words}."
@@ -307,6 +309,10 @@ class StudyCommand(BaseCommand):
                     server.wait(_LOOK_SECONDS)
         words = (settings.DATA_DIR / LOG).read_text(encoding="utf-8", errors="replace")
         raise CommandError(f"The server ended. Its last words:\n{words[-2000:]}")
+
+
+def _people(number: int) -> str:
+    return "person" if number == 1 else "people"
 
 
 def _interrupt(_number: int, _frame: Any) -> None:

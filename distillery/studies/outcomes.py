@@ -63,7 +63,7 @@ def _judging_results(stage: Stage) -> dict[str, Any]:
 
 
 def _system(row: SystemScore, misleading: str) -> dict[str, Any]:
-    """A system's mean over its answers, one to a question, with its interval; null where it would mislead."""
+    """A system's mean over its answers, one to a question; null with a reason where it would mislead."""
     found: dict[str, Any] = {"system": row.system, "n": row.items}
     if misleading:
         return found | {"mean": None, "low": None, "high": None, "reason": misleading}

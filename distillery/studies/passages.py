@@ -6,6 +6,7 @@ from pathlib import Path
 from annotation.importing.records import Passage
 from core.files.refusals import FileRefusedError
 from distillery.studies.tables import Choices, StudyTable, read_study_table
+from metrics.figure import counted
 from retrieval.errors import EmptyQueryError
 from retrieval.errors import FileRefusedError as PassagesRefusedError
 
@@ -24,14 +25,18 @@ def add_passages(table: StudyTable, path: Path, language: str) -> list[str]:
         for key, question in matched.items():
             question.passages += own.questions[key].passages
         strangers = len(own.questions) - len(matched)
-        said = [f"{path.name}: passages of {len(matched):,} of the {len(table.questions):,} questions."]
-        return [*said, f"Its rows of {strangers:,} other questions were left out."] if strangers else said
+        said = [f"{path.name}: passages of {len(matched):,} of {counted(len(table.questions), 'question')}."]
+        return (
+            [*said, f"Its rows of {counted(strangers, 'other question')} were left out."]
+            if strangers
+            else said
+        )
     found = _search(table, path, language)
     for key, passages in found.items():
         table.questions[key].passages += passages
     nothing = len(table.questions) - len(found)
     said = [f"{path.name} was searched (BM25): the best {FOUND} passages are shown with each question."]
-    return [*said, f"Nothing was found for {nothing:,} questions."] if nothing else said
+    return [*said, f"Nothing was found for {counted(nothing, 'question')}."] if nothing else said
 
 
 def _of_questions(path: Path) -> StudyTable | None:

@@ -111,7 +111,7 @@ def test_two_commands_from_a_workbook_to_results(
     out = tmp_path / "out"
     done = one_file.run("results", "--out", str(out))
     assert done.returncode == 0, done.stderr
-    assert "4 ratings of 4 answers by 1 people" in done.stdout
+    assert "4 ratings of 4 answers, from 1 to 5; people: 1." in done.stdout
     results = json.loads((out / "results.json").read_text("utf-8"))
     assert {(row["system"], row["n"], row["mean"]) for row in results["systems"]} == {
         ("bm25", 2, 4),

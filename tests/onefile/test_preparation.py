@@ -137,8 +137,8 @@ def test_questions_are_collected_with_passages_from_anywhere(researcher, tmp_pat
         said = add_passages(table, write(tmp_path / "own.jsonl", own), "en")
         assert [len(each.passages) for each in table.questions.values()] == [0, 1]
         assert said == [
-            "own.jsonl: passages of 1 of the 2 questions.",
-            "Its rows of 1 other questions were left out.",
+            "own.jsonl: passages of 1 of 2 questions.",
+            "Its rows of 1 other question were left out.",
         ]
     with subtests.test("a collection that is searched"):
         table = read_study_table(questions)
@@ -150,7 +150,7 @@ def test_questions_are_collected_with_passages_from_anywhere(researcher, tmp_pat
             ["A run on a bank."],
             [],
         ]
-        assert said[1] == "Nothing was found for 1 questions."
+        assert said[1] == "Nothing was found for 1 question."
     with subtests.test("a column of the file"):
         made = make(
             write(tmp_path / "with.jsonl", ROWS),

@@ -17,6 +17,7 @@ from distillery.schema import inspect_schema
 from distillery.studies.command import RESEARCHER, why_full
 from distillery.studies.outcomes import results_of, write_results
 from distillery.studies.preparation import settle
+from metrics.figure import counted
 from releases.build import release_now
 from releases.errors import ReleaseError
 from releases.models import PrivacyFinding
@@ -163,36 +164,37 @@ def _show(console: "Console", results: dict[str, Any]) -> None:
     say = partial(console.print, markup=False, soft_wrap=True)
     say(f"{results['title']} ({results['project']}/{results['stage']})", style="bold")
     if results["kind"] != "judging":
-        say(
-            f"{results['n_answers']:,} answers to {results['n_questions']:,} questions by "
-            f"{results['n_people']:,} people; {results['flagged_answers']:,} have flags for review."
+        answers, questions = (
+            counted(results["n_answers"], "answer"),
+            counted(results["n_questions"], "question"),
         )
+        say(f"{answers} to {questions}; people: {results['n_people']:,}.")
+        say(f"Answers with flags for review: {results['flagged_answers']:,}.")
         for warning in results["warnings"]:
             say(warning, style="yellow")
         return
     low, high = results["scale"]
-    say(
-        f"{results['n_ratings']:,} ratings of {results['n_answers']:,} answers by {results['n_people']:,} "
-        f"people, on a scale from {low:g} to {high:g}."
-    )
+    ratings, answers = counted(results["n_ratings"], "rating"), counted(results["n_answers"], "answer")
+    say(f"{ratings} of {answers}, from {low:g} to {high:g}; people: {results['n_people']:,}.")
     table = Table("system", "questions", "mean", "95 % interval")
     for row in results["systems"]:
-        interval = f"{row['low']:.2f} to {row['high']:.2f}" if row["low"] is not None else row["reason"]
-        mean = "" if row["mean"] is None else f"{row['mean']:.2f}"
+        mean = "—" if row["mean"] is None else f"{row['mean']:.2f}"
+        interval = "—" if row["low"] is None else f"{row['low']:.2f} to {row['high']:.2f}"
         table.add_row(row["system"], f"{row['n']:,}", mean, interval)
     if results["systems"]:
         console.print(table)
     agreement = results["agreement"]
     alpha = agreement["alpha"]
-    if alpha["interval"] is None:
+    if alpha["interval"] is None and agreement["reason"] not in results["warnings"]:
         say(f"Krippendorff's alpha: {agreement['reason'].rstrip('.')}.")
-    else:
+    if alpha["interval"] is not None:
         say(f"Krippendorff's alpha: {alpha['interval']:.2f} (interval), {alpha['ordinal']:.2f} (ordinal).")
         if alpha["low"] is not None:
             say(f"Its 95 % interval: {alpha['low']:.2f} to {alpha['high']:.2f}.")
     flagged = [person for person in results["people"] if person["flags"]]
     for person in flagged[:_MOST_LISTED]:
-        say(f"Look at {person['person']}: {', '.join(person['flags'])} ({person['ratings']:,} ratings).")
+        why, ratings = ", ".join(person["flags"]), counted(person["ratings"], "rating")
+        say(f"Look at {person['person']}: {why} ({ratings}).")
     if not flagged and results["people"]:
         say("No one was very fast, failed two checks, or gave one score throughout.")
     for warning in results["warnings"]:
