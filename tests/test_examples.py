@@ -80,8 +80,10 @@ def test_what_workers_read_of_the_example_studies_contradicts_no_option(name):
     ],
     ids=lambda each: each[0] if isinstance(each, list) else "",
 )
-def test_the_commands_of_the_first_ten_minutes_run(words, answer, tmp_path, monkeypatch):
+def test_the_commands_of_the_readme_run(words, answer, tmp_path, monkeypatch):
     monkeypatch.chdir(ROOT)
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert words[0] == "score" or f"distillery {words[0]} {words[1]}" in readme
     out = io.StringIO()
     call_command(*(word.replace("{tmp}", str(tmp_path)) for word in words), stdout=out)
     assert answer in out.getvalue()

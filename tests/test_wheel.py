@@ -1,7 +1,9 @@
 """The wheel: installed into an environment of its own it checks, migrates and serves a page."""
 
 import os
+import re
 import shutil
+import signal
 import socket
 import subprocess
 import sys
@@ -9,10 +11,12 @@ import time
 import zipfile
 from http.client import HTTPConnection
 from pathlib import Path
+from urllib.request import urlopen
 
 import pytest
 
 from tests.repository import ROOT, find_committed_files
+from tests.server import free_port
 
 SERVE_SECONDS = 60
 
@@ -116,6 +120,43 @@ def test_without_a_setting_data_is_kept_in_the_home_folder(installation, tmp_pat
     variables = {**environment, "DJANGO_SETTINGS_MODULE": "distillery.settings"}
     shown = run(installation / "bin" / "python", "-P", "-c", show, env=variables, cwd=tmp_path)
     assert shown.strip() == f"{tmp_path / '.distillery'} ['-m', 'distillery']"
+
+
+def test_the_lines_of_the_readme_lead_to_a_study_and_its_results(installation, tmp_path):
+    """Each as it is written there, but for the folder of the program, and a port that is free."""
+    first, results = readme_blocks("uv tool install", "results --out")
+    judge = first.splitlines()[1].split()
+    assert judge[:2] == ["distillery", "judge"]
+    shutil.copytree(ROOT / "examples", tmp_path / "examples")
+    environment = list_environment(tmp_path, PORT=str(free_port()), BROWSER="true")
+    program = installation / "bin" / "distillery"
+    with subprocess.Popen(
+        [program, *judge[1:]], env=environment, cwd=tmp_path, stdout=subprocess.PIPE, text=True
+    ) as process:
+        words = read_until(process.stdout, "0 opened")
+        link = re.search(r"http://\S+/join/\S+", words)[0]
+        with urlopen(link) as page:
+            assert "agree" in page.read().decode()
+        process.send_signal(signal.SIGINT)
+    assert process.returncode == 0
+    assert "0 ratings of 0 answers" in run(program, *results.split()[1:], env=environment, cwd=tmp_path)
+    assert {"results.json", "release"} <= {path.name for path in (tmp_path / "results").iterdir()}
+
+
+def readme_blocks(*beginnings):
+    """The fenced blocks of the README that hold these words."""
+    blocks = re.findall(r"^```sh\n(.*?)^```", (ROOT / "README.md").read_text("utf-8"), flags=re.M | re.S)
+    return [next(block for block in blocks if words in block) for words in beginnings]
+
+
+def read_until(lines, words):
+    """What a program says up to the line that holds these words."""
+    said = []
+    for line in lines:
+        said.append(line)
+        if words in line:
+            break
+    return "".join(said)
 
 
 def read_page(port, path):
