@@ -236,6 +236,7 @@ BY_CREDENTIAL: dict[str, tuple[int, int]] = {
     "requester:advance": (404, 404),
     "accounts:confirm_email": (404, 404),
     "accounts:invitation": (404, 404),
+    "accounts:sign_in_link": (404, 404),
     "accounts:connect": (405, 404),
     "openid_connect_login": (404, 405),
     "openid_connect_callback": (404, 405),

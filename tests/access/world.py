@@ -464,7 +464,7 @@ def worker_site(worker: User) -> dict[str, Parts]:
         "examples": {"number": 1},
         "accounts": {
             **{"kind": "requester", "target": lab.customer_id, "pk": 1},
-            **{"token": "none", "provider_id": "none"},
+            **{"token": "none", "number": "none", "provider_id": "none"},
         },
         "openid_connect_login": {"provider_id": "none"},
         "openid_connect_callback": {"provider_id": "none"},
