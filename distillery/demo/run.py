@@ -118,18 +118,17 @@ def choose_port(wanted: int) -> int:
 @contextlib.contextmanager
 def run_server(site: str, port: int) -> Iterator[subprocess.Popen[bytes]]:
     """A server for as long as the block runs, or this process; it comes up while other things are done."""
-    read_end, write_end = os.pipe()
-    with (settings.DATA_DIR / LOG).open("wb") as words, os.fdopen(write_end, "wb"):
-        process = subprocess.Popen(  # noqa: S603  # our own command
+    with (
+        (settings.DATA_DIR / LOG).open("wb") as words,
+        subprocess.Popen(  # noqa: S603  # our own command
             [*settings.COMMAND, "up"],
-            env={**os.environ, "PORT": str(port), "TASK_URL": site, lifeline.VARIABLE: str(read_end)},
-            stdin=subprocess.DEVNULL,
+            env={**os.environ, "PORT": str(port), "TASK_URL": site, lifeline.VARIABLE: "0"},
+            stdin=subprocess.PIPE,
             stdout=words,
             stderr=subprocess.STDOUT,
             start_new_session=True,
-            pass_fds=[read_end],
-        )
-        os.close(read_end)
+        ) as process,
+    ):
         try:
             yield process
         finally:
@@ -138,7 +137,6 @@ def run_server(site: str, port: int) -> Iterator[subprocess.Popen[bytes]]:
                 with contextlib.suppress(subprocess.TimeoutExpired):
                     process.wait(STOP_SECONDS)
             process.kill()
-            process.wait()
 
 
 def wait_until_healthy(port: int, process: subprocess.Popen[bytes]) -> None:
