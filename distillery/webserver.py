@@ -9,9 +9,11 @@ all connections without waiting for any, so that clients which are slow or silen
 import gc
 import logging
 import os
+import shutil
 import signal
 import socket
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Iterable
 from contextlib import suppress
@@ -25,7 +27,7 @@ from waitress.channel import HTTPChannel  # type: ignore[import-untyped]
 from waitress.parser import HTTPRequestParser  # type: ignore[import-untyped]
 from waitress.server import TcpWSGIServer  # type: ignore[import-untyped]
 from waitress.task import WSGITask  # type: ignore[import-untyped]
-from waitress.utilities import RequestEntityTooLarge  # type: ignore[import-untyped]
+from waitress.utilities import Error, RequestEntityTooLarge  # type: ignore[import-untyped]
 
 from distillery import env, lifeline
 
@@ -47,6 +49,8 @@ LONGEST_UPLOAD = (2 << 30) + (64 << 20)
 #: (ANONYMOUS_BODY_MOST, UPLOADS_BELOW, UPLOADS_BY_SIGNATURE, UPLOADS_BY_TOKEN), not needed here.
 LONGEST_BODY = 5 << 20
 TAKING_FILES = ("/desk/", "/requester/", "/admin/", "/uploads/", "/api/v1/")
+#: No upload is read with less room in the folder for temporary files, which it arrives in.
+LEAST_FREE = 1 << 30
 #: The head of a request arrives within this time; its body within this one, beyond that at the least rate.
 HEAD_SECONDS = 10.0
 BODY_SECONDS = 15.0
@@ -63,6 +67,12 @@ STOP_SILENT_SECONDS = 2.0
 SWITCH_SECONDS = 0.0005
 
 
+class NoRoomError(Error):  # type: ignore[misc]
+    """Uploads, whose sender nobody knows yet, do not fill the disk."""
+
+    code, reason = 507, "Insufficient Storage"
+
+
 class RequestParser(HTTPRequestParser):  # type: ignore[misc]
     """A request on its way in. One that is longer than its address ever takes is refused unread."""
 
@@ -75,11 +85,13 @@ class RequestParser(HTTPRequestParser):  # type: ignore[misc]
     def received(self, data: bytes) -> int:
         """Take bytes; returns how many."""
         taken: int = super().received(data)
-        length = max(self.content_length, self.body_bytes_received)
-        if not self.error and length > LONGEST_BODY and not self.path.startswith(TAKING_FILES):
-            self.error = RequestEntityTooLarge("This is more than this address takes.")
-            self.completed = True
+        if not self.error and max(self.content_length, self.body_bytes_received) > LONGEST_BODY:
+            if not self.path.startswith(TAKING_FILES):
+                self.error = RequestEntityTooLarge("This is more than this address takes.")
+            elif shutil.disk_usage(tempfile.gettempdir()).free < LEAST_FREE:
+                self.error = NoRoomError("There is no room for uploads now.")
         if self.error:
+            self.completed = True
             self.expect_continue = False  # else the client is told to send what was refused
         return taken
 
@@ -187,6 +199,7 @@ def serve(application: Application, listener: socket.socket) -> None:
         backlog=BACKLOG,
         connection_limit=MOST_CONNECTIONS,
         cleanup_interval=1,
+        recv_bytes=65_536,
         max_request_header_size=LONGEST_HEAD,
         max_request_body_size=LONGEST_UPLOAD,
         # Its one trusted proxy is too few, and it would take X-Forwarded-* from others: see `from_outside`.

@@ -35,6 +35,14 @@ def test_a_body_in_chunks_is_refused_at_the_same_length(path, monkeypatch):
     assert bool(parser.error) is (path == "/accounts/login/")
 
 
+def test_an_upload_does_not_fill_the_disk(monkeypatch):
+    monkeypatch.setattr(webserver, "LEAST_FREE", 1 << 60)
+    for length, code in ((webserver.LONGEST_BODY, None), (webserver.LONGEST_BODY + 1, 507)):
+        parser = RequestParser(Adjustments())
+        parser.received(f"POST /desk/ HTTP/1.1\r\nContent-Length: {length}\r\n\r\n".encode())
+        assert getattr(parser.error, "code", None) == code
+
+
 def test_nobody_is_told_to_send_what_is_refused():
     parser = RequestParser(Adjustments())
     head = f"Content-Length: {webserver.LONGEST_BODY + 1}\r\nExpect: 100-continue\r\n\r\n"
