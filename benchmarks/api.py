@@ -3,7 +3,7 @@
     python benchmarks/api.py [--events 100000] [--clients 4] [--seconds 10]
     python .ci/services.py -- python benchmarks/api.py       # the same on a PostgreSQL of its own
 
-Makes a database with so many events, in SQLite or on the PostgreSQL server of DATABASE_URL, starts gunicorn
+Makes a database with so many events, in SQLite or on the PostgreSQL server of DATABASE_URL, starts our server
 with two processes of eight threads, and asks it over HTTP. Clients and server share the machine's cores;
 processor time of the server says what it needs alone.
 """

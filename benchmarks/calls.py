@@ -5,7 +5,7 @@
     .venv/bin/python -m benchmarks.calls --http
 
 Rates by the wall's clock say little on a machine that others use as well; seconds of the processor do. Each
-request goes through the WSGI application as gunicorn would hand it over, and what its database process takes
+request goes through the WSGI application as a server would hand it over, and what its database process takes
 is added on PostgreSQL (DATABASE_URL). Nothing of a client is counted. `--http` asks a real server instead,
 with boto3 and lean browsers, and counts what the server's processes took.
 """

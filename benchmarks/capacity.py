@@ -133,21 +133,23 @@ def measure(given: argparse.Namespace) -> dict[str, Any]:
 def _work(
     server: RunningServer, jobs: int, watch: Watch, stage: str, given: argparse.Namespace
 ) -> dict[str, Any]:
-    processes = {"web": server.pids[0], "jobs": jobs, "database": watch.postmaster}
+    processes = {"web": server.pids, "jobs": [jobs], "database": [watch.postmaster]}
     before = side(server, "-m", "benchmarks.capacityside", "look")
     begun = time.monotonic()
-    spent = {name: seconds_of(pid) for name, pid in processes.items()}
+    spent = {name: sum(map(seconds_of, pids)) for name, pids in processes.items()}
     _wait_until(server, begun, lambda there: there["hits"] and not there["unsettled"])
     crowd = side(
         server, "manage.py", "simulate", stage, "--workers", given.workers, "--mix", "diligent", "--fast",
         "--no-tick", "--threads", given.threads, "--json",
     )  # fmt: skip
     after = _wait_until(server, begun, lambda there: not there["unsettled"])
-    spent = {name: seconds_of(pid) - spent[name] for name, pid in processes.items()}
+    spent = {name: sum(map(seconds_of, pids)) - spent[name] for name, pids in processes.items()}
     wall = time.monotonic() - begun
-    quiet = {name: seconds_of(pid) for name, pid in processes.items()}
+    quiet = {name: sum(map(seconds_of, pids)) for name, pids in processes.items()}
     time.sleep(given.rest)
-    quiet = {name: (seconds_of(pid) - quiet[name]) / given.rest for name, pid in processes.items()}
+    quiet = {
+        name: (sum(map(seconds_of, pids)) - quiet[name]) / given.rest for name, pids in processes.items()
+    }
     return {
         "before": before, "after": after, "wall": wall, "cpu": spent, "at_rest": quiet, "crowd": crowd,
         "connections": watch.most, "active": watch.most_active,

@@ -193,7 +193,7 @@ def main() -> int:
     lines = [
         f"Machine: {machine()}; marketplace, our side and the workers share it.",
         f"Software: {versions()}.",
-        f"Server: gunicorn, {PROCESSES} processes with {THREADS} threads each; real HTTP over loopback.",
+        f"Server: waitress, {PROCESSES} processes with {THREADS} threads each; real HTTP over loopback.",
         *(f"{run.database}: {run.durability}." for run in runs),
     ]
     show(runs, lines, peers=())

@@ -2,7 +2,7 @@
 
     python benchmarks/first_page.py [--rounds 5]
 
-Each round starts gunicorn with one process of this checkout and asks for the page twice. What is installed
+Each round starts a server of this checkout and asks for the page twice. What is installed
 counts: run it where PyTorch and the packages of the learned metrics are.
 """
 
@@ -41,7 +41,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=5)
     rounds = parser.parse_args().rounds
     print("PyTorch is installed." if find_spec("torch") else "PyTorch is not installed.")
-    with RunningServer(workers=1) as server:
+    with RunningServer() as server:
         command = [sys.executable, "-c", WORLD]
         made = subprocess.run(
             command, cwd=ROOT, env=server.environment, capture_output=True, text=True, check=True

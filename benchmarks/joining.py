@@ -3,7 +3,7 @@
     .venv/bin/python benchmarks/joining.py --database both --people 1000 --minutes 5
 
 Everybody opens the link, agrees, opens a task, submits it, and does so until the link has no more for them;
-each comes from a network address of their own, over HTTP to gunicorn, at random moments of an even rate.
+each comes from a network address of their own, over HTTP to waitress, at random moments of an even rate.
 Between their pages people wait, in proportion to the shortened hour. A round of the timer runs beside them,
 as an installation's does. Afterwards the books are looked at: errors, people twice on a place, places over.
 
@@ -274,7 +274,7 @@ def main() -> int:
     lines = [
         machine(),
         versions(),
-        f"Server: gunicorn, {PROCESSES} processes with {THREADS} threads each; real HTTP over loopback. "
+        f"Server: waitress, {PROCESSES} processes with {THREADS} threads each; real HTTP over loopback. "
         "People are threads of one process on the same machine; the timer has a round every five seconds.",
     ]
     show(runs, lines, peers=())

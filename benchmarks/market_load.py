@@ -195,7 +195,7 @@ def _memory(samples: list[float]) -> list[Figure]:
             f"{start:.0f}, {middle:.0f}, {end:.0f} MiB",
             f"grows < {MORE_MIB:.0f} MiB",
             end - start < MORE_MIB,
-            f"{PROCESSES} processes and the one that started them, highest {max(samples):.0f} MiB",
+            f"{PROCESSES} processes, highest {max(samples):.0f} MiB",
         )
     ]
 
@@ -225,7 +225,7 @@ def main() -> int:
     lines = [
         f"Machine: {machine()}; server, database, workers and scripts share it.",
         f"Software: {versions()}.",
-        f"Server: gunicorn, {PROCESSES} processes with {THREADS} threads each, with test controls; "
+        f"Server: waitress, {PROCESSES} processes with {THREADS} threads each, with test controls; "
         "real HTTP over loopback.",
         f"{measured.database}: {measured.durability}.",
         f"{arguments.workers} workers, {arguments.hits:,} open HITs at the start, one hour in "

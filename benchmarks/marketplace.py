@@ -111,7 +111,7 @@ def main() -> int:
         except TurkleError as error:
             parser.error(str(error))
     lines = conditions(
-        runs, f"gunicorn, {PROCESSES} processes with {THREADS} threads each", arguments.seconds
+        runs, f"waitress, {PROCESSES} processes with {THREADS} threads each", arguments.seconds
     )
     # Quoted figures have no place beside measured ones.
     peers = () if arguments.turkle else PEERS

@@ -43,7 +43,7 @@ def machine() -> str:
 
 def versions() -> str:
     """The software that matters for speed."""
-    packages = ("Django", "gunicorn", "boto3", "psycopg2-binary")
+    packages = ("Django", "waitress", "boto3", "psycopg2-binary")
     return f"Python {platform.python_version()}, " + ", ".join(f"{name} {version(name)}" for name in packages)
 
 

@@ -3,7 +3,7 @@
     python benchmarks/search_http.py FOLDER [--passages 1000000] [--clients 4] [--seconds 20] [--data DIR]
 
 FOLDER and `--data` are those of `benchmarks/ranking.py`, which makes the passages, the index and the network.
-gunicorn runs with two processes of eight threads; each client is a process with one connection that it keeps
+waitress runs with two processes of eight threads; each client is a process with one connection that it keeps
 and asks the turns of real conversations. Clients and server share the machine's cores.
 """
 
@@ -40,7 +40,7 @@ def main() -> None:
     def run(folder: Path, count: int, data: Path) -> Any:
         return measure(folder, count, data, clients=given.clients, seconds=given.seconds)
 
-    alone(given, "Search over HTTP", run, f"gunicorn with {PROCESSES} processes of {THREADS} threads")
+    alone(given, "Search over HTTP", run, f"waitress with {PROCESSES} processes of {THREADS} threads")
 
 
 def measure(folder: Path, count: int, data: Path, *, clients: int, seconds: float) -> Any:

@@ -1,34 +1,35 @@
-"""How a child process notices that its supervisor is gone, even when that was killed outright.
+"""How a child process hears from its supervisor, and that it is gone, even when that was killed outright.
 
-The supervisor holds the only write end of a pipe and never writes. Whatever ends it closes the pipe, and
-every child, at the read end, comes to the end of it. A second pipe, which it closes earlier, tells them that
-they are about to be stopped. A third one it closes as soon as the database is ready: a child that was started
-before loads its modules meanwhile. A child that takes another's place has one into which it says that it is
-ready.
+The supervisor holds the only write end of a pipe, usually the child's standard input. Whatever ends it
+closes the pipe, and the child, at the read end, comes to its end. Before that it writes a byte when the
+database is ready (a child that was started earlier loads its modules meanwhile), and one when it is about to
+stop the child. A child that takes another's place has a second pipe, into which it says that it is ready.
 """
 
 import contextlib
 import os
-import select
 import signal
 import threading
 import time
 
+#: Number of the file to read from.
 VARIABLE = "DISTILLERY_LIFELINE"
 READY_VARIABLE = "DISTILLERY_READY"
-DRAIN_VARIABLE = "DISTILLERY_DRAIN"
-BEGIN_VARIABLE = "DISTILLERY_BEGIN"
+BEGIN, DRAIN = b"b", b"d"
 GRACE_SECONDS = 5
-#: Set by a process without a supervisor when a signal asks it to stop.
-draining = threading.Event()
+_begun, _draining = threading.Event(), threading.Event()
 
 
 def watch() -> None:
-    """Watch the pipe that the environment names, if any, from a thread; again in every forked process."""
+    """Watch the pipe that the environment names, if any, from a thread."""
     number = os.environ.get(VARIABLE)
     if number:
-        os.set_inheritable(int(number), False)
-        threading.Thread(target=_leave_at_its_end, args=[int(number)], name="lifeline", daemon=True).start()
+        descriptor = os.dup(int(number))
+        # What this process starts reads nothing there.
+        null = os.open(os.devnull, os.O_RDONLY)
+        os.dup2(null, int(number))
+        os.close(null)
+        threading.Thread(target=_listen, args=[descriptor], name="lifeline", daemon=True).start()
 
 
 def announce_ready() -> None:
@@ -40,24 +41,19 @@ def announce_ready() -> None:
 
 
 def wait_to_begin() -> None:
-    """Wait until the supervisor says that the database is ready."""
-    number = os.environ.get(BEGIN_VARIABLE)
-    if number:
-        os.read(int(number), 1)
+    """Wait until the supervisor, if there is one, says that the database is ready."""
+    if os.environ.get(VARIABLE):
+        _begun.wait()
 
 
 def is_draining() -> bool:
     """Whether this process is about to be stopped and should get no new requests."""
-    number = os.environ.get(DRAIN_VARIABLE)
-    if draining.is_set() or not number:
-        return draining.is_set()
-    end = select.poll()
-    end.register(int(number), select.POLLHUP)
-    return bool(end.poll(0))
+    return _draining.is_set()
 
 
-def _leave_at_its_end(descriptor: int) -> None:
-    os.read(descriptor, 1)
+def _listen(descriptor: int) -> None:
+    while said := os.read(descriptor, 1):
+        {BEGIN: _begun, DRAIN: _draining}[said].set()
     os.kill(os.getpid(), signal.SIGTERM)
     time.sleep(GRACE_SECONDS)
     os._exit(1)

@@ -28,7 +28,7 @@ from crowd.models import EndpointRound, MarketOperation, Stage
 from crowd.services.endpoints import round_ended
 from crowd.services.tick import endpoints_with_work
 
-#: One file per process and kind; `distillery.gunicorn_conf` removes those of processes that have ended.
+#: One file per process and kind; `manage.py up` removes those of processes that have ended.
 FOLDER = Path(settings.DATA_DIR) / "monitoring"
 # Before the instruments below: each opens its file in it as soon as it is made.
 FOLDER.mkdir(parents=True, exist_ok=True, mode=0o700)

@@ -35,9 +35,9 @@ def run_server(
     `defaults` are settings of its environment where nothing else was set. At the end it has `stop_seconds` to
     finish what it does, and as long again after it was told twice.
     """
-    read_end, write_end = os.pipe()
-    with (settings.DATA_DIR / LOG).open("wb") as words, os.fdopen(write_end, "wb"):
-        process = subprocess.Popen(  # noqa: S603  # our own command
+    with (
+        (settings.DATA_DIR / LOG).open("wb") as words,
+        subprocess.Popen(  # noqa: S603  # our own command
             [*settings.COMMAND, "up"],
             env={
                 **(defaults or {}),
@@ -45,15 +45,14 @@ def run_server(
                 **({} if is_loopback(urlsplit(site).hostname or "") else {"PUBLIC_URL": site}),
                 "PORT": str(port),
                 "TASK_URL": site,
-                lifeline.VARIABLE: str(read_end),
+                lifeline.VARIABLE: "0",
             },
-            stdin=subprocess.DEVNULL,
+            stdin=subprocess.PIPE,
             stdout=words,
             stderr=subprocess.STDOUT,
             start_new_session=True,
-            pass_fds=[read_end],
-        )
-        os.close(read_end)
+        ) as process,
+    ):
         try:
             yield process
         finally:
@@ -62,7 +61,6 @@ def run_server(
                 with contextlib.suppress(subprocess.TimeoutExpired):
                     process.wait(stop_seconds)
             process.kill()
-            process.wait()
 
 
 def wait_until_healthy(port: int, process: subprocess.Popen[bytes]) -> None:

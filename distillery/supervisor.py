@@ -7,12 +7,10 @@ When the supervisor itself is killed, the children notice through `distillery.li
 """
 
 import contextlib
-import ctypes
 import http.client
+import itertools
 import os
 import signal
-import socket
-import struct
 import subprocess
 import sys
 import threading
@@ -27,64 +25,6 @@ from django.conf import settings
 from django.db import OperationalError, connection
 
 from distillery import lifeline
-
-# Closes a listening socket so that clients that have connected are served, and later ones are refused.
-#
-# Closing it at once resets every connection that the kernel has taken and no process has accepted yet. So new
-# ones are kept out first: Linux drops their first packet by a filter on the socket. When the queue is empty
-# the socket is closed, and the next try of a client, a second later, is refused.
-
-#: Connections whose first packet came before the filter are complete after a round trip.
-HANDSHAKE_SECONDS = 0.3
-LONGEST_SECONDS = 2.0
-LOOK_SECONDS = 0.02
-_SO_ATTACH_FILTER = 26
-#: Where `tcp_info` has the length of a listening socket's queue (tcpi_unacked).
-_QUEUE_AT = 24
-#: Classic BPF: load the flags of the TCP header, keep SYN and ACK; SYN alone is dropped, the rest passes.
-_DROP_FIRST_PACKETS = (
-    (0x30, 0, 0, 13),
-    (0x54, 0, 0, 0x12),
-    (0x15, 0, 1, 0x02),
-    (0x06, 0, 0, 0),
-    (0x06, 0, 0, 0xFFFFFFFF),
-)
-
-
-class _Program(ctypes.Structure):
-    _fields_ = [("length", ctypes.c_ushort), ("instructions", ctypes.c_char_p)]
-
-
-def close_listener(listener: socket.socket) -> None:
-    """Keep new connections out, wait until the others are accepted, and close this process's end."""
-    began = time.monotonic()
-    if keep_out(listener):
-        while time.monotonic() - began < LONGEST_SECONDS and (
-            time.monotonic() - began < HANDSHAKE_SECONDS or count_waiting(listener)
-        ):
-            time.sleep(LOOK_SECONDS)
-    listener.close()
-
-
-def keep_out(listener: socket.socket) -> bool:
-    """Drop the first packets of new connections, whoever has the socket; False where that cannot be done."""
-    if sys.platform != "linux":
-        return False
-    code = b"".join(struct.pack("=HBBI", *instruction) for instruction in _DROP_FIRST_PACKETS)
-    program = bytes(_Program(len(_DROP_FIRST_PACKETS), code))
-    with contextlib.suppress(OSError):
-        listener.setsockopt(socket.SOL_SOCKET, _SO_ATTACH_FILTER, program)
-        return True
-    return False
-
-
-def count_waiting(listener: socket.socket) -> int:
-    """Connections that the kernel has taken and no process has accepted."""
-    with contextlib.suppress(OSError):
-        known = listener.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, _QUEUE_AT + 4)
-        return int(struct.unpack_from("=I", known, _QUEUE_AT)[0])
-    return 0
-
 
 # Waits for a database or a Redis that is not there yet: they often start at the same moment as we do.
 
@@ -154,7 +94,8 @@ READY_SECONDS = 120
 LASTING_SECONDS = 60
 FIRST_WAIT_SECONDS, LONGEST_WAIT_SECONDS = 0.5, 60.0
 STARTS_BEFORE_GIVING_UP = 3
-SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+#: Windows has no SIGHUP.
+SIGNALS = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))
 
 
 @dataclass
@@ -226,10 +167,9 @@ class Supervisor:
         self.ready = threading.Event()
         self._signals = 0
         self._code = 0
-        #: What children read from, by the variable that names it to them.
-        self._ends: dict[str, int] = {}
-        #: What closes the other ends, which is what tells them.
-        self._close_end: dict[str, Callable[[], None]] = {}
+        #: What children are told first, in `distillery.lifeline`'s bytes.
+        self._told = b""
+        self._loaded = False
         self._terminals = [descriptor for descriptor in (0, 1, 2) if os.isatty(descriptor)]
         self._reload_asked = False
         self._to_reload: list[Child] = []
@@ -242,10 +182,8 @@ class Supervisor:
 
         `answers` tells whether they are up; once they are, `ready_line` is said.
         """
-        with contextlib.ExitStack() as ends:
-            if not self._ends:
-                ends.enter_context(self.loading())
-            self._close_end[lifeline.BEGIN_VARIABLE]()
+        with contextlib.nullcontext() if self._loaded else self.loading():
+            self._tell(lifeline.BEGIN)
             # In a thread: a probe may take five seconds, in which children want to be tended.
             threading.Thread(target=self._announce, args=[answers, ready_line], daemon=True).start()
             with self._signals_counted():
@@ -253,26 +191,30 @@ class Supervisor:
                     self._tend()
                     self._tend_reload()
                     time.sleep(TICK_SECONDS)
-                self._close_end[lifeline.DRAIN_VARIABLE]()
+                self._tell(lifeline.DRAIN)
                 self._stop()
         return self._code
 
     @contextlib.contextmanager
     def loading(self) -> Iterator["Supervisor"]:
         """Have children that can wait load their modules while the block makes the database ready."""
+        self._loaded = True
         try:
-            with contextlib.ExitStack() as ends:
-                for variable in (lifeline.VARIABLE, lifeline.DRAIN_VARIABLE, lifeline.BEGIN_VARIABLE):
-                    self._ends[variable], self._close_end[variable] = _pipe(ends)
-                for child in self.children:
-                    if child.loads_early:
-                        self._start(child)
-                yield self
+            for child in self.children:
+                if child.loads_early:
+                    self._start(child)
+            yield self
         finally:
             for child in self.children:  # only where `run` was not reached
                 if child.process is not None and child.process.poll() is None:
-                    _signal_group(child.process, signal.SIGKILL)
-                    child.process.wait()
+                    _end(child.process)
+
+    def _tell(self, what: bytes) -> None:
+        """Tell all children, and those that are started later."""
+        self._told += what
+        successors = [] if self._successor is None else [self._successor.process]
+        for process in [child.process for child in self.children if child.process is not None] + successors:
+            _write(process, what)
 
     def _tend(self) -> None:
         for child in self.children:
@@ -283,7 +225,7 @@ class Supervisor:
                 self._ended(child)
 
     def _start(self, child: Child) -> None:
-        child.process = _spawn(child, self._ends)
+        child.process = _spawn(child, self._told)
         child.started_at = time.monotonic()
 
     def _tend_reload(self) -> None:
@@ -300,15 +242,15 @@ class Supervisor:
             return
         child = self._to_reload[0]
         if self._successor is None:
-            self._successor = _spawn_successor(child, self._ends)
+            self._successor = _spawn_successor(child, self._told)
         elif self._successor.is_ready():
             self._replace(child, self._successor.process)
             self._end_successor()
             del self._to_reload[0]
-            self.say(f"{child.title} was reloaded.")
+            if child.title not in {each.title for each in self._to_reload}:
+                self.say(f"{child.title} was reloaded.")
         elif self._successor.process.poll() is not None or time.monotonic() > self._successor.deadline:
-            _signal_group(self._successor.process, signal.SIGKILL)
-            ending = _ending(self._successor.process.wait())
+            ending = _ending(_end(self._successor.process))
             self._end_successor()
             self._to_reload = []
             self.say(
@@ -320,7 +262,6 @@ class Supervisor:
         former, child.process = child.process, process
         child.started_at, child.short_lives = time.monotonic(), 0
         if former is not None:
-            # Not its group: its workers end what they do first, and it waits for them.
             former.terminate()
             self._retiring.append((former, time.monotonic() + GRACE_SECONDS))
 
@@ -331,7 +272,7 @@ class Supervisor:
 
     def _ended(self, child: Child) -> None:
         assert child.process is not None
-        _signal_group(child.process, signal.SIGTERM)  # workers that outlived their own supervisor, gunicorn
+        _end(child.process)  # and what it started itself, such as a training run
         lasted = time.monotonic() - child.started_at >= LASTING_SECONDS
         child.short_lives = 0 if lasted else child.short_lives + 1
         wait = 0 if lasted else FIRST_WAIT_SECONDS * 2 ** (child.short_lives - 1)
@@ -345,7 +286,7 @@ class Supervisor:
             self.say(f"{child.title} ended ({ending}); starting it again in {wait:g} s.")
 
     def _stop(self) -> None:
-        """Have all children finish what they do, the last first; insist after a while, or at a second signal.
+        """Have all children finish what they do, last role first; insist after a while or at a second signal.
 
         Jobs call the web server's own marketplace, so it answers until they have ended, and for as long as
         load balancers take to notice that it is not ready any more.
@@ -358,18 +299,18 @@ class Supervisor:
         replaced_until = time.monotonic() + GRACE_SECONDS
         for process in running:
             process.terminate()
-        for child in reversed(self.children):
-            if child.process is not None:
+        for _, same in itertools.groupby(reversed(self.children), key=lambda child: child.role):
+            stopped = [(child, child.process) for child in same if child.process is not None]
+            for child, process in stopped:
                 if self.ready.is_set():
-                    self._wait_for([child.process], drained + child.drain_seconds)
+                    self._wait_for([process], drained + child.drain_seconds)
                 child.before_stop()
-                child.process.terminate()
-                running.append(child.process)
-                self._wait_for([child.process], time.monotonic() + GRACE_SECONDS)
+                process.terminate()
+                running.append(process)
+            self._wait_for([process for _, process in stopped], time.monotonic() + GRACE_SECONDS)
         self._wait_for(running, replaced_until)
         for process in running:
-            _signal_group(process, signal.SIGKILL)
-            process.wait()
+            _end(process)
 
     def _wait_for(self, processes: list[subprocess.Popen[bytes]], deadline: float) -> None:
         while any(process.poll() is None for process in processes):
@@ -399,7 +340,7 @@ class Supervisor:
 
     def _on_signal(self, number: int, frame: FrameType | None) -> None:
         # It may come between any two steps of the loop, so it is only noted here; the loop acts on it.
-        if number == signal.SIGHUP and not self._terminal_is_gone():
+        if number not in (signal.SIGINT, signal.SIGTERM) and not self._terminal_is_gone():
             self._reload_asked = True
         else:
             self._signals += 1
@@ -409,38 +350,43 @@ class Supervisor:
         return bool(self._terminals) and not any(map(os.isatty, self._terminals))
 
 
-def _pipe(stack: contextlib.ExitStack) -> tuple[int, Callable[[], None]]:
-    """The read end of a pipe, and what closes the other one; the stack closes what is still open."""
-    read_end, write_end = os.pipe()
-    stack.callback(os.close, read_end)
-    writer = stack.enter_context(os.fdopen(write_end, "wb", buffering=0))
-    return read_end, writer.close
-
-
-def _spawn(child: Child, ends: Mapping[str, int]) -> subprocess.Popen[bytes]:
+def _spawn(
+    child: Child, told: bytes, extra: Mapping[str, str] | None = None, descriptors: tuple[int, ...] = ()
+) -> subprocess.Popen[bytes]:
     path = os.pathsep.join(filter(None, [str(PROJECT), os.environ.get("PYTHONPATH", "")]))
-    return subprocess.Popen(  # noqa: S603  # our own module
+    process = subprocess.Popen(  # noqa: S603  # our own module
         # -P: a file of the current folder that is called like a module of ours is not imported instead.
         [sys.executable, "-P", "-m", "distillery.child", child.role],
         env={
             **os.environ,
             "PYTHONPATH": path,
-            **{variable: str(end) for variable, end in ends.items()},
+            lifeline.VARIABLE: "0",
             **child.environment,
+            **(extra or {}),
         },
-        stdin=subprocess.DEVNULL,
-        pass_fds=(*ends.values(), *child.descriptors),
-        # Ctrl-C reaches the supervisor alone, which stops children in their order; and a child with its own
-        # workers is a group that can be ended as one.
+        stdin=subprocess.PIPE,
+        bufsize=0,
+        pass_fds=(*child.descriptors, *descriptors),
+        # Ctrl-C reaches the supervisor alone, which stops children in their order; and a child with processes
+        # of its own is a group that can be ended as one. The second line says the first to Windows.
         start_new_session=True,
+        creationflags=getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0),
     )
+    _write(process, told)
+    return process
 
 
-def _spawn_successor(child: Child, ends: Mapping[str, int]) -> Successor:
+def _write(process: subprocess.Popen[bytes], what: bytes) -> None:
+    assert process.stdin is not None
+    with contextlib.suppress(OSError, ValueError):  # it has ended, which is seen elsewhere
+        process.stdin.write(what)
+
+
+def _spawn_successor(child: Child, told: bytes) -> Successor:
     read_end, write_end = os.pipe()
     os.set_blocking(read_end, False)
     try:
-        process = _spawn(child, {**ends, lifeline.READY_VARIABLE: write_end})
+        process = _spawn(child, told, {lifeline.READY_VARIABLE: str(write_end)}, (write_end,))
     finally:
         os.close(write_end)  # the successor has it; ours would stay open with every reload
     return Successor(process, read_end, time.monotonic() + READY_SECONDS)
@@ -450,14 +396,19 @@ def _ended_by(process: subprocess.Popen[bytes], until: float) -> bool:
     """Whether it has ended, or was made to because its time is over."""
     if process.poll() is None and time.monotonic() <= until:
         return False
-    _signal_group(process, signal.SIGKILL)
-    process.wait()
+    _end(process)
     return True
 
 
-def _signal_group(process: subprocess.Popen[bytes], number: signal.Signals) -> None:
+def _end(process: subprocess.Popen[bytes]) -> int:
+    """End a process, if it has not ended, and those that it started, outright; its exit code."""
     with contextlib.suppress(ProcessLookupError, PermissionError):
-        os.killpg(process.pid, number)
+        if hasattr(os, "killpg"):
+            os.killpg(process.pid, signal.SIGKILL)
+        else:
+            process.kill()
+    with process:  # waits, and closes its standard input
+        return process.wait()
 
 
 def _ending(code: int) -> str:

@@ -46,16 +46,18 @@ TEMPLATE_KEPT_SECONDS = 86_400
 
 
 class RunningServer:
-    """gunicorn with this checkout's code; a context manager that leaves nothing behind."""
+    """The web server with this checkout's code; a context manager that leaves nothing behind.
+
+    `workers` is the number of its processes, each of which takes two seconds of a processor to start.
+    """
 
     def __init__(
-        self, *, environment: Mapping[str, str] | None = None, workers: int = 2, threads: int = 8
+        self, *, environment: Mapping[str, str] | None = None, workers: int = 1, threads: int = 8
     ) -> None:
         self.test_token = secrets.token_urlsafe(16)
         self._own_environment = dict(environment or {})
         self._workers, self._threads = workers, threads
-        self._process: subprocess.Popen[bytes] | None = None
-        self._lifeline: int | None = None
+        self._processes: list[subprocess.Popen[bytes]] = []
         self._console: subprocess.Popen[str] | None = None
         self._console_lock = threading.Lock()
         self._numbers = itertools.count(1)
@@ -98,29 +100,32 @@ class RunningServer:
 
     def start(self) -> None:
         """Serve on the same port and data as before; returns when requests are answered."""
-        command = [sys.executable, "-m", "tests.webserver"]
-        if (ROOT / "distillery" / "gunicorn_conf.py").exists():
-            command += ["-c", "distillery/gunicorn_conf.py"]
-        command += ["--workers", str(self._workers), "--threads", str(self._threads)]
-        # Loaded once and forked: half the processor time of a start, of which the tests make a hundred.
-        command += ["--preload", "--no-control-socket"]
-        command += ["--bind", f"127.0.0.1:{self._port}"]
-        theirs, self._lifeline = os.pipe()
-        with self._log_path.open("ab") as log:
-            self._process = subprocess.Popen(
-                [*command, "distillery.wsgi"],
-                cwd=ROOT,
-                env={**self.environment, lifeline.VARIABLE: str(theirs)},
-                stdin=subprocess.DEVNULL,
-                stdout=log,
-                stderr=log,
-                pass_fds=[theirs],
-                start_new_session=True,
-            )
-        os.close(theirs)
+        with socket.create_server(("127.0.0.1", self._port)) as listener, self._log_path.open("ab") as log:
+            number = listener.fileno()
+            environment = {
+                **self.environment,
+                "WEB_THREADS": str(self._threads),
+                "DISTILLERY_SOCKET": str(number),
+                lifeline.VARIABLE: "0",
+            }
+            for _ in range(self._workers):
+                process = subprocess.Popen(
+                    [sys.executable, "-m", "distillery.webserver"],
+                    cwd=ROOT,
+                    env=environment,
+                    stdin=subprocess.PIPE,
+                    stdout=log,
+                    stderr=log,
+                    bufsize=0,
+                    pass_fds=[number],
+                    start_new_session=True,
+                )
+                assert process.stdin is not None
+                process.stdin.write(lifeline.BEGIN)
+                self._processes.append(process)
         end = time.monotonic() + START_SECONDS
         while time.monotonic() < end:
-            if self._process.poll() is not None:
+            if any(process.poll() is not None for process in self._processes):
                 raise RuntimeError(f"The server stopped at its start:\n{self.log()}")
             with contextlib.suppress(OSError):
                 ask("GET", self.api_url, timeout=5)
@@ -142,11 +147,8 @@ class RunningServer:
 
     @property
     def pids(self) -> list[int]:
-        """The process that was started, and those that it forked."""
-        assert self._process is not None
-        first = self._process.pid
-        forked = Path(f"/proc/{first}/task/{first}/children").read_text(encoding="ascii")
-        return [first, *map(int, forked.split())]
+        """Its processes."""
+        return [process.pid for process in self._processes]
 
     # Management
 
@@ -240,17 +242,15 @@ class RunningServer:
         return self.data_dir / "server.log"
 
     def _signal(self, number: int) -> None:
-        if self._process is None:
-            return
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(self._process.pid, number)
-        self._process.wait(timeout=30)
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(self._process.pid, signal.SIGKILL)
-        self._process = None
-        if self._lifeline is not None:
-            os.close(self._lifeline)
-            self._lifeline = None
+        for process in self._processes:
+            process.send_signal(number)
+        for process in self._processes:
+            process.wait(timeout=30)
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+            assert process.stdin is not None
+            process.stdin.close()
+        self._processes = []
 
     def _leave(self) -> None:
         self._signal(signal.SIGKILL)

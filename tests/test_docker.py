@@ -273,13 +273,14 @@ def test_proxy_storage_and_pooler_are_checked_and_kept_apart():
 
 
 def test_a_web_host_that_stops_has_the_time_it_drains_and_ends_in():
-    from distillery import gunicorn_conf
+    from distillery.supervisor import GRACE_SECONDS
+    from distillery.webserver import STOP_SECONDS
 
-    ends_in = gunicorn_conf.graceful_timeout - gunicorn_conf.drain_seconds
+    assert STOP_SECONDS < GRACE_SECONDS
     for name in ("web", "web-2"):
         for service in (effective(name), *([COMPOSE["services"][name]] if name == "web" else [])):
             drain = int(service["environment"]["WEB_DRAIN_SECONDS"])
-            assert int(service["stop_grace_period"].removesuffix("s")) > drain + ends_in
+            assert int(service["stop_grace_period"].removesuffix("s")) > drain + GRACE_SECONDS
     assert int(effective("web")["environment"]["WEB_DRAIN_SECONDS"]) > 0
     # `extends` merges the check of the service that is extended, which is disabled.
     assert effective("web-2")["healthcheck"]["disable"] is False

@@ -7,7 +7,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager, suppress
+from contextlib import closing, contextmanager
 from pathlib import Path
 from urllib.request import urlopen
 
@@ -96,22 +96,11 @@ def test_the_web_server_passes_its_own_health_check(environment, tmp_path):
         command_of("web"), {**environment, "PORT": str(port), "WEB_DRAIN_SECONDS": "600"}, log
     ) as process:
         wait_for(healthy, process, log)
-        workers = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
         process.send_signal(signal.SIGTERM)
         wait_for(lambda: not healthy(), process, log)
         answer = urlopen(f"http://127.0.0.1:{port}/health/")  # no connection is refused yet
         assert answer.status == 200
-
-        def have_ended() -> bool:
-            """A second signal ends the wait; one that comes before the first was heard is lost in it."""
-            present = [worker for worker in workers if Path(f"/proc/{worker}").exists()]
-            for worker in present:
-                with suppress(ProcessLookupError):
-                    os.kill(int(worker), signal.SIGTERM)
-            return not present
-
-        wait_for(have_ended, process, log)
-        process.wait(10)  # another signal in its last moment would be its end
+        # A second signal, which `running` sends, ends the wait.
 
 
 @pytest.mark.long

@@ -1,8 +1,8 @@
 """Writing files, all or none of several, texts and JSON; and temporary folders that outlive no process."""
 
-import fcntl
 import os
 import shutil
+import sys
 import tempfile
 import time
 from collections.abc import Callable, Container, Iterator, Mapping
@@ -11,6 +11,9 @@ from pathlib import Path
 from typing import IO, Any
 
 from pydantic_core import to_json
+
+if sys.platform != "win32":
+    import fcntl
 
 # Folders to work in that are gone afterwards, those of processes that were killed as well.
 #
@@ -27,14 +30,16 @@ def scratch_dir(root: Path, prefix: str) -> Iterator[Path]:
     root.mkdir(parents=True, exist_ok=True)
     _clear(root, prefix)
     with tempfile.TemporaryDirectory(prefix=prefix, dir=root, ignore_cleanup_errors=True) as made:
-        number = os.open(made, os.O_RDONLY)
+        number = -1
         try:
-            # Where the file system knows no locks, nobody can tell that it is left over: then it stays.
+            # Where folders cannot be locked, nobody can tell that it is left over: then it stays.
             with suppress(OSError):
+                number = os.open(made, os.O_RDONLY)
                 _lock(number)
             yield Path(made)
         finally:
-            os.close(number)
+            if number >= 0:
+                os.close(number)
 
 
 def _clear(root: Path, prefix: str) -> None:
@@ -57,6 +62,8 @@ def _quiet(folder: Path) -> bool:
 
 def _lock(number: int) -> None:
     """Lock an open folder; OSError where another process holds it or no lock is to be had."""
+    if sys.platform == "win32":
+        raise OSError("Folders cannot be locked here.")
     fcntl.flock(number, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 

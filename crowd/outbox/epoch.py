@@ -11,7 +11,6 @@ It sends nothing until another host, whose folder knows the database, is seen to
 """
 
 import contextlib
-import fcntl
 import json
 import logging
 import os
@@ -22,6 +21,7 @@ from datetime import timedelta
 from pathlib import Path
 
 from django.conf import settings
+from django.core.files import locks
 from django.db import transaction
 from django.db.models import F, Q
 from django.utils import timezone
@@ -199,7 +199,7 @@ def _path() -> Path:
 def _held() -> Iterator[None]:
     """One process at a time compares and writes; the database is read after the lock is taken."""
     with _path().with_suffix(".lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
+        locks.lock(lock, locks.LOCK_EX)
         yield
 
 

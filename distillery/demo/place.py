@@ -4,7 +4,6 @@ Settings are read once per process, so the command starts itself again inside th
 left is kept beside it as `demo-previous`. A database given by DATABASE_URL is added to and never emptied.
 """
 
-import fcntl
 import os
 import shutil
 import sys
@@ -12,6 +11,7 @@ import time
 from pathlib import Path
 
 from django.conf import settings
+from django.core.files import locks
 from django.core.management.base import CommandError
 
 from distillery.demo.tour import STARTED
@@ -32,10 +32,8 @@ def enter(*, live: bool) -> None:
     """
     folder = settings.DATA_DIR / "demo"
     lock = os.open(folder.with_suffix(".lock"), os.O_RDWR | os.O_CREAT, 0o600)
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError as error:
-        raise CommandError(f"A demonstration is already running in {folder}; Ctrl-C stops it.") from error
+    if not locks.lock(lock, locks.LOCK_EX | locks.LOCK_NB):
+        raise CommandError(f"A demonstration is already running in {folder}; Ctrl-C stops it.")
     os.set_inheritable(lock, True)  # it ends with the command that this process becomes
     if "DATABASE_URL" not in os.environ and folder.exists():
         previous = folder.with_name("demo-previous")

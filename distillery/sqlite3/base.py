@@ -7,11 +7,11 @@ writer is done, or dead. Single statements outside of a transaction still wait a
 """
 
 import contextlib
-import fcntl
 import os
 from functools import lru_cache
 from typing import Any
 
+from django.core.files import locks
 from django.db.backends.sqlite3 import base, operations
 
 from core.errors import on_failure
@@ -91,9 +91,9 @@ class DatabaseWrapper(base.DatabaseWrapper):
             return
         if self._queue is None:
             path = f"{self.settings_dict['NAME']}-queue"
-            self._queue = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-        fcntl.flock(self._queue, fcntl.LOCK_EX)
+            self._queue = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+        locks.lock(self._queue, locks.LOCK_EX)
 
     def _let_next(self) -> None:
         if self._queue is not None:
-            fcntl.flock(self._queue, fcntl.LOCK_UN)
+            locks.unlock(self._queue)

@@ -87,7 +87,7 @@ class ProtocolMiddleware:
             return self.answer(request, CallLog(request_id=uuid.uuid4(), operation="", result="ok"))
         return self.get_response(request)
 
-    def answer(self, request: HttpRequest, record: CallLog) -> HttpResponse:
+    def answer(self, request: HttpRequest, record: CallLog) -> HttpResponseBase:
         """Answer one protocol request and log it; whatever goes wrong becomes an error of the protocol."""
         log = partial(_log, record, time.perf_counter())
         try:

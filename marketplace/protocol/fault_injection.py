@@ -1,13 +1,15 @@
 """Faults on request: in the settings, and connected to signals, only where test controls are on."""
 
 import random
-import socket
 import uuid
+from collections.abc import Iterator
 from datetime import timedelta
 from typing import Any
 
 from django.db import transaction
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, StreamingHttpResponse
+from django.http.response import HttpResponseBase
+from waitress.channel import ClientDisconnected  # type: ignore[import-untyped]
 
 from marketplace import testcontrols
 from marketplace.events import answer_submitted, delivery_queued, event_queued
@@ -24,12 +26,11 @@ class InjectedError(Exception):
 class FaultInjectionMiddleware(ProtocolMiddleware):
     """The protocol with the faults in force for a requester: throttling, errors, lost answers."""
 
-    def answer(self, request: HttpRequest, record: CallLog) -> HttpResponse:
+    def answer(self, request: HttpRequest, record: CallLog) -> HttpResponseBase:
         """Answer, and lose the answer to a committed call where one is to be lost."""
         response = super().answer(request, record)
         if record.executed and record.requester_id and testcontrols.take_lost_response(record.requester_id):
-            _drop_connection(request)
-            response.status_code = 503
+            return StreamingHttpResponse(_break_off())
         return response
 
     def execute(self, call: Call, signature: str, log: LogWriter) -> Result:
@@ -49,11 +50,10 @@ def _draw(rate: float) -> bool:
     return rate > 0 and random.random() < rate  # noqa: S311 - faults need no secrecy
 
 
-def _drop_connection(request: HttpRequest) -> None:
-    """Close the client's connection without an answer, as a network does at its worst moment."""
-    connection = request.META.get("gunicorn.socket")
-    if isinstance(connection, socket.socket):
-        connection.shutdown(socket.SHUT_RDWR)
+def _break_off() -> Iterator[bytes]:
+    """An answer of which nothing arrives: waitress closes the connection, as a network does at its worst."""
+    raise ClientDisconnected
+    yield b""
 
 
 def connect_receivers() -> None:

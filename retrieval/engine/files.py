@@ -6,11 +6,11 @@ FOLDER/lock        held by the one writer
 FOLDER/changes     eight bytes that every writer counts up when it is done: readers have them in memory
 """
 
-import fcntl
 import json
 import mmap
 import os
 import shutil
+import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -19,6 +19,11 @@ from functools import lru_cache
 from pathlib import Path
 
 from retrieval.errors import BusyError, IndexBrokenError, NotIndexedError
+
+if sys.platform == "win32":
+    import msvcrt
+else:
+    import fcntl
 
 
 @dataclass(frozen=True)
@@ -207,7 +212,10 @@ def _wait(handle: int, what: str, patience: float) -> None:
 
 def _taken(handle: int) -> bool:
     try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
+        if sys.platform == "win32":
+            msvcrt.locking(handle, msvcrt.LK_NBLCK, 1)
+        else:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except (BlockingIOError, PermissionError):
         return False
     return True

@@ -117,30 +117,6 @@ def test_the_same_lines_again_are_one_import_and_other_lines_need_another_key(pr
     is_problem(send(program, QUERIES, TWO[:1], key="k1"), 422, "idempotency_key_reused")
 
 
-def in_chunks(program: Program, path: str, body: bytes, *, ends: bool = True, method: str = "POST"):
-    """A body of unknown length, which the server says it reads to its end."""
-    return program.client.generic(
-        method,
-        f"/api/v1{path}",
-        content_type="application/json",
-        headers={"Authorization": f"Bearer {program.token}", "Transfer-Encoding": "chunked"},
-        **{"wsgi.input": BytesIO(body), "wsgi.input_terminated": ends},
-    )
-
-
-def test_bodies_come_in_chunks_of_unknown_length(program, settings):
-    body = b"".join(json.dumps(row).encode() + b"\n" for row in TWO)
-    run_job(in_chunks(program, f"{QUERIES}?start_at=curation", body))
-    assert Query.objects.count() == 2
-    made = in_chunks(program, "/projects", b'{"slug": "coffee", "title": "Coffee"}')
-    assert (made.status_code, made.json()["slug"]) == (201, "coffee")
-    sent = in_chunks(program, "/projects/tea/uploads?name=a.csv", b"query,id\nx,1\n", method="PUT")
-    assert sent.json()["bytes"] == 13
-    long = json.dumps({"slug": "x", "title": "x" * settings.DATA_UPLOAD_MAX_MEMORY_SIZE}).encode()
-    is_problem(in_chunks(program, "/projects", long), 413, "too_large")
-    is_problem(in_chunks(program, "/projects", b"{}", ends=False), 400, "length_required")
-
-
 class Thing(BodyLine):
     number: int = Field(ge=0)
 

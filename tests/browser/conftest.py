@@ -86,7 +86,7 @@ def task_url() -> Iterator[str]:
 def server() -> Iterator[RunningServer]:
     environment = {"DJANGO_SUPERUSER_PASSWORD": PASSWORD, "DJANGO_SETTINGS_MODULE": "tests.settings_server"}
     # One process: each draws every kind of page for a first time. That several agree is for `conformance`.
-    with RunningServer(environment=environment, workers=1) as running:
+    with RunningServer(environment=environment) as running:
         yield running
 
 

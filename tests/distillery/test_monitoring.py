@@ -26,9 +26,9 @@ from crowd.models import EndpointRound
 from crowd.services.endpoints import round_ended
 from crowd.services.tick import lease_round
 from distillery import prometheus
-from distillery.gunicorn_conf import forget_dead_processes
 from distillery.prometheus import exposition
 from distillery.traces import JsonFormatter, RequestIdFilter, SecurityFormatter, TimingMiddleware
+from distillery.webserver import forget_dead_processes
 from tests.distillery.installation import METRICS_TOKEN
 from tests.taskpage.world import make_stage
 

@@ -14,6 +14,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Iterator
+from functools import partial
 from io import StringIO
 from urllib.parse import urlsplit
 
@@ -81,16 +82,16 @@ def test_a_killed_jobs_worker_is_started_again(running):
 @OF_THE_WEB_SERVER
 def test_a_killed_web_server_is_started_again_and_nobody_is_refused_meanwhile(running):
     before = running.processes("distillery.child web")
-    assert len(before) == 3, "gunicorn and its two workers"
-    [gunicorn] = set(before) & set(running.started_by_up())
-    os.kill(gunicorn, signal.SIGKILL)
+    assert len(before) == 2
+    for process in before:
+        os.kill(process, signal.SIGKILL)
     assert running.health()[0] == 200
     running.eventually(
         lambda: (
-            len(running.processes("distillery.child web")) == 3
+            len(running.processes("distillery.child web")) == 2
             and not set(before) & set(running.processes("distillery.child web"))
         ),
-        what="three new processes and no old one",
+        what="two new processes and no old one",
     )
     assert running.health()[0] == 200
 
@@ -214,7 +215,8 @@ def test_at_a_stop_those_who_have_connected_are_answered_and_later_ones_refused(
 @OF_THE_WEB_SERVER
 def test_jobs_end_before_the_web_server_that_they_call(monkeypatch):
     command = [sys.executable, "-c", "import time; time.sleep(600)"]
-    monkeypatch.setattr("distillery.supervisor._spawn", lambda *_: subprocess.Popen(command))
+    spawn = partial(subprocess.Popen, command, stdin=subprocess.PIPE, bufsize=0)
+    monkeypatch.setattr("distillery.supervisor._spawn", lambda *_: spawn())
     jobs = Child("jobs", "Jobs")
     ended_before = []
     web = Child("web", "Web", before_stop=lambda: ended_before.append(jobs.process.returncode))
@@ -233,9 +235,7 @@ def test_jobs_end_before_the_web_server_that_they_call(monkeypatch):
 
 @OF_THE_WEB_SERVER
 def test_sighup_replaces_every_process_and_no_visitor_is_refused(running):
-    running.eventually(
-        lambda: len(running.processes()) == 5, what="up, gunicorn, its two workers, the jobs worker"
-    )
+    running.eventually(lambda: len(running.processes()) == 4, what="up, two web processes, the jobs worker")
     before, said = running.processes("distillery.child"), len(running.words())
     with Visitors(running.port()) as visitors:
         running.eventually(lambda: visitors.endings["200"] > 20, what="visits")
@@ -382,7 +382,7 @@ def test_it_stops_with_whoever_started_it_and_holds_its_lifeline(installation):
 
 
 def test_killed_outright_it_leaves_no_process_either(running):
-    running.eventually(lambda: len(running.processes()) == 5, what="everything runs")
+    running.eventually(lambda: len(running.processes()) == 4, what="everything runs")
     killed_at = time.monotonic()
     assert running.stop(signal.SIGKILL) == -signal.SIGKILL
     running.eventually(lambda: running.processes() == [], what="no process left")

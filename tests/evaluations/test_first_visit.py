@@ -1,6 +1,6 @@
 """The form of a new evaluation in a process that has just begun looks at files and loads no heavy library.
 
-The process has begun as gunicorn's do, with the addresses of all namespaces prepared.
+The process has begun as those of the web server do, with the addresses of all namespaces prepared.
 """
 
 import json

@@ -6,12 +6,9 @@ import os
 import socket
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
-
-from distillery import gunicorn_conf
 
 APPLICATION = """
 from django.conf import settings
@@ -27,45 +24,29 @@ def lines():
     raise RuntimeError("the database is gone")
 
 urlpatterns = [path("scores.csv", lambda request: StreamingHttpResponse(lines(), content_type="text/csv"))]
-application = get_wsgi_application()
+
+if __name__ == "__main__":
+    import socket, sys
+    from distillery.webserver import serve
+    serve(get_wsgi_application(), socket.socket(fileno=int(sys.argv[1])))
 """
-
-
-class LocalConnection(http.client.HTTPConnection):
-    """A connection to a socket file."""
-
-    def __init__(self, path: Path) -> None:
-        super().__init__("localhost", timeout=20)
-        self._path = path
-
-    def connect(self) -> None:
-        """Connect to the file."""
-        with contextlib.ExitStack() as stack:
-            sock = stack.enter_context(socket.socket(socket.AF_UNIX))
-            sock.settimeout(20)
-            sock.connect(str(self._path))
-            stack.pop_all()
-        self.sock = sock
 
 
 @pytest.fixture
 def connection(tmp_path):
     """A connection to our web server with an application whose file fails in the middle."""
-    (tmp_path / "failing.py").write_text(APPLICATION)
-    at = tmp_path / "web"
-    command = ["-m", "gunicorn", "--worker-class", gunicorn_conf.worker_class, "--threads", "2"]
-    server = subprocess.Popen(
-        [sys.executable, *command, "--bind", f"unix:{at}", "failing:application"],
-        env=os.environ | {"PYTHONPATH": f"{tmp_path}{os.pathsep}{Path(__file__).parents[2]}"},
-        stderr=subprocess.DEVNULL,
-    )
+    program = tmp_path / "failing.py"
+    program.write_text(APPLICATION)
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        server = subprocess.Popen(
+            [sys.executable, str(program), str(listener.fileno())],
+            env=os.environ | {"PYTHONPATH": str(Path(__file__).parents[2])},
+            pass_fds=[listener.fileno()],
+            stderr=subprocess.DEVNULL,
+        )
+        address = listener.getsockname()
     try:
-        with contextlib.closing(LocalConnection(at)) as client:
-            while client.sock is None:
-                assert server.poll() is None
-                with contextlib.suppress(FileNotFoundError, ConnectionRefusedError):
-                    client.connect()
-                time.sleep(0.02)
+        with contextlib.closing(http.client.HTTPConnection(*address, timeout=20)) as client:
             yield client
     finally:
         server.terminate()

@@ -14,7 +14,7 @@ pytestmark = pytest.mark.only_on("postgresql")
 @pytest.fixture
 def impatient():
     """A server of one thread that waits for a lock for a second."""
-    with RunningServer(environment={"DATABASE_LOCK_TIMEOUT": "1"}, workers=1, threads=1) as running:
+    with RunningServer(environment={"DATABASE_LOCK_TIMEOUT": "1"}, threads=1) as running:
         yield running
 
 

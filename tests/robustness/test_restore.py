@@ -41,7 +41,7 @@ def saved(tmp_path_factory):
 @pytest.fixture(scope="module")
 def story(lab, saved):
     """What was said and seen at each step, by name."""
-    with RunningServer(workers=1) as market:
+    with RunningServer() as market:
         requester = market.requester("50.00", "none-1")
         workers = [market.worker() for _ in range(PLACES)]
         given = {

@@ -14,7 +14,6 @@ from django.views.decorators.gzip import gzip_page
 from core.accounts.security import Actor, acting_as, address_of
 from core.origin import Via
 from web.api import ROOT, problems
-from web.api.bodies import open_chunks
 from web.api.operations import api, schema_text
 from web.api.problems import ProblemError
 
@@ -53,7 +52,6 @@ def _actor(request: HttpRequest) -> Actor:
 
 def _answer(request: HttpRequest) -> HttpResponseBase:
     request.get_host()
-    open_chunks(request)
     if "\0" in request.path_info or "%00" in request.META.get("QUERY_STRING", ""):
         raise BadRequest("The character U+0000 is allowed in no text.")
     if request.path_info == SCHEMA:

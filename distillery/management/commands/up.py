@@ -1,24 +1,25 @@
 """`manage.py up`: everything an installation needs, in one command."""
 
 import contextlib
-import fcntl
 import os
 import socket
 from argparse import ArgumentParser
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 from django.conf import settings
+from django.core.files import locks
 from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError
 from django.db import DatabaseError, connection, connections
 
-from distillery import canary, env, gunicorn_conf, lifeline
+from distillery import canary, env, lifeline, webserver
 from distillery.checks import findings
 from distillery.empty_database import load_schema
 from distillery.management.commands.doctor import write
 from distillery.schema import inspect_schema
-from distillery.supervisor import Child, Probe, Supervisor, close_listener, wait_for_services
+from distillery.supervisor import Child, Probe, Supervisor, wait_for_services
 from marketplace.loopback import is_loopback
 
 MIGRATION_LOCK = 7_265_641
@@ -27,6 +28,8 @@ _NO_LIMITS = (
     " set_config('idle_in_transaction_session_timeout', '0', true)"
 )
 WORKER_UP_SECONDS = 3
+#: Whether child processes get an open socket; Windows has one web process, which opens its own.
+INHERITS = os.name == "posix"
 
 
 class Command(BaseCommand):
@@ -68,11 +71,13 @@ class Command(BaseCommand):
         wait_for_services(options["wait"], say=self._say)
         _keep_key()
         os.umask(0o077)
+        webserver.forget_dead_processes(settings.DATA_DIR / "monitoring")
         with contextlib.ExitStack() as opened:
-            children, answers, ready_line = [], None, "The jobs worker is running (Ctrl-C stops it)."
+            children: list[Child] = []
+            answers, ready_line = None, "The jobs worker is running (Ctrl-C stops it)."
             if not options["no_web"]:
                 listener, place = open_socket(options["bind"], options["port"])
-                children.append(web(opened.enter_context(listener)))
+                children += web(opened.enter_context(listener))
             if not options["no_jobs"]:
                 children.append(jobs(beat=not options["no_beat"]))
             supervisor = opened.enter_context(Supervisor(children, say=self._say).loading())
@@ -90,7 +95,7 @@ class Command(BaseCommand):
                     canary.place_canary()
             connections.close_all()
             if not options["no_web"]:
-                listener.listen(gunicorn_conf.backlog)
+                open_doors(listener, children)
             code = supervisor.run(
                 answers=answers or (lambda: children[0].runs_since(WORKER_UP_SECONDS)), ready_line=ready_line
             )
@@ -142,17 +147,31 @@ def _keep_key() -> None:
         )
 
 
-def web(listener: socket.socket) -> Child:
-    """The web server, on a socket that stays open while it restarts."""
-    return Child(
-        "web",
-        "The web server",
-        environment={"DISTILLERY_SOCKET": str(listener.fileno())},
-        descriptors=(listener.fileno(),),
-        before_stop=lambda: close_listener(listener),
-        drain_seconds=gunicorn_conf.drain_seconds,
-        loads_early=True,
+def web(listener: socket.socket) -> list[Child]:
+    """The processes of the web server, on one socket that stays open while they restart."""
+    child = partial(
+        Child, "web", "The web server", before_stop=listener.close, drain_seconds=webserver.DRAIN_SECONDS
     )
+    if not INHERITS:
+        return [child()]
+    descriptor = listener.fileno()
+    environment = {"DISTILLERY_SOCKET": str(descriptor)}
+    return [
+        child(environment=environment, descriptors=(descriptor,), loads_early=True)
+        for _ in range(webserver.WORKERS)
+    ]
+
+
+def open_doors(listener: socket.socket, children: list[Child]) -> None:
+    """Let visitors in; where sockets are not inherited, the web process opens one in the same place."""
+    if INHERITS:
+        listener.listen(webserver.BACKLOG)
+        return
+    address, port = listener.getsockname()[:2]
+    listener.close()
+    for child in children:
+        if child.role == "web":
+            child.environment = {"WEB_BIND": address, "PORT": str(port)}
 
 
 def jobs(*, beat: bool) -> Child:
@@ -169,7 +188,8 @@ def open_socket(address: str, port: int) -> tuple[socket.socket, Any]:
     except (OSError, OverflowError) as error:
         raise CommandError(f"{address}, port {port}, is not an address of this machine: {error}.") from error
     listener = socket.socket(family, kind, protocol)
-    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    if INHERITS:  # on Windows it would mean that two programs may have the same port
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     return listener, place
 
 
@@ -220,5 +240,5 @@ def one_at_a_time() -> Iterator[None]:
             beside.close()
     else:
         with (settings.DATA_DIR / "migrate.lock").open("w") as lock:
-            fcntl.flock(lock, fcntl.LOCK_EX)
+            locks.lock(lock, locks.LOCK_EX)
             yield
