@@ -58,6 +58,8 @@ LEAST_BYTES_PER_SECOND = 10_240
 #: A connection without a request is kept so long, and one whose client takes nothing of its answer.
 KEPT_SECONDS = 15.0
 ANSWER_SECONDS = 60.0
+#: So long a client may take to close a connection after its last answer.
+LINGER_SECONDS = 2.0
 #: A process that stops waits so long for what has begun, and for connections on which nothing has.
 STOP_SECONDS = 20.0
 STOP_SILENT_SECONDS = 2.0
@@ -118,6 +120,35 @@ class Channel(HTTPChannel):  # type: ignore[misc]
 
     parser_class = RequestParser
     task_class = Task
+    #: It was answered for the last time. What its client still sends is read and forgotten: to close it with
+    #: bytes that were not read would send a reset, and the client would lose the answer.
+    lingers = False
+
+    def readable(self) -> bool:
+        """Whether the loop waits for bytes of its client."""
+        return self.lingers or bool(super().readable())
+
+    def writable(self) -> bool:
+        """Whether the loop waits until its client takes bytes."""
+        return not self.lingers and bool(super().writable())
+
+    def handle_write(self) -> None:
+        """Send; after the last answer say that it was the last."""
+        if not self.close_when_flushed or self.total_outbufs_len:
+            super().handle_write()
+            return
+        self.lingers, self.last_activity = True, time.time()
+        try:
+            self.socket.shutdown(socket.SHUT_WR)
+        except OSError:
+            self.handle_close()
+
+    def handle_read(self) -> None:
+        """Receive."""
+        if self.lingers:
+            self.recv(self.adj.recv_bytes)  # closes at the end
+        else:
+            super().handle_read()
 
     @property
     def is_waited_for(self) -> bool:
@@ -131,6 +162,8 @@ class Channel(HTTPChannel):  # type: ignore[misc]
 
     def is_late(self, now: float) -> bool:
         """Whether its client has sent or taken too little for too long."""
+        if self.lingers:
+            return bool(now - self.last_activity > LINGER_SECONDS)
         if self.total_outbufs_len:
             return bool(now - self.last_activity > ANSWER_SECONDS)
         if self.requests:

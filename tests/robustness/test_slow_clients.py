@@ -119,6 +119,11 @@ def test_a_body_that_no_address_takes_is_refused_unread(server):
             answer.begin()
             assert answer.status == status
             assert b"more than this address takes" in answer.read()
+    connection = http.client.HTTPConnection(address.hostname, address.port, timeout=5)
+    with contextlib.closing(connection):  # of one that sends all of it before it reads
+        connection.request("POST", "/accounts/login/", b"x" * too_long)
+        with connection.getresponse() as answer:
+            assert answer.status == 413
 
 
 def test_a_long_body_that_comes_at_once_is_read(server):
