@@ -30,7 +30,12 @@ _tokens = SignInTokens()
 
 
 def path_of_link(user: User, then: str) -> str:
-    """The path of a new link for this account, which leads on to `then`, an address of ours."""
+    """The path of a new link for this account, which leads on to `then`, an address of ours.
+
+    Empty for an account with a second factor, which no link goes past.
+    """
+    if has_factor(user):
+        return ""
     parts = [int_to_base36(user.pk), _tokens.make_token(user)]
     return f"{reverse('accounts:sign_in_link', args=parts)}?{urlencode({'next': then})}"
 

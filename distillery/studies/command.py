@@ -10,11 +10,11 @@ import socket
 import webbrowser
 from argparse import ArgumentParser
 from collections.abc import Iterator, Mapping, Sequence
-from datetime import datetime, timedelta
+from datetime import datetime, time, timedelta
 from functools import partial
 from pathlib import Path
 from subprocess import Popen, TimeoutExpired
-from typing import Any
+from typing import Any, cast
 from urllib.parse import urlsplit
 
 import segno
@@ -23,10 +23,10 @@ from django.contrib.auth.models import User
 from django.core.management.base import BaseCommand, CommandError
 from django.db import DatabaseError, connections
 from django.utils import timezone
-from django.utils.dateparse import parse_date, parse_datetime
+from django.utils.dateparse import parse_date
 
 from annotation.services.importing import ImportRefusedError
-from core.accounts.commandline import pairs
+from core.accounts.commandline import add_header_row, pairs, user_named
 from core.accounts.confirmation import put_off_factor
 from core.accounts.sign_in_links import path_of_link
 from core.errors import ActionError
@@ -50,7 +50,7 @@ from people.links import address_of
 RESEARCHER = "researcher"
 #: The file of the data folder that names the port on which its studies are served.
 SERVED_ON = "served-on"
-_MOST_REFUSALS, _MOST_PEOPLE = 10, 1000
+_MOST_REFUSALS, _MOST_PEOPLE, _PORTS = 10, 1000, 1 << 16
 #: Requests under way have so long to end after Ctrl-C.
 _STOP_SECONDS, _LOOK_SECONDS = 5, 1.0
 _DURATION = re.compile(r"(\d{1,5})\s*([mhd])")
@@ -102,9 +102,7 @@ class StudyCommand(BaseCommand):
         parser.add_argument(
             "--sheet", default="", help="of a workbook; default: the first that has questions"
         )
-        parser.add_argument(
-            "--header-row", type=int, default=0, metavar="N", help="the row that names the columns"
-        )
+        add_header_row(parser)
         parser.add_argument(
             "--public-url", default=settings.PUBLIC_URL, metavar="URL", help="where people reach it"
         )
@@ -112,6 +110,7 @@ class StudyCommand(BaseCommand):
         parser.add_argument(
             "--data", metavar="DIR", help=f"where everything is kept (default: {settings.DATA_DIR})"
         )
+        parser.add_argument("--as", dest="user", metavar="USER", help="whose study it is, of an account here")
         parser.add_argument("--no-open", action="store_true", help="do not open the browser")
         parser.add_argument(
             "--json",
@@ -174,7 +173,7 @@ class StudyCommand(BaseCommand):
                 load_schema()
                 migrate_waiting()
                 settings.TASK_URL = site  # which was not known when the settings were read
-                owner = _researcher()
+                owner = _owner(options["user"])
                 slug = name_of_study(options["file"], self.kind)
                 made = make_draft(table, plan, slug=slug, owner=owner)
                 open_study(made, plan, owner=owner)
@@ -182,7 +181,7 @@ class StudyCommand(BaseCommand):
                 then = f"/desk/projects/{made.project.slug}/"
                 facts = {
                     "link": address_of(made.link),
-                    "sign_in": site + path_of_link(owner, then),
+                    "sign_in": site + (path_of_link(owner, then) or f"{settings.LOGIN_URL}?next={then}"),
                     "project": made.project.slug,
                     "stage": made.stage.slug,
                     "read_as": table.read_as,
@@ -340,19 +339,31 @@ def _refuse_second_server(port: int) -> None:
                 "serves all of a folder. Stop it with Ctrl-C in its window, then start this one, to serve "
                 "both studies. Or keep this one apart: --data DIR --port N."
             )
+    if not 0 < port < _PORTS:
+        raise CommandError(f"Port {port} cannot be used: ports are from 1 to {_PORTS - 1}.")
     try:
         with socket.create_server(("127.0.0.1", port)):
             pass
-    except (OSError, OverflowError) as error:
-        why = getattr(error, "strerror", None) or error
-        raise CommandError(f"Port {port} cannot be used ({why}). Choose another one: --port N.") from error
+    except OSError as error:
+        why = f"Port {port} cannot be used ({error.strerror}). Choose another one: --port N."
+        raise CommandError(why) from error
 
 
 def _site(public_url: str, port: int) -> str:
     if not public_url:
         return f"http://127.0.0.1:{port}"
-    parts = urlsplit(public_url)
-    if parts.scheme not in {"http", "https"} or not parts.hostname or parts.path.rstrip("/") or parts.query:
+    try:
+        parts = urlsplit(public_url)
+        own_port = parts.port
+    except ValueError:
+        parts, own_port = urlsplit(""), None
+    if (
+        own_port == 0
+        or parts.scheme not in {"http", "https"}
+        or not parts.hostname
+        or parts.path.rstrip("/")
+        or parts.query
+    ):
         raise CommandError(f"--public-url {public_url}: write it as https://HOST or http://HOST:PORT.")
     return public_url.rstrip("/")
 
@@ -370,8 +381,13 @@ def _server_settings(site: str, port: int) -> dict[str, str]:
     return {"WEB_WORKERS": "1", "ALLOWED_HOSTS": hosts, **bind}
 
 
-def _researcher() -> User:
-    """The account that owns the studies of this folder; it has no password, and signs in by links."""
+def _owner(name: str | None) -> User:
+    """Who owns the study: the account that is named, or the one of the person at the terminal.
+
+    That one has no password, and signs in by links. CommandError where somebody else's account has its name.
+    """
+    if name is not None:
+        return cast(User, user_named(name))
     user, is_new = User.objects.get_or_create(
         username=RESEARCHER, defaults={"is_staff": True, "is_superuser": True}
     )
@@ -379,24 +395,26 @@ def _researcher() -> User:
         user.set_unusable_password()
         user.save(update_fields=["password"])
         put_off_factor(user)
+    elif not user.is_superuser or user.has_usable_password():
+        raise CommandError(
+            f"The account {RESEARCHER!r} here is a person's own. Say whose study it is: --as USER."
+        )
     return user
 
 
 def _time_in(text: str) -> datetime | None:
-    """A time, or so much later than now; None for none. CommandError."""
+    """A time, the end of a day, or so much later than now; None for none. CommandError."""
     if not text:
         return None
-    if later := _DURATION.fullmatch(text.strip()):
-        return timezone.now() + timedelta(**{_UNITS[later[2]]: int(later[1])})
     try:
-        found = parse_datetime(text) or parse_date(text)
-    except ValueError:
-        found = None
-    if found is None:
-        raise CommandError(f"--close-at {text}: write 2026-12-24, 2026-12-24T18:00, 48h or 14d.")
-    if not isinstance(found, datetime):
-        found = datetime.combine(found, datetime.max.time()).replace(microsecond=0)
-    found = found.astimezone() if found.tzinfo is None else found
+        if later := _DURATION.fullmatch(text.strip()):
+            found = timezone.now() + timedelta(**{_UNITS[later[2]]: int(later[1])})
+        elif day := parse_date(text):
+            found = datetime.combine(day, time(23, 59, 59)).astimezone()
+        else:
+            found = datetime.fromisoformat(text).astimezone()
+    except (ValueError, OverflowError) as error:
+        raise CommandError(f"--close-at {text}: write 2026-12-24, 2026-12-24T18:00, 48h or 14d.") from error
     if found <= timezone.now():
         raise CommandError(f"--close-at {text}: that is over.")
     return found
