@@ -2,9 +2,11 @@
 
 import json
 from datetime import timedelta
+from io import StringIO
 from pathlib import Path
 
 import pytest
+from django.core.management import call_command
 from django.utils import timezone
 
 from annotation.models import CuratedPassage, Query
@@ -19,6 +21,7 @@ from distillery.studies.tables import Choices, read_study_table
 from judgments.models import Candidate, Judgment
 from people.consents import text_for
 from people.models import StudyLink
+from releases.models import PrivacyFinding
 from tests.judgments.class_world import join, judge
 
 ANSWERS = Path("examples/answers.csv")
@@ -188,6 +191,11 @@ def test_results_carry_their_n_and_say_why_a_figure_is_missing(researcher, tmp_p
     assert len(responses) == Judgment.objects.count() == 6
     assert {row["person"] for row in responses} == {row["person"] for row in results["people"]}
     assert (folder / "scores.csv").read_text("utf-8").count("\n") == 3
+    call_command("results", made.project.slug, out=folder, json=True, stdout=StringIO(), stderr=StringIO())
+    manifest = json.loads((folder / "release" / "manifest.json").read_text("utf-8"))
+    assert {table["name"]: table["rows"]["train"] for table in manifest["tables"]}["ratings"] == 6
+    [few] = PrivacyFinding.objects.all()
+    assert (few.rule, few.state) == ("small-group", "open"), "the next release asks again"
 
 
 def test_presets_are_stages_of_the_study_file():

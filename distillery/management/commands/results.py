@@ -20,9 +20,9 @@ from distillery.studies.preparation import settle
 from metrics.figure import counted
 from releases.build import release_now
 from releases.errors import ReleaseError
-from releases.models import PrivacyFinding
+from releases.models import PrivacyFinding, Release
 from releases.options import options_of
-from releases.privacy import GROUP, accept_findings, check_project
+from releases.privacy import GROUP, accept_findings, check_project, reopen_findings
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -88,22 +88,8 @@ class Command(BaseCommand):
     ) -> None:
         out: Path = options["out"]
         names = write_results(stage, results, out)
-        check_project(project=stage.project, actor=None)
-        few = PrivacyFinding.objects.filter(
-            project=stage.project, state=PrivacyFinding.State.OPEN, rule=GROUP
-        )
-        for finding in few:
-            console.print(f"{finding.excerpt} Think of it before you publish the release.", style="yellow")
-        accept_findings(
-            findings=few, reason="The release is written to a folder and not published.", actor=None
-        )
         try:
-            release, _ = release_now(
-                stage.project,
-                options=options_of({"include": INCLUDED}),
-                accepting=options["accept_findings"],
-                copy=partial(_replace, out / "release"),
-            )
+            release = self._release(console, stage.project, out / "release", options["accept_findings"])
         except ReleaseError as error:
             raise CommandError(
                 f"Written to {out}: {', '.join(names)}. There is no release: {error} Decide on the desk, or "
@@ -112,6 +98,27 @@ class Command(BaseCommand):
         console.print(
             f"Written to {out}: {', '.join(names)}, release (version {release.version}).", markup=False
         )
+
+    def _release(self, console: "Console", project: Project, folder: Path, accepting: str) -> Release:
+        """Build a release into a folder. That few people took part is said, and stays open for the next one."""
+        check_project(project=project, actor=None)
+        few = PrivacyFinding.objects.filter(project=project, state=PrivacyFinding.State.OPEN, rule=GROUP)
+        keys = []
+        for finding in few:
+            keys.append(finding.pk)
+            console.print(f"{finding.excerpt} Think of it before you publish the release.", style="yellow")
+        here = PrivacyFinding.objects.filter(pk__in=keys)
+        accept_findings(findings=here, reason="Written to a folder and not published.", actor=None)
+        try:
+            release, _ = release_now(
+                project,
+                options=options_of({"include": INCLUDED}),
+                accepting=accepting,
+                copy=partial(_replace, folder),
+            )
+        finally:
+            reopen_findings(findings=here, actor=None)
+        return release
 
 
 def _json(results: dict[str, Any]) -> str:
