@@ -100,7 +100,7 @@ class Command(BaseCommand):
         )
 
     def _release(self, console: "Console", project: Project, folder: Path, accepting: str) -> Release:
-        """Build a release into a folder. That few people took part is said, and stays open for the next one."""
+        """Build a release into a folder. That few people took part is said, and asked again each time."""
         check_project(project=project, actor=None)
         few = PrivacyFinding.objects.filter(project=project, state=PrivacyFinding.State.OPEN, rule=GROUP)
         keys = []
