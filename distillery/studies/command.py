@@ -20,6 +20,7 @@ from urllib.parse import urlsplit
 import segno
 from django.conf import settings
 from django.contrib.auth.models import User
+from django.core.files import locks
 from django.core.management.base import BaseCommand, CommandError
 from django.db import DatabaseError, connections
 from django.utils import timezone
@@ -41,10 +42,10 @@ from distillery.studies.preparation import MadeStudy, StudyPlan, make_draft, nam
 from distillery.studies.presets import Preset, fitting_preset, presets_of
 from distillery.studies.progress import StudyProgress, progress_of
 from distillery.studies.tables import Choices, StudyTable
-from distillery.supervisor import Probe
 from marketplace.loopback import is_loopback
 from metrics.figure import counted
 from people.links import address_of
+from people.models import ConsentText
 
 #: The account of the person at the terminal, who signs in by the link that is printed.
 RESEARCHER = "researcher"
@@ -53,6 +54,7 @@ SERVED_ON = "served-on"
 _MOST_REFUSALS, _MOST_PEOPLE, _PORTS = 10, 1000, 1 << 16
 #: Requests under way have so long to end after Ctrl-C.
 _STOP_SECONDS, _LOOK_SECONDS = 5, 1.0
+_ADDRESS = re.compile(r"https?://([a-z0-9.-]*[a-z0-9]|\[[0-9a-f:.]+])(:(?P<port>\d{1,5}))?/?", re.I)
 _DURATION = re.compile(r"(\d{1,5})\s*([mhd])")
 _UNITS = {"m": "minutes", "h": "hours", "d": "days"}
 _FULL = frozenset({errno.ENOSPC, errno.EDQUOT})
@@ -77,7 +79,6 @@ class StudyCommand(BaseCommand):
             self.people_option,
             dest="people",
             type=int,
-            default=0,
             metavar="N",
             help=f"people who give {self.given} to each {self.unit} (default: 3)",
         )
@@ -154,17 +155,15 @@ class StudyCommand(BaseCommand):
         )
 
     def _run(self, options: dict[str, Any]) -> None:
-        if not 0 <= options["people"] <= _MOST_PEOPLE:
+        if options["people"] is not None and not 0 < options["people"] <= _MOST_PEOPLE:
             raise CommandError(f"{self.people_option} is from 1 to {_MOST_PEOPLE:,}.")
         closes_at, consent = _time_in(options["close_at"]), _text_of(options["consent"])
         table, notes = self.read(options)
         preset = self._preset(options["preset"], table)
         plan = StudyPlan(preset, options["title"], options["people"], consent, closes_at, options["language"])
         site = _site(options["public_url"], options["port"])
-        _refuse_second_server(options["port"])
-        settings.DATA_DIR.mkdir(parents=True, exist_ok=True)
-        (settings.DATA_DIR / SERVED_ON).write_text(f"{options['port']}\n", encoding="ascii")
         with contextlib.ExitStack() as opened:
+            opened.enter_context(_serving_alone(options["port"]))
             with one_at_a_time():  # the server loads its modules meanwhile, and waits
                 port, defaults = options["port"], _server_settings(site, options["port"])
                 server = opened.enter_context(
@@ -188,14 +187,14 @@ class StudyCommand(BaseCommand):
                 }
                 connections.close_all()
             wait_until_healthy(options["port"], server)
+            self._say_reading(table, notes, made)
+            self._console.print()
+            for line in self._summary(table, plan, made):
+                self._console.print(line, markup=False, soft_wrap=True)
             if options["json"]:
                 self.stdout.write(json.dumps(facts))
                 self.stdout.flush()
             else:
-                self._say_reading(table, notes, made)
-                self._console.print()
-                for line in self._summary(table, plan, made):
-                    self._console.print(line, markup=False, soft_wrap=True)
                 self._say_links(facts, site)
                 if not options["no_open"]:
                     with contextlib.suppress(webbrowser.Error):
@@ -206,8 +205,8 @@ class StudyCommand(BaseCommand):
         preset = presets_of(self.kind)[name] if name else fitting_preset(self.kind, table.roles)
         if missing := sorted(preset.needs - table.roles):
             raise FileRefusedError(
-                f"{table.name}: no column holds {' and '.join(missing)}. Read as: "
-                f"{'; '.join(reading_lines(table.read_as)[:2])} Name it: --column {missing[0]}=COLUMN."
+                f"{table.name}: no column holds {' and '.join(missing)}. "
+                f"{' '.join(reading_lines(table.read_as)[:2])} Name it: --column {missing[0]}=COLUMN."
             )
         return preset
 
@@ -242,41 +241,56 @@ class StudyCommand(BaseCommand):
 
     def _summary(self, table: StudyTable, plan: StudyPlan, made: MadeStudy) -> Iterator[str]:
         """What the study is, what it takes, what is new in it, and what nobody has said of it."""
-        people = made.stage.redundancy
-        progress = progress_of(made.stage, made.link) if made.link else None
-        minutes = self.units(table) * plan.preset.minutes
+        assert made.link is not None
+        people, progress = made.stage.redundancy, progress_of(made.stage, made.link)
         questions = counted(len(table.questions), "question")
         yield f"{plan.preset.title} (preset {plan.preset.name})."
         if self.kind == "judging":
             asked = f"{counted(len(table.answers), 'answer')} of {quote_names(table.systems)}"
-            yield f"{asked} to {questions}, {people} {_people(people)} each."
+            yield f"{asked} to {questions}, {people:,} {_people(people)} each."
         else:
             yield f"{questions}, {counted(people, 'answer')} each."
+        minutes = self.units(table) * plan.preset.minutes
+        each, together = (counted(max(1, round(number)), "minute") for number in (minutes, minutes * people))
         yield (
-            f"At least {people} {_people(people)}; about {minutes:,.0f} minutes for one person who does all, "
-            f"{minutes * people:,.0f} for all together."
+            f"At least {people:,} {_people(people)}; about {each} for one person who does all, {together} "
+            "for all together."
         )
+        yield from self._left_out(table, made)
+        if not made.is_new:
+            new = f"{counted(made.questions, 'question')}, {counted(made.answers, 'answer')}"
+            yield f"This file's study goes on, with its title, preset and language. New in the file: {new}."
+            if made.gone:
+                yield f"Answers that the file does not have any more: {made.gone:,}. They stay in the study."
+        if progress.given:
+            yield f"There already: {progress.words}."
+        if unknown := self._unknown(table, plan, made):
+            yield f"Not known: {'; '.join(unknown)}."
+
+    def _left_out(self, table: StudyTable, made: MadeStudy) -> Iterator[str]:
+        """What the file has and nobody is asked about, or shown."""
         if made.copies:
             yield f"Answers that are the same as a reference: {made.copies:,}; people judge them, too."
-        if not made.is_new:
-            yield (
-                f"This file's study goes on. New in the file: {counted(made.questions, 'question')}, "
-                f"{counted(made.answers, 'answer')}."
-            )
-        if progress is not None and progress.given:
-            yield f"There already: {progress.words}."
-        unknown = [
-            *(
-                []
-                if "references" in table.roles or self.kind != "judging"
-                else ["correct answers (none is shown)"]
-            ),
-            *([] if "passages" in table.roles or self.kind != "judging" else ["passages (none are shown)"]),
-            *([] if plan.consent else ["your consent text (a general one is shown; --consent FILE)"]),
-            *([] if plan.closes_at else ["when it ends (it stays open; --close-at TIME)"]),
-        ]
-        if unknown:
-            yield f"Not known: {'; '.join(unknown)}."
+        if empty := sum(not answer.text for answer in table.answers):
+            yield f"Empty answers: {empty:,}. Nobody is asked about them, and means are without them."
+        bare = sum(not question.passages for question in table.questions.values())
+        if bare and self.kind != "judging":
+            yield f"Questions without passages: {bare:,}. Nobody is asked about them."
+        for role, is_shown in _shown(made).items():
+            if role in table.roles and not is_shown:
+                yield (
+                    f"The file has {role} now. The study began without, so people do not see them; a copy of "
+                    "the file under another name begins one that shows them."
+                )
+
+    def _unknown(self, table: StudyTable, plan: StudyPlan, made: MadeStudy) -> list[str]:
+        """What people would see, or when it ends, if somebody had said it."""
+        assert made.link is not None
+        own_consent = ConsentText.objects.filter(project=made.project, made_by__isnull=False).exists()
+        missing = {f"{role} (none are shown)": not is_shown for role, is_shown in _shown(made).items()}
+        missing["your consent text (a general one is shown; --consent FILE)"] = not own_consent
+        missing["when it ends (it stays open; --close-at TIME)"] = made.link.expires_at is None
+        return [words for words, is_missing in missing.items() if is_missing]
 
     def units(self, table: StudyTable) -> int:
         """How many units people work on."""
@@ -310,6 +324,14 @@ class StudyCommand(BaseCommand):
         raise CommandError(f"The server ended. Its last words:\n{words[-2000:]}")
 
 
+def _shown(made: MadeStudy) -> dict[str, bool]:
+    """Which of the parts that a study can do without its judges see."""
+    config = made.stage.config
+    if made.stage.kind != "judging":
+        return {}
+    return {"references": config["reference"] != "none", "passages": bool(config["passages"])}
+
+
 def _people(number: int) -> str:
     return "person" if number == 1 else "people"
 
@@ -329,18 +351,31 @@ def why_full(error: BaseException) -> str:
     )
 
 
-def _refuse_second_server(port: int) -> None:
-    """CommandError where the folder's studies are served already, or another program has the port."""
-    with contextlib.suppress(OSError, ValueError):
-        served_on = int((settings.DATA_DIR / SERVED_ON).read_text(encoding="ascii"))
-        if Probe("127.0.0.1", served_on, "localhost").answers():
-            raise CommandError(
-                f"The studies in {settings.DATA_DIR} are served already, on port {served_on}: one server "
-                "serves all of a folder. Stop it with Ctrl-C in its window, then start this one, to serve "
-                "both studies. Or keep this one apart: --data DIR --port N."
-            )
+@contextlib.contextmanager
+def _serving_alone(port: int) -> Iterator[None]:
+    """Hold the data folder for as long as its studies are served here. CommandError where it is held."""
     if not 0 < port < _PORTS:
         raise CommandError(f"Port {port} cannot be used: ports are from 1 to {_PORTS - 1}.")
+    file = settings.DATA_DIR / SERVED_ON
+    if not file.exists():  # nothing is made where the port is taken
+        _refuse_taken_port(port)
+    settings.DATA_DIR.mkdir(parents=True, exist_ok=True)
+    with file.open("a+", encoding="ascii") as lock:
+        if not locks.lock(lock, locks.LOCK_EX | locks.LOCK_NB):
+            lock.seek(0)
+            raise CommandError(
+                f"The studies in {settings.DATA_DIR} are served already, on port {lock.read().strip()}: one "
+                "server serves all of a folder. Stop it with Ctrl-C in its window, then start this one, to "
+                "serve both studies. Or keep this one apart: --data DIR --port N."
+            )
+        _refuse_taken_port(port)
+        lock.truncate(0)
+        lock.write(f"{port}\n")
+        lock.flush()
+        yield
+
+
+def _refuse_taken_port(port: int) -> None:
     try:
         with socket.create_server(("127.0.0.1", port)):
             pass
@@ -350,22 +385,13 @@ def _refuse_second_server(port: int) -> None:
 
 
 def _site(public_url: str, port: int) -> str:
+    """The address at which people reach the server, without a path. CommandError."""
     if not public_url:
         return f"http://127.0.0.1:{port}"
-    try:
-        parts = urlsplit(public_url)
-        own_port = parts.port
-    except ValueError:
-        parts, own_port = urlsplit(""), None
-    if (
-        own_port == 0
-        or parts.scheme not in {"http", "https"}
-        or not parts.hostname
-        or parts.path.rstrip("/")
-        or parts.query
-    ):
+    found = _ADDRESS.fullmatch(public_url)
+    if not found or not 0 < int(found["port"] or 1) < _PORTS:
         raise CommandError(f"--public-url {public_url}: write it as https://HOST or http://HOST:PORT.")
-    return public_url.rstrip("/")
+    return public_url.rstrip("/").lower()
 
 
 def _server_settings(site: str, port: int) -> dict[str, str]:

@@ -1,6 +1,7 @@
 """What a study found: figures with their n or why one is missing, files of scores and of responses."""
 
 import json
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ from crowd.counted_work import counting
 from crowd.models import Stage, Worker
 from crowd.selectors.pseudonyms import worker_pseudonyms
 from judgments.judging_config import judging_config
+from judgments.models import Candidate
 from judgments.selectors.judges import judges
 from judgments.selectors.judging import counted_judgments
 from judgments.selectors.live import SystemScore, live
@@ -43,32 +45,51 @@ def _judging_results(stage: Stage) -> dict[str, Any]:
     report, figures = reports.make(stage, silent).report, live(stage)
     simulated = counted_judgments(stage).filter(worker__simulated=True).count()
     misleading = random_scores_caution(stage)
+    empty = Candidate.objects.filter(query__project=stage.project, aside=Candidate.UnjudgedReason.EMPTY)
+    no_answer = Counter(empty.values_list("system__name", flat=True))
     return {
         "n_ratings": figures.judgments,
         "n_answers": figures.items,
         "n_people": figures.workers,
         "simulated_ratings": simulated,
         "scale": list(figures.scale.ends),
-        "systems": [_system(row, misleading) for row in figures.systems],
+        "systems": [_system(row, misleading, figures.scale.ends, no_answer) for row in figures.systems],
         "agreement": {
             **_agreement(report, misleading),
             "n_ratings": figures.judgments,
             "n_people": figures.workers,
         },
         "people": _people(stage),
-        "warnings": [*([misleading] if misleading else []), *report["warnings"]],
+        "warnings": [
+            *([misleading] if misleading else []),
+            *(
+                f"{name} gave no answer to {n:,} of its questions: its mean is without them."
+                for name, n in sorted(no_answer.items())
+            ),
+            *report["warnings"],
+        ],
         "seed": report["seed"],
         "signatures": report["signatures"],
     }
 
 
-def _system(row: SystemScore, misleading: str) -> dict[str, Any]:
-    """A system's mean over its answers, one to a question; null with a reason where it would mislead."""
-    found: dict[str, Any] = {"system": row.system, "n": row.items}
+def _system(
+    row: SystemScore, misleading: str, ends: tuple[Any, Any], no_answer: Mapping[str, int]
+) -> dict[str, Any]:
+    """A system's mean over its answers, one to a question; null with a reason where it would mislead.
+
+    Its interval ends where the scale does. Questions to which it gave `no_answer` are not in the mean.
+    """
+    found: dict[str, Any] = {"system": row.system, "n": row.items, "no_answer": no_answer.get(row.system, 0)}
     if misleading:
         return found | {"mean": None, "low": None, "high": None, "reason": misleading}
-    found |= {"mean": row.mean, "low": row.low, "high": row.high}
-    return found if row.low is not None else found | {"reason": ONE_QUESTION}
+    if row.low is None or row.high is None:
+        return found | {"mean": row.mean, "low": None, "high": None, "reason": ONE_QUESTION}
+    return found | {
+        "mean": row.mean,
+        "low": max(row.low, float(ends[0])),
+        "high": min(row.high, float(ends[1])),
+    }
 
 
 def _agreement(report: Mapping[str, Any], misleading: str) -> dict[str, Any]:

@@ -19,24 +19,21 @@ def add_passages(table: StudyTable, path: Path, language: str) -> list[str]:
 
     A file whose rows name their question has the passages of each. Any other is searched with BM25.
     """
+    if not path.is_file():
+        raise FileRefusedError(f"--passages {path}: there is no such file. Name a table of passages.")
     own = _of_questions(path)
     if own is not None:
         matched = {key: question for key, question in table.questions.items() if key in own.questions}
         for key, question in matched.items():
             question.passages += own.questions[key].passages
-        strangers = len(own.questions) - len(matched)
         said = [f"{path.name}: passages of {len(matched):,} of {counted(len(table.questions), 'question')}."]
-        return (
-            [*said, f"Its rows of {counted(strangers, 'other question')} were left out."]
-            if strangers
-            else said
-        )
+        if strangers := len(own.questions) - len(matched):
+            said.append(f"Its rows of {counted(strangers, 'other question')} were left out.")
+        return [*said, *map(str, own.refused)]
     found = _search(table, path, language)
     for key, passages in found.items():
         table.questions[key].passages += passages
-    nothing = len(table.questions) - len(found)
-    said = [f"{path.name} was searched (BM25): the best {FOUND} passages are shown with each question."]
-    return [*said, f"Nothing was found for {counted(nothing, 'question')}."] if nothing else said
+    return [f"{path.name} was searched (BM25): the best {FOUND} passages are shown with each question."]
 
 
 def _of_questions(path: Path) -> StudyTable | None:
@@ -67,7 +64,10 @@ def _search(table: StudyTable, path: Path, language: str) -> Mapping[str, Sequen
         wanted = {each for found in keys.values() for each in found}
         rows = {row.key: row for row in open_passages(path).rows() if row.key in wanted}
     except PassagesRefusedError as error:
-        raise FileRefusedError(str(error)) from error
+        what = "A collection that is searched has a column id and a column text."
+        raise FileRefusedError(
+            f"--passages {path}: {str(error).partition(' (on the command')[0]} {what}"
+        ) from error
     return {
         key: [Passage(rows[each].text, rows[each].title, rows[each].url, each) for each in found]
         for key, found in keys.items()

@@ -8,7 +8,7 @@ import json
 import re
 import tempfile
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -28,10 +28,11 @@ from crowd.study import planning, reader
 from crowd.study.documents import document_toml
 from distillery.studies.presets import Preset
 from distillery.studies.tables import StudyTable
+from judgments.models import Candidate
 from judgments.services.imports import Options as AnswerOptions
 from judgments.services.imports import import_candidates
 from people.consents import FIRST_KEPT, FIRST_RIGHT, save_text
-from people.links import LinkPlan, make_link
+from people.links import LinkChanges, LinkPlan, change_link, make_link
 from people.models import StudyLink
 from people.owners import project_owner
 from people.selectors import links_to
@@ -45,11 +46,11 @@ _MOST_ROUNDS = 50
 
 @dataclass(frozen=True, slots=True)
 class StudyPlan:
-    """What is asked: `people` per unit (0: as the preset has it), consent text, closing time."""
+    """What is asked: `people` per unit (None: as the preset has it), consent text, closing time."""
 
     preset: Preset
     title: str = ""
-    people: int = 0
+    people: int | None = None
     consent: str = ""
     closes_at: datetime | None = None
     language: str = "en"
@@ -57,7 +58,10 @@ class StudyPlan:
 
 @dataclass(slots=True)
 class MadeStudy:
-    """The study, and what this run added to it; `refusals` are sentences about rows that were not added."""
+    """The study, and what this run added to it; `refusals` are sentences about rows that were not added.
+
+    `copies` answer like a reference, `gone` answers of the study are no longer in the file.
+    """
 
     project: Project
     stage: Stage
@@ -66,6 +70,7 @@ class MadeStudy:
     questions: int = 0
     answers: int = 0
     copies: int = 0
+    gone: int = 0
     refusals: list[str] = field(default_factory=list)
 
 
@@ -101,6 +106,10 @@ def make_draft(table: StudyTable, plan: StudyPlan, *, slug: str, owner: User) ->
 
 def give_link(made: MadeStudy, plan: StudyPlan, *, owner: User) -> StudyLink:
     """The study link of the stage, made where it has none. PeopleError."""
+    if made.link is not None and plan.closes_at:
+        now = {each.name: getattr(made.link, each.name) for each in fields(LinkChanges)}
+        changes = LinkChanges(**now | {"expires_at": plan.closes_at})
+        made.link = change_link(link=made.link, changes=changes, actor=owner)
     if made.link is None:
         link_plan = LinkPlan(
             title=made.project.title,
@@ -175,10 +184,11 @@ def _import(table: StudyTable, made: MadeStudy, owner: User) -> None:
     """Questions with all their passages, then answers; what is there already changes nothing."""
     with tempfile.TemporaryDirectory(prefix="distillery-study-") as folder:
         questions = list(table.questions.values())
-        lines = [question.line for question in questions]
+        path = Path(folder) / "questions.jsonl"
+        lines = _write(path, ((question.line, _query(question)) for question in questions))
         report = import_queries(
             project=made.project,
-            path=_write(Path(folder) / "questions.jsonl", map(_query, questions)),
+            path=path,
             name=table.name,
             # People chose these questions for this study: no rule of query logs screens them.
             options=QueryOptions(
@@ -190,13 +200,17 @@ def _import(table: StudyTable, made: MadeStudy, owner: User) -> None:
         made.refusals += _refusals(table, report, lines)
         if not table.answers:
             return
-        lines = [answer.line for answer in table.answers]
-        rows = (
-            {**_name(each.question), "system": each.system, "answer": each.text} for each in table.answers
+        path = Path(folder) / "answers.jsonl"
+        lines = _write(
+            path,
+            (
+                (each.line, {**_name(each.question), "system": each.system, "answer": each.text})
+                for each in table.answers
+            ),
         )
         report = import_candidates(
             project=made.project,
-            path=_write(Path(folder) / "answers.jsonl", rows),
+            path=path,
             name=table.name,
             # A copy of a reference is one of the system's answers, too: without it the mean would be lower.
             options=AnswerOptions(format="jsonl", keep_exact=True),
@@ -205,6 +219,9 @@ def _import(table: StudyTable, made: MadeStudy, owner: User) -> None:
         made.answers = report["stored"]
         made.copies = report["rules"]["kept"]["count"]
         made.refusals += _refusals(table, report, lines)
+        kept = sum(report["rules"][rule]["count"] for rule in ("conflict", "unchanged"))
+        there = Candidate.objects.filter(query__project=made.project).count()
+        made.gone = there - made.answers - kept
 
 
 def _query(question: Any) -> dict[str, Any]:
@@ -220,16 +237,24 @@ def _name(question: Any) -> dict[str, Any]:
     return {"query": question.text, **turns, **({"id": question.id} if question.id else {})}
 
 
-def _write(path: Path, rows: Iterable[Mapping[str, Any]]) -> Path:
+def _write(path: Path, rows: Iterable[tuple[int, Mapping[str, Any]]]) -> dict[int, int]:
+    """Rows as lines of JSON, on the lines that they have in the person's file where that can be.
+
+    The imports name and keep lines: here is which line of the person's file each of them is.
+    """
+    lines: dict[int, int] = {}
+    at = 0
     with path.open("w", encoding="utf-8") as file:
-        for row in rows:
-            file.write(json.dumps(row, ensure_ascii=False) + "\n")
-    return path
+        for line, row in rows:
+            file.write("\n" * max(0, line - at - 1) + json.dumps(row, ensure_ascii=False) + "\n")
+            at = max(at + 1, line)
+            lines[at] = line
+    return lines
 
 
-def _refusals(table: StudyTable, report: Mapping[str, Any], lines: list[int]) -> list[str]:
+def _refusals(table: StudyTable, report: Mapping[str, Any], lines: Mapping[int, int]) -> list[str]:
     """What an import refused, by the lines of the person's file."""
     return [
-        f"{table.name}, line {lines[each['line'] - 1]}: {each['reason']} {each.get('remedy', '')}".rstrip()
+        f"{table.name}, line {lines[each['line']]}: {each['reason']} {each.get('remedy', '')}".rstrip()
         for each in report["refusals"]
     ]

@@ -49,5 +49,6 @@ def presets_of(kind: str) -> dict[str, Preset]:
 
 def fitting_preset(kind: str, roles: Collection[str]) -> Preset:
     """The preset of a kind that makes most of what a file has."""
-    fits = [preset for preset in presets_of(kind).values() if preset.needs <= set(roles)]
-    return max(fits or presets_of(kind).values(), key=lambda preset: (len(preset.needs), preset.name))
+    presets = sorted(presets_of(kind).values(), key=lambda preset: len(preset.needs))
+    fits = [preset for preset in presets if preset.needs <= set(roles)]
+    return fits[-1] if fits else presets[0]

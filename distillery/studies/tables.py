@@ -13,13 +13,14 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
-from annotation.importing.records import Passage, id_of, passages_of, texts_of
+from annotation.importing.records import Passage, id_of, identity, normal, passages_of, plain_form, texts_of
 from core.files import reading
 from core.files.cells import ColumnError, map_columns, quote_names
 from core.files.reading import SHAPES, Reading, plain_name
 from core.files.refusals import MOST_LISTED, BadFieldError, FileRefusedError, RowCounts, UnmappedError
 from core.files.tables import FORMATS, ColumnRules, ValueTable, read_table, settle_format
 from core.files.text_source import TextSource
+from judgments.answer_files import LONGEST, LONGEST_SYSTEM
 
 #: What a column of a study's file can hold, each with the names that are taken for it, the likeliest first.
 NAMES: dict[str, tuple[str, ...]] = {
@@ -49,6 +50,8 @@ _LETTER = re.compile(r"[^\W\d_]")
 #: Rows that are looked at to tell columns of answers, and rows above a table that may hold its title.
 _LOOKED_AT, _TITLE_ROWS = 200, 5
 _PLACE = "/"
+#: Endings of the files that are read of a folder.
+_TABLES = (".csv", ".json", ".jsonl", ".ndjson", ".tab", ".tsv", ".xlsx")
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +123,7 @@ class StudyTable:
         questions = self.questions.values()
         there = {
             "question": bool(questions),
-            "answer": bool(self.answers),
+            "answer": any(each.text for each in self.answers),
             "passages": any(each.passages for each in questions),
             "references": any(each.references for each in questions),
             "turns": any(each.turns for each in questions),
@@ -216,11 +219,18 @@ def read_study_table(path: Path, choices: Choices | None = None) -> StudyTable:
     if not path.is_dir():
         return _Reader(path.name).read([path], choices)
     files = sorted(each for each in path.iterdir() if each.is_file() and not each.name.startswith("."))
-    if not files:
+    tables = [each for each in files if each.name.casefold().removesuffix(".gz").endswith(_TABLES)]
+    if not tables:
+        endings = ", ".join(_TABLES)
         raise FileRefusedError(
-            f"{path} is a folder without files. Name a table, or a folder that holds some."
+            f"{path} is a folder without tables ({endings}). Name a table, or another folder."
         )
-    return _Reader(path.name).read(files, choices)
+    table = _Reader(path.name).read(tables, choices)
+    others = [each.name for each in files if each not in tables]
+    table.notes.insert(0, f"Files that were read: {', '.join(each.name for each in tables)}.")
+    if others:
+        table.notes.insert(1, f"Files of the folder that were not read: {', '.join(others)}.")
+    return table
 
 
 class _Reader:
@@ -244,64 +254,74 @@ class _Reader:
             table, rules = _open(path, choices)
             self._file = path.name
             self._rows.clear()
-            self._read_rows(table, rules, choices, choices.system or (path.stem if len(files) > 1 else ""))
+            system = choices.system or (name_of_file(path.name) if len(files) > 1 else "")
+            self._read_rows(table, rules, choices, system)
             readings.append(table.reading(RowCounts(self._rows.total(), **self._rows)))
             self._notes += table.notes()
         if not self._questions:
             first = f" {self._refused[0]}" if self._refused else ""
-            raise FileRefusedError(f"{self._name} has no row with a question.{first}")
+            raise FileRefusedError(f"{self._name} has no row that can be read.{first}")
         return StudyTable(
             self._name, self._questions, list(self._answers.values()),
             list(self._systems), _as_json(readings), self._notes, self._refused,
         )  # fmt: skip
 
     def _read_rows(self, table: ValueTable, rules: _Columns, choices: Choices, system: str) -> None:
-        named = "system" in table.mapping or bool(rules.systems)
-        again: dict[str, int] = {}
+        """All rows of a file; those with one answer once it is known whether any of them names a system."""
+        answers: list[tuple[Question, str, str]] = []
         for line, values in table.values(self._refuse):
             try:
                 question = _question_of(values, line)
+                texts = {
+                    name: _text_of(values.get(f"answer{_PLACE}{at}")) for at, name in enumerate(rules.systems)
+                }
+                if "answer" in values:
+                    answers.append((question, _name_of(values.get("system")), _text_of(values["answer"])))
+                else:
+                    self._keep(question, texts)
             except BadFieldError as error:
                 self._refuse(line, str(error), field=error.field)
-                continue
-            if rules.systems:
-                given = [(name, values.get(f"answer{_PLACE}{at}")) for at, name in enumerate(rules.systems)]
-            elif "answer" in table.mapping:
-                again[question.key] = again.get(question.key, 0) + 1
-                name = _name_of(values.get("system")) or system or f"system {again[question.key]}"
-                given = [(name, values.get("answer"))]
-            else:
-                given = []
-            self._keep(question, {name: "" if text is None else str(text).strip() for name, text in given})
         if rules.systems and not choices.systems_from:
             self._notes.append(
                 f"No column is called answer: {quote_names(rules.systems)} are read as the answers of "
                 "a system each. Another way: --column answer=COLUMN, or --systems-from COLUMN,COLUMN."
             )
-        if not named and "answer" in table.mapping and not system:
-            self._say_systems(max(again.values(), default=0))
+        if answers and not system and not any(name for _, name, _ in answers):
+            answers = self._name_systems(answers)
+        for question, name, text in answers:
+            if name or system:
+                self._keep(question, {name or system: text})
+            else:
+                remedy = "Name it in the row, or for all rows that name none: --system NAME."
+                self._refuse(question.line, f"The row names no system. {remedy}", field="system")
 
-    def _say_systems(self, number: int) -> None:
+    def _name_systems(self, answers: Sequence[tuple[Question, str, str]]) -> list[tuple[Question, str, str]]:
         """Nothing names the systems: one of the file's name, or the answers to a question in their order."""
-        if number > 1:
+        numbers: dict[str, dict[str, int]] = {}
+        for question, _, text in answers:
+            of_question = numbers.setdefault(question.key, {})
+            of_question.setdefault(text, len(of_question) + 1)
+        most = max(map(len, numbers.values()))
+        if most == 1:
+            name = name_of_file(self._file)
             self._notes.append(
-                f"No column names the system. Questions have up to {number} answers: the first one of each "
-                "is read as that of “system 1”, and so on. Another way: --column system=COLUMN."
+                f"No column names the system: all answers are of one, called {name!r} after the file. "
+                "Another name: --system NAME."
             )
-            return
-        name = Path(self._file).stem[:100] or "system"
-        self._systems = {name: None}
-        self._answers = {
-            (key, name): Answer(each.line, each.question, name, each.text)
-            for (key, _), each in self._answers.items()
-        }
+            return [(question, name, text) for question, _, text in answers]
         self._notes.append(
-            f"No column names the system: all answers are of one, called {name!r} after the file. "
-            "Another name: --system NAME."
+            f"No column names the system. Questions have up to {most} different answers: the first one of "
+            "each is read as that of “system 1”, and so on. Another way: --column system=COLUMN."
         )
+        return [(question, f"system {numbers[question.key][text]}", text) for question, _, text in answers]
 
     def _keep(self, question: Question, texts: Mapping[str, str]) -> None:
         """Keep a row, which is used, merged, repeated or refused as a whole; `texts` are its answers."""
+        known = self._questions.get(question.key, question)
+        if plain_form(normal(known.text)) != plain_form(normal(question.text)):
+            why = f"The id {question.id!r} has another question in line {known.line}."
+            self._refuse(question.line, f"{why} Give each question an id of its own.", field="question_id")
+            return
         before = {name: self._answers.get((question.key, name)) for name in texts}
         for name, answer in before.items():
             if answer is not None and answer.text != texts[name]:
@@ -309,7 +329,7 @@ class _Reader:
                 remedy = "Give a second answer to a system of another name."
                 self._refuse(question.line, f"{why} {remedy}", field="answer")
                 return
-        known = self._questions.setdefault(question.key, question)
+        self._questions[question.key] = known
         there = {each.text for each in known.passages}
         passages = [each for each in question.passages if each.text not in there]
         references = [each for each in question.references if each not in known.references]
@@ -336,7 +356,8 @@ def _question_of(values: Mapping[str, Any], line: int) -> Question:
         raise BadFieldError("The row has no question. Fill the cell, or take the row out.", "question")
     turns = texts_of(values.get("turns"), "turns")
     id = id_of(values.get("question_id"), "question_id")
-    key = id or "\n".join([*turns, " ".join(str(text).split())])
+    # Typographic marks make no other question, as in the imports.
+    key = id or identity(normal(str(text)), [normal(turn) for turn in turns], plain_form)
     question = Question(line, key, id, str(text).strip(), turns)
     question.passages = passages_of(values.get("passages"))
     for role, value in values.items():
@@ -348,7 +369,24 @@ def _question_of(values: Mapping[str, Any], line: int) -> Question:
 
 
 def _name_of(value: Any) -> str:
-    return "" if value is None else " ".join(str(value).split())
+    name = "" if value is None else " ".join(str(value).split())
+    if len(name) > LONGEST_SYSTEM:
+        raise BadFieldError(f"The name has {len(name)} characters; at most {LONGEST_SYSTEM}.", "system")
+    return name
+
+
+def _text_of(value: Any) -> str:
+    if isinstance(value, bool | dict | list):
+        raise BadFieldError("The answer is no text. Write one text for each answer.", "answer")
+    text = "" if value is None else str(value).strip()
+    if len(text) > LONGEST:
+        raise BadFieldError(f"The answer has {len(text):,} characters; at most {LONGEST:,}.", "answer")
+    return text
+
+
+def name_of_file(name: str) -> str:
+    """What a file is called without its endings, such as `run.csv.gz`."""
+    return Path(name.removesuffix(".gz")).stem[:LONGEST_SYSTEM] or "system"
 
 
 def _open(path: Path, choices: Choices) -> tuple[ValueTable, _Columns]:

@@ -8,6 +8,7 @@ from django.core.management import CommandError, call_command
 from django.utils import timezone
 
 from distillery.studies import command
+from tests.server import free_port
 
 
 def test_an_account_of_somebody_is_never_taken(db):
@@ -51,7 +52,13 @@ def test_addresses_and_the_settings_that_they_need(subtests):
     assert behind["ALLOWED_HOSTS"].endswith(",study.example.org")
     assert "WEB_BIND" not in behind
     assert command._server_settings("http://192.0.2.7:8000", 8000)["WEB_BIND"] == "0.0.0.0"
+    assert command._site("HTTP://[::1]:8000/", 8000) == "http://[::1]:8000"
     for text in (
+        "https://study.example.org#f",
+        "https://a b",
+        "https://u:p@study.example.org",
+        "http://study.example.org:99999",
+        "http://*",
         "study.example.org",
         "ftp://study.example.org",
         "https://study.example.org/path",
@@ -60,6 +67,16 @@ def test_addresses_and_the_settings_that_they_need(subtests):
     ):
         with subtests.test(text), pytest.raises(CommandError, match="--public-url"):
             command._site(text, 8000)
+
+
+def test_one_server_serves_a_folder(tmp_path, settings):
+    settings.DATA_DIR = tmp_path / "data"
+    first, second = free_port(), free_port()
+    refused = pytest.raises(CommandError, match=f"served already, on port {first}")
+    with command._serving_alone(first), refused, command._serving_alone(second):
+        pass
+    with command._serving_alone(second):
+        pass
 
 
 def test_what_is_wrong_is_said_before_anything_is_made(db, tmp_path, monkeypatch, settings, subtests):
@@ -75,6 +92,8 @@ def test_what_is_wrong_is_said_before_anything_is_made(db, tmp_path, monkeypatch
         ({"file": answers, "consent": nothing}, "is empty"),
         ({"file": answers, "column": ["question=Frage"]}, "There is no column 'Frage'"),
         ({"file": answers, "port": 70_000}, "Port 70000 cannot be used"),
+        ({"file": answers, "port": 0}, "Port 0 cannot be used"),
+        ({"file": answers, "people": 0}, "--judges is from 1"),
     ):
         with subtests.test(words), pytest.raises(CommandError, match=words):
             file = options.pop("file")

@@ -6,11 +6,14 @@ from io import StringIO
 from pathlib import Path
 
 import pytest
-from django.core.management import call_command
+from django.core.management import CommandError, call_command
 from django.utils import timezone
 
 from annotation.models import CuratedPassage, Query
+from crowd.errors import CrowdError
 from crowd.models import Hit, Stage
+from crowd.services.endpoints import create_endpoint
+from distillery.management.commands.judge import Command as Judge
 from distillery.studies import preparation
 from distillery.studies.outcomes import results_of, write_results
 from distillery.studies.passages import add_passages
@@ -111,6 +114,51 @@ def test_what_the_command_line_says_of_people_consent_and_time(researcher, tmp_p
     assert make(path, researcher).stage.redundancy == 5, "what was not said again stays"
 
 
+def said_of(made, path, **plan) -> str:
+    """What the command says of a study."""
+    table = read_study_table(path)
+    asked = StudyPlan(fitting_preset("judging", table.roles), **plan)
+    command = Judge()
+    return "\n".join(command._summary(table, asked, made))
+
+
+def test_what_a_later_file_cannot_change_is_said(researcher, tmp_path):
+    bare = [{name: value for name, value in row.items() if name != "passages"} for row in ROWS]
+    path = write(tmp_path / "rows.jsonl", [*bare, {"question": "Empty?", "system": "a", "answer": ""}])
+    made = make(path, researcher)
+    said = said_of(made, path)
+    assert "Empty answers: 1. Nobody is asked about them" in said
+    assert "Not known: references (none are shown); passages (none are shown); your consent" in said
+    later = [row | {"reference": "Chance, it is."} for row in ROWS[:1]]
+    made = make(
+        write(path, later), researcher, consent="Read this.", closes_at=timezone.now() + timedelta(days=1)
+    )
+    said = said_of(made, path)
+    assert "Answers that the file does not have any more: 2. They stay in the study." in said
+    assert "The file has references now." in said
+    assert "The file has passages now." in said
+    assert "Not known: references (none are shown); passages (none are shown)." in said
+    assert made.link.expires_at is not None, "a later closing time holds"
+
+
+def test_lines_are_those_of_the_persons_file(researcher, tmp_path):
+    path = tmp_path / "lines.csv"
+    path.write_text("Title,,\n\nquestion,system,answer\nWhy?,a,So.\n\nHow?,a,Thus.\n", encoding="utf-8")
+    make(path, researcher)
+    assert list(Candidate.objects.order_by("line").values_list("line", flat=True)) == [4, 6]
+    path.write_text("question,system,answer\nHow?,a,Otherwise.\n", encoding="utf-8")
+    [refusal] = make(path, researcher).refusals
+    assert "line 2: " in refusal
+    assert "in line 6 of lines.csv" in refusal
+
+
+def test_study_links_may_have_an_http_address_of_this_installation(researcher, settings):
+    settings.TASK_URL = "http://192.0.2.7:8000"
+    assert make(ANSWERS, researcher).link is not None
+    with pytest.raises(CrowdError, match="is not an https address"):
+        create_endpoint(name="other", protocol="link", url="http://192.0.2.8", access_key="", secret="")
+
+
 @pytest.mark.parametrize("step", ["_apply", "_import", "import_candidates", "make_link", "settle"])
 def test_a_run_that_was_stopped_at_any_step_goes_on(researcher, tmp_path, monkeypatch, step):
     path, real = write(tmp_path / "rows.jsonl", ROWS), getattr(preparation, step)
@@ -153,7 +201,7 @@ def test_questions_are_collected_with_passages_from_anywhere(researcher, tmp_pat
             ["A run on a bank."],
             [],
         ]
-        assert said[1] == "Nothing was found for 1 question."
+        assert said == ["all.jsonl was searched (BM25): the best 5 passages are shown with each question."]
     with subtests.test("a column of the file"):
         made = make(
             write(tmp_path / "with.jsonl", ROWS),
@@ -191,6 +239,12 @@ def test_results_carry_their_n_and_say_why_a_figure_is_missing(researcher, tmp_p
     assert len(responses) == Judgment.objects.count() == 6
     assert {row["person"] for row in responses} == {row["person"] for row in results["people"]}
     assert (folder / "scores.csv").read_text("utf-8").count("\n") == 3
+    other = tmp_path / "other"
+    other.mkdir()
+    (other / "results.json").write_text('{"mine": 1}', encoding="utf-8")
+    with pytest.raises(CommandError, match="holds something else"):
+        call_command("results", made.project.slug, out=other, json=True, stdout=StringIO())
+    assert [file.name for file in other.iterdir()] == ["results.json"]
     call_command("results", made.project.slug, out=folder, json=True, stdout=StringIO(), stderr=StringIO())
     manifest = json.loads((folder / "release" / "manifest.json").read_text("utf-8"))
     assert {table["name"]: sum(table["rows"].values()) for table in manifest["tables"]}["ratings"] == 6

@@ -106,13 +106,14 @@ def test_systems_that_no_column_names(tmp_path):
     several = write(tmp_path / "several.csv", "question,answer\nWhy?,So.\nWhy?,For that.\nHow?,Thus.\n")
     table = read_study_table(several)
     assert answers_of(table)[:2] == [("Why?", "system 1", "So."), ("Why?", "system 2", "For that.")]
-    assert "up to 2 answers" in table.notes[0]
+    assert "up to 2 different answers" in table.notes[0]
 
 
 def test_a_list_of_questions_without_a_head(tmp_path):
     lines = "What, then, is potlatch?\nWhat is drift?\nWhat, then, is potlatch?\n"
     table = read_study_table(write(tmp_path / "list.txt", lines))
-    assert list(table.questions) == ["What, then, is potlatch?", "What is drift?"]
+    texts = [question.text for question in table.questions.values()]
+    assert texts == ["What, then, is potlatch?", "What is drift?"]
     assert table.read_as["rows"] == {"read": 3, "used": 2, "merged": 0, "repeats": 1, "refused": 0}
 
 
@@ -144,7 +145,7 @@ def test_what_cannot_be_read_is_refused_with_a_remedy(tmp_path, subtests):
         ("no question", write(tmp_path / "a.csv", "x,y\n1,2\n"), None, "--column question=COLUMN"),
         ("no such column", ANSWERS, Choices({"question": "Q"}), "There is no column 'Q'"),
         ("no such role", ANSWERS, Choices({"querry": "question"}), "There is no 'querry' to choose"),
-        ("no rows", write(tmp_path / "b.csv", "question,answer\n"), None, "has no row with a question"),
+        ("no rows", write(tmp_path / "b.csv", "question,answer\n"), None, "has no row that can be read"),
         ("no file", tmp_path / "none.csv", None, "none.csv cannot be read: No such file"),
         ("an empty file", write(tmp_path / "c.csv", ""), None, "c.csv is empty"),
         ("no such system", ANSWERS, Choices(systems_from=("BM25",)), "There is no column 'BM25'"),
@@ -162,6 +163,42 @@ def test_columns_can_be_chosen(tmp_path):
     assert table.roles == {"question", "answer", "passages"}
     wide = Choices({"question": "frage"}, systems_from=("antwort", "kontext"))
     assert read_study_table(path, wide).systems == ["antwort", "kontext"]
+
+
+def test_rows_that_mean_something_else_than_others_are_refused(tmp_path, subtests):
+    both = '{"question": "Q3?", "answer": "C", "system": "m"}'
+    long = "x" * 20_001
+    for name, text, refused, answers in (
+        ("an id twice.csv", "question_id,question,system,answer\n1,One?,a,A\n1,Two?,b,B\n", 1, 1),
+        ("some name no system.jsonl", f'{{"question": "Q1?", "answer": "A"}}\n{both}\n', 1, 1),
+        ("no text.jsonl", '{"question": "Q?", "answer": {"text": "A"}, "system": "a"}\n' + both, 1, 1),
+        ("too long.csv", f"question,system,answer\nQ?,a,{long}\nR?,a,A\n", 1, 1),
+        ("another apostrophe.csv", "question,system,answer\nWhat\u2019s up?,a,A\nWhat's up?,a,B\n", 1, 1),
+        (
+            "the same in other marks.csv",
+            "question,system,answer\nWhat\u2019s up?,a,A\nWhat's up?,b,B\n",
+            0,
+            2,
+        ),
+        ("repeated without a system.csv", "question,answer,worker\nQ?,A,w1\nQ?,A,w2\nQ?,B,w1\n", 0, 2),
+    ):
+        with subtests.test(name):
+            table = read_study_table(write(tmp_path / name, text))
+            assert (len(table.refused), len(table.answers)) == (refused, answers)
+    names = [each.system for each in table.answers]
+    assert names == ["system 1", "system 2"]
+
+
+def test_only_tables_of_a_folder_are_read(tmp_path):
+    write(tmp_path / "a.csv", "question,answer\nWhy?,So.\n")
+    write(tmp_path / "readme.md", "# hello\n")
+    write(tmp_path / ".hidden.csv", "x\n1\n")
+    table = read_study_table(tmp_path)
+    assert (list(table.questions), len(table.answers)) == (["why?"], 1)
+    assert table.notes[:2] == [
+        "Files that were read: a.csv.",
+        "Files of the folder that were not read: readme.md.",
+    ]
 
 
 def test_many_rows_are_read_in_seconds_and_answers_stay_whole(tmp_path):

@@ -1,5 +1,6 @@
 """`distillery results`: what a study found so far, on the terminal and as files."""
 
+import json
 import shutil
 import tempfile
 from argparse import ArgumentParser
@@ -68,10 +69,12 @@ class Command(BaseCommand):
         console = Console(stderr=options["json"], highlight=False)
         try:
             stage = _stage(options["project"])
+            if options["out"] is not None:
+                refuse_other_files(options["out"], stage)
             settle()  # what people sent after the last round of a server that was stopped
             results = results_of(stage)
             if options["json"]:
-                self.stdout.write(_json(results))
+                self.stdout.write(json.dumps(results, ensure_ascii=False))
             else:
                 _show(console, results)
             if options["out"] is not None:
@@ -121,16 +124,21 @@ class Command(BaseCommand):
         return release
 
 
-def _json(results: dict[str, Any]) -> str:
-    import json  # noqa: PLC0415
-
-    return json.dumps(results, ensure_ascii=False)
+def refuse_other_files(out: Path, stage: Stage) -> None:
+    """CommandError where a folder holds anything but results of the same study, which are written again."""
+    if not out.exists() or (out.is_dir() and not any(out.iterdir())):
+        return
+    try:
+        before = json.loads((out / "results.json").read_text(encoding="utf-8"))
+        same = (before["project"], before["stage"]) == (stage.project.slug, stage.slug)
+    except (OSError, ValueError, LookupError, TypeError):
+        same = False
+    if not same:
+        raise CommandError(f"--out {out} holds something else than results of this study. Name a new folder.")
 
 
 def _replace(out: Path, folder: Path) -> None:
-    """Put a release where an earlier one of the same study lies; a folder of other files stays as it is."""
-    if out.exists() and not (out / "manifest.json").is_file():
-        raise CommandError(f"{out} is not a release. Move it away, or name another folder: --out DIR.")
+    """Put a release where an earlier one of the same study lies."""
     with tempfile.TemporaryDirectory(prefix=".release-", dir=out.parent) as beside:
         shutil.copytree(folder, Path(beside, "new"))
         if out.exists():
