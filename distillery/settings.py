@@ -337,6 +337,7 @@ SECOND_FACTOR = env.choice("SECOND_FACTOR", "ask", {"off", "ask", "require"})
 REAUTHENTICATION_MINUTES = env.integer("REAUTHENTICATION_MINUTES", 15, least=1)
 ACCOUNT_ADAPTER = "core.accounts.adapters.AccountAdapter"
 ACCOUNT_EMAIL_VERIFICATION = "none"
+ACCOUNT_AUTHENTICATED_LOGIN_REDIRECTS = False  # a passkey signs in where a password was typed before
 ACCOUNT_SIGNUP_FIELDS = ["username*", "email"]
 ACCOUNT_RATE_LIMITS = MFA_RATE_LIMITS = False  # `core.accounts.guards` counts for all processes
 MFA_ADAPTER = "core.accounts.adapters.FactorAdapter"

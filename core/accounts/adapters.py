@@ -7,7 +7,7 @@ from typing import Any
 from allauth.account.adapter import DefaultAccountAdapter
 from allauth.mfa.adapter import DefaultMFAAdapter
 from allauth.mfa.models import Authenticator
-from allauth.socialaccount.adapter import DefaultSocialAccountAdapter, _build_apps_from_settings
+from allauth.socialaccount.adapter import DefaultSocialAccountAdapter
 from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth import login
@@ -52,6 +52,14 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # theirs hav
     def is_reauthentication_required(self, *, app: str, **_: Any) -> bool:
         """Our views ask by themselves (`confirmation.confirmed`)."""
         return False
+
+    def get_reauthentication_methods(self, user: Any) -> list[dict[str, Any]]:
+        """None of the library's pages: ours is `factor_views.confirm`."""
+        return []
+
+    def is_ajax(self, request: HttpRequest) -> bool:
+        """Only `LoginWebAuthnView` asks: what a browser needs for a passkey is always JSON."""
+        return True
 
     def get_client_ip(self, request: HttpRequest) -> str:
         """As everywhere here."""
@@ -123,6 +131,5 @@ class ProviderAdapter(DefaultSocialAccountAdapter):  # type: ignore[misc]
     """Providers come from the settings alone."""
 
     def list_apps(self, request: HttpRequest, provider: Any = None, client_id: Any = None) -> list[Any]:
-        """Without the table that nobody fills."""
-        apps = _build_apps_from_settings(provider=provider, client_id=client_id)
-        return [app for found in apps.values() for app in found]
+        """Without rows of the table, which nobody fills."""
+        return [app for app in super().list_apps(request, provider, client_id) if app.pk is None]

@@ -2,8 +2,7 @@
 
 from urllib.parse import urlencode
 
-from allauth.account.internal.flows.login import perform_password_login
-from allauth.account.models import Login
+from allauth.account.utils import perform_login
 from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth import authenticate, update_session_auth_hash
@@ -34,10 +33,8 @@ class LogIn(LoginView):
 
     def form_valid(self, form: AuthenticationForm) -> HttpResponse:
         """The password is right: on to the factor, or in."""
-        user = form.get_user()
-        credentials = {"username": user.get_username()}
-        login = Login(user=user, redirect_url=self.get_redirect_url() or None)
-        answer: HttpResponse = perform_password_login(self.request, credentials, login)
+        then = self.get_redirect_url() or None
+        answer: HttpResponse = perform_login(self.request, form.get_user(), redirect_url=then)
         return answer
 
 
