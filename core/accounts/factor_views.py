@@ -30,7 +30,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from core.accounts import confirmation, factors, guards, keptforms, security, sessions
+from core.accounts import confirmation, factors, guards, security, sessions
 from core.accounts.confirmation import confirmed_without_factor, safe_next
 from core.accounts.middleware import too_many
 from core.accounts.providers import connections_of
@@ -327,8 +327,6 @@ def confirm(request: HttpRequest) -> HttpResponse:
         if done:
             sessions.note_confirmation(request)
             security.log("signin.confirmed")
-            if waiting_form := keptforms.to_send_again(request, then):
-                return render(request, "accounts/go_on.html", {"waiting_form": waiting_form})
             return redirect(then or "accounts:home")
     context: dict[str, Any] = {
         "next": then,

@@ -212,9 +212,9 @@ def test_a_letter_tells_of_each_change(at_home, monkeypatch, django_capture_on_c
         at_home.post("/accounts/factors/codes/")
         at_home.post(f"/accounts/factors/{Authenticator.objects.get(type='totp').pk}/remove/")
     assert sorted(told) == [
+        "An authenticator app was removed from your account",
         "An authenticator app was set up for your account",
         "New recovery codes were made for your account",
-        "The authenticator app of your account was removed",
     ]
 
 
