@@ -21,7 +21,7 @@ from django.contrib import messages
 from django.contrib.auth import authenticate
 from django.contrib.auth.decorators import login_required
 from django.contrib.auth.models import User
-from django.http import HttpRequest, HttpResponse, QueryDict
+from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
 from django.urls import reverse, reverse_lazy
@@ -129,12 +129,40 @@ def show_factors(request: HttpRequest) -> HttpResponse:
     return render(request, "accounts/factors.html", context)
 
 
+class _NewFactor:
+    """What the pages of a new app and of a new passkey share, beside the library's view."""
+
+    request: HttpRequest
+    did_generate_recovery_codes: bool
+    subject = refused = done = ""
+
+    def form_valid(self, form: Any) -> HttpResponse:
+        """It is there."""
+        response: HttpResponse = super().form_valid(form)  # type: ignore[misc]
+        security.log("factor.added", subject=self.subject)
+        messages.success(self.request, self.done)
+        return response
+
+    def form_invalid(self, form: Any) -> HttpResponse:
+        """The page again."""
+        if self.refused:
+            messages.error(self.request, self.refused)
+        response: HttpResponse = super().form_invalid(form)  # type: ignore[misc]
+        response.status_code = 422
+        return response
+
+    def get_success_url(self) -> str:
+        """The first factor brings recovery codes."""
+        return reverse("accounts:recovery_codes" if self.did_generate_recovery_codes else "accounts:factors")
+
+
 @method_decorator(_own_page, name="dispatch")
-class NewApp(ActivateTOTPView):  # type: ignore[misc]
+class NewApp(_NewFactor, ActivateTOTPView):  # type: ignore[misc]
     """Set up an authenticator app: its secret as a picture and as letters, then a code of it."""
 
     template_name = "accounts/new_app.html"
     form_class = factors.NewAppForm
+    subject, done = "app", "Your authenticator app is set up."
 
     def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
         """One app a person."""
@@ -154,38 +182,29 @@ class NewApp(ActivateTOTPView):  # type: ignore[misc]
 
     def form_valid(self, form: Any) -> HttpResponse:
         """The code of the set-up counts as used."""
-        response: HttpResponse = super().form_valid(form)
+        response = super().form_valid(form)
         row = Authenticator.objects.get(user=form.user, type=Type.TOTP)
         factors.accept_once(row, form.cleaned_data["code"])
-        security.log("factor.added", subject="app")
-        messages.success(self.request, "Your authenticator app is set up.")
         return response
-
-    def form_invalid(self, form: Any) -> HttpResponse:
-        """The page again, with the same secret."""
-        page: HttpResponse = self.render_to_response(self.get_context_data(form=form), status=422)
-        return page
-
-    def get_success_url(self) -> str:
-        """The first factor brings recovery codes."""
-        return reverse("accounts:recovery_codes" if self.did_generate_recovery_codes else "accounts:factors")
 
 
 new_app = NewApp.as_view()
 
 
 @method_decorator(_own_page, name="dispatch")
-class NewPasskey(AddWebAuthnView):  # type: ignore[misc]
+class NewPasskey(_NewFactor, AddWebAuthnView):  # type: ignore[misc]
     """Add a passkey: a second factor, and a way to sign in without the password."""
 
     template_name = "accounts/new_passkey.html"
     form_class = factors.NewPasskeyForm
+    subject, done = "passkey", "Your passkey is added."
+    refused = "This passkey could not be added. Try again."
 
     def get_form_kwargs(self) -> dict[str, Any]:
         """Every passkey has to sign in by itself as well."""
         given: dict[str, Any] = super().get_form_kwargs()
-        if isinstance(given.get("data"), QueryDict):
-            data = given["data"].copy()
+        if self.request.method == "POST":
+            data = self.request.POST.copy()
             data["passwordless"] = "on"
             data["name"] = data.get("name", "")[:60]
             given["data"] = data
@@ -202,63 +221,30 @@ class NewPasskey(AddWebAuthnView):  # type: ignore[misc]
         options["publicKey"]["authenticatorSelection"] = wanted
         return context
 
-    def form_valid(self, form: Any) -> HttpResponse:
-        """It is added."""
-        response: HttpResponse = super().form_valid(form)
-        security.log("factor.added", subject="passkey")
-        messages.success(self.request, "Your passkey is added.")
-        return response
-
-    def form_invalid(self, form: Any) -> HttpResponse:
-        """The page again, with another challenge."""
-        messages.error(self.request, "This passkey could not be added. Try again.")
-        page: HttpResponse = self.render_to_response(self.get_context_data(), status=422)
-        return page
-
-    def get_success_url(self) -> str:
-        """The first factor brings recovery codes."""
-        return reverse("accounts:recovery_codes" if self.did_generate_recovery_codes else "accounts:factors")
-
 
 new_passkey = NewPasskey.as_view()
-
-
-class RemoveApp(DeactivateTOTPView):  # type: ignore[misc]
-    """Remove the authenticator app; the library writes the letter about it, by our adapter."""
-
-    success_url = reverse_lazy("accounts:factors")
-
-
-class RemovePasskey(RemoveWebAuthnView):  # type: ignore[misc]
-    """Remove a passkey, likewise."""
-
-    success_url = reverse_lazy("accounts:factors")
 
 
 @require_POST
 @login_required
 @confirmed_without_factor
 def remove_factor(request: HttpRequest, pk: int) -> HttpResponseBase:
-    """Remove the app or a passkey; with the last one the recovery codes go too."""
+    """Remove the app or a passkey; with the last one the recovery codes go too.
+
+    The library's views write the letter about it, by our adapter.
+    """
     own = Authenticator.objects.exclude(type=Type.RECOVERY_CODES).filter(user_id=request.user.pk)
     row = own.filter(pk=pk).first()
     if row is None:
         messages.error(request, "There is no such factor any more.")
         return redirect("accounts:factors")
-    response: HttpResponseBase
-    if row.type == Type.WEBAUTHN:
-        kind, response = "passkey", RemovePasskey.as_view()(request, pk=pk)
-    else:
-        kind, response = "authenticator app", RemoveApp.as_view()(request)
+    is_passkey = row.type == Type.WEBAUTHN
+    view = RemoveWebAuthnView if is_passkey else DeactivateTOTPView
+    response: HttpResponseBase = view.as_view(success_url=reverse("accounts:factors"))(request, pk=pk)
+    kind = "passkey" if is_passkey else "authenticator app"
     security.log("factor.removed", subject=kind)
     messages.success(request, f"The {kind} is removed.")
     return response
-
-
-class ShowCodes(ViewRecoveryCodesView):  # type: ignore[misc]
-    """The codes, on the first look after they were made."""
-
-    template_name = "accounts/recovery_codes.html"
 
 
 class MakeCodes(GenerateRecoveryCodesView):  # type: ignore[misc]
@@ -287,11 +273,12 @@ def recovery_codes(request: HttpRequest) -> HttpResponseBase:
     """How many are left; the codes themselves once. A form makes new ones."""
     assert isinstance(request.user, User)
     found = factors.factors_of(request.user)
+    shown = {"template_name": "accounts/recovery_codes.html", "extra_context": {"factors": found}}
     response: HttpResponseBase
     if request.method == "POST":
         response = MakeCodes.as_view()(request)
     elif request.method == "GET" and found.codes_left is not None:
-        response = ShowCodes.as_view(extra_context={"factors": found})(request)
+        response = ViewRecoveryCodesView.as_view(**shown)(request)
     else:
         response = render(request, "accounts/recovery_codes.html", {"factors": found})
     return response
