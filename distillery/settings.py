@@ -132,8 +132,8 @@ MIDDLEWARE = [
     "core.accounts.security.ActingMiddleware",
     "core.accounts.middleware.BodySizeMiddleware",
     "core.accounts.middleware.PasswordChangeMiddleware",
-    "core.accounts.middleware.KeptFormMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
+    "core.accounts.middleware.InterruptedFormMiddleware",
     "allauth.account.middleware.AccountMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "core.accounts.middleware.SignInMiddleware",
@@ -157,9 +157,7 @@ TEMPLATES: list[dict[str, Any]] = [
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
                 "core.accounts.places.in_templates",
-                "core.accounts.keptforms.in_templates",
             ],
-            "builtins": ["core.accounts.keptforms"],
             # named here, they lie beside what they are about instead of in a folder for one module
             "libraries": {
                 "desk": "crowd.desk.quantities",
@@ -337,6 +335,7 @@ SECOND_FACTOR = env.choice("SECOND_FACTOR", "ask", {"off", "ask", "require"})
 REAUTHENTICATION_MINUTES = env.integer("REAUTHENTICATION_MINUTES", 15, least=1)
 ACCOUNT_ADAPTER = "core.accounts.adapters.AccountAdapter"
 ACCOUNT_EMAIL_VERIFICATION = "none"
+ACCOUNT_AUTHENTICATED_LOGIN_REDIRECTS = False  # a passkey signs in where a password was typed before
 ACCOUNT_SIGNUP_FIELDS = ["username*", "email"]
 ACCOUNT_RATE_LIMITS = MFA_RATE_LIMITS = False  # `core.accounts.guards` counts for all processes
 MFA_ADAPTER = "core.accounts.adapters.FactorAdapter"
@@ -351,8 +350,8 @@ LOGIN_URL = "/accounts/login/"
 #: Seconds that a link to choose a new password works.
 PASSWORD_RESET_TIMEOUT = 3600
 CSRF_FAILURE_VIEW = "core.accounts.views.csrf_failure"
-#: Forms below these addresses wait for their owner to sign in again where their session ended.
-KEPT_FORMS_BELOW = ["/desk/", "/requester/"]
+#: Forms below these addresses lead back to their page where their session ended.
+FORMS_COME_BACK_BELOW = ["/desk/", "/requester/"]
 LOGIN_REDIRECT_URL = "/accounts/home/"
 LOGOUT_REDIRECT_URL = "/"
 # Axes keeps who signed in when; `core.accounts.guards` slows those who guess.

@@ -31,7 +31,7 @@ async function askBrowser(form) {
   warning.hidden = true;
   try {
     const given = form.dataset.optionsAt
-      ? await (await fetch(form.dataset.optionsAt, { headers: { Accept: "application/json" } })).json()
+      ? (await (await fetch(form.dataset.optionsAt, { headers: { Accept: "application/json" } })).json()).request_options
       : JSON.parse(document.getElementById("passkey-options").textContent);
     const found = await navigator.credentials[form.dataset.passkey](readOptions(given));
     form.elements.credential.value = writeCredential(found);

@@ -7,7 +7,7 @@ from typing import Any
 from allauth.account.adapter import DefaultAccountAdapter
 from allauth.mfa.adapter import DefaultMFAAdapter
 from allauth.mfa.models import Authenticator
-from allauth.socialaccount.adapter import DefaultSocialAccountAdapter, _build_apps_from_settings
+from allauth.socialaccount.adapter import DefaultSocialAccountAdapter
 from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth import login
@@ -17,6 +17,7 @@ from django.shortcuts import resolve_url
 
 from core.accounts.confirmation import address_of_prompt
 from core.accounts.emails import warn_person
+from core.accounts.interrupted_forms import is_way_back
 from core.accounts.security import client_address
 from core.crypto import seal, unseal
 
@@ -26,7 +27,7 @@ SEALED_FOR = "accounts.factors"
 #: What a person is told by e-mail when something about their factors changes.
 _CHANGES = {
     "mfa/email/totp_activated": "An authenticator app was set up for your account",
-    "mfa/email/totp_deactivated": "The authenticator app of your account was removed",
+    "mfa/email/totp_deactivated": "An authenticator app was removed from your account",
     "mfa/email/recovery_codes_generated": "New recovery codes were made for your account",
     "mfa/email/webauthn_added": "A passkey was added to your account",
     "mfa/email/webauthn_removed": "A passkey was removed from your account",
@@ -47,11 +48,21 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # theirs hav
     def post_login(self, request: HttpRequest, user: Any, **login_state: Any) -> HttpResponse:
         """Go on where the person wanted to go, by way of the question for a second factor."""
         address = login_state.get("redirect_url") or resolve_url(settings.LOGIN_REDIRECT_URL)
-        return HttpResponseRedirect(address_of_prompt(user, address) or address)
+        # People who come back to what they typed are not held up.
+        prompt = "" if is_way_back(request, address) else address_of_prompt(user, address)
+        return HttpResponseRedirect(prompt or address)
 
     def is_reauthentication_required(self, *, app: str, **_: Any) -> bool:
         """Our views ask by themselves (`confirmation.confirmed`)."""
         return False
+
+    def get_reauthentication_methods(self, user: Any) -> list[dict[str, Any]]:
+        """None of the library's pages: ours is `factor_views.confirm`."""
+        return []
+
+    def is_ajax(self, request: HttpRequest) -> bool:
+        """Only `LoginWebAuthnView` asks: what a browser needs for a passkey is always JSON."""
+        return True
 
     def get_client_ip(self, request: HttpRequest) -> str:
         """As everywhere here."""
@@ -123,6 +134,5 @@ class ProviderAdapter(DefaultSocialAccountAdapter):  # type: ignore[misc]
     """Providers come from the settings alone."""
 
     def list_apps(self, request: HttpRequest, provider: Any = None, client_id: Any = None) -> list[Any]:
-        """Without the table that nobody fills."""
-        apps = _build_apps_from_settings(provider=provider, client_id=client_id)
-        return [app for found in apps.values() for app in found]
+        """Without rows of the table, which nobody fills."""
+        return [app for app in super().list_apps(request, provider, client_id) if app.pk is None]

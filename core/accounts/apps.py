@@ -15,11 +15,9 @@ class AccountsConfig(AppConfig):
         # The models are not loaded before.
         from core.accounts import security
         from core.accounts.guards import count_failure, count_success, note_password_demand
-        from core.accounts.keptforms import forget_others
         from core.accounts.sessions import note_beginning, note_sign_in
 
         user_logged_in.connect(note_password_demand, dispatch_uid="accounts.note_password_demand")
-        user_logged_in.connect(forget_others, dispatch_uid="accounts.forget_others")
         security.connect()
         user_logged_in.connect(note_beginning, dispatch_uid="accounts.note_beginning")
         user_logged_in.connect(note_sign_in, dispatch_uid="accounts.note_sign_in")

@@ -30,8 +30,8 @@ from django.urls import reverse
 from django.utils import timezone
 from django.utils.http import url_has_allowed_host_and_scheme
 
-from core.accounts import keptforms, sessions
-from core.accounts.keptforms import PARAMETER
+from core.accounts import interrupted_forms, sessions
+from core.accounts.interrupted_forms import Reason
 from core.accounts.models import FactorPrompt
 from core.extensions import parts_of
 
@@ -39,7 +39,7 @@ View = TypeVar("View", bound=Callable[..., HttpResponseBase])
 
 
 def confirmed(view: View) -> View:
-    """The view is asked by a person who lately showed who they are; others show it first, and go on."""
+    """The view is asked by a person who lately showed who they are; others show it first, and come back."""
     return _guarded(view, way_to_confirm)
 
 
@@ -75,7 +75,7 @@ def confirmation_missing(request: HttpRequest) -> HttpResponse | None:
     """Where somebody confirms who they are, with the way back; None where they did so lately."""
     if sessions.is_confirmed(request):
         return None
-    back = _way_back(request)
+    back = _way_back(request, Reason.CONFIRM)
     if request.method == "POST":
         messages.info(request, "Nothing was changed yet. Confirm who you are to continue.")
     return HttpResponseRedirect(f"{reverse('accounts:confirm')}?{urlencode({'next': back})}")
@@ -89,7 +89,8 @@ def factor_missing(request: HttpRequest) -> HttpResponse | None:
     messages.warning(
         request, "Money, keys and members need a second factor here. Nothing was changed. Set one up first."
     )
-    return HttpResponseRedirect(f"{reverse('accounts:factors')}?{urlencode({'next': _way_back(request)})}")
+    back = _way_back(request, Reason.FACTOR)
+    return HttpResponseRedirect(f"{reverse('accounts:factors')}?{urlencode({'next': back})}")
 
 
 def safe_next(request: HttpRequest) -> str:
@@ -100,11 +101,14 @@ def safe_next(request: HttpRequest) -> str:
     return wanted if ours and wanted.startswith("/") else ""
 
 
-def _way_back(request: HttpRequest) -> str:
-    """The page itself; for a form the page on which it stood, with what was typed where that is kept."""
+def _way_back(request: HttpRequest, reason: Reason) -> str:
+    """The page itself; for a form the page on which it stood."""
     if request.method in ("GET", "HEAD"):
         return request.get_full_path()
-    return keptforms.keep(request, to_confirm=True) or keptforms.page_of(request) or reverse("accounts:home")
+    page = interrupted_forms.page_of(request)
+    if page:
+        interrupted_forms.note(request, page, reason)
+    return page or reverse("accounts:home")
 
 
 # Who may pay, hold keys or name members, and whether they have the second factor that they should have.
@@ -139,8 +143,7 @@ def has_factor(user: User) -> bool:
 
 def address_of_prompt(user: User, then: str) -> str:
     """Where log-in leads a person who should set up a factor, and goes on from there; empty: nowhere."""
-    # People who come back to what they typed are not held up.
-    if settings.SECOND_FACTOR == "off" or f"{PARAMETER}=" in then:
+    if settings.SECOND_FACTOR == "off":
         return ""
     if not is_trusted(user) or has_factor(user):
         return ""

@@ -1,90 +1,107 @@
-"""Pages about second factors: the step at sign-in, setting factors up, and confirming who one is."""
+"""Pages about second factors: the step at sign-in, setting factors up, and confirming who one is.
 
-import base64
+Flows and forms are those of django-allauth's own views, below our pages, limits and addresses.
+"""
+
+from collections.abc import Callable
 from typing import Any
 
-from allauth.account.internal.decorators import login_stage_required
-from allauth.account.internal.flows.login import perform_login
-from allauth.account.models import Login
-from allauth.mfa.adapter import get_adapter
-from allauth.mfa.base.internal.flows import delete_and_cleanup
+from allauth.account.utils import perform_login
+from allauth.mfa.base.views import AuthenticateView
 from allauth.mfa.models import Authenticator
-from allauth.mfa.recovery_codes.internal import flows as codes_flows
-from allauth.mfa.totp.internal import flows as app_flows
-from allauth.mfa.webauthn.internal import auth as passkeys
-from allauth.mfa.webauthn.internal import flows as passkey_flows
+from allauth.mfa.recovery_codes.views import GenerateRecoveryCodesView, ViewRecoveryCodesView
+from allauth.mfa.totp.views import ActivateTOTPView, DeactivateTOTPView
+from allauth.mfa.webauthn.views import (
+    AddWebAuthnView,
+    LoginWebAuthnView,
+    ReauthenticateWebAuthnView,
+    RemoveWebAuthnView,
+)
 from django.contrib import messages
 from django.contrib.auth import authenticate
 from django.contrib.auth.decorators import login_required
 from django.contrib.auth.models import User
-from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.http import HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
+from django.urls import reverse, reverse_lazy
+from django.utils.decorators import method_decorator
 from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from core.accounts import confirmation, factors, guards, keptforms, security, sessions
+from core.accounts import confirmation, factors, guards, security, sessions
 from core.accounts.confirmation import confirmed_without_factor, safe_next
-from core.accounts.emails import warn_person
 from core.accounts.middleware import too_many
 from core.accounts.providers import connections_of
 
 Type = Authenticator.Type
 FORM_METHODS = ["GET", "HEAD", "POST"]
 
+
+def _own_page(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpResponseBase]:
+    """What every page that changes a person's factors asks for."""
+    return require_http_methods(FORM_METHODS)(login_required(confirmed_without_factor(never_cache(view))))
+
+
 # At sign-in.
 
 
-@require_http_methods(FORM_METHODS)
-@login_stage_required(stage="mfa_authenticate", redirect_urlname="account_login")  # type: ignore[untyped-decorator]
-@sensitive_post_parameters()
-def second_factor(request: HttpRequest) -> HttpResponse:
+@method_decorator([require_http_methods(FORM_METHODS), sensitive_post_parameters()], name="dispatch")
+class SecondFactor(AuthenticateView):  # type: ignore[misc]  # theirs have no types
     """The step between password and session, for people with a factor."""
-    stage = request._login_stage  # type: ignore[attr-defined]  # the decorator's
-    user = stage.login.user
-    posted = request.POST if request.method == "POST" else None
-    by_passkey = posted is not None and "credential" in posted
-    form = factors.SignInCodeForm(user=user, data=None if by_passkey else posted)
-    passkey = factors.SignInPasskeyForm(user=user, data=posted if by_passkey else None)
-    given = passkey if by_passkey else form
-    if posted is not None and given.is_valid():
-        given.save()
-        answer: HttpResponse = stage.exit()
-        return answer
-    if by_passkey:
-        messages.error(request, "This passkey did not open the account. Try again, or use a code.")
-    found = factors.factors_of(user)
-    return render(
-        request,
-        "accounts/second_factor.html",
-        {
-            "form": form,
-            "factors": found,
-            "options": passkeys.begin_authentication(user) if found.passkeys else None,
-        },
-        status=422 if posted is not None else 200,
-    )
+
+    template_name = "accounts/second_factor.html"
+    form_class = factors.SignInCodeForm
+    webauthn_form_class = factors.SignInPasskeyForm
+
+    def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
+        """What the person has."""
+        context: dict[str, Any] = super().get_context_data(**kwargs)
+        return context | {"factors": factors.factors_of(self.stage.login.user)}
+
+    def form_invalid(self, form: Any) -> HttpResponse:
+        """The page again."""
+        if form is self.webauthn_form:
+            messages.error(self.request, "This passkey did not open the account. Try again, or use a code.")
+        response: HttpResponse = super().form_invalid(form)
+        response.status_code = 422
+        return response
 
 
-@require_http_methods(FORM_METHODS)
-@never_cache
-def sign_in_by_passkey(request: HttpRequest) -> HttpResponse:
+second_factor = SecondFactor.as_view()
+
+
+@method_decorator([require_http_methods(FORM_METHODS), never_cache], name="dispatch")
+class SignInByPasskey(LoginWebAuthnView):  # type: ignore[misc]
     """What a browser needs to offer a passkey, and the passkey: it is a factor by itself."""
-    by_address = guards.address_key(guards.PASSKEYS, request)
-    if wait := guards.seconds_to_wait(by_address):
-        return too_many(request, wait)
-    if request.method != "POST":
-        return JsonResponse(passkeys.begin_authentication(user=None))
-    form = factors.PasskeyForm(data=request.POST)
-    if not form.is_valid() or not form.cleaned_data["credential"].user.is_active:
-        guards.count_try(by_address)
-        messages.error(request, "This passkey opens no account here.")
+
+    form_class = factors.PasskeyForm
+
+    def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        """Who failed too often waits."""
+        if wait := guards.seconds_to_wait(guards.address_key(guards.PASSKEYS, request)):
+            return too_many(request, wait)
+        response: HttpResponseBase = super().dispatch(request, *args, **kwargs)
+        return response
+
+    def form_valid(self, form: Any) -> HttpResponse:
+        """In, unless the account is closed."""
+        user = form.cleaned_data["credential"].user
+        if not user.is_active:
+            return self.form_invalid(form)
+        form.save()
+        answer: HttpResponse = perform_login(self.request, user, redirect_url=safe_next(self.request) or None)
+        return answer
+
+    def form_invalid(self, form: Any) -> HttpResponse:
+        """Back to the password."""
+        guards.count_try(guards.address_key(guards.PASSKEYS, self.request))
+        messages.error(self.request, "This passkey opens no account here.")
         return redirect("accounts:login")
-    authenticator = form.cleaned_data["credential"]
-    passkey_flows.post_authentication(request, authenticator, passwordless=True)
-    login = Login(user=authenticator.user, redirect_url=safe_next(request) or None)
-    answer: HttpResponse = perform_login(request, login)
-    return answer
+
+
+sign_in_by_passkey = SignInByPasskey.as_view()
 
 
 @require_http_methods(FORM_METHODS)
@@ -112,101 +129,159 @@ def show_factors(request: HttpRequest) -> HttpResponse:
     return render(request, "accounts/factors.html", context)
 
 
-@require_http_methods(FORM_METHODS)
-@login_required
-@confirmed_without_factor
-@never_cache
-def new_app(request: HttpRequest) -> HttpResponse:
+class _NewFactor:
+    """What the pages of a new app and of a new passkey share, beside the library's view."""
+
+    request: HttpRequest
+    did_generate_recovery_codes: bool
+    subject = refused = done = ""
+
+    def form_valid(self, form: Any) -> HttpResponse:
+        """It is there."""
+        response: HttpResponse = super().form_valid(form)  # type: ignore[misc]
+        security.log("factor.added", subject=self.subject)
+        messages.success(self.request, self.done)
+        return response
+
+    def form_invalid(self, form: Any) -> HttpResponse:
+        """The page again."""
+        if self.refused:
+            messages.error(self.request, self.refused)
+        response: HttpResponse = super().form_invalid(form)  # type: ignore[misc]
+        response.status_code = 422
+        return response
+
+    def get_success_url(self) -> str:
+        """The first factor brings recovery codes."""
+        return reverse("accounts:recovery_codes" if self.did_generate_recovery_codes else "accounts:factors")
+
+
+@method_decorator(_own_page, name="dispatch")
+class NewApp(_NewFactor, ActivateTOTPView):  # type: ignore[misc]
     """Set up an authenticator app: its secret as a picture and as letters, then a code of it."""
-    assert isinstance(request.user, User)
-    if factors.factors_of(request.user).app is not None:
-        messages.info(request, "You have an authenticator app. Remove it before you set up another one.")
-        return redirect("accounts:factors")
-    form = factors.NewAppForm(user=request.user, data=request.POST if request.method == "POST" else None)
-    if form.is_valid():
-        row, codes = app_flows.activate_totp(request, form)
+
+    template_name = "accounts/new_app.html"
+    form_class = factors.NewAppForm
+    subject, done = "app", "Your authenticator app is set up."
+
+    def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        """One app a person."""
+        assert isinstance(request.user, User)
+        if factors.factors_of(request.user).app is not None:
+            messages.info(request, "You have an authenticator app. Remove it before you set up another one.")
+            return redirect("accounts:factors")
+        response: HttpResponseBase = super().dispatch(request, *args, **kwargs)
+        return response
+
+    def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
+        """The secret in groups of four letters."""
+        context: dict[str, Any] = super().get_context_data(**kwargs)
+        secret = context["form"].secret
+        groups = [secret[start : start + 4] for start in range(0, len(secret), 4)]
+        return context | {"secret": " ".join(groups)}
+
+    def form_valid(self, form: Any) -> HttpResponse:
+        """The code of the set-up counts as used."""
+        response = super().form_valid(form)
+        row = Authenticator.objects.get(user=form.user, type=Type.TOTP)
         factors.accept_once(row, form.cleaned_data["code"])
-        security.log("factor.added", subject="app")
-        messages.success(request, "Your authenticator app is set up.")
-        return redirect("accounts:recovery_codes" if codes else "accounts:factors")
-    adapter = get_adapter()
-    address = adapter.build_totp_url(request.user, form.secret)
-    picture = base64.b64encode(adapter.build_totp_svg(address).encode()).decode()
-    context = {"form": form, "picture": picture, "secret": _in_groups(form.secret), "address": address}
-    return render(request, "accounts/new_app.html", context, status=422 if form.errors else 200)
+        return response
 
 
-def _in_groups(secret: str) -> str:
-    return " ".join(secret[start : start + 4] for start in range(0, len(secret), 4))
+new_app = NewApp.as_view()
 
 
-@require_http_methods(FORM_METHODS)
-@login_required
-@confirmed_without_factor
-@never_cache
-def new_passkey(request: HttpRequest) -> HttpResponse:
+@method_decorator(_own_page, name="dispatch")
+class NewPasskey(_NewFactor, AddWebAuthnView):  # type: ignore[misc]
     """Add a passkey: a second factor, and a way to sign in without the password."""
-    assert isinstance(request.user, User)
-    data = request.POST.copy() if request.method == "POST" else None
-    if data is not None:
-        data["passwordless"] = "on"
-        data["name"] = data.get("name", "")[:60]
-    form = factors.NewPasskeyForm(user=request.user, data=data)
-    if form.is_valid():
-        _, codes = passkey_flows.add_authenticator(
-            request, name=form.cleaned_data["name"], credential=form.cleaned_data["credential"]
-        )
-        security.log("factor.added", subject="passkey")
-        messages.success(request, "Your passkey is added.")
-        return redirect("accounts:recovery_codes" if codes else "accounts:factors")
-    if form.errors:
-        messages.error(request, "This passkey could not be added. Try again.")
-    options = passkeys.begin_registration(request.user, True)
-    context = {"form": form, "options": options}
-    return render(request, "accounts/new_passkey.html", context, status=422 if form.errors else 200)
+
+    template_name = "accounts/new_passkey.html"
+    form_class = factors.NewPasskeyForm
+    subject, done = "passkey", "Your passkey is added."
+    refused = "This passkey could not be added. Try again."
+
+    def get_form_kwargs(self) -> dict[str, Any]:
+        """Every passkey has to sign in by itself as well."""
+        given: dict[str, Any] = super().get_form_kwargs()
+        if self.request.method == "POST":
+            data = self.request.POST.copy()
+            data["passwordless"] = "on"
+            data["name"] = data.get("name", "")[:60]
+            given["data"] = data
+        return given
+
+    def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
+        """The browser is asked for a passkey that it can find by itself, and that looks who the person is.
+
+        The form refuses one that did not look.
+        """
+        context: dict[str, Any] = super().get_context_data(**kwargs)
+        options = context["js_data"]["creation_options"]
+        wanted = {"residentKey": "required", "requireResidentKey": True, "userVerification": "required"}
+        options["publicKey"]["authenticatorSelection"] = wanted
+        return context
+
+
+new_passkey = NewPasskey.as_view()
 
 
 @require_POST
 @login_required
 @confirmed_without_factor
-def remove_factor(request: HttpRequest, pk: int) -> HttpResponse:
-    """Remove the app or a passkey; with the last one the recovery codes go too."""
+def remove_factor(request: HttpRequest, pk: int) -> HttpResponseBase:
+    """Remove the app or a passkey; with the last one the recovery codes go too.
+
+    The library's views write the letter about it, by our adapter.
+    """
     own = Authenticator.objects.exclude(type=Type.RECOVERY_CODES).filter(user_id=request.user.pk)
     row = own.filter(pk=pk).first()
     if row is None:
         messages.error(request, "There is no such factor any more.")
         return redirect("accounts:factors")
-    kind, article = ("passkey", "A") if row.type == Type.WEBAUTHN else ("authenticator app", "An")
-    delete_and_cleanup(request, row)
-    assert isinstance(request.user, User)
-    warn_person(request.user, f"{article} {kind} was removed from your account")
+    is_passkey = row.type == Type.WEBAUTHN
+    view = RemoveWebAuthnView if is_passkey else DeactivateTOTPView
+    response: HttpResponseBase = view.as_view(success_url=reverse("accounts:factors"))(request, pk=pk)
+    kind = "passkey" if is_passkey else "authenticator app"
     security.log("factor.removed", subject=kind)
     messages.success(request, f"The {kind} is removed.")
-    return redirect("accounts:factors")
+    return response
+
+
+class MakeCodes(GenerateRecoveryCodesView):  # type: ignore[misc]
+    """New codes; the old end."""
+
+    success_url = reverse_lazy("accounts:recovery_codes")
+
+    def form_valid(self, form: Any) -> HttpResponse:
+        """They are shown at once."""
+        response: HttpResponse = super().form_valid(form)
+        security.log("factor.codes_made")
+        messages.success(self.request, "These are your new recovery codes. The earlier ones no longer work.")
+        return response
+
+    def form_invalid(self, form: Any) -> HttpResponse:
+        """Codes only stand in for a factor."""
+        messages.error(self.request, "Set up an authenticator app or a passkey first.")
+        return redirect("accounts:factors")
 
 
 @require_http_methods(FORM_METHODS)
 @login_required
 @confirmed_without_factor
 @never_cache
-def recovery_codes(request: HttpRequest) -> HttpResponse:
-    """The codes, on the first look after they were made; a form makes new ones, and the old end."""
+def recovery_codes(request: HttpRequest) -> HttpResponseBase:
+    """How many are left; the codes themselves once. A form makes new ones."""
     assert isinstance(request.user, User)
+    found = factors.factors_of(request.user)
+    shown = {"template_name": "accounts/recovery_codes.html", "extra_context": {"factors": found}}
+    response: HttpResponseBase
     if request.method == "POST":
-        if not confirmation.has_factor(request.user):
-            messages.error(request, "Set up an authenticator app or a passkey first.")
-            return redirect("accounts:factors")
-        codes_flows.generate_recovery_codes(request)
-        security.log("factor.codes_made")
-        messages.success(request, "These are your new recovery codes. The earlier ones no longer work.")
-        return redirect("accounts:recovery_codes")
-    row = Authenticator.objects.filter(user=request.user, type=Type.RECOVERY_CODES).first()
-    codes: list[str] = []
-    if row is not None and request.method == "GET" and not row.wrap().did_view:
-        wrapper, _ = codes_flows.view_recovery_codes(request)
-        codes = wrapper.get_unused_codes()
-    left = len(row.wrap().get_unused_codes()) if row is not None else None
-    return render(request, "accounts/recovery_codes.html", {"codes": codes, "left": left})
+        response = MakeCodes.as_view()(request)
+    elif request.method == "GET" and found.codes_left is not None:
+        response = ViewRecoveryCodesView.as_view(**shown)(request)
+    else:
+        response = render(request, "accounts/recovery_codes.html", {"factors": found})
+    return response
 
 
 # Confirming who one is, before something that matters.
@@ -239,8 +314,6 @@ def confirm(request: HttpRequest) -> HttpResponse:
         if done:
             sessions.note_confirmation(request)
             security.log("signin.confirmed")
-            if waiting_form := keptforms.to_send_again(request, then):
-                return render(request, "accounts/go_on.html", {"waiting_form": waiting_form})
             return redirect(then or "accounts:home")
     context: dict[str, Any] = {
         "next": then,
@@ -248,7 +321,14 @@ def confirm(request: HttpRequest) -> HttpResponse:
         "wrong": wrong,
         "factors": found,
         "by_password": user.has_usable_password(),
-        "options": passkeys.begin_authentication(user) if found.passkeys else None,
+        "options": _passkey_options(request) if found.passkeys else None,
         "connections": connections_of(user),
     }
     return render(request, "accounts/confirm.html", context, status=422 if posted is not None else 200)
+
+
+def _passkey_options(request: HttpRequest) -> Any:
+    """What the browser needs to ask for a passkey of the signed-in person, from the library's own page."""
+    page = ReauthenticateWebAuthnView()
+    page.setup(request)
+    return page.get_context_data()["js_data"]["request_options"]

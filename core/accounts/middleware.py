@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from typing import Any
-from urllib.parse import urlencode, urlsplit
+from urllib.parse import parse_qs, urlencode, urlsplit
 
 from django.conf import settings
 from django.contrib.auth import SESSION_KEY
@@ -13,7 +13,7 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.module_loading import import_string
 
-from core.accounts import guards, keptforms, sessions
+from core.accounts import guards, interrupted_forms, sessions
 
 Next = Callable[[HttpRequest], HttpResponseBase]
 
@@ -101,38 +101,41 @@ class PasswordChangeMiddleware:
         return not path.startswith(settings.STATIC_URL) and bool(request.session.get(guards.MUST_CHANGE))
 
 
-class KeptFormMiddleware:
-    """A form that is sent after the session ended leads to log-in and back, with what was typed.
+class InterruptedFormMiddleware:
+    """A form that is sent after the session ended leads to log-in, then to its page, which says so.
 
     Forms whose token is of another session come to `views.csrf_failure` instead.
     """
 
     def __init__(self, get_response: Next) -> None:
         self.get_response = get_response
-        self.waiting_places = {reverse("accounts:confirm"), reverse("accounts:factors")}
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
-        """Look at the answer: does it send a form's sender to log in, or a kept form to no page?"""
+        """Send a form's sender the right way; greet them when they are back."""
+        is_back = self._is_back(request)
+        if is_back:
+            interrupted_forms.greet(request)
         response = self.get_response(request)
-        if request.method == "POST":
-            return self._posted(request, response)
-        token = request.GET.get(keptforms.PARAMETER)
-        if token and response.status_code in (404, 405) and keptforms.kept(request):
-            return redirect(keptforms.list_address(token))
+        if is_back and response.status_code == 405:  # the form stood on the answer to another form
+            return redirect(request.path.rstrip("/").rpartition("/")[0] + "/")
+        if request.method == "POST" and response.status_code == 302:
+            return self._with_way_back(request, response)
         return response
 
-    def _posted(self, request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
-        if response.status_code != 302 or not keptforms.has_forms(request.path):
+    def _is_back(self, request: HttpRequest) -> bool:
+        opens = request.method == "GET" and request.headers.get("Sec-Fetch-Mode", "navigate") == "navigate"
+        if not opens or settings.SESSION_COOKIE_NAME not in request.COOKIES:
+            return False
+        is_back = interrupted_forms.is_way_back(request, request.get_full_path())
+        return is_back and request.user.is_authenticated
+
+    def _with_way_back(self, request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
+        to, page = urlsplit(response["Location"]), interrupted_forms.page_of(request)
+        asks = to.path == settings.LOGIN_URL and parse_qs(to.query).get("next") == [request.get_full_path()]
+        if not asks or not page.startswith(tuple(settings.FORMS_COME_BACK_BELOW)):
             return response
-        place = urlsplit(response["Location"]).path
-        if place in self.waiting_places:
-            return response  # the person comes back with what was kept
-        if place != settings.LOGIN_URL:
-            if settings.SESSION_COOKIE_NAME in request.COOKIES:
-                keptforms.forget(request, request.path)
-            return response
-        page = keptforms.keep(request)
-        return redirect(f"{settings.LOGIN_URL}?{urlencode({'next': page})}") if page else response
+        interrupted_forms.note(request, page, interrupted_forms.Reason.SIGN_IN)
+        return redirect(f"{settings.LOGIN_URL}?{urlencode({'next': page})}")
 
 
 # Who may put how much on the disk by uploading: people who are signed in, and only where files are taken.

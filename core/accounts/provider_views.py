@@ -10,11 +10,9 @@ import secrets
 from typing import Any
 
 import jwt
-from allauth.account.internal.flows.login import perform_login, record_authentication
-from allauth.account.models import Login
+from allauth.account.utils import perform_login
 from allauth.socialaccount.adapter import get_adapter
-from allauth.socialaccount.internal import statekit
-from allauth.socialaccount.models import SocialApp, SocialLogin
+from allauth.socialaccount.models import SocialApp, SocialLogin, SocialToken
 from allauth.socialaccount.providers import registry
 from allauth.socialaccount.providers.oauth2.client import OAuth2Error
 from allauth.socialaccount.providers.openid_connect.provider import OpenIDConnectProvider
@@ -23,6 +21,7 @@ from django.contrib import messages
 from django.contrib.auth import logout
 from django.contrib.auth.decorators import login_required
 from django.contrib.auth.models import User
+from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
 from django.utils.crypto import constant_time_compare
@@ -59,7 +58,19 @@ class Adapter(OpenIDConnectOAuth2Adapter):  # type: ignore[misc]  # theirs has n
             raise ProviderError(f"{asked} calls itself {named}")
         return config
 
-    def _decode_id_token(self, app: SocialApp, id_token: str) -> dict[str, Any]:
+    def complete_login(
+        self, request: HttpRequest, app: SocialApp, token: SocialToken, **answer: Any
+    ) -> SocialLogin:
+        """Who it is, by a checked token and by what the provider's server says to ours."""
+        said = {"id_token": self.check_token(app, answer["response"]["id_token"])}
+        with get_adapter().get_requests_session() as session:
+            user_info = session.get(self.profile_url, headers={"Authorization": f"Bearer {token.token}"})
+            user_info.raise_for_status()
+        said["userinfo"] = user_info.json()
+        return self.get_provider().sociallogin_from_response(request, said)
+
+    def check_token(self, app: SocialApp, id_token: str) -> dict[str, Any]:
+        """The claims of an identity token; ProviderError where it is not for us and for this sign-in."""
         config = self.openid_config
         with get_adapter().get_requests_session() as session:
             answer = session.get(config["jwks_uri"])
@@ -127,11 +138,10 @@ def finish_flow(request: HttpRequest, provider_id: str) -> tuple[SocialLogin, di
     adapter = Adapter(request, provider_id)
     provider = adapter.get_provider()
     # As the library keeps it: in the session, for ten minutes, and used up by this.
-    state = statekit.unstash_state(
-        request, provider_id=provider.sub_id, state_id=request.GET.get("state", "")
-    )
-    if state is None:
-        raise ProviderError("there is no such sign-in in this browser")
+    try:
+        state = provider.unstash_redirect_state(request, request.GET.get("state", ""))
+    except PermissionDenied as error:
+        raise ProviderError("there is no such sign-in in this browser") from error
     if "code" not in request.GET:
         raise ProviderError(f"the provider says {request.GET.get('error', 'nothing')[:60]}")
     adapter.nonce = state.get("nonce", "")
@@ -210,8 +220,7 @@ def _sign_in(request: HttpRequest, provider: Any, subject: providers.Subject, th
     providers.apply_groups(provider, subject, user)
     if request.user.is_authenticated:
         logout(request)
-    record_authentication(request, user, "socialaccount", provider=provider.id, uid=subject.uid)
-    answer: HttpResponse = perform_login(request, Login(user=user, redirect_url=then or None))
+    answer: HttpResponse = perform_login(request, user, redirect_url=then or None)
     return answer
 
 

@@ -31,7 +31,6 @@ urlpatterns = [
     path("home/", views.home, name="home"),
     path("sign-out-everywhere/", views.sign_out_everywhere, name="sign_out_everywhere"),
     path("end-key/", views.end_key, name="end_key"),
-    path("kept/", views.kept_form, name="kept_form"),
     path("passkey/", lazy_view("factor_views.sign_in_by_passkey"), name="passkey"),
     path(
         "once/<str:number>/<str:token>/",

@@ -2,8 +2,7 @@
 
 from urllib.parse import urlencode
 
-from allauth.account.internal.flows.login import perform_password_login
-from allauth.account.models import Login
+from allauth.account.utils import perform_login
 from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth import authenticate, update_session_auth_hash
@@ -14,10 +13,11 @@ from django.contrib.auth.views import LoginView, PasswordChangeView, RedirectURL
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import redirect, render
 from django.views.decorators.debug import sensitive_post_parameters
-from django.views.decorators.http import require_POST, require_safe
+from django.views.decorators.http import require_POST
 
-from core.accounts import guards, keptforms, keys, services, sessions
+from core.accounts import guards, interrupted_forms, keys, services, sessions
 from core.accounts.confirmation import confirmation_missing
+from core.accounts.interrupted_forms import Reason, is_way_back
 from core.accounts.passwords import NewPasswordForm
 from core.accounts.places import home_of
 
@@ -29,15 +29,14 @@ class LogIn(LoginView):
     redirect_authenticated_user = True
 
     def get_context_data(self, **kwargs: object) -> dict[str, object]:
-        """The providers that one can sign in by."""
-        return super().get_context_data(providers=settings.SIGN_IN_PROVIDERS, **kwargs)
+        """The providers that one can sign in by, and whether the person comes from a form."""
+        ended = is_way_back(self.request, self.get_redirect_url())
+        return super().get_context_data(providers=settings.SIGN_IN_PROVIDERS, ended=ended, **kwargs)
 
     def form_valid(self, form: AuthenticationForm) -> HttpResponse:
         """The password is right: on to the factor, or in."""
-        user = form.get_user()
-        credentials = {"username": user.get_username()}
-        login = Login(user=user, redirect_url=self.get_redirect_url() or None)
-        answer: HttpResponse = perform_password_login(self.request, credentials, login)
+        then = self.get_redirect_url() or None
+        answer: HttpResponse = perform_login(self.request, form.get_user(), redirect_url=then)
         return answer
 
 
@@ -118,23 +117,18 @@ def end_key(request: HttpRequest) -> HttpResponse:
     return redirect("accounts:password_change")
 
 
-@require_safe
-@login_required
-def kept_form(request: HttpRequest) -> HttpResponse:
-    """What was typed into a form whose page is not there to be filled in."""
-    return render(request, "accounts/kept_form.html")
-
-
 def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
-    """A form of another session: to log-in, or back to its page, with what was typed.
-
-    A form that another site sent is refused and forgotten.
-    """
+    """A form of another session leads to its page, by way of sign-in; one of another site is refused."""
+    page = interrupted_forms.page_of(request) if interrupted_forms.is_from_here(request) else ""
     user = getattr(request, "user", None)
-    page = keptforms.keep(request) if keptforms.is_from_here(request) else None
-    if page is None or user is None:
+    if user is None or not page.startswith(tuple(settings.FORMS_COME_BACK_BELOW)):
         return render(request, "403_csrf.html", {"reason": reason}, status=403)
-    login = f"{settings.LOGIN_URL}?{urlencode({'next': page})}"
-    response = HttpResponseRedirect(page if user.is_authenticated else login)
+    if user.is_authenticated:
+        interrupted_forms.note(request, page, Reason.OLD)
+        address = page
+    else:
+        interrupted_forms.note(request, page, Reason.SIGN_IN)
+        address = f"{settings.LOGIN_URL}?{urlencode({'next': page})}"
+    response = HttpResponseRedirect(address)
     response.status_code = 303
     return response

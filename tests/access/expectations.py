@@ -172,7 +172,7 @@ _GROUPS: dict[tuple[str, str, str], str] = {
     ("people", LOOK, "account"): "own",
     ("people", FORM, "site desk"): "own_texts",
     ("join", LOOK, "everybody"): "text",
-    ("accounts", LOOK, "account"): "kept_form factors profile sessions",
+    ("accounts", LOOK, "account"): "factors profile sessions",
     ("accounts", FORM, "account"): """
         password_change home confirm factor_prompt new_app new_passkey recovery_codes
     """,

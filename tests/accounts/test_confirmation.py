@@ -9,7 +9,6 @@ from django.contrib.auth.models import User
 from django.test import Client
 from django.utils import timezone
 
-from core.accounts import keptforms
 from core.projects.services import create_project
 from marketplace.services import accesskeys
 from tests.site import world as site
@@ -48,9 +47,9 @@ def new_key(browser: Client, lab, **extra: str):
     )
 
 
-def test_a_key_is_made_after_the_password_is_given_again(lab, browser, clock, owner):
+def test_a_key_is_made_after_the_password_is_given_again(lab, browser, clock):
     clock.shift(timedelta(minutes=16))
-    answer = new_key(browser, lab, form_of=keptforms.owner_mark(owner.pk))
+    answer = new_key(browser, lab)
     assert answer["Location"].startswith("/accounts/confirm/?next=")
     assert lab.keys.count() == 1
     page = browser.get(answer["Location"])
@@ -58,10 +57,13 @@ def test_a_key_is_made_after_the_password_is_given_again(lab, browser, clock, ow
     wrong = browser.post("/accounts/confirm/", {"password": "not this one"})
     assert wrong.status_code == 422
     assert "not your password" in wrong.text
-    go_on = browser.post(answer["Location"], {"password": PASSWORD})
+    keys = f"/requester/{lab.customer_id}/keys/"
+    assert "Confirmed." not in browser.get(keys).text, "not before it is true"
+    confirmed = browser.post(answer["Location"], {"password": PASSWORD})
+    assert confirmed["Location"] == keys
     assert lab.keys.count() == 1, "nothing is done before the form is sent again"
-    assert f'action="/requester/{lab.customer_id}/keys/new" data-at-once' in go_on.text
-    assert 'name="label" value="nightly"' in go_on.text
+    assert "Confirmed. <span data-lost>Nothing was saved yet" in browser.get(keys).text
+    assert "Nothing was saved yet" not in browser.get(keys).text, "it is said once"
     new_key(browser, lab)
     assert lab.keys.count() == 2
 

@@ -1,19 +1,21 @@
 """Second factors: setting them up, signing in with them, and what is refused."""
 
+import base64
 import re
 import time
 
 import pytest
 import time_machine
 from allauth.mfa.models import Authenticator
-from allauth.mfa.totp.internal.auth import format_hotp_value, hotp_value
+from cryptography.hazmat.primitives.hashes import SHA1
+from cryptography.hazmat.primitives.twofactor.hotp import HOTP
 from django.contrib.auth.models import User
 from django.core.cache import cache
 from django.core.management import call_command
 from django.test import Client
 from django.utils import timezone
 
-from core.accounts import confirmation
+from core.accounts import adapters, confirmation
 from core.accounts.adapters import SEALED_FOR
 from core.crypto import unseal
 
@@ -42,7 +44,7 @@ def at_home(person) -> Client:
 
 
 def code_of(secret: str, *, steps: int = 0) -> str:
-    return format_hotp_value(hotp_value(secret, int(time.time()) // 30 + steps))
+    return HOTP(base64.b32decode(secret), 6, SHA1()).generate(int(time.time()) // 30 + steps).decode()
 
 
 def set_up(client: Client) -> tuple[str, list[str]]:
@@ -202,6 +204,20 @@ def is_in_after_password() -> bool:
     return is_in(browser)
 
 
+def test_a_letter_tells_of_each_change(at_home, monkeypatch, django_capture_on_commit_callbacks):
+    told: list[str] = []
+    monkeypatch.setattr(adapters, "warn_person", lambda user, what: told.append(what))
+    with django_capture_on_commit_callbacks(execute=True):
+        set_up(at_home)
+        at_home.post("/accounts/factors/codes/")
+        at_home.post(f"/accounts/factors/{Authenticator.objects.get(type='totp').pk}/remove/")
+    assert sorted(told) == [
+        "An authenticator app was removed from your account",
+        "An authenticator app was set up for your account",
+        "New recovery codes were made for your account",
+    ]
+
+
 def test_factors_change_only_by_people_who_lately_showed_who_they_are(person):
     with time_machine.travel(timezone.now(), tick=False) as clock:
         client = Client()
@@ -213,7 +229,7 @@ def test_factors_change_only_by_people_who_lately_showed_who_they_are(person):
 
 
 def test_a_passkey_that_was_made_up_opens_nothing(person, client):
-    assert "challenge" in client.get("/accounts/passkey/").json()["publicKey"]
+    assert "challenge" in client.get("/accounts/passkey/").json()["request_options"]["publicKey"]
     whole = '{"id":"AA","rawId":"AA","type":"public-key","response":{}}'
     for made_up in ("", "{}", '{"id": "x"}', "[]", "5", whole):
         answer = client.post("/accounts/passkey/", {"credential": made_up})

@@ -1,5 +1,6 @@
 """Signing in by providers, an authenticator app and passkeys, in a browser; and the pages about it."""
 
+import base64
 import json
 import re
 import subprocess
@@ -10,7 +11,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from allauth.mfa.totp.internal.auth import format_hotp_value, hotp_value
+from cryptography.hazmat.primitives.hashes import SHA1
+from cryptography.hazmat.primitives.twofactor.hotp import HOTP
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
 from tests import oidc_provider as oidc
@@ -120,7 +122,7 @@ def lab_of(page: Page) -> str:
 
 
 def code_of(secret: str, steps: int = 0) -> str:
-    return format_hotp_value(hotp_value(secret, int(time.time()) // 30 + steps))
+    return HOTP(base64.b32decode(secret), 6, SHA1()).generate(int(time.time()) // 30 + steps).decode()
 
 
 def virtual_key(context: BrowserContext, page: Page) -> Any:
