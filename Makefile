@@ -189,8 +189,8 @@ coverage: env-dev ## the share of lines that the tests of `make test` reach; by 
 	$(BIN)/coverage combine --quiet
 	$(BIN)/coverage report
 
-shape: env-dev ## the structure of the code in numbers: files, circles, names, comments
-	$(BIN)/python -m benchmarks.shape
+shape: env-dev ## the structure of the code in numbers: lines, functions, circles, names, comments
+	$(BIN)/python -m tests.shape
 
 clean: ## remove the environment and caches; data in var/ stays
 	rm -rf $(VENV) .clients .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis .coverage .coverage.* *.egg-info build
