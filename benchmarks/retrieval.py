@@ -3,8 +3,7 @@
     python -m benchmarks.retrieval FOLDER [--passages 1000000] [--clients 4] [--seconds 20] [--only PART]
 
 FOLDER has a folder for each judged set, with `passages.jsonl` and `queries.jsonl` ({id, text}) or with
-`conversations.jsonl` ({id, turns}). The passages are made of those of all sets, again and again, with other
-words in one place of seven. Each step is a process of its own.
+`conversations.jsonl` ({id, turns}). Passages are those of all sets, repeated with other words in a seventh.
 """
 
 import argparse
