@@ -152,36 +152,22 @@ schema: env-dev ## write distillery/schemas, which an empty database begins with
 version-dumps: env-dev ## keep databases of this version for the tests of upgrades, when it is released
 	$(WITH_SERVICES) $(BIN)/python -m tests.upgrades.dump
 
-benchmark: env-dev ## measure statistics, metrics, import, marketplace, our side of it, releases and the desk; with SETS=FOLDER retrieval too; two hours
-	$(ON_SQLITE) $(BIN)/python benchmarks/quality.py
-	$(BIN)/python benchmarks/metrics.py
-	$(BIN)/python benchmarks/metrics_pa.py
-	$(BIN)/python benchmarks/metrics_meta.py
-	$(ON_SQLITE) $(BIN)/python benchmarks/learned.py
-	$(ON_SQLITE) $(BIN)/python benchmarks/marketplace.py --database both $(ARGS)
-	$(ON_SQLITE) $(BIN)/python benchmarks/market_load.py
-	$(ON_SQLITE) $(BIN)/python benchmarks/crowd.py --database both
-	$(ON_SQLITE) $(BIN)/python benchmarks/desk.py
-	$(ON_SQLITE) $(BIN)/python -m benchmarks.panel
-	$(BIN)/python -m benchmarks.importing
-	$(BIN)/python -m benchmarks.import_memory
-	$(BIN)/python .ci/services.py --durable -- sh -ec '$(BULK_BENCHMARK)'
+benchmark: env-dev ## measure starting, marketplace, API, imports, statistics and metrics; with SETS=FOLDER retrieval too; an hour
+	$(ON_SQLITE) $(BIN)/python -m benchmarks.start
+	$(ON_SQLITE) $(BIN)/python -m benchmarks.marketplace --database sqlite postgres $(ARGS)
+	$(ON_SQLITE) $(BIN)/python -m benchmarks.market_hour
+	$(ON_SQLITE) $(BIN)/python -m benchmarks.api --database sqlite postgres
+	$(ON_SQLITE) $(BIN)/python -m benchmarks.imports
+	$(BIN)/python -m benchmarks.quality
+	$(BIN)/python -m benchmarks.metrics
 ifdef SETS
-	$(ON_SQLITE) $(BIN)/python benchmarks/retrieval.py "$(SETS)"
-	$(BIN)/python benchmarks/network.py "$(SETS)"
-	$(ON_SQLITE) $(BIN)/python benchmarks/ranking.py "$(SETS)"
-	$(ON_SQLITE) $(BIN)/python benchmarks/search_page.py "$(SETS)"
-	$(ON_SQLITE) $(BIN)/python benchmarks/search_http.py "$(SETS)"
+	$(ON_SQLITE) $(BIN)/python -m benchmarks.retrieval "$(SETS)"
 else
-	@echo "Retrieval, networks, ranking and the search page were not measured: name a folder of judged sets with SETS=FOLDER (benchmarks/retrieval.py)."
+	@echo "Retrieval was not measured: name a folder of judged sets with SETS=FOLDER (benchmarks/retrieval.py)."
 endif
 
-benchmark-scale: env-dev ## fill PostgreSQL with ten million judgments, open every page, run every job; two hours, 60 GB (ARGS="--judgments 1000000")
+benchmark-scale: env-dev ## a project of a million judgments on PostgreSQL: every job, every page of the desk (ARGS="--judgments 100000")
 	$(ON_SQLITE) $(BIN)/python -m benchmarks.scale $(ARGS)
-
-# A campaign of a million judgments, filters and report over it, and its release, beside a PostgreSQL that writes to disk.
-BULK_BENCHMARK := $(BIN)/python manage.py migrate --verbosity 0; $(BIN)/python -m benchmarks.campaign --queries 20000 --no-filters; \
-	$(BIN)/python -m benchmarks.filters; $(BIN)/python -m benchmarks.releases
 
 coverage: env-dev ## the share of lines that the tests of `make test` reach; by file, lowest first
 	$(BIN)/coverage erase
@@ -189,8 +175,8 @@ coverage: env-dev ## the share of lines that the tests of `make test` reach; by 
 	$(BIN)/coverage combine --quiet
 	$(BIN)/coverage report
 
-shape: env-dev ## the structure of the code in numbers: files, circles, names, comments
-	$(BIN)/python -m benchmarks.shape
+shape: env-dev ## the structure of the code in numbers: lines, functions, circles, names, comments
+	$(BIN)/python -m tests.shape
 
 clean: ## remove the environment and caches; data in var/ stays
 	rm -rf $(VENV) .clients .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis .coverage .coverage.* *.egg-info build

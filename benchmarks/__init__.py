@@ -1,1 +1,1 @@
-"""Measurements of a running Distillery, from outside."""
+"""Measurements, one script for each section of `RESULTS.md`; `common` and `load` are shared by all."""

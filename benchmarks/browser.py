@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from html import unescape
 from urllib.parse import parse_qs, urlencode, urlsplit
 
-FORM = "Content-Type: application/x-www-form-urlencoded\r\n"
-FRAME = re.compile(rb'<iframe[^>]*\ssrc="([^"]+)"')
-LENGTH = re.compile(rb"\r\ncontent-length: *(\d+)", re.I)
-LOCATION = re.compile(rb"\r\nlocation: *([^\r]+)", re.I)
-COOKIE = re.compile(rb"\r\nset-cookie: *([^=]+)=([^;\r]*)", re.I)
-CLOSES = re.compile(rb"\r\nconnection: *close", re.I)
+_FORM = "Content-Type: application/x-www-form-urlencoded\r\n"
+_FRAME = re.compile(rb'<iframe[^>]*\ssrc="([^"]+)"')
+_LENGTH = re.compile(rb"\r\ncontent-length: *(\d+)", re.I)
+_LOCATION = re.compile(rb"\r\nlocation: *([^\r]+)", re.I)
+_COOKIE = re.compile(rb"\r\nset-cookie: *([^=]+)=([^;\r]*)", re.I)
+_CLOSES = re.compile(rb"\r\nconnection: *close", re.I)
 
 
 @dataclass(frozen=True)
@@ -40,21 +40,15 @@ class Browser:
         if own:
             fields = {**fields, "csrfmiddlewaretoken": self.cookies.get("csrftoken", "")}
         body = urlencode(fields).encode()
-        head = f"POST {path} HTTP/1.1\r\n{self._headers(own)}{FORM}Content-Length: {len(body)}\r\n\r\n"
+        head = f"POST {path} HTTP/1.1\r\n{self._headers(own)}{_FORM}Content-Length: {len(body)}\r\n\r\n"
         return self._ask(head.encode() + body)
 
-    def log_in(self, username: str, password: str) -> None:
-        """Log in through the site's own form."""
-        self.get("/accounts/login/")
-        page = self.post("/accounts/login/", {"username": username, "password": password})
+    def sign_in(self, path: str, username: str, password: str) -> None:
+        """Sign in through the site's own form."""
+        self.get(path)
+        page = self.post(path, {"username": username, "password": password})
         if page.status != 302:
-            raise RuntimeError(f"{username} could not log in: {page.status}")
-
-    def close(self) -> None:
-        """Hang up."""
-        if self._socket is not None:
-            self._socket.close()
-            self._socket = None
+            raise RuntimeError(f"{username} could not sign in: {page.status}")
 
     def _headers(self, cookies: bool = True) -> str:
         head = f"Host: {self.host}:{self.port}\r\n"
@@ -63,14 +57,12 @@ class Browser:
         return head
 
     def _ask(self, request: bytes) -> Page:
-        kept = self._socket
-        if kept is not None:
+        if self._socket is not None:
             try:
-                kept.sendall(request)
-                return self._read(kept)
+                self._socket.sendall(request)
+                return self._read(self._socket)
             except ConnectionError:
-                # The server hung up between two requests, as it may; this one was never read.
-                self.close()
+                self._socket = None  # the server hung up between two requests, as it may
         self._socket = fresh = socket.create_connection((self.host, self.port), timeout=60)
         fresh.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         fresh.sendall(request)
@@ -79,41 +71,34 @@ class Browser:
     def _read(self, connection: socket.socket) -> Page:
         data = b""
         while (end := data.find(b"\r\n\r\n")) < 0:
-            data += _more(connection)
+            data += _receive(connection)
         head, body = data[:end], data[end + 4 :]
-        length = LENGTH.search(head)
+        length = _LENGTH.search(head)
         if length is None:
             raise RuntimeError(f"an answer without Content-Length: {head[:200]!r}")
         while len(body) < int(length[1]):
-            body += _more(connection)
-        for name, value in COOKIE.findall(head):
+            body += _receive(connection)
+        for name, value in _COOKIE.findall(head):
             self.cookies[name.decode()] = value.decode()
-        if CLOSES.search(head):
-            self.close()
-        location = LOCATION.search(head)
+        if _CLOSES.search(head):
+            connection.close()
+            self._socket = None
+        location = _LOCATION.search(head)
         return Page(int(head[9:12]), location[1].decode() if location else "", body)
 
 
-def _more(connection: socket.socket) -> bytes:
+def _receive(connection: socket.socket) -> bytes:
     data = connection.recv(65536)
     if not data:
         raise ConnectionResetError("the server hung up")
     return data
 
 
-@dataclass(frozen=True)
-class Frame:
-    """What a working page hands to the task in its frame."""
-
-    assignment_id: str
-    submit_path: str
-
-
-def frame_of(page: Page) -> Frame:
-    """Read the frame's address out of a working page, as the browser would."""
-    found = FRAME.search(page.body)
-    if found is None:
+def frame_of(page: Page) -> tuple[str, str]:
+    """The assignment's id, and the path to submit to, out of a working page's frame, as the browser would."""
+    frame = _FRAME.search(page.body)
+    if frame is None:
         raise RuntimeError(f"a working page without frame: {page.status}")
-    query = parse_qs(urlsplit(unescape(found[1].decode())).query)
+    query = parse_qs(urlsplit(unescape(frame[1].decode())).query)
     submit_to = urlsplit(query["turkSubmitTo"][0])
-    return Frame(query["assignmentId"][0], f"{submit_to.path}/mturk/externalSubmit")
+    return query["assignmentId"][0], f"{submit_to.path}/mturk/externalSubmit"

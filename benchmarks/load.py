@@ -1,33 +1,36 @@
-"""Runs load in processes of its own, so that the generator's interpreter lock is not what is measured."""
+"""Load over HTTP from processes of its own: the interpreter lock of the generator is not what is measured."""
 
 import multiprocessing
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
-from multiprocessing.context import ForkProcess
+from http.client import HTTPConnection
+from itertools import cycle
 from multiprocessing.queues import Queue
 from multiprocessing.synchronize import Barrier
-from queue import Empty
-from statistics import median, quantiles
 from threading import BrokenBarrierError
 from typing import Any
+from urllib.parse import urlsplit
+
+from benchmarks.common import processor_seconds, spread
 
 #: What one process is told.
-Job = dict[str, Any]
-
+Job = Mapping[str, Any]
 _fork = multiprocessing.get_context("fork")
 
 
 @dataclass
 class Result:
-    """What one process, or all of them together, saw."""
+    """What one process, or all of them together, did."""
 
     done: int = 0
     refused: int = 0
     seconds: float = 0.0
     #: Seconds of the processor that the load itself took; it shares the cores with what is measured.
     processor: float = 0.0
+    #: The same of the server.
+    server: float = 0.0
     #: Milliseconds per step, by the step's name.
     times: dict[str, list[float]] = field(default_factory=dict)
     #: The first words of what went wrong.
@@ -38,61 +41,67 @@ class Result:
         """Rate over the time that the slowest process took."""
         return self.done / self.seconds if self.seconds else 0.0
 
-    def add(self, step: str, started: float) -> float:
-        """Note that a step which began at `started` has just ended; gives the present time."""
+    def add(self, step: str, begin: float) -> float:
+        """Note that a step which began then has just ended; the present time."""
         now = time.perf_counter()
-        self.times.setdefault(step, []).append((now - started) * 1000)
+        self.times.setdefault(step, []).append((now - begin) * 1000)
         return now
 
     def refuse(self, trouble: str) -> None:
-        """Note that the server did not do what it was asked."""
+        """Note that the server did not do what was wanted of it."""
         self.refused += 1
         if len(self.troubles) < 3:
-            self.troubles.append(trouble[:300])
+            self.troubles.append(" ".join(trouble[:300].replace("|", "/").split()))
+
+    def merge(self, other: "Result") -> None:
+        """Add what another process did at the same time."""
+        self.done += other.done
+        self.refused += other.refused
+        self.seconds = max(self.seconds, other.seconds)
+        self.processor += other.processor
+        self.troubles += other.troubles
+        for step, times in other.times.items():
+            self.times.setdefault(step, []).extend(times)
+
+    def describe(self) -> str:
+        """Times of each step, what an operation takes of the processors, and the first trouble."""
+        steps = ", ".join(f"{step} {spread(times)}" for step, times in self.times.items())
+        each = 1000 / max(1, self.done)
+        processor = f"processor: server {self.server * each:.1f}, clients {self.processor * each:.1f} ms each"
+        return "; ".join([steps, processor, *self.troubles[:1]])
 
 
-#: One process of load: gets its job, prepares, waits at the line, works until the deadline.
+#: One process of load: prepares itself, calls `line_up()` for its deadline, works until then.
 Work = Callable[[Job, Callable[[], float], Result], None]
 
 
-def together(
-    work: Work, jobs: list[Job], seconds: float, *, begin: Callable[[], None] = lambda: None
-) -> Result:
-    """Run `work` once per job at the same time, for `seconds` from the moment when all are ready.
+def run_together(work: Work, jobs: list[Job], seconds: float, *, pids: Iterable[int] = ()) -> Result:
+    """Run `work` once per job at the same time, for so long from the moment when all are ready.
 
-    `begin` is called at that moment.
-    `work(job, line_up, result)` prepares itself, calls `line_up()`, which gives the deadline on
-    `time.perf_counter()`, and counts into `result` until then.
+    `pids` are the server's, whose processor time is told.
     """
     line = _fork.Barrier(len(jobs) + 1)
     answers: Queue[Result | Exception] = _fork.Queue()
     processes = [
-        _fork.Process(target=_one, args=(work, job, seconds, line, answers), daemon=True) for job in jobs
+        _fork.Process(target=_run, args=(work, job, seconds, line, answers), daemon=True) for job in jobs
     ]
     for process in processes:
         process.start()
     with suppress(BrokenBarrierError):  # a process that could not prepare says why
         line.wait(timeout=120)
-        begin()
-    said = [_next_answer(answers, processes) for _ in processes]
+    before = sum(map(processor_seconds, pids))
+    results = [answers.get(timeout=seconds + 300) for _ in processes]
+    merged = Result(server=sum(map(processor_seconds, pids)) - before)
     for process in processes:
         process.join()
-    troubles = [answer for answer in said if isinstance(answer, Exception)]
-    for trouble in sorted(troubles, key=lambda error: "BrokenBarrier" in str(error)):
-        raise trouble
-    return _merge([answer for answer in said if isinstance(answer, Result)])
+    for result in results:
+        if isinstance(result, Exception):
+            raise result
+        merged.merge(result)
+    return merged
 
 
-def _next_answer(answers: "Queue[Result | Exception]", processes: "list[ForkProcess]") -> Result | Exception:
-    while True:
-        try:
-            return answers.get(timeout=1)
-        except Empty:
-            if all(not process.is_alive() for process in processes) and answers.empty():
-                raise RuntimeError("A load process ended without a result.") from None
-
-
-def _one(work: Work, job: Job, seconds: float, line: Barrier, answers: "Queue[Result | Exception]") -> None:
+def _run(work: Work, job: Job, seconds: float, line: Barrier, answers: "Queue[Result | Exception]") -> None:
     result = Result()
     begin = processor = 0.0
 
@@ -111,28 +120,21 @@ def _one(work: Work, job: Job, seconds: float, line: Barrier, answers: "Queue[Re
         answers.put(RuntimeError(f"{type(error).__name__}: {error}"))
 
 
-def _merge(results: list[Result]) -> Result:
-    merged = Result(seconds=max(result.seconds for result in results))
-    for result in results:
-        merged.done += result.done
-        merged.processor += result.processor
-        merged.refused += result.refused
-        merged.troubles += result.troubles
-        for step, times in result.times.items():
-            merged.times.setdefault(step, []).extend(times)
-    return merged
-
-
-def middle(times: list[float]) -> float:
-    """Median."""
-    return median(times) if times else float("nan")
-
-
-def quiet(times: list[float]) -> float:
-    """Lower quartile: what an operation takes while nothing else wants the machine; for comparisons."""
-    return quantiles(times, n=4)[0] if len(times) > 1 else middle(times)
-
-
-def p95(times: list[float]) -> float:
-    """95th percentile."""
-    return quantiles(times, n=20)[18] if len(times) > 1 else float("nan")
+def request_pages(job: Job, line_up: Callable[[], float], result: Result) -> None:
+    """One client with one connection that it keeps: GETs of `path`, or POSTs of `bodies` in turn."""
+    parts = urlsplit(job["url"])
+    connection = HTTPConnection(parts.hostname or "", parts.port, timeout=60)
+    bodies = cycle(job.get("bodies") or [None])
+    deadline = line_up()
+    now = time.perf_counter()
+    while now < deadline:
+        body = next(bodies)
+        connection.request("POST" if body else "GET", job["path"], body, job["headers"])
+        answer = connection.getresponse()
+        text = answer.read()
+        if answer.status == 200:
+            result.done += 1
+        else:
+            result.refuse(f"{answer.status} {text[:200]!r}")
+        now = result.add("request", now)
+    connection.close()

@@ -1,124 +1,181 @@
-"""Measures the marketplace: one command, one table.
+"""The marketplace over HTTP: creating HITs by boto3, workers' whole cycles, one page; Turkle in the same run.
 
-    .venv/bin/python benchmarks/marketplace.py --database both --seconds 10
+    python -m benchmarks.marketplace --database sqlite postgres [--seconds 10] [--turkle FOLDER]
 
-Without --database it takes the PostgreSQL server of DATABASE_URL, or SQLite where that is not set. For `both`
-and `postgres` it starts a PostgreSQL of its own, which writes to disk as an installation's does (fsync on).
-`--turkle FOLDER` puts Turkle under the same load in the same run; benchmarks/turkle.py says what it needs.
+PostgreSQL writes to disk as an installation does (fsync on). Clients, server and database share the machine.
 """
 
-import argparse
-import atexit
-import importlib.util
-import os
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
+import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from types import ModuleType
+from urllib.parse import urlsplit
 
-ROOT = Path(__file__).resolve().parent.parent
-if str(ROOT) not in sys.path:
-    sys.path.insert(0, str(ROOT))
+from benchmarks import common
+from benchmarks.browser import Browser, frame_of
+from benchmarks.common import Figure, run_step
+from benchmarks.load import Job, Result, run_together
+from benchmarks.turkle import WORKERS, measure_turkle
+from tests.clients import external_question, mturk_client
+from tests.server import RunningServer
 
-from rich.console import Console  # noqa: E402
-
-from benchmarks.measures import MEASURES, Bench, Figure  # noqa: E402
-from benchmarks.report import PEERS, Run, conditions, markdown, show  # noqa: E402
-from benchmarks.turkle import TurkleError, measure_turkle  # noqa: E402
-from tests.server import RunningServer, drop_template  # noqa: E402
-
-PROCESSES, THREADS = 2, 8
-#: Test controls cost queries that no installation pays.
-AS_INSTALLED = {"MARKETPLACE_TEST_TOKEN": ""}
-#: Four clients of one requester pass its limit of 200 calls a second; what is measured is the server.
-UNLIMITED = {**AS_INSTALLED, "MARKETPLACE_REQUESTS_PER_SECOND": "0"}
+CLIENTS = 4
+ANSWER = "An answer of a usual length, in the worker's own words: it says what the passages say, and no more."
+#: Wanted a second, by database.
+GOALS = {"sqlite": {"create": 400, "cycle": 200}, "postgres": {"create": 400, "cycle": 150}}
 
 
-def services() -> ModuleType:
-    """The module that starts PostgreSQL for the build."""
-    spec = importlib.util.spec_from_file_location("services", ROOT / ".ci" / "services.py")
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+class Bench:
+    """A server with a requester and workers who are signed in."""
+
+    def __init__(self, server: RunningServer, seconds: float) -> None:
+        self.server, self.seconds = server, seconds
+        self.keys = self.make("requester")
+        parts = urlsplit(server.url)
+        self.people = [
+            {"host": parts.hostname, "port": parts.port, **worker} for worker in self.make("workers", WORKERS)
+        ]
+
+    def make(self, *words: object) -> object:
+        """Rows in bulk; see `benchmarks.market_rows`."""
+        return run_step("benchmarks.market_rows", *words, environment=self.server.environment)["value"]
+
+    def load(self, work: Callable[..., None], jobs: list[Job]) -> Result:
+        """So many processes for the time that a rate is measured."""
+        return run_together(work, jobs, self.seconds, pids=self.server.pids)
 
 
-@contextmanager
-def database(name: str) -> Iterator[None]:
-    """Have DATABASE_URL name this database while the block runs."""
-    before = os.environ.pop("DATABASE_URL", None)
-    try:
-        if name == "sqlite":
-            yield
-        elif before:
-            os.environ["DATABASE_URL"] = before
-            yield
+def enter(job: Job) -> Browser:
+    """The browser of a worker who is signed in."""
+    browser = Browser(job["host"], job["port"])
+    browser.cookies[job["cookie"]] = job["session"]
+    browser.get("/")  # its CSRF token
+    return browser
+
+
+def work_on_next(browser: Browser, group: str, result: Result) -> None:
+    """Accept the next HIT, open its working page, submit an answer."""
+    now = time.perf_counter()
+    accepted = browser.post(f"/projects/{group}/tasks/accept", {})
+    now = result.add("accept", now)
+    if accepted.status not in (302, 303) or "assignment_id=" not in accepted.location:
+        return result.refuse(f"accept {accepted.status} {accepted.location} {accepted.body[:200]!r}")
+    page = browser.get(accepted.location)
+    now = result.add("page", now)
+    if page.status != 200:
+        return result.refuse(f"page {page.status} {page.location}")
+    assignment, path = frame_of(page)
+    submitted = browser.post(path, {"assignmentId": assignment, "answer": ANSWER}, own=False)
+    result.add("submit", now)
+    if submitted.status != 200:
+        return result.refuse(f"submit {submitted.status} {submitted.body[:200]!r}")
+    result.done += 1
+    return None
+
+
+def run_cycles(job: Job, line_up: Callable[[], float], result: Result) -> None:
+    """One worker: cycle after cycle."""
+    browser = enter(job)
+    work_on_next(browser, job["group"], Result())
+    deadline = line_up()
+    while time.perf_counter() < deadline:
+        work_on_next(browser, job["group"], result)
+
+
+def open_page(job: Job, line_up: Callable[[], float], result: Result) -> None:
+    """One worker who opens the working page of the same assignment again and again."""
+    browser = enter(job)
+    location = browser.post(f"/projects/{job['group']}/tasks/accept", {}).location
+    deadline = line_up()
+    while (now := time.perf_counter()) < deadline:
+        page = browser.get(location)
+        result.add("page", now)
+        if page.status == 200:
+            result.done += 1
         else:
-            with services().services(durable=True) as variables:
-                os.environ["DATABASE_URL"] = variables["DATABASE_URL"]
-                yield
-                atexit.unregister(drop_template)  # it goes with its server
-    finally:
-        os.environ.pop("DATABASE_URL", None)
-        if before:
-            os.environ["DATABASE_URL"] = before
+            result.refuse(f"page {page.status}")
 
 
-def measure(
-    name: str, seconds: float, wanted: list[str], console: Console, turkle: Path | None = None
-) -> Run:
-    """All figures on one database, on a server that starts empty; then Turkle's, on a database of its own."""
+def create_hits(job: Job, line_up: Callable[[], float], result: Result) -> None:
+    """One boto3 client that posts HITs of one type."""
+    client = mturk_client(job["endpoint"], job["access_key"], job["secret"])
+    hit_type = client.create_hit_type(
+        Title="Posted by boto3", Description="Measured.", Reward="0.01", AssignmentDurationInSeconds=600
+    )
+    question = external_question("https://tasks.example.org/1")
+    deadline = line_up()
+    while (now := time.perf_counter()) < deadline:
+        try:
+            client.create_hit_with_hit_type(
+                HITTypeId=hit_type["HITTypeId"],
+                LifetimeInSeconds=3600,
+                MaxAssignments=3,
+                Question=question,
+                UniqueRequestToken=f"{job['number']}-{result.done + result.refused}",
+            )
+            result.done += 1
+        except client.exceptions.ClientError as error:
+            result.refuse(str(error))
+        result.add("create", now)
 
-    def note(figure: Figure) -> None:
-        run.figures.append(figure)
-        console.print(f"  {figure.what}: {figure.value}", soft_wrap=True)
 
-    with database(name):
-        with RunningServer(environment=UNLIMITED, workers=PROCESSES, threads=THREADS) as server:
-            bench = Bench(server, name, seconds)
-            about = bench.fill("settle")
-            run = Run(about["name"], about["durability"])
-            for what in wanted:
-                for figure in MEASURES[what](bench):
-                    note(figure)
-        if turkle is not None:
-            for figure in measure_turkle(turkle, seconds, PROCESSES, THREADS):
-                note(figure)
-    return run
+def measure_creation(bench: Bench) -> tuple[str, Result]:
+    """`CreateHITWithHITType` by unmodified boto3 clients of one requester."""
+    endpoint = bench.server.api_url
+    jobs = [{"endpoint": endpoint, "number": number, **bench.keys} for number in range(CLIENTS)]
+    return f"CreateHITWithHITType, {CLIENTS} boto3 clients", bench.load(create_hits, jobs)
+
+
+def measure_cycles(bench: Bench) -> tuple[str, Result]:
+    """Workers who all want the next HIT of one group."""
+    places = int(bench.seconds * 300) + 100
+    group = bench.make("hits", places // 3 + WORKERS, 3, "cycle")
+    jobs = [{"group": group, **person} for person in bench.people]
+    return f"accept, working page, submit, {WORKERS} workers", bench.load(run_cycles, jobs)
+
+
+def measure_page(bench: Bench) -> tuple[str, Result]:
+    """The working page alone."""
+    group = bench.make("hits", WORKERS, 3, "pages")
+    jobs = [{"group": group, **person} for person in bench.people[:CLIENTS]]
+    return f"working page, {CLIENTS} workers", bench.load(open_page, jobs)
+
+
+MEASURES = {"create": measure_creation, "cycle": measure_cycles, "page": measure_page}
+
+
+def measure(database: str, seconds: float, names: list[str], turkle: Path | None) -> Iterator[Figure]:
+    """All figures on one database, whose server starts empty; then Turkle's, on a database of its own."""
+    with common.our_server() as server:
+        bench = Bench(server, seconds)
+        yield Figure("database", str(bench.make("settle")))
+        for name in names:
+            title, result = MEASURES[name](bench)
+            goal = GOALS[database].get(name)
+            met = result.per_second >= goal if goal else None
+            rate = f"{result.per_second:.0f}/s, {result.refused} refused"
+            yield Figure(title, rate, f"≥ {goal}/s" if goal else "", met, result.describe())
+    if turkle:
+        result = measure_turkle(turkle, seconds, ANSWER)
+        rate = f"{result.per_second:.1f}/s, {result.refused} refused"
+        yield Figure(f"Turkle: accept, page, submit, {WORKERS} workers", rate, note=result.describe())
 
 
 def main() -> int:
-    """Measure what the command line asks for; 1 where a target was missed."""
-    parser = argparse.ArgumentParser(description="Measure the marketplace.")
-    parser.add_argument("--database", choices=["sqlite", "postgres", "both"])
+    """Measure what the command line asks for; 1 where a goal was missed."""
+    parser = common.parser_of(__doc__)
+    common.add_databases(parser)
     parser.add_argument("--seconds", type=float, default=10, help="how long each rate is measured")
-    parser.add_argument("--only", choices=list(MEASURES), action="append", help="measure only this")
-    parser.add_argument(
-        "--turkle", type=Path, metavar="FOLDER", help="a checkout of Turkle, to measure beside it"
-    )
-    parser.add_argument("--markdown", type=Path, help="write the table to this file as well")
-    arguments = parser.parse_args()
-    given = arguments.database or ("postgres" if os.environ.get("DATABASE_URL") else "sqlite")
-    names = ["sqlite", "postgres"] if given == "both" else [given]
-    console = Console(stderr=True, highlight=False)
-    runs = []
-    for name in names:
-        console.print(f"Measuring on {name} …")
-        wanted = arguments.only or list(MEASURES)
-        try:
-            runs.append(measure(name, arguments.seconds, wanted, console, arguments.turkle))
-        except TurkleError as error:
-            parser.error(str(error))
-    lines = conditions(
-        runs, f"waitress, {PROCESSES} processes with {THREADS} threads each", arguments.seconds
-    )
-    # Quoted figures have no place beside measured ones.
-    peers = () if arguments.turkle else PEERS
-    show(runs, lines, peers=peers)
-    if arguments.markdown:
-        arguments.markdown.write_text(markdown(runs, lines, peers=peers), encoding="utf-8")
-    return int(any(figure.met is False for run in runs for figure in run.figures))
+    parser.add_argument("--only", nargs="+", choices=MEASURES, default=list(MEASURES))
+    parser.add_argument("--turkle", type=Path, metavar="FOLDER", help="a checkout of Turkle")
+    options = parser.parse_args()
+    print(common.describe_machine("waitress", "boto3", "psycopg2-binary"))
+    good = True
+    for name in options.database:
+        with common.use_database(name):
+            figures = measure(name, options.seconds, options.only, options.turkle)
+            good &= common.print_table(f"The marketplace on {name}", figures)
+    return int(not good)
 
 
 if __name__ == "__main__":

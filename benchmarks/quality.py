@@ -1,267 +1,195 @@
-"""Measures the statistics of judgments, each in a process of its own, and the whole `manage.py filter`.
+"""Statistics of judgments beside krippendorff and pandas, and the whole `manage.py filter`.
 
-    python benchmarks/quality.py [--ratings N,N] [--csv N] [--replicates 0,1000] [--markdown FILE]
+    python -m benchmarks.quality [--ratings 1000000 10000000] [--csv 1000000]
 
-Beside ours stands what a researcher would otherwise write: `krippendorff.alpha` on counts of values, its best
-use, and on a worker x item matrix, and the same z filter with pandas groupby, at the sizes that they can
-bear here. All get the same ratings and say the best of three runs, but for the two that take longest. Peak
-memory is that of the process, with the ratings themselves.
+Beside ours is what a researcher would otherwise write: `krippendorff.alpha` on counts of values, its best,
+and on a matrix of workers and items; the same z filter with pandas. All get the same ratings, ten an item by
+ten workers. Each is a process of its own, whose peak memory includes the ratings.
 """
 
-# ruff: noqa: PLC0415  # each step imports only what it measures
-
-import argparse
 import json
-import multiprocessing
 import os
-import platform
-import resource
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT))
+from benchmarks import common
+from benchmarks.common import Figure, run_step, time_best
+from tests.repository import ROOT
+
 PER_ITEM = 10
-RUNS = 3
-#: The matrix of workers x items takes 8 bytes a cell, and several copies of it.
-MOST_CELLS = 100_000_000
-MOST_GROUPBY = 1_000_000
+#: The most ratings that a peer can bear here: the matrix takes 8 bytes a cell, and several copies.
+MOST_IN_MATRIX, MOST_IN_PANDAS = 200_000, 1_000_000
 
 
-def ratings_of(n: int) -> Any:
-    """n ratings, ten an item by ten workers, in random order; one worker in seven is careless."""
+def make_ratings(count: int) -> Any:
+    """Ratings in random order; one worker in seven is careless."""
     from metrics.agreement.data import Ratings
 
     rng = np.random.default_rng(7)
-    items, workers = n // PER_ITEM, max(150, n // 1000)
+    items, workers = count // PER_ITEM, max(150, count // 1000)
     truth = rng.normal(3.2, 1.1, items).astype(np.float32)
     order = rng.permutation(items * PER_ITEM)
     item = np.repeat(np.arange(items, dtype=np.int32), PER_ITEM)[order]
-    worker = _distinct(rng, items, workers).ravel()[order]
-    n = len(item)
-    scores = np.clip(np.rint(truth[item] + rng.normal(0, 0.8, n).astype(np.float32)), 1, 5).astype(np.int16)
+    worker = _draw_workers(rng, items, workers).ravel()[order]
+    noise = rng.normal(0, 0.8, len(item)).astype(np.float32)
+    scores = np.clip(np.rint(truth[item] + noise), 1, 5).astype(np.int16)
     careless = (rng.random(workers) < 0.15)[worker]
     scores[careless] = rng.integers(1, 6, int(careless.sum()), dtype=np.int16)
     return Ratings(item, worker, scores, range(items), range(workers))
 
 
-def _distinct(rng: np.random.Generator, items: int, workers: int) -> Any:
+def _draw_workers(rng: np.random.Generator, items: int, workers: int) -> NDArray[np.int32]:
     """Ten different workers for each item: drawn, and drawn again where one came twice."""
     drawn = rng.integers(0, workers, (items, PER_ITEM), dtype=np.int32)
-    again = np.arange(items)
-    while len(again):
-        some = np.sort(drawn[again], axis=1)
-        again = again[(some[:, 1:] == some[:, :-1]).any(axis=1)]
-        drawn[again] = rng.integers(0, workers, (len(again), PER_ITEM), dtype=np.int32)
+    repeated = np.arange(items)
+    while len(repeated):
+        ordered = np.sort(drawn[repeated], axis=1)
+        repeated = repeated[(ordered[:, 1:] == ordered[:, :-1]).any(axis=1)]
+        drawn[repeated] = rng.integers(0, workers, (len(repeated), PER_ITEM), dtype=np.int32)
     return drawn
 
 
-def _alpha(ratings: Any) -> Callable[[], Any]:
+# Ours
+
+
+def alpha(ratings: Any) -> float:
+    """Krippendorff's alpha, interval."""
     from metrics.agreement.alpha import alpha_of
 
-    return lambda: alpha_of(ratings).value
+    return float(alpha_of(ratings).value)
 
 
-def _z(ratings: Any) -> Callable[[], Any]:
+def z_filter(ratings: Any) -> int:
+    """How many ratings the published z filter removes."""
     from metrics.agreement.filters import z_removed
 
-    return lambda: int(z_removed(ratings).mask.sum())
+    return int(z_removed(ratings).mask.sum())
 
 
-def _kappa(ratings: Any) -> Callable[[], Any]:
+def kappa(ratings: Any) -> float:
+    """The median of every worker's kappa with the others."""
     from metrics.agreement.kappa import pooled
 
-    return lambda: float(np.nanmedian(pooled(ratings).kappa))
+    return float(np.nanmedian(pooled(ratings).kappa))
 
 
-def _interval(ratings: Any) -> Callable[[], Any]:
-    from metrics.agreement.intervals import alpha_interval
+def alpha_interval(ratings: Any) -> Any:
+    """The interval of alpha of 1,000 replicates."""
+    from metrics.agreement import intervals
 
-    return lambda: alpha_interval(ratings, replicates=1000)
+    return intervals.alpha_interval(ratings, replicates=1000)
 
 
-def _krippendorff_counts(ratings: Any) -> Callable[[], Any]:
+# Peers
+
+
+def krippendorff_counts(ratings: Any) -> float:
+    """The package on counts of values."""
     import krippendorff
 
-    def counted() -> float:
-        cells = ratings.items.astype(np.int64) * 5 + ratings.scores - 1
-        counts = np.bincount(cells, minlength=ratings.n_items * 5).reshape(-1, 5)
-        return float(
-            krippendorff.alpha(
-                value_counts=counts, level_of_measurement="interval", value_domain=[1, 2, 3, 4, 5]
-            )
-        )
-
-    return counted
+    cells = ratings.items.astype(np.int64) * 5 + ratings.scores - 1
+    counts = np.bincount(cells, minlength=ratings.n_items * 5).reshape(-1, 5)
+    scale = {"level_of_measurement": "interval", "value_domain": [1, 2, 3, 4, 5]}
+    return float(krippendorff.alpha(value_counts=counts, **scale))
 
 
-def _krippendorff(ratings: Any) -> Callable[[], Any]:
+def krippendorff_matrix(ratings: Any) -> float:
+    """The package on a matrix of workers and items."""
     import krippendorff
 
-    def dense() -> float:
-        table = np.full((ratings.n_workers, ratings.n_items), np.nan)
-        table[ratings.workers, ratings.items] = ratings.scores
-        return float(krippendorff.alpha(table, level_of_measurement="interval", value_domain=[1, 2, 3, 4, 5]))
-
-    return dense
+    table = np.full((ratings.n_workers, ratings.n_items), np.nan)
+    table[ratings.workers, ratings.items] = ratings.scores
+    return float(krippendorff.alpha(table, level_of_measurement="interval", value_domain=[1, 2, 3, 4, 5]))
 
 
-def _pandas_z(ratings: Any) -> Callable[[], Any]:
+def pandas_z(ratings: Any) -> int:
+    """The z filter with groupby: |z| > 1 in whole numbers, the farthest first, at most five an item."""
     import pandas as pd
 
     frame = pd.DataFrame({"item": ratings.items, "score": ratings.scores.astype(np.int64)})
     frame["square"] = frame["score"] ** 2
-
-    def grouped() -> int:
-        groups = frame.groupby("item")
-        n, s = groups["score"].transform("size"), groups["score"].transform("sum")
-        spread = n * groups["square"].transform("sum") - s * s
-        off = (n * frame["score"] - s).abs()
-        # |z| > 1 in whole numbers, the farthest first, of equal ones the first submitted: the same rule.
-        rank = off.where(off * off > spread).groupby(frame["item"]).rank(ascending=False, method="first")
-        return int((rank <= 5).sum())
-
-    return grouped
+    groups = frame.groupby("item")
+    n, total = groups["score"].transform("size"), groups["score"].transform("sum")
+    variance = n * groups["square"].transform("sum") - total * total
+    distance = (n * frame["score"] - total).abs()
+    far = distance.where(distance * distance > variance)
+    return int((far.groupby(frame["item"]).rank(ascending=False, method="first") <= 5).sum())
 
 
-STEPS: dict[str, tuple[Callable[[Any], Callable[[], Any]], str]] = {
-    "alpha, interval": (_alpha, ""),
-    "response z": (_z, ""),
-    "kappa, pooled others": (_kappa, ""),
-    "interval of alpha, 1,000 replicates": (_interval, "slow"),
-    "krippendorff.alpha, value_counts": (_krippendorff_counts, ""),
-    "krippendorff.alpha, dense matrix of workers x items": (_krippendorff, "dense"),
-    "the same response z with pandas groupby": (_pandas_z, "groupby"),
+#: What is measured, and the most ratings that it is measured with.
+MEASURES: dict[str, tuple[Callable[[Any], Any], int]] = {
+    "alpha": (alpha, 10**9),
+    "krippendorff-counts": (krippendorff_counts, 10**9),
+    "krippendorff-matrix": (krippendorff_matrix, MOST_IN_MATRIX),
+    "z-filter": (z_filter, 10**9),
+    "pandas-z": (pandas_z, MOST_IN_PANDAS),
+    "kappa": (kappa, 10**9),
+    "interval": (alpha_interval, MOST_IN_PANDAS),
 }
 
 
-def bearable(kind: str, n: int) -> bool:
-    """Whether a step is measured at this size."""
-    if kind == "dense":
-        return (n // PER_ITEM) * max(150, n // 1000) <= MOST_CELLS
-    return n <= MOST_GROUPBY if kind in {"groupby", "slow"} else True
+def run_measure(name: str, count: int) -> dict[str, Any]:
+    """Seconds of the best of three, and what came out."""
+    ratings, (call, _) = make_ratings(count), MEASURES[name]
+    values: list[Any] = []
+    clock, _ = time_best(lambda: values.append(call(ratings)), 1 if name == "interval" else 3)
+    return {"clock": clock, "value": values[-1]}
 
 
-def measure(name: str, n: int, out: Any) -> None:
-    """The best of some runs, what came out, and the peak memory of this process in MB."""
-    call = STEPS[name][0](ratings_of(n))
-    seconds, found = [], None
-    for _ in range(1 if STEPS[name][1] in {"slow", "dense"} else RUNS):
-        begun = time.perf_counter()
-        found = call()
-        seconds.append(time.perf_counter() - begun)
-    out.put((min(seconds), found, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024))
+def measure_statistics(sizes: list[int]) -> Iterator[Figure]:
+    """Each at each size that it can bear."""
+    for count in sizes:
+        for name, (_, most) in MEASURES.items():
+            size = min(count, most)
+            answer = run_step("benchmarks.quality", name, size)
+            value = f"{answer['value']['clock']:.3f} s, {answer['peak_mib']:.0f} MiB"
+            yield Figure(f"{name}, {size:,} ratings", value, note=json.dumps(answer["value"]["value"]))
 
 
-def own_process(name: str, n: int) -> tuple[float, Any, float]:
-    """Measured in a fresh process."""
-    context = multiprocessing.get_context("spawn")
-    out = context.Queue()
-    process = context.Process(target=measure, args=(name, n, out))
-    process.start()
-    found: tuple[float, Any, float] = out.get(timeout=600)
-    process.join()
-    return found
-
-
-def write_csv(path: Path, n: int) -> None:
-    """The same ratings as a file."""
-    ratings = ratings_of(n)
+def measure_command(count: int) -> Iterator[Figure]:
+    """`manage.py filter` with its report and the ratings that remain."""
+    ratings = make_ratings(count)
     rows = zip(ratings.items.tolist(), ratings.workers.tolist(), ratings.scores.tolist(), strict=True)
-    with path.open("w", encoding="utf-8") as file:
-        file.write("item,worker,score\n")
-        file.writelines(f"item-{item},A{worker}XY,{score}\n" for item, worker, score in rows)
-
-
-def command(path: Path, recipe: str, replicates: int) -> tuple[float, float, float]:
-    """Wall clock and processor seconds and peak MB of the command, with report and kept ratings written."""
-    folder = path.parent
-    argv = [
-        sys.executable, str(ROOT / "manage.py"), "filter", str(path), "--recipe", recipe,
-        "--replicates", str(replicates),
-        "--report", str(folder / "report.json"), "--kept", str(folder / "kept.csv"),
-    ]  # fmt: skip
-    begun = time.perf_counter()
-    process = subprocess.Popen(argv, stdout=subprocess.DEVNULL)
-    _pid, status, used = os.wait4(process.pid, 0)
-    wall = time.perf_counter() - begun
-    if status:
-        raise SystemExit("the command failed")
-    return wall, used.ru_utime + used.ru_stime, used.ru_maxrss / 1024
-
-
-def machine() -> str:
-    """Processor, cores, load and versions in a line."""
-    from importlib.metadata import version
-
-    import pandas as pd
-
-    model = platform.processor() or platform.machine()
-    info = Path("/proc/cpuinfo")
-    if info.exists():
-        names = [
-            line.split(":")[1].strip()
-            for line in info.read_text().splitlines()
-            if line.startswith("model name")
-        ]
-        model = names[0] if names else model
-    load = os.getloadavg()[0]
-    return (
-        f"{model}, {os.cpu_count()} cores, load {load:.1f} when begun; Python {platform.python_version()}, "
-        f"numpy {np.__version__}, pandas {pd.__version__}, krippendorff {version('krippendorff')}"
-    )
+    with tempfile.TemporaryDirectory() as name:
+        path = Path(name) / "ratings.csv"
+        with path.open("w", encoding="utf-8") as file:
+            file.write("item,worker,score\n")
+            file.writelines(f"item-{item},A{worker}XY,{score}\n" for item, worker, score in rows)
+        for recipe, replicates, goal in (("default", 0, 5), ("kpqa-2021", 0, 5), ("default", 1000, 30)):
+            words = ["filter", str(path), "--recipe", recipe, "--replicates", str(replicates)]
+            words += ["--report", f"{name}/report.json", "--kept", f"{name}/kept.csv"]
+            begin = time.perf_counter()
+            command = [sys.executable, str(ROOT / "manage.py"), *words]
+            process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
+            _, status, usage = os.wait4(process.pid, 0)
+            seconds = time.perf_counter() - begin
+            value = f"{seconds:.2f} s, {usage.ru_maxrss / 1024:.0f} MiB"
+            title = f"manage.py filter --recipe {recipe} --replicates {replicates}, {count:,} ratings"
+            note = f"processor {usage.ru_utime + usage.ru_stime:.2f} s"
+            yield Figure(title, value, f"{goal} s", not status and seconds <= goal, note)
 
 
 def main() -> None:
-    """Prints a table in Markdown."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--ratings", default="1000000,10000000")
+    """Print the tables."""
+    parser = common.parser_of(__doc__)
+    parser.add_argument("--ratings", type=int, nargs="*", default=[1_000_000, 10_000_000])
     parser.add_argument("--csv", type=int, default=1_000_000)
-    parser.add_argument("--replicates", default="0,1000")
-    parser.add_argument("--markdown", type=Path)
     options = parser.parse_args()
-    lines = [
-        f"Machine: {machine()}.",
-        "",
-        "| what | ratings | seconds | peak MB | result |",
-        "|---|---:|---:|---:|---|",
-    ]
-    print("\n".join(lines), flush=True)
-
-    def row(text: str) -> None:
-        lines.append(text)
-        print(text, flush=True)
-
-    for n in map(int, options.ratings.split(",")):
-        for name, (_make, kind) in STEPS.items():
-            if bearable(kind, n):
-                seconds, found, peak = own_process(name, n)
-                row(f"| {name} | {n:,} | {seconds:.3f} | {peak:,.0f} | {json.dumps(found)} |")
-            elif kind == "dense" and bearable(kind, n // 5):
-                seconds, found, peak = own_process(name, n // 5)
-                row(f"| {name} | {n // 5:,} | {seconds:.3f} | {peak:,.0f} | {json.dumps(found)} |")
-    if options.csv:
-        with tempfile.TemporaryDirectory() as folder:
-            path = Path(folder) / "ratings.csv"
-            write_csv(path, options.csv)
-            for recipe in ("default", "kpqa-2021"):
-                for replicates in map(int, options.replicates.split(",")):
-                    wall, used, peak = command(path, recipe, replicates)
-                    row(
-                        f"| `manage.py filter --recipe {recipe} --replicates {replicates}` | "
-                        f"{options.csv:,} | {wall:.2f} | {peak:,.0f} | {used:.2f} s of processor |"
-                    )
-    if options.markdown:
-        options.markdown.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    if options.step:
+        steps = {name: lambda count, name=name: run_measure(name, count) for name in MEASURES}
+        common.answer_step(steps, options.step)
+        return
+    print(common.describe_machine("numpy", "pandas", "krippendorff"))
+    common.print_table("Statistics of judgments", measure_statistics(options.ratings))
+    common.print_table("The command", measure_command(options.csv))
 
 
 if __name__ == "__main__":

@@ -14,6 +14,7 @@ import atexit
 import contextlib
 import fcntl
 import hashlib
+import importlib.util
 import itertools
 import json
 import os
@@ -29,7 +30,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from types import TracebackType
+from types import ModuleType, TracebackType
 from typing import IO, Any
 from urllib.parse import urlsplit, urlunsplit
 
@@ -262,6 +263,15 @@ class RunningServer:
         if hasattr(self, "_database_url"):
             drop_database(self._database_url)
         shutil.rmtree(self.data_dir, ignore_errors=True)
+
+
+def load_services() -> ModuleType:
+    """The module of the build that starts PostgreSQL and Redis."""
+    spec = importlib.util.spec_from_file_location("services", ROOT / ".ci" / "services.py")
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
 
 
 def free_port() -> int:

@@ -169,8 +169,8 @@ def _offer(name: str, profile_name: str) -> Offer:
 
 
 #: From two evaluations on one slow core, 1,000 answers under 5 metrics (3.3 s) and 5,000 under 20 (26.5 s),
-#: `benchmarks/metrics.py`, and for answers that a model reads `benchmarks/learned.py`; rounded to the slow
-#: side. The start is mostly the plots of the page.
+#: `benchmarks/metrics.py`, and for answers that a model reads docs/learned-metrics-measured.md; rounded to
+#: the slow side. The start is mostly the plots of the page.
 _SCORED_PER_SECOND = 10_000
 #: Answers with their references that a model reads, and seconds until it is loaded.
 _READ_PER_SECOND, _LOADED = 100, 10.0

@@ -5,14 +5,14 @@ from django.apps import apps
 from django.contrib.auth.models import User
 from django.test import Client
 
-from benchmarks.campaign.loading import load
-from benchmarks.campaign.world import Size
-from benchmarks.deskpages import pages
 from core.extensions import parts_of
 from core.jobs import runner
 from core.jobs.figures import COUNT, FigureKind
 from core.jobs.models import Job, StoredFigure
 from crowd.selectors import stage_sizes
+from tests.campaign.loading import load
+from tests.campaign.pages import pages
+from tests.campaign.world import Size
 from tests.repository import read_texts
 from web import cache
 

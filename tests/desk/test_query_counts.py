@@ -7,9 +7,9 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
-from benchmarks.campaign.loading import load
-from benchmarks.campaign.world import Size
-from benchmarks.deskpages import pages
+from tests.campaign.loading import load
+from tests.campaign.pages import pages
+from tests.campaign.world import Size
 
 pytestmark = pytest.mark.django_db
 #: Queries of the two campaigns that are compared.

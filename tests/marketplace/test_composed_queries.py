@@ -1,6 +1,7 @@
 """What is composed once says what Django would say, and the paths that are walked most ask few questions."""
 
 import json
+import re
 import uuid
 from datetime import timedelta
 from html import unescape
@@ -16,7 +17,6 @@ from django.db.utils import IntegrityError
 from django.test import Client
 from django.utils import timezone
 
-from benchmarks.browser import FRAME
 from core.composed_queries import ComposedInBulk, ComposedInsert, ComposedQuery, ComposedUpdate
 from marketplace import eligibility, ledger
 from marketplace.models import HIT, AccessKey, CallLog, Holding, Place, Requester
@@ -195,7 +195,9 @@ def test_accepting_working_and_submitting_ask_27_questions(
             accepted = browser.post(f"/projects/{hit_type.group_id}/tasks/accept")
         with django_assert_num_queries(5):
             page = browser.get(accepted["Location"])
-        asked = parse_qs(urlsplit(unescape(FRAME.search(page.content)[1].decode())).query)
+        asked = parse_qs(
+            urlsplit(unescape(re.search(r'<iframe[^>]*\ssrc="([^"]+)"', page.content.decode())[1])).query
+        )
         path = urlsplit(asked["turkSubmitTo"][0]).path + "/mturk/externalSubmit"
         with django_assert_num_queries(7):
             sent = Client().post(path, {"assignmentId": asked["assignmentId"][0], "answer": "Blue."})

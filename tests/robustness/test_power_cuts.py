@@ -11,8 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.marketplace import services
-from tests.server import ROOT
+from tests.server import ROOT, load_services
 
 pytestmark = pytest.mark.only_on("postgresql")
 #: Answers before each stop, and how often the server is stopped.
@@ -46,7 +45,8 @@ threads = [threading.Thread(target=answer) for _ in range(4)]
 @pytest.fixture
 def cluster():
     """A PostgreSQL of the test's own that writes to the disk: what starts it, and the folder of its data."""
-    module, user = services(), services().service_user()
+    module = load_services()
+    user = module.service_user()
     # Not pytest's folder: a socket's path has 107 characters at most, and PostgreSQL does not run as root.
     folder = Path(tempfile.mkdtemp(prefix="power-cut-", dir="/tmp"))
     if user is not None:

@@ -23,10 +23,10 @@ from annotation.models import (
 )
 from annotation.services.importing import import_queries
 from annotation.units import distil_scope, judge_scope, of_query
-from benchmarks.campaign.texts import Texts
-from benchmarks.campaign.world import Crowd, World
 from core.bulk_rows import BulkTable
 from crowd.models import Stage
+from tests.campaign.texts import Texts
+from tests.campaign.world import Crowd, World
 
 _PER_HIT = 5
 _PASSAGES = 10

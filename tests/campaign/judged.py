@@ -4,15 +4,15 @@ from collections.abc import Iterator
 from typing import Any
 
 from annotation.units import distil_scope
-from benchmarks.campaign.annotated import Written
-from benchmarks.campaign.texts import Texts
-from benchmarks.campaign.world import Crowd, World
 from core.bulk_rows import BulkTable
 from crowd.models import Stage
 from judgments.judging_config import judging_config
 from judgments.models import AttentionCheck, Candidate, CandidateSource, CheckAnswer, Judgment, System
 from judgments.rules import of_candidate, of_check
 from judgments.services.judging import ensure_checks
+from tests.campaign.annotated import Written
+from tests.campaign.texts import Texts
+from tests.campaign.world import Crowd, World
 
 _PER_HIT = 10
 _SPAM, _HONEST_BIAS, _NOISE = 0.12, 0.37, 0.8

@@ -4,8 +4,6 @@ Rows are what the services would have made; queries, checks and filters are made
 """
 
 import random
-import sys
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import timedelta
@@ -16,9 +14,6 @@ from django.db import connection, transaction
 from django.utils import timezone
 
 from annotation.models import Answer, Query
-from benchmarks.campaign import annotated, judged
-from benchmarks.campaign.texts import Texts
-from benchmarks.campaign.world import Size, World, people
 from core.bulk_rows import BulkTable
 from core.projects.models import Event, Project
 from core.projects.services import create_project
@@ -26,6 +21,9 @@ from crowd.models import Assignment, Claim, Endpoint, Stage
 from crowd.services.endpoints import create_endpoint
 from crowd.services.stages import create_stage
 from judgments.models import Judgment, Verdict
+from tests.campaign import annotated, judged
+from tests.campaign.texts import Texts
+from tests.campaign.world import Size, World, people
 
 NAME = "campaign"
 PASSWORD = "a password for measurements"
@@ -59,30 +57,27 @@ def load(
     world = World(size, project, owner, begin, chance)
     texts = Texts(size.seed)
     _make_stages(world)
-    with step("queries"):
-        keys = annotated.queries(world, texts)
-        fate = annotated.fates(world, keys)
-    with step("screening"), bulk():
+    keys = annotated.queries(world, texts)
+    fate = annotated.fates(world, keys)
+    with bulk():
         people(world, world.stages["screening"].endpoint_id)
         annotated.screened(world, world.stages["screening"], fate)
-    with step("curation"), bulk():
+    with bulk():
         annotated.curated(world, world.stages["curation"], texts, fate)
-    with step("distillation"), bulk():
+    with bulk():
         written = annotated.answered(world, world.stages["distillation"], texts, fate)
         annotated.settled(world, fate)
         candidates = judged.systems(world, texts, written)
     if not judge:
         return world
-    with step("judging"), bulk():
+    with bulk():
         judged.judged(world, world.stages["judging"], candidates)
         _events(world)
     _know(world, analyse)
     if filters:
-        with step("filters"):
-            _filter(world.stages["judging"], owner)
+        _filter(world.stages["judging"], owner)
     if report:
-        with step("report"):
-            _report(world.stages["judging"])
+        _report(world.stages["judging"])
     _know(world, analyse)
     return world
 
@@ -120,13 +115,13 @@ def _events(world: World) -> None:
 
 
 def _filter(stage: Stage, owner: User) -> None:
-    from judgments.services.filter_runs import apply  # noqa: PLC0415 - numpy
+    from judgments.services.filter_runs import apply
 
     apply(stage=stage, recipe="default", parameters={}, actor=owner)
 
 
 def _report(stage: Stage) -> None:
-    from judgments.services import reports  # noqa: PLC0415 - numpy
+    from judgments.services import reports
 
     reports.keep(reports.make(stage, lambda *_: None))
 
@@ -155,14 +150,6 @@ def bulk() -> Iterator[None]:
                 if cursor.fetchone()[0]:
                     cursor.execute("SET LOCAL session_replication_role = replica")
         yield
-
-
-@contextmanager
-def step(what: str) -> Iterator[None]:
-    """Say what takes how long."""
-    begun = time.perf_counter()
-    yield
-    print(f"{what}: {time.perf_counter() - begun:.1f} s", file=sys.stderr, flush=True)
 
 
 def facts(world: World) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Every page of the desk over a campaign of `benchmarks.campaign`, from the urlconf, with real keys.
+"""Every page of the desk over a campaign of `tests.campaign`, from the urlconf, with real keys.
 
 A page that only takes a POST is left out. Besides each page as it opens, there are the filters, orders and
 last pages that cost the most.

@@ -1,0 +1,1 @@
+"""A finished campaign of any size, made in bulk: for tests of pages, and for `benchmarks.scale`."""
