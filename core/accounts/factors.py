@@ -136,7 +136,7 @@ def accept_once(authenticator: Authenticator, code: str) -> bool:
 
 def _step_of(secret: str, code: str) -> int | None:
     digits = "".join(each for each in code if each.isalnum())
-    generator = HOTP(base64.b32decode(secret, casefold=True), app_settings.TOTP_DIGITS, SHA1())  # noqa: S303
+    generator = HOTP(base64.b32decode(secret, casefold=True), app_settings.TOTP_DIGITS, SHA1())  # noqa: S303  # the algorithm of authenticator apps
     now, tolerance = int(time.time()) // app_settings.TOTP_PERIOD, app_settings.TOTP_TOLERANCE
     for step in range(now - tolerance, now + tolerance + 1):
         if constant_time_compare(generator.generate(step), digits):
