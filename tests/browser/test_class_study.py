@@ -16,7 +16,7 @@ from people.models import Guest, Visit
 from people.owners import project_owner
 from people.tokens import sign_guest, token_of
 from tests.judgments.class_world import make_class, make_judging, open_judging
-links = create_endpoint(name="links for a class of {people}", preset="link", access_key="", secret="")
+links = create_endpoint(name="links-of-a-class-of-{people}", preset="link", access_key="", secret="")
 project = make_class(links, people={people}, queries={queries}, writers={writers})
 stage = make_judging(project, links, redundancy={judges}, units_per_hit={units})
 open_judging(stage)

@@ -14,7 +14,7 @@ from crowd.services.tick import tick
 from people.links import LinkPlan, address_of, make_link
 from people.owners import project_owner
 from tests.crowd.world import make_stage
-stage = make_stage(create_endpoint(name="links for a telephone", preset="link", access_key="", secret=""))
+stage = make_stage(create_endpoint(name="links-for-a-telephone", preset="link", access_key="", secret=""))
 stages.open_stage(stage=stage)
 tick()
 returns = {"completed": {"code": "C0DE", "address": ""}}
