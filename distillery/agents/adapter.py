@@ -1,6 +1,6 @@
 """What each tool does, by the services that pages and the API call; the only module that knows both sides.
 
-Every call asks anew whose token it is, which scopes it has and what its person may do in the project. A tool
+Every call asks again whose token it is, which scopes it has and what its person may do in the project. A tool
 gives no worker ids, names or addresses of people; a release has the project's pseudonyms.
 """
 
@@ -101,7 +101,7 @@ class AgentTools:
 
         The table has a question and an answer in each row, and may have system, reference and passages.
         `preset` is kpqa (an answer, scored from 1 to 5) or adem (a response after the turns of a dialogue);
-        `judges` different people judge each answer. Nothing is open, and nobody is asked before `open_stage`.
+        `judges` different people judge each answer. Nothing is open, and no one is asked before `open_stage`.
         """
         with self._acting(Scope.COLLECT, Scope.ADMIN, writes=True) as caller:
             made, table = make_study_from_file(
@@ -120,7 +120,7 @@ class AgentTools:
             }
 
     def preview(self, project: str, stage: str) -> Description:
-        """Show what a worker reads of the first unit, what opening costs, and what stands in its way.
+        """Show what a worker reads of the first unit, what opening costs, and what keeps it from opening.
 
         Show it to the person whose study it is, and ask them for the amount, before `open_stage`.
         """
@@ -229,7 +229,7 @@ class AgentTools:
     def _acting(self, *scopes: Scope, role: str = "", writes: bool = False, **parts: str) -> Iterator[Caller]:
         """The caller of a tool, who may; what is done inside is theirs. ProblemError or Http404 for others.
 
-        Without a project, whoever has a token with these scopes may.
+        Without a project, any token with these scopes may.
         """
         caller = admit(self._token, address="")
         actor = Actor(user=caller.user, access_key=caller.token.prefix)

@@ -20,7 +20,7 @@ from web.api.problems import problem_of
 INSTRUCTIONS = """\
 Runs studies in which people judge answers to questions. The usual order: read_columns, make_study, preview,
 then ask your person, open_stage with the amount that they confirmed, progress, results, build_release,
-release_files. What only people decide stands in waiting_decisions, with the page for it.
+release_files. What only people decide is in waiting_decisions, with the page for it.
 """
 
 

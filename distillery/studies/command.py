@@ -234,17 +234,19 @@ class StudyCommand(BaseCommand):
                 "`ssh -R` to a server), and start again with --public-url https://ADDRESS.",
                 style="yellow",
             )
-        say("Sign in as the researcher (works once, for an hour; the same command prints another):")
+        once = "works once, for an hour; the same command prints another"
+        say(f"Sign in to the desk ({once if '/once/' in facts['sign_in'] else 'with your second factor'}):")
         say(f"  {facts['sign_in']}")
         say("\nCtrl-C stops the server and keeps everything; the same command goes on.")
         say(f"Results: distillery results {facts['project']} --out results")
 
     def _summary(self, table: StudyTable, plan: StudyPlan, made: MadeStudy) -> Iterator[str]:
-        """What the study is, what it takes, what is new in it, and what nobody has said of it."""
+        """What the study is, what it takes, what is new in it, and what is not known of it."""
         assert made.link is not None
         people, progress = made.stage.redundancy, progress_of(made.stage, made.link)
         questions = counted(len(table.questions), "question")
-        yield f"{plan.preset.title} (preset {plan.preset.name})."
+        preset = f"{plan.preset.title} (preset {plan.preset.name})"
+        yield f"{preset if made.is_new else made.stage.title}."
         if self.kind == "judging":
             asked = f"{counted(len(table.answers), 'answer')} of {quote_names(table.systems)}"
             yield f"{asked} to {questions}, {people:,} {_people(people)} each."
@@ -268,14 +270,14 @@ class StudyCommand(BaseCommand):
             yield f"Not known: {'; '.join(unknown)}."
 
     def _left_out(self, table: StudyTable, made: MadeStudy) -> Iterator[str]:
-        """What the file has and nobody is asked about, or shown."""
+        """What the file has and people are neither asked about nor shown."""
         if made.copies:
             yield f"Answers that are the same as a reference: {made.copies:,}; people judge them, too."
         if empty := sum(not answer.text for answer in table.answers):
-            yield f"Empty answers: {empty:,}. Nobody is asked about them, and means are without them."
+            yield f"Empty answers: {empty:,}. No one is asked about them, and means are without them."
         bare = sum(not question.passages for question in table.questions.values())
         if bare and self.kind != "judging":
-            yield f"Questions without passages: {bare:,}. Nobody is asked about them."
+            yield f"Questions without passages: {bare:,}. No one is asked about them."
         for role, is_shown in _shown(made).items():
             if role in table.roles and not is_shown:
                 yield (
@@ -284,7 +286,7 @@ class StudyCommand(BaseCommand):
                 )
 
     def _unknown(self, table: StudyTable, plan: StudyPlan, made: MadeStudy) -> list[str]:
-        """What people would see, or when it ends, if somebody had said it."""
+        """Parts that people do not see, and the end, as long as they were not given."""
         assert made.link is not None
         own_consent = ConsentText.objects.filter(project=made.project, made_by__isnull=False).exists()
         missing = {f"{role} (none are shown)": not is_shown for role, is_shown in _shown(made).items()}
@@ -400,17 +402,19 @@ def _server_settings(site: str, port: int) -> dict[str, str]:
     host = parts.hostname or ""
     if is_loopback(host):
         return {"WEB_WORKERS": "1"}
-    hosts = ",".join(dict.fromkeys([*settings.ALLOWED_HOSTS, host]))
+    is_ipv6 = ":" in host
+    hosts = ",".join(dict.fromkeys([*settings.ALLOWED_HOSTS, f"[{host}]" if is_ipv6 else host]))
     # Where the address is this very port, no proxy is before it.
     direct = parts.scheme == "http" and parts.port == port
-    bind = {"WEB_BIND": "0.0.0.0"} if direct else {}  # noqa: S104  # asked for
+    every_address = "::" if is_ipv6 else "0.0.0.0"  # noqa: S104  # asked for
+    bind = {"WEB_BIND": every_address} if direct else {}
     return {"WEB_WORKERS": "1", "ALLOWED_HOSTS": hosts, **bind}
 
 
 def _owner(name: str | None) -> User:
     """Who owns the study: the account that is named, or the one of the person at the terminal.
 
-    That one has no password, and signs in by links. CommandError where somebody else's account has its name.
+    That one has no password, and signs in by links. CommandError where a person's own account has its name.
     """
     if name is not None:
         return cast(User, user_named(name))

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from django.db.models import F
+from django.db.models import F, QuerySet
 from django.utils import timezone
 
 from annotation.models import Answer, Query
@@ -17,15 +17,17 @@ from crowd.counted_work import counting
 from crowd.models import Stage, Worker
 from crowd.selectors.pseudonyms import worker_pseudonyms
 from judgments.judging_config import judging_config
-from judgments.models import Candidate
+from judgments.models import Candidate, Judgment
 from judgments.selectors.judges import judges
-from judgments.selectors.judging import counted_judgments
 from judgments.selectors.live import SystemScore, live
 from judgments.selectors.scores import random_scores_caution, raw_scores, with_candidates
 from judgments.services import reports
 
 _CHUNK = 2_000
 _LEVELS = ("interval", "ordinal", "nominal")
+UNFILTERED = (
+    "Filters were applied on the desk: these figures are from before them, the release has those after."
+)
 ONE_QUESTION = "an interval needs answers to two questions"
 
 
@@ -43,7 +45,7 @@ def results_of(stage: Stage) -> dict[str, Any]:
 
 def _judging_results(stage: Stage) -> dict[str, Any]:
     report, figures = reports.make(stage, silent).report, live(stage)
-    simulated = counted_judgments(stage).filter(worker__simulated=True).count()
+    simulated = _judgments(stage).filter(worker__simulated=True).count()
     misleading = random_scores_caution(stage)
     empty = Candidate.objects.filter(query__project=stage.project, aside=Candidate.UnjudgedReason.EMPTY)
     no_answer = Counter(empty.values_list("system__name", flat=True))
@@ -66,6 +68,7 @@ def _judging_results(stage: Stage) -> dict[str, Any]:
                 f"{name} gave no answer to {n:,} of its questions: its mean is without them."
                 for name, n in sorted(no_answer.items())
             ),
+            *([UNFILTERED] if figures.kept else []),
             *report["warnings"],
         ],
         "seed": report["seed"],
@@ -145,6 +148,11 @@ def _answer_results(stage: Stage) -> dict[str, Any]:
     }
 
 
+def _judgments(stage: Stage) -> QuerySet[Judgment]:
+    """Those of work that counts, which means and agreement are made of."""
+    return Judgment.objects.filter(counting("assignment"), stage=stage)
+
+
 def _answers(stage: Stage) -> Any:
     return Answer.objects.filter(counting("assignment"), stage=stage)
 
@@ -203,7 +211,7 @@ def _response_rows(stage: Stage) -> Iterator[dict[str, Any]]:
     judging = stage.kind == "judging"
     if judging:
         scale = judging_config(stage).rating_scale
-        rows = counted_judgments(stage).annotate(
+        rows = _judgments(stage).annotate(
             key=F("candidate__query__key"),
             question=F("candidate__query__text"),
             system=F("candidate__system__name"),

@@ -19,11 +19,12 @@ from django.utils.text import slugify
 from annotation.importing.selection import RULES
 from annotation.services.importing import Options as QueryOptions
 from annotation.services.importing import import_queries
-from core.projects.models import Project
+from core.errors import ActionError
+from core.projects.models import Membership, Project
 from crowd.models import Endpoint, Stage
 from crowd.services import stages
 from crowd.services.publication import Quote, quote
-from crowd.services.tick import tick
+from crowd.services.tick import Round, run_round
 from crowd.study import planning, reader
 from crowd.study.documents import document_toml
 from distillery.studies.presets import Preset
@@ -83,6 +84,10 @@ def name_of_study(path: Path, kind: str) -> str:
 def make_draft(table: StudyTable, plan: StudyPlan, *, slug: str, owner: User) -> MadeStudy:
     """Project, stage and rows; nothing is open yet. StudyError, ImportRefusedError, CrowdError."""
     project = Project.objects.filter(slug=slug).first()
+    owned = Membership.objects.filter(project=project, user=owner, role=Membership.Role.OWNER)
+    if project is not None and not owned.exists():
+        name = owner.get_username()
+        raise ActionError(f"{name} does not own the project {slug}. Name an owner of it: --as USER.")
     is_new = project is None or not project.stages.filter(slug=plan.preset.stage["slug"]).exists()
     if is_new:
         _apply(table, plan, slug, owner)
@@ -126,16 +131,23 @@ def open_study(made: MadeStudy, plan: StudyPlan, *, owner: User) -> Quote:
     stage = made.stage
     if stage.status == Stage.Status.DRAFT:
         stages.open_stage(stage=stage, actor=owner)
-    settle()  # so that the first person finds something to do
+    settle(stage)  # so that the first person finds something to do
     stage.refresh_from_db()
     give_link(made, plan, owner=owner)
     return quote(stage)
 
 
-def settle() -> None:
-    """Do what the timer of a running server does, until nothing is left to do."""
+def settle(stage: Stage) -> None:
+    """Do for a stage on study links what the timer of a running server does, until nothing is left to do.
+
+    Nothing leaves this machine. Stages of marketplaces and panels wait for their server.
+    """
+    if stage.endpoint.protocol != Endpoint.Protocol.LINK:
+        return
     for _ in range(_MOST_ROUNDS):
-        if tick().idle:
+        done = Round()
+        run_round(stage.endpoint, done)
+        if done.idle:
             return
 
 

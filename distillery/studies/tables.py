@@ -258,6 +258,8 @@ class _Reader:
             self._read_rows(table, rules, choices, system)
             readings.append(table.reading(RowCounts(self._rows.total(), **self._rows)))
             self._notes += table.notes()
+            if table.source.guess is not None and table.source.guess.encoding != "utf-8":
+                self._notes.append(f"Encoding: {table.source.encoding_said}. Another one: --encoding NAME.")
         if not self._questions:
             first = f" {self._refused[0]}" if self._refused else ""
             raise FileRefusedError(f"{self._name} has no row that can be read.{first}")

@@ -51,6 +51,8 @@ def test_addresses_and_the_settings_that_they_need(subtests):
     behind = command._server_settings("https://study.example.org", 8000)
     assert behind["ALLOWED_HOSTS"].endswith(",study.example.org")
     assert "WEB_BIND" not in behind
+    wide = command._server_settings("http://[2001:db8::7]:8000", 8000)
+    assert (wide["WEB_BIND"], wide["ALLOWED_HOSTS"].endswith(",[2001:db8::7]")) == ("::", True)
     assert command._server_settings("http://192.0.2.7:8000", 8000)["WEB_BIND"] == "0.0.0.0"
     assert command._site("HTTP://[::1]:8000/", 8000) == "http://[::1]:8000"
     for text in (

@@ -6,10 +6,13 @@ from io import StringIO
 from pathlib import Path
 
 import pytest
+from django.contrib.auth.models import User
 from django.core.management import CommandError, call_command
 from django.utils import timezone
 
 from annotation.models import CuratedPassage, Query
+from core.errors import ActionError
+from core.projects.services import create_project, set_role
 from crowd.errors import CrowdError
 from crowd.models import Hit, Stage
 from crowd.services.endpoints import create_endpoint
@@ -127,7 +130,7 @@ def test_what_a_later_file_cannot_change_is_said(researcher, tmp_path):
     path = write(tmp_path / "rows.jsonl", [*bare, {"question": "Empty?", "system": "a", "answer": ""}])
     made = make(path, researcher)
     said = said_of(made, path)
-    assert "Empty answers: 1. Nobody is asked about them" in said
+    assert "Empty answers: 1. No one is asked about them" in said
     assert "Not known: references (none are shown); passages (none are shown); your consent" in said
     later = [row | {"reference": "Chance, it is."} for row in ROWS[:1]]
     made = make(
@@ -150,6 +153,25 @@ def test_lines_are_those_of_the_persons_file(researcher, tmp_path):
     [refusal] = make(path, researcher).refusals
     assert "line 2: " in refusal
     assert "in line 6 of lines.csv" in refusal
+
+
+def test_only_an_owner_goes_on_with_a_study(researcher, tmp_path):
+    """The short name of a file can be worked out by others, who may have made a project of it."""
+    path, ben = write(tmp_path / "rows.jsonl", ROWS), User.objects.create_user("ben")
+    theirs = create_project(slug=name_of_study(path, "judging"), title="Mine", owner=ben)
+    with pytest.raises(ActionError, match="researcher does not own the project"):
+        make(path, researcher)
+    set_role(project=theirs, user=researcher, role="manager", actor=ben)
+    with pytest.raises(ActionError, match="--as USER"):
+        make(path, researcher)
+    assert not theirs.stages.exists()
+
+
+def test_what_is_on_a_marketplace_waits_for_its_server(researcher, tmp_path, monkeypatch):
+    made = make(write(tmp_path / "rows.jsonl", ROWS), researcher)
+    made.stage.endpoint.protocol = "mturk"
+    monkeypatch.setattr(preparation, "run_round", lambda *_: pytest.fail("a round was made"))
+    preparation.settle(made.stage)
 
 
 def test_study_links_may_have_an_http_address_of_this_installation(researcher, settings):
@@ -222,7 +244,7 @@ def test_results_carry_their_n_and_say_why_a_figure_is_missing(researcher, tmp_p
     people = [join(made.project, made.stage.endpoint).external_id for _ in range(3)]
     for person in people:
         assert judge(made.stage, person)
-    preparation.settle()
+    preparation.settle(made.stage)
     results = results_of(made.stage)
     assert (results["n_ratings"], results["n_answers"], results["n_people"]) == (6, 2, 3)
     assert [(row["system"], row["n"], row["mean"], row["low"]) for row in results["systems"]] == [

@@ -189,6 +189,13 @@ def test_rows_that_mean_something_else_than_others_are_refused(tmp_path, subtest
     assert names == ["system 1", "system 2"]
 
 
+def test_an_encoding_that_is_a_guess_is_told(tmp_path):
+    path = tmp_path / "old.csv"
+    path.write_bytes("question,answer\nWas heißt Größe?,Länge oder Höhe über alles\n".encode("cp1252"))
+    table = read_study_table(path)
+    assert any("guess" in note and "--encoding NAME" in note for note in table.notes)
+
+
 def test_only_tables_of_a_folder_are_read(tmp_path):
     write(tmp_path / "a.csv", "question,answer\nWhy?,So.\n")
     write(tmp_path / "readme.md", "# hello\n")

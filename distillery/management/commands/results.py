@@ -71,7 +71,7 @@ class Command(BaseCommand):
             stage = _stage(options["project"])
             if options["out"] is not None:
                 refuse_other_files(options["out"], stage)
-            settle()  # what people sent after the last round of a server that was stopped
+            settle(stage)  # what people sent after the last round of a server that was stopped
             results = results_of(stage)
             if options["json"]:
                 self.stdout.write(json.dumps(results, ensure_ascii=False))
@@ -103,7 +103,7 @@ class Command(BaseCommand):
         )
 
     def _release(self, console: "Console", project: Project, folder: Path, accepting: str) -> Release:
-        """Build a release into a folder. That few people took part is said, and asked again each time."""
+        """Build a release into a folder. That few people took part is told, and asked again each time."""
         check_project(project=project, actor=None)
         few = PrivacyFinding.objects.filter(project=project, state=PrivacyFinding.State.OPEN, rule=GROUP)
         keys = []
