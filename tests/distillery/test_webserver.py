@@ -80,6 +80,7 @@ def test_a_line_of_the_access_log_holds_no_line_of_the_visitor(monkeypatch, caps
     assert capsys.readouterr().out.endswith(" 192.0.2.1 'GET /a\\x1b' 404\n")
 
 
+#: It sleeps longer than the loop waits: a signal that comes right before a wait is heard at the end of it.
 SLOW = """
 import socket, sys, time
 from distillery import webserver
@@ -87,7 +88,7 @@ from distillery import webserver
 def application(environ, start_response):
     print("begun", flush=True)
     start_response("200 OK", [("Content-Length", "2000000")])
-    time.sleep(1)
+    time.sleep(2.5)
     return [b"x" * 1_000_000] * 2
 
 webserver.MOST_CONNECTIONS = 8
@@ -98,7 +99,7 @@ LOOK = b"GET / HTTP/1.1\r\nHost: a\r\n\r\n"
 
 @pytest.fixture
 def slow_server():
-    """A web server of few connections that answers after a second, by its process and its address."""
+    """A web server of few connections that answers after some seconds, by its process and its address."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
         address, number = listener.getsockname(), listener.fileno()
         command = [sys.executable, "-c", SLOW, str(number)]
