@@ -6,6 +6,7 @@ from urllib.parse import urlsplit
 import pytest
 import time_machine
 from allauth.mfa.models import Authenticator
+from django.conf import settings
 from django.contrib.auth.models import User
 from django.test import Client
 from django.utils import timezone
@@ -72,6 +73,18 @@ def test_links_of_others_and_of_accounts_that_may_not(ada, subtests):
     with subtests.test("an account that was switched off"):
         User.objects.filter(pk=ada.pk).update(is_active=False)
         assert Client().post(path).status_code == 404
+
+
+def test_who_has_no_password_is_told_how_to_confirm(ada):
+    browser = Client()
+    browser.post(path_of_link(ada, HERE))
+    with time_machine.travel(timezone.now() + timedelta(minutes=settings.REAUTHENTICATION_MINUTES + 1)):
+        page = browser.get("/accounts/confirm/").content.decode()
+        assert "Start the command that printed your" in page
+    ada.set_password("a long one, with words")
+    ada.save()
+    browser.force_login(ada)
+    assert "Start the command" not in browser.get("/accounts/confirm/").content.decode()
 
 
 def test_it_leads_nowhere_else(ada):
