@@ -225,7 +225,9 @@ def test_a_popup_knows_nothing_of_us(lab, newcomer, thief):
 def test_a_frame_inside_has_no_origin_either_and_ours_refuse_to_be_in_one(lab, newcomer):
     page = """<h1>Frames</h1><iframe id="a" src="/profile"></iframe><p id="said">-</p>
     <iframe id="b" srcdoc="<script>parent.postMessage(self.origin, '*')</script>"></iframe>
-    <script>addEventListener("message", (event) => { said.textContent = event.data; });</script>
+    <script>addEventListener("message", (event) => {
+      if (event.source === b.contentWindow) said.textContent = event.data;  // not of the page around
+    });</script>
     <object data="/profile"></object><embed src="/profile">"""
     group = post_html(lab, page)
     mira = newcomer()
