@@ -93,14 +93,14 @@ def refuse_what_cannot_be(release: Release, plan: EvaluationPlan) -> None:
         raise EvaluationError(f"The release has no scores of a stage {plan.stage!r}.")
     if plan.metrics or plan.models:
         refuse_what_lacks(plan)
-    there = {
+    present = {
         External(name=name, digest=digest)
         for name, digest in ExternalScores.objects.filter(release=release, kept=True).values_list(
             "name", "digest"
         )
     }
     for each in plan.external:
-        if each not in there:
+        if each not in present:
             raise EvaluationError(f"The scores {each.name!r} are no longer there. Upload them again.")
 
 
