@@ -32,7 +32,7 @@ from evaluations.errors import EvaluationError
 from evaluations.plans import EvaluationPlan, PinnedModel
 from evaluations.training.kpqa_runs import ENDING
 from metrics.errors import MetricError
-from metrics.neural.encoders import encoder, known
+from metrics.neural.encoders import encoder, find_encoder
 from metrics.neural.folders import CARD, FORMAT, ModelFolder, choice, opened, read_card, with_models
 from metrics.profiles import BERTSCORE, KINDS, Profile
 
@@ -287,7 +287,7 @@ class FoundModels(Models):
         return entries
 
     def _encoder(self) -> dict[str, Any]:
-        encoder_model = known(str(self.bertscore["encoder"]))
+        encoder_model = find_encoder(str(self.bertscore["encoder"]))
         more = {name: each for name, each in self.bertscore.items() if name != "encoder"}
         return {
             "kind": BERTSCORE,
@@ -454,7 +454,7 @@ def publish_for_job(model: ModelEntry) -> None:
 def models_of(plan: EvaluationPlan) -> FoundModels:
     """The plan's models, whole; EvaluationError or MetricError where one is gone, another one, or damaged."""
     folders = [check_model(fetch_files(_get_pinned(each)), each.kind, each.digest) for each in plan.models]
-    if plan.encoder_digest and known(plan.encoder).digest != plan.encoder_digest:
+    if plan.encoder_digest and find_encoder(plan.encoder).digest != plan.encoder_digest:
         raise EvaluationError(
             f"The encoder {plan.encoder_name} of BERTScore is another one by now. Put it back and begin "
             "again, or make another plan."

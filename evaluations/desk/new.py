@@ -27,7 +27,7 @@ from metrics.catalogue import ADAPTED, MAKERS, metric, missing
 from metrics.errors import MetricError
 from metrics.metaeval.breakdown import MOST, WEIGHTS, sweep_of
 from metrics.metaeval.papers import PROTOCOLS
-from metrics.neural.encoders import known
+from metrics.neural.encoders import find_encoder
 from metrics.profiles import BERTSCORE, KINDS, PROFILES, profile
 from releases.models import Release
 from web.access import ProjectAccess, Role, on_project
@@ -391,7 +391,7 @@ class NewForm(OnceForm):
                 "external": external,
                 "models": [{"kind": each.kind, "name": each.name, "digest": each.digest} for each in models],
                 "encoder": encoder,
-                "encoder_digest": known(encoder).digest if encoder else "",
+                "encoder_digest": find_encoder(encoder).digest if encoder else "",
                 "seed": cleaned["seed"],
                 "replicates": cleaned["replicates"],
                 "draws": cleaned["draws"],

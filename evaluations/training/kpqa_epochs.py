@@ -75,14 +75,14 @@ def labelled(
         every, word_spans = windows(tokenizer, pairs, longest, with_question=with_question)
         labels = [labels_of(own, example.spans) for own, example in zip(word_spans, chunk, strict=True)]
         answers += [start + window.pair for window in every]
-        sizes += [(len(window.ids), len(window.words)) for window in every]
+        sizes += [(len(window.ids), len(window.word_numbers)) for window in every]
         parts.append(
             (
                 _flat(window.ids for window in every),
                 _flat(window.types for window in every),
                 _flat(window.firsts for window in every),
-                _flat(window.words for window in every),
-                _flat([labels[window.pair][word] for word in window.words] for window in every),
+                _flat(window.word_numbers for window in every),
+                _flat([labels[window.pair][word] for word in window.word_numbers] for window in every),
             )
         )
     ids, types, firsts, word_numbers, word_labels = (

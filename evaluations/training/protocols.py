@@ -14,9 +14,9 @@ import numpy.typing as npt
 
 from evaluations.training.sources import Parts
 from metrics.errors import MetricError
-from metrics.metaeval.bootstrap import COVERAGE, DEFINED, Wanted, drawn, intervals, prepare
+from metrics.metaeval.bootstrap import COVERAGE, DEFINED, Wanted, draw_block, intervals, prepare
 from metrics.metaeval.correlation import Statistic, p_of_correlation, related
-from metrics.metaeval.data import Codes, Floats, ScoredAnswers, chosen
+from metrics.metaeval.data import Codes, Floats, ScoredAnswers, select_answers
 from metrics.metaeval.executor import generator
 from metrics.metaeval.papers import OVERLAP, normalised
 from metrics.metaeval.significance import compared
@@ -53,12 +53,12 @@ def of_rows(answers: ScoredAnswers, rows: Indices) -> ScoredAnswers:
     """The answers of some rows."""
     keep = np.zeros(len(answers), dtype=np.bool_)
     keep[rows] = True
-    return chosen(answers, keep)
+    return select_answers(answers, keep)
 
 
 def agreement(answers: ScoredAnswers, name: str, *, replicates: int, seed: int) -> Result:
     """Pearson and Spearman of a metric with people: value, 95 % interval by context, n, p of a t-test."""
-    reach = intervals(answers, [name], replicates=replicates, seed=seed, wanted=_WANTED)
+    reach = intervals(answers, [name], replicates=replicates, seed=seed, statistics=_WANTED)
     statistics: Result = {}
     for which in BOTH:
         figure = related(answers.human, answers.metrics[name], which).as_json()
@@ -247,12 +247,12 @@ def difference(
     same samples.
     """
     complete = np.isfinite(answers.human) & np.isfinite(answers.metrics[a]) & np.isfinite(answers.metrics[b])
-    own = chosen(answers, complete)
+    own = select_answers(answers, complete)
     test = compared(own, [(a, b)], statistic, "global", "perm_inputs", draws=draws, seed=seed)[0]
-    ready = prepare(own, [a, b], replicates=replicates, seed=seed, wanted=[(statistic, "global")])
+    ready = prepare(own, [a, b], replicates=replicates, seed=seed, statistics=[(statistic, "global")])
     ends = None
     if replicates and len(ready.keys) == 2:
-        values = np.concatenate([drawn(ready, block) for block in ready.blocks], axis=1)[:, :replicates]
+        values = np.concatenate([draw_block(ready, block) for block in ready.blocks], axis=1)[:, :replicates]
         of = {key[0]: line for key, line in zip(ready.keys, values, strict=True)}
         apart = of[a] - of[b]
         defined = np.round(apart[~np.isnan(apart)], 10)

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from core.files import atomic
 from core.files.atomic import Write
 from core.files.cells import cell
-from metrics.metaeval.executor import BLOCK, blocks, kept, swaps
+from metrics.metaeval.executor import BLOCK, blocks, count_draws, swaps
 from metrics.metaeval.significance import holm
 from retrieval.errors import EvaluationError
 from retrieval.evaluation.measures import NamedMeasure, Qrels, Values, values
@@ -135,7 +135,7 @@ def _randomised(sums: Floats, draws: int, seed: int) -> tuple[Floats, int]:
         total = np.zeros((BLOCK, sums.shape[1]))
         for part, swapped in swaps(seed, _PURPOSE, block, units):
             total += (1 - 2 * swapped) @ sums[part]
-        extreme += (np.abs(total[: kept(draws, block)]) >= observed).sum(axis=0)
+        extreme += (np.abs(total[: count_draws(draws, block)]) >= observed).sum(axis=0)
     return (1 + extreme) / (1 + draws), draws
 
 

@@ -232,7 +232,7 @@ class Command(BaseCommand):
         from evaluations.training.kpqa_files import prepared
         from evaluations.training.kpqa_runs import Settings, precision_for
         from metrics.neural import devices
-        from metrics.neural.encoders import known
+        from metrics.neural.encoders import find_encoder
 
         settings = Settings(
             epochs=options["epochs"],
@@ -248,7 +248,7 @@ class Command(BaseCommand):
             decay=options["decay"],
         )
         precision_for(settings.precision, devices.device(settings.device))
-        origin = known(options["encoder"], download=options["download"])
+        origin = find_encoder(options["encoder"], download=options["download"])
         base = encoder_for(options["encoder"], settings, download=options["download"])
         data = prepared(
             options["data"],
