@@ -95,7 +95,7 @@ def open_sheet(
     header_row: int = 0,
     quotes: bool = True,
 ) -> AnswerSheet:
-    """The file by what it holds; its name decides nothing. `known` are names that its header may have,
+    """The file by what it holds; its name decides nothing. `header_names` are names that its header may have,
     `sheet` is the one of a workbook (the first with data), `header_row` what names the columns.
 
     EvaluationError says in a sentence why it cannot be read.

@@ -88,7 +88,7 @@ def places_of(
     head: str,
     scored: bool,
 ) -> Places:
-    """Where each field is. `given` maps fields to columns; an empty name turns a field off.
+    """Where each field is. `columns_of_fields` maps fields to columns; an empty name turns a field off.
 
     EvaluationError for a field or column that there is not, for two columns of one name where it matters, and
     for two that may hold the human scores, where the table is `scored`.

@@ -154,7 +154,7 @@ def _models_here() -> list[ModelEntry]:
 
 
 def _models_elsewhere(local_names: Collection[str]) -> list[ModelEntry]:
-    """Models that other hosts published, without those whose name is `here`; a look at small files only."""
+    """Models that other hosts published, without `local_names`; a look at small files only."""
     store, root = shared_store(), Path(settings.METRIC_MODELS)
     if not store.is_shared:
         return []

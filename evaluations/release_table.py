@@ -356,7 +356,7 @@ def _alpha(agreement: Mapping[str, Any]) -> tuple[float | None, float | None] | 
 def open_named_release(
     name: str, path: Path, *, stage: str, columns: Mapping[str, str] | None, scored: bool
 ) -> Iterator[AnswerTable]:
-    """The table of the release in the folder `path`, or else of the one that `given` names."""
+    """The table of the release in the folder `path`, or else of the one that `name` names."""
     with (
         _folder(name, path) as folder,
         open_release(folder, stage=stage, columns=columns, scored=scored) as table,

@@ -86,7 +86,7 @@ class Answers:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Tokens:
-    """Texts as numbers: text k is `ids[starts[k]:starts[k + 1]]`; `words[id]` is the token of a number."""
+    """Texts as numbers: text k is `ids[starts[k]:starts[k + 1]]`; `vocabulary[id]` is the token of an id."""
 
     ids: Ids
     starts: Places

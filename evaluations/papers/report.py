@@ -123,7 +123,7 @@ def _difference(changed: str, gone: str, because: str, lacking: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class PaperSource:
-    """Data that somebody brings: `name` is how reports call it, `given` a file, folder or PROJECT/VERSION."""
+    """Data that somebody brings: reports call it `name`, `location` is a file, folder or PROJECT/VERSION."""
 
     name: str
     location: str
@@ -222,7 +222,7 @@ class PaperSettings:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SourceScores:
-    """A source under metrics: `judged` for statistics, `gathered` what the table said, `found` all scores."""
+    """A source under metrics: `answers` for statistics, `gathered` from the table, all `metric_scores`."""
 
     source: PaperSource
     answers: ScoredAnswers

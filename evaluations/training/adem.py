@@ -198,8 +198,8 @@ class TrialResult:
 class TrainedModel:
     """A trained model; `forms` are its parameters by name, `history` what happened at each epoch.
 
-    `best` is the epoch whose parameters were kept, `chosen` the n, penalty and rate that were, and `tried`
-    all that was tried on validation.
+    `best` is the epoch whose parameters were kept, `best_trials` the n, penalty and rate that were, and
+    `tried` all that was tried on validation.
     """
 
     settings: examples.Settings

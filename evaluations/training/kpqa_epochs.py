@@ -29,8 +29,9 @@ _TOGETHER = 1000
 class LabelledWindows:
     """Windows one after another: number k has the pieces `ids[starts[k]:starts[k + 1]]`, of `answers[k]`.
 
-    Its classified words are `begins[k]` to `begins[k + 1]` of `firsts` (places of first pieces), `words`
-    (numbers of words) and `labels` (1 in the key phrase, else 0). `typed`: word pieces have types.
+    Its classified words are `begins[k]` to `begins[k + 1]` of `firsts` (places of first pieces),
+    `word_numbers` (numbers of words) and `labels` (1 in the key phrase, else 0). `typed`: word pieces have
+    types.
     """
 
     answers: Numbers
@@ -115,7 +116,7 @@ NO_WORD = -100
 class Batch:
     """Tensors of B windows, L pieces at most, W words at most; `labels` are NO_WORD where there is no word.
 
-    `words` says how many words there are.
+    `word_count` says how many words there are.
     """
 
     ids: Any

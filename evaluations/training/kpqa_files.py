@@ -458,8 +458,8 @@ def prepared(
 ) -> TrainingFiles:
     """The examples of all files, each once, split; MetricError where a file is wrong or nothing is kept.
 
-    `limit` keeps that many at most, drawn by the seed from all of them. Without `whole`, those are dropped
-    whose key phrase is all of the answer sentence; Lee et al. (2021) do not say that they drop them.
+    `limit` keeps that many at most, drawn by the seed from all of them. Without `whole_answers`, those are
+    dropped whose key phrase is all of the answer sentence; Lee et al. (2021) do not say that they drop them.
     """
     if not paths:
         raise MetricError("No data is given: name at least one file.")

@@ -19,8 +19,8 @@ class Verdicts:
     """One rule's verdict on every worker; arrays of length n_workers, in the order of their codes.
 
     `removed` and `undetermined` never both hold: an undetermined worker stays and is flagged. `value` is what
-    the rule looked at (nan: there is none), `n` how much evidence it had. `words` is the reason in words, a
-    format with `value` and `n`.
+    the rule looked at (nan: there is none), `n` how much evidence it had. `reason_format` is the reason in
+    words, a format with `value` and `n`.
     """
 
     rule: str

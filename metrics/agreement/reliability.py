@@ -155,12 +155,12 @@ _NEAREST = 1e-6
 
 @dataclass(frozen=True, slots=True)
 class SplitHalf:
-    """`half` is the mean r between halves over the splits, `whole` its Spearman-Brown correction.
+    """`half` is the mean r between halves over the splits, `full_length` its Spearman-Brown correction.
 
     `sd` is the standard deviation of the corrected figure over the splits, `items` how many items had a mean
     in both halves on average, `splits` how many splits gave a figure, `removed_workers` how many workers were
-    removed on average when they were judged on other items. `whole` has the interval; `no_interval` says why
-    there is none.
+    removed on average when they were judged on other items. `full_length` has the interval; `no_interval`
+    says why there is none.
     """
 
     half: Figure

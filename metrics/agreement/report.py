@@ -277,7 +277,7 @@ def report(
     what each rating says of them (nan: nothing); without any the report has no `aspects`. `sources` says from
     where each rating came; without it the report has no `sources`. `replicates` 0 leaves out intervals;
     `rows` false leaves out the lists of items, workers and removed ratings, which grow with the data. With
-    `listed` false items and removed ratings are no lists, but made each time they are read.
+    `as_lists` false items and removed ratings are no lists, but made each time they are read.
     """
     done = recipe if isinstance(recipe, Run) else run(ratings, recipe, checks=checks, seconds=seconds)
     task = _Task(ratings, done, checks, seconds, replicates, splits, seed, version)

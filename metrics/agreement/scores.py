@@ -48,7 +48,7 @@ class ItemScores:
 
 
 def item_scores(ratings: Ratings, kept_ratings: Mask | None = None) -> ItemScores:
-    """Scores of all items from the rows that `kept` (one truth per rating) keeps; without it from all."""
+    """Scores of all items from the `kept_ratings` (one truth per rating); without it from all."""
     counts = value_counts(ratings) if kept_ratings is None else value_counts(ratings, among=kept_ratings)
     values, unit = ratings.scale.steps, float(ratings.scale.unit)
     n = counts.sum(axis=1)

@@ -183,7 +183,7 @@ def run_starts(row: Ints) -> Ints:
 class _Block:
     """Some candidates with their references, laid out: all candidates first.
 
-    `here` has the number of the n-gram that begins at a place, -1 where none does that matched, and `live`
+    `gram_at` has the number of the n-gram that begins at a place, -1 where none does that matched, and `live`
     are the places of those that did. References lie from place `own` on. `candidate_of` (all places) and
     `pair_of` (those of references) count within the block. `alone`: every candidate has one reference.
     """

@@ -363,7 +363,7 @@ def sampled(
     whole_questions: bool,
     gap: float,
 ) -> SampledStatistic:
-    """A statistic of these scores; `whole`: only questions are drawn."""
+    """A statistic of these scores; `whole_questions`: only questions are drawn."""
     rows, scores, questions, systems = (
         metric_scores.rows,
         metric_scores.scores,

@@ -206,7 +206,7 @@ def curves(
 ) -> dict[str, Any]:
     """By metric and question type, and overall: a point (x, value, interval, n) for each value of the weight.
 
-    `columns` are each metric's scores of the rows of `judged` at the values of the sweep, in their order. A
+    `columns` are each metric's scores of the rows of `answers` at the values of the sweep, in their order. A
     point that has no correlation has a reason.
     """
     names = {(metric, at): f"{metric} {at:04}" for metric, each in columns.items() for at in range(len(each))}

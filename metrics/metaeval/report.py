@@ -68,7 +68,7 @@ def entry(
     about: ReportHeader,
     without: Mapping[str, str] | None = None,
 ) -> dict[str, Any]:
-    """The figures of the metric `name` of `judged`.
+    """The figures of the metric `name` of `answers`.
 
     `without` names groupings (and `pairs`) whose figures mean nothing for this metric, with the reason.
     """

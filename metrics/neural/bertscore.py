@@ -432,7 +432,7 @@ def _tell_cut(name: str, longest: int) -> None:
 class Vectors:
     """Vectors of the distinct texts of a chunk, computed when they are needed.
 
-    They are held while they fit into `held` numbers, so that several metrics share them.
+    They are held while they fit into `capacity` numbers, so that several metrics share them.
     """
 
     layers: Layers

@@ -36,8 +36,8 @@ SHORTEST = 16
 class Window:
     """Pieces of pair number `pair`, or of a part of its answer, with at least one word.
 
-    `firsts[k]` is the place in `ids` of the first piece of word number `words[k]`. `types` is empty where the
-    tokeniser knows none.
+    `firsts[k]` is the place in `ids` of the first piece of word number `word_numbers[k]`. `types` is empty
+    where the tokeniser knows none.
     """
 
     pair: int
