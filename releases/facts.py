@@ -341,7 +341,7 @@ def facts_of(
         privacy=tuple(_privacy(project)),
         consents=tuple(_consents(project)),
         imported=_imported(project),
-        retrievals=tuple(_retrieval_facts(project, passage_counts)),
+        retrievals=tuple(_collect_retrievals(project, passage_counts)),
         seed=options.seed,
         shares=options.shares,
         rows=rows,
@@ -522,7 +522,7 @@ def _privacy(project: Project) -> Iterable[Privacy]:
         yield Privacy(rule, redacted=by_state[states.REDACTED], accepted=by_state[states.ACCEPTED])
 
 
-def _retrieval_facts(
+def _collect_retrievals(
     project: Project, counts: Mapping[tuple[str, str], FoundPassages]
 ) -> Iterable[RetrievalFacts]:
     """Where the candidate passages of the released queries come from, and who ordered them."""

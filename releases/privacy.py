@@ -471,7 +471,7 @@ def _queries(project: Project) -> Iterator[Text]:
     for pk, text, context, references in rows.iterator(AT_ONCE):
         subject = f"query:{pk}"
         yield Text(subject, "text", text)
-        for place, turn in enumerate(_list_or_empty(context)):
+        for place, turn in enumerate(_read_list(context)):
             if isinstance(turn, dict):
                 for name in ("text", "answer"):
                     if isinstance(turn.get(name), str):
@@ -480,7 +480,7 @@ def _queries(project: Project) -> Iterator[Text]:
             yield Text(subject, f"references.{place}", each)
 
 
-def _list_or_empty(value: Any) -> list[Any]:
+def _read_list(value: Any) -> list[Any]:
     return value if isinstance(value, list) else []
 
 

@@ -313,7 +313,7 @@ def preview(project: Project, options: Options) -> Preview:
     the build says it.
     """
     few = _are_few(project, options)
-    scope = scope_of(project, options, DEFAULT_DB_ALIAS) if few else _scope_of_few(project, options)
+    scope = scope_of(project, options, DEFAULT_DB_ALIAS) if few else _select_few(project, options)
     glimpses = [Glimpse(filled.table, _first(filled)) for filled in tables_of(scope).values()]
     return Preview(glimpses, not few and options.shares[0] < 1, len(scope.redactions))
 
@@ -335,7 +335,7 @@ def _first_released(project: Project, rows: QuerySet[Query]) -> Iterator[int]:
         last = keys[-1]
 
 
-def _scope_of_few(project: Project, options: Options) -> Scope:
+def _select_few(project: Project, options: Options) -> Scope:
     """The scope of a few queries: the first ones, and those of the first judgments of each stage."""
     rows = released(project, DEFAULT_DB_ALIAS, options.include)
     judged_stages = judged_in(project, DEFAULT_DB_ALIAS)

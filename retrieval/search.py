@@ -108,7 +108,7 @@ class CorpusHaystack:
             by_pk.update(rows.values_list("pk", "key"))
         return by_pk
 
-    def existing_keys(self, keys: Iterable[str]) -> set[str]:
+    def find_keys(self, keys: Iterable[str]) -> set[str]:
         """Those of the ids that some passage of the corpora has."""
         ordered, existing = sorted(keys), set[str]()
         for start in range(0, len(ordered), _AT_ONCE):

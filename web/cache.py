@@ -244,7 +244,7 @@ def counted(
     `state` is what a person did that they shall see at once: of another state a figure is of no use.
     `identity` tells the figure from others in place of arguments that cost something to make.
     """
-    figure = _figure_of(kind, arguments, state, stamp, identity)
+    figure = _find_figure(kind, arguments, state, stamp, identity)
     make = now or (lambda: kind.count(**figure.arguments()))
     cached_entry: _CacheEntry | None = figures.get(figure.name)
     if cached_entry is not None and cached_entry.stamp == figure.stamp:
@@ -301,7 +301,7 @@ def order_dependent(
     try:
         yield
     except BeingCountedError:
-        figure = _figure_of(kind, arguments, state(), "", None)
+        figure = _find_figure(kind, arguments, state(), "", None)
         head = read_head(figure.key)
         if figure.read(head) is None:
             figure.order(head)
@@ -319,7 +319,7 @@ def _failure(head: FigureHead) -> str:
     return head.error or "Counting was cancelled"
 
 
-def _figure_of(
+def _find_figure(
     kind: FigureKind[Any],
     arguments: Mapping[str, Any] | Callable[[], Mapping[str, Any]],
     state: object,
@@ -338,7 +338,7 @@ def counted_or_none(
 
     Raises NotMadeError where that failed a moment ago; after a while it is tried again.
     """
-    figure = _figure_of(kind, arguments, state, stamp, None)
+    figure = _find_figure(kind, arguments, state, stamp, None)
     cached_entry: _CacheEntry | None = figures.get(figure.name)
     if cached_entry is not None and cached_entry.stamp == figure.stamp:
         return cast(T, cached_entry.value)
@@ -356,7 +356,7 @@ def counted_or_none(
 
 def counted_before(kind: FigureKind[T], arguments: Sequence[Mapping[str, Any]]) -> list[T | None]:
     """For each of these arguments what was counted before, of whatever moment; in one question at most."""
-    names = [_figure_of(kind, each, "", "", None) for each in arguments]
+    names = [_find_figure(kind, each, "", "", None) for each in arguments]
     entries: list[_CacheEntry | None] = [figures.get(each.name) for each in names]
     lacking = [each.key for each, entry in zip(names, entries, strict=True) if entry is None]
     stored = read_values(lacking) if lacking and FIRST_WAIT_SECONDS is not None else {}

@@ -34,7 +34,7 @@ class Place:
 
     def address(self, project: Project | None) -> str:
         """Where the place leads; empty where it leads nowhere."""
-        return (_address_or_empty(self.in_project, project.slug) if project else "") or _address_or_empty(
+        return (_find_address(self.in_project, project.slug) if project else "") or _find_address(
             self.everywhere
         )
 
@@ -110,7 +110,7 @@ def mark_current(*, is_here: bool, exactly: bool) -> str:
     return "page" if exactly else "true" if is_here else ""
 
 
-def _address_or_empty(name: str, *parts: str) -> str:
+def _find_address(name: str, *parts: str) -> str:
     try:
         return reverse(name, args=parts)
     except NoReverseMatch:

@@ -357,7 +357,7 @@ class GridRequest:
             if not each.tabs and not (isinstance(each, Words) and each.hidden):
                 yield each, self.values[each.name]
 
-    def carried_fields(self) -> Iterator[tuple[str, str]]:
+    def list_carried_fields(self) -> Iterator[tuple[str, str]]:
         """What the form has to carry along."""
         field_names = {each.name for each, _ in self.fields()}
         for name in ("order", *self.values):

@@ -156,7 +156,7 @@ def correlations(report: Report, order: list[str], called: Mapping[str, str]) ->
             report.distillery,
             f"{statistic}-with-interval",
             level=0.95,
-            replicates=_or_unknown(report.replicates),
+            replicates=_describe_number(report.replicates),
         )
         plot = charts.correlations(
             rows,
@@ -188,7 +188,7 @@ def _best_floor(report: Report, statistic: str, grouping: str) -> tuple[str, pro
     return f"floor ({plain(best)})", floors.get(best, protocols.NO_FIGURE)
 
 
-def _or_unknown(number: int | None) -> object:
+def _describe_number(number: int | None) -> object:
     return "unknown" if number is None else number
 
 
@@ -219,8 +219,8 @@ def significance(report: Report, order: list[str], called: Mapping[str, str]) ->
                 signature=signature(
                     report.distillery,
                     f"tests-{comparison.method}",
-                    draws=_or_unknown(report.draws),
-                    seed=_or_unknown(report.seed),
+                    draws=_describe_number(report.draws),
+                    seed=_describe_number(report.seed),
                 ),
                 table=test_rows(comparison, called),
             )
@@ -605,11 +605,15 @@ def _tables(body: Mapping[str, Any], called: Mapping[str, str], notes: Notes) ->
     values = {name: each for name, each in body.items() if _is_plain(each) and name not in elsewhere}
     tables = []
     if values:
-        lines = [Line(_title(name), [notes.plain(each)]) for name, each in values.items() if each is not None]
+        lines = [
+            Line(_capitalise_name(name), [notes.plain(each)])
+            for name, each in values.items()
+            if each is not None
+        ]
         tables.append(Table("Parameters", ["Parameter", "Value"], lines))
     for name, part in body.items():
         if isinstance(part, Mapping) and not _is_plain(part):
-            tables.append(_by_name(_title(name), part, called, notes))
+            tables.append(_by_name(_capitalise_name(name), part, called, notes))
     return [each for each in tables if each]
 
 
@@ -634,7 +638,7 @@ def _flat(node: Any, before: str = "") -> dict[str, Any]:
     for name, each in node.items():
         if name in _IN_THE_FIGURE:
             continue
-        path = f"{before}, {_title(name).lower()}" if before else _title(name)
+        path = f"{before}, {_capitalise_name(name).lower()}" if before else _capitalise_name(name)
         leaves.update(_flat(each, path))
     return leaves
 
@@ -645,7 +649,7 @@ def _is_plain(node: Any) -> bool:
     return node is None or isinstance(node, str | int | float)
 
 
-def _title(name: str) -> str:
+def _capitalise_name(name: str) -> str:
     title = plain(name.replace("_", " "))
     return title[:1].upper() + title[1:]
 

@@ -144,12 +144,12 @@ def _epoch(number: int, now: Parameters, train: Part, validation: Part, penalty:
         number,
         loss(now, train.terms, train.human, penalty),
         float(((guess - validation.human) ** 2).mean()),
-        _or_none(column_correlation(guess, validation.human, "pearson")),
-        _or_none(column_correlation(guess, validation.human, "spearman")),
+        _replace_nan(column_correlation(guess, validation.human, "pearson")),
+        _replace_nan(column_correlation(guess, validation.human, "spearman")),
     )
 
 
-def _or_none(value: float) -> float | None:
+def _replace_nan(value: float) -> float | None:
     return None if math.isnan(value) else value
 
 

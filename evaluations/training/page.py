@@ -364,7 +364,7 @@ def points_of(
     for name, values in answers.metrics.items():
         rows = parts.test if name in trained else np.arange(len(answers))
         adjusted = normalised(values[rows], answers.human[rows], scale)
-        points[name] = Points(_nan_to_none(answers.human[rows]), {name: _nan_to_none(adjusted)}, of=len(rows))
+        points[name] = Points(_list_values(answers.human[rows]), {name: _list_values(adjusted)}, of=len(rows))
     return points
 
 
@@ -511,7 +511,7 @@ def _numbered(kind: str, plots: list[Plot]) -> list[Plot]:
     return [replace(each, key=f"{kind}-{at}") for at, each in enumerate(plots, start=1)]
 
 
-def _nan_to_none(values: Floats) -> list[float | None]:
+def _list_values(values: Floats) -> list[float | None]:
     return [None if np.isnan(each) else float(each) for each in values]
 
 

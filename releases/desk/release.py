@@ -38,7 +38,7 @@ STATES = {
 }
 
 
-def _page_of_state(rows: QuerySet[Release], request: HttpRequest) -> dict[str, Any]:
+def _read_page(rows: QuerySet[Release], request: HttpRequest) -> dict[str, Any]:
     """The page of the state that the address names."""
     state = tables.choice(request, "state", STATES)
     in_state = rows if state.chosen == "all" else rows.filter(state=state.chosen)
@@ -50,7 +50,7 @@ def _page_of_state(rows: QuerySet[Release], request: HttpRequest) -> dict[str, A
 @on_project()
 def listing(request: HttpRequest, access: ProjectAccess) -> HttpResponse:
     """A project's releases."""
-    context = _page_of_state(selectors.releases_of(access.project), request)
+    context = _read_page(selectors.releases_of(access.project), request)
     return show(request, "list.html", access, folder=FOLDER, tab="releases", **context)
 
 
@@ -58,7 +58,7 @@ def listing(request: HttpRequest, access: ProjectAccess) -> HttpResponse:
 @for_members
 def everywhere(request: HttpRequest, user: User) -> HttpResponse:
     """The releases of all projects that somebody is a member of."""
-    context = _page_of_state(selectors.releases_in(projects_of(user)), request)
+    context = _read_page(selectors.releases_in(projects_of(user)), request)
     return show(request, "everywhere.html", folder=FOLDER, sidebar="releases", **context)
 
 

@@ -421,7 +421,7 @@ def decide(request: HttpRequest, access: ProjectAccess) -> HttpResponse:
 
     def action() -> str:
         reason = read_form(DecisionForm(request.POST))["reason"]
-        rows = _selected_findings(request, access)
+        rows = _read_selection(request, access)
         decision = request.POST.get("do", "")
         if decision == "accept":
             done, outcome = (
@@ -445,7 +445,7 @@ def decide(request: HttpRequest, access: ProjectAccess) -> HttpResponse:
     return _back(request, access, run_action(request, action, "releases:privacy", access.project.slug))
 
 
-def _selected_findings(request: HttpRequest, access: ProjectAccess) -> Any:
+def _read_selection(request: HttpRequest, access: ProjectAccess) -> Any:
     if request.POST.get("which") == "all":
         state, rule = request.POST.get("state", ""), request.POST.get("rule", "")
         if state not in STATES or (rule and rule not in RULES):

@@ -69,7 +69,7 @@ def translate_error(what: str, error: Exception, folder: Path) -> RetrievalError
     number = _NUMBER.search(str(error))
     full = getattr(error, "errno", None) in _FULL or (number is not None and int(number[1]) in _FULL)
     if not full and "thread" in str(error):
-        full = shutil.disk_usage(_existing_parent(folder)).free < LEAST_ROOM
+        full = shutil.disk_usage(_find_parent(folder)).free < LEAST_ROOM
     if full:
         return NoRoomError(
             f"{what}: the disk with {folder.parent} is full, or this user may use no more of it. Make "
@@ -78,7 +78,7 @@ def translate_error(what: str, error: Exception, folder: Path) -> RetrievalError
     return IndexBrokenError(f"{what}: {error}")
 
 
-def _existing_parent(folder: Path) -> Path:
+def _find_parent(folder: Path) -> Path:
     return next(path for path in (folder, *folder.parents) if path.exists())
 
 

@@ -192,7 +192,7 @@ class Haystack(Protocol):
     def keys(self, collection: str, pks: Sequence[int]) -> Mapping[int, str]:
         """Own ids of passages of a collection."""
 
-    def existing_keys(self, keys: Iterable[str]) -> set[str]:
+    def find_keys(self, keys: Iterable[str]) -> set[str]:
         """Those of the ids that some passage has."""
 
     def as_json(self) -> dict[str, Any]:
@@ -287,7 +287,7 @@ class FileHaystack:
         """Own ids of passages."""
         return {pk: self._collection.key(pk) for pk in pks}
 
-    def existing_keys(self, keys: Iterable[str]) -> set[str]:
+    def find_keys(self, keys: Iterable[str]) -> set[str]:
         """Those of the ids that are in the file."""
         return self._ids & set(keys)
 

@@ -262,7 +262,7 @@ class Identity:
 
     def passed(self, items: Sequence[Item]) -> list[Item]:
         """Those that go in."""
-        stored = self._stored_pks(list(dict.fromkeys(item.key for item in items)))
+        stored = self._find_stored(list(dict.fromkeys(item.key for item in items)))
         seen: dict[str, Item] = {}
         passed: list[Item] = []
         for item in items:
@@ -314,7 +314,7 @@ class Identity:
             passages = self._make(row)
             if not passages:
                 return None
-            if passages[0].key not in seen and not self._stored_pks([passages[0].key]):
+            if passages[0].key not in seen and not self._find_stored([passages[0].key]):
                 break
         if len(self._numbers) < _REMEMBERED:
             self._numbers[key] = number
@@ -326,7 +326,7 @@ class Identity:
         if len(self.found.examples) < 5:
             self.found.examples.append(example)
 
-    def _stored_pks(self, keys: Sequence[str]) -> dict[str, int]:
+    def _find_stored(self, keys: Sequence[str]) -> dict[str, int]:
         """Those of the ids that passages have, with the passages' numbers."""
         by_key: dict[str, int] = {}
         for at in range(0, len(keys), _KEYS):

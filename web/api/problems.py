@@ -146,10 +146,10 @@ def problem_of(error: Exception) -> ProblemError:
         return _invalid(error)
     if isinstance(error, HttpError):
         return _unreadable(error)
-    return _problem_of_kind(error)
+    return _translate_error(error)
 
 
-def _problem_of_kind(error: Exception) -> ProblemError:
+def _translate_error(error: Exception) -> ProblemError:
     for base in type(error).__mro__:
         if kind := KINDS.get(base):
             later = {"Retry-After": str(_LATER_S)} if kind.status == 503 else {}
@@ -164,7 +164,7 @@ def _unreadable(error: HttpError) -> ProblemError:
     """What django-ninja says of a body that it cannot read."""
     cause = error.__cause__
     if isinstance(cause, RequestDataTooBig):
-        return _problem_of_kind(cause)
+        return _translate_error(cause)
     message = f"The body is no JSON: {cause}." if isinstance(cause, ValueError) else str(error)
     return ProblemError(error.status_code, "malformed_json", message)
 

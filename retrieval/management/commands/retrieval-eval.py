@@ -303,7 +303,7 @@ class Command(BaseCommand):
             with _haystack(options, systems) as haystack:
                 facts = {
                     "passages": haystack.as_json(),
-                    "coverage": coverage(qrels, questions, evaluated, haystack.existing_keys),
+                    "coverage": coverage(qrels, questions, evaluated, haystack.find_keys),
                 }
                 system_runs = [*self._ask_systems(systems, haystack, evaluated, depth), *runs]
                 if options["ablate"]:
