@@ -84,7 +84,7 @@ def queries_asked(given: QueryDict) -> str:
 def rows_asked(project: Project, asked: str) -> QuerySet[Query]:
     """The queries that an address asks for, in its order."""
     given = QueryDict(asked)
-    found: Any = QUERIES.asked(given).sort(selectors.rows(project, selectors.Filters.of(given.dict())))
+    found: Any = QUERIES.read_request(given).sort(selectors.rows(project, selectors.Filters.of(given.dict())))
     return cast("QuerySet[Query]", found)
 
 

@@ -48,13 +48,13 @@ _SYNC = (
 
 def read_schema() -> dict[str, Any]:
     """The schema as it is committed."""
-    found: dict[str, Any] = json.loads(SCHEMA.read_text(encoding="utf-8"))
-    return found
+    schema: dict[str, Any] = json.loads(SCHEMA.read_text(encoding="utf-8"))
+    return schema
 
 
 def write_models(schema: dict[str, Any]) -> str:
     """A pydantic model, or an alias of literals, for each component that a body or an answer has."""
-    wanted = _reachable(schema)
+    reachable = _reachable(schema)
     parts = [
         f'"""Models of what the API takes and gives. {_HEAD}"""\n',
         "from __future__ import annotations\n",
@@ -66,7 +66,7 @@ def write_models(schema: dict[str, Any]) -> str:
         'class Page(Model, Generic[Item]):\n    """One page of a list."""\n\n    items: list[Item]\n'
         "    next: str | None = None\n\n",
     ]
-    names = [name for name in sorted(schema["components"]["schemas"]) if name in wanted]
+    names = [name for name in sorted(schema["components"]["schemas"]) if name in reachable]
     for name in names:
         if not _PAGE.match(name):
             parts.append(_model(name, schema["components"]["schemas"][name]))
@@ -95,16 +95,16 @@ def write_operations(schema: dict[str, Any], *, is_async: bool) -> str:
 
 def write_lines(schema: dict[str, Any]) -> str:
     """Names and kinds of the columns of every stream of lines, in the order of the installation."""
-    found: dict[str, dict[str, str]] = {}
+    columns: dict[str, dict[str, str]] = {}
     for methods in schema["paths"].values():
         for operation in methods.values():
             for content in (_answer_of(operation) or {}).get("content", {}).values():
                 if line := content.get("x-line"):
-                    found[operation["operationId"]] = _columns(line)
+                    columns[operation["operationId"]] = _columns(line)
     return (
         f'"""Columns of streams of rows. {_HEAD}"""\n\n'
         "#: By operation: name and kind; an empty kind stays as it comes.\n"
-        f"COLUMNS: dict[str, dict[str, str]] = {json.dumps(dict(sorted(found.items())), indent=4)}\n"
+        f"COLUMNS: dict[str, dict[str, str]] = {json.dumps(dict(sorted(columns.items())), indent=4)}\n"
     )
 
 
@@ -114,9 +114,9 @@ def _columns(line: dict[str, Any]) -> dict[str, str]:
     return {name: _kind(properties[name]) for name in names}
 
 
-def _kind(given: dict[str, Any]) -> str:
+def _kind(field_schema: dict[str, Any]) -> str:
     """integer, number, boolean or time, also where it may be null; else empty."""
-    every = [each for each in given.get("anyOf", [given]) if each.get("type") != "null"]
+    every = [each for each in field_schema.get("anyOf", [field_schema]) if each.get("type") != "null"]
     kinds = {"time" if each.get("format") == "date-time" else each.get("type", "") for each in every}
     kind = kinds.pop() if len(kinds) == 1 else ""
     return kind if kind in ("integer", "number", "boolean", "time") else ""
@@ -137,7 +137,7 @@ def write_without_asyncio(name: str) -> str:
 def _reachable(schema: dict[str, Any]) -> set[str]:
     """Names of components that bodies and answers lead to."""
     every = schema["components"]["schemas"]
-    found: set[str] = set()
+    names: set[str] = set()
     waiting = [
         name
         for methods in schema["paths"].values()
@@ -147,10 +147,10 @@ def _reachable(schema: dict[str, Any]) -> set[str]:
     ]
     while waiting:
         name = waiting.pop()
-        if name not in found:
-            found.add(name)
+        if name not in names:
+            names.add(name)
             waiting += _references(every[name])
-    return found
+    return names
 
 
 def _answer_of(operation: dict[str, Any]) -> Any:
@@ -161,13 +161,13 @@ def _references(part: Any) -> list[str]:
     return re.findall(r"#/components/schemas/(\w+)", json.dumps(part))
 
 
-def _model(name: str, given: dict[str, Any]) -> str:
-    if "enum" in given:
-        return f"{name} = Literal[{', '.join(json.dumps(each) for each in given['enum'])}]\n"
-    words = _docstring(given.get("description", name), "    ")
-    rows = [f"class {name}(Model):", f"    {words}", ""]
-    required = given.get("required", [])
-    for field, of in given.get("properties", {}).items():
+def _model(name: str, model_schema: dict[str, Any]) -> str:
+    if "enum" in model_schema:
+        return f"{name} = Literal[{', '.join(json.dumps(each) for each in model_schema['enum'])}]\n"
+    docstring = _docstring(model_schema.get("description", name), "    ")
+    rows = [f"class {name}(Model):", f"    {docstring}", ""]
+    required = model_schema.get("required", [])
+    for field, of in model_schema.get("properties", {}).items():
         kind = _type(of)
         if field not in required:
             default = of.get("default")
@@ -191,24 +191,24 @@ def _docstring(text: str, indent: str) -> str:
     return f'"""{lines[0]}\n{rest}\n{indent}"""'
 
 
-def _type(given: dict[str, Any], prefix: str = "") -> str:
-    if "$ref" in given:
-        return _named(given["$ref"].rpartition("/")[2], prefix)
-    if "allOf" in given and len(given["allOf"]) == 1:
-        return _type(given["allOf"][0], prefix)
-    if "const" in given:
-        return f"Literal[{given['const']!r}]"
-    if "enum" in given:
-        return f"Literal[{', '.join(map(repr, given['enum']))}]"
-    if "anyOf" in given:
-        return " | ".join(dict.fromkeys(_type(each, prefix) for each in given["anyOf"]))
-    kind = given.get("type")
+def _type(field_schema: dict[str, Any], prefix: str = "") -> str:
+    if "$ref" in field_schema:
+        return _named(field_schema["$ref"].rpartition("/")[2], prefix)
+    if "allOf" in field_schema and len(field_schema["allOf"]) == 1:
+        return _type(field_schema["allOf"][0], prefix)
+    if "const" in field_schema:
+        return f"Literal[{field_schema['const']!r}]"
+    if "enum" in field_schema:
+        return f"Literal[{', '.join(map(repr, field_schema['enum']))}]"
+    if "anyOf" in field_schema:
+        return " | ".join(dict.fromkeys(_type(each, prefix) for each in field_schema["anyOf"]))
+    kind = field_schema.get("type")
     if kind == "array":
-        return f"list[{_type(given.get('items', {}), prefix)}]"
+        return f"list[{_type(field_schema.get('items', {}), prefix)}]"
     if kind == "object":
-        more = given.get("additionalProperties", {})
+        more = field_schema.get("additionalProperties", {})
         return f"dict[str, {_type(more, prefix) if isinstance(more, dict) and more else 'Any'}]"
-    if kind == "string" and given.get("format") == "date-time":
+    if kind == "string" and field_schema.get("format") == "date-time":
         return "datetime"
     return _SCALARS.get(kind or "", "Any")
 
@@ -219,13 +219,13 @@ def _named(name: str, prefix: str) -> str:
 
 
 def _method(path: str, method: str, operation: dict[str, Any], *, is_async: bool) -> str:
-    given = _Parameters(path, operation, is_async=is_async)
+    parameters = _Parameters(path, operation, is_async=is_async)
     answer = _answer_of(operation) or {}
     contents: dict[str, dict[str, Any]] = answer.get("content") or {"": {}}
     media, content = next(iter(contents.items()))
     define = "async def" if is_async else "def"
     wait = "await " if is_async else ""
-    call = f'"{method.upper()}", {given.address}{given.sent}'
+    call = f'"{method.upper()}", {parameters.address}{parameters.sent}'
     if media == "application/json":
         kind = _type(content["schema"], "models.")
         body = f"return {wait}self._send({kind}, {call})"
@@ -239,8 +239,8 @@ def _method(path: str, method: str, operation: dict[str, Any], *, is_async: bool
         kind, body = "bytes", f"return {wait}self._bytes({call})"
     else:
         kind, body = "None", f"{wait}self._send_nothing({call})"
-    words = _docstring(operation.get("description") or operation["summary"], "        ")
-    return f"    {define} {operation['operationId']}({given.signature}) -> {kind}:\n        {words}\n        {body}\n"
+    docstring = _docstring(operation.get("description") or operation["summary"], "        ")
+    return f"    {define} {operation['operationId']}({parameters.signature}) -> {kind}:\n        {docstring}\n        {body}\n"
 
 
 class _Parameters:
@@ -269,7 +269,7 @@ class _Parameters:
             sent.append("idempotency_key=idempotency_key")
         star = ["*", *sorted(last, key=lambda each: "=" in each)] if last else []
         self.signature = ", ".join(["self", *first, *star])
-        place = re.sub(r"{(\w+)}", lambda found: "{self._part(" + _safe(found[1]) + ")}", path)
+        place = re.sub(r"{(\w+)}", lambda placeholder: "{self._part(" + _safe(placeholder[1]) + ")}", path)
         self.address = f'f"{place}"' if names else f'"{path}"'
         self.sent = "".join(f", {each}" for each in sent)
 
@@ -293,8 +293,8 @@ class _Parameters:
         sent.append("body=body")
 
 
-def _optional(given: dict[str, Any]) -> str:
-    kind = _type(given, "models.")
+def _optional(field_schema: dict[str, Any]) -> str:
+    kind = _type(field_schema, "models.")
     return kind if "None" in kind.split(" | ") else f"{kind} | None"
 
 
@@ -316,11 +316,11 @@ def write_all() -> dict[Path, str]:
 
 
 def _format(text: str, path: Path) -> str:
-    for words in (
+    for options in (
         ["check", "--select", "I,F401,UP028,C416", "--fix", "--unsafe-fixes", "--quiet"],
         ["format"],
     ):
-        command = [str(_RUFF), *words, "--stdin-filename", str(path), "-"]
+        command = [str(_RUFF), *options, "--stdin-filename", str(path), "-"]
         text = subprocess.run(command, input=text, capture_output=True, text=True, check=True).stdout
     return text
 

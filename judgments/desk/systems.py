@@ -171,7 +171,7 @@ def refresh(request: HttpRequest, access: ProjectAccess) -> HttpResponse:
 @on_project()
 def system(request: HttpRequest, access: ProjectAccess, *, pk: int) -> HttpResponseBase:
     """One system and its answers; filtered, sorted and paged by the address."""
-    row, asked = _system(access, pk), OF_SYSTEM.asked(request.GET)
+    row, asked = _system(access, pk), OF_SYSTEM.read_request(request.GET)
     (counts,) = read_and_order(
         partial(selectors.systems, access.project, row),
         lambda: page_of(asked.sort(_rows(row, asked)), request, cached_rows),
@@ -210,7 +210,7 @@ def _rows(row: System, asked: GridRequest) -> QuerySet[Candidate]:
 def download(request: HttpRequest, access: ProjectAccess, *, pk: int) -> StreamingHttpResponse:
     """What the table shows on all its pages, as CSV, a thousand rows in memory at a time."""
     row = _system(access, pk)
-    asked = OF_SYSTEM.asked(request.GET)
+    asked = OF_SYSTEM.read_request(request.GET)
     rows = asked.sort(_rows(row, asked))
     answer = StreamingHttpResponse(_lines(rows), content_type="text/csv; charset=utf-8")
     answer["Content-Disposition"] = f'attachment; filename="{access.project.slug}-answers-{row.pk}.csv"'
