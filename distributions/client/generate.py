@@ -1,25 +1,23 @@
 """Writes what the client knows of the API from `docs/openapi.json`: models, and a method for each operation.
 
-    python distributions/client/generate.py
+    python distributions/client/generate.py        # into the sources, where git ignores it; `make client`
 
-It also writes the modules without asyncio from those for asyncio, so that both clients are the same.
-
-`tests/client/test_client.py` fails where what is committed differs from what this writes.
+It also writes the modules without asyncio from those for asyncio, so that both clients are the same. A build of
+the package does the same (`setup.py`). The names that programs use are in `tests/contracts/snapshots/client.txt`.
 """
 
 import json
 import keyword
 import re
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 HERE = Path(__file__).resolve().parent
+PACKAGE = HERE / "distillery_client"
+#: In the repository; a source distribution has a copy of its own.
 SCHEMA = HERE.parent.parent / "docs" / "openapi.json"
-FOLDER = HERE / "distillery_client" / "generated"
+SCHEMA_COPY = HERE / "openapi.json"
 _HEAD = "Written from docs/openapi.json by `generate.py`; not by hand."
-_RUFF = Path(sys.executable).with_name("ruff")
 _SCALARS = {"string": "str", "integer": "int", "number": "float", "boolean": "bool", "null": "None"}
 _PAGE = re.compile(r"Page_(\w+?)_$")
 #: A parameter that the client sends by itself unless it is given.
@@ -47,8 +45,9 @@ _SYNC = (
 
 
 def read_schema() -> dict[str, Any]:
-    """The schema as it is committed."""
-    schema: dict[str, Any] = json.loads(SCHEMA.read_text(encoding="utf-8"))
+    """The schema of the version that the client belongs to."""
+    path = SCHEMA_COPY if SCHEMA_COPY.exists() else SCHEMA
+    schema: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
     return schema
 
 
@@ -124,7 +123,7 @@ def _kind(field_schema: dict[str, Any]) -> str:
 
 def write_without_asyncio(name: str) -> str:
     """The text of a module without asyncio, from the one for asyncio."""
-    text = (FOLDER.parent / name).read_text(encoding="utf-8")
+    text = (PACKAGE / name).read_text(encoding="utf-8")
     for pattern, instead in _SYNC:
         text = re.sub(pattern, instead, text)
     # The note goes at the end of the docstring, which is one line or ends with a line of quotes.
@@ -302,31 +301,21 @@ def _safe(name: str) -> str:
     return f"{name}_" if keyword.iskeyword(name) else name
 
 
-def write_all() -> dict[Path, str]:
-    """The files with what belongs into them, as ruff formats it."""
+def write_all(package: Path) -> None:
+    """Write all of it into this folder of the package."""
     schema = read_schema()
     texts = {
-        FOLDER / "models.py": write_models(schema),
-        FOLDER / "operations.py": write_operations(schema, is_async=False),
-        FOLDER / "async_operations.py": write_operations(schema, is_async=True),
-        FOLDER / "lines.py": write_lines(schema),
-        **{FOLDER.parent / own: write_without_asyncio(name) for name, own in _TWINS.items()},
+        "generated/__init__.py": f'"""Models and operations of the API. {_HEAD}"""\n',
+        "generated/models.py": write_models(schema),
+        "generated/operations.py": write_operations(schema, is_async=False),
+        "generated/async_operations.py": write_operations(schema, is_async=True),
+        "generated/lines.py": write_lines(schema),
+        **{twin: write_without_asyncio(name) for name, twin in _TWINS.items()},
     }
-    return {path: _format(text, path) for path, text in texts.items()}
-
-
-def _format(text: str, path: Path) -> str:
-    for options in (
-        ["check", "--select", "I,F401,UP028,C416", "--fix", "--unsafe-fixes", "--quiet"],
-        ["format"],
-    ):
-        command = [str(_RUFF), *options, "--stdin-filename", str(path), "-"]
-        text = subprocess.run(command, input=text, capture_output=True, text=True, check=True).stdout
-    return text
+    (package / "generated").mkdir(parents=True, exist_ok=True)
+    for name, text in texts.items():
+        (package / name).write_text(text, encoding="utf-8")
 
 
 if __name__ == "__main__":
-    FOLDER.mkdir(parents=True, exist_ok=True)
-    (FOLDER / "__init__.py").write_text(f'"""Models and operations of the API. {_HEAD}"""\n')
-    for path, text in write_all().items():
-        path.write_text(text, encoding="utf-8")
+    write_all(PACKAGE)
