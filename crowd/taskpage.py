@@ -510,7 +510,7 @@ def _store(
             assignment,
             {name: value for name, value in form.items() if "|" in name},
             telemetry_of(form),
-            whole=True,
+            replaces_all=True,
         )
     except TooLongError as error:
         shown = WorkerForm(assignment, ticket, values=form, alarm=str(error))

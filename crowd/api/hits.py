@@ -410,7 +410,7 @@ def approve_assignments(request: ApiRequest, project: str, stage: str, body: Cho
     """Approve several at once; one that cannot be approved is named and stops no other."""
     access = stage_access(request)
     outcome = review.approve_chosen(
-        stage=access.stage, chosen=body.assignments, actor=access.user, note=body.note
+        stage=access.stage, assignments=body.assignments, actor=access.user, note=body.note
     )
     return ApprovalOutcome(
         approved=outcome.approved,

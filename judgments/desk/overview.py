@@ -154,7 +154,7 @@ STEPS = (
         "A line per answer, with the query and the system that gave it.",
         "judgments:import_new",
         done=_done,
-        wanted=_wanted,
+        applies=_wanted,
         position=30,
     ),
 )
