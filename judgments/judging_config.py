@@ -318,7 +318,7 @@ class JudgingConfig(StageConfig):
         description="Krippendorff's alpha that you hope for; members get a notice when it is lower.",
     )
 
-    asked: ClassVar[tuple[str, ...]] = ("scale", "labels", "scale_least", "scale_most", "scale_step")
+    asked_options: ClassVar[tuple[str, ...]] = ("scale", "labels", "scale_least", "scale_most", "scale_step")
     advanced: ClassVar[frozenset[str]] = frozenset(
         {
             "comment", "foreign_checks", "reference_checks", "instruction_checks", "instruction", "gold",

@@ -89,10 +89,10 @@ def _events(access: ProjectAccess) -> Any:
 @on_project()
 def events(request: HttpRequest, access: ProjectAccess) -> HttpResponseBase:
     """Everything that happened, newest first unless the address says otherwise."""
-    words = {
-        name: f"{words[:1].upper()}{words[1:]}" for name, words in sorted(services.event_actions().items())
+    labels = {
+        name: f"{label[:1].upper()}{label[1:]}" for name, label in sorted(services.event_actions().items())
     }
-    by_action = Choices("action", "What", {"all": "Everything", **words})
+    by_action = Choices("action", "What", {"all": "Everything", **labels})
 
     def rows(grid: GridRequest) -> QuerySet[Event]:
         logged_events: QuerySet[Event] = _events(access)

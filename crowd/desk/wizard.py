@@ -362,7 +362,7 @@ def in_words(problem: Problem) -> str:
 def _options_asked(kind: StageKind) -> list[str]:
     """The kind's options on this form, the instructions last."""
     last = [_INSTRUCTIONS] if _INSTRUCTIONS in kind.config.model_fields else []
-    return [*kind.config.asked, *last]
+    return [*kind.config.asked_options, *last]
 
 
 def _is_default(value: Any, default: Any) -> bool:

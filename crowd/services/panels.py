@@ -78,7 +78,7 @@ def ask_balance(endpoint: Endpoint, *, force: bool = False) -> Balance | None:
     if not force and endpoint.balance_at and endpoint.balance_at > now - _BALANCE_EVERY:
         return None
     balance = panel_of(endpoint).check()
-    on_hold = balance.held.minor if balance.held else None
+    on_hold = balance.on_hold.minor if balance.on_hold else None
     endpoint.balance_cents, endpoint.balance_held_cents, endpoint.balance_at = (
         balance.available.minor,
         on_hold,
