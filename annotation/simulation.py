@@ -70,4 +70,4 @@ def approve_work(*, stage: Stage, actor: Any) -> None:
     waiting = Assignment.objects.filter(~undecided, stage=stage, state=Assignment.State.SUBMITTED)
     works = list(waiting.order_by("pk").values_list("pk", flat=True))
     for start in range(0, len(works), MOST_AT_ONCE):
-        approve_chosen(stage=stage, chosen=works[start : start + MOST_AT_ONCE], actor=actor)
+        approve_chosen(stage=stage, assignments=works[start : start + MOST_AT_ONCE], actor=actor)

@@ -44,9 +44,9 @@ def payment_fee(endpoint: Endpoint, cents: int, *, places: int = 1) -> int:
     A panel rounds fee and tax up for each payment, so that no share of the amount is right for all: what it
     named for just this amount is exact, and the profile an estimate for the others.
     """
-    told = (endpoint.told_fees or {}).get(str(cents))
-    if told is not None:
-        return int(told)
+    told_fee = (endpoint.told_fees or {}).get(str(cents))
+    if told_fee is not None:
+        return int(told_fee)
     return reward_fee(endpoint.fee_profile, reward_cents=cents, max_assignments=places)
 
 
@@ -81,9 +81,9 @@ def set_aside(stage: Stage, cost: Cost) -> None:
                 row.refresh_from_db(fields=["budget_cents", "reserved_cents", "spent_cents"])
                 left = row.budget_cents - row.reserved_cents - row.spent_cents
                 sums, currency = (cost.total, left, row.budget_cents), stage.endpoint.currency
-                needed, rest, whole = (format_amount(each, currency) for each in sums)
+                needed, rest, limit = (format_amount(each, currency) for each in sums)
                 raise BudgetError(
-                    f"This needs {needed}, and the budget of the {name} has {rest} left of {whole}. "
+                    f"This needs {needed}, and the budget of the {name} has {rest} left of {limit}. "
                     "Raise the budget, or ask for less."
                 )
 

@@ -21,10 +21,11 @@ def insert(model: type[Model], names: Sequence[str], rows: Rows, shared: Mapping
     if not rows:
         return
     own = [_field(model, name) for name in names]
-    given = {_field(model, name): value for name, value in shared.items()}
+    column_values = {_field(model, name): value for name, value in shared.items()}
     rest = [field for field in model._meta.concrete_fields if field not in own and not _automatic(field)]
     common = tuple(
-        _prepared(field, given[field] if field in given else field.get_default()) for field in rest
+        _prepared(field, column_values[field] if field in column_values else field.get_default())
+        for field in rest
     )
     columns = ", ".join(_column(field) for field in (*own, *rest))
     place = f"({', '.join(['%s'] * (len(own) + len(rest)))})"
@@ -60,9 +61,9 @@ def update(model: type[Model], names: Sequence[str], rows: Rows, shared: Mapping
 
 
 def _field(model: type[Model], name: str) -> "Field[Any, Any]":
-    found = model._meta.get_field(name)
-    assert isinstance(found, Field)
-    return found
+    field = model._meta.get_field(name)
+    assert isinstance(field, Field)
+    return field
 
 
 def _automatic(field: "Field[Any, Any]") -> bool:

@@ -59,8 +59,8 @@ def bundle(
         for units in _packed(groups, units_per_hit, _TakenBy(people, known_people, barred)):
             own = [(unit, "unit") for unit in units]
             shared = [(unit, "overlap") for unit in overlap]
-            drawn = shuffler.sample(list(checks), min(checks_per_hit, len(checks)))
-            bundles.append(Bundle(tuple(_mixed(own + shared, drawn, shuffler)), people))
+            drawn_checks = shuffler.sample(list(checks), min(checks_per_hit, len(checks)))
+            bundles.append(Bundle(tuple(_mixed(own + shared, drawn_checks, shuffler)), people))
     return bundles
 
 
@@ -81,16 +81,16 @@ class _TakenBy:
     """Whether enough of the people who are known may do all of some units."""
 
     needed: int
-    known: int
+    known_people: int
     barred: Mapping[str, frozenset[int]]
 
     def fits(self, units: Sequence[str]) -> bool:
         """As many as are needed, or as the unit leaves that fewest may do."""
-        kept = [self.barred[unit] for unit in units if unit in self.barred]
-        if not kept:
+        barred_sets = [self.barred[unit] for unit in units if unit in self.barred]
+        if not barred_sets:
             return True
-        most = min(self.needed, self.known - max(map(len, kept)))
-        return self.known - len(frozenset().union(*kept)) >= most
+        most = min(self.needed, self.known_people - max(map(len, barred_sets)))
+        return self.known_people - len(frozenset().union(*barred_sets)) >= most
 
 
 def _packed(groups: Iterable[Sequence[str]], room: int, taken_by: _TakenBy) -> list[list[str]]:
@@ -126,10 +126,10 @@ def _mixed(units: list[tuple[str, str]], checks: list[str], shuffler: random.Ran
 
 def places(people: int, *, reward_cents: int, fee_profile: str) -> list[int]:
     """Sizes of the HITs that together ask `people` people: one, or several of at most nine if cheaper."""
-    whole = [people]
+    unsplit = [people]
     split = [SMALL_HIT] * (people // SMALL_HIT) + ([people % SMALL_HIT] if people % SMALL_HIT else [])
-    costs = {id(sizes): _cost(sizes, reward_cents, fee_profile) for sizes in (whole, split)}
-    return split if costs[id(split)] < costs[id(whole)] else whole
+    costs = {id(sizes): _cost(sizes, reward_cents, fee_profile) for sizes in (unsplit, split)}
+    return split if costs[id(split)] < costs[id(unsplit)] else unsplit
 
 
 def _cost(sizes: Sequence[int], reward_cents: int, fee_profile: str) -> int:

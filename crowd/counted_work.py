@@ -43,13 +43,13 @@ def not_counting(to: str = "") -> Q:
 def reason_of(to: str = "") -> Case:
     """Why work among `not_counting` does not count: its state where it never will, else HELD or WAITS."""
     at = f"{to}__" if to else ""
-    held = Q(**{f"{at}held": True}) | Q(
+    is_held = Q(**{f"{at}held": True}) | Q(
         **{f"{at}stage__hold_failed_checks": True, f"{at}failed_checks__gt": 0}
     )
     return Case(
         When(**{f"{at}state__in": NEVER}, then=F(f"{at}state")),
         When(**{f"{at}withdrawn": True}, then=Value(WITHDRAWN)),
-        When(held, then=Value(HELD)),
+        When(is_held, then=Value(HELD)),
         default=Value(WAITS),
         output_field=CharField(),
     )

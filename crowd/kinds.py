@@ -28,7 +28,7 @@ class StageConfig(BaseModel):
     #: Options that most studies leave as they are; forms fold them away.
     advanced: ClassVar[frozenset[str]] = frozenset()
     #: Options that the form of a new project asks for already, besides `instructions`.
-    asked: ClassVar[tuple[str, ...]] = ()
+    asked_options: ClassVar[tuple[str, ...]] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -375,8 +375,8 @@ def made_listing(
             config = kind.config.model_validate(config)
         except ValidationError:
             config = None
-    made: Listing = make(HitTerms(units_per_hit + checks_per_hit, minutes, config))
-    return made
+    listing: Listing = make(HitTerms(units_per_hit + checks_per_hit, minutes, config))
+    return listing
 
 
 def config_of(stage: Stage) -> StageConfig:

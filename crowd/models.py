@@ -78,8 +78,8 @@ class Endpoint(models.Model):
         endpoint was made.
         """
         own = "{0.scheme}://{0.netloc}".format(urlsplit(settings.TASK_URL))
-        known = [str(origin) for origin in self.submit_origins]
-        return list(dict.fromkeys([*known, own] if self.deals_work else known))
+        origins = [str(origin) for origin in self.submit_origins]
+        return list(dict.fromkeys([*origins, own] if self.deals_work else origins))
 
     @property
     def is_panel(self) -> bool:

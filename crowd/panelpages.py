@@ -44,8 +44,10 @@ _ENDINGS = {
 
 
 def _study(key: UUID) -> PanelStudy:
-    found = PanelStudy.objects.select_related("stage__project", "stage__endpoint", "endpoint").filter(key=key)
-    study = found.first()
+    studies = PanelStudy.objects.select_related("stage__project", "stage__endpoint", "endpoint").filter(
+        key=key
+    )
+    study = studies.first()
     if study is None:
         raise Http404("There is no such study.")
     study.stage = stage_at(study.stage, study.endpoint)

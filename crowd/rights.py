@@ -83,17 +83,18 @@ def refuse_spending(endpoint: Endpoint, stage: Stage, actor: Any = None) -> None
 
 def refuse_stage(stage: Stage, actor: Any = None) -> None:
     """The same for all endpoints from which a stage takes people now."""
-    for here in stages_at(stage):
-        if not is_closed(here):
-            refuse_spending(here.endpoint, stage, actor)
+    for source_stage in stages_at(stage):
+        if not is_closed(source_stage):
+            refuse_spending(source_stage.endpoint, stage, actor)
 
 
 def why_unentitled(stage: Stage) -> str:
     """Why a stage may not go on by itself, in words; empty where it may."""
     lacking = [
-        here.endpoint.label
-        for here in stages_at(stage)
-        if not is_closed(here) and not may_spend(here.endpoint, stage.project, stage.opened_by)
+        source_stage.endpoint.label
+        for source_stage in stages_at(stage)
+        if not is_closed(source_stage)
+        and not may_spend(source_stage.endpoint, stage.project, stage.opened_by)
     ]
     if not lacking:
         return ""

@@ -24,14 +24,14 @@ from people.models import StudyLink
 class Quota:
     """A source's part: so many answers and no more, or a weight among those who share what is left.
 
-    `given` is what it has already: answers that count, and places on offer. `taken` is what was taken from
-    its part for the others.
+    `filled` is what it has already: answers that count, and places on offer. `taken_away` is what was taken
+    from its part for the others.
     """
 
     share: int | None = None
     most: int | None = None
-    given: int = 0
-    taken: int = 0
+    filled: int = 0
+    taken_away: int = 0
 
 
 def divide(demands: Sequence[int], quotas: Sequence[Quota]) -> list[list[int]]:
@@ -53,9 +53,9 @@ def divide(demands: Sequence[int], quotas: Sequence[Quota]) -> list[list[int]]:
                 return parts
             step += 1
             open_to = [at for at in range(len(quotas)) if had[at] < targets[at]]
-            chosen = max(open_to, key=lambda at: (targets[at] * step - had[at] * total, -at))
-            had[chosen] += 1
-            parts[number][chosen] += 1
+            source = max(open_to, key=lambda at: (targets[at] * step - had[at] * total, -at))
+            had[source] += 1
+            parts[number][source] += 1
     return parts
 
 
@@ -63,44 +63,45 @@ def part_targets(total: int, quotas: Sequence[Quota]) -> list[int]:
     """How many of `total` new places each quota gets: counts first, the rest by shares."""
     targets = [0] * len(quotas)
     free = [
-        max(0, quota.most - quota.given - quota.taken) if quota.most is not None else 0 for quota in quotas
+        max(0, quota.most - quota.filled - quota.taken_away) if quota.most is not None else 0
+        for quota in quotas
     ]
     counted = min(total, sum(free))
     _hand_out(counted, [Fraction(each) for each in free], targets)
     left = total - counted
     weights = [quota.share or 0 for quota in quotas]
     if left and any(weights):
-        parts = _parts(left + sum(quota.given for quota in quotas if quota.share), weights, quotas)
+        parts = _parts(left + sum(quota.filled for quota in quotas if quota.share), weights, quotas)
         lacking = [
-            max(Fraction(0), part - quota.given) if quota.share else Fraction(0)
+            max(Fraction(0), part - quota.filled) if quota.share else Fraction(0)
             for part, quota in zip(parts, quotas, strict=True)
         ]
         _hand_out(left, lacking, targets)
     return targets
 
 
-def _parts(whole: int, weights: Sequence[int], quotas: Sequence[Quota]) -> list[Fraction]:
+def _parts(total_answers: int, weights: Sequence[int], quotas: Sequence[Quota]) -> list[Fraction]:
     """Each one's part of the whole by its weight, less what was taken from it, which the others share."""
     total = sum(weights)
-    parts = [Fraction(weight * whole, total) for weight in weights]
+    parts = [Fraction(weight * total_answers, total) for weight in weights]
     for at, quota in enumerate(quotas):
         others = total - weights[at]
-        if not weights[at] or not others or not quota.taken:
+        if not weights[at] or not others or not quota.taken_away:
             continue
-        taken = min(Fraction(quota.taken), parts[at])
-        parts[at] -= taken
+        taken_away = min(Fraction(quota.taken_away), parts[at])
+        parts[at] -= taken_away
         for other, weight in enumerate(weights):
             if other != at:
-                parts[other] += taken * weight / others
+                parts[other] += taken_away * weight / others
     return parts
 
 
 def _hand_out(total: int, weights: Sequence[Fraction], targets: list[int]) -> None:
     """Add whole parts of `total` in proportion, by largest remainders; ties go to the first."""
-    whole = sum(weights)
-    if not total or not whole:
+    weight_sum = sum(weights)
+    if not total or not weight_sum:
         return
-    exact = [weight * total / whole for weight in weights]
+    exact = [weight * total / weight_sum for weight in weights]
     parts = [int(each) for each in exact]
     by_rest = sorted(range(len(exact)), key=lambda at: (parts[at] - exact[at], at))
     for at in by_rest[: total - sum(parts)]:
@@ -123,13 +124,13 @@ def source_rows(stage: Stage) -> list[StageSource]:
 
     Read once for each object of a stage.
     """
-    known: list[StageSource] | None = stage.__dict__.get("_source_rows")
-    if known is None:
+    cached: list[StageSource] | None = stage.__dict__.get("_source_rows")
+    if cached is None:
         fetched = getattr(stage, "_prefetched_objects_cache", {}).get("sources")
         rows = StageSource.objects.filter(stage=stage).select_related("endpoint").order_by("position")
-        known = list(rows if fetched is None else fetched)
-        stage.__dict__["_source_rows"] = known
-    return known
+        cached = list(rows if fetched is None else fetched)
+        stage.__dict__["_source_rows"] = cached
+    return cached
 
 
 def forget_rows(stage: Stage) -> None:
@@ -147,7 +148,7 @@ def is_unpaid(stage: Stage) -> bool:
 
     As long as a project has no links, a reward of nothing says so.
     """
-    if any(here.endpoint.protocol != Endpoint.Protocol.LINK for here in stages_at(stage)):
+    if any(source_stage.endpoint.protocol != Endpoint.Protocol.LINK for source_stage in stages_at(stage)):
         return False
     links = StudyLink.objects.filter(project=stage.project_id)
     promised = set(links.order_by().values_list("compensation", flat=True).distinct())
@@ -156,9 +157,9 @@ def is_unpaid(stage: Stage) -> bool:
     return not promised & {StudyLink.Compensation.PANEL, StudyLink.Compensation.MONEY}
 
 
-def is_closed(here: Stage) -> bool:
+def is_closed(source_stage: Stage) -> bool:
     """Whether the source is closed whose people meet the stage so."""
-    return here.source is not None and here.source.status == StageSource.Status.CLOSED
+    return source_stage.source is not None and source_stage.source.status == StageSource.Status.CLOSED
 
 
 def stages_at(stage: Stage) -> list[Stage]:
@@ -178,12 +179,12 @@ def stage_at(stage: Stage, endpoint: Endpoint | int) -> Stage:
 
 
 def _at(stage: Stage, row: StageSource) -> Stage:
-    here = copy.copy(stage)
-    here.source = row
-    here.endpoint = row.endpoint
-    here.reward_cents = stage.reward_cents if row.reward_cents is None else row.reward_cents
-    here.status = max(stage.status, row.status, key=_ORDER.index)
-    return here
+    source_stage = copy.copy(stage)
+    source_stage.source = row
+    source_stage.endpoint = row.endpoint
+    source_stage.reward_cents = stage.reward_cents if row.reward_cents is None else row.reward_cents
+    source_stage.status = max(stage.status, row.status, key=_ORDER.index)
+    return source_stage
 
 
 def hits_of(stage: Stage, prefix: str = "") -> Q:
@@ -215,9 +216,9 @@ def is_closed_at(stage: Stage, endpoint: int) -> bool:
     ).exists()
 
 
-def source_for_hit(here: Stage) -> StageSource | None:
+def source_for_hit(source_stage: Stage) -> StageSource | None:
     """What a new HIT of the stage, as a source meets it, names as its source."""
-    return here.source
+    return source_stage.source
 
 
 # What is to be asked, divided over the sources.
@@ -229,11 +230,11 @@ class SourcePlaces:
 
     answers: int = 0
     on_offer: int = 0
-    taken: int = 0
+    taken_away: int = 0
 
     def __add__(self, other: "SourcePlaces") -> "SourcePlaces":
         return SourcePlaces(
-            self.answers + other.answers, self.on_offer + other.on_offer, self.taken + other.taken
+            self.answers + other.answers, self.on_offer + other.on_offer, self.taken_away + other.taken_away
         )
 
 
@@ -250,25 +251,27 @@ def places_of(row: StageSource, places: PlacesBySource) -> SourcePlaces:
 def _quotas(rows: Sequence[StageSource], places: PlacesBySource) -> list[Quota]:
     had = [places_of(row, places) for row in rows]
     return [
-        Quota(row.share, row.most_answers, each.answers + each.on_offer, each.taken)
+        Quota(row.share, row.most_answers, each.answers + each.on_offer, each.taken_away)
         for row, each in zip(rows, had, strict=True)
     ]
 
 
-def divided(stage: Stage, made: Iterable[Bundle], places: PlacesBySource) -> list[tuple[Stage, Bundle]]:
+def divided(
+    stage: Stage, stage_bundles: Iterable[Bundle], places: PlacesBySource
+) -> list[tuple[Stage, Bundle]]:
     """Bundles as parts for sources, each with the stage as that source meets it.
 
     Closed sources get nothing, and what paused ones would get waits for them.
     """
     rows = [row for row in source_rows(stage) if row.status != StageSource.Status.CLOSED]
-    bundles = list(made)
+    bundles = list(stage_bundles)
     if not source_rows(stage):
         return [(stage, bundle) for bundle in bundles]
     parts = divide([bundle.people for bundle in bundles], _quotas(rows, places))
-    heres = [_at(stage, row) for row in rows]
+    source_stages = [_at(stage, row) for row in rows]
     return [
-        (here, Bundle(bundle.units, people))
+        (source_stage, Bundle(bundle.units, people))
         for bundle, counts in zip(bundles, parts, strict=True)
-        for here, row, people in zip(heres, rows, counts, strict=True)
+        for source_stage, row, people in zip(source_stages, rows, counts, strict=True)
         if people and row.status == StageSource.Status.OPEN
     ]

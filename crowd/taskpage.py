@@ -190,11 +190,11 @@ class FormValues:
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """A line of the summary: the mark to jump to, which unit it is, and the words."""
+    """A line of the summary: the mark to jump to, which unit it is, and the sentence."""
 
     mark: str
     number: int
-    words: str
+    sentence: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,23 +210,27 @@ def task_page(
     hit: Hit,
     units: Sequence[str],
     *,
-    shown: WorkerForm | None = None,
+    worker_form: WorkerForm | None = None,
     status: int = 200,
 ) -> HttpResponse:
     """The page of a HIT: for the worker at work, or without one as a preview that takes nothing."""
-    values = (shown.assignment.draft if shown.values is None else shown.values) if shown else {}
-    filled = FormValues(values, shown.errors if shown else {})
+    values = (
+        (worker_form.assignment.draft if worker_form.values is None else worker_form.values)
+        if worker_form
+        else {}
+    )
+    filled = FormValues(values, worker_form.errors if worker_form else {})
     context = {
         "address": reverse("crowd:task", args=[hit.key]),
         "drafts": reverse("crowd:draft", args=[hit.key]),
-        "alarm": shown.alarm if shown else "",
-        "preview": shown is None,
-        "ticket": write_ticket(shown.ticket) if shown else "",
-        "foot": foot_of(shown.ticket.submit_to) if shown and hit.endpoint.deals_work else None,
+        "alarm": worker_form.alarm if worker_form else "",
+        "preview": worker_form is None,
+        "ticket": write_ticket(worker_form.ticket) if worker_form else "",
+        "foot": foot_of(worker_form.ticket.submit_to) if worker_form and hit.endpoint.deals_work else None,
     }
-    found = names_in_page(hit, units)
-    names = {unit: found[unit] for unit in units}
-    stage = stage_as_seen(shown.assignment) if shown else hit.stage
+    names_by_unit = names_in_page(hit, units)
+    names = {unit: names_by_unit[unit] for unit in units}
+    stage = stage_as_seen(worker_form.assignment) if worker_form else hit.stage
     return _page(request, stage, names, filled, about=context, status=status)
 
 
@@ -258,9 +262,9 @@ def _page(
         for number, unit in enumerate(units, 1)
     ]
     problems = [
-        Problem(f"u{number}-{name}-error", number, words)
+        Problem(f"u{number}-{name}-error", number, sentence)
         for number, unit in enumerate(units, 1)
-        for name, words in errors.get(unit, {}).items()
+        for name, sentence in errors.get(unit, {}).items()
     ]
     context = {
         **about,
@@ -464,7 +468,7 @@ def _open(request: HttpRequest, hit: Hit) -> HttpResponse:
     ticket = Ticket(arrived.assignment.pk, arrival.submit_to, arrival.submission, arrival.worker)
     if arrived.assignment.response is not None:
         return _hand_over(request, arrived.assignment, ticket)
-    return task_page(request, hit, arrived.units, shown=WorkerForm(arrived.assignment, ticket))
+    return task_page(request, hit, arrived.units, worker_form=WorkerForm(arrived.assignment, ticket))
 
 
 def _finish(request: HttpRequest, hit: Hit) -> HttpResponse:
@@ -472,10 +476,10 @@ def _finish(request: HttpRequest, hit: Hit) -> HttpResponse:
         form = form_of(request)
     except UnreadableError:
         return _refused(request, _UNREADABLE, title=_NOTHING_SENT, back=_home(hit), status=413)
-    found = _assignment_of(request, form.get("ticket", ""), hit)
-    if found is None:
+    assignment_and_ticket = _assignment_of(request, form.get("ticket", ""), hit)
+    if assignment_and_ticket is None:
         return _refused(request, _NO_TICKET, title=_NOTHING_SENT, back=_home(hit))
-    assignment, ticket = found
+    assignment, ticket = assignment_and_ticket
     back = known_origin(ticket.submit_to, hit.endpoint.form_origins) or ""
     if assignment.state in (State.ENDED, State.QUARANTINED):
         try:
@@ -506,20 +510,20 @@ def _store(
     hit, kind, units = assignment.hit, kind_of(assignment.stage), units_of(assignment)
     form = with_places(hit, form)
     try:
-        kept = keep_draft(
+        is_saved = keep_draft(
             assignment,
             {name: value for name, value in form.items() if "|" in name},
             telemetry_of(form),
-            whole=True,
+            replaces_all=True,
         )
     except TooLongError as error:
-        shown = WorkerForm(assignment, ticket, values=form, alarm=str(error))
-        return task_page(request, hit, units, shown=shown, status=413)
-    if not kept:
+        worker_form = WorkerForm(assignment, ticket, values=form, alarm=str(error))
+        return task_page(request, hit, units, worker_form=worker_form, status=413)
+    if not is_saved:
         return None
     names = names_in_page(hit, units)
-    said = assignment.draft
-    parsed = {unit: kind.parse(assignment.stage, unit, of_unit(said, names[unit])) for unit in units}
+    saved_draft = assignment.draft
+    parsed = {unit: kind.parse(assignment.stage, unit, of_unit(saved_draft, names[unit])) for unit in units}
     errors = {unit: result.errors for unit, result in parsed.items() if not result.good}
     if errors:
         remembered = {
@@ -529,7 +533,9 @@ def _store(
         }
         if remembered:
             keep_draft(assignment, remembered, ours=True)
-        return task_page(request, hit, units, shown=WorkerForm(assignment, ticket, errors=errors), status=422)
+        return task_page(
+            request, hit, units, worker_form=WorkerForm(assignment, ticket, errors=errors), status=422
+        )
     responses: dict[str, Any] = {unit: result.response for unit, result in parsed.items()}
     store_response(assignment, responses, at=timezone.now(), states=[State.WORKING])
     return None
@@ -552,20 +558,23 @@ def draft(request: HttpRequest, hit: Hit) -> HttpResponse:
 
 def _keep(request: HttpRequest, hit: Hit) -> HttpResponse:
     ticket = request.headers.get("Authorization", "").removeprefix("Ticket ")
-    found = _assignment_of(request, ticket, hit)
-    if found is None:
+    assignment_and_ticket = _assignment_of(request, ticket, hit)
+    if assignment_and_ticket is None:
         return JsonResponse({"error": "This page was open for too long to be saved."}, status=403)
-    if not found[0].proven and not may_save(request):
+    if not assignment_and_ticket[0].proven and not may_save(request):
         return JsonResponse({"error": _TOO_MANY}, status=429)
-    is_new_row = found[0].pk != found[1].assignment_pk and not found[0].draft
+    is_new_row = (
+        assignment_and_ticket[0].pk != assignment_and_ticket[1].assignment_pk
+        and not assignment_and_ticket[0].draft
+    )
     try:
         changes, telemetry = draft_of(request)
-        kept = keep_draft(found[0], with_places(hit, changes), telemetry)
+        is_saved = keep_draft(assignment_and_ticket[0], with_places(hit, changes), telemetry)
     except UnreadableError:
         return JsonResponse({"error": "Send fields and telemetry as JSON."}, status=400)
     except TooLongError as error:
         return JsonResponse({"error": str(error)}, status=413)
-    if not kept:
+    if not is_saved:
         return JsonResponse({"error": "This HIT is sent already, or no longer yours."}, status=409)
     # A row that made way and was made again has only these changes: the page sends the rest after them.
     return JsonResponse({"kept": True} | ({"send_all": True} if is_new_row else {}))

@@ -42,7 +42,7 @@ def halted(now: datetime) -> Iterator[Condition]:
     halts = DispatchHalt.objects.select_related("endpoint").order_by("pk")
     for halt in halts:
         stages = Stage.objects.filter(project=OuterRef("pk"), endpoint=halt.endpoint_id)
-        yield from _told(
+        yield from _conditions_of_projects(
             Q(Exists(stages)),
             f"halted:{halt.endpoint_id}",
             f"Nothing is sent to {halt.endpoint.label}: the database was restored from a backup. An "
@@ -50,7 +50,7 @@ def halted(now: datetime) -> Iterator[Condition]:
         )
     if not halts and epoch.unsure() and _none_vouches(now):
         stages = Stage.objects.filter(project=OuterRef("pk"), status__in=_LIVING)
-        yield from _told(
+        yield from _conditions_of_projects(
             Q(Exists(stages)),
             "halted:folder",
             "Nothing is sent to any marketplace: the data folder of the jobs worker does not know this "
@@ -62,7 +62,7 @@ def _none_vouches(now: datetime) -> bool:
     return not DispatchEpoch.objects.filter(vouched_at__gt=now - _VOUCHED).exists()
 
 
-def _told(which: Q, key: str, sentence: str) -> Iterator[Condition]:
+def _conditions_of_projects(which: Q, key: str, sentence: str) -> Iterator[Condition]:
     for pk, slug in Project.objects.filter(which).order_by("pk").values_list("pk", "slug"):
         address = reverse("desk:project", args=[slug])
         yield Condition(pk, "halted", key, Notice.Level.ALARM, sentence[:300], address)
@@ -147,7 +147,7 @@ _GONE = (Assignment.State.ENDED, Assignment.State.QUARANTINED)
 
 def expiring(now: datetime) -> Iterator[Condition]:
     """Open HITs that expire within a day although some of their places were not taken."""
-    taken = (
+    used_places = (
         Assignment.objects.filter(hit=OuterRef("pk"))
         .exclude(state__in=_GONE)
         .order_by()
@@ -161,7 +161,7 @@ def expiring(now: datetime) -> Iterator[Condition]:
             expires_at__range=(now, now + AHEAD),
             stage__status__in=(Stage.Status.OPEN, Stage.Status.PAUSED),
         )
-        .alias(free=F("places") - Coalesce(Subquery(taken, output_field=IntegerField()), 0))
+        .alias(free=F("places") - Coalesce(Subquery(used_places, output_field=IntegerField()), 0))
         .filter(free__gt=0)
         .order_by()
         .values("stage")
@@ -199,13 +199,13 @@ def auto_approval(now: datetime) -> Iterator[Condition]:
     for stage in named(counts):
         row = counts[stage.pk]
         what = "submission is" if row["n"] == 1 else "submissions are"
-        held = f" ({row['held']:,} of them held)" if row["held"] else ""
+        aside = f" ({row['held']:,} of them held)" if row["held"] else ""
         yield Condition(
             stage.project_id,
             "auto_approval",
             f"auto_approval:{stage.pk}",
             Notice.Level.ALARM,
-            f"{row['n']:,} {what} approved automatically within a day{held} in {stage.title}, the first on "
+            f"{row['n']:,} {what} approved automatically within a day{aside} in {stage.title}, the first on "
             f"{row['first']:%-d %B at %H:%M} UTC.",
             f"{at('work', stage)}?state={'held' if row['held'] == row['n'] else 'waiting'}",
         )
@@ -349,10 +349,10 @@ def finished(now: datetime) -> Iterator[Condition]:
 
 def named(keys: Iterable[int]) -> list[Stage]:
     """These stages with their projects, in one query; none where there is no key."""
-    found = list(keys)
-    if not found:
+    stage_ids = list(keys)
+    if not stage_ids:
         return []
-    return list(Stage.objects.filter(pk__in=found).select_related("project", "endpoint").order_by("pk"))
+    return list(Stage.objects.filter(pk__in=stage_ids).select_related("project", "endpoint").order_by("pk"))
 
 
 def at(page: str, stage: Stage) -> str:

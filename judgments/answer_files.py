@@ -180,16 +180,16 @@ def _entities(value: Any, text: str) -> list[Span]:
     """Spans of the text: as given, or where strings stand; a string that is given twice is its next place."""
     spans: list[Span] = []
     after: dict[str, int] = {}
-    found = _listed(value)
-    if len(found) > _MOST_ENTITIES:
+    entity_list = _read_list(value)
+    if len(entity_list) > _MOST_ENTITIES:
         raise RowRefusedError(
-            "entities", f"There are {len(found):,} entities.", f"Name at most {_MOST_ENTITIES}."
+            "entities", f"There are {len(entity_list):,} entities.", f"Name at most {_MOST_ENTITIES}."
         )
-    for each in found:
+    for each in entity_list:
         if isinstance(each, str):
             span = _standing(each.strip(), text, after)
         elif isinstance(each, dict):
-            span = _given(each, text, after)
+            span = _read_span(each, text, after)
         else:
             raise RowRefusedError(
                 "entities", "An entity is neither text nor a span.", 'Write "Rome" or {"start": 0, "end": 4}.'
@@ -199,7 +199,7 @@ def _entities(value: Any, text: str) -> list[Span]:
     return sorted(spans, key=lambda each: (each["start"], each["end"]))
 
 
-def _listed(value: Any) -> list[Any]:
+def _read_list(value: Any) -> list[Any]:
     if value is None or value == "":
         return []
     if isinstance(value, str) and value.lstrip()[:1] == "[":
@@ -231,24 +231,24 @@ def _standing(entity: str, text: str, after: dict[str, int]) -> Span | None:
     return Span(start=start, end=start + len(entity), text=entity)
 
 
-def _given(each: dict[str, Any], text: str, after: dict[str, int]) -> Span | None:
-    start, end, said = each.get("start"), each.get("end"), each.get("text")
-    if start is None and end is None and isinstance(said, str):
-        return _standing(said.strip(), text, after)
+def _read_span(each: dict[str, Any], text: str, after: dict[str, int]) -> Span | None:
+    start, end, stated = each.get("start"), each.get("end"), each.get("text")
+    if start is None and end is None and isinstance(stated, str):
+        return _standing(stated.strip(), text, after)
     if type(start) is not int or type(end) is not int or not 0 <= start < end <= len(text):
         raise RowRefusedError(
             "entities",
             f"The span from {quoted(str(start))} to {quoted(str(end))} is no part of the answer.",
             "Count characters from 0; the end is the first character after the entity.",
         )
-    there = text[start:end]
-    if not there.strip() or (said is not None and said != there):
+    excerpt = text[start:end]
+    if not excerpt.strip() or (stated is not None and stated != excerpt):
         raise RowRefusedError(
             "entities",
-            f"From {start} to {end} the answer has {quoted(there)}, not {quoted(str(said or ''))}.",
+            f"From {start} to {end} the answer has {quoted(excerpt)}, not {quoted(str(stated or ''))}.",
             "Count characters (not bytes) from 0; the end is the first character after the entity.",
         )
-    return Span(start=start, end=end, text=there)
+    return Span(start=start, end=end, text=excerpt)
 
 
 def _moved(span: Span, before: int, length: int) -> Span:
@@ -348,11 +348,11 @@ class Tally:
             "counts": self.counts().as_json(),
             "rules": {
                 rule: {
-                    "words": words,
+                    "words": label,
                     "count": self.rules[rule],
                     "examples": [{"line": line, "text": text} for line, text in self.examples.get(rule, [])],
                 }
-                for rule, words in RULES.items()
+                for rule, label in RULES.items()
             },
             "refused": sum(self.rules[rule] for rule in _REFUSED),
             "refusals": [asdict(each) for each in sorted(self.refusals, key=lambda each: each.line)],
@@ -418,14 +418,14 @@ def row_of_result(value: ResultObject, *, line: int, system: str) -> tuple[Row, 
 
 
 def _list(value: ResultObject, name: str) -> list[Any]:
-    found = value.get(name)
-    if found is None:
+    members = value.get(name)
+    if members is None:
         return []
-    if not isinstance(found, list):
+    if not isinstance(members, list):
         raise RowRefusedError(
             name, f"The {name} are no list.", "Write them as DuReader's evaluation takes them."
         )
-    return found
+    return members
 
 
 FORMATS = {
@@ -563,40 +563,40 @@ class Answers:
         answer_columns = as_found.columns.get("text", ())
         if self.systems or len(answer_columns) < 2:
             return as_found
-        given = {self.mapping["text"], *(() if self.text_chosen else self._elsewhere)}
+        mapped_columns = {self.mapping["text"], *(() if self.text_chosen else self._elsewhere)}
         return replace(
             as_found,
-            columns={**as_found.columns, "text": [name for name in answer_columns if name in given]},
-            left_out=[*as_found.left_out, *(name for name in answer_columns if name not in given)],
+            columns={**as_found.columns, "text": [name for name in answer_columns if name in mapped_columns]},
+            left_out=[*as_found.left_out, *(name for name in answer_columns if name not in mapped_columns)],
         )
 
 
 class _AnswerColumns(ColumnRules):
     """Columns of answers: the text, which query it answers, and which system gave it."""
 
-    def __init__(self, given: Mapping[str, str], system: str, systems: Sequence[str]) -> None:
-        self._given, self._system, self._systems = given, system, systems
-        self.chosen = [*(theirs for theirs in given.values() if theirs), *systems]
+    def __init__(self, mapping: Mapping[str, str], system: str, systems: Sequence[str]) -> None:
+        self._given, self._system, self._systems = mapping, system, systems
+        self.chosen = [*(theirs for theirs in mapping.values() if theirs), *systems]
 
     def map(self, columns: Iterable[str]) -> dict[str, str]:
         """As given, the rest by the names that people use."""
-        there = [column.strip() for column in columns]
-        if missing := [name for name in self._systems if name not in there]:
-            raise ColumnError(f"There is no column {missing[0]!r}; the file has: {quote_names(there)}.")
-        return self._map(there, self._given)
+        names = [column.strip() for column in columns]
+        if missing := [name for name in self._systems if name not in names]:
+            raise ColumnError(f"There is no column {missing[0]!r}; the file has: {quote_names(names)}.")
+        return self._map(names, self._given)
 
     def map_members(self, members: Sequence[str]) -> dict[str, str]:
         """What was given, as far as this object has it; a member that it lacks is none."""
-        there = {ours: theirs if theirs in members else "" for ours, theirs in self._given.items()}
-        return self._map(members, there)
+        mapping = {ours: theirs if theirs in members else "" for ours, theirs in self._given.items()}
+        return self._map(members, mapping)
 
-    def _map(self, columns: Sequence[str], given: Mapping[str, str]) -> dict[str, str]:
+    def _map(self, columns: Sequence[str], mapping: Mapping[str, str]) -> dict[str, str]:
         if not self._systems:
-            found = map_columns(columns, given, NAMES)
-            others = [name for name in columns if name not in found.values()] if "text" in found else []
+            places = map_columns(columns, mapping, NAMES)
+            others = [name for name in columns if name not in places.values()] if "text" in places else []
             further = [name for name in others if plain_name(name) in NAMES["text"]]
-            return found | {f"{_FURTHER}{name}": name for name in further}
-        for ours, theirs in given.items():
+            return places | {f"{_FURTHER}{name}": name for name in further}
+        for ours, theirs in mapping.items():
             if theirs and ours not in _SHARED:
                 raise ColumnError(
                     f"The column {theirs!r} is chosen for the {ours} of each row, and columns with a system "
@@ -604,7 +604,7 @@ class _AnswerColumns(ColumnRules):
                 )
         others = [name for name in columns if name not in self._systems]
         names = {ours: NAMES[ours] for ours in _SHARED}
-        shared = map_columns(others, {ours: given[ours] for ours in _SHARED if ours in given}, names)
+        shared = map_columns(others, {ours: mapping[ours] for ours in _SHARED if ours in mapping}, names)
         return shared | {f"text/{number}": name for number, name in enumerate(self._systems)}
 
     def check(self, source: TextSource, columns: list[str], mapping: Mapping[str, str]) -> None:
@@ -630,7 +630,7 @@ def open_answers(
     source: TextSource,
     *,
     format: str = "auto",
-    given: Mapping[str, str] | None = None,
+    mapping: Mapping[str, str] | None = None,
     header: bool | None = None,
     header_row: int = 0,
     system: str = "",
@@ -647,14 +647,14 @@ def open_answers(
         )
     if len(set(systems_from)) < len(systems_from):
         raise FileRefusedError(f"{source.name}: a column of {quote_names(systems_from)} is named twice.")
-    rules = _AnswerColumns(given or {}, system, systems_from)
+    rules = _AnswerColumns(mapping or {}, system, systems_from)
 
     def of_object(head: str) -> str:
         first = _first_object(head)
         return "dureader" if first is not None and is_result(first) and not rules.chosen else ""
 
-    known = {"turns", "answers", *chain.from_iterable(NAMES.values())}
-    format = settle_format(source, format, FORMATS, known=known, of_object=of_object)
+    known_names = {"turns", "answers", *chain.from_iterable(NAMES.values())}
+    format = settle_format(source, format, FORMATS, known=known_names, of_object=of_object)
     if format == "dureader":
         refuse_header_row(source, FORMATS[format], header_row)
         if rules.chosen:
@@ -690,7 +690,7 @@ def open_answers(
         table.reading,
         table.notes,
         systems_from,
-        "text" in (given or {}),
+        "text" in (mapping or {}),
     )
 
 

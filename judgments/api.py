@@ -174,9 +174,9 @@ def export_judgments(
 def _judgment_lines(stage: Stage, rows: Iterator[dict[str, Any]]) -> Iterator[dict[str, Any]]:
     unit, names = scale_of(stage).unit, Pseudonyms(stage.project)
     people = PersonPseudonyms(stage.project)
-    while some := list(islice(rows, ROWS_AT_ONCE)):
-        people.load(row["worker_id"] for row in some)
-        for row in some:
+    while batch := list(islice(rows, ROWS_AT_ONCE)):
+        people.load(row["worker_id"] for row in batch)
+        for row in batch:
             yield {
                 "id": row["id"],
                 "candidate_id": row["candidate_id"],
@@ -236,9 +236,9 @@ def get_agreement(request: ApiRequest, project: str, stage: str) -> AgreementOut
         figures |= {f"{row.name}.percent": _figure(row.percent) for row in rows}
         counts = {"queries": rows[0].queries, "answers": rows[0].answers} if rows else {}
     else:
-        found = curation_agreement(at)
-        figures = {"alpha": _figure(found.alpha), "jaccard": _figure(found.jaccard)}
-        counts = {"queries": found.queries, "selections": found.selections}
+        agreement = curation_agreement(at)
+        figures = {"alpha": _figure(agreement.alpha), "jaccard": _figure(agreement.jaccard)}
+        counts = {"queries": agreement.queries, "selections": agreement.selections}
     return AgreementOut(kind=at.kind, figures=figures, counts=counts, **rest)
 
 
@@ -254,8 +254,8 @@ def _describe_source(row: SourceAgreement) -> SourceAgreementOut:
 
 def _judging_agreement(stage: Stage) -> AgreementOut:
     now = live(stage)
-    made = standing(stage, now.stamp)
-    figures = {f"alpha.{level}": _figure(found) for level, found in now.alpha.items()}
+    status = standing(stage, now.stamp)
+    figures = {f"alpha.{level}": _figure(alpha) for level, alpha in now.alpha.items()}
     figures |= {
         "percent": _figure(now.percent),
         "icc1": _figure(now.icc),
@@ -266,15 +266,15 @@ def _judging_agreement(stage: Stage) -> AgreementOut:
         figures=figures,
         counts={"judgments": now.judgments, "items": now.items, "workers": now.workers},
         sources=[],
-        report=made.report or None,
-        report_is_fresh=made.fresh,
-        report_job=made.job.pk if made.job is not None and made.under_way else None,
+        report=status.report or None,
+        report_is_fresh=status.fresh,
+        report_job=status.job.pk if status.job is not None and status.under_way else None,
         caution=random_scores_caution(stage),
     )
 
 
-def _figure(found: Any) -> FigureOut:
-    return FigureOut(value=found.value, reason=found.reason)
+def _figure(source_figure: Any) -> FigureOut:
+    return FigureOut(value=source_figure.value, reason=source_figure.reason)
 
 
 @judging.post(
@@ -378,15 +378,15 @@ class TopUpIn(Body):
 )
 def preview_filters(request: ApiRequest, project: str, stage: str, body: RecipeIn) -> FilterPreviewOut:
     """What a recipe would remove, and what asking again would cost; nothing is changed."""
-    found = filter_runs.preview(judging_stage(request), body.recipe, body.parameters)
-    same = {name: getattr(found, name) for name in FilterPreviewOut.model_fields if hasattr(found, name)}
+    preview = filter_runs.preview(judging_stage(request), body.recipe, body.parameters)
+    same = {name: getattr(preview, name) for name in FilterPreviewOut.model_fields if hasattr(preview, name)}
     return FilterPreviewOut(
         **same
         | {
-            "reasons": [asdict(each) for each in found.reasons],
-            "missing_judgments": found.missing.judgments,
-            "missing_answers": found.missing.answers,
-            "top_up_cents": found.missing.offer.total_cents,
+            "reasons": [asdict(each) for each in preview.reasons],
+            "missing_judgments": preview.missing.judgments,
+            "missing_answers": preview.missing.answers,
+            "top_up_cents": preview.missing.offer.total_cents,
         }
     )
 
@@ -600,8 +600,8 @@ def list_candidates(
     at = project_access(request)
     rows = _filtered(at, filters).select_related("query", "system")
     page = page_of(rows, paging, key=("pk",), within=(at.project.pk, filters.model_dump_json()))
-    found = [{name: _value(row, column) for column, name in _CANDIDATE_COLUMNS.items()} for row in page.items]
-    return Page(items=[CandidateOut(**each) for each in _completed(found)], next=page.next)
+    lines = [{name: _value(row, column) for column, name in _CANDIDATE_COLUMNS.items()} for row in page.items]
+    return Page(items=[CandidateOut(**each) for each in _completed(lines)], next=page.next)
 
 
 @candidates.get(
@@ -765,17 +765,17 @@ def _describe_candidate(row: Candidate) -> CandidateOut:
 
 
 def _lines(rows: Iterator[dict[str, Any]]) -> Iterator[dict[str, Any]]:
-    while some := list(islice(rows, ROWS_AT_ONCE)):
+    while batch := list(islice(rows, ROWS_AT_ONCE)):
         yield from _completed(
-            [{_CANDIDATE_COLUMNS[column]: value for column, value in row.items()} for row in some]
+            [{_CANDIDATE_COLUMNS[column]: value for column, value in row.items()} for row in batch]
         )
 
 
 def _completed(rows: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
     """Rows with what people said about each."""
-    said = selectors.load_answer_scores(row["id"] for row in rows)
+    scores = selectors.load_answer_scores(row["id"] for row in rows)
     for row in rows:
-        score = said.get(row["id"], AnswerScore())
+        score = scores.get(row["id"], AnswerScore())
         yield row | {"judgments": score.judgments, "mean": score.mean, "simulated": score.simulated}
 
 

@@ -151,13 +151,13 @@ def fitting_scale(options: Mapping[str, Any]) -> Scale:
 
 def accepted_steps(accepted: Sequence[float | str], scale: Scale) -> list[int]:
     """The scores in units, from the lowest; ValueError, in words, for what is none of the scale."""
-    found: set[int] = set()
+    all_steps: set[int] = set()
     for each in accepted:
         steps = accepted_scores(each if isinstance(each, str) else repr(each), scale)
         if not steps:
             raise ValueError(f"a score that is not on the scale {scale.description}: {each}")
-        found |= steps
-    return sorted(found)
+        all_steps |= steps
+    return sorted(all_steps)
 
 
 def choices_of(kind: str, labels: Sequence[str], scale: Scale) -> list[Choice]:
@@ -318,7 +318,7 @@ class JudgingConfig(StageConfig):
         description="Krippendorff's alpha that you hope for; members get a notice when it is lower.",
     )
 
-    asked: ClassVar[tuple[str, ...]] = ("scale", "labels", "scale_least", "scale_most", "scale_step")
+    asked_options: ClassVar[tuple[str, ...]] = ("scale", "labels", "scale_least", "scale_most", "scale_step")
     advanced: ClassVar[frozenset[str]] = frozenset(
         {
             "comment", "foreign_checks", "reference_checks", "instruction_checks", "instruction", "gold",

@@ -43,8 +43,8 @@ from judgments.selectors.judging import (
     not_asked_about,
     pending_of_stage,
     queries_of,
+    read_judged_items,
     shared_queries,
-    shown,
     system_choices,
     texts_of,
     trained,
@@ -77,8 +77,8 @@ def simulated_judgment(stage: Stage, unit: str, profile: Profile, rng: random.Ra
 def _meant(unit: str, scale: Scale) -> float:
     """The most decided of the scores that a check accepts: 1 of 1 and 2, 5 of 4 and 5."""
     check = AttentionCheck.objects.get(pk=check_of(unit))
-    chosen = max if check.source == AttentionCheck.Source.REFERENCE else min
-    return float(scale.number(chosen(check.accepted)))
+    choose = max if check.source == AttentionCheck.Source.REFERENCE else min
+    return float(scale.number(choose(check.accepted)))
 
 
 def true_score(candidate: int, config: JudgingConfig) -> float:
@@ -90,14 +90,14 @@ def true_score(candidate: int, config: JudgingConfig) -> float:
     """
     row = Candidate.objects.select_related("query", "system").get(pk=candidate)
     low, high = config.rating_scale.ends
-    known = known_score(row.query.extra, row.system.name)
-    if known is None:
+    score = known_score(row.query.extra, row.system.name)
+    if score is None:
         references = reference_texts([row.query_id])[row.query_id]
         return low + (high - low) * nearest(row.text, references)
     least, most = known_scale(row.query.extra) or (low, high)
     if (least, most) != (low, high):
-        known = low + (high - low) * (known - least) / (most - least)
-    return min(float(high), max(float(low), known))
+        score = low + (high - low) * (score - least) / (most - least)
+    return min(float(high), max(float(low), score))
 
 
 def _fields(config: JudgingConfig, score: float, rng: random.Random) -> dict[str, str]:
@@ -140,13 +140,13 @@ class Judging(SimpleKind):
                 "judging, reading, dialogue",
             )
         several = "answers" if config and config.shared_queries else terms.count("an answer", "answers")
-        shown = "a short passage, " if config is None or config.passages else ""
-        asked = config.question if config else JudgingConfig.model_fields["question"].default
+        passage = "a short passage, " if config is None or config.passages else ""
+        question = config.question if config else JudgingConfig.model_fields["question"].default
         one = several == "an answer"
         return Listing(
             f"Judge {several} to {'a question' if one else 'questions'}{terms.time}",
-            f"{'Read' if one else 'Each time, read'} {shown}a question and an answer to it, then choose "
-            f"a score: “{asked}”",
+            f"{'Read' if one else 'Each time, read'} {passage}a question and an answer to it, then choose "
+            f"a score: “{question}”",
             "judging, reading, answers",
         )
 
@@ -196,11 +196,11 @@ class Judging(SimpleKind):
     def pages(self, stage: Stage, units: Sequence[str], seed: int) -> Mapping[str, Page]:
         """Passages, question, predicted and correct answer, then the scale; nothing about the system."""
         config = judging_config(stage)
-        found = shown(stage, units, config, seed)
+        judged_items = read_judged_items(stage, units, config, seed)
         return {
             unit: Page(
                 "judgments/judging.html",
-                _context(found[unit], config) | {"language": stage.project.language},
+                _context(judged_items[unit], config) | {"language": stage.project.language},
                 config.instructions,
             )
             for unit in units
@@ -265,15 +265,15 @@ class Judging(SimpleKind):
         return texts_of(units)
 
 
-def _context(found: JudgedItem, config: JudgingConfig) -> dict[str, Any]:
+def _context(judged_item: JudgedItem, config: JudgingConfig) -> dict[str, Any]:
     """What the template shows of one answer."""
     return {
-        "turns": found.material.turns if config.context else (),
-        "passages": found.material.passages if config.passages else (),
-        "question": found.material.query.text,
-        "predicted": found.text,
-        "correct": found.correct,
-        "others": found.others,
+        "turns": judged_item.material.turns if config.context else (),
+        "passages": judged_item.material.passages if config.passages else (),
+        "question": judged_item.material.query.text,
+        "predicted": judged_item.text,
+        "correct": judged_item.correct,
+        "others": judged_item.others,
         "asked": config.question,
         "dialogue": config.wording == "dialogue",
         **shown_scale(config),
@@ -306,11 +306,11 @@ def read_judgment(config: JudgingConfig, form: Mapping[str, str]) -> ParsedForm:
         errors["score"] = wrong_score(form.get("score", ""), config, scale)
     aspects: dict[str, int] = {}
     for aspect in config.aspects:
-        chosen = _score(form.get(aspect.name, ""), len(aspect.labels))
-        if chosen is None:
+        aspect_score = _score(form.get(aspect.name, ""), len(aspect.labels))
+        if aspect_score is None:
             errors[aspect.name] = f"Choose a score for “{aspect.question}”"
         else:
-            aspects[aspect.name] = chosen
+            aspects[aspect.name] = aspect_score
     response: dict[str, Any] = {"score": None if score is None else scale.number(score), "aspects": aspects}
     if config.comment:
         comment = form.get("comment", "").strip()
@@ -341,8 +341,8 @@ def wrong_score(text: str, config: ScaleOptions, scale: Scale) -> str:
             f"You gave no score yet. Move the slider, or type a number from {low}, {config.labels[0]}, to "
             f"{high}, {config.labels[-1]}."
         )
-    shown = text.strip()[:_LONGEST_SHOWN]
-    return f"“{shown}” is no score {scale.description}. Move the slider, or type another number."
+    excerpt = text.strip()[:_LONGEST_SHOWN]
+    return f"“{excerpt}” is no score {scale.description}. Move the slider, or type another number."
 
 
 def shown_scale(config: ScaleOptions) -> dict[str, Any]:
@@ -354,12 +354,12 @@ def shown_scale(config: ScaleOptions) -> dict[str, Any]:
         middle = texts[len(texts) // 2]
         return {"slider": {"ends": ends, "step": f"{scale.step:g}", "middle": middle}}
     choices = choices_of(config.scale, config.labels, scale)
-    whole, halves = all(choice.label for choice in choices), config.scale == "halves"
+    all_labelled, halves = all(choice.label for choice in choices), config.scale == "halves"
     return {
         "labels": choices,
-        "in_a_row": fit_in_a_row(config.labels) and (whole or halves),
-        "layout": f"halves of-{len(config.labels)}" if halves else "" if whole else "numbers",
-        "ends": () if whole or halves else ends,
+        "in_a_row": fit_in_a_row(config.labels) and (all_labelled or halves),
+        "layout": f"halves of-{len(config.labels)}" if halves else "" if all_labelled else "numbers",
+        "ends": () if all_labelled or halves else ends,
     }
 
 
@@ -439,19 +439,19 @@ class JudgeTraining(SimpleKind):
         """The score; a wrong one is explained and asked again, and the first one is remembered."""
         config, lesson = training_config(stage), _lesson(stage, unit)
         scale, right = config.rating_scale, _accepted(config, lesson)
-        chosen = read_score(form.get("score", ""), config, scale)
-        if chosen is None:
+        score = read_score(form.get("score", ""), config, scale)
+        if score is None:
             return ParsedForm(errors={"score": wrong_score(form.get("score", ""), config, scale)})
         first = read_score(form.get(REMEMBERED + _FIRST, ""), config, scale)
-        first = chosen if first is None else first
+        first = score if first is None else first
         remember = {_FIRST: scale.text(first)}
-        if chosen not in right:
-            words = f"Not quite. {lesson.reason} Please choose again; you are paid for this either way."
-            return ParsedForm(errors={"score": words}, remember=remember)
+        if score not in right:
+            sentence = f"Not quite. {lesson.reason} Please choose again; you are paid for this either way."
+            return ParsedForm(errors={"score": sentence}, remember=remember)
         response = {
             "first": scale.number(first),
             "right_at_first": first in right,
-            "score": scale.number(chosen),
+            "score": scale.number(score),
         }
         return ParsedForm(response, remember=remember)
 

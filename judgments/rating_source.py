@@ -75,11 +75,11 @@ class RatingSource:
 
     def others_for(self, field: str) -> str:
         """Columns with a name for a field that another column holds, in a sentence behind a blank."""
-        taken = {*self.places.values(), *self.raters}
+        used = {*self.places.values(), *self.raters}
         others = [
             name
             for place, name in enumerate(self.sheet.columns)
-            if place not in taken and plain_name(name) in (field, *NAMES.get(field, ()))
+            if place not in used and plain_name(name) in (field, *NAMES.get(field, ()))
         ]
         if not others:
             return ""
@@ -98,7 +98,7 @@ class RatingSource:
 def rating_source(
     path: Path,
     *,
-    given: Mapping[str, str],
+    columns: Mapping[str, str],
     aspects: Sequence[str] = (),
     encoding: str = "",
     sheet: str = "",
@@ -109,26 +109,26 @@ def rating_source(
     `aspects` are further columns. `sheet` names one of a workbook, which otherwise gives its first with data,
     and `header_row` the one that names the columns.
     """
-    for field in given:
+    for field in columns:
         if field not in COLUMNS:
             raise FileRefusedError(f"There is no field {field!r} to map; there are {', '.join(COLUMNS)}.")
-    known = {*COLUMNS, *(name for field in COLUMNS for name in NAMES.get(field, ())), STAGE, ASPECTS}
-    known |= {plain_name(name) for name in (*given.values(), *aspects)}
+    known_names = {*COLUMNS, *(name for field in COLUMNS for name in NAMES.get(field, ())), STAGE, ASPECTS}
+    known_names |= {plain_name(name) for name in (*columns.values(), *aspects)}
     file = TextSource(path, name=str(path), encoding=encoding, sheet=sheet)
-    table = open_sheet(file, known=known, header_row=header_row)
+    table = open_sheet(file, known=known_names, header_row=header_row)
     names = [plain_name(name) for name in table.columns]
     places = {}
     for field in COLUMNS:
-        called = (given[field],) if field in given else (field, *NAMES.get(field, ()))
-        taken = [] if field in given else [*given.values(), *aspects]
+        called = (columns[field],) if field in columns else (field, *NAMES.get(field, ()))
+        named_elsewhere = [] if field in columns else [*columns.values(), *aspects]
         remedy = f"Say which one: --column {field}=NAME."
-        place = table.find_column(field, called, remedy=remedy, taken=taken)
+        place = table.find_column(field, called, remedy=remedy, taken=named_elsewhere)
         if place is not None:
             places[field] = place
-        elif field in given:
-            raise _missing(table, field, given[field])
+        elif field in columns:
+            raise _missing(table, field, columns[field])
     raters: list[int] = []
-    if "item" in places and not {"worker", "score"} & (places.keys() | given.keys()):
+    if "item" in places and not {"worker", "score"} & (places.keys() | columns.keys()):
         raters = _raters(table, names, {*places.values()})
         if twice := [place for place in raters if [names[each] for each in raters].count(names[place]) > 1]:
             raise table.error(
@@ -138,8 +138,8 @@ def rating_source(
             )
     missing = [field for field in REQUIRED if field not in places and not (raters and field != "item")]
     if missing:
-        raise _missing(table, missing[0], given.get(missing[0], missing[0]))
-    if names[places["item"]] == RELEASED and "item" not in given:
+        raise _missing(table, missing[0], columns.get(missing[0], missing[0]))
+    if names[places["item"]] == RELEASED and "item" not in columns:
         places |= {name: names.index(name) for name in (STAGE, ASPECTS) if name in names}
     if RESPONSE_FILTER in names:
         places[RESPONSE_FILTER] = names.index(RESPONSE_FILTER)
@@ -153,21 +153,21 @@ def rating_source(
     return RatingSource(table, places, raters)
 
 
-def _raters(table: Sheet, names: list[str], taken: Collection[int]) -> list[int]:
+def _raters(table: Sheet, names: list[str], used: Collection[int]) -> list[int]:
     """Columns with a rater each: those named so, else all others where they hold nothing but numbers."""
-    others = [place for place, name in enumerate(names) if name and place not in taken]
+    others = [place for place, name in enumerate(names) if name and place not in used]
     named = [place for place in others if SHAPES["ratings"].fullmatch(names[place])]
     if len(named) > 1:
         return named
-    some = [cells[place].strip() for _line, cells in islice(table.rows(), _LOOK) for place in others]
-    numbers = [number(text) is not None for text in some if text]
+    values = [cells[place].strip() for _line, cells in islice(table.rows(), _LOOK) for place in others]
+    numbers = [number(text) is not None for text in values if text]
     return others if len(others) > 1 and numbers and all(numbers) else []
 
 
 def _missing(table: Sheet, field: str, theirs: str) -> Exception:
     remedy = (
         " It looks as if the file had no header line; add one."
-        if any(whole(name) is not None for name in table.columns)
+        if any(read_integer(name) is not None for name in table.columns)
         else f" Say which one holds it: --column {field}=NAME."
     )
     return table.error(
@@ -201,7 +201,7 @@ def means_yes(text: str) -> bool:
     return text.casefold() not in _NO
 
 
-def whole(text: str) -> int | None:
+def read_integer(text: str) -> int | None:
     """The whole number that a text is (`3`, `3.0`), or None."""
     return int(re.split("[.,]", text)[0]) if _WHOLE.fullmatch(text) and len(text) < _LONGEST else None
 
@@ -228,8 +228,8 @@ def times(texts: list[str]) -> list[float | None]:
     """Seconds since 1970 for each ISO 8601 time, None for other texts."""
     import pandas as pd  # takes seconds to import
 
-    found = pd.to_datetime(pd.Series(texts, dtype=object), utc=True, format="ISO8601", errors="coerce")
-    return [None if pd.isna(time) else time.timestamp() for time in found]
+    moments = pd.to_datetime(pd.Series(texts, dtype=object), utc=True, format="ISO8601", errors="coerce")
+    return [None if pd.isna(time) else time.timestamp() for time in moments]
 
 
 def is_range(text: str) -> bool:

@@ -33,9 +33,9 @@ from judgments.rating_source import (
     means_yes,
     number,
     rating_source,
+    read_integer,
     short,
     times,
-    whole,
 )
 from metrics.agreement.data import RatingGroups, Ratings
 from metrics.agreement.filters import Checks
@@ -110,7 +110,7 @@ def read_ratings(
     """
     source = rating_source(
         path,
-        given=columns or {},
+        columns=columns or {},
         aspects=aspects,
         encoding=encoding,
         sheet=sheet,
@@ -128,13 +128,13 @@ def read_ratings(
         raise source.error("it is no table of ratings of a release: it has no stages. Leave out --stage.")
     if not table.filled.any():
         raise source.error("it has a header but no ratings under it.")
-    return table.whole()
+    return table.read_ratings()
 
 
 def _only(column: _Column) -> str:
     """The only text of a column; nothing where there are several."""
-    there = {column.texts[code] for code in np.unique(column.codes)} - {""}
-    return there.pop() if len(there) == 1 else ""
+    texts = {column.texts[code] for code in np.unique(column.codes)} - {""}
+    return texts.pop() if len(texts) == 1 else ""
 
 
 def _read(source: RatingSource) -> dict[str, _Column]:
@@ -142,8 +142,8 @@ def _read(source: RatingSource) -> dict[str, _Column]:
     tables = [defaultdict[str, int](count().__next__) for _ in fields]
     codes: list[list[Codes]] = [[np.empty(0, dtype=np.int64)] for _ in fields]
     records = source.records()
-    while some := [texts for _line, texts in islice(records, CHUNK)]:
-        for table, parts, texts in zip(tables, codes, zip(*some, strict=True), strict=True):
+    while chunk := [texts for _line, texts in islice(records, CHUNK)]:
+        for table, parts, texts in zip(tables, codes, zip(*chunk, strict=True), strict=True):
             parts.append(np.fromiter(map(table.__getitem__, texts), np.int64))
     return {
         field: _stripped(field, np.concatenate(parts), list(table))
@@ -178,25 +178,25 @@ class _Table:
         if empty := int((~self.filled).sum()):
             self.notes.append(f"Rows without item, worker and score, left out: {empty:,}.")
 
-    def take_stage(self, column: _Column, wanted: str) -> None:
+    def take_stage(self, column: _Column, stage: str) -> None:
         """Leave out what people said in other stages; FileRefusedError where one must be chosen."""
-        there = {column.texts[code] for code in np.unique(column.codes[self.filled])}
-        named = ", ".join(sorted(there))
-        if wanted and wanted not in there:
-            raise self.source.error(f"it has no stage {wanted!r}; there are: {named}.")
-        if not wanted and len(there) > 1:
+        stages = {column.texts[code] for code in np.unique(column.codes[self.filled])}
+        named = ", ".join(sorted(stages))
+        if stage and stage not in stages:
+            raise self.source.error(f"it has no stage {stage!r}; there are: {named}.")
+        if not stage and len(stages) > 1:
             raise self.source.error(
-                f"it has ratings of {len(there)} stages, which are not one table: {named}. "
+                f"it has ratings of {len(stages)} stages, which are not one table: {named}. "
                 "Say which: --stage NAME."
             )
-        if wanted:
-            of_stage = np.array([text == wanted for text in column.texts], dtype=np.bool_)[column.codes]
+        if stage:
+            of_stage = np.array([text == stage for text in column.texts], dtype=np.bool_)[column.codes]
             elsewhere = int((self.filled & ~of_stage).sum())
             self.filled &= of_stage
             if elsewhere:
                 self.notes.append(f"Ratings of other stages, left out: {elsewhere:,}.")
 
-    def whole(self) -> RatingsTable:
+    def read_ratings(self) -> RatingsTable:
         item, worker = self.columns["item"], self.columns["worker"]
         self.refuse(
             worker,
@@ -213,12 +213,12 @@ class _Table:
             f"Every rating needs one.{self.source.others_for('item')}",
             ~is_check,
         )
-        given = np.flatnonzero(~is_check & self.filled)
-        if not len(given):
+        rated = np.flatnonzero(~is_check & self.filled)
+        if not len(rated):
             raise self.source.error("every row is an attention check; there are no ratings.")
         n_checks, n_read = int(is_check.sum()), len(self.filled)
-        filters = self.response_filters(given)
-        rows = self.in_order(self.first_of_same(given))
+        filters = self.response_filters(rated)
+        rows = self.in_order(self.first_of_same(rated))
         items, item_names = _renumbered(item, rows)
         ratings = Ratings(
             items.astype(np.int32),
@@ -239,8 +239,8 @@ class _Table:
             RowCounts(
                 rows_read=n_read,
                 used=len(rows) + n_checks,
-                repeats=len(given) - len(rows),
-                refused=n_read - len(given) - n_checks,
+                repeats=len(rated) - len(rows),
+                refused=n_read - len(rated) - n_checks,
             ),
             (*self.source.notes(), *self.notes),
             self.aspects(rows),
@@ -277,9 +277,9 @@ class _Table:
         if not len(rows):
             return
         text = column.texts[column.codes[rows[0]]]
-        said = what if isinstance(what, str) else what(text)
+        finding = what if isinstance(what, str) else what(text)
         more = f" Rows with this fault: {len(rows):,}." if len(rows) > 1 else ""
-        raise self.source.error(f"{said}. {remedy}{more}", record=int(rows[0]))
+        raise self.source.error(f"{finding}. {remedy}{more}", record=int(rows[0]))
 
     def is_check(self) -> npt.NDArray[np.bool_]:
         if "check" in self.columns:
@@ -443,22 +443,22 @@ class _Table:
 
     def aspects(self, rows: Codes) -> dict[str, npt.NDArray[np.float64]]:
         """What each row says of the aspects; those of which no row says anything are left out."""
-        found: dict[str, npt.NDArray[np.float64]] = {}
+        by_name: dict[str, npt.NDArray[np.float64]] = {}
         if ASPECTS in self.columns:
             column = self.columns[ASPECTS]
             each = [_aspects_in(text) for text in column.texts]
             self.refuse(
                 column,
-                [given is None for given in each],
+                [pairs is None for pairs in each],
                 lambda text: f"the aspects {short(text)} cannot be read",
                 'Write them as [{"name": "topicality", "score": 3}] or {"topicality": 3}, in whole numbers.',
             )
-            for name in sorted({name for given in each for name in given or ()}):
-                found[name] = column.mapped([(given or {}).get(name, np.nan) for given in each])
+            for name in sorted({name for pairs in each for name in pairs or ()}):
+                by_name[name] = column.mapped([(pairs or {}).get(name, np.nan) for pairs in each])
         for key, column in self.columns.items():
             if not key.startswith(ASPECT):
                 continue
-            values = [whole(text) for text in column.texts]
+            values = [read_integer(text) for text in column.texts]
             self.refuse(
                 column,
                 [
@@ -468,17 +468,17 @@ class _Table:
                 lambda text, key=key: f"the score {short(text)} of the {key} is not a whole number",  # type: ignore[misc]
                 f"Scores of aspects are whole numbers, at most {_MOST_OF_ASPECT:,}, or empty.",
             )
-            found[key.removeprefix(ASPECT)] = column.mapped([np.nan if v is None else v for v in values])
-        found = {name: values[rows] for name, values in found.items()}
-        return {name: values for name, values in found.items() if not np.isnan(values).all()}
+            by_name[key.removeprefix(ASPECT)] = column.mapped([np.nan if v is None else v for v in values])
+        by_name = {name: values[rows] for name, values in by_name.items()}
+        return {name: values for name, values in by_name.items() if not np.isnan(values).all()}
 
     def groups(self, rows: Codes) -> "dict[str, RatingGroups]":
-        found = {}
+        by_name = {}
         for name in GROUPS:
             if name in self.columns:
                 codes, names = _renumbered(self.columns[name], rows)
-                found[name] = RatingGroups(codes.astype(np.int32), [text or "(none)" for text in names])
-        return found
+                by_name[name] = RatingGroups(codes.astype(np.int32), [text or "(none)" for text in names])
+        return by_name
 
 
 def _renumbered(column: _Column, rows: Codes) -> tuple[Codes, list[str]]:
@@ -499,8 +499,8 @@ def _is_score(value: object) -> bool:
 def _aspects_in(text: str) -> dict[str, int] | None:
     """Scores by the aspect's name from a cell of a release; None for what is none."""
     try:
-        given = json.loads(text) if text else {}
-        pairs = given if isinstance(given, dict) else {each["name"]: each["score"] for each in given}
+        document = json.loads(text) if text else {}
+        pairs = document if isinstance(document, dict) else {each["name"]: each["score"] for each in document}
     except (ValueError, TypeError, LookupError, RecursionError):
         return None
     return pairs if all(isinstance(name, str) and _is_score(pairs[name]) for name in pairs) else None

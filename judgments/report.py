@@ -44,7 +44,7 @@ class Bar:
     width: float
     height: float
     look: str
-    words: str
+    title: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,21 +93,21 @@ def bars(labels: list[str], series: Sequence[Series], *, stacked: bool = False) 
     scale = (_BASE - _TOP) / top
     step = (WIDTH - _LEFT - _RIGHT) / max(len(labels), 1)
     broad = step * 0.8 / (1 if stacked else len(series))
-    drawn = []
+    bar_list = []
     for at, row in enumerate(rows):
         floor = float(_BASE)
         for number, value in enumerate(row):
             height = value * scale
             x = _LEFT + at * step + step * 0.1 + (0 if stacked else number * broad)
-            words = f"{labels[at]}: {value:,} {series[number].name}"
-            drawn.append(
+            title = f"{labels[at]}: {value:,} {series[number].name}"
+            bar_list.append(
                 Bar(
                     round(x, 2),
                     round(floor - height, 2),
                     round(broad, 2),
                     round(height, 2),
                     series[number].look,
-                    words,
+                    title,
                 )
             )
             if stacked:
@@ -117,7 +117,7 @@ def bars(labels: list[str], series: Sequence[Series], *, stacked: bool = False) 
         Mark(round(_LEFT + (at + 0.5) * step, 2), label) for at, label in enumerate(labels) if at % every == 0
     ]
     beside = [Mark(round(_BASE - part * scale, 2), f"{part:,}") for part in sorted({0, top // 2, top})]
-    return Bars(drawn, below, beside, series, labels)
+    return Bars(bar_list, below, beside, series, labels)
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +131,7 @@ class Line:
     low: float | None
     high: float | None
     look: str
-    words: str
+    description: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,8 +149,8 @@ class Intervals:
 
 def intervals(figures: Sequence[tuple[str, float | None, list[float] | None, str]]) -> Intervals:
     """Name, value, bounds and look of each figure; those without a value are left out."""
-    known = [(name, value, ci, look) for name, value, ci, look in figures if value is not None]
-    lowest = min([0.0, *(value for _, value, _, _ in known), *(ci[0] for _, _, ci, _ in known if ci)])
+    defined = [(name, value, ci, look) for name, value, ci, look in figures if value is not None]
+    lowest = min([0.0, *(value for _, value, _, _ in defined), *(ci[0] for _, _, ci, _ in defined if ci)])
     start = -(-lowest // 0.25) * 0.25 if lowest >= 0 else (lowest // 0.25) * 0.25
     left, right = 12, WIDTH - 16
 
@@ -158,11 +158,11 @@ def intervals(figures: Sequence[tuple[str, float | None, list[float] | None, str
         return round(left + (min(value, 1.0) - start) / (1 - start) * (right - left), 2)
 
     lines = []
-    for at, (name, value, ci, look) in enumerate(known):
-        words = f"{value:.3f}" + (f" [{ci[0]:.3f}, {ci[1]:.3f}]" if ci else "")
+    for at, (name, value, ci, look) in enumerate(defined):
+        label = f"{value:.3f}" + (f" [{ci[0]:.3f}, {ci[1]:.3f}]" if ci else "")
         low, high = (place(ci[0]), place(ci[1])) if ci else (None, None)
-        lines.append(Line(name, at * _ROW + 18.0, at * _ROW + 31.0, place(value), low, high, look, words))
-    base = len(known) * _ROW + 12
+        lines.append(Line(name, at * _ROW + 18.0, at * _ROW + 31.0, place(value), low, high, look, label))
+    base = len(defined) * _ROW + 12
     steps = round((1 - start) / 0.25)
     every = -(-steps // 6)
     ticks = [start + 0.25 * number for number in range(steps + 1) if (steps - number) % every == 0]
@@ -206,12 +206,12 @@ def page_of(report: Mapping[str, Any]) -> str:
             "quotes": quotes(report),
             "alphas": [
                 {
-                    "words": words,
+                    "words": label,
                     "figures": figures,
                     "beside": beside,
                     "agreement": report["agreement"].get(key),
                 }
-                for words, figures, beside, key in _alphas(report)
+                for label, figures, beside, key in _alphas(report)
             ],
             "aspects": [
                 {"name": name, "step": step, "figures": figures}
@@ -232,7 +232,7 @@ def page_of(report: Mapping[str, Any]) -> str:
 
 def _alphas(report: Mapping[str, Any]) -> list[tuple[str, Mapping[str, Any], str, str]]:
     keys = {"before": "before", "after worker removal": "after_workers", "after response z": "after_z"}
-    return [(words, figures, beside, keys[words]) for words, figures, beside in rows(report["alpha"])]
+    return [(label, figures, beside, keys[label]) for label, figures, beside in rows(report["alpha"])]
 
 
 def _alpha_plot(alpha: Mapping[str, Any]) -> Intervals:
@@ -260,23 +260,23 @@ def _score_plot(scores: Mapping[str, Mapping[str, int]]) -> Bars:
         names[at] if width == 1 else f"{names[at]} to {names[min(at + width, len(names)) - 1]}"
         for at in starts
     ]
-    before, kept = (list(scores[which].values()) for which in ("before", "kept"))
+    before, after = (list(scores[which].values()) for which in ("before", "kept"))
     return bars(
         labels,
         [
             Series("ratings before", "faint", [sum(before[at : at + width]) for at in starts]),
-            Series("ratings kept", "good", [sum(kept[at : at + width]) for at in starts]),
+            Series("ratings kept", "good", [sum(after[at : at + width]) for at in starts]),
         ],
     )
 
 
 def _kappa_plot(workers: list[dict[str, Any]]) -> Bars | None:
-    known = [each for each in workers if each["kappa"] is not None]
-    labels, places = binned([each["kappa"] for each in known], _BIN)
+    measured = [each for each in workers if each["kappa"] is not None]
+    labels, places = binned([each["kappa"] for each in measured], _BIN)
     if not labels:
         return None
     stays, goes = [0] * len(labels), [0] * len(labels)
-    for each, place in zip(known, places, strict=True):
+    for each, place in zip(measured, places, strict=True):
         (goes if each["verdict"].startswith("removed") else stays)[place] += 1
     return bars(
         labels, [Series("workers kept", "good", stays), Series("workers removed", "bad", goes)], stacked=True
@@ -344,9 +344,9 @@ def summary(report: Mapping[str, Any], out: TextIO, *, file: str, colour: bool |
     table = Table(box=None, padding=(0, 3, 0, 0), header_style="dim")
     for name in ("alpha", "interval", "95 % interval", "ordinal", "nominal", "beside it"):
         table.add_column(name)
-    for words, figures, beside in rows(report["alpha"]):
+    for label, figures, beside in rows(report["alpha"]):
         table.add_row(
-            words,
+            label,
             figure(figures["interval"]),
             interval(figures.get("ci")).strip() or NONE,
             figure(figures["ordinal"]),
@@ -369,19 +369,19 @@ def summary(report: Mapping[str, Any], out: TextIO, *, file: str, colour: bool |
 def rows(alpha: Mapping[str, Any]) -> list[tuple[str, Mapping[str, Any], str]]:
     """The alphas that may be shown, each with what must be shown beside it."""
     after = alpha["after_workers"]
-    shown: list[tuple[str, Mapping[str, Any], str]] = [("before", alpha["before"], "")]
+    lines: list[tuple[str, Mapping[str, Any], str]] = [("before", alpha["before"], "")]
     if after["removes"]:
-        shown.append(("after worker removal", after, f"cross-fitted {figure(after['cross_fitted'])}"))
+        lines.append(("after worker removal", after, f"cross-fitted {figure(after['cross_fitted'])}"))
     after_z = alpha["after_z"]
     if after_z["interval"] is not None:
-        shown.append(
+        lines.append(
             (
                 "after response z",
                 after_z,
                 f"expected {figure(after_z['expected'])}, null {figure(after_z['null'])}",
             )
         )
-    return shown
+    return lines
 
 
 def _aspect_table(report: Mapping[str, Any]) -> Any:
@@ -412,25 +412,25 @@ def aspect_rows(report: Mapping[str, Any]) -> list[tuple[str, str, Mapping[str, 
     if report["alpha"]["after_workers"]["removes"]:
         steps["after_workers"] = "after removal"
     return [
-        (_aspect_name(row), words, row[step])
+        (_aspect_name(row), label, row[step])
         for row in report.get("aspects", ())
-        for step, words in steps.items()
+        for step, label in steps.items()
     ]
 
 
 def aspect_gaps(report: Mapping[str, Any]) -> list[str]:
     """Why figures of aspects are not there, a sentence per reason."""
-    found: dict[tuple[str, str], tuple[list[str], list[str]]] = {}
-    words = {"alpha": "alpha", "kappa": "kappa", "spearman_brown": "reliability", "pearson": "r"}
+    gaps: dict[tuple[str, str], tuple[list[str], list[str]]] = {}
+    labels = {"alpha": "alpha", "kappa": "kappa", "spearman_brown": "reliability", "pearson": "r"}
     for name, step, figures in aspect_rows(report):
         for key, why in figures.get("reason", {}).items():
-            if key in words and not (key == "pearson" and name == _OVERALL):
-                steps, missing = found.setdefault((name, why), ([], []))
+            if key in labels and not (key == "pearson" and name == _OVERALL):
+                steps, missing = gaps.setdefault((name, why), ([], []))
                 steps += [step] if step not in steps else []
-                missing += [words[key]] if words[key] not in missing else []
+                missing += [labels[key]] if labels[key] not in missing else []
     return [
         f"{name}, {' and '.join(steps)}: no {', '.join(missing)}: {why}."
-        for (name, why), (steps, missing) in found.items()
+        for (name, why), (steps, missing) in gaps.items()
     ]
 
 
@@ -463,7 +463,7 @@ def csv_of(table: "RatingsTable", done: "Run") -> Write:
     The last column says in every row whether a response filter has been applied, because after such a
     filter even noise agrees.
     """
-    kept = done.kept
+    is_kept = done.kept
     filters = [*table.response_filters, *([f"z ({done.recipe.title})"] if done.recipe.has(Z) else [])]
     mark = _quoted("; ".join(filters) or "none")
 
@@ -472,15 +472,15 @@ def csv_of(table: "RatingsTable", done: "Run") -> Write:
         file.write(",".join(["item", "worker", "score", *table.groups, "response_filter"]).encode() + b"\r\n")
         values = ratings.scale.texts
         columns = [
-            _cells(ratings.item_names, ratings.items[kept]),
-            _cells(ratings.worker_names, ratings.workers[kept]),
-            map(values.__getitem__, (ratings.scores[kept].astype(int) - ratings.scale.low).tolist()),
-            *(_cells(each.names, each.codes[kept]) for each in table.groups.values()),
-            repeat(mark, int(kept.sum())),
+            _cells(ratings.item_names, ratings.items[is_kept]),
+            _cells(ratings.worker_names, ratings.workers[is_kept]),
+            map(values.__getitem__, (ratings.scores[is_kept].astype(int) - ratings.scale.low).tolist()),
+            *(_cells(each.names, each.codes[is_kept]) for each in table.groups.values()),
+            repeat(mark, int(is_kept.sum())),
         ]
         rows = map(",".join, zip(*columns, strict=True))
-        while some := list(islice(rows, _ROWS)):
-            file.write(("\r\n".join(some) + "\r\n").encode())
+        while batch := list(islice(rows, _ROWS)):
+            file.write(("\r\n".join(batch) + "\r\n").encode())
 
     return write
 

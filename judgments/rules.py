@@ -78,13 +78,13 @@ def nearest(text: str, others: Iterable[str]) -> float:
 
 def most_central(texts: Sequence[str]) -> str:
     """The text with the highest mean overlap with the others; of equals the first. ValueError without any."""
-    words = [shingles(text) for text in texts]
+    shingle_sets = [shingles(text) for text in texts]
 
     def likeness(at: int) -> float:
         shares = (
-            2 * len(words[at] & other) / (len(words[at]) + len(other))
-            for place, other in enumerate(words)
-            if place != at and words[at] and other
+            2 * len(shingle_sets[at] & other) / (len(shingle_sets[at]) + len(other))
+            for place, other in enumerate(shingle_sets)
+            if place != at and shingle_sets[at] and other
         )
         return sum(shares)
 
@@ -93,8 +93,10 @@ def most_central(texts: Sequence[str]) -> str:
 
 def covered(text: str, by: Iterable[str]) -> float:
     """Share of the text's words that stand somewhere in the others."""
-    words = shingles(text)
-    return len(words & frozenset().union(*map(shingles, by))) / len(words) if words else 0.0
+    own_shingles = shingles(text)
+    return (
+        len(own_shingles & frozenset().union(*map(shingles, by))) / len(own_shingles) if own_shingles else 0.0
+    )
 
 
 def size(text: str) -> int:
@@ -162,34 +164,36 @@ class CheckPlan:
     instruction_words: str
 
 
-def draw_checks(items: Sequence[Item], wanted: CheckPlan, seed: int) -> list[Check]:
+def draw_checks(items: Sequence[Item], check_plan: CheckPlan, seed: int) -> list[Check]:
     """As many checks as are wanted and can be made; the same for the same seed, however sorted."""
     repeated = {
         text for text, n in Counter(text for item in items for text in set(item.answers)).items() if n > 1
     }
     makers: list[tuple[str, int, Callable[[Item], Check | None]]] = [
-        ("foreign", wanted.foreign, lambda item: _foreign(item, items, repeated, wanted, seed)),
-        ("reference", wanted.reference, lambda item: _reference(item, wanted, seed)),
-        ("instruction", wanted.instruction, lambda item: _instruction(item, wanted, seed)),
+        ("foreign", check_plan.foreign, lambda item: _foreign(item, items, repeated, check_plan, seed)),
+        ("reference", check_plan.reference, lambda item: _reference(item, check_plan, seed)),
+        ("instruction", check_plan.instruction, lambda item: _instruction(item, check_plan, seed)),
     ]
-    return [check for source, count, make in makers for check in _some(items, source, count, make, seed)]
+    return [
+        check for source, count, make in makers for check in _make_checks(items, source, count, make, seed)
+    ]
 
 
-def _some(
+def _make_checks(
     items: Sequence[Item], source: str, count: int, make: Callable[[Item], Check | None], seed: int
 ) -> Iterator[Check]:
     """The first `count` that can be made; those about queries with references alike come first."""
-    made = 0
-    for item in _drawn(items, source, seed):
-        if made >= count:
+    check_count = 0
+    for item in _sort_items(items, source, seed):
+        if check_count >= count:
             return
         check = make(item)
         if check is not None:
-            made += 1
+            check_count += 1
             yield check
 
 
-def _drawn(items: Sequence[Item], source: str, seed: int) -> list[Item]:
+def _sort_items(items: Sequence[Item], source: str, seed: int) -> list[Item]:
     pairs_first = source == "reference"
     return sorted(
         items,
@@ -204,7 +208,7 @@ def _named(source: str, item: Item) -> str:
 
 
 def _foreign(
-    item: Item, items: Sequence[Item], repeated: set[str], wanted: CheckPlan, seed: int
+    item: Item, items: Sequence[Item], repeated: set[str], check_plan: CheckPlan, seed: int
 ) -> Check | None:
     if item.yes_no:
         return None
@@ -215,7 +219,7 @@ def _foreign(
         for text in sorted(donor.answers, key=lambda text: rank(seed, item.key, text)):
             if text not in repeated and not _right_by_accident(text, item, donor):
                 reason = "It answers another question."
-                return Check(_named("foreign", item), "foreign", item.pk, text, wanted.low, reason)
+                return Check(_named("foreign", item), "foreign", item.pk, text, check_plan.low, reason)
     return None
 
 
@@ -238,18 +242,18 @@ def _alike(item: Item) -> list[str]:
     ]
 
 
-def _reference(item: Item, wanted: CheckPlan, seed: int) -> Check | None:
+def _reference(item: Item, check_plan: CheckPlan, seed: int) -> Check | None:
     text = min(_alike(item) or item.accepted, key=lambda text: rank(seed, item.key, text), default=None)
     if text is None:
         return None
     reason = "It is one of the correct answers."
-    return Check(_named("reference", item), "reference", item.pk, text, wanted.high, reason)
+    return Check(_named("reference", item), "reference", item.pk, text, check_plan.high, reason)
 
 
-def _instruction(item: Item, wanted: CheckPlan, seed: int) -> Check:
-    scores, drawn = wanted.scale.scores, rank("score", seed, item.key)
-    score = scores[(drawn[0] if len(scores) <= _BYTE else int.from_bytes(drawn[:2])) % len(scores)]
-    text = wanted.instruction_words.replace("{score}", wanted.scale.text(score))
+def _instruction(item: Item, check_plan: CheckPlan, seed: int) -> Check:
+    scores, digest = check_plan.scale.scores, rank("score", seed, item.key)
+    score = scores[(digest[0] if len(scores) <= _BYTE else int.from_bytes(digest[:2])) % len(scores)]
+    text = check_plan.instruction_words.replace("{score}", check_plan.scale.text(score))
     return Check(
         _named("instruction", item),
         "instruction",

@@ -24,9 +24,9 @@ _KIB = 1024
 @handler(IMPORT, longest=timedelta(hours=12))
 def import_staged(context: JobContext) -> None:
     """Import an uploaded file of answers; the report is the job's result."""
-    given = context.payload
-    project = Project.objects.get(pk=given["project"])
-    file = staged_files.staged(project=project, sha256=given["sha256"])
+    payload = context.payload
+    project = Project.objects.get(pk=payload["project"])
+    file = staged_files.staged(project=project, sha256=payload["sha256"])
     if file is None:
         raise PermanentError("The uploaded file is no longer there. Upload it again.")
 
@@ -40,8 +40,8 @@ def import_staged(context: JobContext) -> None:
             project=project,
             path=file.path,
             name=file.name,
-            options=Options(**given["options"]),
-            actor=get_user_model().objects.filter(pk=given["user"]).first(),
+            options=Options(**payload["options"]),
+            actor=get_user_model().objects.filter(pk=payload["user"]).first(),
             progress=progress,
             commit=context.commit,
         )
@@ -53,16 +53,16 @@ def import_staged(context: JobContext) -> None:
 @handler(filter_runs.APPLY, longest=timedelta(hours=6))
 def apply_filters(context: JobContext) -> int:
     """Put a recipe in force, with the job or not at all; the run's key is the job's result."""
-    given = context.payload
+    payload = context.payload
     try:
         run = filter_runs.apply(
-            stage=_stage(given["stage"]),
-            recipe=given["recipe"],
-            parameters=given["parameters"],
-            seed=given["seed"],
-            seen=given["seen"],
-            once=given["once"],
-            actor=_actor(given["user"]),
+            stage=_stage(payload["stage"]),
+            recipe=payload["recipe"],
+            parameters=payload["parameters"],
+            seed=payload["seed"],
+            seen=payload["seen"],
+            once=payload["once"],
+            actor=_actor(payload["user"]),
             progress=context.progress,
             commit=context.commit,
         )
@@ -91,13 +91,13 @@ def top_up(context: JobContext) -> int:
     Where an attempt before died, what it published stays and counts; where nothing is missing any more, by
     its work or the stage's own round, the job is done.
     """
-    given = context.payload
+    payload = context.payload
     context.progress(0, 1, "Publishing what is missing")
     try:
         return filter_runs.top_up(
-            stage=_stage(given["stage"]),
-            most_cents=given["most_cents"],
-            actor=_actor(given["user"]),
+            stage=_stage(payload["stage"]),
+            most_cents=payload["most_cents"],
+            actor=_actor(payload["user"]),
             since=context.job.started_at,
         )
     except NothingMissingError:
@@ -107,10 +107,10 @@ def top_up(context: JobContext) -> int:
 
 
 def _stage(pk: int) -> Stage:
-    found = Stage.objects.select_related("project", "endpoint").filter(pk=pk).first()
-    if found is None:
+    stage = Stage.objects.select_related("project", "endpoint").filter(pk=pk).first()
+    if stage is None:
         raise PermanentError("The stage is no longer there.")
-    return found
+    return stage
 
 
 def _actor(pk: int) -> Any:

@@ -100,8 +100,8 @@ CLAIMS = (
     Mutant(
         "a worker does one HIT more than the most",
         "crowd/services/arrivals.py",
-        "return taken >= stage.max_hits_per_worker",
-        "return taken > stage.max_hits_per_worker",
+        "return hit_count >= stage.max_hits_per_worker",
+        "return hit_count > stage.max_hits_per_worker",
         ("tests/taskpage/test_refusals.py",),
     ),
     Mutant(

@@ -250,7 +250,7 @@ STEPS = (
         "that bring their passages.",
         "annotation:corpora",
         done=_has_passages,
-        wanted=_curates,
+        applies=_curates,
         position=25,
     ),
     FirstStep(
@@ -260,7 +260,7 @@ STEPS = (
         "stored.",
         "annotation:import_new",
         done=_has_queries,
-        wanted=_asks_about_queries,
+        applies=_asks_about_queries,
         position=20,
     ),
 )

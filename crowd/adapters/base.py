@@ -100,7 +100,7 @@ class Balance:
     """What the account can spend, and what is on hold (None where the provider does not say)."""
 
     available: Money
-    held: Money | None
+    on_hold: Money | None
 
 
 @dataclass(frozen=True, slots=True)

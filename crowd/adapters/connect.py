@@ -44,10 +44,15 @@ class ConnectClient(PanelClient):
     def __init__(self, *, url: str, key: str) -> None:
         super().__init__(url=url, headers={"X-API-KEY": key})
 
-    def write(self, path: str, body: Document, *, token: str, made: str = "") -> base.Outcome[str]:
+    def write(self, path: str, body: Document, *, token: str, envelope_key: str = "") -> base.Outcome[str]:
         """A call that changes something, under a token; `made` names the object with the reference."""
         return self.change(
-            "POST", f"{_V1}{path}", body, ref=made or "id", is_made=bool(made), headers={REPEATABLE: token}
+            "POST",
+            f"{_V1}{path}",
+            body,
+            ref=envelope_key or "id",
+            is_made=bool(envelope_key),
+            headers={REPEATABLE: token},
         )
 
     def _success(self, answer: Answer, ref: str, *, is_made: bool) -> base.Outcome[str]:
@@ -55,8 +60,8 @@ class ConnectClient(PanelClient):
         outcome = super()._success(answer, ref, is_made=False)
         if not isinstance(outcome, base.CallSuccess) or not is_made:
             return outcome
-        made = outcome.raw.get("project", outcome.raw)
-        named = str(made.get(ref) or "") if isinstance(made, dict) else ""
+        envelope = outcome.raw.get("project", outcome.raw)
+        named = str(envelope.get(ref) or "") if isinstance(envelope, dict) else ""
         return base.CallSuccess(named, outcome.raw) if named else base.Unknown(outcomes.SOMETHING_ELSE)
 
     def balance_cents(self) -> int:
@@ -72,9 +77,9 @@ class ConnectClient(PanelClient):
 
     def project(self, project: str) -> Document:
         """One project, from the envelope or without it."""
-        found = self.read(f"{_V1}/project/{project}")
+        document = self.read(f"{_V1}/project/{project}")
         try:
-            return dict(found.get("project", found))
+            return dict(document.get("project", document))
         except outcomes.GARBAGE as error:
             raise base.MarketplaceDownError(outcomes.describe_garbage(error)) from error
 
@@ -97,7 +102,7 @@ class ConnectClient(PanelClient):
 
     def create_project(self, document: Document, *, token: str) -> base.Outcome[str]:
         """A draft; the reference is its projectId."""
-        return self.write("/project", document, token=token, made="projectId")
+        return self.write("/project", document, token=token, envelope_key="projectId")
 
     def change_project(self, project: str, changes: Document, *, token: str) -> base.Outcome[str]:
         """Change a project; once live, only a few things, and participants only rise."""
@@ -196,16 +201,16 @@ class ConnectAdapter(PanelAdapter):
             return outcomes.outcome_of_failure(error)
 
     def _open(self, study: base.StudySpec) -> base.Outcome[str]:
-        known = next(
+        project = next(
             (each for each in self._client.projects() if each.get("internalName") == study.key), None
         )
-        if known is None:
-            made = self._client.create_project(_document(study), token=_token(study.key, "create"))
-            if not isinstance(made, base.CallSuccess):
-                return made
-            known = self._client.project(made.ref)
-        ref = str(known["projectId"])
-        if known.get("status") != "Unpublished":
+        if project is None:
+            creation = self._client.create_project(_document(study), token=_token(study.key, "create"))
+            if not isinstance(creation, base.CallSuccess):
+                return creation
+            project = self._client.project(creation.ref)
+        ref = str(project["projectId"])
+        if project.get("status") != "Unpublished":
             return base.EarlierSuccess(ref)
         live = self._client.move_project(ref, "Live", token=_token(study.key, "live"))
         if isinstance(live, base.CallRefusal) and "balance" in live.text.lower():
@@ -215,10 +220,10 @@ class ConnectAdapter(PanelAdapter):
     def raise_places(self, ref: str, places: int) -> base.Outcome[str]:
         """Places in all; fewer than there are is no change."""
         try:
-            there = int(self._client.project(ref)["participants"])
+            places_before = int(self._client.project(ref)["participants"])
         except outcomes.READ_FAILURES as error:
             return outcomes.outcome_of_failure(error)
-        if there >= places:
+        if places_before >= places:
             return base.EarlierSuccess(ref)
         return self._client.change_project(
             ref, {"participants": places}, token=_token(ref, f"places {places}")
@@ -232,10 +237,10 @@ class ConnectAdapter(PanelAdapter):
 
     def move_study(self, ref: str, action: str) -> base.Outcome[str]:
         """Pause, start again or stop; a live project is paused before it is closed."""
-        wanted = _MOVES[action]
+        target_status = _MOVES[action]
         try:
             status = str(self._client.project(ref)["status"])
-            if status == wanted or status in _OVER:
+            if status == target_status or status in _OVER:
                 return base.EarlierSuccess(ref)
             if action == "STOP" and status == "Live":
                 paused = self._client.move_project(ref, "Paused", token=uuid.uuid4().hex)
@@ -244,23 +249,23 @@ class ConnectAdapter(PanelAdapter):
         except outcomes.READ_FAILURES as error:
             return outcomes.outcome_of_failure(error)
         # The status says whether it is so already, and the same move may be right again later.
-        moved = self._client.move_project(ref, wanted, token=uuid.uuid4().hex)
+        moved = self._client.move_project(ref, target_status, token=uuid.uuid4().hex)
         return base.CallSuccess(ref) if isinstance(moved, base.CallSuccess) else moved
 
     # Work
 
     def iter_rows(self, ref: str) -> Iterator[base.PanelRow]:
         """All work that is listed; who came, is not listed and has no time left is gone."""
-        listed = set()
+        listed_refs = set()
         for each in self._client.assignments(ref):
             row = _row(each)
-            listed.add(row.ref)
+            listed_refs.add(row.ref)
             yield row
         allowed = self._allowed(ref)
         over = timezone.now() - allowed - _GRACE
         missing = PanelSubmission.objects.filter(
             study__endpoint=self._pk, study__external_id=ref, status="ACTIVE", seen_at__lt=over
-        ).exclude(external_id__in=listed)
+        ).exclude(external_id__in=listed_refs)
         for gone in missing.order_by("pk"):
             yield base.PanelRow(
                 gone.external_id,
@@ -281,12 +286,14 @@ class ConnectAdapter(PanelAdapter):
     def find_row(self, ref: str, study: str) -> base.PanelRow | None:
         """One piece of work, where it is this project's; by its address alone where it is not listed yet."""
         try:
-            found = next((row for row in map(_row, self._client.assignments(study)) if row.ref == ref), None)
+            listed_row = next(
+                (row for row in map(_row, self._client.assignments(study)) if row.ref == ref), None
+            )
         except NotFoundError:
             return None
         except base.MarketplaceRefusedError as error:
             raise base.MarketplaceDownError(str(error)) from error
-        return found
+        return listed_row
 
     def vouch(self, ref: str, participant: str) -> base.PanelRow | None:
         """An arrival that is not listed, on the word of its address; None for what is no id of Connect."""
@@ -319,12 +326,12 @@ class ConnectAdapter(PanelAdapter):
                 else outcome
             )
         try:
-            there = next(
+            entry = next(
                 (each for each in self._client.assignments(project) if each["assignmentId"] == assignment), {}
             )
         except (base.MarketplaceDownError, base.MarketplaceRefusedError, *outcomes.GARBAGE):
             return outcome
-        return base.EarlierSuccess(assignment) if there.get("status") in done else outcome
+        return base.EarlierSuccess(assignment) if entry.get("status") in done else outcome
 
     def pay_bonus(
         self, submission: str, worker: str, amount: base.Money, reason: str, key: str
@@ -421,17 +428,17 @@ def _moment(text: Any) -> datetime | None:
     return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
 
 
-def _row(said: Document) -> base.PanelRow:
+def _row(assignment: Document) -> base.PanelRow:
     """One piece of work in the words that all panels are kept in; an unfinished one is active."""
     with outcomes.reading():
-        completed = _moment(said.get("completionTime"))
-        status = _STATUSES[str(said["status"])]
+        completed = _moment(assignment.get("completionTime"))
+        status = _STATUSES[str(assignment["status"])]
         return base.PanelRow(
-            ref=str(said["assignmentId"]),
-            participant=str(said["participantId"]),
+            ref=str(assignment["assignmentId"]),
+            participant=str(assignment["participantId"]),
             status="ACTIVE" if status == "AWAITING REVIEW" and completed is None else status,
-            entered_code=str((said.get("completion") or {}).get("completionCode") or ""),
-            started_at=_moment(said.get("startTime")),
+            entered_code=str((assignment.get("completion") or {}).get("completionCode") or ""),
+            started_at=_moment(assignment.get("startTime")),
             completed_at=completed,
             return_requested=False,
         )

@@ -95,10 +95,10 @@ _BEGINNING = "distillery.arrival"
 def is_proven(arrival: base.Arrival, secret: str) -> bool:
     """Whether the submit address was signed for this worker, assignment and HIT with this secret."""
     address, _, proofs = arrival.submit_to.rpartition("/")[2].partition("~")
-    words = "|".join((_BEGINNING, arrival.submission, arrival.worker, arrival.listing, address))
-    wanted = hmac.new(secret.encode(), words.encode(), hashlib.sha256).hexdigest()[:32]
+    message = "|".join((_BEGINNING, arrival.submission, arrival.worker, arrival.listing, address))
+    signature = hmac.new(secret.encode(), message.encode(), hashlib.sha256).hexdigest()[:32]
     return bool(secret) and any(
-        hmac.compare_digest(proof.encode(), wanted.encode()) for proof in proofs.split(".")
+        hmac.compare_digest(proof.encode(), signature.encode()) for proof in proofs.split(".")
     )
 
 
@@ -273,8 +273,10 @@ class MTurkAdapter:
         """The account's balance."""
         answer = self._read(self._client.get_account_balance)
         with outcomes.reading():
-            held = answer.get("OnHoldBalance")
-            return base.Balance(self._money(answer["AvailableBalance"]), self._money(held) if held else None)
+            on_hold = answer.get("OnHoldBalance")
+            return base.Balance(
+                self._money(answer["AvailableBalance"]), self._money(on_hold) if on_hold else None
+            )
 
     def get_listing(self, ref: str) -> base.Listing | None:
         """One HIT, or None."""
@@ -300,8 +302,8 @@ class MTurkAdapter:
 
     def iter_submissions(self, ref: str, states: Sequence[str] = ()) -> Iterator[base.Submission]:
         """Submitted assignments of a HIT."""
-        wanted = {"AssignmentStatuses": [state.capitalize() for state in states]} if states else {}
-        for item in self._pages("list_assignments_for_hit", "Assignments", HITId=ref, **wanted):
+        status_filter = {"AssignmentStatuses": [state.capitalize() for state in states]} if states else {}
+        for item in self._pages("list_assignments_for_hit", "Assignments", HITId=ref, **status_filter):
             with outcomes.reading():
                 submission = submission_from(item)
             yield submission
@@ -441,14 +443,18 @@ class MTurkAdapter:
         if not isinstance(outcome, base.CallRefusal) or outcome.code != "QualificationTypeAlreadyExists":
             return outcome
         try:
-            known = self._pages(
+            qualification_types = self._pages(
                 "list_qualification_types",
                 "QualificationTypes",
                 Query=name,
                 MustBeRequestable=False,
                 MustBeOwnedByCaller=True,
             )
-            ids = [found["QualificationTypeId"] for found in known if found["Name"] == name]
+            ids = [
+                qualification_type["QualificationTypeId"]
+                for qualification_type in qualification_types
+                if qualification_type["Name"] == name
+            ]
         except base.MarketplaceDownError as error:
             return base.Unknown(str(error))
         except base.MarketplaceRefusedError:
@@ -598,7 +604,9 @@ class MTurkAdapter:
                 outcome.after if isinstance(outcome, base.CallThrottling) else outcomes.GATEWAY_PAUSE_S
             )
 
-    def _after_state_error(self, outcome: base.Outcome[str], ref: str, wanted: str) -> base.Outcome[str]:
+    def _after_state_error(
+        self, outcome: base.Outcome[str], ref: str, target_state: str
+    ) -> base.Outcome[str]:
         """A refusal for the assignment's state is read again: what we wanted may be so already."""
         if not isinstance(outcome, base.CallRefusal) or "InvalidAssignmentState" not in outcome.code:
             return outcome
@@ -608,7 +616,7 @@ class MTurkAdapter:
             submission = self.get_submission(ref)
         except base.MarketplaceDownError as error:
             return base.Unknown(str(error))
-        return base.EarlierSuccess(ref) if submission and submission.state == wanted else outcome
+        return base.EarlierSuccess(ref) if submission and submission.state == target_state else outcome
 
     def _money(self, amount: str) -> base.Money:
         return base.Money(cents(amount), self._currency)

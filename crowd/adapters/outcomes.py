@@ -98,8 +98,8 @@ def classify(error: ClientError) -> base.Outcome[Any]:
     if code in _THROTTLED or status == 429:
         return base.CallThrottling(2.0)
     if turk_code.lower() == "hitalreadyexists":
-        found = _ENTITY.search(text)
-        return base.EarlierSuccess(found[0] if found else None)
+        entity = _ENTITY.search(text)
+        return base.EarlierSuccess(entity[0] if entity else None)
     if turk_code == "DuplicateRequest" or ("idempotency token" in text and "already been processed" in text):
         return base.EarlierSuccess(None)
     nameless = code.isdigit() or code in ("", "Unknown")

@@ -49,37 +49,42 @@ class PanelAdapter(LinkAdapter):
     def iter_submissions(self, ref: str, states: Sequence[str] = ()) -> Iterator[Submission]:
         """Answers of a HIT that came back to the panel with a code."""
         rows = list(self._answered().filter(hit__external_id=ref).order_by("stored_at", "pk"))
-        yield from self._known(rows, states)
+        yield from self._read_submissions(rows, states)
 
     def get_submission(self, ref: str) -> Submission | None:
         """One answer that came back with a code."""
         rows = list(self._answered().filter(external_id=ref))
-        return next(self._known(rows, ()), None)
+        return next(self._read_submissions(rows, ()), None)
 
-    def _known(self, rows: Sequence[Assignment], states: Sequence[str]) -> Iterator[Submission]:
-        there = {
+    def _read_submissions(self, rows: Sequence[Assignment], states: Sequence[str]) -> Iterator[Submission]:
+        stored = {
             row.external_id: row
             for row in PanelSubmission.objects.filter(
                 study__endpoint=self._pk, external_id__in=[row.external_id for row in rows]
             )
         }
         for row in rows:
-            said = there.get(row.external_id)
-            state = SUBMITTED.get(said.status) if said else None
-            unknown = state == "approved" and said and said.status != "APPROVED" and row.paid_cents is None
-            if said is None or state is None or unknown or (states and state not in states):
+            submission = stored.get(row.external_id)
+            state = SUBMITTED.get(submission.status) if submission else None
+            unknown = (
+                state == "approved"
+                and submission
+                and submission.status != "APPROVED"
+                and row.paid_cents is None
+            )
+            if submission is None or state is None or unknown or (states and state not in states):
                 continue
             assert row.stored_at is not None
-            submitted_at = said.completed_at or said.seen_at
+            submitted_at = submission.completed_at or submission.seen_at
             yield Submission(
                 ref=row.external_id,
                 listing=row.hit.external_id,
                 worker=row.worker.external_id,
                 state=state,  # type: ignore[arg-type]  # one of the three
-                accepted_at=said.started_at or row.arrived_at,
+                accepted_at=submission.started_at or row.arrived_at,
                 submitted_at=submitted_at,
                 auto_approve_at=submitted_at + self.paid_after,
-                decided_at=None if state == "submitted" else said.seen_at,
+                decided_at=None if state == "submitted" else submission.seen_at,
                 answer={"receipt": str(row.receipt)},
             )
 
@@ -101,11 +106,11 @@ def verify_hook(*, secret: str, timestamp: str, body: bytes, signature: str, now
     """Check a hook's signature over its raw bytes and that it is recent; raises SignatureError."""
     try:
         sent_at = int(timestamp)
-        given = base64.b64decode(signature, validate=True)
+        signature_bytes = base64.b64decode(signature, validate=True)
     except (ValueError, binascii.Error) as error:
         raise SignatureError("The headers of the signature cannot be read.") from error
-    wanted = hmac.new(secret.encode(), timestamp.encode() + body, hashlib.sha256).digest()
-    if not hmac.compare_digest(given, wanted):
+    expected = hmac.new(secret.encode(), timestamp.encode() + body, hashlib.sha256).digest()
+    if not hmac.compare_digest(signature_bytes, expected):
         raise SignatureError("The signature is not that of this body.")
     if abs(now - sent_at) > HOOK_TOLERANCE_S:
         raise SignatureError("The signature is too old.")
@@ -118,11 +123,11 @@ def verify_arrival(token: str, keys: Mapping[str, Any], *, audiences: Sequence[s
     """
     try:
         header = jwt.get_unverified_header(token)
-        known = jwt.PyJWKSet.from_dict(dict(keys)).keys
-        found = next(key for key in known if key.key_id == header.get("kid"))
+        key_set = jwt.PyJWKSet.from_dict(dict(keys)).keys
+        signing_key = next(key for key in key_set if key.key_id == header.get("kid"))
         claims = jwt.decode(
             token,
-            found.key,
+            signing_key.key,
             algorithms=["RS256"],
             audience=list(audiences),
             issuer=ISSUER,

@@ -38,15 +38,15 @@ class Refusal(str):
         error = document.get("error", document) if isinstance(document, dict) else document
         if not isinstance(error, dict):
             return cls(f"HTTP {status}: {error}")
-        parts = [str(error.get("title") or error.get("message") or ""), _words(error.get("detail"))]
+        parts = [str(error.get("title") or error.get("message") or ""), _describe_detail(error.get("detail"))]
         return cls(": ".join(filter(None, parts)) or f"HTTP {status}")
 
 
-def _words(detail: Any) -> str:
+def _describe_detail(detail: Any) -> str:
     if isinstance(detail, dict):
-        return "; ".join(f"{field}: {_words(value)}" for field, value in detail.items())
+        return "; ".join(f"{field}: {_describe_detail(value)}" for field, value in detail.items())
     if isinstance(detail, list):
-        return ", ".join(map(_words, detail))
+        return ", ".join(map(_describe_detail, detail))
     return "" if detail is None else str(detail)
 
 
@@ -76,8 +76,8 @@ class Answer:
 
     def pause(self) -> float:
         """Seconds to wait after "too many calls"; Retry-After may also be a date, which is not read."""
-        told = self.headers.get("Retry-After", "")
-        return min(float(told), _LONGEST_PAUSE_S) if told.isdecimal() else GATEWAY_PAUSE_S
+        retry_after = self.headers.get("Retry-After", "")
+        return min(float(retry_after), _LONGEST_PAUSE_S) if retry_after.isdecimal() else GATEWAY_PAUSE_S
 
 
 class PanelClient:
@@ -126,11 +126,11 @@ class PanelClient:
             raise base.MarketplaceDownError(f"{type(error).__name__}: {error}") from error
         if 200 <= answer.status < 300:
             return answer
-        words = Refusal.read(answer.status, answer.body)
+        refusal = Refusal.read(answer.status, answer.body)
         if answer.is_refusal():
             kind = NotFoundError if answer.status == 404 else base.MarketplaceRefusedError
-            raise kind(f"{answer.status}: {words}")
-        raise base.MarketplaceDownError(f"{answer.status}: {words}")
+            raise kind(f"{answer.status}: {refusal}")
+        raise base.MarketplaceDownError(f"{answer.status}: {refusal}")
 
     def change(
         self,
@@ -152,13 +152,13 @@ class PanelClient:
             return base.Unknown(f"{type(error).__name__}: {error}")
         if 200 <= answer.status < 300:
             return self._success(answer, ref, is_made=is_made)
-        words = Refusal.read(answer.status, answer.body)
+        refusal = Refusal.read(answer.status, answer.body)
         if answer.status == 429:
             return base.CallThrottling(answer.pause())
         if not answer.is_refusal():
-            return base.Unknown(f"{answer.status}: {words}")
+            return base.Unknown(f"{answer.status}: {refusal}")
         return base.CallRefusal(
-            "AWS.NotAuthorized" if answer.status in (401, 403) else str(answer.status), words
+            "AWS.NotAuthorized" if answer.status in (401, 403) else str(answer.status), refusal
         )
 
     def _success(self, answer: Answer, ref: str, *, is_made: bool) -> base.Outcome[str]:

@@ -78,8 +78,8 @@ class ProlificAdapter(PanelAdapter):
 
     def check(self) -> base.Balance:
         """What the workspace can spend."""
-        said = self._client.balance(self._workspace)
-        total, free = int(said["total_balance"]), int(said["available_balance"])
+        balance = self._client.balance(self._workspace)
+        total, free = int(balance["total_balance"]), int(balance["available_balance"])
         return base.Balance(base.Money(free, self._currency), base.Money(total - free, self._currency))
 
     # Studies
@@ -94,9 +94,9 @@ class ProlificAdapter(PanelAdapter):
 
     def read_charges(self, ref: str) -> tuple[int, int] | None:
         """What was paid for a study so far, and fee and tax on it, as the account was charged."""
-        said = self._client.cost(ref)
+        charges = self._client.cost(ref)
         with reading():
-            parts = [said["rewards"], said["bonuses"]]
+            parts = [charges["rewards"], charges["bonuses"]]
             paid = sum(int(part["rewards"]["amount"]) for part in parts)
             return paid, sum(int(part[name]["amount"]) for part in parts for name in ("fees", "tax"))
 
@@ -108,18 +108,18 @@ class ProlificAdapter(PanelAdapter):
             return outcome_of_failure(error)
 
     def _open_study(self, study: base.StudySpec) -> base.Outcome[str]:
-        known = self._client.find_study(study.key)
-        if known is None:
-            made = self._client.create_study(self._document(study))
-            if not isinstance(made, base.CallSuccess):
-                return made
-            known = {"id": made.ref, "status": made.raw.get("status", "UNPUBLISHED")}
-        if known["status"] != "UNPUBLISHED":
-            return base.EarlierSuccess(str(known["id"]))
-        published = self._client.move_study(str(known["id"]), "PUBLISH")
+        draft = self._client.find_study(study.key)
+        if draft is None:
+            creation = self._client.create_study(self._document(study))
+            if not isinstance(creation, base.CallSuccess):
+                return creation
+            draft = {"id": creation.ref, "status": creation.raw.get("status", "UNPUBLISHED")}
+        if draft["status"] != "UNPUBLISHED":
+            return base.EarlierSuccess(str(draft["id"]))
+        published = self._client.move_study(str(draft["id"]), "PUBLISH")
         if isinstance(published, base.CallRefusal) and self._lacks_funds(study):
             return base.CallRefusal("InsufficientFunds", published.text)
-        return base.CallSuccess(str(known["id"])) if isinstance(published, base.CallSuccess) else published
+        return base.CallSuccess(str(draft["id"])) if isinstance(published, base.CallSuccess) else published
 
     def _lacks_funds(self, study: base.StudySpec) -> bool:
         cost = self._client.total_cost(reward=study.reward.minor, places=study.places)
@@ -147,10 +147,10 @@ class ProlificAdapter(PanelAdapter):
     def raise_places(self, ref: str, places: int) -> base.Outcome[str]:
         """Places in all; fewer than there are is no change."""
         try:
-            there = int(self._client.study(ref)["total_available_places"])
+            places_before = int(self._client.study(ref)["total_available_places"])
         except READ_FAILURES as error:
             return outcome_of_failure(error)
-        if there >= places:
+        if places_before >= places:
             return base.EarlierSuccess(ref)
         return self._client.change_study(ref, {"total_available_places": places})
 
@@ -166,21 +166,21 @@ class ProlificAdapter(PanelAdapter):
             _, earlier = _screen_out_of(self._client.study(ref), code)
             used = self._client.count_submissions(ref).get("SCREENED OUT", 0)
             codes, action = _screen_out_of(self._client.study(ref), code)
-            there = int(action["slots"])
-            if there != earlier["slots"]:
+            number = int(action["slots"])
+            if number != earlier["slots"]:
                 raise base.MarketplaceDownError("A person was screened out while the number was read.")
         except READ_FAILURES as error:
             return outcome_of_failure(error)
-        wanted = _slots_to_set(there, used, slots=slots, before=before, is_first=is_first)
-        if wanted is None:
+        target = _slots_to_set(number, used, slots=slots, before=before, is_first=is_first)
+        if target is None:
             return base.CallRefusal(
                 "NotClear",
-                f"Prolific has {there} places for paid screen-outs and {used} people who were screened out, "
+                f"Prolific has {number} places for paid screen-outs and {used} people who were screened out, "
                 f"which does not fit the {before} there were. Set the number on its pages.",
             )
-        if wanted == there:
+        if target == number:
             return base.EarlierSuccess(ref)
-        action["slots"] = wanted
+        action["slots"] = target
         return self._client.change_study(ref, {"completion_codes": codes})
 
     def move_study(self, ref: str, action: str) -> base.Outcome[str]:
@@ -209,12 +209,12 @@ class ProlificAdapter(PanelAdapter):
     def find_row(self, ref: str, study: str) -> base.PanelRow | None:
         """One submission, where it is this study's."""
         try:
-            found = self._client.submission(ref)
+            submission = self._client.submission(ref)
         except NotFoundError:
             return None
         except base.MarketplaceRefusedError as error:
             raise base.MarketplaceDownError(str(error)) from error
-        return _row(found) if found.get("study_id") == study else None
+        return _row(submission) if submission.get("study_id") == study else None
 
     def read_link(self, token: str, entry_url: str) -> dict[str, str]:
         """What a secure link vouches for; keys are read again once an hour, and when one is not known."""
@@ -240,11 +240,11 @@ class ProlificAdapter(PanelAdapter):
 
     def check_rejection(self, note: str) -> str:
         """Participants read at least a hundred characters."""
-        _, words = _category_and_words(note)
-        if len(words) >= LEAST_REJECTION:
+        _, reason = _category_and_words(note)
+        if len(reason) >= LEAST_REJECTION:
             return ""
         return (
-            f"Prolific asks for at least {LEAST_REJECTION} characters, and this has {len(words)}. "
+            f"Prolific asks for at least {LEAST_REJECTION} characters, and this has {len(reason)}. "
             "Say what was wrong with the work, so that its author understands it."
         )
 
@@ -252,8 +252,8 @@ class ProlificAdapter(PanelAdapter):
         """Reject with a category and words that the participant reads."""
         if fault := self.check_rejection(note):
             return base.CallRefusal("TooShort", fault)
-        category, words = _category_and_words(note)
-        return self._decide(ref, "REJECT", "REJECTED", message=words, rejection_category=category)
+        category, reason = _category_and_words(note)
+        return self._decide(ref, "REJECT", "REJECTED", message=reason, rejection_category=category)
 
     def _decide(self, ref: str, action: str, *done: str, **more: str) -> base.Outcome[str]:
         outcome = self._client.move_submission(ref, action, **more)
@@ -271,8 +271,8 @@ class ProlificAdapter(PanelAdapter):
 
     def ask_return(self, ref: str, why: str) -> base.Outcome[str]:
         """Ask a participant to return a submission, in a message with the reason."""
-        asked = self._client.request_return(ref, [why])
-        return base.CallSuccess(ref) if isinstance(asked, base.CallSuccess) else asked
+        outcome = self._client.request_return(ref, [why])
+        return base.CallSuccess(ref) if isinstance(outcome, base.CallSuccess) else outcome
 
     def pay_in_part(self, ref: str, *, code: str, percent: int, note: str) -> base.Outcome[str]:
         """Complete a submission for the participant with the code that pays a share of the reward."""
@@ -285,10 +285,10 @@ class ProlificAdapter(PanelAdapter):
         if not isinstance(outcome, base.CallRefusal):
             return base.CallSuccess(ref, outcome.raw) if isinstance(outcome, base.CallSuccess) else outcome
         try:
-            there = self._client.submission(ref)
+            submission = self._client.submission(ref)
         except (base.MarketplaceDownError, base.MarketplaceRefusedError, *GARBAGE):
             return outcome
-        return base.EarlierSuccess(ref) if there.get("status") == "PARTIALLY APPROVED" else outcome
+        return base.EarlierSuccess(ref) if submission.get("status") == "PARTIALLY APPROVED" else outcome
 
     # Messages
 
@@ -335,9 +335,11 @@ class ProlificAdapter(PanelAdapter):
         """Subscribe to events that are not subscribed to yet; the workspace's secret."""
         secret = self._client.hook_secret(self._workspace)
         rows = self._client.subscriptions(self._workspace)
-        known = {row["event_type"] for row in rows if row["target_url"] == target_url and row["is_enabled"]}
+        subscribed = {
+            row["event_type"] for row in rows if row["target_url"] == target_url and row["is_enabled"]
+        }
         for event_type in event_types:
-            if event_type not in known:
+            if event_type not in subscribed:
                 self._client.subscribe(self._workspace, event_type, target_url)
         return secret
 
@@ -358,14 +360,14 @@ class ProlificAdapter(PanelAdapter):
         """Bonuses of a submission, in amounts; Prolific tells neither their reasons nor when."""
         if not submission:
             return
-        said = self._client.submission(submission)
-        for minor in said.get("bonus_payments") or ():
+        document = self._client.submission(submission)
+        for minor in document.get("bonus_payments") or ():
             yield base.BonusPaid(
                 submission,
-                str(said["participant"]),
+                str(document["participant"]),
                 base.Money(int(minor), self._currency),
                 "",
-                _time(said) or _EPOCH,
+                _time(document) or _EPOCH,
             )
 
     # Groups
@@ -373,12 +375,12 @@ class ProlificAdapter(PanelAdapter):
     def ensure_group(self, name: str, description: str) -> base.Outcome[str]:
         """A participant group, found by its name or made."""
         try:
-            known = self._client.find_group(self._workspace, name)
+            group = self._client.find_group(self._workspace, name)
         except READ_FAILURES as error:
             return outcome_of_failure(error)
         return (
-            base.EarlierSuccess(known)
-            if known
+            base.EarlierSuccess(group)
+            if group
             else self._client.create_group(self._workspace, name, description)
         )
 
@@ -402,17 +404,17 @@ def _screen_out_of(study: Document, code: str) -> tuple[list[Document], Document
     raise KeyError("FIXED_SCREEN_OUT_PAYMENT")
 
 
-def _slots_to_set(there: int, used: int, *, slots: int, before: int, is_first: bool) -> int | None:
+def _slots_to_set(current: int, used: int, *, slots: int, before: int, is_first: bool) -> int | None:
     """What the panel's number has to be, by either reading of it; None where the readings contradict."""
-    wanted = set()
+    candidates = set()
     for reading_of in (0, used):  # all screen-outs, or those that are left
-        if there + reading_of == before:
-            wanted.add(slots - reading_of)
-        elif there + reading_of == slots:
-            wanted.add(there)
-    if is_first and there + used == slots and there == before:
+        if current + reading_of == before:
+            candidates.add(slots - reading_of)
+        elif current + reading_of == slots:
+            candidates.add(current)
+    if is_first and current + used == slots and current == before:
         return slots  # nothing was sent yet, so that the number is of all
-    return wanted.pop() if len(wanted) == 1 else None
+    return candidates.pop() if len(candidates) == 1 else None
 
 
 def _code(study: base.StudySpec, kind: str, code: str) -> Document:
@@ -442,23 +444,23 @@ def _with_placeholders(entry_url: str) -> str:
 _EPOCH = datetime.fromisoformat("1970-01-01T00:00:00+00:00")
 
 
-def _time(said: Any, field: str = "completed_at") -> datetime | None:
-    text = said.get(field)
+def _time(document: Any, field: str = "completed_at") -> datetime | None:
+    text = document.get(field)
     return datetime.fromisoformat(str(text).replace("Z", "+00:00")) if text else None
 
 
-def _row(said: Document) -> base.PanelRow:
+def _row(submission: Document) -> base.PanelRow:
     """Both forms of a submission: lists and details name the same things differently."""
     try:
         return base.PanelRow(
-            ref=str(said["id"]),
-            participant=str(said.get("participant_id") or said["participant"]),
-            status=str(said["status"]),
-            entered_code=str(said.get("study_code") or said.get("entered_code") or ""),
-            started_at=_time(said, "started_at"),
-            completed_at=_time(said),
-            return_requested=bool(said.get("return_requested")),
-            reward=round(float(said["reward"])) if said.get("reward") is not None else None,
+            ref=str(submission["id"]),
+            participant=str(submission.get("participant_id") or submission["participant"]),
+            status=str(submission["status"]),
+            entered_code=str(submission.get("study_code") or submission.get("entered_code") or ""),
+            started_at=_time(submission, "started_at"),
+            completed_at=_time(submission),
+            return_requested=bool(submission.get("return_requested")),
+            reward=round(float(submission["reward"])) if submission.get("reward") is not None else None,
         )
     except GARBAGE as error:
         raise base.MarketplaceDownError(describe_garbage(error)) from error
@@ -473,5 +475,5 @@ def _filter(rule: base.Rule) -> Document:
 
 
 def _category_and_words(note: str) -> tuple[str, str]:
-    category, _, words = note.partition(":")
-    return (category.strip(), words.strip()) if category.strip() in CATEGORIES else ("OTHER", note.strip())
+    category, _, reason = note.partition(":")
+    return (category.strip(), reason.strip()) if category.strip() in CATEGORIES else ("OTHER", note.strip())

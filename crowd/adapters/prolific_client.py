@@ -52,12 +52,12 @@ class ProlificClient(PanelClient):
         offset = 0
         while True:
             try:
-                found = self.read(path, **query, limit=_PAGE, offset=offset)["results"]
-                yield from found
+                rows = self.read(path, **query, limit=_PAGE, offset=offset)["results"]
+                yield from rows
             except GARBAGE as error:
                 raise MarketplaceDownError(describe_garbage(error)) from error
-            offset += len(found)
-            if len(found) < _PAGE:
+            offset += len(rows)
+            if len(rows) < _PAGE:
                 return
 
     def chain(self, path: str, **query: Any) -> Iterator[Document]:
@@ -83,8 +83,8 @@ class ProlificClient(PanelClient):
 
     def least_reward_per_hour(self, workspace: str, currency: str) -> tuple[int, int] | None:
         """The least and the recommended reward an hour in minor units; None where none is said."""
-        said = self.read("/api/v1/reward-recommendations/", workspace_id=workspace, currency=currency)
-        rows = said if isinstance(said, list) else said.get("results", [said])
+        answer = self.read("/api/v1/reward-recommendations/", workspace_id=workspace, currency=currency)
+        rows = answer if isinstance(answer, list) else answer.get("results", [answer])
         for row in rows:
             if row.get("currency", currency) == currency:
                 return int(row["min_reward_per_hour"]), int(row["recommended_reward_per_hour"])
@@ -124,8 +124,8 @@ class ProlificClient(PanelClient):
 
     def find_study(self, internal_name: str) -> Document | None:
         """The study of this internal name, by listing all."""
-        listed = self.chain("/api/v1/studies/")
-        return next((each for each in listed if each.get("internal_name") == internal_name), None)
+        studies = self.chain("/api/v1/studies/")
+        return next((each for each in studies if each.get("internal_name") == internal_name), None)
 
     def study(self, study: str) -> Document:
         """One study."""
@@ -162,8 +162,8 @@ class ProlificClient(PanelClient):
             "submitted_from": since.strftime(_DAY) if since else "",
             "submitted_before": until.strftime(_DAY) if until else "",
         }
-        given = {name: value for name, value in query.items() if value}
-        return self.pages("/api/v1/submissions/", study=study, ordering="started_at", **given)
+        parameters = {name: value for name, value in query.items() if value}
+        return self.pages("/api/v1/submissions/", study=study, ordering="started_at", **parameters)
 
     def count_submissions(self, study: str) -> dict[str, int]:
         """How many submissions of a study have which status, and TOTAL."""
@@ -288,14 +288,14 @@ class ProlificClient(PanelClient):
 
     def hook_secret(self, workspace: str) -> str:
         """The secret that signs the workspace's hooks, made where there is none; a new one ends the old."""
-        listed = self.read("/api/v1/hooks/secrets/", workspace_id=workspace)
-        rows = listed["results"] if isinstance(listed, dict) else listed
+        secrets = self.read("/api/v1/hooks/secrets/", workspace_id=workspace)
+        rows = secrets["results"] if isinstance(secrets, dict) else secrets
         if rows:
             return str(rows[0]["value"])
-        made = self.change("POST", "/api/v1/hooks/secrets/", {"workspace_id": workspace}, ref="value")
-        if not isinstance(made, CallSuccess):
-            raise MarketplaceDownError(f"No secret for hooks was made: {made}")
-        return made.ref
+        creation = self.change("POST", "/api/v1/hooks/secrets/", {"workspace_id": workspace}, ref="value")
+        if not isinstance(creation, CallSuccess):
+            raise MarketplaceDownError(f"No secret for hooks was made: {creation}")
+        return creation.ref
 
     def subscribe(self, workspace: str, event_type: str, target_url: str) -> str:
         """Subscribe to events and confirm it; the subscription's id."""

@@ -48,15 +48,15 @@ def _mturk(endpoint: Endpoint, secret: str) -> Marketplace:
         burst=endpoint.burst,
     )
     with _lock:
-        known = _adapters.get(endpoint.pk)
-        if known is None or known[0] != account:
-            known = (account, MTurkAdapter(account))
-            _adapters[endpoint.pk] = known
-        return known[1]
+        cached = _adapters.get(endpoint.pk)
+        if cached is None or cached[0] != account:
+            cached = (account, MTurkAdapter(account))
+            _adapters[endpoint.pk] = cached
+        return cached[1]
 
 
 def _panel(endpoint: Endpoint, token: str) -> Marketplace:
-    wanted = (
+    account = (
         endpoint.protocol,
         endpoint.url,
         endpoint.access_key,
@@ -65,11 +65,11 @@ def _panel(endpoint: Endpoint, token: str) -> Marketplace:
         endpoint.proves_arrivals,
     )
     with _lock:
-        known = _panels.get(endpoint.pk)
-        if known is None or known[0] != wanted:
-            known = (wanted, _make_panel(endpoint, token))
-            _panels[endpoint.pk] = known
-        return known[1]
+        cached = _panels.get(endpoint.pk)
+        if cached is None or cached[0] != account:
+            cached = (account, _make_panel(endpoint, token))
+            _panels[endpoint.pk] = cached
+        return cached[1]
 
 
 def _make_panel(endpoint: Endpoint, token: str) -> "ProlificAdapter | ConnectAdapter":

@@ -91,9 +91,9 @@ def list_endpoints(request: ApiRequest, paging: Query[PageRequest]) -> Page[Endp
 @endpoints.post("/endpoints", scopes=[Scope.ADMIN], role=STAFF, status=201)
 def create_endpoint(request: ApiRequest, body: EndpointIn) -> EndpointOut:
     """Add a marketplace or panel; for staff."""
-    made = services.create_endpoint(**body.model_dump())
-    security.log("endpoint.added", name=made.name, by=request.caller.user.get_username())
-    return _describe(made)
+    row = services.create_endpoint(**body.model_dump())
+    security.log("endpoint.added", name=row.name, by=request.caller.user.get_username())
+    return _describe(row)
 
 
 @endpoints.get("/endpoints/{endpoint}", scopes=[Scope.READ], role=MEMBER)
@@ -108,7 +108,7 @@ def get_endpoint(request: ApiRequest, endpoint: str) -> EndpointOut:
 @endpoints.patch("/endpoints/{endpoint}", scopes=[Scope.ADMIN], role=STAFF)
 def move_endpoint(request: ApiRequest, endpoint: str, body: EndpointMove) -> EndpointOut:
     """Correct the address of an endpoint to which nothing was sent; for staff."""
-    moved = services.move_endpoint(endpoint=_found(endpoint), url=body.url)
+    moved = services.move_endpoint(endpoint=_find_endpoint(endpoint), url=body.url)
     security.log("endpoint.moved", name=moved.name, by=request.caller.user.get_username())
     return _describe(moved)
 
@@ -116,14 +116,14 @@ def move_endpoint(request: ApiRequest, endpoint: str, body: EndpointMove) -> End
 @endpoints.delete("/endpoints/{endpoint}", scopes=[Scope.ADMIN], role=STAFF)
 def remove_endpoint(request: ApiRequest, endpoint: str) -> None:
     """Remove an unused endpoint; for staff."""
-    services.remove_endpoint(endpoint=_found(endpoint))
+    services.remove_endpoint(endpoint=_find_endpoint(endpoint))
     security.log("endpoint.removed", name=endpoint, by=request.caller.user.get_username())
 
 
 @endpoints.post("/endpoints/{endpoint}/check", scopes=[Scope.ADMIN], role=STAFF, atomic=False)
 def check_endpoint(request: ApiRequest, endpoint: str) -> Balance:
     """Ask it for the balance, which proves that address and keys work; for staff."""
-    row = _found(endpoint)
+    row = _find_endpoint(endpoint)
     try:
         balance = registry.adapter(row).check()
     except (MarketplaceDownError, MarketplaceRefusedError, ValueError) as error:
@@ -134,7 +134,7 @@ def check_endpoint(request: ApiRequest, endpoint: str) -> Balance:
 @endpoints.post("/endpoints/{endpoint}/hooks", scopes=[Scope.ADMIN], role=STAFF, atomic=False)
 def subscribe_to_hooks(request: ApiRequest, endpoint: str) -> Hooks:
     """Make a panel send hooks from now on; for staff."""
-    row = _found(endpoint)
+    row = _find_endpoint(endpoint)
     if row.protocol not in Endpoint.PANELS:
         raise CrowdError(f"{row.label} is no panel, and sends no hooks.")
     address = subscribe_hooks(row)
@@ -164,7 +164,7 @@ class SpenderOut(BaseModel):
 @endpoints.get("/endpoints/{endpoint}/spenders", scopes=[Scope.READ], role=STAFF)
 def list_spenders(request: ApiRequest, endpoint: str, paging: Query[PageRequest]) -> Page[SpenderOut]:
     """Projects and people who may spend from an endpoint; for staff."""
-    row = _found(endpoint)
+    row = _find_endpoint(endpoint)
     rows = EndpointSpender.objects.filter(endpoint=row).select_related("project", "user")
     page = page_of(rows, paging, within=row.pk)
     return Page(items=[_describe_spender(each) for each in page.items], next=page.next)
@@ -174,7 +174,7 @@ def list_spenders(request: ApiRequest, endpoint: str, paging: Query[PageRequest]
 def allow_spending(request: ApiRequest, endpoint: str, kind: SpenderKind, name: str) -> SpenderOut:
     """Let a project or a person spend from an endpoint; for staff."""
     holder = _holder(kind, name)
-    row = spenders.allow_spending(endpoint=_found(endpoint), actor=request.caller.user, **holder)
+    row = spenders.allow_spending(endpoint=_find_endpoint(endpoint), actor=request.caller.user, **holder)
     return _describe_spender(row)
 
 
@@ -182,7 +182,7 @@ def allow_spending(request: ApiRequest, endpoint: str, kind: SpenderKind, name: 
 def disallow_spending(request: ApiRequest, endpoint: str, kind: SpenderKind, name: str) -> None:
     """Remove that right. Open stages that depend on it alone are paused; for staff."""
     rows = EndpointSpender.objects.select_related("endpoint", "project", "user")
-    row = rows.filter(endpoint=_found(endpoint), **_holder(kind, name)).first()
+    row = rows.filter(endpoint=_find_endpoint(endpoint), **_holder(kind, name)).first()
     if row is None:
         raise Http404("There is no such right.")
     spenders.disallow_spending(row=row, actor=request.caller.user)
@@ -207,7 +207,7 @@ def _describe_spender(row: EndpointSpender) -> SpenderOut:
     )
 
 
-def _found(name: str) -> Endpoint:
+def _find_endpoint(name: str) -> Endpoint:
     row = Endpoint.objects.filter(name=name).first()
     if row is None:
         raise Http404("There is no such endpoint.")

@@ -83,9 +83,9 @@ def _rows(project: Project, action: str) -> QuerySet[Event]:
 
 
 def _worded(rows: Iterator[dict[str, Any]]) -> Iterator[dict[str, Any]]:
-    words = event_actions()
+    actions = event_actions()
     for row in rows:
-        row["actor"], row["words"] = row.pop("who"), words.get(row["action"], row["action"])
+        row["actor"], row["words"] = row.pop("who"), actions.get(row["action"], row["action"])
         yield row
 
 

@@ -152,12 +152,12 @@ def get_hit(request: ApiRequest, project: str, stage: str, number: int) -> HitDe
     access = stage_access(request)
     row = _hit(access, number)
     units = list(row.units.order_by("position"))
-    words = kind_of(access.stage).wording(access.stage, [unit.unit for unit in units])
+    wording = kind_of(access.stage).wording(access.stage, [unit.unit for unit in units])
     return HitDetails(
         **_facts(row),
         units=[
             UnitOut.model_validate(
-                {"unit": unit.unit, "role": unit.role, "wording": words.get(unit.unit, unit.unit)}
+                {"unit": unit.unit, "role": unit.role, "wording": wording.get(unit.unit, unit.unit)}
             )
             for unit in units
         ],
@@ -410,7 +410,7 @@ def approve_assignments(request: ApiRequest, project: str, stage: str, body: Cho
     """Approve several at once; one that cannot be approved is named and stops no other."""
     access = stage_access(request)
     outcome = review.approve_chosen(
-        stage=access.stage, chosen=body.assignments, actor=access.user, note=body.note
+        stage=access.stage, assignments=body.assignments, actor=access.user, note=body.note
     )
     return ApprovalOutcome(
         approved=outcome.approved,

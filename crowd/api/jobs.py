@@ -131,11 +131,11 @@ def simulate_workers(request: ApiRequest, project: str, stage: str, body: Simula
     """Let simulated workers do what the stage offers, by a job that ends when nothing is left for them."""
     at = stage_access(request).stage
     if at.endpoint.real_money:
-        words = "The stage pays real money; simulated workers work for play money only."
-        raise ProblemError(409, "real_money", words)
+        sentence = "The stage pays real money; simulated workers work for play money only."
+        raise ProblemError(409, "real_money", sentence)
     if body.mix not in (*MIXES, *PROFILES):
-        words = f"There is no mix or profile {body.mix!r}; there are {', '.join((*MIXES, *PROFILES))}."
-        raise ProblemError(422, "invalid", f"mix: {words}", errors={"mix": [words]})
+        sentence = f"There is no mix or profile {body.mix!r}; there are {', '.join((*MIXES, *PROFILES))}."
+        raise ProblemError(422, "invalid", f"mix: {sentence}", errors={"mix": [sentence]})
     if at.status == Stage.Status.DRAFT:
         raise StageStateError("The stage is a draft and offers nothing yet. Open it first.")
     payload = {"stage": at.pk, "project": at.project_id, **body.model_dump()}

@@ -148,8 +148,8 @@ def _notice(request: ApiRequest, pk: int) -> Notice:
 def _page(
     request: ApiRequest, rows: QuerySet[Notice], paging: PageRequest, which: NoticeFilter, within: object
 ) -> Page[NoticeOut]:
-    chosen = selectors.in_state(rows, request.caller.user, which.state)
-    page = page_of(chosen, paging, key=_KEY, within=(within, which.state))
+    matching = selectors.in_state(rows, request.caller.user, which.state)
+    page = page_of(matching, paging, key=_KEY, within=(within, which.state))
     return Page(items=[_describe(row) for row in page.items], next=page.next)
 
 
@@ -157,12 +157,12 @@ def _read(request: ApiRequest, rows: QuerySet[Notice], body: NoticesToRead) -> N
     """Read the named ones, also those that are over; Http404 where one is not there, and nothing is noted."""
     user = request.caller.user
     if body.notices is None:
-        chosen = list(selectors.waiting(rows, user))
+        to_read = list(selectors.waiting(rows, user))
     else:
-        chosen = list(rows.filter(pk__in=body.notices))
-        if missing := sorted(set(body.notices) - {row.pk for row in chosen}):
+        to_read = list(rows.filter(pk__in=body.notices))
+        if missing := sorted(set(body.notices) - {row.pk for row in to_read}):
             raise Http404(f"There is no notice {missing[0]} here.")
-    unread = [row for row in chosen if not row.read]  # type: ignore[attr-defined]  # of the selector
+    unread = [row for row in to_read if not row.read]  # type: ignore[attr-defined]  # of the selector
     services.see(user=user, notices=unread)
     return NoticesRead(marked=len(unread), unread=selectors.waiting(rows, user).count())
 

@@ -155,7 +155,7 @@ class ReadCount(BaseModel):
 @studies.get(_ONE, scopes=[Scope.READ], role=Role.VIEWER)
 def get_panel_study(request: ApiRequest, project: str, stage: str, endpoint: str) -> PanelStudyOut:
     """The study of a stage at a panel, with how many came and what became of them."""
-    return _describe(_here(stage_access(request), endpoint))
+    return _describe(_find_source_stage(stage_access(request), endpoint))
 
 
 @studies.patch(
@@ -166,12 +166,12 @@ def set_study_terms(
 ) -> PanelStudyOut:
     """Set what the study pays beside whole rewards. It goes with the study when the stage opens."""
     access = stage_access(request)
-    here = _here(access, endpoint)
-    study = panels.study_of(here)
+    source_stage = _find_source_stage(access, endpoint)
+    study = panels.study_of(source_stage)
     terms = {name: getattr(study, name) for name in PanelStudyTerms.model_fields}
     terms |= body.model_dump(exclude_none=True)
     panel_pay.set_terms(study, **terms, actor=access.user, seen=seen_values(request))
-    return _describe(here)
+    return _describe(source_stage)
 
 
 @studies.post(f"{_ONE}/screen-outs", scopes=[Scope.COLLECT, Scope.PAY], role=Role.MANAGER, spends=True)
@@ -180,24 +180,24 @@ def raise_screen_outs(
 ) -> OperationRef:
     """Let a study that is at the panel pay more screen-outs in all; their money is reserved with it."""
     access = stage_access(request)
-    here = _here(access, endpoint)
-    study = _study(here)
+    source_stage = _find_source_stage(access, endpoint)
+    study = _study(source_stage)
     if study is None:
         raise CrowdError("The study is not at the panel yet.")
     operation = panel_pay.raise_slots(study, slots=body.screen_out_slots, actor=access.user)
-    return planned(operation, here.endpoint.currency)
+    return planned(operation, source_stage.endpoint.currency)
 
 
 @studies.post(f"{_ONE}/read", scopes=[Scope.COLLECT], role=Role.MANAGER, atomic=False)
 def read_panel(request: ApiRequest, project: str, stage: str, endpoint: str) -> PanelReading:
     """Read the submissions of the study, and what participants wrote, now instead of at the next round."""
-    here = _here(stage_access(request), endpoint)
-    words = panels.read_now(here)
+    source_stage = _find_source_stage(stage_access(request), endpoint)
+    sentence = panels.read_now(source_stage)
     try:
-        new = panels.sync_messages(here.endpoint, force=True)
+        new = panels.sync_messages(source_stage.endpoint, force=True)
     except (MarketplaceDownError, MarketplaceRefusedError) as error:
-        raise CrowdError(f"{here.endpoint.label}: {error}") from error
-    return PanelReading(words=f"{words} {new} new message{'' if new == 1 else 's'}.")
+        raise CrowdError(f"{source_stage.endpoint.label}: {error}") from error
+    return PanelReading(words=f"{sentence} {new} new message{'' if new == 1 else 's'}.")
 
 
 @studies.get(f"{_ONE}/submissions", scopes=[Scope.READ], role=Role.VIEWER)
@@ -205,9 +205,11 @@ def list_submissions(
     request: ApiRequest, project: str, stage: str, endpoint: str, paging: Query[SubmissionRequest]
 ) -> Page[SubmissionOut]:
     """Submissions of the study, as the panel has them."""
-    here = _here(stage_access(request), endpoint)
-    rows = (panels.unanswered if paging.state == "unanswered" else panels.submissions_of)(here)
-    page = page_of(rows, paging, key=("pk",), within=(here.pk, here.endpoint.pk, paging.state))
+    source_stage = _find_source_stage(stage_access(request), endpoint)
+    rows = (panels.unanswered if paging.state == "unanswered" else panels.submissions_of)(source_stage)
+    page = page_of(
+        rows, paging, key=("pk",), within=(source_stage.pk, source_stage.endpoint.pk, paging.state)
+    )
     return Page(items=[_describe_submission(row) for row in page.items], next=page.next)
 
 
@@ -248,8 +250,13 @@ def list_participant_messages(
     request: ApiRequest, project: str, stage: str, endpoint: str, paging: Query[PageRequest]
 ) -> Page[ParticipantMessage]:
     """What participants wrote. What was written to them is in `list_operations`."""
-    here = _here(stage_access(request), endpoint)
-    page = page_of(_received(here), paging, key=("sent_at", "pk"), within=(here.pk, here.endpoint.pk))
+    source_stage = _find_source_stage(stage_access(request), endpoint)
+    page = page_of(
+        _received(source_stage),
+        paging,
+        key=("sent_at", "pk"),
+        within=(source_stage.pk, source_stage.endpoint.pk),
+    )
     names = ParticipantMessage.model_fields
     items = [ParticipantMessage(**{name: getattr(row, name) for name in names}) for row in page.items]
     return Page(items=items, next=page.next)
@@ -261,13 +268,13 @@ def write_to_participants(
 ) -> ParticipantLetterOutcome:
     """Write to participants of the study. A message is sent once; one without an answer is not repeated."""
     access = stage_access(request)
-    here = _here(access, endpoint)
+    source_stage = _find_source_stage(access, endpoint)
     if sum(each is not None for each in (body.participants, body.status, body.group)) != 1:
         raise CrowdError("Name participants, or a status, or a group: one of the three.")
-    study = _study(here)
+    study = _study(source_stage)
     if study is None:
         raise CrowdError("The study is not at the panel yet.")
-    currency = here.endpoint.currency
+    currency = source_stage.endpoint.currency
     if body.group is not None:
         group = Group.objects.filter(pk=body.group, stage__project=access.project).first()
         if group is None:
@@ -295,23 +302,23 @@ def read_participant_messages(
     request: ApiRequest, project: str, stage: str, endpoint: str, body: MessagesRead
 ) -> ReadCount:
     """Note messages as read here; the panel keeps its own mark."""
-    here = _here(stage_access(request), endpoint)
-    study = _study(here)
+    source_stage = _find_source_stage(stage_access(request), endpoint)
+    study = _study(source_stage)
     return ReadCount(marked=panels.note_read(study, keys=body.messages) if study else 0)
 
 
-def _here(access: StageAccess, endpoint: str) -> Stage:
+def _find_source_stage(access: StageAccess, endpoint: str) -> Stage:
     """The stage as people of this panel meet it."""
-    here = next((each for each in stages_at(access.stage) if each.endpoint.name == endpoint), None)
-    if here is None:
+    source_stage = next((each for each in stages_at(access.stage) if each.endpoint.name == endpoint), None)
+    if source_stage is None:
         raise Http404("The stage has no such source.")
-    if not here.endpoint.is_panel:
-        raise CrowdError(f"{here.endpoint.label} is no panel.")
-    return here
+    if not source_stage.endpoint.is_panel:
+        raise CrowdError(f"{source_stage.endpoint.label} is no panel.")
+    return source_stage
 
 
-def _study(here: Stage) -> PanelStudy | None:
-    return PanelStudy.objects.filter(stage=here.pk, endpoint=here.endpoint).first()
+def _study(source_stage: Stage) -> PanelStudy | None:
+    return PanelStudy.objects.filter(stage=source_stage.pk, endpoint=source_stage.endpoint).first()
 
 
 def _submission(access: StageAccess, pk: int) -> Any:
@@ -319,30 +326,34 @@ def _submission(access: StageAccess, pk: int) -> Any:
     row = rows.filter(pk=pk).first() if 0 < pk <= MOST_ID else None
     if row is None:
         raise Http404("There is no such submission in this stage.")
-    here = _here(access, row.study.endpoint.name)
-    return panels.submissions_of(here).select_related("study__stage__project", "study__endpoint").get(pk=pk)
+    source_stage = _find_source_stage(access, row.study.endpoint.name)
+    return (
+        panels.submissions_of(source_stage)
+        .select_related("study__stage__project", "study__endpoint")
+        .get(pk=pk)
+    )
 
 
-def _received(here: Stage) -> QuerySet[PanelMessage]:
-    study = _study(here)
+def _received(source_stage: Stage) -> QuerySet[PanelMessage]:
+    study = _study(source_stage)
     return panels.received(study) if study else PanelMessage.objects.none()
 
 
-def _describe(here: Stage) -> PanelStudyOut:
-    row = _study(here)
+def _describe(source_stage: Stage) -> PanelStudyOut:
+    row = _study(source_stage)
     study = row or PanelStudy()
     sent = PanelSubmission.objects.filter(study=row).order_by("status") if row else None
     counts = dict(sent.values_list("status").annotate(n=Count("pk"))) if sent is not None else {}
-    balance = latest_balance(here.endpoint)
+    balance = latest_balance(source_stage.endpoint)
     answer = PanelStudyOut(
-        endpoint=here.endpoint.name,
+        endpoint=source_stage.endpoint.name,
         external_id=study.external_id,
         state=study.state if row else None,
         places=study.places,
-        wanted_places=panels.wanted_places(here),
+        wanted_places=panels.wanted_places(source_stage),
         submissions=counts,
-        unanswered=panels.unanswered(here).count() if row else 0,
-        unread_messages=_received(here).filter(read_at=None).count(),
+        unanswered=panels.unanswered(source_stage).count() if row else 0,
+        unread_messages=_received(source_stage).filter(read_at=None).count(),
         read_at=study.synced_at,
         balance_cents=balance.available_cents if balance else None,
         pays_in_part=study.pays_in_part,

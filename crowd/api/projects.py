@@ -200,8 +200,8 @@ def copy_project(request: ApiRequest, project: str, body: CopyIn) -> ProjectOut:
     if request.caller.token.project_id is not None:
         raise ProblemError(403, "token_bound", "This token opens one project only; a copy is another.")
     access = project_access(request)
-    made = copies.copy_project(project=access.project, owner=access.user, **body.model_dump())
-    return _now(made, Role.OWNER)
+    project_copy = copies.copy_project(project=access.project, owner=access.user, **body.model_dump())
+    return _now(project_copy, Role.OWNER)
 
 
 @projects.get("/projects/{project}", scopes=[Scope.READ], role=Role.VIEWER)
@@ -424,13 +424,13 @@ def create_invitation(request: ApiRequest, project: str, body: InvitationIn) -> 
     """Invite people to the project. The link works as long as the token's person owns it."""
     access = project_access(request)
     if body.email and (wait := guards.wait_for_letter(request, body.email)):
-        words = f"Too many letters went out from here or to this address. Wait {wait} s."
-        raise ProblemError(429, "too_many_requests", words, headers={"Retry-After": str(wait)})
-    given = body.model_dump() | {"email": body.email or ""}
+        sentence = f"Too many letters went out from here or to this address. Wait {wait} s."
+        raise ProblemError(429, "too_many_requests", sentence, headers={"Retry-After": str(wait)})
+    fields = body.model_dump() | {"email": body.email or ""}
     link, sent = memberships.invite(
         kind=_KIND,
         target=access.project.slug,
-        plan=InvitationPlan(**given),
+        plan=InvitationPlan(**fields),
         by=access.user,
         base=request.build_absolute_uri("/").rstrip("/"),
     )

@@ -205,15 +205,17 @@ def _source(request: ApiRequest, endpoint: str) -> tuple[StageAccess, StageSourc
 
 def _plans(stage: Stage, body: SourcesIn) -> list[SourcePlan]:
     usable = usable_endpoints([stage.project], used_by=stage)
-    known = {row.name: row for row in usable.filter(name__in=[each.endpoint for each in body.sources])}
+    endpoints = {row.name: row for row in usable.filter(name__in=[each.endpoint for each in body.sources])}
     for number, each in enumerate(body.sources):
-        if each.endpoint not in known:
-            words = f"There is no endpoint {each.endpoint!r} that this project may use."
-            raise ProblemError(422, "no_such_endpoint", words, errors={f"sources.{number}.endpoint": [words]})
+        if each.endpoint not in endpoints:
+            sentence = f"There is no endpoint {each.endpoint!r} that this project may use."
+            raise ProblemError(
+                422, "no_such_endpoint", sentence, errors={f"sources.{number}.endpoint": [sentence]}
+            )
     if [each.endpoint for each in body.sources] == [stage.endpoint.name]:
         return []
     return [
-        SourcePlan(known[each.endpoint], **each.model_dump(exclude={"endpoint"})) for each in body.sources
+        SourcePlan(endpoints[each.endpoint], **each.model_dump(exclude={"endpoint"})) for each in body.sources
     ]
 
 
@@ -241,7 +243,7 @@ def _describe(each: SourceStatus) -> SourceOut:
         move_after_seconds=row.move_after_seconds,
         answers=each.places.answers,
         on_offer=each.places.on_offer,
-        given_to_others=each.places.taken,
+        given_to_others=each.places.taken_away,
         at_work=each.at_work,
         undecided=each.undecided,
         spent_cents=each.money.spent_cents,

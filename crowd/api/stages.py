@@ -258,13 +258,15 @@ def get_stage(request: ApiRequest, project: str, stage: str) -> StageOut:
 def change_stage(request: ApiRequest, project: str, stage: str, body: StageChanges) -> StageOut:
     """Change a stage, all of it or nothing. Terms under which people work already cannot change."""
     access = stage_access(request)
-    row, given = access.stage, body.model_dump(exclude_unset=True, exclude={"task"}, mode="json")
-    given = {name: value for name, value in given.items() if value is not None or name in _MAY_BE_NONE}
-    if given.get("budget_cents", row.budget_cents) != row.budget_cents:
+    row, changed_fields = access.stage, body.model_dump(exclude_unset=True, exclude={"task"}, mode="json")
+    changed_fields = {
+        name: value for name, value in changed_fields.items() if value is not None or name in _MAY_BE_NONE
+    }
+    if changed_fields.get("budget_cents", row.budget_cents) != row.budget_cents:
         _refuse_budget(access)
         if row.status == Status.OPEN and row.endpoint.real_money:
             raise StageStateError("Pause the stage first: opening it again confirms the new amount.")
-    changes = _columns(given, access.project, row)
+    changes = _columns(changed_fields, access.project, row)
     if "config" in changes:
         changes["config"] = _config(row.kind, changes["config"])
     if body.task is not None:
@@ -346,27 +348,27 @@ def top_up_stage(request: ApiRequest, project: str, stage: str) -> Publication:
     return Publication(hits=publish_pending(row, actor=stage_access(request).user))
 
 
-def _columns(given: dict[str, Any], project: Project, stage: Stage | None = None) -> dict[str, Any]:
+def _columns(fields: dict[str, Any], project: Project, stage: Stage | None = None) -> dict[str, Any]:
     """Fields as columns of the row: the marketplace itself, and approval as a switch."""
-    columns = dict(given)
+    columns = dict(fields)
     if "endpoint" in columns:
         name = columns["endpoint"]
         columns["endpoint"] = usable_endpoints([project], used_by=stage).filter(name=name).first()
         if columns["endpoint"] is None:
-            words = f"There is no endpoint {name!r} that this project may use."
-            raise ProblemError(422, "no_such_endpoint", words, errors={"endpoint": [words]})
+            sentence = f"There is no endpoint {name!r} that this project may use."
+            raise ProblemError(422, "no_such_endpoint", sentence, errors={"endpoint": [sentence]})
     if "approve" in columns:
         columns["approve_at_once"] = columns.pop("approve") == "at-once"
     return columns
 
 
-def _config(kind: str, given: dict[str, Any]) -> dict[str, Any]:
+def _config(kind: str, options: dict[str, Any]) -> dict[str, Any]:
     """Options as the kind's own model has them, with defaults."""
     try:
-        return kind_named(kind).config.model_validate(given).model_dump(mode="json")
+        return kind_named(kind).config.model_validate(options).model_dump(mode="json")
     except KeyError as error:
-        words = str(error.args[0])
-        raise ProblemError(422, "no_such_kind", words, errors={"kind": [words]}) from error
+        sentence = str(error.args[0])
+        raise ProblemError(422, "no_such_kind", sentence, errors={"kind": [sentence]}) from error
     except ValidationError as error:
         errors: dict[str, list[str]] = {}
         for each in error.errors(include_url=False, include_input=False, include_context=False):
@@ -378,20 +380,20 @@ def _config(kind: str, given: dict[str, Any]) -> dict[str, Any]:
 
 def _made_task(body: StageIn) -> TaskFields:
     """Texts that the kind makes of the terms."""
-    made = made_listing(
+    listing = made_listing(
         kind_named(body.kind),
         units_per_hit=body.units_per_hit,
         checks_per_hit=body.checks_per_hit,
         minutes=None if body.expected_seconds is None else body.expected_seconds / 60,
         config=body.config,
     )
-    return task_texts(made, body.title)
+    return task_texts(listing, body.title)
 
 
 def _refuse_budget(access: ProjectAccess) -> None:
     if not access.owns:
-        words = "Budgets are set by owners of the project."
-        raise ProblemError(403, "role_missing", words, errors={"budget_cents": [words]})
+        sentence = "Budgets are set by owners of the project."
+        raise ProblemError(403, "role_missing", sentence, errors={"budget_cents": [sentence]})
 
 
 def _quote(stage: Stage, offer: Quote, cautions: Sequence[str] = ()) -> QuoteOut:

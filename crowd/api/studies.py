@@ -95,20 +95,20 @@ def apply_study(request: ApiRequest) -> StudyOut:
     too.
     """
     study = _owned(request, _study(request))
-    found = _planned(study, to_apply=True)
-    if found.empty:
-        return _describe(study, found, "nothing to change")
-    if found.commits_money:
+    study_plan = _planned(study, to_apply=True)
+    if study_plan.empty:
+        return _describe(study, study_plan, "nothing to change")
+    if study_plan.commits_money:
         check_scopes(request.caller, [Scope.PAY])
     try:
-        applied = planning.apply(study, found, _ENVIRONMENT, actor=request.caller.user)
+        applied = planning.apply(study, study_plan, _ENVIRONMENT, actor=request.caller.user)
     except planning.ChangedMeanwhileError as error:
         raise ProblemError(
             409, "changed_since", "The project was changed meanwhile. Send the file again."
         ) from error
     except StudyError as error:
         raise _wrong(error) from error
-    return _describe(study, found, "applied", applied)
+    return _describe(study, study_plan, "applied", applied)
 
 
 @studies.get("/projects/{project}/study.toml", scopes=[Scope.READ], role=Role.VIEWER, content=_FILE)
@@ -126,16 +126,21 @@ def _study(request: HttpRequest) -> Study:
 
 def _planned(study: Study, *, to_apply: bool) -> Plan:
     try:
-        found = plan(study, _ENVIRONMENT, to_apply=to_apply)
+        study_plan = plan(study, _ENVIRONMENT, to_apply=to_apply)
     except StudyError as error:
         raise _wrong(error) from error
-    made = [each.name for each in found.changes if each.what == "endpoint" and each.action != "unchanged"]
-    if made:
-        words = (
-            f"The endpoint {made[0]!r} is not there as the file has it. Add it first, or leave its table out."
+    new_endpoints = [
+        each.name for each in study_plan.changes if each.what == "endpoint" and each.action != "unchanged"
+    ]
+    if new_endpoints:
+        sentence = (
+            f"The endpoint {new_endpoints[0]!r} is not there as the file has it. "
+            "Add it first, or leave its table out."
         )
-        raise ProblemError(422, "study_invalid", words, errors={f"endpoints.{made[0]}": [words]})
-    return found
+        raise ProblemError(
+            422, "study_invalid", sentence, errors={f"endpoints.{new_endpoints[0]}": [sentence]}
+        )
+    return study_plan
 
 
 def _owned(request: ApiRequest, study: Study) -> Study:
@@ -159,15 +164,15 @@ def _wrong(error: StudyError) -> ProblemError:
 
 
 def _describe(
-    study: Study, found: Plan, outcome: Any, applied: planning.StudyResult | None = None
+    study: Study, study_plan: Plan, outcome: Any, applied: planning.StudyResult | None = None
 ) -> StudyOut:
     quotes = applied.quotes if applied else {}
     return StudyOut(
         project=study.fields.project.slug,
         outcome=outcome,
-        changes=[StudyChange.model_validate(each, from_attributes=True) for each in found.changes],
-        cautions=[_caution(problem) for problem in found.cautions],
-        notes=list(found.notes),
+        changes=[StudyChange.model_validate(each, from_attributes=True) for each in study_plan.changes],
+        cautions=[_caution(problem) for problem in study_plan.cautions],
+        notes=list(study_plan.notes),
         quotes={
             slug: _costs(quote, applied.cautions[slug] if applied else ()) for slug, quote in quotes.items()
         },

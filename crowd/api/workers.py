@@ -200,9 +200,9 @@ def list_workers(
 def export_workers(request: ApiRequest, project: str, which: Query[WorkerFilter]) -> StreamingHttpResponse:
     """All workers of the filters with their figures, one per line."""
     access = project_access(request)
-    found = sorted(_people(access, which), key=lambda row: row.worker)
-    names = _names_of_people(found, access)
-    return stream_lines(_describe(row, access, names) for row in found)
+    person_rows = sorted(_people(access, which), key=lambda row: row.worker)
+    names = _names_of_people(person_rows, access)
+    return stream_lines(_describe(row, access, names) for row in person_rows)
 
 
 @workers.get(_ONE, scopes=[Scope.READ], role=Role.VIEWER)
@@ -277,8 +277,8 @@ def decide_match(request: ApiRequest, project: str, match: int, body: MatchVerdi
 
 
 def _people(access: ProjectAccess, which: WorkerFilter) -> Iterator[Person]:
-    shown, words = _STATES[which.state], which.worker.lower()
-    return (row for row in people(access.project) if shown(row) and words in row.name.lower())
+    is_in_state, text = _STATES[which.state], which.worker.lower()
+    return (row for row in people(access.project) if is_in_state(row) and text in row.name.lower())
 
 
 def _worker(access: ProjectAccess, pk: int) -> Worker:
@@ -502,12 +502,12 @@ def write_to_workers(
     The answer says how many it goes to, and names those who cannot be written to.
     """
     access = stage_access(request)
-    found = workers_of(access.stage, most=review.MOST_WRITTEN_TO + 1, among=body.workers)
-    if len(found) > review.MOST_WRITTEN_TO:
+    worker_rows = workers_of(access.stage, most=review.MOST_WRITTEN_TO + 1, among=body.workers)
+    if len(worker_rows) > review.MOST_WRITTEN_TO:
         raise CrowdError(
             f"The stage has more than {review.MOST_WRITTEN_TO:,} workers. Name at most so many in `workers`."
         )
-    readers, others = review.split_by_inbox(found)
+    readers, others = review.split_by_inbox(worker_rows)
     if not readers:
         raise CrowdError(
             "None of these workers can be written to: they are not of this stage, or have no inbox."
@@ -518,7 +518,7 @@ def write_to_workers(
     return WorkerLetterOutcome(
         written_to=len(readers),
         unreachable=[WorkNote(worker=row.external_id, why=review.NO_INBOX) for row in others],
-        unknown=sorted(set(body.workers or ()) - {row.pk for row in found}),
+        unknown=sorted(set(body.workers or ()) - {row.pk for row in worker_rows}),
         operations=[planned(each, access.stage.endpoint.currency) for each in operations],
     )
 
@@ -531,8 +531,8 @@ def _stage_worker(access: StageAccess, pk: int) -> Any:
 
 
 def _stage_worker_now(access: StageAccess, pk: int) -> StageWorker:
-    (found,) = _describe_stage_workers([_stage_worker(access, pk)], access.stage.pk)
-    return found
+    (described,) = _describe_stage_workers([_stage_worker(access, pk)], access.stage.pk)
+    return described
 
 
 def _describe_stage_workers(rows: list[Any], stage: int) -> list[StageWorker]:

@@ -45,16 +45,16 @@ class SourceAgreement:
     reason: str = ""
 
     @property
-    def words(self) -> str:
+    def summary(self) -> str:
         """In one line, for a file: `links 0.52 (0.40 to 0.61), 120 judgments by 14 judges`."""
         if self.alpha is None:
-            found = f"none ({self.reason})"
+            figure = f"none ({self.reason})"
         elif self.low is None or self.high is None:
-            found = f"{self.alpha:.2f}"
+            figure = f"{self.alpha:.2f}"
         else:
-            found = f"{self.alpha:.2f} ({self.low:.2f} to {self.high:.2f})"
+            figure = f"{self.alpha:.2f} ({self.low:.2f} to {self.high:.2f})"
         judgments, judges = counted(self.ratings, "judgment"), counted(self.workers, "judge")
-        return f"{self.source} {found}, {judgments} by {judges}"
+        return f"{self.source} {figure}, {judgments} by {judges}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +82,7 @@ class Row:
     @property
     def by_source(self) -> str:
         """All sources in one cell; empty where the stage has one."""
-        return "; ".join(each.words for each in self.sources)
+        return "; ".join(each.summary for each in self.sources)
 
     @property
     def now(self) -> float | None:
@@ -108,19 +108,19 @@ class Source:
 
 def agreements_of(stages: Sequence[Stage], *, quick: bool = False) -> dict[int, Row]:
     """Rows of these stages by their keys; stages of kinds that nobody has rows for are left out."""
-    found: dict[int, Row] = {}
+    agreements: dict[int, Row] = {}
     for source in parts_of(Source):
         mine = [stage for stage in stages if stage.kind in source.kinds]
         if mine:
-            found |= source.rows(mine, quick)
-    return found
+            agreements |= source.rows(mine, quick)
+    return agreements
 
 
 def of_project(project: Project, *, quick: bool = False) -> list[tuple[Stage, Row | None]]:
     """All stages of a project in the order in which they were made, each with its row."""
     stages = list(Stage.objects.filter(project=project).select_related("project").order_by("pk"))
-    known = agreements_of(stages, quick=quick)
-    return [(stage, known.get(stage.pk)) for stage in stages]
+    agreements = agreements_of(stages, quick=quick)
+    return [(stage, agreements.get(stage.pk)) for stage in stages]
 
 
 # The stages of a project by what state they are in.
@@ -148,10 +148,10 @@ def board(request: HttpRequest, access: ProjectAccess) -> HttpResponse:
             (
                 state,
                 head,
-                words,
+                label,
                 [(card, rows.get(card.stage.pk)) for card in cards if card.stage.status == state],
             )
-            for state, (head, words) in _HEADS.items()
+            for state, (head, label) in _HEADS.items()
         ],
         anything=bool(cards),
         why_form=WhyForm(),

@@ -89,18 +89,20 @@ class RowsWidget(forms.Widget):
         if rows is None:
             return forms.Textarea(attrs={"rows": 5, "class": "mono"}).render(name, value, attrs, renderer)
         spare = 0 if disabled else _SPARE
-        shown = [
+        widget_rows = [
             [
-                self._shown(f"{name}-{number}-", key, field, row.get(key, ""), disabled)
+                self._render_cell(f"{name}-{number}-", key, field, row.get(key, ""), disabled)
                 for key, field in self.inner.items()
             ]
             for number, row in enumerate([*rows, *({} for _ in range(spare))])
         ]
         return render_to_string(
-            "desk/parts/rows.html", {"rows": shown, "filled": len(rows), "pairs": self.mapping}
+            "desk/parts/rows.html", {"rows": widget_rows, "filled": len(rows), "pairs": self.mapping}
         )
 
-    def _shown(self, prefix: str, key: str, field: forms.Field, value: Any, disabled: bool) -> dict[str, Any]:
+    def _render_cell(
+        self, prefix: str, key: str, field: forms.Field, value: Any, disabled: bool
+    ) -> dict[str, Any]:
         own = f"{prefix}{key}"
         attrs = {"id": f"id_{own}"} | ({"disabled": True} if disabled else {})
         if value == "" and field.initial is not None and isinstance(field, forms.ChoiceField):
@@ -112,12 +114,12 @@ class RowsWidget(forms.Widget):
         if not value:
             return []
         try:
-            found = tomllib.loads(value if self.mapping else f"value = {value}")
+            document = tomllib.loads(value if self.mapping else f"value = {value}")
         except (ValueError, RecursionError):
             return None
         if self.mapping:
-            return [{"key": key, "value": held} for key, held in found.items()]
-        entries = found.get("value")
+            return [{"key": key, "value": entry} for key, entry in document.items()]
+        entries = document.get("value")
         if not isinstance(entries, list) or not all(isinstance(each, dict) for each in entries):
             return None
         return entries
@@ -138,8 +140,8 @@ class Rows(forms.Field):
             return value or ""
         if self.mapping:
             pairs = value if isinstance(value, Mapping) else {row["key"]: row["value"] for row in value}
-            return "\n".join(explain.pairs({str(key): held for key, held in pairs.items()}))
-        rows = [{key: held for key, held in row.items() if held not in (None, "")} for row in value]
+            return "\n".join(explain.pairs({str(key): entry for key, entry in pairs.items()}))
+        rows = [{key: entry for key, entry in row.items() if entry not in (None, "")} for row in value]
         return explain.value_text(rows, width=0)
 
     def to_python(self, value: Any) -> Any:
@@ -158,15 +160,15 @@ class Rows(forms.Field):
         return {row.get("key", ""): row.get("value", "") for row in rows}
 
     def _row(self, number: int, row: Mapping[str, Any]) -> dict[str, Any]:
-        made = {}
+        cells = {}
         for key, field in self.inner.items():
             try:
-                found = field.to_python(row.get(key))
+                cell = field.to_python(row.get(key))
             except forms.ValidationError as error:
                 raise forms.ValidationError(f"Row {number}, {field.label}: {error.messages[0]}") from error
-            if found not in (None, "", []) and not _absent(found):
-                made[key] = found
-        return made
+            if cell not in (None, "", []) and not _absent(cell):
+                cells[key] = cell
+        return cells
 
 
 def _absent(value: object) -> bool:
@@ -242,12 +244,12 @@ def _toml_value(text: str) -> Any:
 
 def _toml(text: str) -> dict[str, Any]:
     try:
-        found = tomllib.loads(text)
+        document = tomllib.loads(text)
     except (ValueError, RecursionError) as error:
         raise forms.ValidationError(f"This is no TOML: {str(error).lower()}.") from error
-    if _has_nul(found):
+    if _has_nul(document):
         raise forms.ValidationError("A NUL character cannot be stored.")
-    return found
+    return document
 
 
 def _has_nul(data: object) -> bool:
@@ -277,9 +279,9 @@ def _field(name: str, info: FieldInfo) -> forms.Field:  # noqa: PLR0911, PLR0912
     if any(isinstance(each, Period) for each in metadata):
         return forms.CharField(widget=forms.TextInput(attrs={"size": 10}), **options)
     if get_origin(base) is Literal:
-        words = next((each for each in metadata if isinstance(each, Words)), None)
-        if words is not None:
-            return forms.ChoiceField(choices=list(words.by_option.items()), **options)
+        wording = next((each for each in metadata if isinstance(each, Words)), None)
+        if wording is not None:
+            return forms.ChoiceField(choices=list(wording.by_option.items()), **options)
         return forms.ChoiceField(choices=choices_of(get_args(base), empty=False), **options)
     if base is bool:
         return forms.BooleanField(**options)
@@ -305,9 +307,11 @@ def _field(name: str, info: FieldInfo) -> forms.Field:  # noqa: PLR0911, PLR0912
     table = _is_mapping(base)
     value = get_args(base)[1] if table and len(get_args(base)) == 2 else None
     if table and (value is str or get_origin(value) is Literal):
-        held = _field("value", FieldInfo(annotation=value))
-        held.label = "Value"
-        return Rows(key_and_value(held), mapping=True, read=lambda text: _read(text, table=True), **options)
+        value_field = _field("value", FieldInfo(annotation=value))
+        value_field.label = "Value"
+        return Rows(
+            key_and_value(value_field), mapping=True, read=lambda text: _read(text, table=True), **options
+        )
     how = 'In TOML: "key" = "value", one in each line.' if table else "In TOML."
     options["help_text"] = f"{options['help_text']} {how}".strip()
     return Toml(table=table, **options)
@@ -326,8 +330,8 @@ def _is_list(base: Any) -> bool:
 
 def _inside(base: Any) -> Any:
     """What a list has in it, where that is one thing."""
-    held = [option for option in get_args(base) if option is not Ellipsis] if _is_list(base) else []
-    return plain_type(held[0])[0] if len(held) == 1 else None
+    arguments = [option for option in get_args(base) if option is not Ellipsis] if _is_list(base) else []
+    return plain_type(arguments[0])[0] if len(arguments) == 1 else None
 
 
 def _plain_types(annotation: Any) -> set[Any]:
@@ -336,16 +340,16 @@ def _plain_types(annotation: Any) -> set[Any]:
     return {plain_type(option)[0] for option in (get_args(annotation) if several else [annotation])}
 
 
-def _required_choices(made: dict[str, forms.Field], model: type[BaseModel]) -> dict[str, forms.Field]:
+def _required_choices(fields: dict[str, forms.Field], model: type[BaseModel]) -> dict[str, forms.Field]:
     """In a row, a choice that must be made begins with none, so that an empty row says nothing."""
-    for name, field in made.items():
+    for name, field in fields.items():
         if isinstance(field, forms.ChoiceField) and model.model_fields[name].is_required():
             base, _ = plain_type(model.model_fields[name].annotation)
             field.choices = choices_of(get_args(base), empty=True)
             field.required = True
         if isinstance(field.widget, forms.Textarea):
             field.widget.attrs["rows"] = 2
-    return made
+    return fields
 
 
 def _is_mapping(base: Any) -> bool:
@@ -358,15 +362,17 @@ def plain_type(annotation: Any) -> tuple[Any, list[Any]]:
     metadata: list[Any] = []
     while True:
         if get_origin(annotation) is Annotated:
-            annotation, *held = get_args(annotation)
+            annotation, *notes = get_args(annotation)
             metadata += [
-                inner for each in held for inner in (each.metadata if isinstance(each, FieldInfo) else [each])
+                inner
+                for each in notes
+                for inner in (each.metadata if isinstance(each, FieldInfo) else [each])
             ]
         elif get_origin(annotation) in (Union, types.UnionType):
-            some = [option for option in get_args(annotation) if option is not type(None)]
-            if len(some) != 1:
+            options = [option for option in get_args(annotation) if option is not type(None)]
+            if len(options) != 1:
                 return annotation, metadata
-            annotation = some[0]
+            annotation = options[0]
         else:
             return annotation, metadata
 
@@ -388,13 +394,13 @@ def _as_typed(value: Any, metadata: list[Any]) -> Any:
 
 
 def _help(info: FieldInfo, metadata: list[Any]) -> str:
-    words = info.description or ""
+    text = info.description or ""
     bounds = {name: getattr(each, name) for each in metadata for name in ("ge", "le") if hasattr(each, name)}
     if any(isinstance(each, Period) for each in metadata):
-        words += " Such as 30m, 2h or 7d."
+        text += " Such as 30m, 2h or 7d."
     elif "ge" in bounds and bounds.get("le", 10**9) < 10**8:
-        words += f" From {bounds['ge']:,} to {bounds['le']:,}."
-    return words.strip()
+        text += f" From {bounds['ge']:,} to {bounds['le']:,}."
+    return text.strip()
 
 
 def data_of(cleaned: Mapping[str, Any], model: type[BaseModel], prefix: str = "") -> dict[str, Any]:
@@ -420,5 +426,5 @@ def add_errors(
     for finding in findings(error, model, data):
         name = prefix + str(finding.path[0]) if finding.path else ""
         inner = _row_words(finding.path[1:])
-        words = f"{inner}: {finding.what}" if inner else finding.what
-        form.add_error(name if name in form.fields else None, f"{words[:1].upper()}{words[1:]}.")
+        sentence = f"{inner}: {finding.what}" if inner else finding.what
+        form.add_error(name if name in form.fields else None, f"{sentence[:1].upper()}{sentence[1:]}.")

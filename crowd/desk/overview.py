@@ -4,7 +4,7 @@
 
     OverviewSource("judgments", judged, position=20)
     Section("annotation/funnel.html", funnel_of)
-    FirstStep("queries", "Import queries", "…", "annotation:import_new", done=…, wanted=…, position=20)
+    FirstStep("queries", "Import queries", "…", "annotation:import_new", done=…, applies=…, position=20)
 
 `judged(project, entered)` gives what the app has to say now; `entered` is how many came through the last
 step of the apps before it (None: there is none). It is asked once for a page. First steps of a new project
@@ -46,11 +46,11 @@ class Attention:
 class Count:
     """Some of those that entered a step; `name` is one of NAMES and gives its colour and column.
 
-    `words` follow the number: "5 tied". `address` lists them; empty where there is no such list.
+    `label` follows the number: "5 tied". `address` lists them; empty where there is no such list.
     """
 
     name: str
-    words: str
+    label: str
     count: int
     address: str = ""
 
@@ -64,7 +64,7 @@ NAMES = ("passed", "waiting", "undecided", "out", "withdrawn")
 class Link:
     """Words and where they lead."""
 
-    words: str
+    label: str
     address: str
 
 
@@ -144,11 +144,11 @@ def say(project: Project, _: int | None) -> OverviewPart:
     """
     now = timezone.now()
     large = partial(is_large_table, Assignment)
-    found = counted(CONDITIONS, {}, stamp=now, large=large, now=lambda: everything_now(now))
+    conditions = counted(CONDITIONS, {}, stamp=now, large=large, now=lambda: everything_now(now))
     return OverviewPart(
         attention=tuple(
             Attention(_LEVELS[each.level], each.sentence, each.address)
-            for each in found
+            for each in conditions
             if each.project == project.pk and each.level in _LEVELS
         )
     )
@@ -183,7 +183,7 @@ class FunnelRow:
         return [count for count in self.cells[1:] if count and count.count]
 
 
-def drawn(steps: Sequence[Step]) -> list[FunnelRow]:
+def draw_funnel(steps: Sequence[Step]) -> list[FunnelRow]:
     """All steps on one scale."""
     widest = max((step.entered for step in steps), default=0)
     return [_draw(step, 100 / widest if widest else 0.0) for step in steps]
@@ -282,7 +282,7 @@ class FirstStep:
     url_name: str
     done: Callable[[Project], bool]
     position: int
-    wanted: Callable[[Project, frozenset[str]], bool] = _always
+    applies: Callable[[Project, frozenset[str]], bool] = _always
     needed: bool = True
 
 
@@ -304,15 +304,15 @@ def next_steps_section(project: Project) -> Mapping[str, Any] | None:
     if any(opened_at for _, _, opened_at in stages):
         return None
     kinds = frozenset(kind for _, kind, _ in stages)
-    shown = [
+    steps = [
         StepView(step, step.done(project), reverse(step.url_name, args=[project.slug]))
         for step in sorted(parts_of(FirstStep), key=lambda step: step.position)
-        if step.wanted(project, kinds)
+        if step.applies(project, kinds)
     ]
     if stages:
         first = [project.slug, stages[0][0]]
-        shown.extend(StepView(step, False, reverse(step.url_name, args=first)) for step in (_TRY, _OPEN))
-    return {"steps": shown, "following": next((each for each in shown if not each.done), None)}
+        steps.extend(StepView(step, False, reverse(step.url_name, args=first)) for step in (_TRY, _OPEN))
+    return {"steps": steps, "following": next((each for each in steps if not each.done), None)}
 
 
 _TRY = FirstStep(

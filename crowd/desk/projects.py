@@ -22,7 +22,7 @@ from core.projects.services import ProjectError
 from core.revisions import ConflictError
 from crowd.desk import overview, tables
 from crowd.desk.forms import CopyForm, MemberForm, ProjectForm
-from crowd.desk.overview import HEADS, drawn
+from crowd.desk.overview import HEADS, draw_funnel
 from crowd.desk.tables import EVENTS, MEMBERS, PROJECTS
 from crowd.services import stages as closing
 from crowd.services.copies import copy_project
@@ -45,7 +45,7 @@ def index(request: HttpRequest, user: User) -> HttpResponseBase:
         request,
         None,
         PROJECTS,
-        lambda asked: tables.my_projects(user, asked["state"], asked["q"]),
+        lambda grid: tables.my_projects(user, grid["state"], grid["q"]),
         "projects.html",
         rows_as="projects",
         may_make=may_make_projects(user),
@@ -56,7 +56,7 @@ def index(request: HttpRequest, user: User) -> HttpResponseBase:
 @on_project()
 def project(request: HttpRequest, access: ProjectAccess) -> HttpResponse:
     """What needs somebody, the funnel, stages, money, members, and what happened."""
-    said, cards = read_together(
+    project_overview, cards = read_together(
         partial(overview.compose_overview, access.project), partial(tables.stage_cards, access.project)
     )
     return show(
@@ -64,8 +64,8 @@ def project(request: HttpRequest, access: ProjectAccess) -> HttpResponse:
         "project.html",
         access,
         tab="project",
-        said=said,
-        funnel=drawn(said.steps),
+        said=project_overview,
+        funnel=draw_funnel(project_overview.steps),
         funnel_heads=HEADS,
         sections=overview.sections(access.project),
         cards=cards,
@@ -89,24 +89,24 @@ def _events(access: ProjectAccess) -> Any:
 @on_project()
 def events(request: HttpRequest, access: ProjectAccess) -> HttpResponseBase:
     """Everything that happened, newest first unless the address says otherwise."""
-    words = {
-        name: f"{words[:1].upper()}{words[1:]}" for name, words in sorted(services.event_actions().items())
+    labels = {
+        name: f"{label[:1].upper()}{label[1:]}" for name, label in sorted(services.event_actions().items())
     }
-    by_action = Choices("action", "What", {"all": "Everything", **words})
+    by_action = Choices("action", "What", {"all": "Everything", **labels})
 
-    def rows(asked: GridRequest) -> QuerySet[Event]:
-        found: QuerySet[Event] = _events(access)
-        if asked["action"] != "all":
-            found = found.filter(action=asked["action"])
-        if words := asked["q"]:
-            person = Q(actor__username__icontains=words) | Q(credential__icontains=words)
-            found = found.filter(Q(subject__icontains=words) | Q(address=words) | person)
-        return filter_by_way(found, asked["via"])
+    def rows(grid: GridRequest) -> QuerySet[Event]:
+        logged_events: QuerySet[Event] = _events(access)
+        if grid["action"] != "all":
+            logged_events = logged_events.filter(action=grid["action"])
+        if text := grid["q"]:
+            person = Q(actor__username__icontains=text) | Q(credential__icontains=text)
+            logged_events = logged_events.filter(Q(subject__icontains=text) | Q(address=text) | person)
+        return filter_by_way(logged_events, grid["via"])
 
     owner = Owner(Owner.Kind.PROJECT, access.project.pk)
     if request.GET.get("format") == "jsonl":
-        asked = EVENTS.read_request(request.GET, by_action, BY_WAY)
-        return stream_log(owner, rows(asked).order_by("pk"), f"{access.project.slug}-events")
+        grid = EVENTS.read_request(request.GET, by_action, BY_WAY)
+        return stream_log(owner, rows(grid).order_by("pk"), f"{access.project.slug}-events")
     return show_table(
         request,
         access,
@@ -124,10 +124,10 @@ def events(request: HttpRequest, access: ProjectAccess) -> HttpResponseBase:
 
 def _worded(rows: Any) -> list[Event]:
     """Events with `words` for what was done."""
-    found = list(rows)
-    for event in found:
+    event_list = list(rows)
+    for event in event_list:
         event.words = services.event_actions().get(event.action, event.action)
-    return found
+    return event_list
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -179,15 +179,15 @@ def close(request: HttpRequest, access: ProjectAccess) -> HttpResponse:
 @on_project(Role.MANAGER)
 def copy(request: HttpRequest, access: ProjectAccess) -> HttpResponse:
     """A project of this person's own with drafts of all its stages."""
-    made: list[Project] = []
+    copies: list[Project] = []
 
     def action() -> str:
-        asked = read_form(CopyForm(request.POST))
-        made.append(copy_project(project=access.project, owner=access.user, **asked))
+        fields = read_form(CopyForm(request.POST))
+        copies.append(copy_project(project=access.project, owner=access.user, **fields))
         return "The project is there, with drafts of the stages. Set its budget, then those of the stages."
 
     answer = run_action(request, action, "desk:settings", access.project.slug)
-    return redirect(PROJECT, made[0].slug) if made else answer
+    return redirect(PROJECT, copies[0].slug) if copies else answer
 
 
 @require_POST
@@ -207,11 +207,11 @@ def reopen(request: HttpRequest, access: ProjectAccess) -> HttpResponse:
 def members(request: HttpRequest, access: ProjectAccess) -> HttpResponseBase:
     """Who is in the project, in which role."""
 
-    def rows(asked: GridRequest) -> QuerySet[Membership]:
-        found = Membership.objects.filter(project=access.project).select_related("user")
-        if asked["role"] != "all":
-            found = found.filter(role=asked["role"])
-        return found.filter(user__username__icontains=asked["q"]) if asked["q"] else found
+    def rows(grid: GridRequest) -> QuerySet[Membership]:
+        memberships = Membership.objects.filter(project=access.project).select_related("user")
+        if grid["role"] != "all":
+            memberships = memberships.filter(role=grid["role"])
+        return memberships.filter(user__username__icontains=grid["q"]) if grid["q"] else memberships
 
     return show_table(
         request,
@@ -235,14 +235,14 @@ def set_member(request: HttpRequest, access: ProjectAccess) -> HttpResponse:
     form = MemberForm(request.POST, member=named.first())
 
     def action() -> str:
-        given = entered(form)
-        user = User.objects.filter(username=given["username"], is_active=True).first()
+        fields = entered(form)
+        user = User.objects.filter(username=fields["username"], is_active=True).first()
         if user is None:
-            raise FormError(f"There is no user {given['username']!r} here.")
+            raise FormError(f"There is no user {fields['username']!r} here.")
         services.set_role(
-            project=access.project, user=user, role=given["role"], actor=access.user, seen=form.seen
+            project=access.project, user=user, role=fields["role"], actor=access.user, seen=form.seen
         )
-        return f"{user.get_username()} is {given['role']} now."
+        return f"{user.get_username()} is {fields['role']} now."
 
     try:
         return run_action(request, action, "desk:members", access.project.slug)

@@ -41,13 +41,13 @@ def when(moment: datetime | None) -> SafeString | str:
         return "\N{EN DASH}"
     seconds = (moment - timezone.now()).total_seconds()
     far = abs(seconds) > _RELATIVE_UNTIL
-    words = f"{moment:%-d %b %Y}" if far else "just now" if -10 < seconds <= 0 else _relative(seconds)
+    text = f"{moment:%-d %b %Y}" if far else "just now" if -10 < seconds <= 0 else _relative(seconds)
     exact = moment.replace(microsecond=0)
     return format_html(
         '<time datetime="{}" title="{}">{}</time>',
         exact.isoformat(),
         f"{exact:%-d %b %Y, %H:%M:%S} UTC",
-        words,
+        text,
     )
 
 
@@ -58,21 +58,21 @@ def _relative(seconds: float) -> str:
 @register.filter
 def span(seconds: float) -> str:
     """A duration in its largest unit: 5400 is "1 h"; below ten of a unit with the next one, "1 h 30 min"."""
-    whole = max(0, int(seconds))
+    total = max(0, int(seconds))
     for (size, name), (below, below_name) in zip(_UNITS, (*_UNITS[1:], (1, "s")), strict=True):
-        if whole >= size:
-            count, rest = divmod(whole, size)
+        if total >= size:
+            count, rest = divmod(total, size)
             plural = "s" if name == "day" and count > 1 else ""
             more = rest // below
             small = f" {more} {below_name}" if more and count < 10 else ""
             return f"{count} {name}{plural}{small}"
-    return f"{whole} s"
+    return f"{total} s"
 
 
 @register.filter
-def percent(part: int, whole: int) -> int:
+def percent(part: int, total: int) -> int:
     """A share of a whole in percent, 0 to 100."""
-    return min(100, max(0, round(100 * part / whole))) if whole else 0
+    return min(100, max(0, round(100 * part / total))) if total else 0
 
 
 @register.filter
@@ -84,8 +84,8 @@ def in_percent(share: float | None) -> str:
 @register.filter
 def as_text(value: Any) -> str:
     """A stored value for people: texts as they are, tables of texts line by line, the rest as JSON."""
-    if isinstance(value, dict) and all(isinstance(held, str | int) for held in value.values()):
-        return "\n".join(f"{name}: {held}" for name, held in value.items())
+    if isinstance(value, dict) and all(isinstance(entry, str | int) for entry in value.values()):
+        return "\n".join(f"{name}: {entry}" for name, entry in value.items())
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, indent=1)
 
 
@@ -98,8 +98,8 @@ def get(table: dict[str, Any], key: str) -> Any:
 @register.simple_tag(takes_context=True)
 def sidebar_links(context: Context) -> list[nav.NavLink]:
     """The places of the sidebar: marked where the page says `sidebar`, or `tab` outside a stage."""
-    here = context.get("sidebar") or ("" if context.get("stage") else context.get("tab")) or ""
-    return nav.sidebar_links(context.get("project"), here, context["request"].path)
+    place = context.get("sidebar") or ("" if context.get("stage") else context.get("tab")) or ""
+    return nav.sidebar_links(context.get("project"), place, context["request"].path)
 
 
 @register.filter

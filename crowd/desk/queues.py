@@ -107,7 +107,7 @@ def _undecided(project: Project) -> QuerySet[Assignment]:
     return Assignment.objects.filter(~Exists(under_way), stage__project=project)
 
 
-def _held(project: Project) -> QuerySet[Assignment]:
+def _held_work(project: Project) -> QuerySet[Assignment]:
     return _undecided(project).filter(held=True, state=State.SUBMITTED)
 
 
@@ -133,17 +133,17 @@ def _of_work(
 ) -> tuple[Callable[[Project], int], Callable[[Project], str]]:
     def first(project: Project) -> str:
         soonest = F("auto_approve_at").asc(nulls_last=True)
-        found = rows(project).order_by(soonest, "pk").values_list("stage__slug", "pk").first()
-        if found is None:
+        location = rows(project).order_by(soonest, "pk").values_list("stage__slug", "pk").first()
+        if location is None:
             return ""
-        return f"{reverse('desk:assignment', args=[project.slug, *found])}?queue={name}"
+        return f"{reverse('desk:assignment', args=[project.slug, *location])}?queue={name}"
 
     return lambda project: rows(project).count(), first
 
 
 def _first_operation(project: Project) -> str:
-    found = _operations(project).order_by("planned_at", "pk").values_list("stage__slug", flat=True).first()
-    return f"{reverse('desk:decisions', args=[project.slug, found])}?queue=operations" if found else ""
+    slug = _operations(project).order_by("planned_at", "pk").values_list("stage__slug", flat=True).first()
+    return f"{reverse('desk:decisions', args=[project.slug, slug])}?queue=operations" if slug else ""
 
 
 def _queue_of_work(
@@ -166,7 +166,7 @@ QUEUES = (
         "Held work",
         "It failed attention checks. Approve it, let it go on, or reject it with a reason; unless "
         "a person decides, the marketplace approves and pays it.",
-        _held,
+        _held_work,
         50,
         pressing=True,
     ),

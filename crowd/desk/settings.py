@@ -90,9 +90,9 @@ class SpenderForm(Form):
 
     def clean(self) -> dict[str, Any]:
         """One of both, as rows."""
-        given = super().clean() or {}
-        project = Project.objects.filter(slug=given.get("project") or "").first()
-        user = User.objects.filter(username=given.get("user") or "", is_active=True).first()
+        cleaned = super().clean() or {}
+        project = Project.objects.filter(slug=cleaned.get("project") or "").first()
+        user = User.objects.filter(username=cleaned.get("user") or "", is_active=True).first()
         if (project is None) == (user is None):
             raise forms.ValidationError("Name a project by its short name, or a person by their user name.")
         return {"project": project, "user": user}
@@ -139,9 +139,9 @@ def add_endpoint(request: HttpRequest) -> HttpResponse:
 
     def action() -> str:
         values = read_form(EndpointForm(request.POST))
-        made = create_endpoint(**values)
-        security.log("endpoint.added", name=made.name, by=request.user.get_username())
-        return f"{made.label} is there as {made.name}."
+        endpoint = create_endpoint(**values)
+        security.log("endpoint.added", name=endpoint.name, by=request.user.get_username())
+        return f"{endpoint.label} is there as {endpoint.name}."
 
     return run_action(request, action, SETTINGS)
 
@@ -153,9 +153,9 @@ def allow_spending(request: HttpRequest, *, endpoint: str) -> HttpResponse:
     row = get_object_or_404(Endpoint, name=endpoint)
 
     def action() -> str:
-        given = read_form(SpenderForm(request.POST))
-        spenders.allow_spending(endpoint=row, actor=request.user, **given)
-        return f"{given['project'] or given['user']} may spend from {row.label} from now on."
+        fields = read_form(SpenderForm(request.POST))
+        spenders.allow_spending(endpoint=row, actor=request.user, **fields)
+        return f"{fields['project'] or fields['user']} may spend from {row.label} from now on."
 
     return run_action(request, action, SETTINGS)
 
@@ -268,9 +268,9 @@ class TokenForm(Form):
 
     def __init__(self, data: Any = None, *, user: User) -> None:
         super().__init__(data, auto_id="token_%s")
-        chosen = self.fields["project"]
-        assert isinstance(chosen, forms.ModelChoiceField)
-        chosen.queryset = projects_of(user).order_by("slug")
+        project_field = self.fields["project"]
+        assert isinstance(project_field, forms.ModelChoiceField)
+        project_field.queryset = projects_of(user).order_by("slug")
 
 
 def tokens_section(user: User, project: Project | None) -> Mapping[str, Any] | None:
@@ -287,10 +287,10 @@ def tokens_section(user: User, project: Project | None) -> Mapping[str, Any] | N
 
 def with_words(rows: Any) -> list[ApiToken]:
     """Tokens with `may`, their scopes as a sentence."""
-    found = list(rows)
-    for token in found:
+    token_list = list(rows)
+    for token in token_list:
         token.may = ", ".join(token.scopes)
-    return found
+    return token_list
 
 
 @require_POST
@@ -302,13 +302,13 @@ def create_token(request: HttpRequest, user: User) -> HttpResponse:
     form = TokenForm(request.POST, user=user)
     if not form.is_valid():
         return show(request, "token_form.html", sidebar="settings", token_form=form, status=422)
-    given = form.cleaned_data
+    fields = form.cleaned_data
     token, text = tokens.create_token(
         user=user,
-        scopes=given["scopes"],
-        name=given["name"],
-        project=given["project"],
-        days=given["days"],
+        scopes=fields["scopes"],
+        name=fields["name"],
+        project=fields["project"],
+        days=fields["days"],
     )
     return show(request, "token.html", sidebar="settings", token=token, text=text)
 

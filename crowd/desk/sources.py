@@ -65,8 +65,8 @@ class SourcesForm(Form):
         field.label, field.help_text = "Sources", ""
         assert isinstance(field, modelform.Rows)
         usable = usable_endpoints([stage.project], used_by=stage)
-        known = usable.filter(currency=stage.endpoint.currency).order_by("real_money", "name")
-        choices = [("", "\N{EN DASH}"), *((each.name, endpoint_words(each)) for each in known)]
+        endpoints = usable.filter(currency=stage.endpoint.currency).order_by("real_money", "name")
+        choices = [("", "\N{EN DASH}"), *((each.name, endpoint_words(each)) for each in endpoints)]
         inner = forms.ChoiceField(label="Marketplace", choices=choices)
         field.inner["endpoint"] = field.widget.inner["endpoint"] = inner  # type: ignore[index]  # a dict
         self.fields["sources"] = field
@@ -92,10 +92,10 @@ class SourcesForm(Form):
         fields = self.read
         names = [each.endpoint for each in fields.sources]
         usable = usable_endpoints([self.stage.project], used_by=self.stage)
-        known = {each.name: each for each in usable.filter(name__in=names)}
-        if missing := next((name for name in names if name not in known), None):
+        endpoints = {each.name: each for each in usable.filter(name__in=names)}
+        if missing := next((name for name in names if name not in endpoints), None):
             raise CrowdError(f"There is no marketplace {missing!r}.")
-        plans = source_plans(fields, known)
+        plans = source_plans(fields, endpoints)
         if len(plans) < _FEWEST and names in ([], [self.stage.endpoint.name]):
             plans = []
         is_open = self.stage.status == Stage.Status.OPEN
@@ -234,10 +234,10 @@ def decide(request: HttpRequest, access: ProjectAccess, *, pk: int) -> HttpRespo
     """Say whether two workers are one person."""
 
     rows = PersonMatch.objects.select_related("project", "first", "second")
-    found = get_object_or_404(rows, pk=pk, project=access.project)
+    match = get_object_or_404(rows, pk=pk, project=access.project)
 
     def action() -> str:
-        persons.decide_match(match=found, verdict=request.POST.get("verdict", ""), actor=access.user)
+        persons.decide_match(match=match, verdict=request.POST.get("verdict", ""), actor=access.user)
         return "Saved. This changes nothing that either of them did."
 
     return run_action(request, action, "desk:matches", access.project.slug)
@@ -279,32 +279,35 @@ class StatusCount:
 def _at_panel(request: HttpRequest, access: StageAccess) -> Stage:
     """The stage as the panel meets it that the address names, else as its first panel does."""
     name = request.GET.get("source", "") or request.POST.get("source", "")
-    heres = stages_at(access.stage)
-    there = [here for here in heres if here.endpoint.is_panel]
-    return next((here for here in heres if here.endpoint.name == name), (there or heres)[0])
+    source_stages = stages_at(access.stage)
+    at_panels = [source_stage for source_stage in source_stages if source_stage.endpoint.is_panel]
+    return next(
+        (source_stage for source_stage in source_stages if source_stage.endpoint.name == name),
+        (at_panels or source_stages)[0],
+    )
 
 
-def _study_at(here: Stage) -> PanelStudy | None:
-    return PanelStudy.objects.filter(stage=here.pk, endpoint=here.endpoint).first()
+def _study_at(source_stage: Stage) -> PanelStudy | None:
+    return PanelStudy.objects.filter(stage=source_stage.pk, endpoint=source_stage.endpoint).first()
 
 
-def _refuse_elsewhere(here: Stage) -> None:
-    if not here.endpoint.is_panel:
-        raise CrowdError(f"{here.endpoint.label} is no panel.")
+def _refuse_elsewhere(source_stage: Stage) -> None:
+    if not source_stage.endpoint.is_panel:
+        raise CrowdError(f"{source_stage.endpoint.label} is no panel.")
 
 
 @require_safe
 @on_stage()
 def panel(request: HttpRequest, access: StageAccess) -> HttpResponseBase:
     """The study, counts by status that add up to all submissions, and each of them."""
-    here = _at_panel(request, access)
-    study = _study_at(here)
+    source_stage = _at_panel(request, access)
+    study = _study_at(source_stage)
     all_rows = PanelSubmission.objects.filter(study=study)
 
     charges = panel_pay.booked_charges(study) if study else None
 
-    def rows(asked: GridRequest) -> QuerySet[PanelSubmission]:
-        return (panels.unanswered if asked["state"] == "unanswered" else panels.submissions_of)(here)
+    def rows(grid: GridRequest) -> QuerySet[PanelSubmission]:
+        return (panels.unanswered if grid["state"] == "unanswered" else panels.submissions_of)(source_stage)
 
     return show_table(
         request,
@@ -314,17 +317,17 @@ def panel(request: HttpRequest, access: StageAccess) -> HttpResponseBase:
         "panel.html",
         file=f"{access.stage.slug}-panel",
         study=study,
-        endpoint=here.endpoint,
-        wanted=_wanted_places(here, study) if study else 0,
+        endpoint=source_stage.endpoint,
+        wanted=_wanted_places(source_stage, study) if study else 0,
         counts=_counts(all_rows),
-        unanswered=panels.unanswered(here).count() if study else 0,
-        unbooked=list(panel_pay.unbooked_parts(here)[:_SHOWN]),
+        unanswered=panels.unanswered(source_stage).count() if study else 0,
+        unbooked=list(panel_pay.unbooked_parts(source_stage)[:_SHOWN]),
         screen_outs=panel_pay.unbooked_screen_outs(study).count() if study else 0,
         charges=charges,
         unbooked_fees=panel_pay.unbooked_fees(study, charges) if study and charges else None,
         payable=panel_pay.PAYABLE_IN_PART,
         unread=panels.received(study).filter(read_at=None).count() if study else 0,
-        balance=operations.latest_balance(here.endpoint),
+        balance=operations.latest_balance(source_stage.endpoint),
         terms=PanelTermsForm(initial=_terms(study)),
         slots_form=SlotsForm(initial={"slots": study.screen_out_slots if study else None}),
         slots_asked=panel_pay.slots_under_way(study) if study else None,
@@ -332,20 +335,20 @@ def panel(request: HttpRequest, access: StageAccess) -> HttpResponseBase:
     )
 
 
-def _wanted_places(here: Stage, study: PanelStudy) -> int:
+def _wanted_places(source_stage: Stage, study: PanelStudy) -> int:
     """How many people the study has to let in; of a large stage as a job counted them."""
     return stage_figures(
-        here,
+        source_stage,
         PLACES,
-        {"stage": here.pk, "endpoint": here.endpoint_id},
-        now=partial(panels.wanted_places, here),
+        {"stage": source_stage.pk, "endpoint": source_stage.endpoint_id},
+        now=partial(panels.wanted_places, source_stage),
         stamp=lambda: (moment(), study.places),
     )
 
 
 def _count_places(stage: int, endpoint: int) -> int:
-    whole = Stage.objects.select_related("project", "endpoint").get(pk=stage)
-    return panels.wanted_places(stage_at(whole, Endpoint.objects.get(pk=endpoint)))
+    stage_row = Stage.objects.select_related("project", "endpoint").get(pk=stage)
+    return panels.wanted_places(stage_at(stage_row, Endpoint.objects.get(pk=endpoint)))
 
 
 PLACES = FigureKind("panel-places", _count_places)
@@ -362,8 +365,8 @@ def _terms(study: PanelStudy | None) -> dict[str, object]:
 
 
 def _counts(rows: QuerySet[PanelSubmission]) -> Sequence[StatusCount]:
-    found = rows.order_by("status").values_list("status").annotate(n=Count("pk"))
-    return [StatusCount(status, count) for status, count in found]
+    counts = rows.order_by("status").values_list("status").annotate(n=Count("pk"))
+    return [StatusCount(status, count) for status, count in counts]
 
 
 @require_POST
@@ -372,9 +375,9 @@ def read_study(request: HttpRequest, access: StageAccess) -> HttpResponse:
     """Read the study's submissions now."""
 
     def action() -> str:
-        here = _at_panel(request, access)
-        _refuse_elsewhere(here)
-        return panels.read_now(here)
+        source_stage = _at_panel(request, access)
+        _refuse_elsewhere(source_stage)
+        return panels.read_now(source_stage)
 
     return run_action(request, action, "desk:panel", access.project.slug, access.stage.slug)
 
@@ -400,19 +403,19 @@ def set_terms(request: HttpRequest, access: StageAccess) -> HttpResponse:
     """Say what the study pays beside whole rewards; once it is there, how many screen-outs it pays."""
 
     def action() -> str:
-        here = _at_panel(request, access)
-        _refuse_elsewhere(here)
-        study = _study_at(here)
+        source_stage = _at_panel(request, access)
+        _refuse_elsewhere(source_stage)
+        study = _study_at(source_stage)
         if study is not None and study.external_id:
             slots = read_form(SlotsForm(request.POST))["slots"]
             panel_pay.raise_slots(study, slots=slots, actor=access.user)
             return f"The panel is told of {counted(slots, 'paid screen-out')}; the money is reserved."
-        given = read_form(PanelTermsForm(request.POST, currency=here.endpoint.currency))
+        fields = read_form(PanelTermsForm(request.POST, currency=source_stage.endpoint.currency))
         panel_pay.set_terms(
-            panels.study_of(here),
-            screen_out_cents=given["screen_out"] or 0,
-            screen_out_slots=given["slots"] or 0,
-            pays_in_part=given["pays_in_part"],
+            panels.study_of(source_stage),
+            screen_out_cents=fields["screen_out"] or 0,
+            screen_out_slots=fields["slots"] or 0,
+            pays_in_part=fields["pays_in_part"],
             actor=access.user,
         )
         return "These terms go with the study when the stage opens."
@@ -428,9 +431,9 @@ def pay_in_part(request: HttpRequest, access: StageAccess, *, pk: int) -> HttpRe
 
     def action() -> str:
         _refuse_elsewhere(stage_at(access.stage, submission.study.endpoint_id))
-        given = read_form(PartForm(request.POST))
-        panel_pay.pay_in_part(submission, percent=given["percent"], note=given["note"], actor=access.user)
-        return f"{given['percent']} percent of the reward will be paid."
+        fields = read_form(PartForm(request.POST))
+        panel_pay.pay_in_part(submission, percent=fields["percent"], note=fields["note"], actor=access.user)
+        return f"{fields['percent']} percent of the reward will be paid."
 
     return run_action(request, action, "desk:panel", access.project.slug, access.stage.slug)
 
@@ -509,12 +512,12 @@ def _readers(access: StageAccess, study: PanelStudy | None) -> list[tuple[str, s
         for each in _counts(rows)
     ]
     groups = Group.objects.filter(endpoint=study.endpoint_id, stage__project=access.project)
-    kept = [
+    statuses = [
         (f"group:{each.pk}", f"Group {each.name}")
         for each in groups.exclude(external_id="").order_by("name")[:_SHOWN]
     ]
     people = rows.order_by("-started_at", "-pk").values_list("participant", flat=True)[:1_000]
-    return [*by_status, *kept, *((f"participant:{each}", each) for each in dict.fromkeys(people))]
+    return [*by_status, *statuses, *((f"participant:{each}", each) for each in dict.fromkeys(people))]
 
 
 def _write(access: StageAccess, study: PanelStudy, letter: Mapping[str, str]) -> str:
@@ -524,8 +527,8 @@ def _write(access: StageAccess, study: PanelStudy, letter: Mapping[str, str]) ->
         panels.write_to_group(study, group, text=letter["text"], actor=access.user)
         return "The message goes to the group."
     rows = PanelSubmission.objects.filter(study=study)
-    chosen = rows.filter(status=name) if kind == "status" else rows.filter(participant=name)
-    readers = list(chosen.values_list("participant", flat=True).distinct())
+    submissions = rows.filter(status=name) if kind == "status" else rows.filter(participant=name)
+    readers = list(submissions.values_list("participant", flat=True).distinct())
     panels.write_to_participants(study, readers, text=letter["text"], actor=access.user)
     return f"The message goes to {len(readers)} participant{'' if len(readers) == 1 else 's'}."
 
@@ -536,17 +539,17 @@ def read_messages(request: HttpRequest, access: StageAccess) -> HttpResponse:
     """Ask the panel for what participants wrote, or note what is shown as read."""
 
     def action() -> str:
-        here = _at_panel(request, access)
-        _refuse_elsewhere(here)
-        study = panels.study_of(here)
+        source_stage = _at_panel(request, access)
+        _refuse_elsewhere(source_stage)
+        study = panels.study_of(source_stage)
         if "read" in request.POST:
             keys = [int(key) for key in request.POST.getlist("read") if key.isdigit()]
             panels.note_read(study, keys=keys)
             return "Noted as read."
         try:
-            new = panels.sync_messages(here.endpoint, force=True)
+            new = panels.sync_messages(source_stage.endpoint, force=True)
         except (MarketplaceDownError, MarketplaceRefusedError) as error:
-            raise CrowdError(f"{here.endpoint.label}: {error}") from error
+            raise CrowdError(f"{source_stage.endpoint.label}: {error}") from error
         return f"Read: {new} new message{'' if new == 1 else 's'}."
 
     return run_action(request, action, "desk:panel_messages", access.project.slug, access.stage.slug)

@@ -66,30 +66,30 @@ MADE = ("title", "description")
 _HELP = "Made from what you enter, and again when that changes, unless you write your own. Empty: made."
 
 
-def add_copies(form: forms.Form, made: Listing, *, texts: str, copies: str) -> None:
+def add_copies(form: forms.Form, listing: Listing, *, texts: str, copies: str) -> None:
     """Hidden fields for what is made, under names with `copies` before them; `texts` is before the texts'."""
-    if not made.title:
+    if not listing.title:
         return
     for name in MADE:
         field = form.fields[texts + name]
         field.help_text = f"{field.help_text} {_HELP}"
         form.fields[copies + name] = forms.CharField(
-            required=False, widget=forms.HiddenInput, initial=getattr(made, name)
+            required=False, widget=forms.HiddenInput, initial=getattr(listing, name)
         )
 
 
-def follow_entered(form: forms.Form, made: Listing, *, texts: str, copies: str) -> None:
+def follow_entered(form: forms.Form, listing: Listing, *, texts: str, copies: str) -> None:
     """Put what is made now in place of texts that equal their copies, as cleaned and as drawn again."""
-    drawn = cast(MutableMapping[str, Any], copy(form.data))
-    form.data = drawn
+    form_data = cast(MutableMapping[str, Any], copy(form.data))
+    form.data = form_data
     for name in MADE:
-        text, copied, new = texts + name, copies + name, getattr(made, name)
+        text, copied, new = texts + name, copies + name, getattr(listing, name)
         if copied not in form.fields:
             continue
         old = form.cleaned_data.get(copied) or form.fields[copied].initial
         if is_made(form.cleaned_data.get(text) or "", old):
-            form.cleaned_data[text] = drawn[text] = new
-        form.cleaned_data[copied] = drawn[copied] = new
+            form.cleaned_data[text] = form_data[text] = new
+        form.cleaned_data[copied] = form_data[copied] = new
 
 
 _TASK, _CONFIG, _MADE = "task.", "config.", "made."
@@ -171,8 +171,8 @@ class StageForm(RevisedForm, forms.Form):
         )
         own["endpoint"].label_from_instance = endpoint_words  # type: ignore[attr-defined]
         for prefix, model in (("", None), (_TASK, TaskFields), (_CONFIG, kind.config)):
-            made = own if model is None else modelform.fields_of(model)
-            self.fields.update({prefix + name: field for name, field in made.items()})
+            fields = own if model is None else modelform.fields_of(model)
+            self.fields.update({prefix + name: field for name, field in fields.items()})
         self._offer_names(self.project, stage.config if stage else {})
         for name in TaskFields.model_fields:
             field = self.fields[_TASK + name]
@@ -185,8 +185,8 @@ class StageForm(RevisedForm, forms.Form):
         if not budgets:
             del self.fields["budget"]
         elif self.project:
-            others, whole = allotted_cents(self.project, without=stage), self.project.budget_cents
-            help_text = f"The other stages have {amount(others)} of the project's {amount(whole)}."
+            others, budget = allotted_cents(self.project, without=stage), self.project.budget_cents
+            help_text = f"The other stages have {amount(others)} of the project's {amount(budget)}."
             self.fields["budget"].help_text += f" {help_text}"
         if stage:
             self.shows(stage, (name for name in COLUMNS if budgets or name != "budget_cents"))
@@ -194,24 +194,24 @@ class StageForm(RevisedForm, forms.Form):
 
     def _follow(self, config: StageConfig) -> None:
         """Make texts again that no person wrote, for what is entered now."""
-        made = made_listing(
+        listing = made_listing(
             self.kind,
             units_per_hit=self.cleaned_data.get("units_per_hit") or 1,
             checks_per_hit=self.cleaned_data.get("checks_per_hit") or 0,
             minutes=self.cleaned_data.get("expected_minutes"),
             config=config,
         )
-        follow_entered(self, made, texts=_TASK, copies=_MADE)
+        follow_entered(self, listing, texts=_TASK, copies=_MADE)
 
     def _offer_names(self, project: Project | None, stored: Mapping[str, Any]) -> None:
         """Options that name things of the project get boxes; what is stored and not there can be unticked."""
-        for option, known in (self.kind.choices(project) if project else {}).items():
-            unknown = {name: f"{name}: not there" for name in stored.get(option, ()) if name not in known}
-            if not known and not unknown:
+        for option, names in (self.kind.choices(project) if project else {}).items():
+            unknown = {name: f"{name}: not there" for name in stored.get(option, ()) if name not in names}
+            if not names and not unknown:
                 continue
             plain = self.fields[_CONFIG + option]
             self.fields[_CONFIG + option] = KnownNames(
-                choices=list({**known, **unknown}.items()),
+                choices=list({**names, **unknown}.items()),
                 unknown=frozenset(unknown),
                 label=plain.label,
                 help_text=str(plain.help_text).removesuffix(" One in each line."),
@@ -333,7 +333,7 @@ class CostView:
     """A cost as the page draws it."""
 
     cost: Estimate | None
-    known: bool
+    units_known: bool
     currency: str
 
 
@@ -355,8 +355,8 @@ def _initial(stage: Stage) -> dict[str, Any]:
 
 def _suggested(kind: StageKind) -> dict[str, Any]:
     """What the form of a new stage begins with."""
-    made = _first_listing(kind)
-    texts = {"title": made.title, "description": made.description, "keywords": made.keywords}
+    listing = _first_listing(kind)
+    texts = {"title": listing.title, "description": listing.description, "keywords": listing.keywords}
     return {
         **getattr(kind, "suggested", {}),
         **{_TASK + name: text for name, text in texts.items() if text},

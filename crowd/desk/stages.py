@@ -106,11 +106,11 @@ Status = Stage.Status
 @on_project(Role.MANAGER)
 def new(request: HttpRequest, access: ProjectAccess) -> HttpResponse:
     """A draft of a stage: first its kind, where there are several, then its form."""
-    known = list(kinds())
-    name = request.GET.get("kind", known[0].name if len(known) == 1 else "")
+    all_kinds = list(kinds())
+    name = request.GET.get("kind", all_kinds[0].name if len(all_kinds) == 1 else "")
     has_endpoints = usable_endpoints([access.project]).exists()
-    if not has_endpoints or name not in {kind.name for kind in known}:
-        return show(request, "stage_kind.html", access, kinds=known, endpoints=has_endpoints)
+    if not has_endpoints or name not in {kind.name for kind in all_kinds}:
+        return show(request, "stage_kind.html", access, kinds=all_kinds, endpoints=has_endpoints)
     form = StageForm(request.POST or None, kind=kind_named(name), project=access.project, budgets=access.owns)
     if _only_looks(request):
         return _form(request, access, form)
@@ -158,20 +158,20 @@ def edit(request: HttpRequest, access: StageAccess) -> HttpResponse:
 @on_stage(Role.MANAGER)
 def copy(request: HttpRequest, access: StageAccess) -> HttpResponse:
     """A draft with the stage's terms."""
-    made: list[Stage] = []
+    copies: list[Stage] = []
 
     def action() -> str:
-        asked = read_form(CopyForm(request.POST))
-        made.append(copy_stage(stage=access.stage, actor=access.user, **asked))
+        fields = read_form(CopyForm(request.POST))
+        copies.append(copy_stage(stage=access.stage, actor=access.user, **fields))
         return "The draft is there. Change what is to be different; an owner sets its budget."
 
     answer = run_action(request, action, "desk:edit_stage", access.project.slug, access.stage.slug)
-    return redirect("desk:edit_stage", access.project.slug, made[0].slug) if made else answer
+    return redirect("desk:edit_stage", access.project.slug, copies[0].slug) if copies else answer
 
 
-def _warn(request: HttpRequest, words: str) -> None:
-    if words:
-        messages.warning(request, words)
+def _warn(request: HttpRequest, text: str) -> None:
+    if text:
+        messages.warning(request, text)
 
 
 def _only_looks(request: HttpRequest) -> bool:
@@ -224,9 +224,13 @@ def stage(request: HttpRequest, access: StageAccess) -> HttpResponse:
         recent=operations.recent_operations(access.stage)[:6],
         simulated_caution=simulated_caution,
         cautions=cautions,
-        sources=[here.endpoint for here in stages_at(access.stage)],
+        sources=[source_stage.endpoint for source_stage in stages_at(access.stage)],
         real_money=spends_real_money(access.stage),
-        panels=[here.endpoint for here in stages_at(access.stage) if here.endpoint.is_panel],
+        panels=[
+            source_stage.endpoint
+            for source_stage in stages_at(access.stage)
+            if source_stage.endpoint.is_panel
+        ],
         **now,
     )
 
@@ -287,7 +291,7 @@ _STATE_WORDS = {
 
 
 def _states(counts: dict[str, int]) -> list[tuple[str, str, int]]:
-    return [(state, words, counts.get(state, 0)) for state, words in _STATE_WORDS.items()]
+    return [(state, label, counts.get(state, 0)) for state, label in _STATE_WORDS.items()]
 
 
 @dataclass(frozen=True, slots=True)
@@ -326,7 +330,7 @@ def opening(request: HttpRequest, access: StageAccess) -> HttpResponse:
         return redirect(STAGE, access.project.slug, row.slug)
     try:
         stages.refuse_unknown_names(row)
-        found = counted(
+        proposal = counted(
             OFFER,
             {"stage": row.pk},
             stamp=moment(),
@@ -342,9 +346,9 @@ def opening(request: HttpRequest, access: StageAccess) -> HttpResponse:
         request,
         "opening.html",
         access,
-        offer=found.offer,
-        left_out=found.left_out,
-        cautions=found.cautions,
+        offer=proposal.offer,
+        left_out=proposal.left_out,
+        cautions=proposal.cautions,
         minutes_form=MinutesForm(stage=row),
         guess=expected_wage(row),
         measured=wage(row),
@@ -520,7 +524,7 @@ def list_operations(request: HttpRequest, access: StageAccess) -> HttpResponseBa
         request,
         access,
         OPERATIONS,
-        lambda asked: tables.operations_of(operations.recent_operations(access.stage), asked["state"]),
+        lambda grid: tables.operations_of(operations.recent_operations(access.stage), grid["state"]),
         "operations.html",
         file=f"{access.stage.slug}-operations",
         rows_as="operations",
@@ -552,10 +556,10 @@ def resolve_operation(request: HttpRequest, access: StageAccess, *, operation: u
     row = get_object_or_404(MarketOperation, stage=access.stage, pk=operation)
 
     def action() -> str:
-        given = read_form(ResolveForm(request.POST))
-        happened = given["happened"] == "yes"
+        fields = read_form(ResolveForm(request.POST))
+        happened = fields["happened"] == "yes"
         review.resolve_operation(
-            operation=row, actor=access.user, happened=happened, ref=given["ref"], why=given["why"]
+            operation=row, actor=access.user, happened=happened, ref=fields["ref"], why=fields["why"]
         )
         return "Booked as done." if happened else "Booked as not done; its money is free again."
 

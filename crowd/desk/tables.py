@@ -32,11 +32,11 @@ class Choice:
 
 def choice(request: HttpRequest, name: str, options: Mapping[str, str]) -> Choice:
     """The option that the address names."""
-    wanted = request.GET.get(name, "")
-    return Choice(options, wanted if wanted in options else next(iter(options)))
+    option = request.GET.get(name, "")
+    return Choice(options, option if option in options else next(iter(options)))
 
 
-def my_projects(user: Any, state: str = "all", words: str = "") -> QuerySet[Project]:
+def my_projects(user: Any, state: str = "all", text: str = "") -> QuerySet[Project]:
     """A user's projects with `my_role` and counts of their stages, newest first."""
     mine = Membership.objects.filter(project=OuterRef("pk"), user=user).values("role")[:1]
     rows = (
@@ -48,8 +48,8 @@ def my_projects(user: Any, state: str = "all", words: str = "") -> QuerySet[Proj
         )
         .order_by("-created_at", "-pk")
     )
-    if words:
-        rows = rows.filter(Q(title__icontains=words) | Q(slug__icontains=words))
+    if text:
+        rows = rows.filter(Q(title__icontains=text) | Q(slug__icontains=text))
     if state == "open":
         return rows.filter(open_count__gt=0)
     return rows.filter(my_role=Membership.Role.OWNER) if state == "mine" else rows
@@ -83,8 +83,8 @@ def _count_work(project: int) -> dict[int, tuple[int, int, int, int]]:
         .annotate(n=Sum("places"))
     )
     work = {
-        stage_pk: (done, held)
-        for stage_pk, done, held in Assignment.objects.filter(stage__project=project)
+        stage_pk: (done, on_hold)
+        for stage_pk, done, on_hold in Assignment.objects.filter(stage__project=project)
         .values_list("stage_id")
         .annotate(
             done=Count("pk", filter=Q(state__in=Assignment.GOOD)),
@@ -98,11 +98,11 @@ def _count_work(project: int) -> dict[int, tuple[int, int, int, int]]:
         .values_list("stage_id")
         .annotate(n=Count("pk"))
     )
-    found = {}
+    counts = {}
     for stage in {*places, *work, *undecided}:
-        done, held = work.get(stage, (0, 0))
-        found[stage] = (done, places.get(stage, 0), held, undecided.get(stage, 0))
-    return found
+        done, on_hold = work.get(stage, (0, 0))
+        counts[stage] = (done, places.get(stage, 0), on_hold, undecided.get(stage, 0))
+    return counts
 
 
 CARDS = FigureKind("cards", _count_work)
@@ -121,7 +121,7 @@ def _count(rows: QuerySet[Assignment]) -> Coalesce:
     return Coalesce(Subquery(rows.order_by().values("hit").annotate(n=Count("pk")).values("n")), 0)
 
 
-def hits(stage: Stage, state: str, words: str = "") -> QuerySet[Hit]:
+def hits(stage: Stage, state: str, text: str = "") -> QuerySet[Hit]:
     """HITs with `answered`, `working` and `missing`, which are counted for the rows that are shown alone."""
     mine = Assignment.objects.filter(hit=OuterRef("pk"))
     gone = [State.WORKING, State.ENDED, State.QUARANTINED]
@@ -129,9 +129,9 @@ def hits(stage: Stage, state: str, words: str = "") -> QuerySet[Hit]:
         answered=_count(mine.exclude(state__in=gone)), working=_count(mine.filter(state=State.WORKING))
     )
     rows = rows.annotate(missing=F("places") - F("answered"))
-    if words:
-        number = int(words) if words.isascii() and words.isdigit() and len(words) < 10 else -1
-        rows = rows.filter(Q(external_id__icontains=words) | Q(ordinal=number))
+    if text:
+        number = int(text) if text.isascii() and text.isdigit() and len(text) < 10 else -1
+        rows = rows.filter(Q(external_id__icontains=text) | Q(ordinal=number))
     return rows if state == "all" else rows.filter(state=state)
 
 
@@ -177,18 +177,18 @@ def say_what_about(stage: Stage, rows: Iterable[Assignment]) -> None:
 
     One query for all rows, and the kind is asked once.
     """
-    found = list(rows)
+    assignments = list(rows)
     first: dict[int, list[str]] = {}
     count: Counter[int] = Counter()
-    units = HitUnit.objects.filter(hit__in={row.hit_id for row in found}, role=HitUnit.Role.UNIT)
+    units = HitUnit.objects.filter(hit__in={row.hit_id for row in assignments}, role=HitUnit.Role.UNIT)
     for hit, unit in units.order_by("hit", "position").values_list("hit_id", "unit").iterator():
         count[hit] += 1
         if count[hit] <= _NAMED:
             first.setdefault(hit, []).append(unit)
-    words = kind_of(stage).wording(stage, sorted({unit for named in first.values() for unit in named}))
-    for row in found:
+    wording = kind_of(stage).wording(stage, sorted({unit for named in first.values() for unit in named}))
+    for row in assignments:
         named = first.get(row.hit_id, [])
-        row.about = [words.get(unit, unit) for unit in named]  # type: ignore[attr-defined]
+        row.about = [wording.get(unit, unit) for unit in named]  # type: ignore[attr-defined]
         row.about_more = count[row.hit_id] - len(named)  # type: ignore[attr-defined]
 
 
@@ -203,26 +203,26 @@ def _workers_of(stage: int) -> list[Worker]:
 STAGE_WORKERS = FigureKind("workers", _workers_of)
 
 
-def chosen_workers(stage: Stage, state: str, words: str = "") -> QuerySet[Worker] | list[Any]:
+def chosen_workers(stage: Stage, state: str, text: str = "") -> QuerySet[Worker] | list[Any]:
     """Workers of a stage that a filter names; of a large stage as they were some seconds ago."""
 
     def fits(row: Any) -> bool:
-        return words.lower() in row.external_id.lower() and (state not in _STATES or getattr(row, state))
+        return text.lower() in row.external_id.lower() and (state not in _STATES or getattr(row, state))
 
     return stage_rows(
         stage,
         STAGE_WORKERS,
         lambda: workers(stage),
         state=lambda: last_event(stage.project, "worker."),
-        narrow=lambda rows: workers_in_state(rows, state, words),
+        narrow=lambda rows: workers_in_state(rows, state, text),
         fits=fits,
     )
 
 
-def workers_in_state(rows: QuerySet[Worker], state: str, words: str = "") -> QuerySet[Worker]:
+def workers_in_state(rows: QuerySet[Worker], state: str, text: str = "") -> QuerySet[Worker]:
     """Those of `workers` that a filter names."""
-    if words:
-        rows = rows.filter(external_id__icontains=words)
+    if text:
+        rows = rows.filter(external_id__icontains=text)
     return rows.filter(_STATES[state]) if state in _STATES else rows
 
 
@@ -361,7 +361,7 @@ WORK = Grid(
         Column("note", "Note", attrgetter("note"), on_page=False),
         Column("hit", "About", _hit, by="hit__ordinal", gaps=True),
         Column("about", "Units", attrgetter("about"), on_page=False),
-        Column("consent", "Consent text", lambda row: row.consent and row.consent.words, on_page=False),
+        Column("consent", "Consent text", lambda row: row.consent and row.consent.label, on_page=False),
         Column(
             "protocol", "Protocol", lambda row: row.consent and row.consent.protocol_number, on_page=False
         ),

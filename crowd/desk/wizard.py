@@ -55,7 +55,7 @@ class StagePart:
     keep: forms.BoundField
     fields: list[forms.BoundField]
     cost: Estimate | None
-    known: bool
+    units_known: bool
     texts: list[forms.BoundField]
 
     @property
@@ -69,7 +69,7 @@ class StagePart:
         return not self.fields[-1].value()
 
     @property
-    def kept(self) -> bool:
+    def is_kept(self) -> bool:
         """The stage is part of the project to be."""
         return bool(self.keep.value())
 
@@ -98,12 +98,12 @@ class WizardForm(Form):
             if usable_endpoints().count() > 1:
                 self.fields["also"] = _further_endpoints_field()
         for number, stage in enumerate(stages):
-            made = modelform.fields_of(StageFields, leave_out=frozenset({"sources", "panel"}))
+            fields = modelform.fields_of(StageFields, leave_out=frozenset({"sources", "panel"}))
             self.fields[f"{number}.keep"] = forms.BooleanField(
                 required=False, initial=True, label=f"Begin with {stage['title']}"
             )
             for name in ASKED:
-                field = made[name]
+                field = fields[name]
                 field.initial = stage.get(name, field.initial)
                 self.fields[f"{number}.{name}"] = field
             self._add_texts(number, stage)
@@ -193,12 +193,12 @@ class WizardForm(Form):
             modelform.add_errors(self, error, ProjectFields, data)
         if cleaned.get("slug") and Project.objects.filter(slug=cleaned["slug"]).exists():
             self.add_error("slug", _TAKEN)
-        for number, stage in self._kept():
+        for number, stage in self._kept_stages():
             self._check_stage(number, stage)
             self._check_texts(number, stage)
         return cleaned
 
-    def _kept(self) -> list[tuple[int, StageTable]]:
+    def _kept_stages(self) -> list[tuple[int, StageTable]]:
         """Stages that are not unticked, with their numbers on the form."""
         return [
             (number, stage)
@@ -207,8 +207,8 @@ class WizardForm(Form):
         ]
 
     def _entered(self, number: int) -> dict[str, Any]:
-        found = {name: self.cleaned_data.get(f"{number}.{name}") for name in ASKED}
-        return {name: value for name, value in found.items() if value not in (None, "")}
+        entries = {name: self.cleaned_data.get(f"{number}.{name}") for name in ASKED}
+        return {name: value for name, value in entries.items() if value not in (None, "")}
 
     def _check_stage(self, number: int, stage: StageTable) -> None:
         prefix = f"{number}."
@@ -228,8 +228,8 @@ class WizardForm(Form):
         prefix = f"{number}.task."
         wrong = any(name.startswith(f"{number}.") for name in self.errors)
         if not wrong:
-            made = self._listing(stage, self._entered(number))
-            follow_entered(self, made, texts=prefix, copies=f"{number}.made.")
+            listing = self._listing(stage, self._entered(number))
+            follow_entered(self, listing, texts=prefix, copies=f"{number}.made.")
         data = modelform.data_of(self.cleaned_data, TaskFields, prefix)
         if wrong:
             data = {"title": "-", "description": "-"} | data
@@ -240,9 +240,9 @@ class WizardForm(Form):
 
     def _texts(self, number: int, stage: StageTable) -> dict[str, Any]:
         """The tables of a stage that hold what workers read."""
-        written, made = stage.get("task", {}), self._listing(stage, stage)
+        written, listing = stage.get("task", {}), self._listing(stage, stage)
         task = modelform.data_of(self.cleaned_data, TaskFields, f"{number}.task.")
-        task["keywords"] = (written or {"keywords": made.keywords}).get("keywords", "")
+        task["keywords"] = (written or {"keywords": listing.keywords}).get("keywords", "")
         config = dict(stage.get("config", {}))
         kind = kind_named(str(stage["kind"]))
         entered = modelform.data_of(self.cleaned_data, kind.config, f"{number}.config.")
@@ -257,20 +257,20 @@ class WizardForm(Form):
 
     def _further_endpoints(self, endpoint: str) -> list[str]:
         """Marketplaces besides the first that people come from too."""
-        chosen = self.cleaned_data.get("also") or ()
-        return [each.name for each in chosen if each.name != endpoint]
+        endpoints = self.cleaned_data.get("also") or ()
+        return [each.name for each in endpoints if each.name != endpoint]
 
     def _table(self, stage: StageTable, endpoint: str, budget: str) -> dict[str, Any]:
-        asked = {name: value for name, value in stage.items() if name not in ASKED or name == "reward"}
+        table = {name: value for name, value in stage.items() if name not in ASKED or name == "reward"}
         if further := self._further_endpoints(endpoint):
-            asked["sources"] = [{"endpoint": name, "share": 1} for name in (endpoint, *further)]
+            table["sources"] = [{"endpoint": name, "share": 1} for name in (endpoint, *further)]
         elif stage.get("sources"):  # the chosen marketplace takes the place of the stage's own
             own = stage.get("endpoint")
-            asked["sources"] = [
+            table["sources"] = [
                 {**each, "endpoint": endpoint} if each.get("endpoint") == own else dict(each)
                 for each in stage["sources"]
             ]
-        return {**asked, "endpoint": endpoint, "budget": budget}
+        return {**table, "endpoint": endpoint, "budget": budget}
 
     def document(self, owner: str) -> dict[str, Any]:
         """The study, in the file's terms. Rules about stages that are left out are left out with them."""
@@ -279,28 +279,28 @@ class WizardForm(Form):
         endpoint = (
             self.cleaned_data["endpoint"].name if self.stages and self.cleaned_data.get("endpoint") else ""
         )
-        kept = self._kept()
-        slugs = {str(stage["slug"]) for _, stage in kept}
-        shares = self._shares([number for number, _ in kept], entered_cents(str(project["budget"])))
+        stages = self._kept_stages()
+        slugs = {str(stage["slug"]) for _, stage in stages}
+        shares = self._shares([number for number, _ in stages], entered_cents(str(project["budget"])))
         tables = []
-        for number, stage in kept:
+        for number, stage in stages:
             entered = self._entered(number)
-            made = self._table(stage, endpoint, shares[number]) | entered | self._texts(number, stage)
-            made["eligibility"] = [
+            table = self._table(stage, endpoint, shares[number]) | entered | self._texts(number, stage)
+            table["eligibility"] = [
                 dict(rule)
                 for rule in stage.get("eligibility", ())
                 if rule["kind"] != "passed" or rule["values"][0] in slugs
             ]
-            made["apart_from"] = [other for other in stage.get("apart_from", ()) if other in slugs]
-            tables.append({name: value for name, value in made.items() if value not in ([], {})})
+            table["apart_from"] = [other for other in stage.get("apart_from", ()) if other in slugs]
+            tables.append({name: value for name, value in table.items() if value not in ([], {})})
         return {"project": project, "stages": tables}
 
     def _shares(self, numbers: list[int], budget: int) -> dict[int, str]:
         """The project's budget in the proportion of what the stages cost, in whole cents, never above it."""
         costs = {}
         for number in numbers:
-            found = self._cost(number, _planned(self.stages[number]) or PER)
-            costs[number] = found.total_cents if found else 0
+            estimate = self._cost(number, _planned(self.stages[number]) or PER)
+            costs[number] = estimate.total_cents if estimate else 0
         together = sum(costs.values())
         return {
             number: dollars(budget * cost // together if together else budget)
@@ -321,10 +321,10 @@ class WizardForm(Form):
                 self._take(problem)
             return None
 
-    def make(self, study: Study, shown: Plan, *, actor: Any) -> Project | None:
+    def make(self, study: Study, shown_plan: Plan, *, actor: Any) -> Project | None:
         """Project, members and drafts in one transaction; None, with an error here, where that cannot be."""
         try:
-            planning.apply(study, shown, {}, actor=actor)
+            planning.apply(study, shown_plan, {}, actor=actor)
         except planning.ChangedMeanwhileError:
             self.add_error("slug", _TAKEN)
             return None
@@ -338,17 +338,17 @@ class WizardForm(Form):
         """A problem of the file beside the field that it comes from, else above the form."""
         if problem.caution:
             return
-        words = in_words(problem)
+        sentence = in_words(problem)
         field = problem.field.removeprefix("project.")
         at = _STAGE.fullmatch(problem.field)
         if at is not None:
-            number = self._kept()[int(at[1])][0]
+            number = self._kept_stages()[int(at[1])][0]
             named = {"endpoint": "endpoint", "sources": "also" if "also" in self.fields else "endpoint"}
             field = named.get(at[2], f"{number}.{at[2]}")
             if field not in self.fields:
                 field = f"{number}.{at[2].partition('.')[0]}"
-            words = words if field in self.fields else f"{self.stages[number]['title']}: {words}"
-        self.add_error(field if field in self.fields else None, words)
+            sentence = sentence if field in self.fields else f"{self.stages[number]['title']}: {sentence}"
+        self.add_error(field if field in self.fields else None, sentence)
 
 
 def in_words(problem: Problem) -> str:
@@ -362,7 +362,7 @@ def in_words(problem: Problem) -> str:
 def _options_asked(kind: StageKind) -> list[str]:
     """The kind's options on this form, the instructions last."""
     last = [_INSTRUCTIONS] if _INSTRUCTIONS in kind.config.model_fields else []
-    return [*kind.config.asked, *last]
+    return [*kind.config.asked_options, *last]
 
 
 def _is_default(value: Any, default: Any) -> bool:
@@ -524,12 +524,12 @@ def new(request: HttpRequest, user: User) -> HttpResponse:
         start = Start(beginning.name, beginning.label, beginning=beginning)
         return _fill_in(request, start, start.form())
     try:
-        chosen = _start(request)
+        stage_start = _start(request)
     except StudyError as error:
         return _choose(request, error.problems)
-    if chosen is None:
+    if stage_start is None:
         return _choose(request, [_nothing_chosen()])
-    return _step(request, user, chosen, request.POST.get("step", "review"))
+    return _step(request, user, stage_start, request.POST.get("step", "review"))
 
 
 def _step(request: HttpRequest, user: User, start: Start, step: str) -> HttpResponse:
@@ -539,14 +539,14 @@ def _step(request: HttpRequest, user: User, start: Start, step: str) -> HttpResp
     form = start.form(request.POST)
     if step in ("cost", "change"):
         return _fill_in(request, start, form, status=200 if form.is_valid() else 422)
-    found = form.planned(user.get_username()) if form.is_valid() else None
-    if found is not None and step != "make":
-        return _review(request, start, form, *found)
-    made = form.make(*found, actor=user) if found else None
-    if made is None:
+    study_and_plan = form.planned(user.get_username()) if form.is_valid() else None
+    if study_and_plan is not None and step != "make":
+        return _review(request, start, form, *study_and_plan)
+    project = form.make(*study_and_plan, actor=user) if study_and_plan else None
+    if project is None:
         return _fill_in(request, start, form, status=422)
     messages.success(request, "The project is there. Nothing is published before you open a stage.")
-    return redirect("desk:project", made.slug)
+    return redirect("desk:project", project.slug)
 
 
 def _review(request: HttpRequest, start: Start, form: WizardForm, study: Study, plan: Plan) -> HttpResponse:
@@ -560,7 +560,7 @@ def _review(request: HttpRequest, start: Start, form: WizardForm, study: Study, 
         text=study.source.locator.text,
         endpoint=form.chosen_endpoint,
         currency=form.chosen_endpoint.currency if form.chosen_endpoint else "",
-        parts=list(zip([part for part in form.parts() if part.kept], study.fields.stages, strict=True)),
+        parts=list(zip([part for part in form.parts() if part.is_kept], study.fields.stages, strict=True)),
     )
 
 

@@ -38,15 +38,15 @@ from web.pages import show, show_table
 @on_project()
 def list_queue(request: HttpRequest, access: ProjectAccess) -> HttpResponse:
     """All queues with their counts."""
-    found = queues.waiting(access.project)
+    waiting_queues = queues.waiting(access.project)
     return show(
         request,
         "queues.html",
         access,
         tab="queues",
-        waiting=[each for each in found if each.count],
-        done=[each for each in found if not each.count],
-        together=sum(each.count for each in found),
+        waiting=[each for each in waiting_queues if each.count],
+        done=[each for each in waiting_queues if not each.count],
+        together=sum(each.count for each in waiting_queues),
     )
 
 
@@ -54,13 +54,13 @@ def list_queue(request: HttpRequest, access: ProjectAccess) -> HttpResponse:
 @on_project()
 def following(request: HttpRequest, access: ProjectAccess, *, queue: str) -> HttpResponse:
     """On to the next one that waits, or back to the queues where none does."""
-    found = queues.queue_named(queue)
-    if found is None:
+    queue_row = queues.queue_named(queue)
+    if queue_row is None:
         raise Http404("There is no such queue.")
-    address = found.first(access.project)
+    address = queue_row.first(access.project)
     if address:
         return redirect(address)
-    messages.success(request, f"Nothing is left: {found.label.lower()}.")
+    messages.success(request, f"Nothing is left: {queue_row.label.lower()}.")
     return redirect("desk:queues", access.project.slug)
 
 
@@ -85,7 +85,7 @@ def list_work(request: HttpRequest, access: StageAccess) -> HttpResponseBase:
         request,
         access,
         WORK_TABLE,
-        lambda asked: tables.work(access.stage, asked["state"], asked["worker"]),
+        lambda grid: tables.work(access.stage, grid["state"], grid["worker"]),
         "work.html",
         complete=complete,
         file=f"{access.stage.slug}-work",
@@ -123,26 +123,26 @@ class Answer:
 
 
 def _answers(assignment: Assignment) -> list[Answer]:
-    given = assignment.response if isinstance(assignment.response, dict) else {}
+    responses = assignment.response if isinstance(assignment.response, dict) else {}
     kind, stage = kind_of(assignment.stage), assignment.stage
-    found = []
+    answers = []
     roles = dict(HitUnit.objects.filter(hit=assignment.hit).order_by("position").values_list("unit", "role"))
     wording = kind.wording(stage, list(roles))
     for unit, role in roles.items():
-        response = given.get(unit)
+        response = responses.get(unit)
         passed = None
         if role == HitUnit.Role.CHECK and response is not None:
             passed = kind.passes(stage, unit, response)
-        found.append(Answer(unit, wording.get(unit, unit), role, response, passed))
-    return found
+        answers.append(Answer(unit, wording.get(unit, unit), role, response, passed))
+    return answers
 
 
 def _assignment(access: StageAccess, pk: int) -> Assignment:
-    found: Assignment = get_object_or_404(
+    row: Assignment = get_object_or_404(
         Assignment.objects.select_related("hit", "worker"), stage=access.stage, pk=pk
     )
-    found.stage = access.stage
-    return found
+    row.stage = access.stage
+    return row
 
 
 @require_safe
@@ -200,9 +200,9 @@ def approve(request: HttpRequest, access: StageAccess, *, pk: int) -> HttpRespon
 @on_stage(Role.MANAGER)
 def approve_chosen(request: HttpRequest, access: StageAccess) -> HttpResponse:
     """Approve what is ticked in the table; the table comes back as it was filtered."""
-    chosen = chosen_keys(request.POST.getlist("chosen"))
+    assignment_ids = chosen_keys(request.POST.getlist("chosen"))
     try:
-        outcome = review.approve_chosen(stage=access.stage, chosen=chosen, actor=access.user)
+        outcome = review.approve_chosen(stage=access.stage, assignments=assignment_ids, actor=access.user)
     except CrowdError as error:
         messages.error(request, str(error))
     else:
@@ -260,12 +260,12 @@ def bonus(request: HttpRequest, access: StageAccess, *, pk: int) -> HttpResponse
 
     def action() -> str:
         form = BonusForm(request.POST, currency=access.stage.endpoint.currency)
-        given = read_form(form)
+        fields = read_form(form)
         review.bonus(
             assignment=row,
             actor=access.user,
-            cents=given["amount"],
-            reason=given["reason"],
+            cents=fields["amount"],
+            reason=fields["reason"],
             purpose=form.purpose(),
         )
         return "The bonus is being paid."
@@ -286,9 +286,9 @@ def release(request: HttpRequest, access: StageAccess, *, pk: int) -> HttpRespon
     return _decide(request, access, pk, action)
 
 
-def _with_rest(said: str, row: Assignment) -> str:
+def _with_rest(sentence: str, row: Assignment) -> str:
     """The sentence, and what in the approved work still waits for a reviewer."""
-    return " ".join(filter(None, (said, kind_of(row.stage).undecided(row))))
+    return " ".join(filter(None, (sentence, kind_of(row.stage).undecided(row))))
 
 
 # HITs of a stage
@@ -302,7 +302,7 @@ def list_hits(request: HttpRequest, access: StageAccess) -> HttpResponseBase:
         request,
         access,
         HITS,
-        lambda asked: tables.hits(access.stage, asked["state"], asked["q"]),
+        lambda grid: tables.hits(access.stage, grid["state"], grid["q"]),
         "hits.html",
         file=f"{access.stage.slug}-hits",
         rows_as="hits",
@@ -340,8 +340,8 @@ def hit(request: HttpRequest, access: StageAccess, *, number: int) -> HttpRespon
 def _units(row: Hit) -> list[tuple[HitUnit, str]]:
     """What is in a HIT, in its order, each with the kind's words for it."""
     units = list(row.units.order_by("position"))
-    words = kind_of(row.stage).wording(row.stage, [unit.unit for unit in units])
-    return [(unit, words.get(unit.unit, unit.unit)) for unit in units]
+    wording = kind_of(row.stage).wording(row.stage, [unit.unit for unit in units])
+    return [(unit, wording.get(unit.unit, unit.unit)) for unit in units]
 
 
 @require_POST

@@ -100,10 +100,10 @@ _STATES: dict[str, Callable[[Person], bool]] = {
 def list_workers(request: HttpRequest, access: ProjectAccess) -> HttpResponseBase:
     """The table over all stages; figures that compare people leave out who did less than ENOUGH."""
 
-    def rows(asked: GridRequest) -> list[Person]:
-        words = asked["q"].lower()
-        shown = _STATES[asked["state"]]
-        return [row for row in people(access.project) if shown(row) and words in row.name.lower()]
+    def rows(grid: GridRequest) -> list[Person]:
+        text = grid["q"].lower()
+        is_in_state = _STATES[grid["state"]]
+        return [row for row in people(access.project) if is_in_state(row) and text in row.name.lower()]
 
     return show_table(
         request,
@@ -121,8 +121,8 @@ def list_workers(request: HttpRequest, access: ProjectAccess) -> HttpResponseBas
 
 def _currency(access: ProjectAccess) -> str:
     """The currency of the project's stages; the installation's while there are none."""
-    found = Stage.objects.filter(project=access.project).values_list("endpoint__currency", flat=True)
-    return found.order_by("pk").first() or ""
+    currencies = Stage.objects.filter(project=access.project).values_list("endpoint__currency", flat=True)
+    return currencies.order_by("pk").first() or ""
 
 
 @require_safe
@@ -156,8 +156,8 @@ def person(request: HttpRequest, access: ProjectAccess, *, pk: int) -> HttpRespo
 def _worker(access: ProjectAccess, pk: int) -> Worker:
     """Somebody who took work of this project; others of the marketplace are nobody's business here."""
     everybody = Worker.objects.filter(assignments__stage__project=access.project).select_related("endpoint")
-    found: Worker = get_object_or_404(everybody.distinct(), pk=pk)
-    return found
+    row: Worker = get_object_or_404(everybody.distinct(), pk=pk)
+    return row
 
 
 @require_POST
@@ -218,26 +218,28 @@ def everywhere(request: HttpRequest, user: User) -> HttpResponseBase:
     """Everybody who took work of any of my projects, with the projects that they worked in."""
     mine = projects_of(user)
 
-    def rows(asked: GridRequest) -> QuerySet[Worker]:
-        here = Q(assignments__stage__project__in=mine)
-        found = Worker.objects.filter(here).select_related("endpoint")
-        if asked["q"]:
-            found = found.filter(external_id__icontains=asked["q"])
-        return found.annotate(
+    def rows(grid: GridRequest) -> QuerySet[Worker]:
+        own_work = Q(assignments__stage__project__in=mine)
+        workers = Worker.objects.filter(own_work).select_related("endpoint")
+        if grid["q"]:
+            workers = workers.filter(external_id__icontains=grid["q"])
+        return workers.annotate(
             done=Count("assignments", filter=Q(assignments__state__in=Assignment.GOOD)),
             rejected=Count("assignments", filter=Q(assignments__state=Assignment.State.REJECTED)),
             last=Max("assignments__arrived_at"),
         )
 
-    def complete(some: list[Any]) -> list[Any]:
-        rows = Assignment.objects.filter(worker__in=some, stage__project__in=mine).order_by("stage__project")
+    def complete(workers: list[Any]) -> list[Any]:
+        rows = Assignment.objects.filter(worker__in=workers, stage__project__in=mine).order_by(
+            "stage__project"
+        )
         columns = rows.values_list("worker", "stage__project__slug", "stage__project__title").distinct()
         by_worker: dict[int, list[tuple[str, str]]] = {}
         for worker, slug, title in columns:
             by_worker.setdefault(worker, []).append((slug, title))
-        for row in some:
+        for row in workers:
             row.in_projects = by_worker.get(row.pk, [])
-        return some
+        return workers
 
     return show_table(
         request,
@@ -264,7 +266,7 @@ def list_stage_workers(request: HttpRequest, access: StageAccess) -> HttpRespons
         request,
         access,
         WORKERS,
-        lambda asked: tables.chosen_workers(access.stage, asked["state"], asked["q"]),
+        lambda grid: tables.chosen_workers(access.stage, grid["state"], grid["q"]),
         "workers.html",
         file=f"{access.stage.slug}-workers",
         rows_as="workers",
@@ -274,8 +276,8 @@ def list_stage_workers(request: HttpRequest, access: StageAccess) -> HttpRespons
 
 def _stage_worker(access: StageAccess, pk: int) -> Worker:
     """Somebody who worked on this stage; others of the endpoint are nobody's business here."""
-    found: Worker = get_object_or_404(tables.workers(access.stage), pk=pk)
-    return found
+    row: Worker = get_object_or_404(tables.workers(access.stage), pk=pk)
+    return row
 
 
 @require_safe
@@ -307,9 +309,9 @@ def worker(request: HttpRequest, access: StageAccess, *, pk: int) -> HttpRespons
 @on_stage(Role.MANAGER)
 def message(request: HttpRequest, access: StageAccess) -> HttpResponse:
     """Write to the chosen workers, or to all of the stage."""
-    given = request.POST if request.method == "POST" else request.GET
-    chosen = chosen_keys(given.getlist("worker"))
-    readers = workers_of(access.stage, most=review.MOST_WRITTEN_TO + 1, among=chosen or None)
+    query = request.POST if request.method == "POST" else request.GET
+    worker_ids = chosen_keys(query.getlist("worker"))
+    readers = workers_of(access.stage, most=review.MOST_WRITTEN_TO + 1, among=worker_ids or None)
     too_many = f"These are more than {review.MOST_WRITTEN_TO:,} people; choose some."
     is_too_many = len(readers) > review.MOST_WRITTEN_TO
     form = MessageForm(request.POST or None)
@@ -329,8 +331,8 @@ def message(request: HttpRequest, access: StageAccess) -> HttpResponse:
                 text=letter["text"],
                 actor=access.user,
             )
-            said = f"The message goes to {len(reached)} {'worker' if len(reached) == 1 else 'workers'}"
-            return f"{said}, and not to {len(others)}: {review.NO_INBOX}" if others else f"{said}."
+            sentence = f"The message goes to {len(reached)} {'worker' if len(reached) == 1 else 'workers'}"
+            return f"{sentence}, and not to {len(others)}: {review.NO_INBOX}" if others else f"{sentence}."
 
         if form.is_valid():
             return run_action(request, action, "desk:workers", access.project.slug, access.stage.slug)
@@ -341,7 +343,7 @@ def message(request: HttpRequest, access: StageAccess) -> HttpResponse:
         tab="workers",
         form=form,
         readers=readers,
-        chosen=chosen,
+        chosen=worker_ids,
         too_many=too_many if is_too_many else "",
         most=review.MOST_WRITTEN_TO,
         status=422 if form.is_bound else 200,
@@ -383,12 +385,12 @@ def compensate(request: HttpRequest, access: StageAccess, *, pk: int) -> HttpRes
     row = _stage_worker(access, pk)
 
     def action() -> str:
-        given = read_form(CompensateForm(request.POST, currency=access.stage.endpoint.currency))
+        fields = read_form(CompensateForm(request.POST, currency=access.stage.endpoint.currency))
         review.compensate(
             stage=access.stage,
             worker=row,
-            cents=given["amount"],
-            reason=given["reason"],
+            cents=fields["amount"],
+            reason=fields["reason"],
             actor=access.user,
         )
         return "The compensation is on its way."

@@ -123,19 +123,19 @@ _OF_A_STUDY = (Kind.APPROVE, Kind.REJECT, Kind.UNREJECT, Kind.BONUS)
 
 def fill_in_studies(operations: Sequence[MarketOperation]) -> None:
     """Put a panel's id of the study before ids of submissions where it asks for both, in memory only."""
-    wanted = [
+    incomplete = [
         operation
         for operation in operations
         if operation.kind in _OF_A_STUDY and operation.endpoint.protocol == Endpoint.Protocol.CONNECT
     ]
-    if not wanted:
+    if not incomplete:
         return
-    names = [operation.payload.get("ref") or operation.payload["submission"] for operation in wanted]
+    names = [operation.payload.get("ref") or operation.payload["submission"] for operation in incomplete]
     rows = PanelSubmission.objects.filter(
-        study__endpoint__in={operation.endpoint_id for operation in wanted}, external_id__in=names
+        study__endpoint__in={operation.endpoint_id for operation in incomplete}, external_id__in=names
     )
     studies = dict(rows.values_list("external_id", "study__external_id"))
-    for operation in wanted:
+    for operation in incomplete:
         field = "ref" if "ref" in operation.payload else "submission"
         name = operation.payload[field]
         operation.payload = {**operation.payload, field: f"{studies.get(name, '')}/{name}"}

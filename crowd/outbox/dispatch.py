@@ -71,26 +71,26 @@ def _reference(outcome: Outcome[Any]) -> str:
 
 def _ordinary_publications(stage: Stage, pairs: Sequence[Pair]) -> list[Pair]:
     """Those of a stage that was not closed meanwhile, whose HIT the marketplace named."""
-    found = [pair for pair in pairs if pair[0].kind == Kind.PUBLISH and _reference(pair[1])]
-    if not found or Stage.objects.filter(pk=stage.pk, status=Stage.Status.CLOSED).exists():
+    publications = [pair for pair in pairs if pair[0].kind == Kind.PUBLISH and _reference(pair[1])]
+    if not publications or Stage.objects.filter(pk=stage.pk, status=Stage.Status.CLOSED).exists():
         return []
-    if is_closed_at(stage, found[0][0].endpoint_id):
+    if is_closed_at(stage, publications[0][0].endpoint_id):
         return []
-    return found
+    return publications
 
 
 def _ordinary_approvals(stage: Stage, pairs: Sequence[Pair]) -> list[Pair]:
     """Those of work that was not rejected before: its money is reserved."""
-    found = [pair for pair in pairs if pair[0].kind == Kind.APPROVE and _reference(pair[1])]
-    if not found:
+    approvals = [pair for pair in pairs if pair[0].kind == Kind.APPROVE and _reference(pair[1])]
+    if not approvals:
         return []
-    assignments = [operation.assignment_id for operation, _ in found if operation.assignment_id]
+    assignments = [operation.assignment_id for operation, _ in approvals if operation.assignment_id]
     plain = set(
         Assignment.objects.filter(pk__in=assignments, stage=stage)
         .exclude(state=Assignment.State.REJECTED)
         .values_list("pk", flat=True)
     )
-    return [pair for pair in found if pair[0].assignment_id in plain]
+    return [pair for pair in approvals if pair[0].assignment_id in plain]
 
 
 def _still_open(pks: Sequence[Any]) -> set[Any]:
@@ -121,11 +121,11 @@ def _request(outcome: Outcome[Any]) -> str:
 
 def _on_offer(pairs: Sequence[Pair]) -> None:
     now = timezone.now()
-    known = {operation.hit_id: (operation, outcome) for operation, outcome in pairs}
-    planned = Hit.objects.filter(pk__in=list(filter(None, known)), state=Hit.State.PLANNED)
+    by_hit = {operation.hit_id: (operation, outcome) for operation, outcome in pairs}
+    planned = Hit.objects.filter(pk__in=list(filter(None, by_hit)), state=Hit.State.PLANNED)
     rows = []
     for pk in planned.select_for_update(no_key=True).order_by("pk").values_list("pk", flat=True):
-        operation, outcome = known[pk]
+        operation, outcome = by_hit[pk]
         until = now + timedelta(seconds=operation.payload["open_seconds"])
         rows.append((pk, _reference(outcome), until))
     bulk.update(Hit, ("external_id", "expires_at"), rows, {"state": Hit.State.OPEN, "published_at": now})
@@ -345,7 +345,9 @@ def _leave_paid_bonuses(
         if again and operation.endpoint.is_panel:
             submission = operation.payload["submission"].rpartition("/")[2]
             try:
-                listed = sum(each.amount.minor for each in caller.market.iter_bonuses(submission=submission))
+                listed_cents = sum(
+                    each.amount.minor for each in caller.market.iter_bonuses(submission=submission)
+                )
             except (MarketplaceDownError, MarketplaceRefusedError):
                 left.append((operation, CallThrottling(_pause(operation.attempts))))
                 continue
@@ -353,14 +355,14 @@ def _leave_paid_bonuses(
             most = (
                 others.exclude(pk=operation.pk).exclude(state=State.REFUSED).aggregate(n=Sum("amount_cents"))
             )
-            if listed >= (most["n"] or 0) + operation.amount_cents:
+            if listed_cents >= (most["n"] or 0) + operation.amount_cents:
                 left.append((operation, EarlierSuccess(submission)))
     if not left:
         return allowed
-    found = {operation.pk for operation, _ in left}
-    MarketOperation.objects.filter(pk__in=found, state=State.CLAIMED).update(state=State.SENT)
+    left_ids = {operation.pk for operation, _ in left}
+    MarketOperation.objects.filter(pk__in=left_ids, state=State.CLAIMED).update(state=State.SENT)
     _settle(left, tally)
-    return [operation for operation in allowed if operation.pk not in found]
+    return [operation for operation in allowed if operation.pk not in left_ids]
 
 
 def _announce(allowed: list[MarketOperation], caller: "_Caller") -> list[MarketOperation]:

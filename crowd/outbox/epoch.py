@@ -71,14 +71,14 @@ def obstacle() -> str:
 
 
 def _compare() -> str:
-    with _held():
+    with _hold_lock():
         memory, row = _read(), _row()
         ours = memory is not None and memory.installation == row.installation.hex
         if memory is None or not ours:
-            known = row.number == 0 if memory is None else not MarketOperation.objects.exists()
-            memory = _Memory(row.installation.hex, row.number, None if known else row.vouched)
+            is_new = row.number == 0 if memory is None else not MarketOperation.objects.exists()
+            memory = _Memory(row.installation.hex, row.number, None if is_new else row.vouched)
             _write(memory)
-            if not known:
+            if not is_new:
                 logger.warning("%s", _unknown_folder())
         elif memory.unsure_since is not None and row.vouched > memory.unsure_since:
             memory = _Memory(memory.installation, row.number)
@@ -116,7 +116,7 @@ def remember(number: int) -> None:
 
     RestoredError where it knows a later one than the database: then nothing may be called.
     """
-    with _held():
+    with _hold_lock():
         memory = _read()
         row = _row()
         if memory is not None and memory.installation == row.installation.hex:
@@ -133,23 +133,23 @@ def halt_all(why: str) -> int:
 
     The number goes up too, so that no other host's data folder finds the database older once more.
     """
-    with _held():
+    with _hold_lock():
         memory, row = _read(), _row()
-        there = memory.number if memory and memory.installation == row.installation.hex else 0
-        _halt_for(why, at_least=max(there, row.number) + 1)
+        remembered = memory.number if memory and memory.installation == row.installation.hex else 0
+        _halt_for(why, at_least=max(remembered, row.number) + 1)
     return DispatchHalt.objects.count()
 
 
 def trust() -> None:
     """This database is the one that this data folder goes with from now on."""
-    with _held():
+    with _hold_lock():
         row = _row()
         _write(_Memory(row.installation.hex, row.number))
 
 
 def distrust(number: int) -> None:
     """A restored database is about to take its place: until it is halted, this data folder knows none."""
-    with _held():
+    with _hold_lock():
         memory = _read()
         installation = memory.installation if memory else ""
         number = max(number, memory.number) if memory else number
@@ -196,7 +196,7 @@ def _path() -> Path:
 
 
 @contextlib.contextmanager
-def _held() -> Iterator[None]:
+def _hold_lock() -> Iterator[None]:
     """One process at a time compares and writes; the database is read after the lock is taken."""
     with _path().with_suffix(".lock").open("w") as lock:
         locks.lock(lock, locks.LOCK_EX)

@@ -89,13 +89,13 @@ def reconcile(endpoint: Endpoint) -> int:
             settled -= not _reconcile_bonus(market, operation)
             continue
         try:
-            found = (
+            ref = (
                 listings.get(operation.token) if operation.kind == Kind.PUBLISH else _seek(market, operation)
             )
         except MarketplaceRefusedError as error:
-            found, why = None, f"{_NOT_LISTED} ({error})"
+            ref, why = None, f"{_NOT_LISTED} ({error})"
         try:
-            _conclude(operation, found, why)
+            _conclude(operation, ref, why)
         except (CrowdError, DatabaseError) as error:
             logger.exception("The result of %s could not be booked", operation)
             results.ask_a_person(operation, f"It was done, but could not be booked: {error}")
@@ -110,7 +110,7 @@ def _reconcile_bonus(market: Marketplace, operation: MarketOperation) -> bool:
     """
     submission, cents = operation.payload["submission"], operation.amount_cents
     try:
-        listed = sum(paid.amount.minor == cents for paid in market.iter_bonuses(submission=submission))
+        listed_count = sum(paid.amount.minor == cents for paid in market.iter_bonuses(submission=submission))
     except MarketplaceRefusedError as error:
         results.ask_a_person(operation, f"{_BONUS_IN_DOUBT} ({error})")
         return True
@@ -118,7 +118,7 @@ def _reconcile_bonus(market: Marketplace, operation: MarketOperation) -> bool:
         kind=Kind.BONUS, assignment=operation.assignment_id, amount_cents=cents
     ).exclude(pk=operation.pk)
     maybe = same.filter(first_sent_at__isnull=False).exclude(state=State.REFUSED).count()
-    if listed > maybe:
+    if listed_count > maybe:
         with transaction.atomic():
             results.apply(operation, EarlierSuccess(submission))
         return True
@@ -138,17 +138,21 @@ def _reconcile_letter(market: Marketplace, operation: MarketOperation) -> bool:
         return True
     since = sent_at - _CLOCKS_DIFFER
     try:
-        found = cast(Panel, market).was_written(payload["workers"], letter_of(payload), since=since)
+        listed_count = cast(Panel, market).was_written(payload["workers"], letter_of(payload), since=since)
     except MarketplaceRefusedError as error:
         results.ask_a_person(operation, f"{_MESSAGE_IN_DOUBT} ({error})")
         return True
-    if found == len(payload["workers"]) and not _same_letters(operation, since).exists():
+    if listed_count == len(payload["workers"]) and not _same_letters(operation, since).exists():
         with transaction.atomic():
             results.apply(operation, EarlierSuccess(None))
         return True
-    if found is not None and sent_at > timezone.now() - _LETTER_LISTED_WITHIN:
+    if listed_count is not None and sent_at > timezone.now() - _LETTER_LISTED_WITHIN:
         return False
-    how_many = "" if found is None else f" The panel lists it for {found} of {len(payload['workers'])}."
+    how_many = (
+        ""
+        if listed_count is None
+        else f" The panel lists it for {listed_count} of {len(payload['workers'])}."
+    )
     results.ask_a_person(operation, f"{_MESSAGE_IN_DOUBT}{how_many}")
     return True
 
@@ -164,9 +168,9 @@ def _same_letters(operation: MarketOperation, since: datetime) -> QuerySet[Marke
 
 
 @transaction.atomic
-def _conclude(operation: MarketOperation, found: str | None, why: str) -> None:
-    if found:
-        results.apply(operation, EarlierSuccess(found))
+def _conclude(operation: MarketOperation, ref: str | None, why: str) -> None:
+    if ref:
+        results.apply(operation, EarlierSuccess(ref))
     elif operation.result_lost and operation.error_code and why == _NOT_LISTED:
         results.apply(operation, CallRefusal(operation.error_code, operation.error_text))
     else:
@@ -186,5 +190,5 @@ def _seek(market: Marketplace, operation: MarketOperation) -> str | None:
     if others.exclude(pk=operation.pk).exists():
         return None
     listing = market.get_listing(operation.payload["ref"])
-    wanted = Hit.objects.get(pk=operation.hit.pk).places + operation.payload["places"]
-    return operation.payload["ref"] if listing and listing.places == wanted else None
+    target_places = Hit.objects.get(pk=operation.hit.pk).places + operation.payload["places"]
+    return operation.payload["ref"] if listing and listing.places == target_places else None

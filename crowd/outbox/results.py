@@ -199,7 +199,7 @@ def _after_refusal(operation: MarketOperation, outcome: CallRefusal) -> None:
     if operation.kind in (Kind.STUDY, Kind.PLACES) and "slots" not in operation.payload:
         _pause_stage(operation, f"The panel refused the study: {outcome.text}")
     if operation.kind in (Kind.APPROVE, Kind.REJECT, Kind.UNREJECT) and operation.assignment:
-        decisions.held(
+        decisions.hold_assignment(
             operation.assignment, note=f"{operation.get_kind_display()} was refused: {outcome.text}"
         )
     record(

@@ -44,7 +44,9 @@ def excluded_workers(
 
 def are_all_known(stage: Stage) -> bool:
     """Whether all people come by study links: elsewhere others may come of whom nothing is known yet."""
-    protocols = {here.endpoint.protocol for here in stages_at(stage) if not is_closed(here)}
+    protocols = {
+        source_stage.endpoint.protocol for source_stage in stages_at(stage) if not is_closed(source_stage)
+    }
     return protocols == {Endpoint.Protocol.LINK}
 
 
@@ -57,8 +59,10 @@ class KnownPeople:
 
     def __init__(self, stage: Stage) -> None:
         self._stage = stage
-        heres = [here for here in stages_at(stage) if not is_closed(here)]
-        linked = any(here.endpoint.protocol == Endpoint.Protocol.LINK for here in heres)
+        source_stages = [source_stage for source_stage in stages_at(stage) if not is_closed(source_stage)]
+        linked = any(
+            source_stage.endpoint.protocol == Endpoint.Protocol.LINK for source_stage in source_stages
+        )
         guests = Guest.objects.filter(project=stage.project_id)
         joined = (
             set(guests.filter(withdrawn_at=None).values_list("worker_id", flat=True)) if linked else set()
@@ -66,7 +70,7 @@ class KnownPeople:
         worked = Assignment.objects.filter(worker=OuterRef("pk"), stage__project=stage.project_id)
         workers = Worker.objects.filter(
             Exists(worked) | Q(external_id__in=guests.values("worker_id")),
-            endpoint__in=[here.endpoint_id for here in heres],
+            endpoint__in=[source_stage.endpoint_id for source_stage in source_stages],
         ).exclude(external_id__in=guests.exclude(withdrawn_at=None).values("worker_id"))
         rows = dict(workers.values_list("pk", "external_id"))
         not_begun = len(joined - set(rows.values())) + (self._count_invited() if linked else 0)
@@ -89,15 +93,16 @@ class KnownPeople:
     def _without_done(self, persons: Sequence[frozenset[int]]) -> list[frozenset[int]]:
         """Those whom the stage still takes: not excluded from it, nor with as many HITs as one may do."""
         rows = Exclusion.objects.filter(scope=f"stage:{self._stage.pk}")
-        out, taken = set(rows.values_list("worker", flat=True)), dict[int, int]()
+        out, hit_counts = set(rows.values_list("worker", flat=True)), dict[int, int]()
         most = self._stage.max_hits_per_worker
         if most is not None:
             counts = taken_hits(self._stage).order_by().values_list("worker")
-            taken = dict(counts.annotate(n=Count("pk")))
+            hit_counts = dict(counts.annotate(n=Count("pk")))
         return [
             person
             for person in persons
-            if not person & out and (most is None or sum(taken.get(worker, 0) for worker in person) < most)
+            if not person & out
+            and (most is None or sum(hit_counts.get(worker, 0) for worker in person) < most)
         ]
 
     def _count_invited(self) -> int:
@@ -117,15 +122,17 @@ class KnownPeople:
         With `begun`, also who is doing it now.
         """
         barred: dict[str, frozenset[int]] = {}
-        for some in _chunks(units):
-            workers = excluded_workers(self._stage, some)
-            claims = Claim.objects.filter(stage=self._stage, unit__in=some)
+        for chunk in _chunks(units):
+            workers = excluded_workers(self._stage, chunk)
+            claims = Claim.objects.filter(stage=self._stage, unit__in=chunk)
             if not begun:
                 claims = claims.exclude(assignment__state=Assignment.State.WORKING)
             for unit, worker in claims.values_list("unit", "worker"):
                 workers.setdefault(unit, set()).add(worker)
-            for unit, kept in workers.items():
-                numbers = frozenset(self._number[worker] for worker in kept if worker in self._number)
+            for unit, barred_workers in workers.items():
+                numbers = frozenset(
+                    self._number[worker] for worker in barred_workers if worker in self._number
+                )
                 if numbers:
                     barred[unit] = numbers
         return barred
@@ -134,16 +141,16 @@ class KnownPeople:
         """Whether any of these people may do any of the units."""
         return any(
             len(barred.get(unit, ())) < len(self.persons)
-            for some in _chunks(units)
-            for barred in [self.find_barred(some)]
-            for unit in some
+            for chunk in _chunks(units)
+            for barred in [self.find_barred(chunk)]
+            for unit in chunk
         )
 
 
 def _chunks(units: Iterable[str]) -> Iterator[list[str]]:
     rest = iter(units)
-    while some := list(islice(rest, _AT_ONCE)):
-        yield some
+    while chunk := list(islice(rest, _AT_ONCE)):
+        yield chunk
 
 
 @dataclass(frozen=True, slots=True)

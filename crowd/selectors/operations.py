@@ -40,12 +40,14 @@ def compare_books(endpoint: Endpoint) -> Comparison:
     ours = dict(
         Hit.objects.filter(hits_at(endpoint)).exclude(external_id="").values_list("external_id", "state")
     )
-    there = {listing.ref: listing.state for listing in registry.adapter(endpoint).iter_listings()}
+    listing_states = {listing.ref: listing.state for listing in registry.adapter(endpoint).iter_listings()}
     return Comparison(
-        only_there=sorted(set(there).difference(ours)),
-        only_here=sorted(set(ours).difference(there)),
+        only_there=sorted(set(listing_states).difference(ours)),
+        only_here=sorted(set(ours).difference(listing_states)),
         open_there_closed_here=sorted(
-            ref for ref, state in there.items() if state == "open" and ours.get(ref) == Hit.State.CLOSED
+            ref
+            for ref, state in listing_states.items()
+            if state == "open" and ours.get(ref) == Hit.State.CLOSED
         ),
     )
 
@@ -55,10 +57,10 @@ State = MarketOperation.State
 
 def operations_for_people(stage: Stage | None = None) -> QuerySet[MarketOperation]:
     """Operations that a person must decide about: nobody answered, and the list does not tell."""
-    found = MarketOperation.objects.filter(needs_person=True, state=State.UNKNOWN).select_related(
+    operations = MarketOperation.objects.filter(needs_person=True, state=State.UNKNOWN).select_related(
         "stage__project", "endpoint", "hit", "assignment__worker"
     )
-    return (found.filter(stage=stage) if stage else found).order_by("planned_at", "pk")
+    return (operations.filter(stage=stage) if stage else operations).order_by("planned_at", "pk")
 
 
 def recent_operations(stage: Stage) -> QuerySet[MarketOperation]:

@@ -51,13 +51,13 @@ Stamp = Callable[[Sequence[Stage]], object]
 
 @dataclass(frozen=True, slots=True)
 class Knowledge:
-    """Stages of a kind about whose people an app knows more: `judged` by worker, under the stamp `stamp`.
+    """Stages of a kind about whose people an app knows more: `figures_of` by worker, under the stamp `stamp`.
 
     The stamp has to change when filters do; that work changed is seen without it.
     """
 
     kind: str
-    judged: Judge
+    figures_of: Judge
     stamp: Stamp
 
 
@@ -92,7 +92,7 @@ class InStage:
     pace: Pace
     presented: int
     failed: int
-    judged: WorkerFigures | None
+    figures: WorkerFigures | None
     flags: tuple[str, ...]
 
     @property
@@ -172,12 +172,12 @@ def people(project: Project) -> list[Person]:
     ]
     large = any_large(project)
     work: object = moment() if large else tuple(sorted(work_stamps(stages).items()))
-    known = ":".join(str(source.stamp(mine)).replace(" ", "") for source, mine in above if mine)
-    found = counted(
+    stamps = ":".join(str(source.stamp(mine)).replace(" ", "") for source, mine in above if mine)
+    persons = counted(
         PEOPLE,
         {"project": project.pk},
         stamp=work,
-        state=known,
+        state=stamps,
         large=large,
         now=lambda: _count_people(stages),
     )
@@ -188,7 +188,7 @@ def people(project: Project) -> list[Person]:
     )
     return [
         replace(person, excluded=excluded[person.worker]) if person.worker in excluded else person
-        for person in found
+        for person in persons
     ]
 
 
@@ -203,17 +203,17 @@ def _count_people(stages: Sequence[Stage]) -> list[Person]:
     """Everybody's figures, in four questions and those of the apps above."""
     times, presented = _times(stages), _presented(stages)
     usual = {stage.pk: _usual(stage, times) for stage in stages}
-    judged = {
-        stage.pk: source.judged(stage)
+    figures_by_stage = {
+        stage.pk: source.figures_of(stage)
         for stage in stages
         for source in parts_of(Knowledge)
         if source.kind == stage.kind
     }
     by_key = {stage.pk: stage for stage in stages}
     rows: dict[int, list[InStage]] = {}
-    for at, worker, done, rejected, held, failed, last in _counts(stages):
+    for at, worker, done, rejected, on_hold, failed, last in _counts(stages):
         stage = by_key[at]
-        above = judged[at].get(worker) if at in judged else None
+        above = figures_by_stage[at].get(worker) if at in figures_by_stage else None
         seconds = times.get((at, worker), [])
         checks = (above.presented, above.failed) if above else (presented.get((at, worker), 0), failed or 0)
         row = InStage(
@@ -221,17 +221,20 @@ def _count_people(stages: Sequence[Stage]) -> list[Person]:
             done=done,
             units=done * stage.units_per_hit,
             rejected=rejected,
-            held=held,
+            held=on_hold,
             last=last,
             pace=Pace.of(seconds, [_pay(stage, each) for each in seconds]),
             presented=checks[0],
             failed=checks[1],
-            judged=above,
+            figures=above,
             flags=above.flags if above else tuple(_flags(seconds, usual[at], *checks)),
         )
         rows.setdefault(worker, []).append(row)
     names = _names(rows)
-    return [_person(worker, names[worker], some, times, by_key) for worker, some in sorted(rows.items())]
+    return [
+        _person(worker, names[worker], stage_rows, times, by_key)
+        for worker, stage_rows in sorted(rows.items())
+    ]
 
 
 def _counts(stages: Sequence[Stage]) -> Iterable[tuple[Any, ...]]:
@@ -271,17 +274,17 @@ def _times(stages: Sequence[Stage]) -> dict[tuple[int, int], list[float]]:
         .annotate(active=Cast(KeyTextTransform("active_ms", "telemetry"), IntegerField()))
         .values_list("stage_id", "worker_id", "active", "arrived_at", "stored_at")
     )
-    found: dict[tuple[int, int], list[float]] = defaultdict(list)
+    times: dict[tuple[int, int], list[float]] = defaultdict(list)
     for stage, worker, ms, arrived, stored in rows.iterator(chunk_size=_CHUNK):
         assert stored is not None
         seconds = ms / 1000 if ms and ms > 0 else (stored - arrived).total_seconds()
-        found[stage, worker].append(seconds)
-    return found
+        times[stage, worker].append(seconds)
+    return times
 
 
 def _usual(stage: Stage, times: Mapping[tuple[int, int], list[float]]) -> float | None:
-    some = [second for (at, _), seconds in times.items() if at == stage.pk for second in seconds]
-    return median(some) if some else None
+    stage_seconds = [second for (at, _), seconds in times.items() if at == stage.pk for second in seconds]
+    return median(stage_seconds) if stage_seconds else None
 
 
 def _pay(stage: Stage, seconds: float) -> float:
@@ -289,30 +292,30 @@ def _pay(stage: Stage, seconds: float) -> float:
 
 
 def _names(workers: Iterable[int]) -> dict[int, tuple[str, bool]]:
-    listed = list(workers)
-    found: dict[int, tuple[str, bool]] = {}
-    for start in range(0, len(listed), _CHUNK):
-        rows = Worker.objects.filter(pk__in=listed[start : start + _CHUNK])
+    worker_ids = list(workers)
+    names: dict[int, tuple[str, bool]] = {}
+    for start in range(0, len(worker_ids), _CHUNK):
+        rows = Worker.objects.filter(pk__in=worker_ids[start : start + _CHUNK])
         columns = rows.values_list("pk", "external_id", "simulated")
-        found |= {pk: (name, made_up) for pk, name, made_up in columns}
-    return found
+        names |= {pk: (name, made_up) for pk, name, made_up in columns}
+    return names
 
 
 def _person(
     worker: int,
-    known: tuple[str, bool],
+    name_and_origin: tuple[str, bool],
     rows: list[InStage],
     times: Mapping[tuple[int, int], list[float]],
     stages: Mapping[int, Stage],
 ) -> Person:
     every = [(row.stage, second) for row in rows for second in times.get((row.stage, worker), [])]
-    judged = [row.judged for row in rows if row.judged]
-    kappas = [(each.kappa, each.kappa_n) for each in judged if each.kappa is not None and each.kappa_n]
+    figures = [row.figures for row in rows if row.figures]
+    kappas = [(each.kappa, each.kappa_n) for each in figures if each.kappa is not None and each.kappa_n]
     kappa_n = sum(n for _, n in kappas)
     return Person(
         worker=worker,
-        name=known[0],
-        simulated=known[1],
+        name=name_and_origin[0],
+        simulated=name_and_origin[1],
         stages=rows,
         done=sum(row.done for row in rows),
         units=sum(row.units for row in rows),
@@ -324,8 +327,8 @@ def _person(
         kappa_n=kappa_n,
         presented=sum(row.presented for row in rows),
         failed=sum(row.failed for row in rows),
-        ratings=sum(each.ratings for each in judged),
-        removed=sum(each.removed for each in judged),
+        ratings=sum(each.ratings for each in figures),
+        removed=sum(each.removed for each in figures),
         flags=tuple(dict.fromkeys(flag for row in rows for flag in row.flags)),
     )
 
@@ -348,25 +351,25 @@ class Consent:
     at: datetime
 
     @property
-    def words(self) -> str:
+    def label(self) -> str:
         """Language and version, such as `en 2`."""
         return f"{self.language} {self.version}"
 
 
 def say_consents(rows: Iterable[Assignment]) -> None:
     """Give each row, read with its worker, `consent`: a `Consent` or None. Two questions for all rows."""
-    found = list(rows)
+    assignments = list(rows)
     by_submission = {
         (submission.study.stage_id, submission.external_id): _consent(submission)
         for submission in PanelSubmission.objects.filter(
-            study__stage__in={row.stage_id for row in found},
-            external_id__in=[row.external_id for row in found],
+            study__stage__in={row.stage_id for row in assignments},
+            external_id__in=[row.external_id for row in assignments],
             consented_at__isnull=False,
         ).select_related("study", "consent_text")
     }
     by_guest: dict[tuple[int, str], list[Consent]] = {}
     visits = Visit.objects.filter(
-        guest__worker_id__in={row.worker.external_id for row in found},
+        guest__worker_id__in={row.worker.external_id for row in assignments},
         consented_at__isnull=False,
         consent_text__isnull=False,
     )
@@ -375,9 +378,9 @@ def say_consents(rows: Iterable[Assignment]) -> None:
         key = (visit.guest.project_id or 0, visit.guest.worker_id)
         by_guest.setdefault(key, []).append(_consent(visit))
     projects = dict(
-        Assignment.objects.filter(pk__in=[row.pk for row in found]).values_list("pk", "stage__project")
+        Assignment.objects.filter(pk__in=[row.pk for row in assignments]).values_list("pk", "stage__project")
     )
-    for row in found:
+    for row in assignments:
         mine = by_guest.get((projects.get(row.pk, 0), row.worker.external_id), [])
         before = [each for each in mine if each.at <= row.arrived_at]
         row.consent = (  # type: ignore[attr-defined]
@@ -429,8 +432,8 @@ class AgreedTexts:
 
     def version(self, *, stage: int, submission: str, worker: str, at: datetime) -> str | None:
         """Language and version, such as `en-2`, agreed to when a piece of work began; None: no text was."""
-        if found := self._by_submission.get((stage, submission)):
-            return found
+        if stamped := self._by_submission.get((stage, submission)):
+            return stamped
         mine = self._by_guest.get(worker, [])
         before = [version for agreed_at, version in mine if agreed_at <= at]
         return before[-1] if before else mine[0][1] if mine else None

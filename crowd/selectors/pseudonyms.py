@@ -44,14 +44,14 @@ def first_panels(project: Project, ids: Collection[str], using: str = DEFAULT_DB
 
 def worker_pseudonyms(project: Project, workers: Iterable[int]) -> dict[int, str]:
     """Pseudonyms of workers by key; those who are one person by two links have one each."""
-    listed, several = list(workers), has_several_panels(project)
-    found: dict[int, str] = {}
-    for start in range(0, len(listed), _CHUNK):
+    worker_ids, several = list(workers), has_several_panels(project)
+    pseudonyms: dict[int, str] = {}
+    for start in range(0, len(worker_ids), _CHUNK):
         columns = ("pk", "external_id", "endpoint__protocol")
-        rows = list(Worker.objects.filter(pk__in=listed[start : start + _CHUNK]).values_list(*columns))
+        rows = list(Worker.objects.filter(pk__in=worker_ids[start : start + _CHUNK]).values_list(*columns))
         first = first_panels(project, {row[1] for row in rows}) if several else {}
-        found |= {pk: panel_pseudonym(project, name, panel, first) for pk, name, panel in rows}
-    return found
+        pseudonyms |= {pk: panel_pseudonym(project, name, panel, first) for pk, name, panel in rows}
+    return pseudonyms
 
 
 #: What the API says of the name of a person in lines about work.

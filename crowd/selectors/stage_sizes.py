@@ -125,7 +125,7 @@ def work_stamps(stages: Sequence[Stage]) -> dict[int, tuple[object, ...]]:
         .values_list("stage", "state")
         .annotate(n=Count("pk"), last=Max("pk"))
     )
-    found: dict[int, list[object]] = {stage.pk: [] for stage in stages}
+    stamps: dict[int, list[object]] = {stage.pk: [] for stage in stages}
     for stage, state, n, last in rows:
-        found[stage].append((state, n, last))
-    return {stage: tuple(parts) for stage, parts in found.items()}
+        stamps[stage].append((state, n, last))
+    return {stage: tuple(parts) for stage, parts in stamps.items()}

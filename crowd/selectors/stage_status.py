@@ -41,11 +41,11 @@ def over_budget(project: Project, *, stage: Stage | None = None, budget_cents: i
     together = others + budget_cents
     if together <= project.budget_cents:
         return ""
-    sums, whole = (
+    sums, budget = (
         format_amount(each, settings.MARKETPLACE_CURRENCY) for each in (together, project.budget_cents)
     )
     return (
-        f"The stages' budgets are {sums} together, more than the project's {whole}, which ends the stages "
+        f"The stages' budgets are {sums} together, more than the project's {budget}, which ends the stages "
         "early. Raise the project's budget, or lower theirs."
     )
 
@@ -109,11 +109,13 @@ def pace(
 
 def _spread(counts: dict[datetime, int], first: datetime, last: datetime) -> float:
     """Standard error of the mean over whole hours; the running one is left out."""
-    whole = [counts.get(first + number * _HOUR, 0) for number in range(int((last - first) / _HOUR))]
-    if len(whole) < _LEAST_HOURS:
+    hourly_counts = [counts.get(first + number * _HOUR, 0) for number in range(int((last - first) / _HOUR))]
+    if len(hourly_counts) < _LEAST_HOURS:
         return 0.0
-    mean = sum(whole) / len(whole)
-    return sqrt(sum((count - mean) ** 2 for count in whole) / (len(whole) - 1) / len(whole))
+    mean = sum(hourly_counts) / len(hourly_counts)
+    return sqrt(
+        sum((count - mean) ** 2 for count in hourly_counts) / (len(hourly_counts) - 1) / len(hourly_counts)
+    )
 
 
 #: States in which a worker does not have a place any more.
@@ -210,35 +212,41 @@ class Alarm:
 def alarms(stage: Stage) -> list[Alarm]:
     """What is urgent about a stage, the most urgent first."""
     now = timezone.now()
-    found: list[Alarm] = []
+    alarm_list: list[Alarm] = []
     if unknown := operations_for_people(stage).count():
-        words = _count(unknown, "operation needs", "operations need")
-        found.append(Alarm("now", f"{words} your decision: the marketplace did not answer.", "operations"))
-    held = Assignment.objects.filter(stage=stage, held=True, state=Assignment.State.SUBMITTED)
+        sentence = _count(unknown, "operation needs", "operations need")
+        alarm_list.append(
+            Alarm("now", f"{sentence} your decision: the marketplace did not answer.", "operations")
+        )
+    held_assignments = Assignment.objects.filter(stage=stage, held=True, state=Assignment.State.SUBMITTED)
     for within, level in zip(BEFORE_AUTO_APPROVAL, ("now", "soon"), strict=True):
-        if count := held.filter(auto_approve_at__lte=now + within).count():
+        if count := held_assignments.filter(auto_approve_at__lte=now + within).count():
             hours = int(within.total_seconds() // 3600)
-            words = _count(count, "held assignment is", "held assignments are")
-            found.append(Alarm(level, f"{words} approved automatically within {hours} hours.", "review"))
+            sentence = _count(count, "held assignment is", "held assignments are")
+            alarm_list.append(
+                Alarm(level, f"{sentence} approved automatically within {hours} hours.", "review")
+            )
             break
     if count := Assignment.objects.filter(
         stage=stage, state=Assignment.State.QUARANTINED, decided_at=None, submitted_at__isnull=False
     ).count():
-        words = _count(count, "submission in quarantine waits", "submissions in quarantine wait")
-        found.append(Alarm("soon", f"{words} for a look.", "review"))
+        sentence = _count(count, "submission in quarantine waits", "submissions in quarantine wait")
+        alarm_list.append(Alarm("soon", f"{sentence} for a look.", "review"))
     pay = wage(stage)
     if pay.below and pay.enough:
-        found.append(Alarm("soon", "The work pays less per hour than the project's floor.", "cost"))
+        alarm_list.append(Alarm("soon", "The work pays less per hour than the project's floor.", "cost"))
     if blockage := describe_blockage(stage):
-        found.append(Alarm("now", blockage, "people"))
+        alarm_list.append(Alarm("now", blockage, "people"))
     left = stage.budget_cents - stage.reserved_cents - stage.spent_cents
     if stage.status == Stage.Status.OPEN and left * 10 < stage.budget_cents:
-        found.append(Alarm("soon", "Less than a tenth of the stage's budget is left.", "cost"))
+        alarm_list.append(Alarm("soon", "Less than a tenth of the stage's budget is left.", "cost"))
     if count := Hit.objects.filter(
         stage=stage, state=Hit.State.OPEN, expires_at__range=(now, now + _EXPIRING_WITHIN)
     ).count():
-        found.append(Alarm("soon", f"{_count(count, 'HIT expires', 'HITs expire')} within a day.", "hits"))
-    return found
+        alarm_list.append(
+            Alarm("soon", f"{_count(count, 'HIT expires', 'HITs expire')} within a day.", "hits")
+        )
+    return alarm_list
 
 
 def _count(number: int, one: str, many: str) -> str:
@@ -315,7 +323,7 @@ class SourceStatus:
     """A source with what became of its part; `states` counts its assignments."""
 
     row: StageSource
-    here: Stage
+    source_stage: Stage
     places: SourcePlaces
     money: SourceMoney
     pay: Wage
@@ -344,8 +352,8 @@ class SourceStatus:
     @property
     def share_of_answers(self) -> float | None:
         """Its answers of those that were asked of it so far; None before any."""
-        asked = self.places.answers + self.places.on_offer
-        return self.places.answers / asked if asked else None
+        requested = self.places.answers + self.places.on_offer
+        return self.places.answers / requested if requested else None
 
 
 def source_status(stage: Stage) -> Sequence[SourceStatus]:
@@ -361,7 +369,7 @@ def source_status(stage: Stage) -> Sequence[SourceStatus]:
     return [
         SourceStatus(
             row=row,
-            here=stage_at(stage, row.endpoint),
+            source_stage=stage_at(stage, row.endpoint),
             places=places_of(row, places),
             money=money.get(row.endpoint_id, SourceMoney()),
             pay=wage(stage_at(stage, row.endpoint)),
@@ -382,10 +390,10 @@ def money_by_endpoint(stage: Stage) -> dict[int, SourceMoney]:
     sums: dict[int, dict[str, tuple[int, int]]] = {}
     for endpoint, kind, cents, fees in rows.annotate(cents_sum=Sum("cents"), fees_sum=Sum("fee_cents")):
         sums.setdefault(endpoint, {})[kind] = (cents, fees)
-    found = {}
+    money = {}
     for endpoint, by_kind in sums.items():
         spent, fee = by_kind.get(_Kind.SPEND, (0, 0))
         less, less_fee = by_kind.get(_Kind.REFUND, (0, 0))
         reserved = sum(by_kind.get(_Kind.RESERVE, (0, 0))) - sum(by_kind.get(_Kind.RELEASE, (0, 0)))
-        found[endpoint] = SourceMoney(spent - less, fee - less_fee, reserved - spent - fee)
-    return found
+        money[endpoint] = SourceMoney(spent - less, fee - less_fee, reserved - spent - fee)
+    return money

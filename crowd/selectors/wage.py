@@ -77,8 +77,8 @@ def _wage(stage: Stage, assignments: int, seconds: float | None, *, simulated: b
 
 def lowest_reward(stage: Stage) -> int:
     """The least that a HIT pays at a source that is not closed."""
-    heres = stages_at(stage) if stage.source is None else [stage]
-    rewards = [here.reward_cents for here in heres if not is_closed(here)]
+    source_stages = stages_at(stage) if stage.source is None else [stage]
+    rewards = [source_stage.reward_cents for source_stage in source_stages if not is_closed(source_stage)]
     return min(rewards, default=stage.reward_cents)
 
 

@@ -68,25 +68,25 @@ def arrive(
     if listing and hit.external_id and listing != hit.external_id:
         raise WorkRefusedError(f"The address of this page mixes two HITs. {_FROM_QUEUE}")
     _refuse_unsigned(hit.endpoint, proven=proven, resuming=resuming)
-    known = _known(hit.endpoint, external_id, worker_id)
-    if known is None or known.state == State.ENDED:
+    assignment = _find_assignment(hit.endpoint, external_id, worker_id)
+    if assignment is None or assignment.state == State.ENDED:
         make_way(hit, external_id=external_id, worker_id=worker_id, proven=proven)
         if not resuming:
             _refuse_what_is_over(hit)
         if proven and not is_compared and persons.has_several_endpoints(hit.stage.project_id):
             persons.find_matches(_worker(hit, worker_id), hit.stage.project)
-        known = _begin(hit, external_id, worker_id, resuming=resuming, proven=proven, network=network)
-    elif proven and not known.proven:
-        Assignment.objects.filter(pk=known.pk).update(proven=True)
-        known.proven = True
-    if known.hit_id != hit.pk:
+        assignment = _begin(hit, external_id, worker_id, resuming=resuming, proven=proven, network=network)
+    elif proven and not assignment.proven:
+        Assignment.objects.filter(pk=assignment.pk).update(proven=True)
+        assignment.proven = True
+    if assignment.hit_id != hit.pk:
         raise WorkRefusedError(f"The address of this page belongs to another HIT. {_FROM_QUEUE}")
-    if known.state == State.QUARANTINED:
+    if assignment.state == State.QUARANTINED:
         raise WorkRefusedError(
             "What we know of this assignment is contradictory, so its requester is looking at it. You need "
             "not do anything; write to the requester if you hear nothing."
         )
-    return AssignmentUnits(known, units_of(known))
+    return AssignmentUnits(assignment, units_of(assignment))
 
 
 def note_proof(endpoint: Endpoint) -> None:
@@ -110,7 +110,7 @@ def units_of(assignment: Assignment) -> list[str]:
     return order_for(units, seed=stage.seed, worker=assignment.worker.external_id, together=together)
 
 
-def _known(endpoint: Endpoint, external_id: str, worker_id: str) -> Assignment | None:
+def _find_assignment(endpoint: Endpoint, external_id: str, worker_id: str) -> Assignment | None:
     return (
         Assignment.objects.select_related("stage__project", "stage__endpoint", "hit", "worker")
         .filter(external_id=external_id, worker__external_id=worker_id, worker__endpoint=endpoint)
@@ -126,13 +126,20 @@ def _begin(
         with transaction.atomic():
             worker = _worker(hit, worker_id)
             people = persons.hold_person(worker, hit.stage.project_id)
-            known = _known(hit.endpoint, external_id, worker_id)
-            if known is not None and (known.hit_id != hit.pk or known.state != State.ENDED):
-                return known
-            if known is None and not proven:
+            assignment = _find_assignment(hit.endpoint, external_id, worker_id)
+            if assignment is not None and (assignment.hit_id != hit.pk or assignment.state != State.ENDED):
+                return assignment
+            if assignment is None and not proven:
                 make_room(hit, but=worker)
             return _claim(
-                hit, external_id, worker, people, known, proven=proven, network=network, resuming=resuming
+                hit,
+                external_id,
+                worker,
+                people,
+                assignment,
+                proven=proven,
+                network=network,
+                resuming=resuming,
             )
     except IntegrityError as error:
         raise WorkRefusedError(f"You have this task open in another HIT. {RETURN_IT}") from error
@@ -166,9 +173,9 @@ def _claim(
     elif hit.compensates_id != worker.pk:
         raise WorkRefusedError(f"This HIT was made for another worker. {RETURN_IT}")
     claims = Claim.objects.filter(stage=hit.stage, worker__in=people, unit__in=units)
-    known = set(claims.values_list("unit", "worker"))
-    held = {unit for unit, holder in known if holder == worker.pk}
-    had = {unit for unit, _ in known}
+    claimed_pairs = set(claims.values_list("unit", "worker"))
+    own_units = {unit for unit, holder in claimed_pairs if holder == worker.pk}
+    had = {unit for unit, _ in claimed_pairs}
     if any(role == HitUnit.Role.UNIT and unit in had for unit, role in units.items()):
         raise WorkRefusedError(
             f"You have already worked on this; every answer must be another person's. {RETURN_IT}"
@@ -195,7 +202,7 @@ def _claim(
     Claim.objects.bulk_create(
         Claim(stage=hit.stage, unit=unit, worker=worker, assignment=assignment)
         for unit in units
-        if unit not in held
+        if unit not in own_units
     )
     keep_to_part(hit.stage, worker, hit)
     assignment.stage, assignment.hit, assignment.worker = hit.stage, hit, worker
@@ -269,8 +276,8 @@ def most_reached(stage: Stage, people: Sequence[int]) -> bool:
     """Whether a person, by all workers that they may be, did as many of the stage's HITs as one may."""
     if stage.max_hits_per_worker is None:
         return False
-    taken = taken_hits(stage).filter(worker__in=people).count()
-    return taken >= stage.max_hits_per_worker
+    hit_count = taken_hits(stage).filter(worker__in=people).count()
+    return hit_count >= stage.max_hits_per_worker
 
 
 def taken_hits(stage: Stage) -> "QuerySet[Assignment]":

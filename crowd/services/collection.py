@@ -81,8 +81,10 @@ def _load_facts(
             "proven",
         )
     )
-    found = list(rows)
-    workers = dict(Worker.objects.filter(pk__in={row[2] for row in found}).values_list("pk", "external_id"))
+    row_values = list(rows)
+    workers = dict(
+        Worker.objects.filter(pk__in={row[2] for row in row_values}).values_list("pk", "external_id")
+    )
     return {
         (row[1], workers[row[2]]): AssignmentFacts(
             pk=row[0],
@@ -96,7 +98,7 @@ def _load_facts(
             failed_checks=row[8],
             proven=row[10],
         )
-        for row in found
+        for row in row_values
     }
 
 
@@ -110,7 +112,7 @@ def _confirm_ordinary(stage: Stage, pairs: Sequence[Pair]) -> set[int]:
     bulk.update(
         Assignment,
         ("submitted_at", "auto_approve_at"),
-        [(row.pk, said.submitted_at, said.auto_approve_at) for said, _, row in ordinary],
+        [(row.pk, submission.submitted_at, submission.auto_approve_at) for submission, _, row in ordinary],
         {"state": State.SUBMITTED, "held": False, "note": ""},
     )
     if stage.approve_at_once:
@@ -140,11 +142,11 @@ def _with_their_units(stage: Stage, pairs: Sequence[Pair]) -> list[Pair]:
     units = HitUnit.objects.filter(hit__in={hit.pk for _, hit, _ in pairs}, role=HitUnit.Role.UNIT)
     for hit_pk, unit in units.values_list("hit_id", "unit"):
         own[hit_pk].add(unit)
-    held: dict[int, set[str]] = defaultdict(set)
+    claimed_units: dict[int, set[str]] = defaultdict(set)
     claims = Claim.objects.filter(stage=stage, assignment__in=[row.pk for _, _, row in pairs])
     for assignment_pk, unit in claims.values_list("assignment_id", "unit"):
-        held[assignment_pk].add(unit)
-    return [pair for pair in pairs if own[pair[1].pk] <= held[pair[2].pk]]
+        claimed_units[assignment_pk].add(unit)
+    return [pair for pair in pairs if own[pair[1].pk] <= claimed_units[pair[2].pk]]
 
 
 def _plan_approvals(stage: Stage, rows: Sequence[AssignmentFacts]) -> None:
@@ -236,14 +238,14 @@ def collect(stage: Stage, *, limit: int = 100_000, contact: Contact | None = Non
         try:
             while True:
                 for hit in islice(hits, 0 if ahead.contact.must_end() else _AHEAD - len(ahead.reads)):
-                    ahead.reads.append((hit, readers.submit(_listed, market, hit)))
+                    ahead.reads.append((hit, readers.submit(_read_hit, market, hit)))
                 if not ahead.reads:
                     break
-                some = _some(stage, ahead)
+                hit_readings = _take_readings(stage, ahead)
                 try:
-                    changed += _collected(stage, some)
+                    changed += _reconcile_hits(stage, hit_readings)
                 except base.MarketplaceDownError as error:
-                    ahead.note(some[-1][0], error)
+                    ahead.note(hit_readings[-1][0], error)
         except base.MarketplaceDownError:
             readers.shutdown(cancel_futures=True)
     give_up_the_unlisted(stage)
@@ -269,14 +271,14 @@ def _readers_of(stage: Stage) -> Executor:
     return ThreadPoolExecutor(_READERS, thread_name_prefix="collect")
 
 
-def _some(stage: Stage, ahead: _Prefetch) -> list[tuple[Hit, _HitReading]]:
+def _take_readings(stage: Stage, ahead: _Prefetch) -> list[tuple[Hit, _HitReading]]:
     """Take HITs that were read: several small ones, or a large one alone. None where the next failed."""
-    found: list[tuple[Hit, _HitReading]] = []
+    readings: list[tuple[Hit, _HitReading]] = []
     submissions = 0
-    while ahead.reads and submissions < _BATCH and (not found or ahead.reads[0][1].done()):
+    while ahead.reads and submissions < _BATCH and (not readings or ahead.reads[0][1].done()):
         hit, reading = ahead.reads[0]
         error = reading.exception()
-        if found and (isinstance(error, base.MarketplaceDownError) or not _is_small(reading)):
+        if readings and (isinstance(error, base.MarketplaceDownError) or not _is_small(reading)):
             break
         ahead.reads.popleft()
         if isinstance(error, base.MarketplaceDownError):
@@ -284,10 +286,10 @@ def _some(stage: Stage, ahead: _Prefetch) -> list[tuple[Hit, _HitReading]]:
         elif isinstance(error, base.MarketplaceRefusedError):
             logger.warning("%s of %s cannot be collected: %s", hit.external_id, stage.slug, error)
         else:
-            found.append((hit, reading.result()))
+            readings.append((hit, reading.result()))
             submissions += hit.places
             ahead.note_read()
-    return found
+    return readings
 
 
 def _is_small(reading: Future[_HitReading]) -> bool:
@@ -341,10 +343,10 @@ def _hits_to_look_at(stage: Stage) -> Iterator[Hit]:
 
 def collect_hit(market: base.Marketplace, stage: Stage, hit: Hit) -> int:
     """Reconcile one HIT; the number of submissions that changed something."""
-    return _collected(stage, [(hit, _listed(market, hit))])
+    return _reconcile_hits(stage, [(hit, _read_hit(market, hit))])
 
 
-def _listed(market: base.Marketplace, hit: Hit) -> _HitReading:
+def _read_hit(market: base.Marketplace, hit: Hit) -> _HitReading:
     """A HIT as the marketplace has it, and its submissions; of a large HIT they are read while used.
 
     The listing is read before its submissions: once it takes nobody any more and nobody is working, the
@@ -360,25 +362,25 @@ def _listed(market: base.Marketplace, hit: Hit) -> _HitReading:
     if listing is None:
         return _HitReading(())
     ahead = market.iter_submissions(hit.external_id)
-    if (there := listing.places - listing.available - listing.pending) > 0:
-        ahead = islice(ahead, there)
+    if (submission_count := listing.places - listing.available - listing.pending) > 0:
+        ahead = islice(ahead, submission_count)
     return _HitReading(ahead if listing.places > _BATCH else list(ahead), listing)
 
 
-def _collected(stage: Stage, reads: Sequence[tuple[Hit, _HitReading]]) -> int:
+def _reconcile_hits(stage: Stage, reads: Sequence[tuple[Hit, _HitReading]]) -> int:
     changed = 0
-    listed: Counter[int] = Counter()
+    submission_counts: Counter[int] = Counter()
     for batch in _batches((submission, hit) for hit, read in reads for submission in read.submissions):
         changed += _reconcile(stage, batch)
-        listed.update(hit.pk for _, hit in batch)
+        submission_counts.update(hit.pk for _, hit in batch)
     now = timezone.now()
-    full = {hit.pk: listed[hit.pk] for hit, read in reads if read.full}
+    full = {hit.pk: submission_counts[hit.pk] for hit, read in reads if read.full}
     if full:
         Hit.objects.filter(pk__in=full).update(synced_at=now)
         settle_closed_hits(stage.pk, full, at=now)
     for hit, read in reads:
         if not read.full:
-            _after_listing(stage, hit, read.listing, listed[hit.pk])
+            _after_listing(stage, hit, read.listing, submission_counts[hit.pk])
     return changed
 
 
@@ -388,7 +390,7 @@ def _batches(submissions: Iterable[_Submitted]) -> Iterator[list[_Submitted]]:
         yield batch
 
 
-def _after_listing(stage: Stage, hit: Hit, listing: base.Listing | None, listed: int) -> None:
+def _after_listing(stage: Stage, hit: Hit, listing: base.Listing | None, submission_count: int) -> None:
     """Note what the marketplace says about a HIT, and close its books where it is over."""
     now = timezone.now()
     Hit.objects.filter(pk=hit.pk).update(
@@ -398,45 +400,45 @@ def _after_listing(stage: Stage, hit: Hit, listing: base.Listing | None, listed:
         logger.warning("%s of %s is not at the marketplace any more", hit.external_id, stage.slug)
         if hit.expires_at and hit.expires_at <= now:
             settle_closed_hit(hit, at=now)
-    elif _all_in(listing, listed):
+    elif _all_in(listing, submission_count):
         settle_closed_hit(hit, at=now, places=listing.places)
 
 
-def _all_in(listing: base.Listing, listed: int) -> bool:
+def _all_in(listing: base.Listing, submission_count: int) -> bool:
     """Nobody can start or is working, and every submission is listed: some marketplaces show them late."""
     over = listing.state in ("reviewable", "archived") and not listing.pending
-    return over and listed >= listing.places - listing.available
+    return over and submission_count >= listing.places - listing.available
 
 
 @transaction.atomic
 def _reconcile(stage: Stage, submitted: Sequence[_Submitted]) -> int:
-    known = _load_facts(stage, [submission for submission, _ in submitted])
-    found = [
-        (submission, hit, known.get((submission.ref, submission.worker))) for submission, hit in submitted
+    facts = _load_facts(stage, [submission for submission, _ in submitted])
+    matches = [
+        (submission, hit, facts.get((submission.ref, submission.worker))) for submission, hit in submitted
     ]
-    confirmed = _confirm_ordinary(stage, [(said, hit, row) for said, hit, row in found if row is not None])
-    others = [one for one in found if one[2] is None or one[2].pk not in confirmed]
-    rows = _whole([(hit, row.pk) for _, hit, row in others if row is not None], stage)
+    confirmed = _confirm_ordinary(stage, [(read, hit, row) for read, hit, row in matches if row is not None])
+    others = [one for one in matches if one[2] is None or one[2].pk not in confirmed]
+    rows = _load_assignments([(hit, row.pk) for _, hit, row in others if row is not None], stage)
     return len(confirmed) + sum(
         _reconcile_one(stage, hit, submission, rows[row.pk] if row else None)
         for submission, hit, row in others
     )
 
 
-def _whole(wanted: Sequence[tuple[Hit, int]], stage: Stage) -> dict[int, Assignment]:
+def _load_assignments(pairs: Sequence[tuple[Hit, int]], stage: Stage) -> dict[int, Assignment]:
     """Assignments that need a look at each, with all that is looked at."""
-    if not wanted:
+    if not pairs:
         return {}
-    found = (
+    assignments = (
         Assignment.objects.select_related("worker")
         .defer("draft", "telemetry")
-        .in_bulk([pk for _, pk in wanted])
+        .in_bulk([pk for _, pk in pairs])
     )
-    for hit, pk in wanted:
-        row = found[pk]
+    for hit, pk in pairs:
+        row = assignments[pk]
         if (row.hit_id, row.stage_id) == (hit.pk, stage.pk):
             row.hit, row.stage = hit, stage
-    return found
+    return assignments
 
 
 def _reconcile_one(
@@ -504,12 +506,12 @@ def _has_its_units(assignment: Assignment) -> bool:
         HitUnit.objects.filter(hit=assignment.hit_id, role=HitUnit.Role.UNIT).values_list("unit", flat=True)
     )
     claims = Claim.objects.filter(stage=assignment.stage_id, worker=assignment.worker_id, unit__in=own)
-    held = dict(claims.values_list("unit", "assignment_id"))
-    if any(holder != assignment.pk for holder in held.values()):
+    holders = dict(claims.values_list("unit", "assignment_id"))
+    if any(holder != assignment.pk for holder in holders.values()):
         return False
     Claim.objects.bulk_create(
         Claim(stage=assignment.stage, worker=assignment.worker, assignment=assignment, unit=unit)
-        for unit in sorted(own.difference(held))
+        for unit in sorted(own.difference(holders))
     )
     return True
 

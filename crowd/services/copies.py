@@ -27,15 +27,15 @@ def copy_stage(
     columns = {name: getattr(stage, name) for name in COLUMNS}
     columns |= {"title": title or stage.title, "budget_cents": 0}
     at = project or stage.project
-    there = set(Stage.objects.filter(project=at).values_list("slug", flat=True))
-    columns["apart_from"] = [name for name in stage.apart_from if name in there]
-    made = create_stage(project=at, slug=slug, actor=actor, **columns)
+    slugs = set(Stage.objects.filter(project=at).values_list("slug", flat=True))
+    columns["apart_from"] = [name for name in stage.apart_from if name in slugs]
+    stage_copy = create_stage(project=at, slug=slug, actor=actor, **columns)
     plans = [
         SourcePlan(row.endpoint, **{name: getattr(row, name) for name in TERMS}) for row in source_rows(stage)
     ]
     if plans:
-        set_sources(stage=made, plans=plans, actor=actor)
-    return made
+        set_sources(stage=stage_copy, plans=plans, actor=actor)
+    return stage_copy
 
 
 @transaction.atomic
@@ -44,7 +44,7 @@ def copy_project(*, project: Project, slug: str, title: str, owner: User) -> Pro
 
     Budgets are zero. ProjectError where there is a project of this name, or the person may make none.
     """
-    made = create_project(
+    project_copy = create_project(
         slug=slug,
         title=title,
         owner=owner,
@@ -53,5 +53,5 @@ def copy_project(*, project: Project, slug: str, title: str, owner: User) -> Pro
         licence=project.licence,
     )
     for stage in Stage.objects.filter(project=project).select_related("project", "endpoint").order_by("pk"):
-        copy_stage(stage=stage, slug=stage.slug, project=made, actor=owner)
-    return made
+        copy_stage(stage=stage, slug=stage.slug, project=project_copy, actor=owner)
+    return project_copy

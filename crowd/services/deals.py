@@ -87,9 +87,9 @@ def deal(
 
     Raises NoWorkError with a sentence for the person and the reason.
     """
-    known = _begun(stage, worker_id, session)
-    if known is not None:
-        return _dealt(known, submit_to)
+    assignment = _begun(stage, worker_id, session)
+    if assignment is not None:
+        return _dealt(assignment, submit_to)
     if stage.status != Stage.Status.OPEN:
         raise NoWorkError(NoWork.CLOSED, "This study takes no answers at the moment. Thank you for coming.")
     worker, _ = Worker.objects.get_or_create(
@@ -114,7 +114,7 @@ def deal(
             return dealt
     with contextlib.suppress(WorkRefusedError, BudgetError):
         keys = [hit.pk for hit in small]
-        part = arrive_at_part(stage, worker, external_id=external_id, whole=keys)
+        part = arrive_at_part(stage, worker, external_id=external_id, unsplit=keys)
         if part is not None:
             return _dealt(part.assignment, submit_to)
     for hit in small:
@@ -226,10 +226,12 @@ def _whole_hits(stage: Stage, people: Sequence[int], small: list[Hit]) -> Iterat
     tries = 0
     for page in free_hits(stage):
         by_hit = units_of_hits(page)
-        kept, had = barred_units(stage, people, sorted({unit for units in by_hit.values() for unit in units}))
+        barred, had = barred_units(
+            stage, people, sorted({unit for units in by_hit.values() for unit in units})
+        )
         for key in page:
             own = {unit for unit, role in by_hit[key].items() if role == HitUnit.Role.UNIT}
-            if own & had or by_hit[key].keys() & kept:
+            if own & had or by_hit[key].keys() & barred:
                 continue
             if len(own) * 2 <= stage.units_per_hit:
                 small.append(rows.get(pk=key))
@@ -263,9 +265,9 @@ def _own_stages(project: int, only: int | None = None) -> list[Stage]:
     rows = rows.select_related("endpoint", "project").prefetch_related(
         Prefetch("sources", StageSource.objects.select_related("endpoint").order_by("position"))
     )
-    heres = [here for stage in rows.order_by("pk") for here in stages_at(stage)]
-    own = [here for here in heres if here.endpoint.protocol == _OWN]
-    return list({here.pk: here for here in reversed(own)}.values())[::-1]
+    source_stages = [source_stage for stage in rows.order_by("pk") for source_stage in stages_at(stage)]
+    own = [source_stage for source_stage in source_stages if source_stage.endpoint.protocol == _OWN]
+    return list({source_stage.pk: source_stage for source_stage in reversed(own)}.values())[::-1]
 
 
 def _stages_of(owner: Owner) -> list[Stage]:
@@ -286,10 +288,10 @@ class ProjectTarget(Target):
 
     def stages(self, link: StudyLink) -> list[Stage]:
         """What the link leads to; nothing that belongs to another project. Read once for each object."""
-        known: list[Stage] | None = link.__dict__.get("_stages")
-        if known is None:
-            known = link.__dict__["_stages"] = self._read_stages(link)
-        return known
+        stages: list[Stage] | None = link.__dict__.get("_stages")
+        if stages is None:
+            stages = link.__dict__["_stages"] = self._read_stages(link)
+        return stages
 
     def _read_stages(self, link: StudyLink) -> list[Stage]:
         return _stages_of(link.owner)

@@ -99,14 +99,14 @@ def book_approvals(stage: Stage, assignments: Collection[int], *, at: datetime) 
         state__in=[State.APPROVED, State.REJECTED]
     )
     rows = unpaid.select_for_update(no_key=True, of=("self",)).order_by("pk")
-    found = list(rows.values_list("pk", "hit__reward_cents", "hit__fee_cents", "paid_cents"))
-    if not found:
+    payments = list(rows.values_list("pk", "hit__reward_cents", "hit__fee_cents", "paid_cents"))
+    if not payments:
         return
-    costs = {pk: Cost(reward, fee) for pk, reward, fee, part in found if part is None}
-    parts = Assignment.objects.filter(pk__in=[pk for pk, *_, part in found if part is not None])
-    in_part = list(parts.select_related("hit")) if len(costs) < len(found) else []
+    costs = {pk: Cost(reward, fee) for pk, reward, fee, part in payments if part is None}
+    parts = Assignment.objects.filter(pk__in=[pk for pk, *_, part in payments if part is not None])
+    in_part = list(parts.select_related("hit")) if len(costs) < len(payments) else []
     recount_all(unpaid.exclude(counting()).select_related("worker"), "was approved")
-    Assignment.objects.filter(pk__in=[pk for pk, *_ in found]).update(
+    Assignment.objects.filter(pk__in=[pk for pk, *_ in payments]).update(
         state=State.APPROVED, decided_at=at, held=False
     )
     for work in in_part:
@@ -138,7 +138,7 @@ def rejected(assignment: Assignment, *, at: datetime) -> bool:
     return True
 
 
-def held(assignment: Assignment, *, note: str) -> None:
+def hold_assignment(assignment: Assignment, *, note: str) -> None:
     """A person has to decide on this work; until then it decides nothing."""
     before = Assignment.objects.select_for_update(no_key=True).get(pk=assignment.pk)
     Assignment.objects.filter(pk=before.pk).update(held=True, note=note[:300])

@@ -159,19 +159,19 @@ def create_endpoint(
     if preset is not None:
         if preset not in PRESETS:
             raise CrowdError(f"There is no preset {preset!r}; there are {', '.join(PRESETS)}.")
-        known = PRESETS[preset]
+        terms = PRESETS[preset]
         fields = {
-            "label": label or known.label,
-            "url": url or known.address,
-            "region": known.region,
-            "real_money": known.real_money,
-            "fee_profile": known.fee_profile,
-            "submit_origins": [_origin(url)] if url and known.submit_origins else known.origins,
-            "rate": known.rate,
-            "protocol": known.protocol,
+            "label": label or terms.label,
+            "url": url or terms.address,
+            "region": terms.region,
+            "real_money": terms.real_money,
+            "fee_profile": terms.fee_profile,
+            "submit_origins": [_origin(url)] if url and terms.submit_origins else terms.origins,
+            "rate": terms.rate,
+            "protocol": terms.protocol,
         }
-        fields["url"] = _without_version(fields["url"], known.protocol)
-        if known.needs_keys and not secret:
+        fields["url"] = _without_version(fields["url"], terms.protocol)
+        if terms.needs_keys and not secret:
             raise CrowdError(f"The preset {preset} needs keys.")
     _check(fields)
     try:

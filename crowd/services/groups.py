@@ -162,8 +162,8 @@ def let_pass(stage: Stage, workers: Iterable[Worker]) -> int:
     count = 0
     for endpoint, those in by_endpoint.items():
         group = passed_group(stage_at(stage, endpoint))
-        known = _granted(group)
-        new = [worker for worker in those if worker.external_id not in known]
+        granted_ids = _granted(group)
+        new = [worker for worker in those if worker.external_id not in granted_ids]
         for worker in new:
             put_into(group, worker)
         count += len(new)
@@ -224,14 +224,14 @@ def rules_apart(stage: Stage) -> list[dict[str, object]]:
 def _workers_apart(stage: Stage) -> list[Worker]:
     """Workers of the other stages who are not in the group's grants yet."""
     granted = stage.operations.filter(kind="grant", endpoint=stage.endpoint_id)
-    known = {purpose.removeprefix("grant ") for purpose in granted.values_list("purpose", flat=True)}
+    granted_ids = {purpose.removeprefix("grant ") for purpose in granted.values_list("purpose", flat=True)}
     workers = Worker.objects.filter(
         endpoint=stage.endpoint_id,
         assignments__in=Assignment.objects.filter(
             stage__project=stage.project_id, stage__slug__in=stage.apart_from
         ).exclude(state__in=_GIVEN_UP),
     ).distinct()
-    return [worker for worker in workers.order_by("pk") if worker.external_id not in known]
+    return [worker for worker in workers.order_by("pk") if worker.external_id not in granted_ids]
 
 
 def keep_out(assignment: Assignment) -> None:

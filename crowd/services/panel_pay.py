@@ -197,12 +197,12 @@ def add_confirmed_slots(study: PanelStudy, operation: MarketOperation) -> None:
     ran_out = not study.screen_out_left
     study.screen_out_slots += more
     study.screen_out_left += more
-    here = stage_at(study.stage, study.endpoint_id)
-    if ran_out and study.state == PanelStudy.State.OPEN and here.status == Stage.Status.OPEN:
+    source_stage = stage_at(study.stage, study.endpoint_id)
+    if ran_out and study.state == PanelStudy.State.OPEN and source_stage.status == Stage.Status.OPEN:
         plan(
             kind=Kind.MOVE,
-            endpoint=here.endpoint,
-            stage=here,
+            endpoint=source_stage.endpoint,
+            stage=source_stage,
             target=operation.target,
             purpose=f"go on after {operation.purpose}",
             payload={"ref": study.external_id, "action": "START"},
@@ -224,10 +224,10 @@ def screen_out_cost(study: PanelStudy | None) -> Cost:
 
 def studies_to_make(stage: Stage) -> QuerySet[PanelStudy]:
     """Studies of the stage's sources that no panel was asked for, or that it refused: terms may change."""
-    asked = MarketOperation.objects.filter(
+    creations = MarketOperation.objects.filter(
         stage=stage, endpoint=OuterRef("endpoint"), kind=Kind.STUDY
     ).exclude(state=MarketOperation.State.REFUSED)
-    return PanelStudy.objects.filter(~Exists(asked), stage=stage, external_id="")
+    return PanelStudy.objects.filter(~Exists(creations), stage=stage, external_id="")
 
 
 def screen_outs_to_reserve(stage: Stage) -> dict[int, int]:
@@ -357,12 +357,12 @@ def state_amount(submission: PanelSubmission, *, cents: int, actor: Any) -> None
 # What the panel says was paid, in the transaction that stores it.
 
 
-def book_parts(works: Iterable[Assignment], said: dict[str, PanelSubmission], *, at: datetime) -> None:
+def book_parts(works: Iterable[Assignment], submissions: dict[str, PanelSubmission], *, at: datetime) -> None:
     """Book each at what was paid; of which nobody knows how much was paid waits for a person."""
     for work in works:
-        amount = _amount(work, said[work.external_id])
+        amount = _amount(work, submissions[work.external_id])
         if amount is None:
-            decisions.held(work, note="Paid in part at the panel, which does not say how much.")
+            decisions.hold_assignment(work, note="Paid in part at the panel, which does not say how much.")
             continue
         try:
             with transaction.atomic():
@@ -372,16 +372,16 @@ def book_parts(works: Iterable[Assignment], said: dict[str, PanelSubmission], *,
             Assignment.objects.filter(pk=work.pk).update(held=True, note=note[:300])
 
 
-def _amount(work: Assignment, said: PanelSubmission) -> int | None:
+def _amount(work: Assignment, submission: PanelSubmission) -> int | None:
     """What the panel says, where that is a part; else what we asked for."""
     reward = work.hit.reward_cents
-    if said.reward_cents is not None and 0 < said.reward_cents < reward:
-        return said.reward_cents
-    asked = _asked(work)
-    return share_of(reward, asked.payload["percent"]) if asked else None
+    if submission.reward_cents is not None and 0 < submission.reward_cents < reward:
+        return submission.reward_cents
+    payment = _find_part_payment(work)
+    return share_of(reward, payment.payload["percent"]) if payment else None
 
 
-def _asked(work: Assignment) -> MarketOperation | None:
+def _find_part_payment(work: Assignment) -> MarketOperation | None:
     return (
         MarketOperation.objects.filter(assignment=work, kind=Kind.PARTIAL)
         .exclude(state=MarketOperation.State.REFUSED)
@@ -394,10 +394,10 @@ def _book_part(work: Assignment, cents: int, *, at: datetime) -> None:
     if not Assignment.objects.filter(pk=work.pk, paid_cents=None).update(paid_cents=cents):
         return
     work.paid_cents = cents
-    asked = _asked(work)
-    if asked is not None and asked.amount_cents:
-        cost = Cost(asked.amount_cents, asked.fee_cents)
-        budget.release(work.stage, cost, MovementPurpose("booked as paid", operation=asked), at=at)
+    payment = _find_part_payment(work)
+    if payment is not None and payment.amount_cents:
+        cost = Cost(payment.amount_cents, payment.fee_cents)
+        budget.release(work.stage, cost, MovementPurpose("booked as paid", operation=payment), at=at)
     if work.state == State.WORKING:
         cost = _part(work, cents)
         budget.reserve(work.stage, cost, MovementPurpose("for a part", assignment=work), at=at)

@@ -78,10 +78,10 @@ def ask_balance(endpoint: Endpoint, *, force: bool = False) -> Balance | None:
     if not force and endpoint.balance_at and endpoint.balance_at > now - _BALANCE_EVERY:
         return None
     balance = panel_of(endpoint).check()
-    held = balance.held.minor if balance.held else None
+    on_hold = balance.on_hold.minor if balance.on_hold else None
     endpoint.balance_cents, endpoint.balance_held_cents, endpoint.balance_at = (
         balance.available.minor,
-        held,
+        on_hold,
         now,
     )
     endpoint.save(update_fields=["balance_cents", "balance_held_cents", "balance_at"])
@@ -126,12 +126,12 @@ def prepare_stage(stage: Stage) -> None:
         raise CrowdError(f"{stage.endpoint.label} does not say what this would cost: {error}") from error
     per_hour = stage.reward_cents * 60 // minutes_of(stage)
     if least is not None and per_hour < least[0]:
-        reward, pay, asked, advised = (
+        reward, pay, least_pay, advised = (
             format_amount(each, stage.endpoint.currency) for each in (stage.reward_cents, per_hour, *least)
         )
         raise CrowdError(
             f"{reward} for {counted(minutes_of(stage), 'minute')} is {pay} an hour; "
-            f"{stage.endpoint.label} asks for at least {asked} and recommends {advised}."
+            f"{stage.endpoint.label} asks for at least {least_pay} and recommends {advised}."
         )
     _refuse_screen_outs_over_budget(stage)
 
@@ -378,7 +378,7 @@ _FIELDS = (
 @transaction.atomic
 def _store_batch(study: PanelStudy, rows: Sequence[PanelRow]) -> int:
     now = timezone.now()
-    known = {
+    stored = {
         row[0]: row[1:]
         for row in PanelSubmission.objects.filter(
             study=study, external_id__in=[row.ref for row in rows]
@@ -387,7 +387,7 @@ def _store_batch(study: PanelStudy, rows: Sequence[PanelRow]) -> int:
     news = [
         PanelSubmission(study=study, external_id=row.ref, seen_at=now, **_columns(row))
         for row in rows
-        if known.get(row.ref) != tuple(_columns(row).values())
+        if stored.get(row.ref) != tuple(_columns(row).values())
     ]
     PanelSubmission.objects.bulk_create(
         news,
@@ -395,7 +395,7 @@ def _store_batch(study: PanelStudy, rows: Sequence[PanelRow]) -> int:
         unique_fields=["study", "external_id"],
         update_fields=[*_FIELDS, "seen_at"],
     )
-    moved = [row for row in news if row.external_id not in known or known[row.external_id][1] != row.status]
+    moved = [row for row in news if row.external_id not in stored or stored[row.external_id][1] != row.status]
     _follow(study, moved)
     return len(news)
 
@@ -427,34 +427,34 @@ def _follow(study: PanelStudy, moved: Iterable[PanelSubmission]) -> None:
     locked = rows.select_for_update(no_key=True, of=("self",))
     paid, in_part = [], []
     for work in list(locked.select_related("worker", "stage", "hit")):
-        said = status[work.external_id]
-        if said in _GONE:
-            _leave(work, said, at)
-        elif said == panel_pay.IN_PART:
+        panel_status = status[work.external_id]
+        if panel_status in _GONE:
+            _leave(work, panel_status, at)
+        elif panel_status == panel_pay.IN_PART:
             in_part.append(work)
-        elif said in _PAID and work.submitted_at is not None and work.state != State.REJECTED:
+        elif panel_status in _PAID and work.submitted_at is not None and work.state != State.REJECTED:
             paid.append(work.pk)
-        elif said in _PAID and work.submitted_at is not None:
+        elif panel_status in _PAID and work.submitted_at is not None:
             _decide_elsewhere(work, approved=True, at=at)
-        elif said == "REJECTED" and work.submitted_at is not None:
+        elif panel_status == "REJECTED" and work.submitted_at is not None:
             _decide_elsewhere(work, approved=False, at=at)
     if paid:
         decisions.book_approvals(study.stage, paid, at=at)
     panel_pay.book_parts(in_part, said_of, at=at)
 
 
-def _leave(work: Assignment, said: str, at: datetime) -> None:
+def _leave(work: Assignment, panel_status: str, at: datetime) -> None:
     """A person who returned, or whose time was over: unfinished work ends, an answer is looked at."""
     if work.state == State.WORKING:
         decisions.ended(work)
     elif work.state == State.STORED:
         decisions.quarantined(
-            work, note=f"Answered here, but {said.lower()} at the panel, which pays nothing for it."
+            work, note=f"Answered here, but {panel_status.lower()} at the panel, which pays nothing for it."
         )
     elif work.state == State.SUBMITTED:
         decisions.rejected(work, at=at)
         Assignment.objects.filter(pk=work.pk).update(
-            note=f"{said.capitalize()} at the panel after answering."
+            note=f"{panel_status.capitalize()} at the panel after answering."
         )
 
 
@@ -490,9 +490,9 @@ def confirm_arrival(
         raise ArrivalError("The address is not complete. Open the study again from the panel's page.")
     if token or study.endpoint.proves_arrivals:
         _check_link(study, token, participant=participant, submission=submission)
-    known = PanelSubmission.objects.filter(study=study, external_id=submission).first()
-    if known is not None and known.participant == participant and known.status in _PRESENT:
-        return known
+    stored = PanelSubmission.objects.filter(study=study, external_id=submission).first()
+    if stored is not None and stored.participant == participant and stored.status in _PRESENT:
+        return stored
     try:
         row = panel_of(study.endpoint).find_row(submission, study.external_id)
     except MarketplaceDownError as error:
@@ -618,21 +618,23 @@ def ask_to_return(submission: PanelSubmission, *, why: str, actor: Any) -> Marke
     return operation
 
 
-def submissions_of(here: Stage) -> QuerySet[Any]:
+def submissions_of(source_stage: Stage) -> QuerySet[Any]:
     """Submissions of the study at a panel; `answered` says whether an answer of theirs is here."""
     answer = Assignment.objects.filter(
-        stage=here.pk,
-        worker__endpoint=here.endpoint_id,
+        stage=source_stage.pk,
+        worker__endpoint=source_stage.endpoint_id,
         external_id=OuterRef("external_id"),
         stored_at__isnull=False,
     )
-    rows = PanelSubmission.objects.filter(study__stage=here.pk, study__endpoint=here.endpoint_id)
+    rows = PanelSubmission.objects.filter(
+        study__stage=source_stage.pk, study__endpoint=source_stage.endpoint_id
+    )
     return rows.annotate(answered=Exists(answer))
 
 
-def unanswered(here: Stage) -> QuerySet[Any]:
+def unanswered(source_stage: Stage) -> QuerySet[Any]:
     """Submissions that came back with a code, and of which no answer is here: no data, or a stolen code."""
-    return submissions_of(here).filter(answered=False, status="AWAITING REVIEW")
+    return submissions_of(source_stage).filter(answered=False, status="AWAITING REVIEW")
 
 
 # Messages to and from participants
@@ -650,19 +652,21 @@ def write_to_participants(
 ) -> list[MarketOperation]:
     """Plan a message to participants who came to a study, a hundred in one call. Raises CrowdError."""
     _refuse_unready(study, text)
-    known = PanelSubmission.objects.filter(study=study, participant__in=participants)
-    chosen = sorted(set(known.values_list("participant", flat=True)))
-    if not chosen:
+    submissions = PanelSubmission.objects.filter(study=study, participant__in=participants)
+    readers = sorted(set(submissions.values_list("participant", flat=True)))
+    if not readers:
         raise CrowdError("None of them came to this study.")
-    if len(chosen) > MOST:
-        raise CrowdError(f"These are {len(chosen)} participants; one message goes to at most {MOST}.")
+    if len(readers) > MOST:
+        raise CrowdError(f"These are {len(readers)} participants; one message goes to at most {MOST}.")
     stamp = timezone.now().isoformat(timespec="microseconds")
     at_once = _AT_ONCE if study.endpoint.protocol == Endpoint.Protocol.PROLIFIC else 1
     operations = [
-        _plan_message(study, f"message {stamp} {start}", text, actor, workers=chosen[start : start + at_once])
-        for start in range(0, len(chosen), at_once)
+        _plan_message(
+            study, f"message {stamp} {start}", text, actor, workers=readers[start : start + at_once]
+        )
+        for start in range(0, len(readers), at_once)
     ]
-    _log(study, text, actor, participants=len(chosen))
+    _log(study, text, actor, participants=len(readers))
     return operations
 
 
@@ -723,12 +727,12 @@ def sync_messages(endpoint: Endpoint, *, force: bool = False) -> int:
         return 0
     letters = panel_of(endpoint).unread_letters()
     by_ref = dict(studies.values_list("external_id", "pk"))
-    known = set(
+    stored_refs = set(
         PanelMessage.objects.filter(
             endpoint=endpoint, external_id__in=[letter.ref for letter in letters]
         ).values_list("external_id", flat=True)
     )
-    made = PanelMessage.objects.bulk_create(
+    new_messages = PanelMessage.objects.bulk_create(
         [
             PanelMessage(
                 endpoint=endpoint,
@@ -741,12 +745,12 @@ def sync_messages(endpoint: Endpoint, *, force: bool = False) -> int:
                 received_at=now,
             )
             for letter in letters
-            if letter.ref not in known
+            if letter.ref not in stored_refs
         ],
         ignore_conflicts=True,
     )
     studies.update(messages_read_at=now)
-    return len(made)
+    return len(new_messages)
 
 
 def note_read(study: PanelStudy, *, keys: Sequence[int]) -> int:

@@ -35,20 +35,20 @@ def has_several_endpoints(project: int) -> bool:
 
 def note_marks(worker: Worker) -> list[WorkerMark]:
     """Keep by what this worker may be recognized elsewhere; marks that are gone by now stay."""
-    wanted = _with_own_id(worker, marks_of([worker.external_id]))
+    marks = _with_own_id(worker, marks_of([worker.external_id]))
     WorkerMark.objects.bulk_create(
-        (WorkerMark(worker=worker, kind=kind.value, digest=digest) for kind, digest in sorted(wanted)),
+        (WorkerMark(worker=worker, kind=kind.value, digest=digest) for kind, digest in sorted(marks)),
         ignore_conflicts=True,
     )
     return list(WorkerMark.objects.filter(worker=worker))
 
 
-def _with_own_id(worker: Worker, found: Marks) -> set[Mark]:
+def _with_own_id(worker: Worker, marks_by_worker: Marks) -> set[Mark]:
     """A worker's marks; at a panel, the worker's id is the person's."""
-    wanted = set(found.get(worker.external_id, ()))
+    marks = set(marks_by_worker.get(worker.external_id, ()))
     if worker.endpoint.is_panel:
-        wanted.add(mark_of_id(worker.external_id))
-    return wanted
+        marks.add(mark_of_id(worker.external_id))
+    return marks
 
 
 def find_matches(worker: Worker, project: Project) -> None:
@@ -68,7 +68,7 @@ def find_matches(worker: Worker, project: Project) -> None:
     kinds: dict[int, set[str]] = defaultdict(set)
     for other, kind in others.values_list("worker", "kind"):
         kinds[other].add(kind)
-    known = {pk for match in matches_of(worker, project.pk) for pk in (match.first_id, match.second_id)}
+    matched_ids = {pk for match in matches_of(worker, project.pk) for pk in (match.first_id, match.second_id)}
     new = [
         PersonMatch(
             project=project,
@@ -78,7 +78,7 @@ def find_matches(worker: Worker, project: Project) -> None:
             found_at=timezone.now(),
         )
         for other, common in sorted(kinds.items())
-        if other not in known
+        if other not in matched_ids
     ]
     if new:
         PersonMatch.objects.bulk_create(new, ignore_conflicts=True)
@@ -91,14 +91,14 @@ def matches_of(worker: Worker, project: int) -> "QuerySet[PersonMatch]":
 
 def same_person(worker: Worker, project: int) -> list[int]:
     """Keys of this worker and of all who count as the same person, also by way of others, in order."""
-    found, new = {worker.pk}, {worker.pk}
+    worker_ids, new = {worker.pk}, {worker.pk}
     while new:
         rows = PersonMatch.objects.filter(Q(first__in=new) | Q(second__in=new), project=project).exclude(
             verdict=Verdict.DIFFERENT
         )
-        new = {pk for pair in rows.values_list("first", "second") for pk in pair} - found
-        found |= new
-    return sorted(found)
+        new = {pk for pair in rows.values_list("first", "second") for pk in pair} - worker_ids
+        worker_ids |= new
+    return sorted(worker_ids)
 
 
 class _ChangedError(Exception):
@@ -130,12 +130,12 @@ def note_marks_of_project(project: Project) -> None:
     workers = Worker.objects.filter(assignments__stage__project=project).select_related("endpoint").distinct()
     last = 0
     while page := list(workers.filter(pk__gt=last).order_by("pk")[:_PAGE]):
-        found = marks_of([worker.external_id for worker in page])
+        marks_by_worker = marks_of([worker.external_id for worker in page])
         WorkerMark.objects.bulk_create(
             (
                 WorkerMark(worker=worker, kind=kind.value, digest=digest)
                 for worker in page
-                for kind, digest in sorted(_with_own_id(worker, found))
+                for kind, digest in sorted(_with_own_id(worker, marks_by_worker))
             ),
             ignore_conflicts=True,
         )

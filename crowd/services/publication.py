@@ -158,8 +158,8 @@ def _moved_hits(stage: Stage) -> set[int]:
 
 def _accepted_elsewhere(stage: Stage) -> set[int | None]:
     """Sources where people accept HITs without us."""
-    there = [row for row in source_rows(stage) if not row.endpoint.deals_work]
-    return {row.pk for row in there} | {None for row in there if row.position == 0}
+    rows = [row for row in source_rows(stage) if not row.endpoint.deals_work]
+    return {row.pk for row in rows} | {None for row in rows if row.position == 0}
 
 
 def _under_way(stage: Stage) -> dict[str, int]:
@@ -176,33 +176,45 @@ def _under_way(stage: Stage) -> dict[str, int]:
 
 def places_by_source(stage: Stage) -> PlacesBySource:
     """What counts towards the quotas, by the source that HITs name."""
-    found: dict[int | None, SourcePlaces] = defaultdict(SourcePlaces)
+    places: dict[int | None, SourcePlaces] = defaultdict(SourcePlaces)
     rows = _hit_places(stage, Hit.State.PLANNED, Hit.State.OPEN, Hit.State.CLOSED)
     for each in rows.values():
-        found[each.source] += SourcePlaces(each.good, each.open_for, each.taken_away)
-    return found
+        places[each.source] += SourcePlaces(each.good, each.open_for, each.taken_away)
+    return places
 
 
 def parts_to_publish(stage: Stage, left: Sequence[PendingUnit] | None = None) -> list[tuple[Stage, Bundle]]:
     """What is left to ask, or `left`, in bundles, each with the stage as its source meets it."""
-    made = bundles_to_publish(stage, left)
-    return divided(stage, made, places_by_source(stage) if made and source_rows(stage) else {})
+    stage_bundles = bundles_to_publish(stage, left)
+    return divided(
+        stage, stage_bundles, places_by_source(stage) if stage_bundles and source_rows(stage) else {}
+    )
 
 
 def quote(stage: Stage, left: Sequence[PendingUnit] | None = None) -> Quote:
     """What publishing everything pending costs, with the fee tiers of each source; or what `left` would."""
     parts = parts_to_publish(stage, left)
-    heres = stages_at(stage)
-    screen_outs = screen_outs_to_reserve(stage) if any(here.endpoint.is_panel for here in heres) else {}
+    source_stages = stages_at(stage)
+    screen_outs = (
+        screen_outs_to_reserve(stage)
+        if any(source_stage.endpoint.is_panel for source_stage in source_stages)
+        else {}
+    )
     by_source: dict[str, list[int]] = {
-        here.endpoint.label: [0, 0, 0, 0, 0 if is_closed(here) else screen_outs.get(here.endpoint.pk, 0)]
-        for here in heres
+        source_stage.endpoint.label: [
+            0,
+            0,
+            0,
+            0,
+            0 if is_closed(source_stage) else screen_outs.get(source_stage.endpoint.pk, 0),
+        ]
+        for source_stage in source_stages
     }
-    for here, bundle in parts:
-        found = by_source.setdefault(here.endpoint.label, [0, 0, 0, 0, 0])
-        for size in sizes(here, bundle.people):
-            new = (1, size, size * here.reward_cents, size * fee(here, size), 0)
-            found[:] = [before + more for before, more in zip(found, new, strict=True)]
+    for source_stage, bundle in parts:
+        sums = by_source.setdefault(source_stage.endpoint.label, [0, 0, 0, 0, 0])
+        for size in sizes(source_stage, bundle.people):
+            new = (1, size, size * source_stage.reward_cents, size * fee(source_stage, size), 0)
+            sums[:] = [before + more for before, more in zip(sums, new, strict=True)]
     hits, people, reward, fees, screened = (sum(column) for column in zip(*by_source.values(), strict=True))
     spare = min(row.budget_cents - row.reserved_cents - row.spent_cents for row in (stage, stage.project))
     units = {id(bundle.units): bundle.units for _, bundle in parts}
@@ -247,7 +259,7 @@ def bundles_to_publish(stage: Stage, left: Sequence[PendingUnit] | None = None) 
 
 def _is_accepted_elsewhere(stage: Stage) -> bool:
     """Whether any source's people accept HITs as they are; where we deal, a person gets what they may do."""
-    return any(not here.endpoint.deals_work for here in stages_at(stage))
+    return any(not source_stage.endpoint.deals_work for source_stage in stages_at(stage))
 
 
 def sizes(stage: Stage, people: int) -> list[int]:
@@ -343,16 +355,16 @@ def publish_pending(stage: Stage, *, actor: Any = None) -> int:
     stage at a time, so nothing is published twice. Stops quietly where the budget ends, with an event.
     """
     owner = uuid.uuid4()
-    if any(epoch.is_halted(here.endpoint) for here in stages_at(stage)):
+    if any(epoch.is_halted(source_stage.endpoint) for source_stage in stages_at(stage)):
         return 0
     rights.refuse_stage(stage, actor)
     if not _take_planning(stage, owner):
         return 0
     planned = 0
     try:
-        made = parts_to_publish(stage)
+        parts = parts_to_publish(stage)
         wave = Hit.objects.filter(stage=stage).aggregate(wave=Max("wave"))["wave"]
-        hits = _hits(stage, made, 0 if wave is None else wave + 1)
+        hits = _hits(stage, parts, 0 if wave is None else wave + 1)
         for start in range(0, len(hits), _BATCH):
             done = _plan_batch(stage, owner, hits[start : start + _BATCH])
             planned += done
@@ -377,23 +389,23 @@ def _take_planning(stage: Stage, owner: uuid.UUID) -> bool:
 NewHit = tuple[Hit, Stage, Bundle]
 
 
-def _hits(stage: Stage, made: Sequence[tuple[Stage, Bundle]], wave: int) -> list[NewHit]:
+def _hits(stage: Stage, bundle_parts: Sequence[tuple[Stage, Bundle]], wave: int) -> list[NewHit]:
     planned: list[NewHit] = []
-    for here, bundle in made:
-        parts = sizes(here, bundle.people)
+    for source_stage, bundle in bundle_parts:
+        parts = sizes(source_stage, bundle.people)
         planned.extend(
             (
                 Hit(
                     stage=stage,
-                    source=source_for_hit(here),
+                    source=source_for_hit(source_stage),
                     places=size,
-                    reward_cents=here.reward_cents,
-                    fee_cents=fee(here, size),
+                    reward_cents=source_stage.reward_cents,
+                    fee_cents=fee(source_stage, size),
                     wave=wave,
                     part=part if len(parts) > 1 else None,
                     part_count=len(parts),
                 ),
-                here,
+                source_stage,
                 bundle,
             )
             for part, size in enumerate(parts)
@@ -408,51 +420,51 @@ def _plan_batch(stage: Stage, owner: uuid.UUID, batch: Sequence[NewHit]) -> int:
     mine = Stage.objects.filter(pk=stage.pk, planner=owner, status=Stage.Status.OPEN)
     if not mine.update(planner_until=now + _LEASE):
         return 0
-    chosen = list(batch)
-    while chosen:
+    new_hits = list(batch)
+    while new_hits:
         total = Cost(0)
-        for hit, _, _ in chosen:
+        for hit, _, _ in new_hits:
             total = total + unit_cost(hit) * hit.places
         try:
             budget.set_aside(stage, total)
             break
         except BudgetError as error:
-            chosen = chosen[: len(chosen) // 2]
-            if not chosen:
+            new_hits = new_hits[: len(new_hits) // 2]
+            if not new_hits:
                 _note_the_end(stage, str(error))
-    return len(insert_hits(stage, chosen, at=now))
+    return len(insert_hits(stage, new_hits, at=now))
 
 
-def insert_hits(stage: Stage, chosen: Sequence[NewHit], *, at: datetime) -> list[MarketOperation]:
+def insert_hits(stage: Stage, new_hits: Sequence[NewHit], *, at: datetime) -> list[MarketOperation]:
     """Rows of new HITs and their planned publication; the caller holds the stage and set the money aside."""
     ordinal = next_ordinal(stage)
-    for number, (hit, _, _) in enumerate(chosen):
+    for number, (hit, _, _) in enumerate(new_hits):
         hit.ordinal = ordinal + number
-    hits = Hit.objects.bulk_create([hit for hit, _, _ in chosen])
+    hits = Hit.objects.bulk_create([hit for hit, _, _ in new_hits])
     HitUnit.objects.bulk_create(
         HitUnit(hit=hit, unit=unit, role=role, position=position)
-        for hit, (_, _, bundle) in zip(hits, chosen, strict=True)
+        for hit, (_, _, bundle) in zip(hits, new_hits, strict=True)
         for position, (unit, role) in enumerate(bundle.units)
     )
-    kind_of(stage).freeze(stage, sorted({unit for _, _, bundle in chosen for unit, _ in bundle.units}))
-    rules = _rules(chosen)
+    kind_of(stage).freeze(stage, sorted({unit for _, _, bundle in new_hits for unit, _ in bundle.units}))
+    rules = _rules(new_hits)
     installation = epoch.installation()
     operations = MarketOperation.objects.bulk_create(
         MarketOperation(
             kind=MarketOperation.Kind.PUBLISH,
-            endpoint=here.endpoint,
-            endpoint_url=here.endpoint.url,
+            endpoint=source_stage.endpoint,
+            endpoint_url=source_stage.endpoint.url,
             stage=stage,
             hit=hit,
             target=f"hit:{hit.pk}",
             purpose="publish",
             payload=listing(
-                here,
+                source_stage,
                 hit,
                 bundle.units,
                 title=stage.task_title,
                 description=stage.task_description,
-                rules=rules[here.endpoint.pk, hit.part],
+                rules=rules[source_stage.endpoint.pk, hit.part],
                 installation=installation,
             ),
             amount_cents=hit.reward_cents * hit.places,
@@ -460,7 +472,7 @@ def insert_hits(stage: Stage, chosen: Sequence[NewHit], *, at: datetime) -> list
             planned_at=at,
             not_before=at,
         )
-        for hit, (_, here, bundle) in zip(hits, chosen, strict=True)
+        for hit, (_, source_stage, bundle) in zip(hits, new_hits, strict=True)
     )
     LedgerEntry.objects.bulk_create(
         LedgerEntry(
@@ -479,14 +491,17 @@ def insert_hits(stage: Stage, chosen: Sequence[NewHit], *, at: datetime) -> list
     return operations
 
 
-def _rules(chosen: Sequence[NewHit]) -> dict[tuple[int, int | None], list[dict[str, Any]]]:
+def _rules(new_hits: Sequence[NewHit]) -> dict[tuple[int, int | None], list[dict[str, Any]]]:
     """What the listings of new HITs ask of workers, by endpoint and part; each endpoint has its groups."""
-    by_endpoint = {here.endpoint.pk: here for _, here, _ in chosen}
-    common = {pk: [*with_groups(here), *rules_apart(here)] for pk, here in by_endpoint.items()}
-    wanted = {(here.endpoint.pk, hit.part) for hit, here, _ in chosen}
+    by_endpoint = {source_stage.endpoint.pk: source_stage for _, source_stage, _ in new_hits}
+    common = {
+        pk: [*with_groups(source_stage), *rules_apart(source_stage)]
+        for pk, source_stage in by_endpoint.items()
+    }
+    rule_keys = {(source_stage.endpoint.pk, hit.part) for hit, source_stage, _ in new_hits}
     return {
         (pk, part): [*common[pk], *(rules_for_part(by_endpoint[pk], part) if part is not None else [])]
-        for pk, part in sorted(wanted, key=lambda key: (key[0], -1 if key[1] is None else key[1]))
+        for pk, part in sorted(rule_keys, key=lambda key: (key[0], -1 if key[1] is None else key[1]))
     }
 
 

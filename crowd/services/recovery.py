@@ -77,8 +77,8 @@ def _conclude_decision(operation: MarketOperation) -> None:
     state = Assignment.objects.values_list("state", flat=True).get(pk=operation.assignment.pk)
     if state not in (Assignment.State.APPROVED, Assignment.State.REJECTED):
         return
-    wanted = Assignment.State.REJECTED if operation.kind == Kind.REJECT else Assignment.State.APPROVED
-    if state == wanted:
+    decided_state = Assignment.State.REJECTED if operation.kind == Kind.REJECT else Assignment.State.APPROVED
+    if state == decided_state:
         results.apply(operation, EarlierSuccess(operation.assignment.external_id))
     elif operation.kind != Kind.UNREJECT:
         results.overtake(operation, f"The work was {state} at the marketplace before.")
@@ -116,16 +116,16 @@ def recover(endpoint: Endpoint, *, progress: Progress = lambda what, number: Non
     Raises CrowdError, in words, where something cannot be booked, and MarketplaceDownError where the
     marketplace does not answer; the endpoint stays halted then, and another run goes on.
     """
-    found = Recovery()
+    recovery = Recovery()
     market = registry.adapter(endpoint)
-    _compare_listings(endpoint, market, found, progress)
-    _compare_work(endpoint, market, found, progress)
+    _compare_listings(endpoint, market, recovery, progress)
+    _compare_work(endpoint, market, recovery, progress)
     compare_operations(endpoint)
-    _let_go_on(endpoint, found)
-    return found
+    _let_go_on(endpoint, recovery)
+    return recovery
 
 
-def _let_go_on(endpoint: Endpoint, found: Recovery) -> None:
+def _let_go_on(endpoint: Endpoint, recovery: Recovery) -> None:
     with transaction.atomic():
         if not DispatchHalt.objects.filter(endpoint=endpoint).delete()[0]:
             return
@@ -136,12 +136,12 @@ def _let_go_on(endpoint: Endpoint, found: Recovery) -> None:
                 action="endpoint.recovered",
                 subject=endpoint.name,
                 details={
-                    "hits": found.hits,
-                    "places": found.places,
-                    "assignments": found.assignments,
-                    "bonuses": found.bonuses,
-                    "decisions": found.decisions,
-                    "puzzles": found.puzzles[:20],
+                    "hits": recovery.hits,
+                    "places": recovery.places,
+                    "assignments": recovery.assignments,
+                    "bonuses": recovery.bonuses,
+                    "decisions": recovery.decisions,
+                    "puzzles": recovery.puzzles[:20],
                 },
             )
 
@@ -149,11 +149,13 @@ def _let_go_on(endpoint: Endpoint, found: Recovery) -> None:
 # HITs
 
 
-def _compare_listings(endpoint: Endpoint, market: Marketplace, found: Recovery, progress: Progress) -> None:
+def _compare_listings(
+    endpoint: Endpoint, market: Marketplace, recovery: Recovery, progress: Progress
+) -> None:
     """Every HIT of ours on the marketplace's list: published here too, with as many places."""
     seen, newest = 0, None
     for page in _pages(listing for listing in market.iter_listings() if publication_token(listing)):
-        known = (
+        publications = (
             MarketOperation.objects.select_related("stage__project", "hit", "endpoint", "assignment")
             .filter(endpoint=endpoint, kind=Kind.PUBLISH)
             .in_bulk([publication_token(listing) for listing in page])
@@ -161,16 +163,16 @@ def _compare_listings(endpoint: Endpoint, market: Marketplace, found: Recovery, 
         for listing in page:
             token = publication_token(listing)
             assert token is not None
-            operation = known.get(token)
+            operation = publications.get(token)
             if operation is None:
-                _adopt_unknown(endpoint, token, listing, found)
+                _adopt_unknown(endpoint, token, listing, recovery)
             elif operation.state == State.REFUSED:
-                found.puzzles.append(
+                recovery.puzzles.append(
                     f"HIT {listing.ref} is at the marketplace, but its publication counts as refused here. "
                     "Expire it there, and pay who worked on it."
                 )
             else:
-                _adopt_publication(operation, listing, found)
+                _adopt_publication(operation, listing, recovery)
             newest = max(newest or created_at(listing), created_at(listing))
         seen += len(page)
         progress("HITs compared", seen)
@@ -185,17 +187,17 @@ def _pages(listings: Iterable[Listing]) -> Iterator[list[Listing]]:
 
 
 @transaction.atomic
-def _adopt_publication(operation: MarketOperation, listing: Listing, found: Recovery) -> None:
+def _adopt_publication(operation: MarketOperation, listing: Listing, recovery: Recovery) -> None:
     """The HIT of an operation that we know is there: it is published, with the places that it has."""
     assert operation.hit is not None and operation.stage is not None
     Stage.objects.select_for_update(no_key=True).get(pk=operation.stage.pk)
     if operation.state not in MarketOperation.FINAL and results.apply(operation, EarlierSuccess(listing.ref)):
-        found.hits += 1
+        recovery.hits += 1
         Hit.objects.filter(pk=operation.hit.pk).update(
             published_at=created_at(listing), expires_at=listing.expires_at
         )
         _look_again_from(operation.hit)
-    _adopt_places(operation, listing, found)
+    _adopt_places(operation, listing, recovery)
 
 
 def _look_again_from(hit: Hit) -> None:
@@ -205,7 +207,7 @@ def _look_again_from(hit: Hit) -> None:
     )
 
 
-def _adopt_places(operation: MarketOperation, listing: Listing, found: Recovery) -> None:
+def _adopt_places(operation: MarketOperation, listing: Listing, recovery: Recovery) -> None:
     """More places than we know of: extensions that are planned here still, or that we know nothing of."""
     assert operation.hit is not None and operation.stage is not None
     hit = Hit.objects.select_for_update(no_key=True).get(pk=operation.hit.pk)
@@ -213,13 +215,15 @@ def _adopt_places(operation: MarketOperation, listing: Listing, found: Recovery)
     planned = list(unfinished(operation.endpoint, Kind.EXTEND).filter(hit=hit))
     if more and more == sum(each.payload["places"] for each in planned):
         for each in planned:
-            found.places += each.payload["places"] if results.apply(each, EarlierSuccess(listing.ref)) else 0
+            recovery.places += (
+                each.payload["places"] if results.apply(each, EarlierSuccess(listing.ref)) else 0
+            )
     elif more and planned:
         for each in planned:
             results.ask_a_person(each, _LOOK_AT_PLACES)
     elif more > 0:
         cost = Cost(hit.reward_cents, hit.fee_cents) * more
-        extension = _found(
+        extension = _create_operation(
             operation.endpoint,
             operation.stage,
             Kind.EXTEND,
@@ -231,17 +235,17 @@ def _adopt_places(operation: MarketOperation, listing: Listing, found: Recovery)
         )
         _reserve(operation.stage, cost, MovementPurpose("extend", operation=extension, hit=hit), listing.ref)
         Hit.objects.filter(pk=hit.pk).update(places=listing.places)
-        found.places += more
+        recovery.places += more
 
 
-def _adopt_unknown(endpoint: Endpoint, token: uuid.UUID, listing: Listing, found: Recovery) -> None:
+def _adopt_unknown(endpoint: Endpoint, token: uuid.UUID, listing: Listing, recovery: Recovery) -> None:
     """A HIT that was planned and published after the backup."""
     question = str(listing.raw.get("Question", ""))
-    known = rollback.read_memo(question)
-    stage = _stage_of(endpoint, listing, known, question)
+    memo = rollback.read_memo(question)
+    stage = _stage_of(endpoint, listing, memo, question)
     if stage is None:
-        if known is not None or f"{settings.TASK_URL}/" in question:
-            found.puzzles.append(
+        if memo is not None or f"{settings.TASK_URL}/" in question:
+            recovery.puzzles.append(
                 f"HIT {listing.ref} ({listing.raw.get('Title', 'no title')!s}) was published after the "
                 "backup for a stage that it does not have. Expire it at the marketplace, and pay who "
                 "worked on it."
@@ -251,9 +255,9 @@ def _adopt_unknown(endpoint: Endpoint, token: uuid.UUID, listing: Listing, found
         Stage.objects.select_for_update(no_key=True).get(pk=stage.pk)
         if MarketOperation.objects.filter(pk=token).exists():
             return
-        hit = _new_hit(endpoint, stage, listing, known, question)
+        hit = _new_hit(endpoint, stage, listing, memo, question)
         cost = Cost(hit.reward_cents, hit.fee_cents) * hit.places
-        operation = _found(
+        operation = _create_operation(
             endpoint,
             stage,
             Kind.PUBLISH,
@@ -265,14 +269,14 @@ def _adopt_unknown(endpoint: Endpoint, token: uuid.UUID, listing: Listing, found
             payload={"places": hit.places, "found": True},
         )
         _reserve(stage, cost, MovementPurpose("publish", operation=operation, hit=hit), listing.ref)
-        if not _take_units(stage, hit, known):
+        if not _take_units(stage, hit, memo):
             _pause(stage, listing)
-            found.puzzles.append(
+            recovery.puzzles.append(
                 f"HIT {listing.ref} does not say what it asks. Its work is kept in quarantine, to be paid by "
                 f"hand, and {stage.slug} is paused: opened again, it asks for what it misses."
             )
         _begin(stage, listing)
-        found.hits += 1
+        recovery.hits += 1
 
 
 def _begin(stage: Stage, listing: Listing) -> None:
@@ -288,12 +292,12 @@ def _begin(stage: Stage, listing: Listing) -> None:
 
 
 def _stage_of(
-    endpoint: Endpoint, listing: Listing, known: rollback.Memo | None, question: str
+    endpoint: Endpoint, listing: Listing, memo: rollback.Memo | None, question: str
 ) -> Stage | None:
     """The stage that published a HIT: by its memo, or the only one whose listings look like it."""
     stages = Stage.objects.filter(has_source(endpoint)).select_related("project", "endpoint")
-    if known is not None:
-        return stages.filter(project__slug=known.project, slug=known.stage).first()
+    if memo is not None:
+        return stages.filter(project__slug=memo.project, slug=memo.stage).first()
     if f"{settings.TASK_URL}/" not in question:
         return None
     alike = stages.exclude(status=Status.DRAFT).filter(
@@ -303,26 +307,26 @@ def _stage_of(
 
 
 def _new_hit(
-    endpoint: Endpoint, stage: Stage, listing: Listing, known: rollback.Memo | None, question: str
+    endpoint: Endpoint, stage: Stage, listing: Listing, memo: rollback.Memo | None, question: str
 ) -> Hit:
     worker = None
-    if known and known.compensates:
+    if memo and memo.compensates:
         worker, _ = Worker.objects.get_or_create(
-            endpoint=endpoint, external_id=known.compensates, defaults={"first_seen_at": timezone.now()}
+            endpoint=endpoint, external_id=memo.compensates, defaults={"first_seen_at": timezone.now()}
         )
     return Hit.objects.create(
         stage=stage,
         source=source_for_hit(stage_at(stage, endpoint)),
-        key=known.key if known else _key_in(question),
+        key=memo.key if memo else _key_in(question),
         ordinal=next_ordinal(stage),
         places=listing.places,
         reward_cents=listing.reward.minor,
-        fee_cents=known.fee_cents if known else 0,
+        fee_cents=memo.fee_cents if memo else 0,
         external_id=listing.ref,
         state=Hit.State.OPEN,
-        wave=known.wave if known else 0,
-        part=known.part if known else None,
-        part_count=known.part_count if known else 1,
+        wave=memo.wave if memo else 0,
+        part=memo.part if memo else None,
+        part_count=memo.part_count if memo else 1,
         compensates=worker,
         published_at=created_at(listing),
         expires_at=listing.expires_at,
@@ -334,16 +338,16 @@ def _key_in(question: str) -> uuid.UUID:
     return uuid.UUID(named[0]) if named else uuid.uuid4()
 
 
-def _take_units(stage: Stage, hit: Hit, known: rollback.Memo | None) -> bool:
+def _take_units(stage: Stage, hit: Hit, memo: rollback.Memo | None) -> bool:
     """Give an adopted HIT its units; False where nobody can tell which they are, or they are not here."""
-    if known is None:
+    if memo is None:
         return False
     # A kind may fail in any way over a unit that came after the backup.
     with logged_failure(logger, "The units of HIT %s", hit.external_id), transaction.atomic():
-        kind_of(stage).freeze(stage, sorted({unit for unit, _ in known.units}))
+        kind_of(stage).freeze(stage, sorted({unit for unit, _ in memo.units}))
         HitUnit.objects.bulk_create(
             HitUnit(hit=hit, unit=unit, role=role, position=position)
-            for position, (unit, role) in enumerate(known.units)
+            for position, (unit, role) in enumerate(memo.units)
         )
         return True
     return False
@@ -364,7 +368,7 @@ def _pause(stage: Stage, listing: Listing) -> None:
 # Work and bonuses
 
 
-def _compare_work(endpoint: Endpoint, market: Marketplace, found: Recovery, progress: Progress) -> None:
+def _compare_work(endpoint: Endpoint, market: Marketplace, recovery: Recovery, progress: Progress) -> None:
     """The submissions and bonuses of every HIT, in the order of their keys; a run that ended goes on there.
 
     HITs that were adopted by this run or an earlier one have later keys, so none is left out.
@@ -378,10 +382,10 @@ def _compare_work(endpoint: Endpoint, market: Marketplace, found: Recovery, prog
             before = _states(hit)
             collect_hit(market, stage, hit)
             after = _states(hit)
-            found.assignments += len(after.keys() - before.keys())
-            found.decisions += sum(after[key] != state for key, state in before.items())
+            recovery.assignments += len(after.keys() - before.keys())
+            recovery.decisions += sum(after[key] != state for key, state in before.items())
             if any(submitted for _, submitted in after.values()):
-                _compare_bonuses(endpoint, hit, market.iter_bonuses(listing=hit.external_id), found)
+                _compare_bonuses(endpoint, hit, market.iter_bonuses(listing=hit.external_id), recovery)
             done += 1
         last = page[-1].pk
         DispatchHalt.objects.filter(endpoint=endpoint).update(looked_up_to=last)
@@ -402,29 +406,29 @@ def _states(hit: Hit) -> dict[int, tuple[str, bool]]:
     return {pk: (state, submitted is not None) for pk, state, submitted in rows}
 
 
-def _compare_bonuses(endpoint: Endpoint, hit: Hit, bonuses: Iterable[BonusPaid], found: Recovery) -> None:
+def _compare_bonuses(endpoint: Endpoint, hit: Hit, bonuses: Iterable[BonusPaid], recovery: Recovery) -> None:
     """Bonuses with our reference: paid by an operation that we know, or taken over as one."""
     ours: dict[tuple[str, str], MarketOperation] = {}
-    for known in MarketOperation.objects.select_related(
+    for bonus_operation in MarketOperation.objects.select_related(
         "stage__project", "endpoint", "assignment__worker", "hit"
     ).filter(kind=Kind.BONUS, assignment__hit=hit):
-        ours[known.payload["submission"], bonus_reference(known)] = known
+        ours[bonus_operation.payload["submission"], bonus_reference(bonus_operation)] = bonus_operation
     for paid in bonuses:
         named = _REFERENCE.search(paid.reason)
         if named is None:
             continue
         operation = ours.get((paid.submission, named[0]))
         if operation is None:
-            _adopt_bonus(endpoint, hit, paid, named[1], found)
+            _adopt_bonus(endpoint, hit, paid, named[1], recovery)
         elif operation.state == State.REFUSED:
-            found.puzzles.append(f"A bonus for {paid.submission} was paid, but counts as refused here.")
+            recovery.puzzles.append(f"A bonus for {paid.submission} was paid, but counts as refused here.")
         elif operation.state not in MarketOperation.FINAL:
             with transaction.atomic():
-                found.bonuses += results.apply(operation, EarlierSuccess(paid.submission))
+                recovery.bonuses += results.apply(operation, EarlierSuccess(paid.submission))
 
 
 @transaction.atomic
-def _adopt_bonus(endpoint: Endpoint, hit: Hit, paid: BonusPaid, reference: str, found: Recovery) -> None:
+def _adopt_bonus(endpoint: Endpoint, hit: Hit, paid: BonusPaid, reference: str, recovery: Recovery) -> None:
     """A bonus that was asked for and paid after the backup; asked for again, it is this one."""
     assignment = (
         Assignment.objects.select_related("stage__project", "worker")
@@ -433,12 +437,12 @@ def _adopt_bonus(endpoint: Endpoint, hit: Hit, paid: BonusPaid, reference: str, 
     )
     if assignment is None:
         bonus = format_amount(paid.amount.minor, paid.amount.currency)
-        found.puzzles.append(f"A bonus of {bonus} for {paid.submission}: no such work.")
+        recovery.puzzles.append(f"A bonus of {bonus} for {paid.submission}: no such work.")
         return
     stage = Stage.objects.select_for_update(no_key=True).select_related("project").get(pk=assignment.stage_id)
     digest = hashlib.sha256(f"{endpoint.pk} {paid.submission} {reference}".encode()).hexdigest()
     cost = Cost(paid.amount.minor, bonus_fee(endpoint.fee_profile, bonus_cents=paid.amount.minor))
-    operation = _found(
+    operation = _create_operation(
         endpoint,
         stage,
         Kind.BONUS,
@@ -458,10 +462,10 @@ def _adopt_bonus(endpoint: Endpoint, hit: Hit, paid: BonusPaid, reference: str, 
         stage, cost, MovementPurpose("bonus", operation=operation, assignment=assignment), paid.submission
     )
     budget.spend(stage, cost, MovementPurpose("bonus", operation=operation), at=paid.paid_at)
-    found.bonuses += 1
+    recovery.bonuses += 1
 
 
-def _found(
+def _create_operation(
     endpoint: Endpoint,
     stage: Stage,
     kind: MarketOperation.Kind,

@@ -54,8 +54,8 @@ def receipt_fields(assignment: Assignment) -> dict[str, str]:
         "sha256": hashlib.sha256(text.encode()).hexdigest(),
     }
     places = {unit: f"{_PLACE}{place}" for unit, place in _places(assignment)}
-    told = canonical({places.get(unit, unit): answer for unit, answer in assignment.response.items()})
-    packed = urlsafe_b64encode(zlib.compress(told.encode(), 9)).decode()
+    answer_text = canonical({places.get(unit, unit): answer for unit, answer in assignment.response.items()})
+    packed = urlsafe_b64encode(zlib.compress(answer_text.encode(), 9)).decode()
     copy = signing.Signer(salt=_SALT).sign(f"{assignment.receipt}.{packed}")
     if len(copy) <= _LONGEST_COPY:
         fields["copy"] = copy
@@ -74,7 +74,7 @@ def read_copy(answer: Mapping[str, str], assignment: Assignment) -> dict[str, An
     if not isinstance(response, dict):
         return None
     units: dict[str, str] = {f"{_PLACE}{place}": unit for unit, place in _places(assignment)}
-    return {units.get(str(name), str(name)): said for name, said in response.items()}
+    return {units.get(str(name), str(name)): answer_to_unit for name, answer_to_unit in response.items()}
 
 
 def receipt_in(answer: Mapping[str, str]) -> uuid.UUID | None:
@@ -174,7 +174,7 @@ def units_to_try(stage: Stage) -> dict[str, str]:
     """
     kind = kind_of(stage)
     pending = [] if is_large(stage) else list(islice(kind.pending(stage), stage.units_per_hit))
-    made = bundles.bundle(
+    parts = bundles.bundle(
         pending,
         units_per_hit=stage.units_per_hit,
         overlap=kind.overlap(stage),
@@ -183,7 +183,7 @@ def units_to_try(stage: Stage) -> dict[str, str]:
         seed=stage.seed,
         together=kind.together(stage, [item.unit for item in pending]) if len(pending) > 1 else {},
     )
-    units = [unit for unit, _ in made[0].units] if made else _asked_first(stage)
+    units = [unit for unit, _ in parts[0].units] if parts else _asked_first(stage)
     places = {unit: str(place) for place, unit in enumerate(units)}
     together = kind.together(stage, units) if len(units) > 1 else {}
     ordered = order_for(units, seed=stage.seed, worker="trial", together=together)
@@ -223,7 +223,7 @@ def keep_draft(
     fields: Mapping[str, str | None],
     telemetry: Mapping[str, Any] | None = None,
     *,
-    whole: bool = False,
+    replaces_all: bool = False,
     ours: bool = False,
 ) -> bool:
     """Store the fields so far; False where the assignment is no longer being worked on.
@@ -242,9 +242,11 @@ def keep_draft(
         )
         if row is None:
             return False
-        told = {name: value for name, value in fields.items() if ours or not is_remembered(name)}
-        kept = {name: value for name, value in row.draft.items() if not whole or is_remembered(name)}
-        merged = {**kept, **told}
+        new_fields = {name: value for name, value in fields.items() if ours or not is_remembered(name)}
+        old_fields = {
+            name: value for name, value in row.draft.items() if not replaces_all or is_remembered(name)
+        }
+        merged = {**old_fields, **new_fields}
         draft = {name: value for name, value in merged.items() if value is not None and "|" in name}
         if sum(len(name) + len(value) for name, value in draft.items()) > LARGEST_DRAFT:
             raise TooLongError(
@@ -257,12 +259,12 @@ def keep_draft(
     return True
 
 
-def add_telemetry(before: Mapping[str, Any], told: Mapping[str, Any]) -> dict[str, Any]:
+def add_telemetry(before: Mapping[str, Any], visit_measures: Mapping[str, Any]) -> dict[str, Any]:
     """What is known of all visits with one visit's newest measures: sums, and the first key of the first.
 
     A visit only counts upwards, so the larger of two reports is the later one.
     """
-    visit = told.get("visit", "")
+    visit = visit_measures.get("visit", "")
     visits: dict[str, dict[str, int]] = dict(before.get("visits", {}))
     if not isinstance(visit, str) or len(visit) > _LONGEST_VISIT:
         return dict(before)
@@ -270,7 +272,7 @@ def add_telemetry(before: Mapping[str, Any], told: Mapping[str, Any]) -> dict[st
         return dict(before)
     measures = dict(visits.get(visit, {}))
     for name in MEASURES:
-        value = told.get(name)
+        value = visit_measures.get(name)
         if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= _LARGEST_MEASURE:
             measures[name] = max(value, measures.get(name, 0))
     if not measures:

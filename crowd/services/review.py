@@ -136,10 +136,10 @@ def bonus(*, assignment: Assignment, actor: Any, cents: int, reason: str, purpos
     _refuse_unless_submitted(assignment)
     stage = assignment.stage
     pk = _bonus_key(assignment, purpose)
-    if found := MarketOperation.objects.filter(
+    if earlier := MarketOperation.objects.filter(
         kind=Kind.BONUS, assignment=assignment, purpose=found_purpose(pk.hex[:8])
     ).first():
-        return found
+        return earlier
     operation = plan(
         pk=pk,
         kind=Kind.BONUS,
@@ -241,8 +241,12 @@ def _count_refused(stage: Stage, worker: Worker, work: Sequence[Assignment]) -> 
 
 def _compensation_bonuses(work: Sequence[Assignment]) -> QuerySet[MarketOperation]:
     names = [_bonus_purpose(purpose) for purpose in _COMPENSATIONS]
-    found = [found_purpose(_bonus_key(each, name).hex[:8]) for each in work for name in _COMPENSATIONS]
-    return MarketOperation.objects.filter(kind=Kind.BONUS, assignment__in=work, purpose__in=[*names, *found])
+    recovered_purposes = [
+        found_purpose(_bonus_key(each, name).hex[:8]) for each in work for name in _COMPENSATIONS
+    ]
+    return MarketOperation.objects.filter(
+        kind=Kind.BONUS, assignment__in=work, purpose__in=[*names, *recovered_purposes]
+    )
 
 
 def _compensated_cents(stage: Stage, worker: Worker, work: Sequence[Assignment]) -> int | None:
@@ -269,9 +273,9 @@ def _offer_compensation(
     """Plan the HIT of a worker who submitted nothing, with a group of its own for each attempt."""
     if cents < 1 or not reason.strip():
         raise CrowdError("A compensation is at least one cent and has a reason that the worker can read.")
-    here = stage_at(stage, worker.endpoint_id)
+    source_stage = stage_at(stage, worker.endpoint_id)
     group = ensure_group(
-        endpoint=here.endpoint,
+        endpoint=source_stage.endpoint,
         name=f"Compensation for {worker.external_id} ({stage.project.slug}/{stage.slug})"
         + (f" {attempt}" if attempt > 1 else ""),
         description="A HIT without work, to pay for a session that broke.",
@@ -280,15 +284,15 @@ def _offer_compensation(
     put_into(group, worker)
     hit = Hit.objects.create(
         stage=stage,
-        source=source_for_hit(here),
+        source=source_for_hit(source_stage),
         ordinal=next_ordinal(stage),
         places=1,
         reward_cents=cents,
-        fee_cents=payment_fee(here.endpoint, cents),
+        fee_cents=payment_fee(source_stage.endpoint, cents),
         compensates=worker,
     )
     operation = plan_listing(
-        here,
+        source_stage,
         hit,
         title=f"Compensation: {stage.task_title}"[:128],
         description=reason.strip()[:2000],
@@ -365,8 +369,8 @@ def message_workers(
         raise CrowdError("A message needs somebody to get it, a subject and a text.")
     stamp = timezone.now().isoformat(timespec="microseconds")
     operations = []
-    for start, some in _batches_by_endpoint(workers):
-        endpoint = stage_at(stage, some[0].endpoint_id).endpoint
+    for start, batch in _batches_by_endpoint(workers):
+        endpoint = stage_at(stage, batch[0].endpoint_id).endpoint
         operations.append(
             plan(
                 kind=Kind.MESSAGE,
@@ -375,7 +379,7 @@ def message_workers(
                 target=f"stage:{stage.pk}",
                 purpose=f"message {stamp} {start}",
                 payload={
-                    "workers": [worker.external_id for worker in some],
+                    "workers": [worker.external_id for worker in batch],
                     "subject": subject.strip()[:200],
                     "text": text.strip()[:4096],
                     **_study_named(stage.pk, endpoint),
@@ -397,11 +401,11 @@ def _batches_by_endpoint(workers: Sequence[Worker]) -> Iterator[tuple[int, list[
     """As many as one message takes, of one endpoint each, with the number of those before."""
     start = 0
     for pk in sorted({worker.endpoint_id for worker in workers}):
-        there = [worker for worker in workers if worker.endpoint_id == pk]
-        for begin in range(0, len(there), _MOST_TO_MESSAGE):
-            some = there[begin : begin + _MOST_TO_MESSAGE]
-            yield start, some
-            start += len(some)
+        endpoint_workers = [worker for worker in workers if worker.endpoint_id == pk]
+        for begin in range(0, len(endpoint_workers), _MOST_TO_MESSAGE):
+            batch = endpoint_workers[begin : begin + _MOST_TO_MESSAGE]
+            yield start, batch
+            start += len(batch)
 
 
 @transaction.atomic
@@ -492,19 +496,19 @@ class Outcome:
     undecided: tuple[tuple[str, str], ...] = ()
 
 
-def approve_chosen(*, stage: Stage, chosen: Sequence[int], actor: Any, note: str = "") -> Outcome:
+def approve_chosen(*, stage: Stage, assignments: Sequence[int], actor: Any, note: str = "") -> Outcome:
     """Plan to approve these assignments of the stage, each in a transaction of its own with its own event.
 
     One that somebody else has decided about is refused in words and stops no other. Raises CrowdError where
     nothing or more than `MOST_AT_ONCE` is chosen; then nothing happens. Ids of other stages are passed over.
     """
-    wanted = sorted(set(chosen))
-    if not wanted:
+    assignment_ids = sorted(set(assignments))
+    if not assignment_ids:
         raise CrowdError("Nothing is chosen. Tick the work to approve first.")
-    if len(wanted) > MOST_AT_ONCE:
-        raise CrowdError(f"{len(wanted)} are chosen; at most {MOST_AT_ONCE} are approved at once.")
+    if len(assignment_ids) > MOST_AT_ONCE:
+        raise CrowdError(f"{len(assignment_ids)} are chosen; at most {MOST_AT_ONCE} are approved at once.")
     approved, refused, undecided = 0, [], []
-    for pk in wanted:
+    for pk in assignment_ids:
         with transaction.atomic():
             row = (
                 Assignment.objects.select_related("worker__endpoint")
@@ -522,6 +526,6 @@ def approve_chosen(*, stage: Stage, chosen: Sequence[int], actor: Any, note: str
                 refused.append((row.worker.external_id, str(error)))
             else:
                 approved += 1
-                if words := kind_of(stage).undecided(row):
-                    undecided.append((row.worker.external_id, words))
+                if reason := kind_of(stage).undecided(row):
+                    undecided.append((row.worker.external_id, reason))
     return Outcome(approved, tuple(refused), tuple(undecided))

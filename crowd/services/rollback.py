@@ -128,8 +128,8 @@ def _published_later(endpoint: Endpoint, installation: str, newest: Sequence[Lis
             if sent_at[token] is None:
                 yield listing
             continue
-        known = read_memo(str(listing.raw.get("Question", "")))
-        if known is not None and known.installation == installation:
+        memo = read_memo(str(listing.raw.get("Question", "")))
+        if memo is not None and memo.installation == installation:
             yield listing
 
 

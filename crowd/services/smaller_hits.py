@@ -47,14 +47,14 @@ _UNTAKEN_FOR, _ASKED_EVERY_S = timedelta(hours=1), 900
 
 def barred_units(stage: Stage, people: Collection[int], units: Sequence[str]) -> tuple[set[str], set[str]]:
     """Units from which other work keeps a person, and those that they have had."""
-    kept = {unit for unit, workers in excluded_workers(stage, units, people).items() if workers}
+    barred = {unit for unit, workers in excluded_workers(stage, units, people).items() if workers}
     had = Claim.objects.filter(stage=stage, worker__in=people)
-    return kept, set(had.values_list("unit", flat=True))
+    return barred, set(had.values_list("unit", flat=True))
 
 
 @transaction.atomic
 def arrive_at_part(
-    stage: Stage, worker: Worker, *, external_id: str, whole: Collection[int] = ()
+    stage: Stage, worker: Worker, *, external_id: str, unsplit: Collection[int] = ()
 ) -> AssignmentUnits | None:
     """Give a person a HIT of units that they may do, taken from HITs on offer; None where there are none.
 
@@ -67,11 +67,11 @@ def arrive_at_part(
         return None
     donors: list[tuple[Hit, list[str]]] = []
     for _ in range(_TRIES):  # who takes a whole HIT holds its row alone, and may have been first
-        chosen = _choose_units(stage, people, row.units_per_hit)
-        if len(chosen) == 1 and chosen.keys() <= set(whole):
+        units_by_hit = _choose_units(stage, people, row.units_per_hit)
+        if len(units_by_hit) == 1 and units_by_hit.keys() <= set(unsplit):
             return None
-        donors = _take_places(stage, chosen)
-        if donors or not chosen:
+        donors = _take_places(stage, units_by_hit)
+        if donors or not units_by_hit:
             break
     if not donors:
         return None
@@ -98,41 +98,43 @@ def _choose_units(stage: Stage, people: Sequence[int], room: int) -> dict[int, l
             hit: [unit for unit, role in units.items() if role == Role.UNIT]
             for hit, units in units_of_hits(page).items()
         }
-        kept, had = barred_units(stage, people, sorted({unit for units in own.values() for unit in units}))
+        barred, had = barred_units(stage, people, sorted({unit for units in own.values() for unit in units}))
         for hit, units in own.items():
-            if may_do := [unit for unit in units if unit not in kept | had]:
+            if may_do := [unit for unit in units if unit not in barred | had]:
                 permitted[hit] = may_do
         if len({unit for units in permitted.values() for unit in units}) >= room:
             break
-    chosen: dict[int, list[str]] = {}
-    taken: set[str] = set()
+    units_by_hit: dict[int, list[str]] = {}
+    picked: set[str] = set()
     for hit in sorted(permitted, key=lambda pk: (-len(permitted[pk]), pk)):
-        free = [unit for unit in permitted[hit] if unit not in taken]
+        free = [unit for unit in permitted[hit] if unit not in picked]
         together = kind_of(stage).together(stage, free)
         groups: dict[str, list[str]] = defaultdict(list)
         for unit in free:
             groups[together.get(unit, unit)].append(unit)
         for group in groups.values():
-            part = group if taken else group[:room]
-            if len(taken) + len(part) <= room:
-                taken.update(part)
-                chosen.setdefault(hit, []).extend(part)
-        if len(taken) == room:
+            part = group if picked else group[:room]
+            if len(picked) + len(part) <= room:
+                picked.update(part)
+                units_by_hit.setdefault(hit, []).extend(part)
+        if len(picked) == room:
             break
-    return chosen
+    return units_by_hit
 
 
-def _take_places(stage: Stage, chosen: dict[int, list[str]]) -> list[tuple[Hit, list[str]]]:
+def _take_places(stage: Stage, units_by_hit: dict[int, list[str]]) -> list[tuple[Hit, list[str]]]:
     """Take a place from each of these HITs, with its money; one whose last place went meanwhile is left."""
     now = timezone.now()
     donors = []
-    for hit in Hit.objects.select_for_update(no_key=True).filter(pk__in=chosen).order_by("pk"):
+    for hit in Hit.objects.select_for_update(no_key=True).filter(pk__in=units_by_hit).order_by("pk"):
         # Counted once the row is held: who takes a place holds it too.
-        taken = Hit.objects.filter(pk=hit.pk).annotate(taken=TAKEN).values_list("taken", flat=True).get()
-        if hit.state == Hit.State.OPEN and taken < hit.places:
+        places_used = (
+            Hit.objects.filter(pk=hit.pk).annotate(taken=TAKEN).values_list("taken", flat=True).get()
+        )
+        if hit.state == Hit.State.OPEN and places_used < hit.places:
             Hit.objects.filter(pk=hit.pk).update(places=F("places") - 1)
             budget.release(stage, unit_cost(hit), MovementPurpose("place to a smaller HIT", hit=hit), at=now)
-            donors.append((hit, chosen[hit.pk]))
+            donors.append((hit, units_by_hit[hit.pk]))
     return donors
 
 
@@ -143,10 +145,10 @@ def _open_hits(stage: Stage, units: dict[str, int], *, wave: int, people: Sequen
     kind = kind_of(stage)
     overlap, checks = _list_mixed_in(stage, Role.OVERLAP), _list_mixed_in(stage, Role.CHECK)
     if people:
-        kept, had = barred_units(stage, people, [*overlap, *checks])
-        overlap = [unit for unit in overlap if unit not in kept]
-        checks = [unit for unit in checks if unit not in kept | had]
-    made = bundles.bundle(
+        barred, had = barred_units(stage, people, [*overlap, *checks])
+        overlap = [unit for unit in overlap if unit not in barred]
+        checks = [unit for unit in checks if unit not in barred | had]
+    parts = bundles.bundle(
         [PendingUnit(unit, missing) for unit, missing in units.items()],
         units_per_hit=len(units) if people else stage.units_per_hit,
         overlap=overlap,
@@ -168,7 +170,7 @@ def _open_hits(stage: Stage, units: dict[str, int], *, wave: int, people: Sequen
             stage,
             part,
         )
-        for part in made
+        for part in parts
     ]
     now = timezone.now()
     budget.set_aside(stage, sum((unit_cost(hit) * hit.places for hit, _, _ in planned), Cost(0)))
@@ -188,33 +190,33 @@ def _list_mixed_in(stage: Stage, role: HitUnit.Role) -> list[str]:
     return sorted(units.values_list("unit", flat=True).distinct())
 
 
-def replace_untaken(here: Stage) -> int:
+def replace_untaken(source_stage: Stage) -> int:
     """End HITs at a marketplace of which the people who are known may take none whole; how many.
 
     `here` is the stage as the source meets it. As long as people take HITs of it, all of them stay.
     """
-    if here.endpoint.deals_work or here.units_per_hit == 1:
+    if source_stage.endpoint.deals_work or source_stage.units_per_hit == 1:
         return 0
-    if not figures.add(f"untaken:{here.pk}:{here.endpoint_id}", True, _ASKED_EVERY_S):
+    if not figures.add(f"untaken:{source_stage.pk}:{source_stage.endpoint_id}", True, _ASKED_EVERY_S):
         return 0
     since = timezone.now() - _UNTAKEN_FOR
-    if Assignment.objects.filter(stage=here, arrived_at__gt=since).exists():
+    if Assignment.objects.filter(stage=source_stage, arrived_at__gt=since).exists():
         return 0
-    hits = {hit.pk: hit for hit in _untaken(here, since)}
-    people = KnownPeople(here) if hits else None
+    hits = {hit.pk: hit for hit in _untaken(source_stage, since)}
+    people = KnownPeople(source_stage) if hits else None
     if people is None or not people.persons:
         return 0
     count, everybody = 0, len(people.persons)
     for pk, units in units_of_hits(hits).items():
         barred = people.find_barred(units)
         own = [barred.get(unit, frozenset[int]()) for unit, role in units.items() if role == Role.UNIT]
-        whole = frozenset[int]().union(*barred.values())
-        if len(whole) == everybody and any(len(each) < everybody for each in own):
+        barred_people = frozenset[int]().union(*barred.values())
+        if len(barred_people) == everybody and any(len(each) < everybody for each in own):
             expire_hit(hit=hits[pk], purpose="smaller")
             count += 1
     return count
 
 
-def _untaken(here: Stage, since: datetime) -> Sequence[Hit]:
-    rows = list_hits_with_places(here).filter(published_at__lte=since)
+def _untaken(source_stage: Stage, since: datetime) -> Sequence[Hit]:
+    rows = list_hits_with_places(source_stage).filter(published_at__lte=since)
     return list(rows.select_related("stage__project", "stage__endpoint", "source__endpoint")[:_PAGE])

@@ -74,8 +74,8 @@ def set_sources(
     if seen is not None:
         seen.check(mark_of_sources(stage))
     forget_rows(stage)
-    known = {row.endpoint_id: row for row in source_rows(stage)}
-    new = [plan for plan in plans if plan.endpoint.pk not in known]
+    rows_by_endpoint = {row.endpoint_id: row for row in source_rows(stage)}
+    new = [plan for plan in plans if plan.endpoint.pk not in rows_by_endpoint]
     if stage.status == Stage.Status.OPEN:
         _prepare(stage, new, typed_cents, actor)
     with transaction.atomic():
@@ -83,11 +83,11 @@ def set_sources(
         if seen is not None:
             seen.check(mark_of_sources(stage))
         forget_rows(stage)
-        known = {row.endpoint_id: row for row in source_rows(stage)}
-        wanted = {plan.endpoint.pk for plan in plans}
-        _remove(row for row in known.values() if row.endpoint_id not in wanted)
-        changed = [_store(stage, plan, known.get(plan.endpoint.pk)) for plan in plans]
-        if any(changed) or len(wanted) != len(known):
+        rows_by_endpoint = {row.endpoint_id: row for row in source_rows(stage)}
+        endpoint_ids = {plan.endpoint.pk for plan in plans}
+        _remove(row for row in rows_by_endpoint.values() if row.endpoint_id not in endpoint_ids)
+        changed = [_store(stage, plan, rows_by_endpoint.get(plan.endpoint.pk)) for plan in plans]
+        if any(changed) or len(endpoint_ids) != len(rows_by_endpoint):
             record(
                 project=stage.project,
                 action="stage.sources_changed",
@@ -134,18 +134,18 @@ def _check_plans(stage: Stage, plans: Sequence[SourcePlan]) -> None:
 
 def _prepare(stage: Stage, new: Sequence[SourcePlan], typed_cents: int | None, actor: Any) -> None:
     """Ask new sources of a running stage whether they take it, and the person for right and amount."""
-    heres = []
+    source_stages = []
     for plan in new:
         rights.refuse_spending(plan.endpoint, stage, actor)
         terms = {name: getattr(plan, name) for name in TERMS}
         row = StageSource(stage=stage, endpoint=plan.endpoint, **terms)
         stage.__dict__["_source_rows"] = [row]
-        heres.append(stage_at(stage, plan.endpoint))
+        source_stages.append(stage_at(stage, plan.endpoint))
         forget_rows(stage)
-    for here in heres:
-        prepare_source(here)
-    if any(here.endpoint.real_money for here in heres):
-        stage.__dict__["_source_rows"] = [here.source for here in heres]
+    for source_stage in source_stages:
+        prepare_source(source_stage)
+    if any(source_stage.endpoint.real_money for source_stage in source_stages):
+        stage.__dict__["_source_rows"] = [source_stage.source for source_stage in source_stages]
         try:
             arm_stage(stage, typed_cents)
         finally:
@@ -253,16 +253,18 @@ def move_work(*, stage: Stage, row: StageSource, actor: Any = None) -> int:
     return count
 
 
-def move_overdue(here: Stage) -> int:
+def move_overdue(source_stage: Stage) -> int:
     """Take from a source what was on offer there for longer than its rule says; how many HITs.
 
     `here` is the stage as the source meets it.
     """
-    row = here.source
-    if row is None or not row.move_after_seconds or not _others_open(here, row):
+    row = source_stage.source
+    if row is None or not row.move_after_seconds or not _others_open(source_stage, row):
         return 0
     since = timezone.now() - timedelta(seconds=row.move_after_seconds)
-    return _expire(list_hits_with_places(here).filter(published_at__lte=since), "overdue", _MOST_AT_ONCE)
+    return _expire(
+        list_hits_with_places(source_stage).filter(published_at__lte=since), "overdue", _MOST_AT_ONCE
+    )
 
 
 def _others_open(stage: Stage, row: StageSource) -> bool:
@@ -275,12 +277,12 @@ def _refuse_without_others(stage: Stage, row: StageSource) -> None:
         raise StageStateError("No other source is open that could do the work. Open one first.")
 
 
-def list_hits_with_places(here: Stage) -> "QuerySet[Hit]":
+def list_hits_with_places(source_stage: Stage) -> "QuerySet[Hit]":
     """HITs on offer at a source with a free place, which nothing ends."""
     closing = MarketOperation.objects.filter(hit=OuterRef("pk"), kind=MarketOperation.Kind.CLOSE).exclude(
         state=MarketOperation.State.REFUSED
     )
-    on_offer = Hit.objects.filter(hits_of(here), state=Hit.State.OPEN, compensates=None)
+    on_offer = Hit.objects.filter(hits_of(source_stage), state=Hit.State.OPEN, compensates=None)
     free = on_offer.annotate(taken=TAKEN).filter(taken__lt=F("places"), expires_at__gt=timezone.now())
     return free.exclude(Exists(closing))
 

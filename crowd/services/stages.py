@@ -68,9 +68,9 @@ def listing_of(stage: Stage) -> Listing:
     )
 
 
-def is_made(text: str, made: str) -> bool:
+def is_made(text: str, generated: str) -> bool:
     """The text was made, or is empty, so that it may be made again."""
-    return text.split() in ([], made.split())
+    return text.split() in ([], generated.split())
 
 
 def follow(stage: Stage, changes: Mapping[str, Any]) -> dict[str, Any]:
@@ -289,13 +289,13 @@ def stage_as_seen(assignment: Assignment) -> Stage:
     stage, version = assignment.stage, assignment.instructions_version
     if version == stage.instructions_version:
         return stage
-    kept = Instructions.objects.filter(stage=stage.pk, version=version).first()
-    if kept is None:
+    instructions = Instructions.objects.filter(stage=stage.pk, version=version).first()
+    if instructions is None:
         return stage
     seen = copy(stage)
-    seen.task_description = kept.description
-    if _INSTRUCTIONS in stage.config or kept.text:
-        seen.config = {**stage.config, _INSTRUCTIONS: kept.text}
+    seen.task_description = instructions.description
+    if _INSTRUCTIONS in stage.config or instructions.text:
+        seen.config = {**stage.config, _INSTRUCTIONS: instructions.text}
     return seen
 
 
@@ -309,9 +309,14 @@ def _keep_versions(stage: Stage, before: tuple[str, str], actor: Any) -> None:
     Instructions.objects.bulk_create(
         (
             Instructions(
-                stage=stage, version=version, description=said[0], text=said[1], written_at=at, written_by=who
+                stage=stage,
+                version=version,
+                description=texts[0],
+                text=texts[1],
+                written_at=at,
+                written_by=who,
             )
-            for version, said, at, who in rows
+            for version, texts, at, who in rows
         ),
         ignore_conflicts=True,
     )
@@ -324,10 +329,10 @@ def has_fixed_terms(stage: Stage) -> bool:
 
 def refuse_unknown_names(stage: Stage) -> None:
     """CrowdError where an option names something that its project does not have (`StageKind.choices`)."""
-    for option, known in kind_of(stage).choices(stage.project).items():
+    for option, valid_names in kind_of(stage).choices(stage.project).items():
         for name in stage.config.get(option, ()):
-            if name not in known:
-                finding = not_known("no-such-name", (option,), "", str(name), list(known))
+            if name not in valid_names:
+                finding = not_known("no-such-name", (option,), "", str(name), list(valid_names))
                 raise CrowdError(
                     f"{option.capitalize()}: the project has none called {name!r}. {finding.remedy} Change "
                     "it in the stage's settings."
@@ -411,8 +416,8 @@ def open_stage(
     person = rights.acting_person(actor)
     stage.opened_by = person
     rights.refuse_stage(stage, person)
-    for here in stages_at(stage):
-        prepare_source(here)
+    for source_stage in stages_at(stage):
+        prepare_source(source_stage)
     if stage.status not in (Status.DRAFT, Status.PAUSED):
         raise StageStateError(f"The stage is {stage.status}; only a draft or paused stage can be opened.")
     arm_stage(stage, typed_cents)
@@ -437,43 +442,45 @@ def open_stage(
     stage.refresh_from_db()
     note_marks_of_project(stage.project)
     publish_pending(stage, actor=person)
-    for here in stages_at(stage):
-        request_round(here.endpoint_id)
+    for source_stage in stages_at(stage):
+        request_round(source_stage.endpoint_id)
     return offer
 
 
-def prepare_source(here: Stage) -> None:
+def prepare_source(source_stage: Stage) -> None:
     """Refuse what a source of a stage cannot keep, and take its own fee into the books; nothing is sent.
 
     `here` is the stage as its people meet it. A source that is closed is asked nothing.
     """
-    if is_closed(here):
+    if is_closed(source_stage):
         return
-    with_groups(here)
-    _refuse_rules_that_cannot_be_kept(here)
-    if here.endpoint.is_panel:
-        prepare_stage(here)
+    with_groups(source_stage)
+    _refuse_rules_that_cannot_be_kept(source_stage)
+    if source_stage.endpoint.is_panel:
+        prepare_stage(source_stage)
 
 
 def take_panel_fees(stage: Stage) -> list[str]:
     """Take what the panels of a stage charge into the books; a caution for each that does not say it."""
     cautions = []
-    for here in stages_at(stage):
-        if here.endpoint.is_panel and not is_closed(here):
+    for source_stage in stages_at(stage):
+        if source_stage.endpoint.is_panel and not is_closed(source_stage):
             try:
-                take_fees(here)
+                take_fees(source_stage)
             except (MarketplaceDownError, MarketplaceRefusedError) as error:
-                told = str(here.reward_cents) in (here.endpoint.told_fees or {})
-                they_are = "what it said last" if told else "an estimate"
+                is_told = str(source_stage.reward_cents) in (source_stage.endpoint.told_fees or {})
+                they_are = "what it said last" if is_told else "an estimate"
                 cautions.append(
-                    f"{here.endpoint.label} does not say its fees, so they are {they_are}: {error}"
+                    f"{source_stage.endpoint.label} does not say its fees, so they are {they_are}: {error}"
                 )
     return cautions
 
 
 def arm_stage(stage: Stage, typed_cents: int | None) -> None:
     """Note that a person typed the budget of a stage that spends real money; NotArmedError where not."""
-    paid = [here.endpoint.label for here in stages_at(stage) if here.endpoint.real_money]
+    paid = [
+        source_stage.endpoint.label for source_stage in stages_at(stage) if source_stage.endpoint.real_money
+    ]
     if paid and stage.armed_cents < stage.budget_cents:
         if typed_cents != stage.budget_cents:
             raise NotArmedError(

@@ -88,7 +88,7 @@ def _outcome(contact: Contact) -> Outcome:
 
 def _end(endpoint: models.Endpoint, owner: UUID, outcome: Outcome, seconds: float) -> None:
     succeeded = {"succeeded_at": Now()} if outcome == Outcome.ANSWERED else {}
-    _held(endpoint, owner).update(
+    _own_rounds(endpoint, owner).update(
         lease_owner=None, lease_until=None, ended_at=Now(), outcome=outcome, seconds=seconds, **succeeded
     )
     round_ended.send(models.EndpointRound, endpoint=endpoint.name, outcome=outcome.value, seconds=seconds)
@@ -125,10 +125,10 @@ def _take(endpoint: models.Endpoint, owner: UUID, wait_s: float) -> bool:
 
 
 def _renew(endpoint: models.Endpoint, owner: UUID) -> bool:
-    return bool(_held(endpoint, owner).update(lease_until=Now() + LEASE))
+    return bool(_own_rounds(endpoint, owner).update(lease_until=Now() + LEASE))
 
 
-def _held(endpoint: models.Endpoint, owner: UUID) -> QuerySet[models.EndpointRound]:
+def _own_rounds(endpoint: models.Endpoint, owner: UUID) -> QuerySet[models.EndpointRound]:
     return models.EndpointRound.objects.filter(pk=endpoint.pk, lease_owner=owner)
 
 
@@ -158,8 +158,8 @@ def settle_news(stage: models.Stage) -> bool:
 def latest_news(stage: models.Stage) -> datetime | None:
     """When an answer of this stage last came in, was seen by its marketplace or was decided about."""
     rows = models.Assignment.objects.filter(stage=stage).annotate(news=models.LATEST_NEWS)
-    found = rows.exclude(news=None).order_by("-news").values_list("news", flat=True)
-    return found.first()
+    dates = rows.exclude(news=None).order_by("-news").values_list("news", flat=True)
+    return dates.first()
 
 
 #: Seconds from which settling a large stage, or looking for what it lacks, costs much, and after how many
@@ -252,18 +252,18 @@ def _go_on(stage: models.Stage, endpoint: models.Endpoint, done: Round, contact:
         stage.project.slug,
         passing=(MarketplaceDownError, MarketplaceRefusedError, ValueError),
     ):
-        here = stage_at(stage, endpoint)
+        source_stage = stage_at(stage, endpoint)
         at_panel = endpoint.is_panel
         if at_panel:
-            done.collected += panels.sync(here, contact)
-        done.collected += collect(here, contact=contact)
+            done.collected += panels.sync(source_stage, contact)
+        done.collected += collect(source_stage, contact=contact)
         settle_news(stage)
         if stage.status == models.Stage.Status.OPEN and (why := why_unentitled(stage)):
             pause_stage(stage=stage, why=why)
         if stage.status == models.Stage.Status.OPEN:
-            done.planned += move_overdue(here) + replace_untaken(here) + _top_up(stage)
+            done.planned += move_overdue(source_stage) + replace_untaken(source_stage) + _top_up(stage)
         if at_panel:
-            done.planned += panels.ask_for_people(here)
+            done.planned += panels.ask_for_people(source_stage)
 
 
 def _settle(stage: models.Stage) -> None:

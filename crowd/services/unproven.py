@@ -114,12 +114,12 @@ def _set_aside(rival: Assignment) -> None:
 
 @transaction.atomic
 def _remove(rows: QuerySet[Assignment]) -> None:
-    found = list(rows.values_list("pk", "worker_id")[:MOST_REMOVED])
+    pairs = list(rows.values_list("pk", "worker_id")[:MOST_REMOVED])
     Assignment.objects.filter(
-        pk__in=[pk for pk, _ in found], response__isnull=True, submitted_at=None
+        pk__in=[pk for pk, _ in pairs], response__isnull=True, submitted_at=None
     ).delete()
     gone = Worker.objects.filter(
-        pk__in={worker for _, worker in found}, assignments=None, simulated=False
+        pk__in={worker for _, worker in pairs}, assignments=None, simulated=False
     ).exclude(pk__in=Exclusion.objects.values("worker"))
     nameless = gone.filter(hit=None)
     try:

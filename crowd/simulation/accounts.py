@@ -54,7 +54,7 @@ class Answer:
     location: str = ""
 
     @property
-    def words(self) -> str:
+    def message(self) -> str:
         """What a person reads there, cut where it is long."""
         body = _UNREAD.sub(" ", self.text)
         return " ".join(unescape(_TAG.sub(" ", body)).split())[:300]
@@ -64,7 +64,7 @@ class Answer:
         try:
             return json.loads(self.text)
         except ValueError as error:
-            raise LostError(f"HTTP {self.status}, and no JSON: {self.words}") from error
+            raise LostError(f"HTTP {self.status}, and no JSON: {self.message}") from error
 
 
 class Browser:
@@ -101,20 +101,20 @@ class Browser:
         if response.will_close:
             connection.close()
         if response.status >= 500:
-            raise LostError(f"HTTP {response.status}: {Answer(response.status, text).words}")
+            raise LostError(f"HTTP {response.status}: {Answer(response.status, text).message}")
         return Answer(response.status, text, response.headers.get("Location", ""))
 
     def _connection(self, scheme: str, place: str) -> http.client.HTTPConnection:
-        known: dict[tuple[str, str], tuple[http.client.HTTPConnection, float]]
-        known = self._local.__dict__.setdefault("known", {})
-        connection, used_at = known.get((scheme, place), (None, 0.0))
+        connections: dict[tuple[str, str], tuple[http.client.HTTPConnection, float]]
+        connections = self._local.__dict__.setdefault("known", {})
+        connection, used_at = connections.get((scheme, place), (None, 0.0))
         now = time.monotonic()
         if connection is None:
             kind = http.client.HTTPSConnection if scheme == "https" else http.client.HTTPConnection
             connection = kind(place, timeout=_TIMEOUT_S)
         elif now - used_at > _IDLE_S:
             connection.close()
-        known[scheme, place] = (connection, now)
+        connections[scheme, place] = (connection, now)
         return connection
 
     def close(self) -> None:
@@ -141,11 +141,11 @@ class Account:
 
 def accounts(site: str, count: int, *, country: str = "") -> list[Account]:
     """So many accounts at the marketplace of this address: those kept from before, and new ones."""
-    kept = _kept()
-    known = [Account(**row) for row in kept.get(site, [])]
-    if known and not _lets_in(site, known[0]):
-        known = []
-    usable = [account for account in known if account.country == country][:count]
+    accounts_by_site = _read_accounts()
+    stored = [Account(**row) for row in accounts_by_site.get(site, [])]
+    if stored and not _lets_in(site, stored[0]):
+        stored = []
+    usable = [account for account in stored if account.country == country][:count]
     if len(usable) < count:
         new = _make(count - len(usable), country)
         if not _lets_in(site, new[0]):
@@ -155,7 +155,7 @@ def accounts(site: str, count: int, *, country: str = "") -> list[Account]:
                 "and give their list with --tokens FILE."
             )
         usable += new
-        _keep({**kept, site: [asdict(account) for account in [*known, *new]]})
+        _keep({**accounts_by_site, site: [asdict(account) for account in [*stored, *new]]})
     return usable
 
 
@@ -163,12 +163,12 @@ def accounts_from(file: Path, count: int) -> list[Account]:
     """The first `count` accounts of a list that `marketplace worker create --count N --json` printed."""
     try:
         rows = json.loads(file.read_text(encoding="utf-8"))
-        found = [Account(row["worker_id"], row["token"]) for row in rows]
+        listed_accounts = [Account(row["worker_id"], row["token"]) for row in rows]
     except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
         raise SimulationError(f"{file} is no list of workers with their tokens: {error}") from error
-    if len(found) < count:
-        raise SimulationError(f"{file} has {len(found)} workers, and {count} are wanted.")
-    return found[:count]
+    if len(listed_accounts) < count:
+        raise SimulationError(f"{file} has {len(listed_accounts)} workers, and {count} are wanted.")
+    return listed_accounts[:count]
 
 
 def mark_simulated(endpoint: Endpoint, worker_ids: Sequence[str]) -> None:
@@ -207,26 +207,28 @@ def _make(count: int, country: str) -> list[Account]:
     ]
     if country:
         command += ["--country", country]
-    made = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603 - our command
-    if made.returncode:
-        raise SimulationError(f"The marketplace made no workers: {made.stderr.strip()[-500:]}")
-    return [Account(row["worker_id"], row["token"], country) for row in json.loads(made.stdout)]
+    process = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603 - our command
+    if process.returncode:
+        raise SimulationError(f"The marketplace made no workers: {process.stderr.strip()[-500:]}")
+    return [Account(row["worker_id"], row["token"], country) for row in json.loads(process.stdout)]
 
 
-def _kept() -> dict[str, list[dict[str, str]]]:
+def _read_accounts() -> dict[str, list[dict[str, str]]]:
     try:
-        kept: dict[str, list[dict[str, str]]] = json.loads((settings.DATA_DIR / _FILE).read_text("utf-8"))
+        accounts_by_site: dict[str, list[dict[str, str]]] = json.loads(
+            (settings.DATA_DIR / _FILE).read_text("utf-8")
+        )
     except FileNotFoundError:
         return {}
     except ValueError as error:
         raise SimulationError(f"{settings.DATA_DIR / _FILE} cannot be read; delete it.") from error
-    return kept
+    return accounts_by_site
 
 
-def _keep(kept: dict[str, list[dict[str, str]]]) -> None:
+def _keep(accounts_by_site: dict[str, list[dict[str, str]]]) -> None:
     """Write the file again, readable for its owner only, whole or not at all."""
     path = settings.DATA_DIR / _FILE
     half = path.with_suffix(f".{secrets.token_hex(4)}.tmp")
     with os.fdopen(os.open(half, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as file:
-        json.dump(kept, file)
+        json.dump(accounts_by_site, file)
     half.replace(path)

@@ -162,19 +162,19 @@ class Form:
     @property
     def units(self) -> list[str]:
         """Units in the order of the page."""
-        return list(dict.fromkeys(self._unit_of(found) for found in self.fields.values()))
+        return list(dict.fromkeys(self._unit_of(form_field) for form_field in self.fields.values()))
 
     def of(self, unit: str) -> list[Field]:
         """The fields of a unit."""
-        return [found for found in self.fields.values() if self._unit_of(found) == unit]
+        return [form_field for form_field in self.fields.values() if self._unit_of(form_field) == unit]
 
     def said_of(self, unit: str) -> str:
         """What the page says about a unit."""
         names = {of: name for name, of in self.behind.items()}
         return self.texts.get(names.get(unit, unit), "")
 
-    def _unit_of(self, found: Field) -> str:
-        return self.behind.get(found.unit, found.unit)
+    def _unit_of(self, form_field: Field) -> str:
+        return self.behind.get(form_field.unit, form_field.unit)
 
 
 def read_form(html: str, url: str) -> Form | None:
@@ -233,22 +233,25 @@ class _Reader(HTMLParser):
         if kind == "hidden":
             self.form.hidden[name] = has.get("value", "")
         elif kind in ("radio", "checkbox"):
-            found = self._add(name, "choice" if kind == "radio" else "tick", has)
-            found.options.append(has.get("value", "on"))
+            form_field = self._add(name, "choice" if kind == "radio" else "tick", has)
+            form_field.options.append(has.get("value", "on"))
         elif kind in _TEXT_TYPES:
             number = kind in ("number", "range")
-            found = self._add(name, "number" if number else "text", has)
+            form_field = self._add(name, "number" if number else "text", has)
             if number:
-                found.least, found.most = _whole(has.get("min", ""), 0), _whole(has.get("max", ""), 100)
-                found.options = _in_steps(has)
+                form_field.least, form_field.most = (
+                    _read_integer(has.get("min", ""), 0),
+                    _read_integer(has.get("max", ""), 100),
+                )
+                form_field.options = _in_steps(has)
 
     def _add(self, name: str, kind: str, has: dict[str, str]) -> Field:
-        found = self.form.fields.setdefault(name, Field(name, kind))
-        found.least = _whole(has.get("minlength", ""), found.least)
-        found.most = _whole(has.get("data-longest") or has.get("maxlength", ""), found.most)
+        form_field = self.form.fields.setdefault(name, Field(name, kind))
+        form_field.least = _read_integer(has.get("minlength", ""), form_field.least)
+        form_field.most = _read_integer(has.get("data-longest") or has.get("maxlength", ""), form_field.most)
         if self._section_depth:
-            self._section_fields.add(found.unit)
-        return found
+            self._section_fields.add(form_field.unit)
+        return form_field
 
     def handle_endtag(self, tag: str) -> None:
         if tag in ("script", "style"):
@@ -276,7 +279,7 @@ class _Reader(HTMLParser):
         self.form.texts[""] = " ".join(" ".join(self._said_to_all).split())
 
 
-def _whole(text: str, otherwise: int) -> int:
+def _read_integer(text: str, otherwise: int) -> int:
     try:
         return int(float(text))
     except (ValueError, OverflowError):
@@ -391,35 +394,35 @@ def answer_unit(
     """
     mistakes = who.profile.mistakes * max(0.0, 1.0 - attempt / 2)
     who = replace(who, profile=replace(who.profile, mistakes=mistakes))
-    asked = _UnitVisit(stage, form, unit, who, who.chance("answer", unit, attempt))
+    visit = _UnitVisit(stage, form, unit, who, who.chance("answer", unit, attempt))
     kind = kind_of(stage)
-    known = (
-        kind.simulate(stage, unit, who.own_profile, asked.rng) if isinstance(kind, SimulatedKind) else None
+    simulated = (
+        kind.simulate(stage, unit, who.own_profile, visit.rng) if isinstance(kind, SimulatedKind) else None
     )
     filled: dict[str, str] = {}
-    for found in form.of(unit):
-        value = _value(asked, found, known)
+    for form_field in form.of(unit):
+        value = _value(visit, form_field, simulated)
         if value is not None:
-            filled[found.name] = value
+            filled[form_field.name] = value
     return filled
 
 
-def _value(asked: _UnitVisit, found: Field, known: Mapping[str, str] | None) -> str | None:
-    meant = known.get(found.short) if known else None
-    if found.kind == "text":
-        return None if meant == "" else _text(asked, found, meant)
-    truth = random.Random(f"truth:{asked.stage.seed}:{asked.unit}|{found.short}")
-    if found.kind == "tick":
-        meant_ticked = meant is not None if known else truth.random() < _TICKED
-        return found.options[0] if _ticks(asked, meant_ticked) else None
-    options = found.options or [str(number) for number in range(found.least, found.most + 1)]
+def _value(visit: _UnitVisit, form_field: Field, simulated: Mapping[str, str] | None) -> str | None:
+    meant = simulated.get(form_field.short) if simulated else None
+    if form_field.kind == "text":
+        return None if meant == "" else _text(visit, form_field, meant)
+    truth = random.Random(f"truth:{visit.stage.seed}:{visit.unit}|{form_field.short}")
+    if form_field.kind == "tick":
+        meant_ticked = meant is not None if simulated else truth.random() < _TICKED
+        return form_field.options[0] if _ticks(visit, meant_ticked) else None
+    options = form_field.options or [str(number) for number in range(form_field.least, form_field.most + 1)]
     if not options:
         return None
-    return _choice(asked, options, meant if meant in options else truth.choice(sorted(options)))
+    return _choice(visit, options, meant if meant in options else truth.choice(sorted(options)))
 
 
-def _choice(asked: _UnitVisit, options: list[str], meant: str) -> str:
-    who, rng = asked.who, asked.rng
+def _choice(visit: _UnitVisit, options: list[str], meant: str) -> str:
+    who, rng = visit.who, visit.rng
     match who.profile.habit:
         case Habit.RANDOM:
             return rng.choice(options)
@@ -438,42 +441,42 @@ def _missed(options: list[str], meant: str, rng: random.Random) -> str:
     return rng.choice((beside if rng.random() < _BESIDE else others) or options)
 
 
-def _ticks(asked: _UnitVisit, meant: bool) -> bool:
-    profile = asked.who.profile
+def _ticks(visit: _UnitVisit, meant: bool) -> bool:
+    profile = visit.who.profile
     match profile.habit:
         case Habit.RANDOM:
-            return asked.rng.random() < 0.5
+            return visit.rng.random() < 0.5
         case Habit.CONSTANT:
             return True
-    missed = asked.rng.random() < profile.mistakes
+    missed = visit.rng.random() < profile.mistakes
     return meant != (missed or profile.habit is Habit.REVERSED)
 
 
-def _text(asked: _UnitVisit, found: Field, meant: str | None) -> str:
-    form, rng = asked.form, asked.rng
-    words = form.said_of(asked.unit).split() or form.texts.get("", "").split() or _STOCK.split()
-    match asked.who.profile.habit:
+def _text(visit: _UnitVisit, form_field: Field, meant: str | None) -> str:
+    form, rng = visit.form, visit.rng
+    source_words = form.said_of(visit.unit).split() or form.texts.get("", "").split() or _STOCK.split()
+    match visit.who.profile.habit:
         case Habit.CONSTANT:
             text = _STOCK
         case Habit.RANDOM:
-            text = " ".join(rng.choices(words, k=rng.randint(3, 12)))
+            text = " ".join(rng.choices(source_words, k=rng.randint(3, 12)))
         case Habit.PASTES:
-            start = rng.randrange(max(1, len(words) - 15))
-            text = " ".join(words[start : start + rng.randint(12, 30)])
+            start = rng.randrange(max(1, len(source_words) - 15))
+            text = " ".join(source_words[start : start + rng.randint(12, 30)])
         case _:
-            text = meant or _own_words(words, rng)
-    most = min(found.most or _LONGEST_WRITTEN, _LONGEST_WRITTEN)
-    while len(text) < found.least:
-        text += " " + rng.choice(words)
-    return text[: max(most, found.least)].strip()
+            text = meant or _own_words(source_words, rng)
+    most = min(form_field.most or _LONGEST_WRITTEN, _LONGEST_WRITTEN)
+    while len(text) < form_field.least:
+        text += " " + rng.choice(source_words)
+    return text[: max(most, form_field.least)].strip()
 
 
-def _own_words(words: list[str], rng: random.Random) -> str:
+def _own_words(source_words: list[str], rng: random.Random) -> str:
     """A sentence made of what was read, with something left out and something of one's own."""
-    start = rng.randrange(max(1, len(words) - 20))
-    kept = [word for word in words[start : start + rng.randint(8, 24)] if rng.random() < 0.8]
+    start = rng.randrange(max(1, len(source_words) - 20))
+    excerpt = [word for word in source_words[start : start + rng.randint(8, 24)] if rng.random() < 0.8]
     opening = rng.choice(["I think that", "It says that", "As I read it,", "In short:", ""])
-    return f"{opening} {' '.join(kept) or words[0]}".strip()
+    return f"{opening} {' '.join(excerpt) or source_words[0]}".strip()
 
 
 def effort_of(form: Form, unit: str, filled: Mapping[str, str], who: SimulatedPerson) -> Effort:
@@ -482,22 +485,26 @@ def effort_of(form: Form, unit: str, filled: Mapping[str, str], who: SimulatedPe
     profile = who.profile
     haste = profile.pace * rng.lognormvariate(0.0, profile.spread)
     reading = len(form.said_of(unit).split()) / _WORDS_PER_SECOND * haste
-    written = [filled[found.name] for found in form.of(unit) if found.kind == "text" and found.name in filled]
+    written = [
+        filled[form_field.name]
+        for form_field in form.of(unit)
+        if form_field.kind == "text" and form_field.name in filled
+    ]
     others = len(filled) - len(written)
-    made = Effort(seconds=reading + others * _SECONDS_PER_CHOICE * haste)
-    made.edits = sum(rng.random() < _CHANGED_MIND for _ in range(others))
-    made.first_key_ms = int(reading * 1000)
+    effort = Effort(seconds=reading + others * _SECONDS_PER_CHOICE * haste)
+    effort.edits = sum(rng.random() < _CHANGED_MIND for _ in range(others))
+    effort.first_key_ms = int(reading * 1000)
     for text in written:
         if profile.habit is Habit.PASTES:
-            made.pastes += 1
-            made.pasted_characters += len(text)
-            made.keystrokes += 2
-            made.seconds += 1.0 + 2.0 * haste
-            made.focus_losses += 1
+            effort.pastes += 1
+            effort.pasted_characters += len(text)
+            effort.keystrokes += 2
+            effort.seconds += 1.0 + 2.0 * haste
+            effort.focus_losses += 1
         else:
-            made.keystrokes += int(len(text) * rng.uniform(1.02, 1.25))
-            made.seconds += len(text) / _CHARACTERS_PER_SECOND * max(haste, 0.2)
-        made.edits += len(text) // 40
-    made.focus_losses += rng.random() < 0.1
-    made.seconds = max(made.seconds, 0.3)
-    return made
+            effort.keystrokes += int(len(text) * rng.uniform(1.02, 1.25))
+            effort.seconds += len(text) / _CHARACTERS_PER_SECOND * max(haste, 0.2)
+        effort.edits += len(text) // 40
+    effort.focus_losses += rng.random() < 0.1
+    effort.seconds = max(effort.seconds, 0.3)
+    return effort

@@ -72,10 +72,10 @@ def fee_on(state: State, cents: int) -> int:
 
 def project_of(state: State, key: str) -> Thing:
     """What is stored of one, or their answer 404."""
-    found = state.get("project", key)
-    if found is None:
+    project = state.get("project", key)
+    if project is None:
         raise not_found("The project")
-    return found
+    return project
 
 
 def balance_of(state: State) -> tuple[int, int]:
@@ -120,7 +120,7 @@ def create_project(call: Call) -> Answer:
         raise RefusalError("A project takes at least 2 minutes and one participant.")
     if cents * 60 < LEAST_PER_HOUR * minutes:
         raise RefusalError("The payment is less than $7.50 an hour.")
-    made = call.state.add(
+    project = call.state.add(
         "project",
         {
             "id": secrets.token_hex(16),
@@ -132,7 +132,7 @@ def create_project(call: Call) -> Answer:
         },
         status="Unpublished",
     )
-    return Answer(201, {"project": view(call.state, made)})
+    return Answer(201, {"project": view(call.state, project)})
 
 
 def view(state: State, project: Thing) -> Thing:
@@ -150,10 +150,10 @@ def view(state: State, project: Thing) -> Thing:
 
 def list_projects(call: Call) -> Answer:
     """Projects, newest first, in pages."""
-    found = call.state.find("project", newest_first=True)
+    projects = call.state.find("project", newest_first=True)
     if status := call.query.get("Status"):
-        found = [each for each in found if each["status"] == status]
-    return Answer(200, page_of(call, "projects", [view(call.state, each) for each in found]))
+        projects = [each for each in projects if each["status"] == status]
+    return Answer(200, page_of(call, "projects", [view(call.state, each) for each in projects]))
 
 
 def page_of(call: Call, name: str, rows: list[Thing]) -> Thing:
@@ -199,13 +199,13 @@ def change_project(call: Call) -> Answer:
 
 def move_project(call: Call) -> Answer:
     """Another status, of those that can follow."""
-    project, wanted = project_of(call.state, call.ids[0]), call.body.get("status")
-    if wanted not in _MOVES.get(project["status"], ()):
-        raise RefusalError(f"A project that is {project['status']} cannot become {wanted}.")
-    if project["status"] == "Unpublished" and wanted == "Live":
+    project, new_status = project_of(call.state, call.ids[0]), call.body.get("status")
+    if new_status not in _MOVES.get(project["status"], ()):
+        raise RefusalError(f"A project that is {project['status']} cannot become {new_status}.")
+    if project["status"] == "Unpublished" and new_status == "Live":
         unit = project["cents"] + fee_on(call.state, project["cents"])
         need_funds(call.state, unit * project["participants"])
-    set_status(call.state, project, str(wanted))
+    set_status(call.state, project, str(new_status))
     return Answer(200, {"project": view(call.state, project)})
 
 
@@ -234,10 +234,10 @@ _DECISIONS = {
 
 def assignment_of(state: State, key: str) -> Thing:
     """One piece of work."""
-    found = state.get("assignment", key)
-    if found is None:
+    assignment = state.get("assignment", key)
+    if assignment is None:
         raise not_found("The assignment")
-    return found
+    return assignment
 
 
 # What participants do
@@ -251,10 +251,10 @@ def take_place(state: State, project_id: str, participant_id: str) -> Thing:
     for each in state.find("assignment", parent=project_id, owner=participant_id):
         return each
     counts = state.count_statuses("assignment", project_id)
-    taken = sum(counts.get(each, 0) for each in ("Working", "Pending", "Approved"))
-    if project["status"] != "Live" or taken >= project["participants"]:
+    used_places = sum(counts.get(each, 0) for each in ("Working", "Pending", "Approved"))
+    if project["status"] != "Live" or used_places >= project["participants"]:
         raise RefusalError(f"The project is {project['status']} and has no free place.")
-    made = state.add(
+    assignment = state.add(
         "assignment",
         {
             "id": secrets.token_hex(16),
@@ -271,8 +271,8 @@ def take_place(state: State, project_id: str, participant_id: str) -> Thing:
         status="Working",
     )
     minutes = project["given"].get("maxTimeInMinutes") or project["given"]["estimatedTimeInMinutes"] * 3
-    state.plan(minutes * 60, "leave", {"assignment_id": made["id"]})
-    return made
+    state.plan(minutes * 60, "leave", {"assignment_id": assignment["id"]})
+    return assignment
 
 
 def address_of(state: State, assignment: Thing) -> str:
@@ -348,8 +348,10 @@ def _pay(state: State, kind: str, assignment: Thing, cents: int) -> None:
 def list_assignments(call: Call) -> Answer:
     """Finished work; who is at work is not listed, as it is not known whether Connect lists them."""
     project = project_of(call.state, call.ids[0])
-    shown = call.state.find("assignment", parent=project["id"], statuses=["Pending", "Approved", "Rejected"])
-    return Answer(200, page_of(call, "assignments", [_view(project, each) for each in shown]))
+    assignments = call.state.find(
+        "assignment", parent=project["id"], statuses=["Pending", "Approved", "Rejected"]
+    )
+    return Answer(200, page_of(call, "assignments", [_view(project, each) for each in assignments]))
 
 
 def _view(project: Thing, assignment: Thing) -> Thing:
@@ -365,11 +367,11 @@ def _view(project: Thing, assignment: Thing) -> Thing:
     }
 
 
-def _chosen(call: Call, rows: object) -> list[tuple[Thing, Thing]]:
+def _read_assignments(call: Call, rows: object) -> list[tuple[Thing, Thing]]:
     if not isinstance(rows, list) or not rows or not all(isinstance(each, dict) for each in rows):
         raise RefusalError("A list of objects with id and message is needed.")
     project = project_of(call.state, call.ids[0])
-    found = []
+    pairs = []
     for each in rows:
         key = str(each.get("id", ""))
         mine = call.state.get("assignment", key)
@@ -380,18 +382,18 @@ def _chosen(call: Call, rows: object) -> list[tuple[Thing, Thing]]:
             raise not_found(f"The assignment {key}")
         if not str(each.get("message", "")).strip():
             raise RefusalError("Each needs a message.")
-        found.append((mine, each))
-    return found
+        pairs.append((mine, each))
+    return pairs
 
 
 def decide(call: Call) -> Answer:
     """Approve, reject, or take a rejection back; all or none."""
     source, target = _DECISIONS[call.ids[1]]
-    chosen = _chosen(call, call.body.get("participants"))
-    for assignment, _ in chosen:
+    pairs = _read_assignments(call, call.body.get("participants"))
+    for assignment, _ in pairs:
         if assignment["status"] != source:
             raise RefusalError(f"Work that is {assignment['status']} cannot become {target}.")
-    for assignment, _ in chosen:
+    for assignment, _ in pairs:
         if target == "Approved":
             _approve(call.state, assignment)
         else:
@@ -410,10 +412,10 @@ def approve_all(call: Call) -> Answer:
 
 def pay_bonuses(call: Call) -> Answer:
     """Bonuses, all or none where the balance is too small. Without a token, each call pays again."""
-    chosen = _chosen(call, call.body.get("bonusPayment"))
-    amounts = [cents_of(each.get("amount"), "amount") for _, each in chosen]
+    pairs = _read_assignments(call, call.body.get("bonusPayment"))
+    amounts = [cents_of(each.get("amount"), "amount") for _, each in pairs]
     need_funds(call.state, sum(each + fee_on(call.state, each) for each in amounts))
-    for (assignment, _), cents in zip(chosen, amounts, strict=True):
+    for (assignment, _), cents in zip(pairs, amounts, strict=True):
         fresh = assignment_of(call.state, assignment["id"])
         _pay(call.state, "bonus", fresh, cents)
         fresh["bonus"] += cents
@@ -443,8 +445,8 @@ def validate_participants(call: Call) -> Answer:
     ids = call.body.get("participantIds")
     if not isinstance(ids, list):
         raise RefusalError("participantIds is a list.")
-    known = [each for each in ids if call.state.get("participant", each) is not None]
-    return Answer(200, {"validParticipantIds": known})
+    valid_ids = [each for each in ids if call.state.get("participant", each) is not None]
+    return Answer(200, {"validParticipantIds": valid_ids})
 
 
 _V1 = "/api/v1"
@@ -506,40 +508,42 @@ class ConnectSimulator(Simulator):
 
     def refuse(self, status: int, detail: Any) -> Answer:
         """An error in the envelope that is told of."""
-        words = detail if isinstance(detail, str) else json.dumps(detail)
+        text = detail if isinstance(detail, str) else json.dumps(detail)
         error = {"type": "about:blank", "title": _TITLES.get(status, "Error"), "status": status}
-        return Answer(status, {"error": {**error, "detail": words, "instance": secrets.token_hex(8)}})
+        return Answer(status, {"error": {**error, "detail": text, "instance": secrets.token_hex(8)}})
 
-    def answer_route(self, asked: WireCall, path: str, query: dict[str, str], delay: float | None) -> Answer:
+    def answer_route(
+        self, wire_call: WireCall, path: str, query: dict[str, str], delay: float | None
+    ) -> Answer:
         """The answer of a call, once for each token."""
-        if not hmac.compare_digest(asked.headers.get("X-API-KEY", "").encode(), self._token.encode()):
+        if not hmac.compare_digest(wire_call.headers.get("X-API-KEY", "").encode(), self._token.encode()):
             return self.refuse(401, "The key is wrong.")
         for method, pattern, handler in _PATTERNS:
-            found = pattern.fullmatch(path)
-            if found and method == asked.method:
-                call = Call(self.state, found.groups(), query, parse_body(asked.raw), self.site, path)
+            match = pattern.fullmatch(path)
+            if match and method == wire_call.method:
+                call = Call(self.state, match.groups(), query, parse_body(wire_call.raw), self.site, path)
                 self.wait(delay)
                 try:
-                    return self._once(asked, call, handler)
+                    return self._once(wire_call, call, handler)
                 except RefusalError as refusal:
                     return self.refuse(refusal.status, refusal.detail)
         return self.refuse(404, "There is no such path.")
 
-    def _once(self, asked: WireCall, call: Call, handler: Callable[[Call], Answer]) -> Answer:
-        token = asked.headers.get("IDEMPOTENCY-TOKEN", "") if asked.method == "POST" else ""
+    def _once(self, wire_call: WireCall, call: Call, handler: Callable[[Call], Answer]) -> Answer:
+        token = wire_call.headers.get("IDEMPOTENCY-TOKEN", "") if wire_call.method == "POST" else ""
         name = f"token {token}"
-        print_of_call = hashlib.sha256(call.path.encode() + b"\n" + asked.raw).hexdigest()
+        print_of_call = hashlib.sha256(call.path.encode() + b"\n" + wire_call.raw).hexdigest()
         with self.state.call():
-            known = self.state.fact(name) if token else None
-            if known and known["until"] > self.state.now():
-                if known["print"] != print_of_call:
+            earlier = self.state.fact(name) if token else None
+            if earlier and earlier["until"] > self.state.now():
+                if earlier["print"] != print_of_call:
                     raise RefusalError("This token was used for another call.", status=422)
-                return Answer(known["status"], known["body"])
+                return Answer(earlier["status"], earlier["body"])
             answer = handler(call)
             if token:
                 until = self.state.now() + _TOKEN_SECONDS
-                kept = {"until": until, "print": print_of_call, "status": answer.status, "body": answer.body}
-                self.state.keep(name, kept)
+                memo = {"until": until, "print": print_of_call, "status": answer.status, "body": answer.body}
+                self.state.keep(name, memo)
         return answer
 
 
@@ -547,16 +551,16 @@ def _add_participants(call: Call) -> Answer:
     count = call.body.get("n")
     if not isinstance(count, int) or not 1 <= count <= 100_000:
         raise field_error("n", "A number from 1 to 100000.")
-    made = [call.state.add("participant", {"id": secrets.token_hex(16)})["id"] for _ in range(count)]
-    return Answer(200, {"ids": made})
+    new_ids = [call.state.add("participant", {"id": secrets.token_hex(16)})["id"] for _ in range(count)]
+    return Answer(200, {"ids": new_ids})
 
 
 def _arrive(call: Call) -> Answer:
-    made = take_place(
+    assignment = take_place(
         call.state, str(call.body.get("study_id", "")), str(call.body.get("participant_id", ""))
     )
-    url = address_of(call.state, made)
-    return Answer(200, {"submission_id": made["id"], "url": url, "status": made["status"]})
+    url = address_of(call.state, assignment)
+    return Answer(200, {"submission_id": assignment["id"], "url": url, "status": assignment["status"]})
 
 
 def _complete(call: Call) -> Answer:
@@ -582,5 +586,5 @@ def _deposit(call: Call) -> Answer:
 def _show_state(call: Call) -> Answer:
     total, available = balance_of(call.state)
     counts = {kind: call.state.count(kind) for kind in ("project", "participant", "assignment", "message")}
-    found = {"now": call.state.stamp(), "total_balance": total, "available_balance": available}
-    return Answer(200, {**found, "currency": "USD", "counts": counts})
+    balances = {"now": call.state.stamp(), "total_balance": total, "available_balance": available}
+    return Answer(200, {**balances, "currency": "USD", "counts": counts})

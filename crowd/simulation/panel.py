@@ -50,7 +50,9 @@ def _leads_to(link: StudyLink, stage: Stage) -> bool:
 def endpoint_of_links(stage: Stage) -> Endpoint:
     """The endpoint at which people of study links meet the stage."""
     return next(
-        here.endpoint for here in stages_at(stage) if here.endpoint.protocol == Endpoint.Protocol.LINK
+        source_stage.endpoint
+        for source_stage in stages_at(stage)
+        if source_stage.endpoint.protocol == Endpoint.Protocol.LINK
     )
 
 

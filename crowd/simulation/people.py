@@ -61,7 +61,7 @@ class World(Protocol):
     def count(self, what: str, who: SimulatedPerson) -> None:
         """Note that something happened."""
 
-    def trouble(self, words: str) -> None:
+    def trouble(self, text: str) -> None:
         """Note what should not have happened."""
 
 
@@ -90,12 +90,12 @@ class Person:
         """Take HITs and do them, until there are none, or patience ends."""
         in_vain = submitted = 0
         while in_vain < PATIENCE and submitted != self._most:
-            taken = yield from self._insist(self._accept)
-            if taken is None:
+            assignment = yield from self._insist(self._accept)
+            if assignment is None:
                 yield None
                 continue
             self._visits += 1
-            what = yield from self._work(taken)
+            what = yield from self._work(assignment)
             self._world.count(what, self.who)
             if what == "abandoned":
                 return
@@ -105,25 +105,25 @@ class Person:
     def _accept(self) -> dict[str, Any] | None:
         for group in self._world.groups():
             answer = self._call("accept", {"group_id": group})
-            said = answer.json()
+            document = answer.json()
             if answer.status == 200:
-                return dict(said)
-            if said.get("error") == "QueueFull":
-                raise GoneHome(said["message"])
+                return dict(document)
+            if document.get("error") == "QueueFull":
+                raise GoneHome(document["message"])
             if answer.status == 401:
                 raise GoneHome("The marketplace does not know this worker any more.")
         return None
 
-    def _work(self, taken: dict[str, Any]) -> Life[str]:
+    def _work(self, assignment: dict[str, Any]) -> Life[str]:
         """Do an accepted HIT; what became of it."""
-        if not self._world.is_ours(taken["frame_url"]):
-            return (yield from self._give_back(taken, "elsewhere"))
-        page = yield from self._insist(lambda: self._browser.get(taken["frame_url"]))
-        form = self._read(page.text, taken["frame_url"]) if page.status == 200 else None
+        if not self._world.is_ours(assignment["frame_url"]):
+            return (yield from self._give_back(assignment, "elsewhere"))
+        page = yield from self._insist(lambda: self._browser.get(assignment["frame_url"]))
+        form = self._read(page.text, assignment["frame_url"]) if page.status == 200 else None
         if form is None:
             if page.status != 403:
                 self._world.trouble(f"The task page answered {page.status}: {page.text[:200]!r}")
-            return (yield from self._give_back(taken, "refused"))
+            return (yield from self._give_back(assignment, "refused"))
         if not form.fields:
             return (yield from self._hand_over(form, twice=False))
         fate, profile = self.who.chance("fate", self._visits), self.who.profile
@@ -143,10 +143,10 @@ class Person:
             return "abandoned"
         if returns:
             yield WorkPace(5.0 * profile.pace)
-            return (yield from self._give_back(taken, "returned"))
+            return (yield from self._give_back(assignment, "returned"))
         if "telemetry" in form.hidden:
             form.hidden["telemetry"] = json.dumps(self._telemetry(effort))
-        return (yield from self._send(taken, form, answers, twice=twice))
+        return (yield from self._send(assignment, form, answers, twice=twice))
 
     def _read(self, html: str, url: str) -> Form | None:
         form = read_form(html, url)
@@ -154,22 +154,24 @@ class Person:
             form.behind = self._world.units_behind(url)
         return form
 
-    def _send(self, taken: dict[str, Any], form: Form, answers: dict[str, str], *, twice: bool) -> Life[str]:
+    def _send(
+        self, assignment: dict[str, Any], form: Form, answers: dict[str, str], *, twice: bool
+    ) -> Life[str]:
         """Submit the page; mend what it finds wrong, and hand its receipt over."""
         for attempt in range(1 + _TIMES_A_FORM_IS_MENDED):
             page = yield from self._insist(self._click(form.action, {**form.hidden, **answers}, twice=twice))
-            found = self._read(page.text, form.action)
+            next_form = self._read(page.text, form.action)
             if page.status == 200:
-                return (yield from self._hand_over(found, twice=twice)) if found else "submitted"
-            if page.status != 422 or found is None:
+                return (yield from self._hand_over(next_form, twice=twice)) if next_form else "submitted"
+            if page.status != 422 or next_form is None:
                 break
-            form = found
+            form = next_form
             yield WorkPace(5.0 * self.who.profile.pace)
             answers = {}  # a box that is no longer ticked is not sent
             for unit in form.units:
                 answers.update(answer_unit(self._world.stage, form, unit, self.who, attempt=attempt + 1))
         self._world.trouble(f"The task page did not take an answer ({page.status}): {page.text[:300]!r}")
-        return (yield from self._give_back(taken, "refused"))
+        return (yield from self._give_back(assignment, "refused"))
 
     def _hand_over(self, form: Form, *, twice: bool) -> Life[str]:
         """Give the marketplace the receipt, as the page's own form does."""
@@ -181,8 +183,8 @@ class Person:
         self._world.trouble(f"The marketplace did not take a receipt ({page.status}): {page.text[:300]!r}")
         return "late"
 
-    def _give_back(self, taken: dict[str, Any], why: str) -> Life[str]:
-        yield from self._insist(lambda: self._call("return", {"assignment_id": taken["assignment_id"]}))
+    def _give_back(self, assignment: dict[str, Any], why: str) -> Life[str]:
+        yield from self._insist(lambda: self._call("return", {"assignment_id": assignment["assignment_id"]}))
         return why
 
     def _telemetry(self, effort: Effort) -> dict[str, int | str]:
@@ -280,7 +282,7 @@ class Visitor:
             if page.status != 422 or again is None:
                 return after, page
             form, values = again, {}
-        raise PageRefusedError(f"A task page did not take an answer: {page.words}")
+        raise PageRefusedError(f"A task page did not take an answer: {page.message}")
 
     def _send(self, form: Form, values: dict[str, str]) -> tuple[str, Answer]:
         return self._follow(form.action, self._browser.send_form(form.action, {**form.hidden, **values}))
@@ -290,7 +292,7 @@ class Visitor:
         for _ in range(_MOST_REDIRECTS):
             if not page.location:
                 if page.status not in (200, 422):
-                    raise PageRefusedError(page.words or f"{urlsplit(at).path} answered {page.status}.")
+                    raise PageRefusedError(page.message or f"{urlsplit(at).path} answered {page.status}.")
                 return at, page
             at = urljoin(at, page.location)
             page = self._browser.get(at)

@@ -57,10 +57,10 @@ def locked_by(state: State, study: Thing) -> int:
 
     A rejected place is not locked any more; whoever takes it has it locked again (`studies.fund_place`).
     """
-    held, settled = count_places(state, study)
+    held_places, settled = count_places(state, study)
     if study["status"] in _RECRUITING:
-        free = max(0, study["total_available_places"] - held - settled)
-        held += max(0, free - study["unfunded"])
+        free = max(0, study["total_available_places"] - held_places - settled)
+        held_places += max(0, free - study["unfunded"])
         slots = sum(
             cost_of(state, action["fixed_screen_out_reward"]).times(action["slots"]).total
             for code in study["completion_codes"]
@@ -69,7 +69,7 @@ def locked_by(state: State, study: Thing) -> int:
         )
     else:
         slots = 0
-    return cost_of(state, study["reward"]).times(held).total + slots
+    return cost_of(state, study["reward"]).times(held_places).total + slots
 
 
 def balance_of(state: State, workspace_id: str) -> tuple[int, int]:
@@ -203,10 +203,10 @@ def list_workspaces(call: Call) -> Answer:
 def create_workspace(call: Call) -> Answer:
     """A new workspace, with an empty wallet: money is put in on the web only."""
     user = call.state.fact("user")["id"]
-    made = call.state.add(
+    workspace = call.state.add(
         "workspace", _new_workspace(call.state, call.body["title"], user) | {"deposit": 0} | call.body
     )
-    return Answer(201, _view_workspace(call.state, made))
+    return Answer(201, _view_workspace(call.state, workspace))
 
 
 def get_workspace(call: Call) -> Answer:
@@ -276,10 +276,10 @@ def change_project(call: Call) -> Answer:
 
 def project_of(state: State, key: str | None) -> Thing:
     """A project; the account's first where none is named."""
-    found = state.get("project", key or str(state.fact("project")))
-    if found is None:
+    project = state.get("project", key or str(state.fact("project")))
+    if project is None:
         raise not_found("The project")
-    return found
+    return project
 
 
 def _new_workspace(state: State, title: str, user: str) -> Thing:
@@ -314,7 +314,7 @@ def _view_workspace(state: State, workspace: Thing) -> Thing:
     }
 
 
-def _add_project(state: State, workspace_id: str, given: Thing) -> Thing:
+def _add_project(state: State, workspace_id: str, fields: Thing) -> Thing:
     user = state.fact("user")["id"]
     defaults = {
         "description": "",
@@ -327,7 +327,7 @@ def _add_project(state: State, workspace_id: str, given: Thing) -> Thing:
         "naivety_distribution_rate": None,
         "public_details": None,
     }
-    return state.add("project", defaults | given, parent=workspace_id)
+    return state.add("project", defaults | fields, parent=workspace_id)
 
 
 # Groups of participants
@@ -364,7 +364,7 @@ def create_group(call: Call) -> Answer:
         call.body["organisation_id"] = None
     workspace = workspace_of(call.state, call.body.get("workspace_id"))
     people = call.body.pop("participant_ids", [])
-    made = call.state.add(
+    group = call.state.add(
         "group",
         {"description": None, "organisation_id": None, "project_id": None, "is_deleted": False, "members": {}}
         | call.body
@@ -372,7 +372,7 @@ def create_group(call: Call) -> Answer:
         parent=workspace["id"],
         status="on",
     )
-    return Answer(201, _view_group(call.state, add_members(call.state, made, people)))
+    return Answer(201, _view_group(call.state, add_members(call.state, group, people)))
 
 
 def get_group(call: Call) -> Answer:
@@ -420,10 +420,10 @@ def remove_members(call: Call) -> Answer:
 
 def group_of(state: State, key: str) -> Thing:
     """A group, also a deleted one."""
-    found = state.get("group", key)
-    if found is None:
+    group = state.get("group", key)
+    if group is None:
         raise not_found("The participant group")
-    return found
+    return group
 
 
 def add_members(state: State, group: Thing, people: list[str]) -> Thing:
@@ -454,7 +454,7 @@ def _view_group(state: State, group: Thing) -> Thing:
 
 
 def _feeders(state: State, group_id: str) -> list[Thing]:
-    found = []
+    feeders = []
     for study in state.find("study"):
         codes = [
             {"code": code["code"] or "", "code_type": code["code_type"], "action": action["action"]}
@@ -463,7 +463,7 @@ def _feeders(state: State, group_id: str) -> list[Thing]:
             if action.get("participant_group") == group_id
         ]
         if codes:
-            found.append(
+            feeders.append(
                 {
                     "id": study["id"],
                     "name": study["name"],
@@ -472,7 +472,7 @@ def _feeders(state: State, group_id: str) -> list[Thing]:
                     "feeder_completion_codes": codes,
                 }
             )
-    return found
+    return feeders
 
 
 # Messages
@@ -565,8 +565,8 @@ def list_screeners(call: Call) -> Answer:
             "researcher_help_text": None,
             "tags": [],
         }
-    found = [each | more for each in SCREENERS.values()]
-    return Answer(200, {"results": found, "_links": {}, "meta": {"count": len(found)}})
+    screeners = [each | more for each in SCREENERS.values()]
+    return Answer(200, {"results": screeners, "_links": {}, "meta": {"count": len(screeners)}})
 
 
 def get_distribution(call: Call) -> Answer:
@@ -609,8 +609,10 @@ def create_test_participant(call: Call) -> Answer:
     """A participant for `test-study`; an address can be used once."""
     if any(each.get("email") == call.body["email"] for each in call.state.find("participant")):
         raise field_error("email", "There is a participant with this address.")
-    made = call.state.add("participant", {"email": call.body["email"], "attributes": {}, "is_tester": True})
-    return Answer(201, {"participant_id": made["id"]})
+    participant = call.state.add(
+        "participant", {"email": call.body["email"], "attributes": {}, "is_tester": True}
+    )
+    return Answer(201, {"participant_id": participant["id"]})
 
 
 def check_filters(state: State, filters: list[Thing] | None) -> None:
@@ -637,31 +639,32 @@ def is_eligible(state: State, person: Thing, filters: list[Thing] | None) -> boo
     return all(_fits(state, person, each) for each in filters or [])
 
 
-def _fits(state: State, person: Thing, wanted: Thing) -> bool:
-    name = wanted["filter_id"]
-    if "selected_filters" in wanted:
-        fitting = [_fits(state, person, each) for each in wanted["selected_filters"]]
+def _fits(state: State, person: Thing, condition: Thing) -> bool:
+    name = condition["filter_id"]
+    if "selected_filters" in condition:
+        fitting = [_fits(state, person, each) for each in condition["selected_filters"]]
         return all(fitting) if name == "and" else any(fitting)
     if name in _PERSON_LISTS:
-        return (person["id"] in wanted["selected_values"]) == _PERSON_LISTS[name]
+        return (person["id"] in condition["selected_values"]) == _PERSON_LISTS[name]
     if name in _GROUP_LISTS:
-        groups = (state.get("group", each) for each in wanted["selected_values"])
+        groups = (state.get("group", each) for each in condition["selected_values"])
         return any(person["id"] in group["members"] for group in groups if group) == _GROUP_LISTS[name]
     if name in _STUDY_LISTS:
         took_part = any(
-            state.count("submission", owner=person["id"], parent=each) for each in wanted["selected_values"]
+            state.count("submission", owner=person["id"], parent=each)
+            for each in condition["selected_values"]
         )
         return took_part == _STUDY_LISTS[name]
     value = person["attributes"].get(name)
-    return value is None or _fits_value(value, wanted)
+    return value is None or _fits_value(value, condition)
 
 
-def _fits_value(value: Any, wanted: Thing) -> bool:
-    if "selected_range" in wanted:
-        lower, upper = wanted["selected_range"].get("lower"), wanted["selected_range"].get("upper")
+def _fits_value(value: Any, condition: Thing) -> bool:
+    if "selected_range" in condition:
+        lower, upper = condition["selected_range"].get("lower"), condition["selected_range"].get("upper")
         return (lower is None or value >= float(lower)) and (upper is None or value <= float(upper))
     values = value if isinstance(value, list) else [value]
-    return not set(values).isdisjoint(wanted["selected_values"])
+    return not set(values).isdisjoint(condition["selected_values"])
 
 
 def refuse_filters(state: State, person: Thing, filters: list[Thing] | None) -> None:

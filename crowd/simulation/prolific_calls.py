@@ -105,14 +105,14 @@ def page(call: Call, count: int, fetch: Callable[[int, int], list[Thing]], *, de
 
 
 def _links(call: Call, following: str | None) -> Thing:
-    kept = "&".join(
+    parameters = "&".join(
         f"{name}={value}"
         for name, value in call.query.items()
         if name not in ("page", "page_size", "limit", "offset")
     )
-    here = f"{call.site}{call.path}"
-    href = f"{here}?{'&'.join(filter(None, (kept, following)))}" if following else None
-    return {"self": {"href": here}, "next": {"href": href, "title": "Next"}}
+    address = f"{call.site}{call.path}"
+    href = f"{address}?{'&'.join(filter(None, (parameters, following)))}" if following else None
+    return {"self": {"href": address}, "next": {"href": href, "title": "Next"}}
 
 
 def _number(query: Mapping[str, str], name: str, default: int, *, least: int) -> int:
@@ -124,11 +124,11 @@ def _number(query: Mapping[str, str], name: str, default: int, *, least: int) ->
     return int(text)
 
 
-def _whole(value: Any) -> Any:
+def _read_integer(value: Any) -> Any:
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
-Whole = Annotated[int, BeforeValidator(_whole)]
+Whole = Annotated[int, BeforeValidator(_read_integer)]
 Text = Annotated[str, Field(max_length=20_000)]
 Name = Annotated[str, Field(min_length=1, max_length=500)]
 Identity = Annotated[str, Field(max_length=200)]
@@ -190,20 +190,20 @@ class Body(BaseModel):
 
     @model_validator(mode="before")
     @classmethod
-    def _refuse_nulls(cls, given: Any) -> Any:
-        if isinstance(given, dict):
-            for name, value in given.items():
+    def _refuse_nulls(cls, body: Any) -> Any:
+        if isinstance(body, dict):
+            for name, value in body.items():
                 if value is None and name in cls.model_fields and name not in cls.nullable:
                     raise ValueError(f"{name} may not be null.")
-        return given
+        return body
 
 
-def read_body(model: type[Body], given: Any) -> Thing:
+def read_body(model: type[Body], body: Any) -> Thing:
     """The given fields, checked. Raises `RefusalError` with what is wrong, by field."""
-    if not isinstance(given, dict):
+    if not isinstance(body, dict):
         raise RefusalError("The body is not a JSON object.")
     try:
-        return model.model_validate(given).model_dump(exclude_unset=True)
+        return model.model_validate(body).model_dump(exclude_unset=True)
     except ValidationError as error:
         wrong: dict[str, list[str]] = {}
         for each in error.errors(include_url=False, include_context=False, include_input=False):

@@ -83,8 +83,8 @@ def show_faults(call: Call) -> Answer:
 
 def show_payments(call: Call) -> Answer:
     """Every payment and bonus with its time, in the order in which they were made."""
-    found = call.state.payments()
-    return Answer(200, {"payments": found, "total": sum(each["amount"] for each in found)})
+    payments = call.state.payments()
+    return Answer(200, {"payments": payments, "total": sum(each["amount"] for each in payments)})
 
 
 def show_state(call: Call) -> Answer:
@@ -153,8 +153,10 @@ def let_arrive(state: State, turn: int) -> None:
     if people.get("turn") != turn:
         return
     chance = random.Random(f"{state.options.seed} {state.count('submission')} {state.now()}")
-    wanted = people.get("study_id")
-    open_studies = [each for each in state.find("study", statuses=["ACTIVE"]) if wanted in (None, each["id"])]
+    study_id = people.get("study_id")
+    open_studies = [
+        each for each in state.find("study", statuses=["ACTIVE"]) if study_id in (None, each["id"])
+    ]
     if open_studies:
         study = chance.choice(open_studies)
         person = next(

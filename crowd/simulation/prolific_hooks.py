@@ -42,9 +42,9 @@ def public_keys(state: State) -> Thing:
 
 def rotate_keys(state: State, *, drop_old: bool = False) -> str:
     """A new key signs from now on; `drop_old` takes the others out of the document. Returns its `kid`."""
-    made = _make_key()
-    state.keep("keys", [made] if drop_old else [made, *_keys(state)][:_KEYS_SERVED])
-    return str(made["public"]["kid"])
+    new_key = _make_key()
+    state.keep("keys", [new_key] if drop_old else [new_key, *_keys(state)][:_KEYS_SERVED])
+    return str(new_key["public"]["kid"])
 
 
 def sign_arrival(state: State, study: Thing, submission: Thing, address: str) -> str:
@@ -71,11 +71,11 @@ def sign_arrival(state: State, study: Thing, submission: Thing, address: str) ->
 
 
 def _keys(state: State) -> list[Thing]:
-    kept: list[Thing] | None = state.fact("keys")
-    if kept is None:
-        kept = [_make_key()]
-        state.keep("keys", kept)
-    return kept
+    keys: list[Thing] | None = state.fact("keys")
+    if keys is None:
+        keys = [_make_key()]
+        state.keep("keys", keys)
+    return keys
 
 
 def _make_key() -> Thing:
@@ -113,23 +113,23 @@ ERROR_FORMS = ("error", "message", "text")
 _random: dict[int, random.Random] = {}
 
 
-def set_faults(state: State, given: Thing) -> Thing:
+def set_faults(state: State, faults: Thing) -> Thing:
     """Replace all faults. Raises `RefusalError` where one is not understood."""
-    unknown = sorted(set(given) - {*CALL_FAULTS, *HOOK_FAULTS, *_OPTIONS})
+    unknown = sorted(set(faults) - {*CALL_FAULTS, *HOOK_FAULTS, *_OPTIONS})
     if unknown:
         raise field_error(unknown[0], f"Known are {', '.join((*CALL_FAULTS, *HOOK_FAULTS, *_OPTIONS))}.")
     for name in (*CALL_FAULTS, *HOOK_FAULTS):
-        if name in given and not _is_measure(given[name]):
+        if name in faults and not _is_measure(faults[name]):
             raise field_error(name, "A share from 0.0 to 1.0, or a whole number: so many of the next calls.")
-    if not _is_number(given.get("delay_seconds", 1)) or not 0 <= given.get("delay_seconds", 1) <= 600:
+    if not _is_number(faults.get("delay_seconds", 1)) or not 0 <= faults.get("delay_seconds", 1) <= 600:
         raise field_error("delay_seconds", "Seconds, at most 600.")
     for name in ("path", "method"):
-        if not isinstance(given.get(name, ""), str):
+        if not isinstance(faults.get(name, ""), str):
             raise field_error(name, "A pattern, such as */transition/.")
-    if given.get("error_form", "error") not in ERROR_FORMS:
+    if faults.get("error_form", "error") not in ERROR_FORMS:
         raise field_error("error_form", f"One of {', '.join(ERROR_FORMS)}.")
-    state.keep("faults", given)
-    return given
+    state.keep("faults", faults)
+    return faults
 
 
 def draw_fault(state: State, name: str, method: str, path: str) -> bool:
@@ -156,9 +156,9 @@ def draw_error_form(state: State) -> str:
 def _concerns(faults: Thing, name: str, method: str, path: str) -> bool:
     if name in HOOK_FAULTS:
         return True
-    wanted = faults.get("method")
-    if wanted:
-        if not fnmatchcase(method, wanted.upper()):
+    fault_method = faults.get("method")
+    if fault_method:
+        if not fnmatchcase(method, fault_method.upper()):
             return False
     elif name.startswith("lost") and method not in _WRITES:
         return False
@@ -224,12 +224,12 @@ def announce(state: State, event_type: str, workspace_id: str, resource_id: str,
 
 def deliver_due(state: State) -> Thing:
     """Send what is due by now, one after the other. Events that get lost are never sent."""
-    told = {"delivered": 0, "failed": 0}
+    outcomes = {"delivered": 0, "failed": 0}
     for each in _list_due(state):
         subscription, event = each
-        told["delivered" if _deliver(state, subscription, event) else "failed"] += 1
+        outcomes["delivered" if _deliver(state, subscription, event) else "failed"] += 1
     with state.call():
-        return {**told, "waiting": state.count("event", statuses=["PENDING"])}
+        return {**outcomes, "waiting": state.count("event", statuses=["PENDING"])}
 
 
 def next_due(state: State) -> float | None:
@@ -256,22 +256,22 @@ def _list_pending(state: State) -> list[tuple[Thing, Thing]]:
 
 def _deliver(state: State, subscription: Thing, event: Thing) -> bool:
     with state.call():
-        held = state.find("secret", parent=subscription["workspace_id"])
-    secret = held[0]["value"] if held else ""
+        secret_rows = state.find("secret", parent=subscription["workspace_id"])
+    secret = secret_rows[0]["value"] if secret_rows else ""
     done = _post(event, secret)
     if done and event["is_double"]:
         _post(event, secret)
     with state.call():
-        kept, parent = state.get("event", event["id"]), state.get("subscription", subscription["id"])
-        if kept is None or parent is None:
+        stored_event, parent = state.get("event", event["id"]), state.get("subscription", subscription["id"])
+        if stored_event is None or parent is None:
             return done
-        kept["attempts"] += 1
-        kept["datetime_updated"] = state.stamp()
+        stored_event["attempts"] += 1
+        stored_event["datetime_updated"] = state.stamp()
         if done:
-            kept["status"], parent["failing_since"] = "SUCCEEDED", None
+            stored_event["status"], parent["failing_since"] = "SUCCEEDED", None
         else:
-            _note_failure(state, parent, kept)
-        state.save(kept, status=kept["status"])
+            _note_failure(state, parent, stored_event)
+        state.save(stored_event, status=stored_event["status"])
         state.save(parent, status="on" if parent["is_enabled"] else "off")
     return done
 
@@ -331,12 +331,12 @@ def create_secret(call: Call) -> Answer:
     workspace = workspace_of(call.state, call.body.get("workspace_id"))
     for old in call.state.find("secret", parent=workspace["id"]):
         call.state.remove(old["id"])
-    made = call.state.add(
+    secret = call.state.add(
         "secret",
         {"value": secrets.token_urlsafe(32), "workspace_id": workspace["id"]},
         parent=workspace["id"],
     )
-    return Answer(201, made)
+    return Answer(201, secret)
 
 
 def list_subscriptions(call: Call) -> Answer:
@@ -366,7 +366,7 @@ def create_subscription(call: Call) -> Answer:
     if not call.state.find("secret", parent=workspace["id"]):
         raise RefusalError("This workspace has no secret; create one first.")
     secret = secrets.token_urlsafe(24)
-    made = call.state.add(
+    subscription = call.state.add(
         "subscription",
         {
             "event_type": call.body["event_type"],
@@ -380,7 +380,7 @@ def create_subscription(call: Call) -> Answer:
         parent=workspace["id"],
         status="new",
     )
-    view = _view(made)
+    view = _view(subscription)
     # The contract documents a list here, clients in the field read one object: it is both.
     return Answer(201, {**view, "results": [view]}, {"X-Hook-Secret": secret})
 
@@ -425,17 +425,17 @@ def delete_subscription(call: Call) -> Answer:
 def list_events(call: Call) -> Answer:
     """What was or will be delivered, newest first, also what got lost: the way to catch up."""
     subscription = _subscription(call)
-    wanted = call.query.get("status")
-    if wanted not in (None, "PENDING", "SUCCEEDED", "FAILED"):
+    status = call.query.get("status")
+    if status not in (None, "PENDING", "SUCCEEDED", "FAILED"):
         raise field_error("status", "One of PENDING, SUCCEEDED, FAILED.")
     owner, statuses = (
         call.query.get("resource_id"),
-        {"PENDING": ["PENDING", "LOST"]}.get(wanted or "", [wanted] if wanted else []),
+        {"PENDING": ["PENDING", "LOST"]}.get(status or "", [status] if status else []),
     )
     count = call.state.count("event", parent=subscription["id"], owner=owner, statuses=statuses)
 
     def fetch(limit: int, offset: int) -> list[Thing]:
-        found = call.state.find(
+        page_events = call.state.find(
             "event",
             parent=subscription["id"],
             owner=owner,
@@ -444,7 +444,7 @@ def list_events(call: Call) -> Answer:
             limit=limit,
             offset=offset,
         )
-        return [{name: event[name] for name in _EVENT_FIELDS} for event in found]
+        return [{name: event[name] for name in _EVENT_FIELDS} for event in page_events]
 
     return Answer(200, page(call, count, fetch))
 
@@ -463,17 +463,17 @@ _EVENT_FIELDS = (
 
 def workspace_of(state: State, key: str | None) -> Thing:
     """A workspace; the account's own where none is named."""
-    found = state.get("workspace", key or str(state.fact("workspace")))
-    if found is None:
+    workspace = state.get("workspace", key or str(state.fact("workspace")))
+    if workspace is None:
         raise not_found("The workspace")
-    return found
+    return workspace
 
 
 def _subscription(call: Call) -> Thing:
-    found = call.state.get("subscription", call.ids[0])
-    if found is None:
+    subscription = call.state.get("subscription", call.ids[0])
+    if subscription is None:
         raise not_found("The subscription")
-    return found
+    return subscription
 
 
 def _check(subscription: Thing) -> None:

@@ -305,9 +305,9 @@ def find_route(method: str, path: str) -> tuple[Route | None, tuple[str, ...], l
     """The route of a call and the ids in its path; without a route, the methods that its path has."""
     methods: list[str] = []
     for pattern, route in _PATTERNS:
-        if found := pattern.fullmatch(path):
+        if match := pattern.fullmatch(path):
             if route.method == method:
-                return route, found.groups(), []
+                return route, match.groups(), []
             methods.append(route.method)
     return None, (), methods
 
@@ -374,9 +374,11 @@ class Simulator:
         self.state.begin = self.start_account
         self.state.handlers = self.list_tasks()
         with self.state.call():
-            kept = self.state.fact("contract") or ("prolific" if self.state.count("workspace") else "")
-            if kept not in ("", self.contract):
-                raise ValueError(f"This file has the state of the contract {kept}.")
+            stored_contract = self.state.fact("contract") or (
+                "prolific" if self.state.count("workspace") else ""
+            )
+            if stored_contract not in ("", self.contract):
+                raise ValueError(f"This file has the state of the contract {stored_contract}.")
             self.state.keep("contract", self.contract)
 
     def start_account(self) -> None:
@@ -415,57 +417,63 @@ class Simulator:
             self._deliverer.join(timeout=15)
         self.state.close()
 
-    def answer(self, asked: WireCall) -> Answer:
+    def answer(self, wire_call: WireCall) -> Answer:
         """The answer of a call. Raises `LostReplyError` where it shall get none."""
-        parts = urlsplit(asked.target)
+        parts = urlsplit(wire_call.target)
         query = dict(parse_qsl(parts.query, keep_blank_values=True))
         try:
             if parts.path.startswith(_CONTROL):
-                return self._answer_control(asked, parts.path, query)
-            if parts.path.rstrip("/") == _RETURN_PAGE and self.has_return_page and asked.method == "GET":
+                return self._answer_control(wire_call, parts.path, query)
+            if parts.path.rstrip("/") == _RETURN_PAGE and self.has_return_page and wire_call.method == "GET":
                 with self.state.call():
                     return prolific_control.return_page(
                         Call(self.state, (), query, {}, self.site, parts.path)
                     )
-            return self._answer_call(asked, parts.path, query)
+            return self._answer_call(wire_call, parts.path, query)
         except RefusalError as refusal:
             return self.refuse(refusal.status, refusal.detail)
 
-    def _answer_control(self, asked: WireCall, path: str, query: dict[str, str]) -> Answer:
+    def _answer_control(self, wire_call: WireCall, path: str, query: dict[str, str]) -> Answer:
         name = path.removeprefix(_CONTROL).strip("/")
-        body = parse_body(asked.raw)
-        if (asked.method, name) == ("POST", "deliver"):
+        body = parse_body(wire_call.raw)
+        if (wire_call.method, name) == ("POST", "deliver"):
             return Answer(200, self._deliver())
-        handler = self.controls().get((asked.method, name))
+        handler = self.controls().get((wire_call.method, name))
         if handler is None:
-            known = ", ".join(f"{method} {each}" for method, each in (*self.controls(), ("POST", "deliver")))
-            raise RefusalError(f"There is no {asked.method} {name!r}; there are {known}.", status=404)
+            call_names = ", ".join(
+                f"{method} {each}" for method, each in (*self.controls(), ("POST", "deliver"))
+            )
+            raise RefusalError(
+                f"There is no {wire_call.method} {name!r}; there are {call_names}.", status=404
+            )
         with self.state.call():
             answer = handler(Call(self.state, (), query, body, self.site, path))
         self.state.run_due()
         return answer
 
-    def _answer_call(self, asked: WireCall, path: str, query: dict[str, str]) -> Answer:
-        faults = self._draw_faults(asked.method, path)
+    def _answer_call(self, wire_call: WireCall, path: str, query: dict[str, str]) -> Answer:
+        faults = self._draw_faults(wire_call.method, path)
         if "lost_before" in faults:
             raise LostReplyError
-        answer = self._fail(faults) or self.answer_route(asked, path, query, faults.get("delay"))
+        answer = self._fail(faults) or self.answer_route(wire_call, path, query, faults.get("delay"))
         if "lost_after" in faults:
             raise LostReplyError
         return answer
 
-    def answer_route(self, asked: WireCall, path: str, query: dict[str, str], delay: float | None) -> Answer:
+    def answer_route(
+        self, wire_call: WireCall, path: str, query: dict[str, str], delay: float | None
+    ) -> Answer:
         """The answer of a call of the contract."""
-        route, ids, methods = find_route(asked.method, path)
+        route, ids, methods = find_route(wire_call.method, path)
         is_public = route is not None and not route.template.startswith("/api/")
-        if not is_public and not hmac.compare_digest((asked.token or "").encode(), self._token.encode()):
+        if not is_public and not hmac.compare_digest((wire_call.token or "").encode(), self._token.encode()):
             return error_answer(401, "Authentication credentials were not provided, or are wrong.")
         if route is None:
             if methods:
-                return error_answer(405, f"Method {asked.method!r} is not allowed.")
+                return error_answer(405, f"Method {wire_call.method!r} is not allowed.")
             return error_answer(404, "There is no such path.")
         try:
-            call = Call(self.state, ids, query, _read_call(route, query, asked.raw), self.site, path)
+            call = Call(self.state, ids, query, _read_call(route, query, wire_call.raw), self.site, path)
             return self._run(route, call, delay=delay)
         except RefusalError as refusal:
             return error_answer(refusal.status, refusal.detail, bare=route.bare)
@@ -492,8 +500,8 @@ class Simulator:
             faults: Thing = self.state.fact("faults") or {}
             if not faults:
                 return {}
-            drawn = [name for name in CALL_FAULTS if draw_fault(self.state, name, method, path)]
-            return {name: float(faults.get("delay_seconds", _DEFAULT_DELAY_SECONDS)) for name in drawn}
+            fault_names = [name for name in CALL_FAULTS if draw_fault(self.state, name, method, path)]
+            return {name: float(faults.get("delay_seconds", _DEFAULT_DELAY_SECONDS)) for name in fault_names}
 
     def _fail(self, faults: Mapping[str, float]) -> Answer | None:
         if "throttle" in faults:
@@ -621,10 +629,10 @@ def parse_body(raw: bytes) -> Any:
     if not raw.strip():
         return {}
     try:
-        found = json.loads(raw)
-        json.dumps(found, ensure_ascii=False).encode()  # half a character cannot be kept
+        body = json.loads(raw)
+        json.dumps(body, ensure_ascii=False).encode()  # half a character cannot be kept
     except (ValueError, RecursionError) as error:
         raise RefusalError("The body is not JSON.") from error
-    if not isinstance(found, dict):
+    if not isinstance(body, dict):
         raise RefusalError("The body is not a JSON object.")
-    return found
+    return body

@@ -91,9 +91,9 @@ class State:
         self._base.execute("PRAGMA synchronous = NORMAL")
         self._base.executescript(_SCHEMA)
         with self._transaction():
-            kept = self.fact("options")
-            self._given = options or Options(**(kept or {}))
-            self.options = Options(**kept) if kept else self._given
+            stored_options = self.fact("options")
+            self._given = options or Options(**(stored_options or {}))
+            self.options = Options(**stored_options) if stored_options else self._given
             self.keep("options", asdict(self.options))
 
     def close(self) -> None:

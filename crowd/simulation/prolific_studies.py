@@ -74,18 +74,18 @@ _RETURNS_TO_TELL = 5
 
 def study_of(state: State, key: str) -> Thing:
     """What is stored of one, or their answer 404."""
-    found = state.get("study", key)
-    if found is None:
+    study = state.get("study", key)
+    if study is None:
         raise not_found("The study")
-    return found
+    return study
 
 
 def list_studies(call: Call) -> Answer:
     """Studies of the account, newest first; by state, or by the flags that older clients use."""
-    wanted = call.query.get("state")
-    if wanted is not None and wanted not in (*STATUSES, "UNKNOWN"):
+    state_name = call.query.get("state")
+    if state_name is not None and state_name not in (*STATUSES, "UNKNOWN"):
         raise field_error("state", f"One of {', '.join(STATUSES)}.")
-    statuses = [wanted] if wanted else _flagged(call.query)
+    statuses = [state_name] if state_name else _flagged(call.query)
     return Answer(200, _list(call, statuses=statuses))
 
 
@@ -125,10 +125,10 @@ def create_study(call: Call) -> Answer:
         ]
     study.setdefault("maximum_allowed_time", _longest(study["estimated_completion_time"]))
     check_study(call.state, study)
-    made = call.state.add(
+    stored_study = call.state.add(
         "study", study, parent=study["workspace_id"], owner=study["project"], status="UNPUBLISHED"
     )
-    return Answer(201, view_study(call.state, made, call.site))
+    return Answer(201, view_study(call.state, stored_study, call.site))
 
 
 def get_study(call: Call) -> Answer:
@@ -240,10 +240,10 @@ def clone_study(call: Call) -> Answer:
             *(study["filters"] or []),
             {"filter_id": "previous_studies_blocklist", "selected_values": [study["id"]]},
         ]
-    made = call.state.add(
+    clone = call.state.add(
         "study", copy, parent=study["workspace_id"], owner=study["project"], status="UNPUBLISHED"
     )
-    return Answer(200, view_study(call.state, made, call.site))
+    return Answer(200, view_study(call.state, clone, call.site))
 
 
 def get_cost(call: Call) -> Answer:
@@ -251,8 +251,8 @@ def get_cost(call: Call) -> Answer:
     study, state = study_of(call.state, call.ids[0]), call.state
     paid = [each for each in state.payments() if each["study_id"] == study["id"]]
     if call.query.get("is_projected", "false").lower() == "true":
-        whole = cost_of(state, study["reward"]).times(study["total_available_places"])
-        rewards = {"amount": whole.amount, "fees": whole.fees, "vat": whole.vat}
+        total_cost = cost_of(state, study["reward"]).times(study["total_available_places"])
+        rewards = {"amount": total_cost.amount, "fees": total_cost.fees, "vat": total_cost.vat}
     else:
         rewards = _sum([each for each in paid if each["kind"] != "bonus"])
     bonuses = _sum([each for each in paid if each["kind"] == "bonus"])
@@ -280,14 +280,14 @@ def predict_study(call: Call) -> Answer:
 def get_access_progress(call: Call) -> Answer:
     """Places taken by address of a study with several."""
     study = study_of(call.state, call.ids[0])
-    taken: dict[str, int] = {}
+    places_by_address: dict[str, int] = {}
     for each in call.state.find("submission", parent=study["id"], statuses=HELD_OR_SETTLED):
-        taken[each["address"]] = taken.get(each["address"], 0) + 1
+        places_by_address[each["address"]] = places_by_address.get(each["address"], 0) + 1
     progress = [
         {
             "external_url": each["external_url"],
             "total_allocation": each["total_allocation"],
-            "allocated": taken.get(each["external_url"], 0),
+            "allocated": places_by_address.get(each["external_url"], 0),
             "capacity_increments": 0,
         }
         for each in study["access_details"] or []
@@ -334,8 +334,8 @@ def follow_places(state: State, study_id: str, *, freed: bool) -> None:
 
 def fund_place(state: State, study: Thing) -> None:
     """Before somebody takes a place: a place that a rejection freed has to be paid for anew."""
-    held, settled = count_places(state, study)
-    free = study["total_available_places"] - held - settled
+    held_places, settled = count_places(state, study)
+    free = study["total_available_places"] - held_places - settled
     if study["unfunded"] and free <= study["unfunded"]:
         need_funds(state, study["workspace_id"], cost_of(state, study["reward"]).total)
         study["unfunded"] -= 1
@@ -405,10 +405,10 @@ def _list(
     count = call.state.count("study", owner=owner, statuses=statuses or [])
 
     def fetch(limit: int, offset: int) -> list[Thing]:
-        found = call.state.find(
+        studies = call.state.find(
             "study", owner=owner, statuses=statuses or [], newest_first=True, limit=limit, offset=offset
         )
-        return [_short(call.state, each) for each in found]
+        return [_short(call.state, each) for each in studies]
 
     return page(call, count, fetch, default=default)
 
@@ -447,9 +447,9 @@ def _short(state: State, study: Thing) -> Thing:
 
 
 def _figures(state: State, study: Thing) -> Thing:
-    held, settled = count_places(state, study)
+    held_places, settled = count_places(state, study)
     return {
-        "places_taken": held + settled,
+        "places_taken": held_places + settled,
         "number_of_submissions": state.count("submission", parent=study["id"]),
         "total_cost": cost_of(state, study["reward"]).times(study["total_available_places"]).total,
     }

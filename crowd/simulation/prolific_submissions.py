@@ -72,10 +72,10 @@ _FREED = ("RETURNED", "TIMED-OUT", "REJECTED")
 
 def submission_of(state: State, key: str) -> Thing:
     """What is stored of one, or their answer 404."""
-    found = state.get("submission", key)
-    if found is None:
+    submission = state.get("submission", key)
+    if submission is None:
         raise not_found("The submission")
-    return found
+    return submission
 
 
 # What participants do
@@ -95,7 +95,7 @@ def reserve_place(state: State, study_id: str, participant_id: str) -> Thing:
             return each
     if not is_test:
         _refuse_place(state, study, person, len(before))
-    made = state.add(
+    submission = state.add(
         "submission",
         {
             "participant_id": participant_id,
@@ -114,9 +114,9 @@ def reserve_place(state: State, study_id: str, participant_id: str) -> Thing:
         owner=participant_id,
         status="RESERVED",
     )
-    state.plan(_RESERVED_SECONDS, "lapse", {"submission_id": made["id"]})
-    _tell(state, made)
-    return made
+    state.plan(_RESERVED_SECONDS, "lapse", {"submission_id": submission["id"]})
+    _tell(state, submission)
+    return submission
 
 
 def open_study(state: State, submission: Thing) -> str:
@@ -145,7 +145,7 @@ def complete(state: State, submission: Thing, code: str | None) -> Thing:
         raise RefusalError(f"A submission that is {submission['status']} cannot be completed.")
     study = study_of(state, submission["study_id"])
     _hand_in(state, study, submission, code or None)
-    found = next(
+    code_entry = next(
         (
             each
             for each in study["completion_codes"]
@@ -153,7 +153,7 @@ def complete(state: State, submission: Thing, code: str | None) -> Thing:
         ),
         None,
     )
-    _run_actions(state, study["id"], submission, found["actions"] if code and found else [])
+    _run_actions(state, study["id"], submission, code_entry["actions"] if code and code_entry else [])
     return submission
 
 
@@ -198,8 +198,8 @@ def _refuse_place(state: State, study: Thing, person: Thing, before: int) -> Non
     most = config.get("max_submissions_per_participant") or 1
     if most > 0 and before >= most:
         raise RefusalError(f"Participant {person['id']} has taken part in this study as often as it allows.")
-    held, settled = count_places(state, study)
-    if held + settled >= study["total_available_places"]:
+    held_places, settled = count_places(state, study)
+    if held_places + settled >= study["total_available_places"]:
         raise RefusalError("All places of this study are taken.")
     together = config.get("max_concurrent_submissions") or -1
     if 0 < together <= state.count("submission", parent=study["id"], statuses=["RESERVED", "ACTIVE"]):
@@ -211,13 +211,13 @@ def _refuse_place(state: State, study: Thing, person: Thing, before: int) -> Non
 def _choose_address(state: State, study: Thing) -> str:
     if not study["access_details"]:
         return ""
-    taken: dict[str, int] = {}
+    places_by_address: dict[str, int] = {}
     for each in state.find(
         "submission", parent=study["id"], statuses=(*HOLDING, "APPROVED", "PARTIALLY APPROVED")
     ):
-        taken[each["address"]] = taken.get(each["address"], 0) + 1
+        places_by_address[each["address"]] = places_by_address.get(each["address"], 0) + 1
     for each in study["access_details"]:
-        if taken.get(each["external_url"], 0) < each["total_allocation"]:
+        if places_by_address.get(each["external_url"], 0) < each["total_allocation"]:
             return str(each["external_url"])
     raise RefusalError("All places of this study are taken.")
 
@@ -310,9 +310,9 @@ def count_submissions(call: Call) -> Answer:
 def export_study(call: Call) -> Answer:
     """Submissions of a study with what was paid; an object with a list, as the contract wants an object."""
     study = study_of(call.state, call.ids[0])
-    found = call.state.find("submission", parent=study["id"])
+    submissions = call.state.find("submission", parent=study["id"])
     return Answer(
-        200, {"results": [_short(each) | {"bonus_payments": each["bonus_payments"]} for each in found]}
+        200, {"results": [_short(each) | {"bonus_payments": each["bonus_payments"]} for each in submissions]}
     )
 
 
@@ -383,18 +383,18 @@ def approve_in_bulk(call: Call) -> Answer:
     if ("submission_ids" in body) == ("study_id" in body or "participant_ids" in body):
         raise RefusalError("Either submission_ids, or study_id with participant_ids.")
     if "submission_ids" in body:
-        chosen = [submission_of(state, key)["id"] for key in body["submission_ids"] or []]
+        submission_ids = [submission_of(state, key)["id"] for key in body["submission_ids"] or []]
     else:
         if not body.get("study_id") or body.get("participant_ids") is None:
             raise RefusalError("study_id and participant_ids are needed.")
         study = study_of(state, body["study_id"])
-        chosen = []
+        submission_ids = []
         for person in body["participant_ids"]:
-            found = state.find("submission", parent=study["id"], owner=person)
-            if not found:
+            submissions = state.find("submission", parent=study["id"], owner=person)
+            if not submissions:
                 raise field_error("participant_ids", f"Participant {person} has no submission in this study.")
-            chosen.extend(each["id"] for each in found)
-    state.plan(state.options.bulk_approval_seconds, "bulk_approve", {"submission_ids": chosen})
+            submission_ids.extend(each["id"] for each in submissions)
+    state.plan(state.options.bulk_approval_seconds, "bulk_approve", {"submission_ids": submission_ids})
     return Answer(200, "The request to bulk approve has been made successfully.")
 
 
@@ -416,7 +416,7 @@ def set_up_bonuses(call: Call) -> Answer:
     study = study_of(call.state, call.body["study_id"])
     lines = _read_bonuses(call.state, study, call.body["csv_bonuses"])
     costs = [cost_of(call.state, amount) for _, amount in lines]
-    made = call.state.add(
+    bulk_payment = call.state.add(
         "bonus",
         {
             "study": study["id"],
@@ -428,7 +428,7 @@ def set_up_bonuses(call: Call) -> Answer:
         },
         parent=study["workspace_id"],
     )
-    return Answer(201, {name: value for name, value in made.items() if name != "lines"})
+    return Answer(201, {name: value for name, value in bulk_payment.items() if name != "lines"})
 
 
 def pay_bonuses(call: Call) -> Answer:
@@ -473,8 +473,8 @@ def _read_bonuses(state: State, study: Thing, text: str) -> list[tuple[str, int]
         key, amount = row[0].strip(), _read_amount(row[1], number)
         submission = state.get("submission", key)
         if submission is None:
-            taken = state.find("submission", parent=study["id"], owner=key, newest_first=True, limit=1)
-            submission = taken[0] if taken else None
+            submissions = state.find("submission", parent=study["id"], owner=key, newest_first=True, limit=1)
+            submission = submissions[0] if submissions else None
         if submission is None or submission["study_id"] != study["id"]:
             unknown.append(key)
         else:
@@ -562,28 +562,28 @@ def _screen_out_by_hand(state: State, submission: Thing) -> None:
 
 def _take_back(state: State, submission: Thing) -> None:
     study = study_of(state, submission["study_id"])
-    held, settled = count_places(state, study)
-    if held + settled >= study["total_available_places"]:
+    held_places, settled = count_places(state, study)
+    if held_places + settled >= study["total_available_places"]:
         raise RefusalError("The place was taken by somebody else.")
     if study["status"] not in ("ACTIVE", "PAUSED") or study["unfunded"]:
         need_funds(state, study["workspace_id"], cost_of(state, study["reward"]).total)
 
 
 def _wanted_statuses(query: Mapping[str, str]) -> list[str] | None:
-    wanted: set[str] | None = None
+    fitting_all: set[str] | None = None
     if "status" in query:
         name = query["status"].replace("_", " ")
         if name not in (*STATUSES, "UNKNOWN"):
             raise field_error("status", f"One of {', '.join(each.replace(' ', '_') for each in STATUSES)}.")
-        wanted = {name}
+        fitting_all = {name}
     for flag, statuses in _FLAGS.items():
         if flag not in query:
             continue
         if query[flag].lower() not in (*_TRUE, *_FALSE):
             raise field_error(flag, "true or false.")
         fitting = set(statuses) if query[flag].lower() in _TRUE else set(STATUSES) - set(statuses)
-        wanted = fitting if wanted is None else wanted & fitting
-    return None if wanted is None else sorted(wanted)
+        fitting_all = fitting if fitting_all is None else fitting_all & fitting
+    return None if fitting_all is None else sorted(fitting_all)
 
 
 def _list(call: Call, study: Thing, statuses: list[str], *, default: str) -> Thing:
@@ -593,7 +593,7 @@ def _list(call: Call, study: Thing, statuses: list[str], *, default: str) -> Thi
     since, until = (_read_day(call.query, name) for name in ("submitted_from", "submitted_before"))
     newest_first = ordering.startswith("-")
     if since or until:
-        chosen = [
+        submissions = [
             each
             for each in call.state.find(
                 "submission", parent=study["id"], statuses=statuses, newest_first=newest_first
@@ -604,9 +604,10 @@ def _list(call: Call, study: Thing, statuses: list[str], *, default: str) -> Thi
         ]
         return page(
             call,
-            len(chosen),
+            len(submissions),
             lambda limit, offset: [
-                _short(each) for each in (chosen[offset:] if limit < 0 else chosen[offset : offset + limit])
+                _short(each)
+                for each in (submissions[offset:] if limit < 0 else submissions[offset : offset + limit])
             ],
             default=default,
         )
@@ -660,7 +661,7 @@ def _view(submission: Thing) -> Thing:
 
 def make_participants(state: State, count: int, attributes: Thing) -> list[str]:
     """Participants with values for the screeners; the same seed makes the same people, ids apart."""
-    made: list[str] = []
+    participant_ids: list[str] = []
     first = state.count("participant")
     for number in range(first, first + count):
         chance = random.Random(f"{state.options.seed} person {number}")
@@ -672,5 +673,5 @@ def make_participants(state: State, count: int, attributes: Thing) -> list[str]:
             "approval_rate": min(100, 90 + chance.randrange(12)),
             "approval_numbers": chance.randrange(2_000),
         } | attributes
-        made.append(state.add("participant", {"attributes": person})["id"])
-    return made
+        participant_ids.append(state.add("participant", {"attributes": person})["id"])
+    return participant_ids

@@ -124,11 +124,11 @@ class Marketplace:
             elif what in ("returned", "refused"):  # a place is free again, for somebody else
                 self.news += 1
 
-    def trouble(self, words: str) -> None:
+    def trouble(self, text: str) -> None:
         """Keep the first words of what should not have happened."""
         with self._lock:
             if len(self._summary.troubles) < _MOST_TROUBLES:
-                self._summary.troubles.append(words[:400])
+                self._summary.troubles.append(text[:400])
 
     def gone_home(self, why: str) -> None:
         """Note why somebody went before the work was done."""
@@ -172,8 +172,8 @@ class Marketplace:
         stage = Stage.objects.select_related("project", "endpoint").get(pk=self.stage.pk)
         if stage.status != Stage.Status.OPEN:
             return False
-        wanted = quote(stage)
-        return wanted.hits > 0 and wanted.affordable
+        missing = quote(stage)
+        return missing.hits > 0 and missing.affordable
 
     def _learn_group(self, hit: Hit) -> bool:
         """Ask for the group of a HIT; False where the marketplace did not answer."""
@@ -200,8 +200,10 @@ def site_of(stage: Stage) -> str:
 
 def marketplace_source(stage: Stage) -> Stage:
     """The stage as the people of its first source meet it who accept HITs at a marketplace."""
-    there = (here for here in stages_at(stage) if not here.endpoint.deals_work)
-    return next(there, stage)
+    source_stages = (
+        source_stage for source_stage in stages_at(stage) if not source_stage.endpoint.deals_work
+    )
+    return next(source_stages, stage)
 
 
 class Crowd:
@@ -459,13 +461,13 @@ _THREADS = 4
 @handler(SIMULATE, longest=timedelta(hours=2))
 def simulate(context: JobContext) -> None:
     """Let the crowd work until nothing is left for it; what it did is the job's result."""
-    given = context.payload
-    stage = Stage.objects.select_related("project", "endpoint").get(pk=given["stage"])
-    count, seed = given["workers"], given["seed"]
-    profiles = crowd_of(given["mix"], count, seed=seed)
+    payload = context.payload
+    stage = Stage.objects.select_related("project", "endpoint").get(pk=payload["stage"])
+    count, seed = payload["workers"], payload["seed"]
+    profiles = crowd_of(payload["mix"], count, seed=seed)
     try:
-        if "link" in given or marketplace_source(stage).endpoint.deals_work:
-            facts = _rehearse(stage, given, profiles, context)
+        if "link" in payload or marketplace_source(stage).endpoint.deals_work:
+            facts = _rehearse(stage, payload, profiles, context)
             context.commit(lambda: facts)
             return
         people = accounts(site_of(stage), count)
@@ -492,10 +494,10 @@ def simulate(context: JobContext) -> None:
 
 
 def _rehearse(
-    stage: Stage, given: Mapping[str, Any], profiles: Sequence[Profile], context: JobContext
+    stage: Stage, payload: Mapping[str, Any], profiles: Sequence[Profile], context: JobContext
 ) -> dict[str, int]:
     """People come by the link that is named, or by the newest one that leads to the stage."""
-    named = StudyLink.objects.select_related("project").filter(pk=given.get("link", 0)).first()
+    named = StudyLink.objects.select_related("project").filter(pk=payload.get("link", 0)).first()
     link = named or open_link_to(stage)
     if link is None:
         raise SimulationError(f"No open study link leads to {stage.title}. Make one, or open it again.")
@@ -503,7 +505,7 @@ def _rehearse(
         link,
         stage,
         profiles,
-        seed=given["seed"],
+        seed=payload["seed"],
         progress=lambda people: context.progress(people, len(profiles), "Working"),
     )
 

@@ -108,9 +108,13 @@ def _panel_document(stage: Stage) -> Document | None:
 
 def prolific_studies(stage: Stage) -> QuerySet[PanelStudy]:
     """The stage's studies at Prolific; the database is not asked for a stage that has no such place."""
-    there = [here.endpoint.pk for here in stages_at(stage) if here.endpoint.protocol == _PROLIFIC]
-    rows = PanelStudy.objects.filter(stage=stage.pk, endpoint__in=there)
-    return rows if there else rows.none()
+    endpoints = [
+        source_stage.endpoint.pk
+        for source_stage in stages_at(stage)
+        if source_stage.endpoint.protocol == _PROLIFIC
+    ]
+    rows = PanelStudy.objects.filter(stage=stage.pk, endpoint__in=endpoints)
+    return rows if endpoints else rows.none()
 
 
 def _source_document(row: StageSource) -> Document:
@@ -249,7 +253,11 @@ def comparable(document: Document) -> Document:
 def study_toml(project: Project) -> str:
     """The project, the endpoints that its stages use, and its stages."""
     stages = list(Stage.objects.filter(project=project).select_related("endpoint").order_by("pk"))
-    endpoints = {here.endpoint.name: here.endpoint for stage in stages for here in stages_at(stage)}
+    endpoints = {
+        source_stage.endpoint.name: source_stage.endpoint
+        for stage in stages
+        for source_stage in stages_at(stage)
+    }
     endpoints |= {stage.endpoint.name: stage.endpoint for stage in stages}
     members = project_document(project)
     lines = ["[project]", *pairs(without(members, "members"))]
@@ -265,9 +273,9 @@ def study_toml(project: Project) -> str:
 def _endpoint(name: str, endpoint: Endpoint) -> Iterator[str]:
     document = endpoint_document(endpoint)
     yield f"[endpoints.{key(name)}]  # its keys stay in the installation"
-    for preset, known in PRESETS.items():
+    for preset, terms in PRESETS.items():
         own = {name: document[name] for name in ("label", "currency", "burst")}
-        if known.protocol != Endpoint.Protocol.MTURK and document["url"] != known.address:
+        if terms.protocol != Endpoint.Protocol.MTURK and document["url"] != terms.address:
             own["url"] = document["url"]
         fields = EndpointFields.model_validate({"preset": preset, **own})
         if resolved_endpoint(name, fields) == document:

@@ -162,9 +162,9 @@ class Locator:
         return self._at
 
     def _take(self, sign: str) -> bool:
-        taken = self.text.startswith(sign, self._at)
-        self._at += len(sign) * taken
-        return taken
+        matches = self.text.startswith(sign, self._at)
+        self._at += len(sign) * matches
+        return matches
 
     def _need(self, sign: str) -> None:
         if not self._take(sign):
@@ -270,14 +270,14 @@ def table(name: str, values: Mapping[str, Any]) -> Iterator[str]:
 
 def pairs(values: Mapping[str, Any]) -> Iterator[str]:
     """A line for each key."""
-    for name, held in values.items():
-        if held is not None:
-            yield f"{key(name)} = {value_text(held)}"
+    for name, entry in values.items():
+        if entry is not None:
+            yield f"{key(name)} = {value_text(entry)}"
 
 
 def without(values: Mapping[str, Any], *names: str) -> dict[str, Any]:
     """A table less some of its keys."""
-    return {name: held for name, held in values.items() if name not in names}
+    return {name: entry for name, entry in values.items() if name not in names}
 
 
 def key(name: str) -> str:
@@ -285,19 +285,19 @@ def key(name: str) -> str:
     return name if _BARE.fullmatch(name) else _string(name)
 
 
-def value_text(held: Any, *, width: int = _WIDTH) -> str:
+def value_text(entry: Any, *, width: int = _WIDTH) -> str:
     """A value; lists that are longer than `width` have a line for each item."""
-    if isinstance(held, bool):
-        return "true" if held else "false"
-    if isinstance(held, str):
-        return _string(held)
-    if isinstance(held, Mapping):
-        return "{" + ", ".join(pairs(held)) + "}"
-    if isinstance(held, list | tuple):
-        items = [value_text(item) for item in held if item is not None]
+    if isinstance(entry, bool):
+        return "true" if entry else "false"
+    if isinstance(entry, str):
+        return _string(entry)
+    if isinstance(entry, Mapping):
+        return "{" + ", ".join(pairs(entry)) + "}"
+    if isinstance(entry, list | tuple):
+        items = [value_text(item) for item in entry if item is not None]
         short = f"[{', '.join(items)}]"
         return short if len(short) <= width else "[\n" + "".join(f"    {item},\n" for item in items) + "]"
-    return repr(held) if isinstance(held, int | float) else str(held)
+    return repr(entry) if isinstance(entry, int | float) else str(entry)
 
 
 def _string(text: str) -> str:
@@ -356,13 +356,13 @@ def findings(
     error: ValidationError, model: type[BaseModel], data: object, at: Path = ()
 ) -> Iterator[Finding]:
     """All that a failed validation of `data` found, once per field; `at` is where the data is."""
-    found: dict[tuple[Path, str], Finding] = {}
+    by_path: dict[tuple[Path, str], Finding] = {}
     for details in error.errors(include_url=False):
         finding = _finding(cast(dict[str, Any], details), model, data, at)
-        found.setdefault((finding.path, finding.code), finding)
-    misspelt = {(*finding.path[:-1], finding.meant) for finding in found.values() if finding.meant}
-    around = {path[:end] for path, _ in found for end in range(len(path))}
-    for finding in found.values():
+        by_path.setdefault((finding.path, finding.code), finding)
+    misspelt = {(*finding.path[:-1], finding.meant) for finding in by_path.values() if finding.meant}
+    around = {path[:end] for path, _ in by_path for end in range(len(path))}
+    for finding in by_path.values():
         follows = finding.code == "missing" and finding.path in misspelt
         if not follows and not (finding.code == "out-of-bounds" and finding.path in around):
             yield finding
@@ -373,55 +373,61 @@ def _finding(details: dict[str, Any], model: type[BaseModel], data: object, at: 
     loc = _path_in(data, details["loc"], absent=kind == "missing")
     path, hint = (*at, *loc), _hint(field_at(model, loc))
     if kind == "extra_forbidden":
-        found = unknown_key(path, keys_at(model, loc[:-1]))
+        finding = unknown_key(path, keys_at(model, loc[:-1]))
     elif kind == "missing":
-        found = Finding("missing", path, "this is missing", _joined("Add it.", hint))
+        finding = Finding("missing", path, "this is missing", _joined("Add it.", hint))
     elif kind in _TYPES:
-        wanted, remedy = _TYPES[kind]
-        found = Finding("wrong-type", path, f"{shown(value)} is not {wanted}", _joined(remedy, hint))
+        type_name, remedy = _TYPES[kind]
+        finding = Finding(
+            "wrong-type", path, f"{show_value(value)} is not {type_name}", _joined(remedy, hint)
+        )
     elif kind in _BOUNDS:
-        words = _BOUNDS[kind].format(**context)
-        found = Finding("out-of-bounds", path, f"{shown(value)}: {words}", hint or "Change it.")
+        bounds = _BOUNDS[kind].format(**context)
+        finding = Finding("out-of-bounds", path, f"{show_value(value)}: {bounds}", hint or "Change it.")
     elif kind == "literal_error":
-        found = _not_one_of(path, value, str(context.get("expected", "")))
+        finding = _not_one_of(path, value, str(context.get("expected", "")))
     elif kind == "string_pattern_mismatch":
-        found = Finding("wrong-value", path, f"{shown(value)} cannot be used here", hint or "Change it.")
+        finding = Finding(
+            "wrong-value", path, f"{show_value(value)} cannot be used here", hint or "Change it."
+        )
     else:
         message = str(details["msg"]).removeprefix("Value error, ").rstrip(".")
-        what = message if isinstance(value, Mapping) else f"{shown(value)}: {message}"
-        found = Finding(_OURS.get(kind, "wrong-value"), path, what, hint or "Change what the sentence names.")
-    return found
+        what = message if isinstance(value, Mapping) else f"{show_value(value)}: {message}"
+        finding = Finding(
+            _OURS.get(kind, "wrong-value"), path, what, hint or "Change what the sentence names."
+        )
+    return finding
 
 
-def unknown_key(path: Path, known: list[str]) -> Finding:
+def unknown_key(path: Path, known_keys: list[str]) -> Finding:
     """A key that means nothing here; the closest known one is named."""
     key = str(path[-1])[:60] if path else ""
-    close = get_close_matches(key, known, n=1, cutoff=0.5)
+    close = get_close_matches(key, known_keys, n=1, cutoff=0.5)
     remedy = (
         f"Did you mean {close[0]!r}?"
         if close
-        else f"Known here: {', '.join(sorted(known))}."
-        if known
+        else f"Known here: {', '.join(sorted(known_keys))}."
+        if known_keys
         else "Take it out."
     )
     return Finding("unknown-key", path, f"there is no field {key!r} here", remedy, *close)
 
 
-def not_known(code: Code, path: Path, what: str, name: str, known: list[str]) -> Finding:
+def not_known(code: Code, path: Path, what: str, name: str, names: list[str]) -> Finding:
     """A name that nothing has; the closest one is named."""
-    close = get_close_matches(name, known, n=1, cutoff=0.5)
-    there_are = f"There are: {', '.join(sorted(known)[:20])}." if known else "There are none yet."
+    close = get_close_matches(name, names, n=1, cutoff=0.5)
+    there_are = f"There are: {', '.join(sorted(names)[:20])}." if names else "There are none yet."
     return Finding(code, path, what, f"Did you mean {close[0]!r}?" if close else there_are)
 
 
 def _not_one_of(path: Path, value: object, expected: str) -> Finding:
-    words = [word.strip("'") for word in expected.replace(" or ", ", ").split(", ")]
-    close = get_close_matches(str(value), words, n=1, cutoff=0.5)
-    remedy = (f"Did you mean {close[0]!r}? " if close else "") + f"Choose one of: {', '.join(words)}."
-    return Finding("wrong-value", path, f"{shown(value)} is none of the choices", remedy)
+    options = [word.strip("'") for word in expected.replace(" or ", ", ").split(", ")]
+    close = get_close_matches(str(value), options, n=1, cutoff=0.5)
+    remedy = (f"Did you mean {close[0]!r}? " if close else "") + f"Choose one of: {', '.join(options)}."
+    return Finding("wrong-value", path, f"{show_value(value)} is none of the choices", remedy)
 
 
-def shown(value: object) -> str:
+def show_value(value: object) -> str:
     """A value as the file would have it, cut where it is long."""
     text = value_text(value, width=1_000_000)
     return text if len(text) <= _LONGEST_SHOWN else text[: _LONGEST_SHOWN - 1] + "…"
@@ -451,9 +457,9 @@ def _hint(field: FieldInfo | None) -> str:
         return ""
     for mark in marks(field):
         if isinstance(mark, Amount):
-            return f'Write an amount such as "0.15", {mark.words()}. {field.description or ""}'.strip()
+            return f'Write an amount such as "0.15", {mark.bounds()}. {field.description or ""}'.strip()
         if isinstance(mark, Period):
-            return f'Write a duration such as "30m", "2h" or "7d", {mark.words()}. {field.description or ""}'
+            return f'Write a duration such as "30m", "2h" or "7d", {mark.bounds()}. {field.description or ""}'
     return field.description or ""
 
 
@@ -463,11 +469,11 @@ def _joined(*parts: str) -> str:
 
 def marks(field: FieldInfo) -> list[Any]:
     """What is attached to a field's type, also inside an optional one."""
-    found = list(field.metadata)
+    metadata = list(field.metadata)
     for inner in (field.annotation, *get_args(field.annotation)):
         if get_origin(inner) is Annotated:
-            found += get_args(inner)[1:]
-    return found
+            metadata += get_args(inner)[1:]
+    return metadata
 
 
 def field_at(model: type[BaseModel], path: Path) -> FieldInfo | None:
@@ -487,10 +493,10 @@ def keys_at(model: type[BaseModel], path: Path) -> list[str]:
 
 def _walk(model: type[BaseModel], path: Path) -> tuple[FieldInfo | None, list[Any]]:
     field: FieldInfo | None = None
-    here: list[Any] = [model]
+    models: list[Any] = [model]
     for part in path:
         inside: list[Any] = []
-        for annotation in here:
+        for annotation in models:
             if isinstance(annotation, type) and issubclass(annotation, BaseModel):
                 if part in annotation.model_fields:
                     field = annotation.model_fields[str(part)]
@@ -503,8 +509,8 @@ def _walk(model: type[BaseModel], path: Path) -> tuple[FieldInfo | None, list[An
                 ]
         if not inside:
             return None, []
-        here = inside
-    return field, here
+        models = inside
+    return field, models
 
 
 def plain_types(annotation: Any) -> list[Any]:
@@ -526,21 +532,21 @@ def difference(old: Any, new: Any) -> str:
     if isinstance(old, dict) and isinstance(new, dict):
         return _gains(_entries(old), _entries(new))
     if isinstance(old, list) and isinstance(new, list):
-        return _gains([shown(item) for item in old], [shown(item) for item in new])
+        return _gains([show_value(item) for item in old], [show_value(item) for item in new])
     if isinstance(old, str) and isinstance(new, str):
         start = _first_difference(old, new) - _BEFORE
         if start > 0:
-            return f"{shown('…' + old[start:])} → {shown('…' + new[start:])}"
+            return f"{show_value('…' + old[start:])} → {show_value('…' + new[start:])}"
     return f"{worded(old)} → {worded(new)}"
 
 
 def worded(value: Any) -> str:
     """A value, or "none"."""
-    return "none" if value is None else shown(value)
+    return "none" if value is None else show_value(value)
 
 
 def _entries(table: dict[str, Any]) -> list[str]:
-    return [f"{key(name)} = {shown(value)}" for name, value in table.items()]
+    return [f"{key(name)} = {show_value(value)}" for name, value in table.items()]
 
 
 def _gains(old: list[str], new: list[str]) -> str:
@@ -557,9 +563,9 @@ def _gains(old: list[str], new: list[str]) -> str:
 
 
 def _few(sign: str, items: list[str]) -> str:
-    words = ", ".join(f"{sign} {item}" for item in items[:_NAMED])
+    listing = ", ".join(f"{sign} {item}" for item in items[:_NAMED])
     more = len(items) - _NAMED
-    return f"{words} and {more} more" if more > 0 else words
+    return f"{listing} and {more} more" if more > 0 else listing
 
 
 def _first_difference(old: str, new: str) -> int:

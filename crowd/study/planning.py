@@ -123,12 +123,14 @@ def plan(study: Study, environment: Mapping[str, str], *, to_apply: bool) -> Pla
     }
     endpoints = {endpoint.name: endpoint for endpoint in usable_endpoints()}
     endpoints |= {stage.endpoint.name: stage.endpoint for stage in stages.values()}
-    found = [
+    finding_list = [
         *_project_findings(study, project),
         *_endpoint_findings(study, endpoints, environment, to_apply=to_apply),
         *_stage_findings(study, project, stages, endpoints),
     ]
-    problems = sorted(map(study.source.problem, found), key=lambda problem: (problem.line, problem.field))
+    problems = sorted(
+        map(study.source.problem, finding_list), key=lambda problem: (problem.line, problem.field)
+    )
     if any(not problem.caution for problem in problems):
         raise StudyError(problems)
     return Plan(
@@ -166,11 +168,13 @@ def _changes(
             new["keys"] = f"from {endpoint.access_key_env} and {endpoint.secret_key_env}"
             old = old and {**old, "keys": "others"}
         yield _change("endpoint", name, old, new)
-    wanted = fields.project.model_dump(mode="json")
+    project_fields = fields.project.model_dump(mode="json")
     old = documents.project_document(project) if project else None
     if old:
-        old["members"] = {name: role for name, role in old["members"].items() if name in wanted["members"]}
-    yield _change("project", fields.project.slug, old, wanted)
+        old["members"] = {
+            name: role for name, role in old["members"].items() if name in project_fields["members"]
+        }
+    yield _change("project", fields.project.slug, old, project_fields)
     for stage in fields.stages:
         before = stages.get(stage.slug)
         old, new = documents.stage_document(before) if before else None, stage.model_dump(mode="json")
@@ -195,10 +199,10 @@ def _change(
 
 
 def _project_findings(study: Study, project: Project | None) -> Iterator[Finding]:
-    wanted = study.fields.project
+    fields = study.fields.project
     accounts = get_user_model().objects.values_list("username", flat=True)
-    people = set(accounts.filter(username__in=list(wanted.members)))
-    for name in wanted.members:
+    people = set(accounts.filter(username__in=list(fields.members)))
+    for name in fields.members:
         if name not in people:
             yield not_known(
                 "no-such-user",
@@ -208,7 +212,7 @@ def _project_findings(study: Study, project: Project | None) -> Iterator[Finding
                 list(accounts[:_NAMES]),
             )
     before = documents.project_document(project)["members"] if project else {}
-    if "owner" not in {**before, **wanted.members}.values():
+    if "owner" not in {**before, **fields.members}.values():
         if "owner" in before.values():
             yield Finding(
                 "refused",
@@ -224,9 +228,9 @@ def _project_findings(study: Study, project: Project | None) -> Iterator[Finding
                 "Name an owner among the members.",
             )
     if project:
-        yield from _below_spent(("project", "budget"), wanted.budget, project)
+        yield from _below_spent(("project", "budget"), fields.budget, project)
     together = sum(stage.budget for stage in study.fields.stages)
-    if together > wanted.budget:
+    if together > fields.budget:
         yield Finding(
             "caution",
             ("project", "budget"),
@@ -252,8 +256,8 @@ def _endpoint_findings(
     for name, fields in study.fields.endpoints.items():
         path, row = ("endpoints", name), endpoints.get(name)
         needed = fields.preset is None or PRESETS[fields.preset].needs_keys
-        given = keys_of(fields, environment).complete
-        if needed and not given and (row is None or fields.access_key_env):
+        has_keys = keys_of(fields, environment).complete
+        if needed and not has_keys and (row is None or fields.access_key_env):
             yield _keys_missing(path, fields, new=row is None, to_apply=to_apply)
         if row is None or not is_used(row):
             continue
@@ -287,17 +291,17 @@ def _stage_findings(
 ) -> Iterator[Finding]:
     currencies = {name: row.currency for name, row in endpoints.items()}
     currencies |= {name: fields.currency for name, fields in study.fields.endpoints.items()}
-    known = sorted(currencies)
+    endpoint_names = sorted(currencies)
     slugs = {stage.slug for stage in study.fields.stages} | set(stages)
     for number, stage in enumerate(study.fields.stages):
         path = ("stages", number)
-        if stage.endpoint not in known:
+        if stage.endpoint not in endpoint_names:
             yield not_known(
                 "no-such-endpoint",
                 (*path, "endpoint"),
                 f"there is no endpoint {stage.endpoint!r}",
                 stage.endpoint,
-                known,
+                endpoint_names,
             )
         yield from _source_findings(path, stage, stages.get(stage.slug), currencies)
         yield from _panel_findings((*path, "panel"), study, stage, stages.get(stage.slug), endpoints)
@@ -439,13 +443,13 @@ def _unknown_names(
     path: tuple[str | int, ...], stage: StageFields, project: Project | None
 ) -> Iterator[Finding]:
     """Options that name things which the project does not have; before it has any, that is a caution."""
-    for option, known in (kind_named(stage.kind).choices(project) if project else {}).items():
+    for option, valid_names in (kind_named(stage.kind).choices(project) if project else {}).items():
         for at, name in enumerate(stage.config.get(option, ())):
-            if name in known:
+            if name in valid_names:
                 continue
             place, what = (*path, "config", option, at), f"the project has no {option} called {name!r}"
-            if known:
-                yield not_known("no-such-name", place, what, str(name), list(known))
+            if valid_names:
+                yield not_known("no-such-name", place, what, str(name), list(valid_names))
             else:
                 remedy = f"It has no {option} yet; the stage cannot be opened before this one is there."
                 yield Finding("caution", place, what, remedy)
@@ -531,19 +535,21 @@ class ChangedMeanwhileError(Exception):
     """Somebody changed the project between the differences that were shown and now; nothing was done."""
 
 
-def apply(study: Study, shown: Plan, environment: Mapping[str, str], *, actor: Any = None) -> StudyResult:
+def apply(
+    study: Study, shown_plan: Plan, environment: Mapping[str, str], *, actor: Any = None
+) -> StudyResult:
     """Apply a study exactly as its differences were shown.
 
     Raises StudyError, or ChangedMeanwhileError; then nothing was changed.
     """
     with transaction.atomic():
         list(Project.objects.select_for_update().filter(slug=study.fields.project.slug))
-        if plan(study, environment, to_apply=True).changes != shown.changes:
+        if plan(study, environment, to_apply=True).changes != shown_plan.changes:
             raise ChangedMeanwhileError
         _Applier(study, environment, actor).run()
     drafts = _drafts(study)
     cautions = {stage.slug: [*take_panel_fees(stage), *list_cautions(stage)] for stage in drafts}
-    return StudyResult(shown, {stage.slug: quote(stage) for stage in drafts}, cautions)
+    return StudyResult(shown_plan, {stage.slug: quote(stage) for stage in drafts}, cautions)
 
 
 def _drafts(study: Study) -> list[Stage]:
@@ -671,26 +677,26 @@ class _Applier:
 
     def _panel_terms(self, stage: Stage, fields: StageFields) -> None:
         """What its studies at Prolific pay; of those that are there, how many screen-outs."""
-        wanted = fields.panel
-        if wanted is None:
+        terms = fields.panel
+        if terms is None:
             return
         forget_rows(stage)
-        for here in stages_at(stage):
-            if here.endpoint.protocol != Endpoint.Protocol.PROLIFIC:
+        for source_stage in stages_at(stage):
+            if source_stage.endpoint.protocol != Endpoint.Protocol.PROLIFIC:
                 continue
-            study = panels.study_of(here)
+            study = panels.study_of(source_stage)
             if study.external_id:
-                if wanted.screen_outs != panel_pay.slots_asked(study):
-                    panel_pay.raise_slots(study, slots=wanted.screen_outs, actor=self._actor)
+                if terms.screen_outs != panel_pay.slots_asked(study):
+                    panel_pay.raise_slots(study, slots=terms.screen_outs, actor=self._actor)
             elif (study.screen_out_cents, study.screen_out_slots, study.pays_in_part) != (
-                wanted.screen_out or 0,
-                wanted.screen_outs,
-                wanted.pays_in_part,
+                terms.screen_out or 0,
+                terms.screen_outs,
+                terms.pays_in_part,
             ):
                 panel_pay.set_terms(
                     study,
-                    screen_out_cents=wanted.screen_out or 0,
-                    screen_out_slots=wanted.screen_outs,
-                    pays_in_part=wanted.pays_in_part,
+                    screen_out_cents=terms.screen_out or 0,
+                    screen_out_slots=terms.screen_outs,
+                    pays_in_part=terms.pays_in_part,
                     actor=self._actor,
                 )

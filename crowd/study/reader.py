@@ -62,18 +62,18 @@ def parse(path: str, content: bytes) -> Study:
     locator = Locator(text)
     source = Source(path, locator)
     data = _document(path, text, locator)
-    found: list[Finding] = list(_nul_characters(data, ()))
+    finding_list: list[Finding] = list(_nul_characters(data, ()))
     fields = None
     try:
         fields = StudyFields.model_validate(data)
     except ValidationError as error:
-        found += findings(error, StudyFields, data)
+        finding_list += findings(error, StudyFields, data)
     configs: dict[int, dict[str, Any]] = {}
     for number, stage in enumerate(_stage_tables(data)):
-        found += _read_config(number, stage, configs)
-    found += _agreement(data)
-    if found or fields is None:
-        problems = [source.problem(finding) for finding in found]
+        finding_list += _read_config(number, stage, configs)
+    finding_list += _agreement(data)
+    if finding_list or fields is None:
+        problems = [source.problem(finding) for finding in finding_list]
         raise StudyError(sorted(problems, key=lambda problem: (problem.line, problem.field)))
     stages = tuple(
         stage.model_copy(
@@ -85,20 +85,20 @@ def parse(path: str, content: bytes) -> Study:
 
 
 def _make_task(stage: StageFields, config: dict[str, Any]) -> TaskFields:
-    made = made_listing(
+    listing = made_listing(
         kind_named(stage.kind),
         units_per_hit=stage.units_per_hit,
         checks_per_hit=stage.checks_per_hit,
         minutes=None if stage.expected_minutes is None else float(stage.expected_minutes),
         config=config,
     )
-    return task_texts(made, stage.title)
+    return task_texts(listing, stage.title)
 
 
-def task_texts(made: Listing, stage_title: str) -> TaskFields:
+def task_texts(listing: Listing, stage_title: str) -> TaskFields:
     """What a kind made for the marketplace's list; where it makes no texts, the stage's title."""
-    title = made.title or stage_title[:128]
-    return TaskFields(title=title, description=made.description or title, keywords=made.keywords)
+    title = listing.title or stage_title[:128]
+    return TaskFields(title=title, description=listing.description or title, keywords=listing.keywords)
 
 
 def _failed(path: str, code: Any, line: int, what: str, remedy: str) -> StudyError:
@@ -192,9 +192,13 @@ def _read_config(number: int, stage: dict[str, Any], configs: dict[int, dict[str
     try:
         kind = kind_named(name)
     except KeyError:
-        known = [kind.name for kind in kinds()]
+        kind_names = [kind.name for kind in kinds()]
         yield not_known(
-            "no-such-kind", ("stages", number, "kind"), f"there is no kind of stage {name!r}", name, known
+            "no-such-kind",
+            ("stages", number, "kind"),
+            f"there is no kind of stage {name!r}",
+            name,
+            kind_names,
         )
         return
     try:

@@ -50,22 +50,22 @@ def _row(name: str, field: FieldInfo) -> str:
 
 def takes(field: FieldInfo) -> str:
     """What kind of value a field takes, with its bounds."""
-    found = marks(field)
-    for mark in found:
+    field_marks = marks(field)
+    for mark in field_marks:
         if isinstance(mark, schema.Amount):
-            return f'amount such as "0.15", {mark.words()}'
+            return f'amount such as "0.15", {mark.bounds()}'
         if isinstance(mark, schema.Period):
-            return f'duration such as "30m", {mark.words()}'
+            return f'duration such as "30m", {mark.bounds()}'
     types_ = [kind for kind in plain_types(field.annotation) if kind is not types.NoneType]
-    least = next((mark.ge for mark in found if isinstance(mark, Ge)), None)
-    most = next((mark.le for mark in found if isinstance(mark, Le)), None)
-    longest = next((mark.max_length for mark in found if isinstance(mark, MaxLen)), None)
-    words = _type(types_[0])
+    least = next((mark.ge for mark in field_marks if isinstance(mark, Ge)), None)
+    most = next((mark.le for mark in field_marks if isinstance(mark, Le)), None)
+    longest = next((mark.max_length for mark in field_marks if isinstance(mark, MaxLen)), None)
+    phrase = _type(types_[0])
     bounds = [f"{word} {bound}" for word, bound in (("from", least), ("to", most)) if _tells(bound)]
-    words = " ".join([words, *bounds])
+    phrase = " ".join([phrase, *bounds])
     if longest is not None:
-        words += f", at most {longest}"
-    return words
+        phrase += f", at most {longest}"
+    return phrase
 
 
 def _tells(bound: Any) -> bool:

@@ -70,10 +70,10 @@ class Amount:
         except AmountError as error:
             raise PydanticCustomError("wrong-value", "{why}", {"why": str(error)}) from None
         if not self.least <= amount <= self.most:
-            raise PydanticCustomError("out-of-bounds", self.words())
+            raise PydanticCustomError("out-of-bounds", self.bounds())
         return amount
 
-    def words(self) -> str:
+    def bounds(self) -> str:
         """The bounds."""
         return f"from {dollars(self.least)} to {dollars(self.most)}"
 
@@ -99,10 +99,10 @@ class Period:
         except ValueError:
             raise PydanticCustomError("wrong-value", "this is no duration") from None
         if not self.least <= number <= self.most:
-            raise PydanticCustomError("out-of-bounds", self.words())
+            raise PydanticCustomError("out-of-bounds", self.bounds())
         return number
 
-    def words(self) -> str:
+    def bounds(self) -> str:
         """The bounds."""
         return f"from {duration(self.least)} to {duration(self.most)}"
 
@@ -324,8 +324,8 @@ class RuleFields(Fields):
         return self
 
 
-def _wrong(words: LiteralString) -> PydanticCustomError:
-    return PydanticCustomError("wrong-value", words)
+def _wrong(sentence: LiteralString) -> PydanticCustomError:
+    return PydanticCustomError("wrong-value", sentence)
 
 
 class SourceFields(Fields):

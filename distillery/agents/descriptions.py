@@ -169,7 +169,8 @@ def _describe_judging(stage: Stage) -> Description:
         "counts": {"judgments": now.judgments, "answers": now.items, "judges": now.workers},
         "scale": {"least": float(low), "most": float(high)},
         "systems": [_describe_score(row, misleading) for row in now.systems],
-        "systems_after_filters": [_describe_score(row, misleading) for row in now.kept.values()] or None,
+        "systems_after_filters": [_describe_score(row, misleading) for row in now.kept_scores.values()]
+        or None,
         "agreement": {
             name: {"value": None, "reason": misleading} if misleading else figure.as_json()
             for name, figure in figures.items()

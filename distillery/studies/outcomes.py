@@ -68,7 +68,7 @@ def _judging_results(stage: Stage) -> dict[str, Any]:
                 f"{name} gave no answer to {n:,} of its questions: its mean is without them."
                 for name, n in sorted(no_answer.items())
             ),
-            *([UNFILTERED] if figures.kept else []),
+            *([UNFILTERED] if figures.kept_scores else []),
             *report["warnings"],
         ],
         "seed": report["seed"],

@@ -41,10 +41,10 @@ class Share:
     """A count, its share of all in percent, and what was kept of it (None where nothing was filtered)."""
 
     label: str
-    words: str
+    description: str
     count: int
     share: float
-    kept: int | None = None
+    kept_count: int | None = None
     score: float | int | str = ""
 
 
@@ -54,21 +54,23 @@ def counted(rows: Sequence[tuple[str, int]]) -> list[Share]:
     return [Share(label, "", count, 100 * count / total) for label, count in rows]
 
 
-def histogram(now: Live, said: Mapping[str, Any], labels: Mapping[str, str]) -> list[Share]:
+def histogram(now: Live, report: Mapping[str, Any], labels: Mapping[str, str]) -> list[Share]:
     """How often each score was given, of a long scale each class; with what the run in force keeps of it.
 
     `labels` are those of scores, by the score as it is written.
     """
-    kept = said.get("scores", {}).get("kept", {}) if said.get("recipe") not in (None, "none") else {}
+    kept_counts = (
+        report.get("scores", {}).get("kept", {}) if report.get("recipe") not in (None, "none") else {}
+    )
     counts = dict(now.histogram)
     total = sum(counts.values()) or 1
     rows = []
     for each in score_classes(now.scale):
         count = sum(counts[now.scale.number(step)] for step in each.steps)
         texts = [now.scale.text(step) for step in each.steps]
-        words = ", ".join(labels[text] for text in texts if text in labels)
-        left = sum(kept.get(text, 0) for text in texts) if kept else None
-        rows.append(Share(str(each.name), words, count, 100 * count / total, left, each.name))
+        label = ", ".join(labels[text] for text in texts if text in labels)
+        left = sum(kept_counts.get(text, 0) for text in texts) if kept_counts else None
+        rows.append(Share(str(each.name), label, count, 100 * count / total, left, each.name))
     return rows
 
 
@@ -83,7 +85,7 @@ class SystemRow:
 
 def systems(now: Live) -> list[SystemRow]:
     """Systems, best first."""
-    return [SystemRow(row.system, row, now.kept.get(row.system)) for row in now.systems]
+    return [SystemRow(row.system, row, now.kept_scores.get(row.system)) for row in now.systems]
 
 
 # The stored report as the page shows it: figures or reasons, never a bare alpha after a filter.
@@ -167,7 +169,7 @@ class View:
 
     alphas: list[AlphaRow]
     half: Figure
-    whole: Figure
+    spearman_brown: Figure
     whole_sd: float | None
     whole_ci: tuple[float, float] | None
     cautions: list[str]
@@ -177,7 +179,7 @@ class View:
     by_system: list[RemovedShare]
     by_type: list[RemovedShare]
     by_source: list[RemovedShare]
-    kept: dict[str, Any]
+    kept_figures: dict[str, Any]
     pairs: PairTable
     warnings: list[str]
     signatures: dict[str, str]
@@ -187,15 +189,15 @@ class View:
     sources: list[SourceRow]
 
 
-def view_of(said: Mapping[str, Any], newest: AgreementReport | None) -> View | None:
+def view_of(report: Mapping[str, Any], newest: AgreementReport | None) -> View | None:
     """The view of a stored report; None where there is none."""
-    if newest is None or not said.get("n_ratings"):
+    if newest is None or not report.get("n_ratings"):
         return None
-    alpha, reliability, removed = said["alpha"], said["reliability"], said["removed"]
+    alpha, reliability, removed = report["alpha"], report["reliability"], report["removed"]
     return View(
-        alphas=_alphas(alpha, said["recipe_details"]["rules"]),
+        alphas=_alphas(alpha, report["recipe_details"]["rules"]),
         half=_read_figure(reliability, "split_half"),
-        whole=_read_figure(reliability, "spearman_brown"),
+        spearman_brown=_read_figure(reliability, "spearman_brown"),
         whole_sd=reliability.get("sd"),
         whole_ci=(ci[0], ci[1]) if (ci := reliability.get("ci")) else None,
         cautions=list(reliability.get("cautions", [])),
@@ -208,22 +210,22 @@ def view_of(said: Mapping[str, Any], newest: AgreementReport | None) -> View | N
                 _read_figure(part, "icc_mean"),
             )
             for name, part in (
-                ("before any filter", said["agreement"]["before"]),
-                ("after removing workers", said["agreement"]["after_workers"]),
+                ("before any filter", report["agreement"]["before"]),
+                ("after removing workers", report["agreement"]["after_workers"]),
             )
         ],
         removed=_share("all", removed),
         by_system=[_share(row["system"], row) for row in removed.get("by_system", [])],
         by_type=[_share(row["type"], row) for row in removed.get("by_type", [])],
         by_source=[_share(row["source"], row) for row in removed.get("by_source", [])],
-        kept=said["kept"],
-        pairs=_pairs(said.get("pairs", {"workers": [], "cells": []})),
-        warnings=list(said.get("warnings", [])),
-        signatures=dict(said.get("signatures", {})),
-        differs=said.get("differs", 0),
-        annotators=said.get("annotators"),
-        aspects=list(aspect_view(said)),
-        sources=[_source_row(row) for row in said.get("sources", ())],
+        kept_figures=report["kept"],
+        pairs=_pairs(report.get("pairs", {"workers": [], "cells": []})),
+        warnings=list(report.get("warnings", [])),
+        signatures=dict(report.get("signatures", {})),
+        differs=report.get("differs", 0),
+        annotators=report.get("annotators"),
+        aspects=list(aspect_view(report)),
+        sources=[_source_row(row) for row in report.get("sources", ())],
     )
 
 
@@ -242,18 +244,18 @@ def _source_row(row: Mapping[str, Any]) -> SourceRow:
     )
 
 
-def aspect_view(said: Mapping[str, Any]) -> Iterator[AspectRow]:
+def aspect_view(report: Mapping[str, Any]) -> Iterator[AspectRow]:
     """A row for the overall score and each aspect, and another after workers were removed; none without
     aspects."""
     steps = {"before": "before any filter", "after_workers": "after removing workers"}
-    if not said["alpha"]["after_workers"]["removes"]:
+    if not report["alpha"]["after_workers"]["removes"]:
         del steps["after_workers"]
-    for row in said.get("aspects", ()):
-        for step, words in steps.items():
+    for row in report.get("aspects", ()):
+        for step, label in steps.items():
             part = row[step]
             yield AspectRow(
                 "overall score" if row["aspect"] == OVERALL else row["aspect"],
-                words,
+                label,
                 part["n_ratings"],
                 _read_figure(part, "alpha"),
                 (ci[0], ci[1]) if (ci := part.get("ci")) else None,
@@ -303,10 +305,10 @@ def _share(name: str, row: Mapping[str, Any]) -> RemovedShare:
     return RemovedShare(name, row["n_ratings"], row["removed"], row["share"], parts)
 
 
-def _pairs(given: Mapping[str, Any]) -> PairTable:
-    known = dict(Worker.objects.filter(pk__in=given["workers"]).values_list("pk", "external_id"))
-    names = [(pk, known.get(pk, "?")) for pk in given["workers"]]
-    cells = given["cells"]
+def _pairs(pairs: Mapping[str, Any]) -> PairTable:
+    worker_names = dict(Worker.objects.filter(pk__in=pairs["workers"]).values_list("pk", "external_id"))
+    names = [(pk, worker_names.get(pk, "?")) for pk in pairs["workers"]]
+    cells = pairs["cells"]
     rows = [(pk, name, [(n, kappa) for n, kappa in cells[at]]) for at, (pk, name) in enumerate(names)]
     return PairTable(names, rows)
 
@@ -353,20 +355,20 @@ def _live(access: StageAccess) -> dict[str, Any]:
     stage = access.stage
     now = live(stage)
     run = in_force(stage) if now.stamp.run else None
-    made = standing(stage, now.stamp)
+    status = standing(stage, now.stamp)
     return {
         "now": now,
         "run": run,
         "newer": newer_than(stage, run.last_judgment) if run else 0,
-        "made": made,
-        "view": view_of(made.report, made.newest),
-        "histogram": histogram(now, made.report, _labels(stage)),
+        "made": status,
+        "view": view_of(status.report, status.newest),
+        "histogram": histogram(now, status.report, _labels(stage)),
         "scale": now.scale.description,
         "sizes": counted([(str(size), count) for size, count in now.sizes]),
         "spreads": counted(now.spreads),
         "systems": systems(now),
-        "signed": downloads.signatures(now, made),
-        "over": stage.status != Stage.Status.OPEN and not made.under_way,
+        "signed": downloads.signatures(now, status),
+        "over": stage.status != Stage.Status.OPEN and not status.under_way,
     }
 
 
@@ -464,8 +466,8 @@ def _systems(stage: Stage, now: Live) -> Plot | None:
     rows = []
     for each in now.systems:
         rows.append(row(charts.BEFORE, each))
-        if each.system in now.kept:
-            rows.append(row(charts.AFTER, now.kept[each.system]))
+        if each.system in now.kept_scores:
+            rows.append(row(charts.AFTER, now.kept_scores[each.system]))
     if not rows:
         return None
     best = now.systems[0]
@@ -479,13 +481,13 @@ def _systems(stage: Stage, now: Live) -> Plot | None:
 
 
 def _histogram(stage: Stage, now: Live) -> Plot:
-    made = standing(stage, now.stamp).report if now.stamp.run else {}
-    bars = histogram(now, made, {})
+    report = standing(stage, now.stamp).report if now.stamp.run else {}
+    bars = histogram(now, report, {})
     rows = [{"score": bar.score, "step": charts.BEFORE, "judgments": bar.count} for bar in bars]
     rows += [
-        {"score": bar.score, "step": charts.AFTER, "judgments": min(bar.count, bar.kept)}
+        {"score": bar.score, "step": charts.AFTER, "judgments": min(bar.count, bar.kept_count)}
         for bar in bars
-        if bar.kept is not None
+        if bar.kept_count is not None
     ]
     most = max(now.histogram, key=lambda row: row[1], default=(0, 0))[0]
     says = f"{now.judgments} judgments; the score given most is {most}."
@@ -505,13 +507,13 @@ def _sizes(_: Stage, now: Live) -> Plot:
 
 
 def _time(stage: Stage, worker: Worker) -> Plot | None:
-    found = time_plot(stage, worker)
-    if found is None:
+    times = time_plot(stage, worker)
+    if times is None:
         return None
     rows = [
         {"time": name, "score": score, "judgments": count}
-        for score, counts in found.rows
-        for name, count in zip(found.classes, counts, strict=True)
+        for score, counts in times.rows
+        for name, count in zip(times.classes, counts, strict=True)
     ]
     says = "Judgments by the time of their HIT, across, and the score, up; larger dots are more judgments."
     return charts.time_and_score(rows, says=says, signature=signature("time-and-score"))

@@ -52,25 +52,25 @@ def signature(method: str, **parameters: Any) -> str:
     )
 
 
-def figure(name: str, now: Live, made: ReportStatus, project: Project) -> Table | None:
+def figure(name: str, now: Live, status: ReportStatus, project: Project) -> Table | None:
     """A figure by its name; None where there is none of this name, or no report yet."""
     if name in LIVE:
-        return LIVE[name](now, made)
-    if name == "pairs" and made.newest:
-        return _pairs(made, project)
-    return MADE[name](made.report) if name in MADE and made.newest else None
+        return LIVE[name](now, status)
+    if name == "pairs" and status.newest:
+        return _pairs(status, project)
+    return MADE[name](status.report) if name in MADE and status.newest else None
 
 
 def _now(now: Live, _: ReportStatus) -> Table:
-    rows = [(f"alpha {level}", found.value, found.reason) for level, found in now.alpha.items()]
+    rows = [(f"alpha {level}", alpha.value, alpha.reason) for level, alpha in now.alpha.items()]
     others = (("percent agreement", now.percent), ("ICC(1)", now.icc), ("ICC(1,k)", now.icc_mean))
-    rows += [(label, found.value, found.reason) for label, found in others]
+    rows += [(label, alpha.value, alpha.reason) for label, alpha in others]
     return Table(signature("before-filters", judgments=now.judgments), ("figure", "value", "reason"), rows)
 
 
-def _histogram(now: Live, made: ReportStatus) -> Table:
-    kept = made.report.get("scores", {}).get("kept", {})
-    rows = [(score, count, kept.get(str(score))) for score, count in now.histogram]
+def _histogram(now: Live, status: ReportStatus) -> Table:
+    kept_counts = status.report.get("scores", {}).get("kept", {})
+    rows = [(score, count, kept_counts.get(str(score))) for score, count in now.histogram]
     return Table(signature("histogram-of-scores"), ("score", "judgments", "kept by the report's run"), rows)
 
 
@@ -85,8 +85,12 @@ def _sizes(now: Live, _: ReportStatus) -> Table:
 def _systems(now: Live, _: ReportStatus) -> Table:
     rows = []
     for row in now.systems:
-        kept = now.kept.get(row.system)
-        after = (kept.items, kept.mean, kept.low, kept.high) if kept else (None,) * 4
+        kept_score = now.kept_scores.get(row.system)
+        after = (
+            (kept_score.items, kept_score.mean, kept_score.low, kept_score.high)
+            if kept_score
+            else (None,) * 4
+        )
         rows.append((row.system, row.items, row.mean, row.low, row.high, *after))
     header = (
         "system", "items", "mean", "low", "high", "kept items", "kept mean", "kept low", "kept high",
@@ -97,9 +101,9 @@ def _systems(now: Live, _: ReportStatus) -> Table:
 LIVE = {"now": _now, "histogram": _histogram, "spread": _spread, "sizes": _sizes, "systems": _systems}
 
 
-def _alpha(said: dict[str, Any]) -> Table:
+def _alpha(report: dict[str, Any]) -> Table:
     rows = []
-    for step, part in said["alpha"].items():
+    for step, part in report["alpha"].items():
         low, high = part.get("ci") or (None, None)
         names = ("interval", "ordinal", "nominal", "cross_fitted", "null", "expected")
         rows += [
@@ -107,7 +111,7 @@ def _alpha(said: dict[str, Any]) -> Table:
              part.get("reason", {}).get(name, ""))
             for name in names if name in part
         ]  # fmt: skip
-    signatures = said["signatures"]
+    signatures = report["signatures"]
     return Table(
         f"{signatures['alpha']} {signatures['ci']} {signatures['filter']}",
         ("step", "figure", "value", "low", "high", "reason"),
@@ -115,8 +119,8 @@ def _alpha(said: dict[str, Any]) -> Table:
     )
 
 
-def _reliability(said: dict[str, Any]) -> Table:
-    part = said["reliability"]
+def _reliability(report: dict[str, Any]) -> Table:
+    part = report["reliability"]
     low, high = part.get("ci") or (None, None)
     figures = {
         name: part.get(name)
@@ -126,20 +130,20 @@ def _reliability(said: dict[str, Any]) -> Table:
         (name, value, part.get("reason", {}).get("ci" if name in ("low", "high") else name, ""))
         for name, value in (figures | {"low": low, "high": high}).items()
     ]
-    return Table(said["signatures"]["reliability"], ("figure", "value", "reason"), rows)
+    return Table(report["signatures"]["reliability"], ("figure", "value", "reason"), rows)
 
 
-def _agreement(said: dict[str, Any]) -> Table:
+def _agreement(report: dict[str, Any]) -> Table:
     rows = [
         (step, name, part.get(name), part.get("reason", {}).get(name, ""))
-        for step, part in said["agreement"].items()
+        for step, part in report["agreement"].items()
         for name in ("percent", "icc_single", "icc_mean")
     ]
-    return Table(said["signatures"]["icc"], ("step", "figure", "value", "reason"), rows)
+    return Table(report["signatures"]["icc"], ("step", "figure", "value", "reason"), rows)
 
 
-def _aspects(said: dict[str, Any]) -> Table | None:
-    if not said.get("aspects"):
+def _aspects(report: dict[str, Any]) -> Table | None:
+    if not report.get("aspects"):
         return None
     names = ("n_ratings", "n_items", "workers", "alpha", "kappa", "split_half", "spearman_brown", "pearson")
     rows = [
@@ -148,12 +152,12 @@ def _aspects(said: dict[str, Any]) -> Table | None:
             *((row[step].get("ci") or (None, None)) if name == "alpha" else (None, None)),
             row[step].get("reason", {}).get(name, ""),
         )
-        for row in said["aspects"]
+        for row in report["aspects"]
         for step in ("before", "after_workers")
         for name in names
     ]  # fmt: skip
     header = ("aspect", "step", "figure", "value", "low", "high", "reason")
-    return Table(said["signatures"]["aspects"], header, rows)
+    return Table(report["signatures"]["aspects"], header, rows)
 
 
 _SOURCE_FIGURES = (
@@ -162,8 +166,8 @@ _SOURCE_FIGURES = (
 )  # fmt: skip
 
 
-def _by_source(said: dict[str, Any]) -> Table | None:
-    if not said.get("sources"):
+def _by_source(report: dict[str, Any]) -> Table | None:
+    if not report.get("sources"):
         return None
     rows = [
         (
@@ -171,29 +175,31 @@ def _by_source(said: dict[str, Any]) -> Table | None:
             *((row.get("ci") or (None, None)) if name == "alpha" else (None, None)),
             row.get("reason", {}).get(name, ""),
         )
-        for row in said["sources"]
+        for row in report["sources"]
         for name in _SOURCE_FIGURES
     ]  # fmt: skip
-    return Table(said["signatures"]["sources"], ("source", "figure", "value", "low", "high", "reason"), rows)
+    return Table(
+        report["signatures"]["sources"], ("source", "figure", "value", "low", "high", "reason"), rows
+    )
 
 
-def _removed(said: dict[str, Any]) -> Table:
-    groups = [("all", "", said["removed"])]
+def _removed(report: dict[str, Any]) -> Table:
+    groups = [("all", "", report["removed"])]
     kinds = ("system", "type", "source")
-    groups += [(kind, row[kind], row) for kind in kinds for row in said["removed"].get(f"by_{kind}", [])]
+    groups += [(kind, row[kind], row) for kind in kinds for row in report["removed"].get(f"by_{kind}", [])]
     rows = [
         (kind, name, reason, row["n_ratings"], part["removed"], part["share"])
         for kind, name, row in groups
         for reason, part in row["by_reason"].items()
     ]
     return Table(
-        said["signatures"]["filter"], ("group", "name", "reason", "ratings", "removed", "share"), rows
+        report["signatures"]["filter"], ("group", "name", "reason", "ratings", "removed", "share"), rows
     )
 
 
-def _kept(said: dict[str, Any]) -> Table:
-    rows = [(int(size), items) for size, items in said["kept"].get("items_by_n", {}).items()]
-    return Table(said["signatures"]["filter"], ("kept judgments", "items"), sorted(rows))
+def _kept_per_item(report: dict[str, Any]) -> Table:
+    rows = [(int(size), items) for size, items in report["kept"].get("items_by_n", {}).items()]
+    return Table(report["signatures"]["filter"], ("kept judgments", "items"), sorted(rows))
 
 
 MADE = {
@@ -203,26 +209,28 @@ MADE = {
     "aspects": _aspects,
     "sources": _by_source,
     "removed": _removed,
-    "kept": _kept,
+    "kept": _kept_per_item,
 }
 
 
-def signatures(now: Live, made: ReportStatus) -> dict[str, str]:
+def signatures(now: Live, status: ReportStatus) -> dict[str, str]:
     """The signatures of figures that are worked out here, by the figure's name."""
-    return {name: build(now, made).signature for name, build in LIVE.items()} | {"pairs": _pairs_signature()}
+    return {name: build(now, status).signature for name, build in LIVE.items()} | {
+        "pairs": _pairs_signature()
+    }
 
 
 def _pairs_signature() -> str:
     return signature("cohen-kappa", weights="quadratic", pairs="busiest")
 
 
-def _pairs(made: ReportStatus, project: Project) -> Table:
-    given = made.report.get("pairs", {"workers": [], "cells": []})
-    known = worker_pseudonyms(project, given["workers"])
-    names = [known[pk] for pk in given["workers"]]
+def _pairs(status: ReportStatus, project: Project) -> Table:
+    pairs = status.report.get("pairs", {"workers": [], "cells": []})
+    pseudonyms = worker_pseudonyms(project, pairs["workers"])
+    names = [pseudonyms[pk] for pk in pairs["workers"]]
     rows = [
         (names[i], names[j], common, kappa)
-        for i, row in enumerate(given["cells"])
+        for i, row in enumerate(pairs["cells"])
         for j, (common, kappa) in enumerate(row)
     ]
     return Table(

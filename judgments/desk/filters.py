@@ -108,22 +108,22 @@ class RecipeForm(Form):
     @property
     def groups(self) -> list[tuple[str, str, bool, list[forms.BoundField]]]:
         """Each rule with whether it is on and the fields of its parameters."""
-        chosen = self["rules"].value() or []
+        selected_rules = self["rules"].value() or []
         groups: dict[str, list[forms.BoundField]] = {rule: [] for rule in RULES}
         for name in _WORDS:
             groups[rule_of(name)].append(self[name])
-        return [(rule, RULES[rule], rule in chosen, fields) for rule, fields in groups.items()]
+        return [(rule, RULES[rule], rule in selected_rules, fields) for rule, fields in groups.items()]
 
     @property
     def parameters(self) -> dict[str, Any]:
         """What the service takes: the rules in the order given, and the parameters of the rules that run."""
         rules = [rule for rule in self.cleaned_data["rules"] if rule in RULES]
-        given = {
+        values = {
             name: self.cleaned_data[name]
             for name in _WORDS
             if rule_of(name) in rules and self.cleaned_data.get(name) not in (None, "")
         }
-        return {"rules": rules, **given}
+        return {"rules": rules, **values}
 
 
 def rule_of(name: str) -> str:
@@ -204,13 +204,13 @@ class TopUpForm(OnceForm):
 _NO_FILTERS = "(no filters)"
 
 
-def compare_filters(*, stage: Stage, user: User, given: Mapping[str, Any]) -> ApplyForm:
+def compare_filters(*, stage: Stage, user: User, wish_fields: Mapping[str, Any]) -> ApplyForm:
     """A form that applies the wish `given` over the filters in force now, with both versions in `conflict`.
 
     Raises FilteringError where the wish is none that could be applied.
     """
-    mine, run = recipe_named(given["recipe"], given["parameters"]), in_force(stage)
-    wish = {name: given[name] for name in ("recipe", "parameters", "seed")}
+    mine, run = recipe_named(wish_fields["recipe"], wish_fields["parameters"]), in_force(stage)
+    wish = {name: wish_fields[name] for name in ("recipe", "parameters", "seed")}
     form = ApplyForm(initial=wish | {"seen": run.pk if run else 0})
     page = reverse("judgments:filters", args=[stage.project.slug, stage.slug])
     form.conflict = Conflict(
@@ -227,7 +227,7 @@ def overtaken_wish(*, stage: Stage, user: User, failed: Job | None) -> ApplyForm
     if failed.payload["seen"] == (run.pk if run else 0):
         return None
     try:
-        return compare_filters(stage=stage, user=user, given=failed.payload)
+        return compare_filters(stage=stage, user=user, wish_fields=failed.payload)
     except FilteringError:
         return None
 
@@ -256,14 +256,14 @@ def _form_of(recipe: "Recipe", rules: set[str]) -> RecipeForm:
 
 def _effects(stage: Stage, mine: "Recipe", run: FilterRun) -> Iterator[Line]:
     """What each removes; of large stages, where that takes its time, the preview says it."""
-    found, counts = (
+    preview, counts = (
         filter_runs.preview_at_once(stage, mine.name, stored_parameters(mine)),
         run.summary["counts"],
     )
-    if found is None:
+    if preview is None:
         return
     for label, name in (("Judges removed", "removed_workers"), ("Judgments removed", "removed_ratings")):
-        removed = getattr(found, name)
+        removed = getattr(preview, name)
         if removed != counts[name]:
             yield Line(label, f"{removed:,}", f"{counts[name]:,}")
 
@@ -293,7 +293,7 @@ def filters(request: HttpRequest, access: StageAccess) -> HttpResponse:
     form = RecipeForm(request.GET if looked else None, recipe_named(choice.chosen, {}))
     work, failed = filter_runs.under_way_or_failed(stage)
     run = in_force(stage)
-    (found, trouble), missing = read_together(
+    (preview, trouble), missing = read_together(
         partial(_look, stage, choice.chosen, form) if looked else lambda: (None, ""),
         partial(_missing, access, run),
     )
@@ -306,9 +306,9 @@ def filters(request: HttpRequest, access: StageAccess) -> HttpResponse:
         tab="filters",
         recipe=choice,
         form=form,
-        found=found,
+        found=preview,
         trouble=trouble,
-        apply_form=_apply_form(choice.chosen, found) if found and access.manages else None,
+        apply_form=_apply_form(choice.chosen, preview) if preview and access.manages else None,
         run=run,
         newer=newer_than(stage, run.last_judgment) if run else 0,
         any_judgments=Judgment.objects.filter(stage=stage).exists(),
@@ -336,17 +336,17 @@ def _look(stage: Stage, recipe: str, form: RecipeForm) -> tuple[filter_runs.Prev
             return stamp_for_pages(stage)
 
     try:
-        found = stage_figures_or_none(
+        preview = stage_figures_or_none(
             stage, filter_runs.PREVIEW, arguments, stamp=stamp, state=lambda: stamp().run
         )
-        return found or (None, WAIT)
+        return preview or (None, WAIT)
     except NotMadeError as error:
         return None, f"The preview could not be worked out: {error}. It is tried again in a minute."
 
 
-def _apply_form(recipe: str, found: filter_runs.Preview) -> ApplyForm:
+def _apply_form(recipe: str, preview: filter_runs.Preview) -> ApplyForm:
     return ApplyForm(
-        initial={"recipe": recipe, "parameters": found.parameters, "seen": found.seen}, auto_id="apply_%s"
+        initial={"recipe": recipe, "parameters": preview.parameters, "seen": preview.seen}, auto_id="apply_%s"
     )
 
 
@@ -379,14 +379,14 @@ def apply(request: HttpRequest, access: StageAccess) -> HttpResponse:
     wish: dict[str, Any] = {"stage": access.stage, "actor": access.user}
 
     def action() -> str:
-        given = read_form(ApplyForm(request.POST))
-        parameters = given["parameters"]
+        fields = read_form(ApplyForm(request.POST))
+        parameters = fields["parameters"]
         wish.update(
-            recipe=given["recipe"],
+            recipe=fields["recipe"],
             parameters=parameters if isinstance(parameters, dict) else {},
-            seed=given["seed"],
-            seen=given["seen"],
-            once=given["once"].hex,
+            seed=fields["seed"],
+            seen=fields["seen"],
+            once=fields["once"].hex,
         )
         run = filter_runs.apply_or_ask(**wish)
         if run is None:
@@ -406,7 +406,7 @@ def apply(request: HttpRequest, access: StageAccess) -> HttpResponse:
     try:
         return run_action(request, act_or_compare, PAGE, access.project.slug, access.stage.slug)
     except ConflictError:
-        form = compare_filters(stage=access.stage, user=access.user, given=wish)
+        form = compare_filters(stage=access.stage, user=access.user, wish_fields=wish)
         return show(request, "conflict.html", access, form=form, status=409)
 
 
@@ -432,9 +432,9 @@ def top_up(request: HttpRequest, access: StageAccess) -> HttpResponse:
     judging_only(access)
 
     def action() -> str:
-        given = read_form(TopUpForm(request.POST))
-        most = given["most"]
-        once = given["once"].hex
+        fields = read_form(TopUpForm(request.POST))
+        most = fields["most"]
+        once = fields["once"].hex
         count = filter_runs.top_up_or_ask(stage=access.stage, most_cents=most, actor=access.user, once=once)
         if count is None:
             return "What is missing is being published. This page says when it is done."

@@ -105,8 +105,8 @@ def judges(request: HttpRequest, access: StageAccess) -> HttpResponseBase:
     judging_only(access)
     everybody = listing.judges(access.stage)
 
-    def rows(asked: GridRequest) -> list[Judge]:
-        return listing.chosen(everybody, asked["show"], asked["q"])
+    def rows(grid: GridRequest) -> list[Judge]:
+        return listing.filter_judges(everybody, grid["show"], grid["q"])
 
     return show_table(
         request,
@@ -117,9 +117,9 @@ def judges(request: HttpRequest, access: StageAccess) -> HttpResponseBase:
         folder=FOLDER,
         file=f"{access.stage.slug}-judges",
         rows_as="page",
-        about=lambda found: {
-            "ranked": [row for row in found if row.enough],
-            "few": [row for row in found if not row.enough],
+        about=lambda page_rows: {
+            "ranked": [row for row in page_rows if row.enough],
+            "few": [row for row in page_rows if not row.enough],
         },
         tab="judges",
         anybody=bool(everybody),
@@ -130,8 +130,8 @@ def judges(request: HttpRequest, access: StageAccess) -> HttpResponseBase:
 def _worker(access: StageAccess, pk: int) -> Worker:
     """Somebody who judged in this stage; others of the marketplace are nobody's business here."""
     judging_only(access)
-    found: Worker = get_object_or_404(Worker.objects.filter(judgments__stage=access.stage).distinct(), pk=pk)
-    return found
+    row: Worker = get_object_or_404(Worker.objects.filter(judgments__stage=access.stage).distinct(), pk=pk)
+    return row
 
 
 @require_safe
@@ -213,10 +213,10 @@ def scores(request: HttpRequest, access: StageAccess) -> HttpResponse:
     judging_only(access)
 
     def read_page() -> tuple[FilterRun | None, GridRequest, Page[Any]]:
-        run, rows, asked = _rows(request, access)
-        return run, asked, page_of(rows, request, cached_rows)
+        run, rows, grid = _rows(request, access)
+        return run, grid, page_of(rows, request, cached_rows)
 
-    (run, asked, page), caution = read_together(read_page, partial(random_scores_caution, access.stage))
+    (run, grid, page), caution = read_together(read_page, partial(random_scores_caution, access.stage))
     return show(
         request,
         "scores.html",
@@ -226,7 +226,7 @@ def scores(request: HttpRequest, access: StageAccess) -> HttpResponse:
         run=run,
         page=page,
         rows=selectors.with_candidates(list(page.object_list)),
-        grid=asked,
+        grid=grid,
         target=access.stage.redundancy,
         simulated_caution=caution,
     )
@@ -236,16 +236,16 @@ def _rows(request: HttpRequest, access: StageAccess) -> tuple[FilterRun | None, 
     """The scores that an address asks for: of the filters in force, or else from all judgments."""
     systems = {name: name for name in selectors.systems(access.stage)}
     by_system = Choices("system", "System", {"": "All systems", **systems}, tabs=True)
-    asked = SCORES.read_request(
+    grid = SCORES.read_request(
         request.GET,
         by_system,
         file_at=reverse("judgments:scores_csv", args=[access.project.slug, access.stage.slug]),
     )
-    run, order, system, down = in_force(access.stage), asked.column.name, asked["system"], asked.descending
+    run, order, system, down = in_force(access.stage), grid.column.name, grid["system"], grid.descending
     if run is not None:
-        return run, selectors.kept_scores(run, order, system, down=down), asked
+        return run, selectors.kept_scores(run, order, system, down=down), grid
     rows = selectors.raw_scores(access.stage, stamp_for_pages(access.stage), order, system, down=down)
-    return None, rows, asked
+    return None, rows, grid
 
 
 @require_safe
@@ -263,9 +263,9 @@ def _lines(stage: Stage, run: FilterRun | None, rows: Any) -> Iterator[str]:
     title = run.summary.get("title", run.recipe) if run else "none"
     yield f"# {signature('mean-of-kept', recipe=title, sd='sample', trimmed=0.2, adjusted='p913-12.6')}\n"
     yield csv_text([_COLUMNS])
-    for some in selectors.written_scores(rows):
-        simulated = selectors.find_simulated(stage, (row[0] for row in some))
-        comments = selectors.comments_on(stage, [row[0] for row in some])
+    for batch in selectors.written_scores(rows):
+        simulated = selectors.find_simulated(stage, (row[0] for row in batch))
+        comments = selectors.comments_on(stage, [row[0] for row in batch])
         marks = {True: "true", False: "false"}
         yield csv_text(
             (
@@ -275,5 +275,5 @@ def _lines(stage: Stage, run: FilterRun | None, rows: Any) -> Iterator[str]:
                 marks[row[0] in simulated],
                 cell(" | ".join(comments.get(row[0], []))),
             )
-            for row in some
+            for row in batch
         )

@@ -14,25 +14,25 @@ from crowd.selectors.people import WorkerFigures
 from judgments.judging_config import judging_config
 from judgments.models import AgreementReport, Candidate, FilterRun
 from judgments.selectors.judges import histogram, judges, time_plot
-from judgments.selectors.scores import judged
+from judgments.selectors.scores import count_judged_queries
 
 # What this app says on a project's overview: queries all of whose answers are judged.
 
 
 def say(project: Project, entered: int | None) -> OverviewPart:
     """The step "judged". Queries without an answer of a system wait for somebody to import one."""
-    found = judged(project)
-    if found is None:
+    counts = count_judged_queries(project)
+    if counts is None:
         return OverviewPart()
     systems = reverse("judgments:systems", args=[project.slug])
-    came = max(entered or 0, found.queries)
+    came = max(entered or 0, counts.queries)
     step = Step(
         "Judged: all answers of systems scored",
         came,
         (
-            Count("passed", "came through", found.judged, systems),
-            Count("waiting", "waiting", found.queries - found.judged, systems),
-            Count("undecided", "without an answer of a system", came - found.queries, systems),
+            Count("passed", "came through", counts.scored, systems),
+            Count("waiting", "waiting", counts.queries - counts.scored, systems),
+            Count("undecided", "without an answer of a system", came - counts.queries, systems),
         ),
     )
     return OverviewPart((step,))
@@ -68,12 +68,12 @@ def stamp(stages: Sequence[Stage]) -> object:
 def plots(project: Project, worker: Worker) -> Mapping[str, Any] | None:
     """Scores beside the crowd's and time against score, by judging stage; None where they judged nowhere."""
     stages = Stage.objects.filter(project=project, kind=KIND, assignments__worker=worker).distinct()
-    found = [
+    stage_plots = [
         {"stage": stage, "plot": plot, "histogram": histogram(stage, worker)}
         for stage in stages.select_related("endpoint", "project").order_by("pk")
         if (plot := time_plot(stage, worker)) is not None
     ]
-    return {"judged": found} if found else None
+    return {"judged": stage_plots} if stage_plots else None
 
 
 KINDS = ("judging",)
@@ -97,28 +97,28 @@ def rows_of(stages: Sequence[Stage], _: bool) -> Mapping[int, Row]:
     return {stage.pk: _row(stage, reports.get(stage.pk)) for stage in stages}
 
 
-def _row(stage: Stage, said: Any) -> Row:
+def _row(stage: Stage, report: Any) -> Row:
     address = reverse("judgments:agreement", args=[stage.project.slug, stage.slug])
     measure = "Scores: interval alpha"
-    if not isinstance(said, dict) or not said.get("n_ratings"):
+    if not isinstance(report, dict) or not report.get("n_ratings"):
         return Row(measure, None, None, None, None, 0, "answers", address, _NONE)
-    before, after = said["alpha"]["before"], said["alpha"].get("after_workers") or {}
+    before, after = report["alpha"]["before"], report["alpha"].get("after_workers") or {}
     removed = bool(after.get("removes"))
     low, high = (after if removed else before).get("ci") or (None, None)
-    signatures = said.get("signatures", {})
+    signatures = report.get("signatures", {})
     return Row(
         measure,
         before.get("interval"),
         after.get("interval") if removed else None,
         low,
         high,
-        said["n_items"],
+        report["n_items"],
         "answers",
         address,
         _note(before, after if removed else {}),
         " ".join(filter(None, (signatures.get("alpha"), signatures.get("ci"), signatures.get("filter")))),
         judging_config(stage).target_alpha,
-        tuple(_source_agreement(row) for row in said.get("sources", ())),
+        tuple(_source_agreement(row) for row in report.get("sources", ())),
     )
 
 
@@ -139,7 +139,7 @@ def _note(before: Mapping[str, Any], after: Mapping[str, Any]) -> str:
 # What a new project needs of this app.
 
 
-def _wanted(_: Project, kinds: frozenset[str]) -> bool:
+def _judges_answers(_: Project, kinds: frozenset[str]) -> bool:
     return "judging" in kinds
 
 
@@ -154,7 +154,7 @@ STEPS = (
         "A line per answer, with the query and the system that gave it.",
         "judgments:import_new",
         done=_done,
-        wanted=_wanted,
+        applies=_judges_answers,
         position=30,
     ),
 )

@@ -127,8 +127,8 @@ def _form(
     kind: Callable[[dict[str, Any]], Form], request: HttpRequest, defaults: dict[str, Any]
 ) -> tuple[Form, dict[str, Any]]:
     """The form with what the address gives, else the defaults; its values, empty where they are wrong."""
-    given = {name: request.GET.get(name, value) for name, value in defaults.items()}
-    form = kind(given)
+    entries = {name: request.GET.get(name, value) for name, value in defaults.items()}
+    form = kind(entries)
     return form, form.cleaned_data if form.is_valid() else {}
 
 
@@ -155,22 +155,24 @@ def _own_spread(stage: Stage, now: Live) -> "ScoreSpread | None":
 
 
 def _systems(
-    request: HttpRequest, access: StageAccess, known: "ScoreSpread | None", scale: Scale
+    request: HttpRequest, access: StageAccess, own_spread: "ScoreSpread | None", scale: Scale
 ) -> dict[str, Any]:
     from metrics.agreement.planning import ScoreSpread
 
     usual = {
         "difference": _stretched(_DIFFERENCE, scale),
-        "sd_difference": round(known.sd_difference, 3) if known else _stretched(_SD_DIFFERENCE, scale),
-        "sd_rating": round(known.sd_rating, 3) if known else _stretched(_SD_RATING, scale),
+        "sd_difference": round(own_spread.sd_difference, 3)
+        if own_spread
+        else _stretched(_SD_DIFFERENCE, scale),
+        "sd_rating": round(own_spread.sd_rating, 3) if own_spread else _stretched(_SD_RATING, scale),
         "power": 0.8,
     }
     form, values = _form(partial(SystemsForm, scale=scale), request, usual)
-    found = []
+    designs = []
     if values:
         spread = ScoreSpread(values["sd_difference"], values["sd_rating"])
-        found = selectors.designs(access.stage, spread, values["difference"], values["power"])
-    return {"systems_form": form, "designs": found, "own_spread": known, "wanted": values}
+        designs = selectors.designs(access.stage, spread, values["difference"], values["power"])
+    return {"systems_form": form, "designs": designs, "own_spread": own_spread, "wanted": values}
 
 
 def _metrics(request: HttpRequest) -> dict[str, Any]:
@@ -178,8 +180,8 @@ def _metrics(request: HttpRequest) -> dict[str, Any]:
 
     usual = {"human_a": 0.6, "human_b": 0.55, "between": 0.7, "metric_power": 0.8}
     form, values = _form(MetricsForm, request, usual)
-    found = None
+    item_counts = None
     if values:
         three = Three(values["human_a"], values["human_b"], values["between"])
-        found = items_for_metrics(three, power=values["metric_power"])
-    return {"metrics_form": form, "metric_items": found}
+        item_counts = items_for_metrics(three, power=values["metric_power"])
+    return {"metrics_form": form, "metric_items": item_counts}

@@ -98,16 +98,16 @@ class AnswerReasonForm(LogReasonForm):
 
 
 def _system(access: ProjectAccess, pk: int) -> System:
-    found: System = get_object_or_404(System, pk=pk, project=access.project)
-    found.project = access.project
-    return found
+    row: System = get_object_or_404(System, pk=pk, project=access.project)
+    row.project = access.project
+    return row
 
 
 def _candidate(access: ProjectAccess, pk: int) -> Candidate:
     rows = Candidate.objects.select_related("query", "system", "source")
-    found: Candidate = get_object_or_404(rows, pk=pk, system__project=access.project)
-    found.system.project = access.project
-    return found
+    row: Candidate = get_object_or_404(rows, pk=pk, system__project=access.project)
+    row.system.project = access.project
+    return row
 
 
 @require_safe
@@ -121,7 +121,7 @@ def listing(request: HttpRequest, access: ProjectAccess) -> HttpResponseBase:
         request,
         access,
         SYSTEMS,
-        lambda asked: selectors.systems(access.project),
+        lambda grid: selectors.systems(access.project),
         "systems.html",
         folder=FOLDER,
         file=f"{access.project.slug}-systems",
@@ -145,10 +145,12 @@ def human(request: HttpRequest, access: ProjectAccess) -> HttpResponse:
             (done.exact, "of them set aside as copies of a reference"),
             (done.back, "came back"),
             (done.withdrawn, "taken out: no longer held out"),
-            (done.judged, "no longer held out, but judged already: they stay"),
+            (done.too_late, "no longer held out, but judged already: they stay"),
         ]
-        said = "; ".join(f"{count:,} {words}" for count, words in parts if count)
-        return f"{said}." if said else "Nothing has changed: all answers that are held out are candidates."
+        changes = "; ".join(f"{count:,} {label}" for count, label in parts if count)
+        return (
+            f"{changes}." if changes else "Nothing has changed: all answers that are held out are candidates."
+        )
 
     return run_action(request, action, "judgments:systems", access.project.slug)
 
@@ -171,21 +173,21 @@ def refresh(request: HttpRequest, access: ProjectAccess) -> HttpResponse:
 @on_project()
 def system(request: HttpRequest, access: ProjectAccess, *, pk: int) -> HttpResponseBase:
     """One system and its answers; filtered, sorted and paged by the address."""
-    row, asked = _system(access, pk), OF_SYSTEM.read_request(request.GET)
+    row, grid = _system(access, pk), OF_SYSTEM.read_request(request.GET)
     (counts,) = read_and_order(
         partial(selectors.systems, access.project, row),
-        lambda: page_of(asked.sort(_rows(row, asked)), request, cached_rows),
+        lambda: page_of(grid.sort(_rows(row, grid)), request, cached_rows),
     )
 
-    def with_said(found: list[Candidate]) -> list[tuple[Candidate, AnswerScore]]:
-        said = selectors.load_answer_scores(each.pk for each in found)
-        return [(each, said.get(each.pk, AnswerScore())) for each in found]
+    def with_said(candidates: list[Candidate]) -> list[tuple[Candidate, AnswerScore]]:
+        scores = selectors.load_answer_scores(each.pk for each in candidates)
+        return [(each, scores.get(each.pk, AnswerScore())) for each in candidates]
 
     return show_table(
         request,
         access,
         OF_SYSTEM,
-        lambda asked: _rows(row, asked),
+        lambda grid: _rows(row, grid),
         "system.html",
         complete=with_said,
         folder=FOLDER,
@@ -201,8 +203,8 @@ def system(request: HttpRequest, access: ProjectAccess, *, pk: int) -> HttpRespo
     )
 
 
-def _rows(row: System, asked: GridRequest) -> QuerySet[Candidate]:
-    return selectors.rows(row, Filters(asked["state"], asked["q"], asked.column.name))
+def _rows(row: System, grid: GridRequest) -> QuerySet[Candidate]:
+    return selectors.rows(row, Filters(grid["state"], grid["q"], grid.column.name))
 
 
 @require_safe
@@ -210,8 +212,8 @@ def _rows(row: System, asked: GridRequest) -> QuerySet[Candidate]:
 def download(request: HttpRequest, access: ProjectAccess, *, pk: int) -> StreamingHttpResponse:
     """What the table shows on all its pages, as CSV, a thousand rows in memory at a time."""
     row = _system(access, pk)
-    asked = OF_SYSTEM.read_request(request.GET)
-    rows = asked.sort(_rows(row, asked))
+    grid = OF_SYSTEM.read_request(request.GET)
+    rows = grid.sort(_rows(row, grid))
     answer = StreamingHttpResponse(_lines(rows), content_type="text/csv; charset=utf-8")
     answer["Content-Disposition"] = f'attachment; filename="{access.project.slug}-answers-{row.pk}.csv"'
     return answer
@@ -219,18 +221,18 @@ def download(request: HttpRequest, access: ProjectAccess, *, pk: int) -> Streami
 
 def _lines(rows: Any) -> Iterator[str]:
     yield csv_text([(*_COLUMNS, "judgments", "mean", "simulated")])
-    found = rows.values_list("pk", *_COLUMNS.values()).iterator(chunk_size=_AT_ONCE)
-    while some := list(islice(found, _AT_ONCE)):
-        said = selectors.load_answer_scores(pk for pk, *_ in some)
-        yield csv_text(_cells(values, said.get(pk, AnswerScore())) for pk, *values in some)
+    records = rows.values_list("pk", *_COLUMNS.values()).iterator(chunk_size=_AT_ONCE)
+    while batch := list(islice(records, _AT_ONCE)):
+        scores = selectors.load_answer_scores(pk for pk, *_ in batch)
+        yield csv_text(_cells(values, scores.get(pk, AnswerScore())) for pk, *values in batch)
 
 
-def _cells(values: list[Any], said: AnswerScore) -> Iterator[str | int | float | None]:
+def _cells(values: list[Any], score: AnswerScore) -> Iterator[str | int | float | None]:
     for value in values:
         yield cell(value) if isinstance(value, str) else value
-    yield said.judgments
-    yield said.mean
-    yield "true" if said.simulated else "false"
+    yield score.judgments
+    yield score.mean
+    yield "true" if score.simulated else "false"
 
 
 @require_POST
@@ -368,18 +370,18 @@ class AnswersForm(OptionsForm[Options]):
 
     def options(self) -> Options:
         """The form as the service wants it."""
-        given = self.cleaned_data
+        fields = self.cleaned_data
         return Options(
-            format=given["format"],
-            encoding=given["encoding"],
-            sheet=given.get("sheet", ""),
-            columns={name: given[f"column_{name}"] for name in FIELDS} if self.columns else {},
-            header=False if given["no_header"] else None,
-            header_row=given["header_row"] or 0,
-            system=given["system"].strip(),
-            systems_from=system_columns(given["systems_from"]),
-            strict=given["strict"],
-            keep_exact=given["keep_exact"],
+            format=fields["format"],
+            encoding=fields["encoding"],
+            sheet=fields.get("sheet", ""),
+            columns={name: fields[f"column_{name}"] for name in FIELDS} if self.columns else {},
+            header=False if fields["no_header"] else None,
+            header_row=fields["header_row"] or 0,
+            system=fields["system"].strip(),
+            systems_from=system_columns(fields["systems_from"]),
+            strict=fields["strict"],
+            keep_exact=fields["keep_exact"],
         )
 
     def payload(self) -> dict[str, Any]:
@@ -432,11 +434,11 @@ class AnswerImports(ImportPages[StagedFile, Options]):
     def look(self, file: StagedFile, options: Options) -> FilePreview:
         """Look at the first answers."""
         try:
-            found = preview(file.path, name=file.name, options=options)
+            file_preview = preview(file.path, name=file.name, options=options)
         except ImportRefusedError as error:
             mapping = map_columns(error.columns, {}, NAMES)
             return FilePreview(None, str(error), error.columns, mapping, error.sheets)
-        return FilePreview(found, "", found.columns, found.mapping, found.sheets)
+        return FilePreview(file_preview, "", file_preview.columns, file_preview.mapping, file_preview.sheets)
 
     def form(self, post: QueryDict | None, seen: FilePreview) -> AnswersForm:
         """The form with a select per field."""
@@ -467,7 +469,7 @@ def _show_report(
     request: HttpRequest, access: ProjectAccess, report: dict[str, Any], row: CandidateSource | None
 ) -> HttpResponse:
     counts = list(report.get("systems", {}).items())[:_MOST_SYSTEMS]
-    systems = [(name, {rule: some.get(rule, 0) for rule in RULES}) for name, some in counts]
+    systems = [(name, {rule: rule_counts.get(rule, 0) for rule in RULES}) for name, rule_counts in counts]
     read_as = report.get("read_as")
     return show(
         request,

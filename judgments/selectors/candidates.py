@@ -64,25 +64,25 @@ def systems(project: Project, only: System | None = None) -> list[SystemCounts]:
     In a large project they are as they were some seconds ago, but for what people did to candidates.
     """
     stages = Stage.objects.filter(project=project, kind="judging").order_by("pk")
-    found = stage_figures(
+    counts = stage_figures(
         stages,
         SYSTEMS,
         {"project": project.pk},
         now=lambda: _systems(project.pk, only),
         state=lambda: (last_event(project, "candidate"), last_event(project, "filter")),
     )
-    return [row for row in found if only is None or row.system.pk == only.pk]
+    return [row for row in counts if only is None or row.system.pk == only.pk]
 
 
 def _systems(project: int, only: System | None = None) -> list[SystemCounts]:
     """In four statements at most."""
-    found = [only] if only else list(System.objects.filter(project=project).order_by("kind", "name"))
+    system_rows = [only] if only else list(System.objects.filter(project=project).order_by("kind", "name"))
     aside = Candidate.UnjudgedReason
     out = Q(query__status__in=OUT)
     counts: dict[int, dict[str, int]] = {}
     imported: dict[int, tuple[int, float | None]] = {}
     rows = (
-        Candidate.objects.filter(system__in=found)
+        Candidate.objects.filter(system__in=system_rows)
         .order_by()
         .values_list("system")
         .annotate(
@@ -98,15 +98,15 @@ def _systems(project: int, only: System | None = None) -> list[SystemCounts]:
     )
     for system, *numbers, scored, mean in rows:
         counts[system], imported[system] = dict(zip(_COUNTS, numbers, strict=True)), (scored, mean)
-    judged = {
+    judged_by_system = {
         system: (candidates, judgments)
-        for system, candidates, judgments in Judgment.objects.filter(candidate__system__in=found)
+        for system, candidates, judgments in Judgment.objects.filter(candidate__system__in=system_rows)
         .order_by()
         .values_list("candidate__system")
         .annotate(candidates=Count("candidate", distinct=True), judgments=Count("pk"))
     }
     means = dict(
-        Score.objects.filter(run__in=FilterRun.objects.in_force(), candidate__system__in=found)
+        Score.objects.filter(run__in=FilterRun.objects.in_force(), candidate__system__in=system_rows)
         .order_by()
         .values_list("candidate__system")
         .annotate(value=Avg("mean"))
@@ -115,11 +115,11 @@ def _systems(project: int, only: System | None = None) -> list[SystemCounts]:
         _counted(
             system,
             counts.get(system.pk, {}),
-            judged.get(system.pk, (0, 0)),
+            judged_by_system.get(system.pk, (0, 0)),
             imported.get(system.pk, (0, None)),
             means.get(system.pk),
         )
-        for system in found
+        for system in system_rows
     ]
 
 
@@ -129,12 +129,12 @@ SYSTEMS = FigureKind("systems", _systems)
 def _counted(
     system: System,
     row: Mapping[str, int],
-    judged: tuple[int, int],
+    judged_counts: tuple[int, int],
     imported: tuple[int, float | None],
     mean: float | None,
 ) -> SystemCounts:
     """A project has judgments or imported scores, never both: that of the second kind is read-only."""
-    (candidates, judgments), (scored, imported_mean) = judged, imported
+    (candidates, judgments), (scored, imported_mean) = judged_counts, imported
     return SystemCounts(
         system,
         **{name: row.get(name, 0) for name in _COUNTS},
@@ -168,50 +168,50 @@ class Filters:
     """What is asked for; `order` is the column that is sorted by."""
 
     state: str = ""
-    words: str = ""
+    text: str = ""
     order: str = "number"
 
 
 def rows(system: System, filters: Filters) -> QuerySet[Candidate]:
     """The answers that an address asks for, each with its query and with what its order needs."""
-    found = _in_state(Candidate.objects.filter(system=system), system, filters.state)
-    if filters.words:
-        found = found.filter(
-            Q(text__icontains=filters.words)
-            | Q(query__text__icontains=filters.words)
-            | Q(query__key=filters.words)
+    candidates = _in_state(Candidate.objects.filter(system=system), system, filters.state)
+    if filters.text:
+        candidates = candidates.filter(
+            Q(text__icontains=filters.text)
+            | Q(query__text__icontains=filters.text)
+            | Q(query__key=filters.text)
         )
-    return _with_figures(found, filters.order).select_related("query").order_by("pk")
+    return _with_figures(candidates, filters.order).select_related("query").order_by("pk")
 
 
-def _in_state(found: QuerySet[Candidate], system: System, state: str) -> QuerySet[Candidate]:
+def _in_state(candidates: QuerySet[Candidate], system: System, state: str) -> QuerySet[Candidate]:
     has_judgments = Exists(Judgment.objects.filter(candidate=OuterRef("pk")))
     if state in Candidate.UnjudgedReason.values:
-        return found.filter(aside=state)
+        return candidates.filter(aside=state)
     if state in ("judge", "unjudged"):
         judge = to_judge(system.project).filter(system=system)
         return judge if state == "judge" else judge.filter(~has_judgments)
     if state == "judged":
-        return found.filter(has_judgments)
+        return candidates.filter(has_judgments)
     if state == "out":
-        return found.filter(query__status__in=OUT)
-    return found.filter(kept=True) if state == "kept" else found
+        return candidates.filter(query__status__in=OUT)
+    return candidates.filter(kept=True) if state == "kept" else candidates
 
 
-def _with_figures(found: QuerySet[Candidate], order: str) -> QuerySet[Candidate]:
+def _with_figures(candidates: QuerySet[Candidate], order: str) -> QuerySet[Candidate]:
     """`mean_score` or `judgment_count`, where the order asks for it."""
     if order == "mean":
         scores = Score.objects.filter(candidate=OuterRef("pk"), run__in=FilterRun.objects.in_force())
         newest = scores.order_by("-run__stage").values("mean")[:1]
-        return found.annotate(mean_score=Coalesce(Subquery(newest), "imported_score__mean"))
-    return found.annotate(judgment_count=Count("judgments")) if order == "judged" else found
+        return candidates.annotate(mean_score=Coalesce(Subquery(newest), "imported_score__mean"))
+    return candidates.annotate(judgment_count=Count("judgments")) if order == "judged" else candidates
 
 
 @dataclass(frozen=True, slots=True)
 class AnswerScore:
     """What people said about an answer in one judging stage: the newest that has a score, else judgments.
 
-    `judgments` are all of that stage; `mean` is that of the `kept` ones by its filters in force, or the
+    `judgments` are all of that stage; `mean` is that of those that its filters in force kept, or the
     imported one. `simulated`: a program gave at least one of the judgments, or the imported score, in place
     of a person.
     """
@@ -219,35 +219,37 @@ class AnswerScore:
     judgments: int = 0
     mean: float | None = None
     simulated: bool = False
-    kept: int | None = None
+    kept_count: int | None = None
 
 
 def load_answer_scores(candidates: Iterable[int]) -> dict[int, AnswerScore]:
     """What was said about each, in three statements; those about whom nothing was said are missing."""
-    wanted = list(candidates)
+    candidate_ids = list(candidates)
     judgments = (
-        Judgment.objects.filter(candidate__in=wanted).values_list("candidate", "stage").order_by("stage")
+        Judgment.objects.filter(candidate__in=candidate_ids)
+        .values_list("candidate", "stage")
+        .order_by("stage")
     )
     rows = judgments.annotate(n=Count("pk"), by_programs=Count("pk", filter=Q(worker__simulated=True)))
     counts = {(pk, stage): (n, by_programs > 0) for pk, stage, n, by_programs in rows}
-    shown = dict(counts.keys())
-    scores = Score.objects.filter(candidate__in=wanted, run__in=FilterRun.objects.in_force())
-    found = {
+    stages = dict(counts.keys())
+    scores = Score.objects.filter(candidate__in=candidate_ids, run__in=FilterRun.objects.in_force())
+    answer_scores = {
         pk: AnswerScore(0, mean, simulated)
-        for pk, mean, simulated in ImportedScore.objects.filter(candidate__in=wanted).values_list(
+        for pk, mean, simulated in ImportedScore.objects.filter(candidate__in=candidate_ids).values_list(
             "candidate", "mean", "simulated"
         )
     }
     means: dict[int, tuple[float | None, int | None]] = {}
-    for pk, stage, mean, kept in scores.order_by("run__stage").values_list(
+    for pk, stage, mean, kept_count in scores.order_by("run__stage").values_list(
         "candidate", "run__stage", "mean", "n_kept"
     ):
-        means[pk], shown[pk] = (mean, kept), stage
-    for pk, stage in shown.items():
+        means[pk], stages[pk] = (mean, kept_count), stage
+    for pk, stage in stages.items():
         n, simulated = counts.get((pk, stage), (0, False))
         of_kept, kept_ones = means.get(pk, (None, None))
-        found[pk] = AnswerScore(n, of_kept, simulated, kept_ones)
-    return found
+        answer_scores[pk] = AnswerScore(n, of_kept, simulated, kept_ones)
+    return answer_scores
 
 
 # The references of queries: answers that came with them, and answers of people that count.
@@ -268,11 +270,11 @@ def exact_form(text: str) -> str:
 
     A text of nothing but punctuation keeps it, so that it equals only itself.
     """
-    whole = folded(normal(text))
-    bare = whole.rstrip(_MARKS)
+    plain = folded(normal(text))
+    bare = plain.rstrip(_MARKS)
     while bare and not bare[-1].isascii() and unicodedata.category(bare[-1]).startswith("P"):
         bare = bare[:-1].rstrip(_MARKS)
-    return bare or whole
+    return bare or plain
 
 
 def reference_texts(queries: Collection[int]) -> dict[int, list[str]]:
@@ -282,7 +284,10 @@ def reference_texts(queries: Collection[int]) -> dict[int, list[str]]:
     """
     written = references(queries)
     rows = Query.objects.filter(pk__in=queries).values_list("pk", "references")
-    return {pk: [*imported(given), *(answer.text for answer in written.get(pk, []))] for pk, given in rows}
+    return {
+        pk: [*imported(own_references), *(answer.text for answer in written.get(pk, []))]
+        for pk, own_references in rows
+    }
 
 
 def accepted_texts(queries: Collection[int]) -> dict[int, list[str]]:
@@ -292,18 +297,20 @@ def accepted_texts(queries: Collection[int]) -> dict[int, list[str]]:
     """
     written = references(queries)
     rows = Query.objects.filter(pk__in=queries).values_list("pk", "references")
-    found: dict[int, list[str]] = {}
-    for pk, given in rows:
+    texts_by_query: dict[int, list[str]] = {}
+    for pk, own_references in rows:
         approved = [answer.text for answer in written.get(pk, []) if answer.approved]
-        texts = (text.strip() for text in (*imported(given), *approved))
-        found[pk] = list(dict.fromkeys(text for text in texts if text))
-    return found
+        texts = (text.strip() for text in (*imported(own_references), *approved))
+        texts_by_query[pk] = list(dict.fromkeys(text for text in texts if text))
+    return texts_by_query
 
 
-def imported(given: object) -> list[str]:
+def imported(entries: object) -> list[str]:
     """The texts of `Query.references`; what is no text in it is passed over."""
     return (
-        [each for each in given if isinstance(each, str) and each.strip()] if isinstance(given, list) else []
+        [each for each in entries if isinstance(each, str) and each.strip()]
+        if isinstance(entries, list)
+        else []
     )
 
 

@@ -104,15 +104,15 @@ def time_plot(stage: Stage, worker: Worker) -> TimePlot | None:
 def histogram(stage: Stage, worker: Worker) -> list[Share]:
     """This judge's scores beside everybody's; of a long scale in classes."""
     scale = scale_of(stage)
-    given = good(Judgment.objects.filter(stage=stage, worker=worker), stage)
-    mine = dict(given.order_by().values_list("score").annotate(n=Count("pk")))
+    judgments = good(Judgment.objects.filter(stage=stage, worker=worker), stage)
+    mine = dict(judgments.order_by().values_list("score").annotate(n=Count("pk")))
     crowd = dict(zip(scale.scores, (count for _, count in live(stage).histogram), strict=True))
     my_total, total = sum(mine.values()) or 1, sum(crowd.values()) or 1
-    found = []
+    shares = []
     for each in score_classes(scale):
         own, all_of_it = (sum(counts.get(step, 0) for step in each.steps) for counts in (mine, crowd))
-        found.append(Share(each.name, own, 100 * own / my_total, 100 * all_of_it / total))
-    return found
+        shares.append(Share(each.name, own, 100 * own / my_total, 100 * all_of_it / total))
+    return shares
 
 
 def check_answers(stage: Stage, worker: Worker) -> Any:
@@ -136,12 +136,12 @@ def judgments_of(stage: Stage, worker: Worker) -> Any:
 
 def with_verdicts(stage: Stage, rows: Sequence[Judgment]) -> list[tuple[Judgment, Verdict | None]]:
     """Judgments with what the filters in force say of each."""
-    found = Verdict.objects.filter(
+    verdict_rows = Verdict.objects.filter(
         run__in=FilterRun.objects.in_force().filter(stage=stage),
         removes=True,
         judgment__in=[row.pk for row in rows],
     )
-    by_judgment = {verdict.judgment_id: verdict for verdict in found}
+    by_judgment = {verdict.judgment_id: verdict for verdict in verdict_rows}
     return [(row, by_judgment.get(row.pk)) for row in rows]
 
 
@@ -168,22 +168,24 @@ def judgments_by_stage(candidate: Candidate) -> list[StageJudgments]:
         score.run.stage_id: score
         for score in candidate.scores.filter(run__in=FilterRun.objects.in_force()).select_related("run")
     }
-    found = []
+    by_stage = []
     for stage in stages:
         of_stage = rows.filter(stage=stage)
         figures = of_stage.aggregate(n=Count("pk"), mean=Avg("score"))
-        listed = list(of_stage.select_related("worker").order_by("pk")[:MOST_SHOWN])
+        shown_judgments = list(of_stage.select_related("worker").order_by("pk")[:MOST_SHOWN])
         mean = float(figures["mean"]) * float(scale_of(stage).unit)
-        found.append(
-            StageJudgments(stage, figures["n"], mean, scores.get(stage.pk), with_verdicts(stage, listed))
+        by_stage.append(
+            StageJudgments(
+                stage, figures["n"], mean, scores.get(stage.pk), with_verdicts(stage, shown_judgments)
+            )
         )
-    return found
+    return by_stage
 
 
 def record(worker: Worker, projects: Any) -> list[ProjectRecord]:
     """Their judging in these projects, in five questions however many there are."""
     keys = list(projects.values_list("pk", flat=True))
-    judged = _by_project(
+    judgment_counts = _by_project(
         Judgment.objects.filter(worker=worker, assignment__state__in=Assignment.GOOD), "stage"
     )
     removed = _by_project(
@@ -203,17 +205,17 @@ def record(worker: Worker, projects: Any) -> list[ProjectRecord]:
         Assignment.objects.filter(worker=worker, state=Assignment.State.REJECTED, stage__kind="judging"),
         "stage",
     )
-    seen = [key for key in keys if key in judged or key in checks or key in rejected]
-    known = Project.objects.in_bulk(seen)
+    seen = [key for key in keys if key in judgment_counts or key in checks or key in rejected]
+    projects_by_id = Project.objects.in_bulk(seen)
     return [
         ProjectRecord(
-            known[key],
-            judged.get(key, 0),
+            projects_by_id[key],
+            judgment_counts.get(key, 0),
             removed.get(key, 0),
             *checks.get(key, (0, 0)),
             rejected.get(key, 0),
         )
-        for key in sorted(seen, key=lambda key: -judged.get(key, 0))
+        for key in sorted(seen, key=lambda key: -judgment_counts.get(key, 0))
     ]
 
 
@@ -281,7 +283,7 @@ def judges(stage: Stage) -> list[Judge]:
         stamp = stamp_for_pages(stage)
     large = is_large(stage)
     checks = None if large else CheckAnswer.objects.filter(check_item__stage=stage).count()
-    found = counted(
+    judge_rows = counted(
         JUDGES,
         {"stage": stage.pk},
         stamp=(stamp, checks),
@@ -291,7 +293,7 @@ def judges(stage: Stage) -> list[Judge]:
     )
     excluded = set(Exclusion.objects.filter(scope=f"stage:{stage.pk}").values_list("worker_id", flat=True))
     # Others read the same figures at this moment: only rows that are not as they were counted are copied.
-    return [replace(row, excluded=True) if row.worker in excluded else row for row in found]
+    return [replace(row, excluded=True) if row.worker in excluded else row for row in judge_rows]
 
 
 def _judges_of(stage: int) -> list[Judge]:
@@ -318,18 +320,18 @@ def _count_judges(stage: Stage, stamp: Stamp) -> list[Judge]:
     sums = np.bincount(ratings.workers, weights=ratings.scores, minlength=ratings.n_workers)
     most = _most_common_share(ratings)
     times = times_of(stage)
-    usual = median([second for some in times.values() for second in some]) if times else None
+    usual = median([second for seconds_list in times.values() for second in seconds_list]) if times else None
     checks = checks_of(stage)
     removed, verdicts, unsure = _verdicts(stamp)
     simulated = set(
         Worker.objects.filter(assignments__stage=stage, simulated=True).values_list("pk", flat=True)
     )
-    found = []
+    judge_rows = []
     for code, worker in enumerate(columns.workers.tolist()):
         presented, failed = checks.get(worker, (0, 0))
-        some = times.get(worker, [])
-        middle = median(some) if some else None
-        quarters = quantiles(some, n=4) if len(some) > 1 else [None, None, None]
+        seconds_list = times.get(worker, [])
+        middle = median(seconds_list) if seconds_list else None
+        quarters = quantiles(seconds_list, n=4) if len(seconds_list) > 1 else [None, None, None]
         kappa = float(kappas.kappa[code])
         row = Judge(
             worker=worker,
@@ -351,8 +353,8 @@ def _count_judges(stage: Stage, stamp: Stamp) -> list[Judge]:
             flags=(),
         )
         row.flags = tuple(_flags(row, usual, float(most[code])))
-        found.append(row)
-    return found
+        judge_rows.append(row)
+    return judge_rows
 
 
 def _most_common_share(ratings: "Ratings") -> "npt.NDArray[np.float64]":
@@ -396,7 +398,7 @@ def _verdicts(stamp: Stamp) -> tuple[Counter[int], dict[int, str], set[int]]:
     return removed, verdicts, {worker for worker, _, removes in about if not removes}
 
 
-def chosen(rows: Sequence[Judge], show: str, words: str = "") -> list[Judge]:
+def filter_judges(rows: Sequence[Judge], show: str, text: str = "") -> list[Judge]:
     """Judges of a kind, or whose name has the words; those with few judgments come last."""
     filters: dict[str, Callable[[Judge], bool]] = {
         "all": lambda row: True,
@@ -405,5 +407,5 @@ def chosen(rows: Sequence[Judge], show: str, words: str = "") -> list[Judge]:
         "unsure": lambda row: row.unsure,
         "excluded": lambda row: row.excluded,
     }
-    some = [row for row in rows if filters[show](row) and words.lower() in row.name.lower()]
-    return sorted(some, key=lambda row: (not row.enough, 0 if row.enough else -row.ratings, row.worker))
+    matching = [row for row in rows if filters[show](row) and text.lower() in row.name.lower()]
+    return sorted(matching, key=lambda row: (not row.enough, 0 if row.enough else -row.ratings, row.worker))

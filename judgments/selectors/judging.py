@@ -37,14 +37,14 @@ def texts_of(names: Sequence[str]) -> dict[str, str]:
     """Query and answer of each unit, cut; a check says what it is made of. Two statements."""
     candidates = {candidate_of(unit): unit for unit in names if not is_check(unit)}
     checks = {check_of(unit): unit for unit in names if is_check(unit)}
-    found = {unit: unit for unit in names}
+    texts = {unit: unit for unit in names}
     rows = Candidate.objects.filter(pk__in=candidates).values_list("pk", "query__text", "text")
     for pk, query, text in rows:
-        found[candidates[pk]] = f"{quoted(query)}: {quoted(text)}"
+        texts[candidates[pk]] = f"{quoted(query)}: {quoted(text)}"
     for check in AttentionCheck.objects.filter(pk__in=checks).select_related("query"):
-        words = f"{quoted(check.query.text)}: {quoted(check.text)}"
-        found[checks[check.pk]] = f"Check, {check.get_source_display()}. {words}"
-    return found
+        label = f"{quoted(check.query.text)}: {quoted(check.text)}"
+        texts[checks[check.pk]] = f"Check, {check.get_source_display()}. {label}"
+    return texts
 
 
 # How people did in a training.
@@ -61,12 +61,12 @@ class TrainingResult:
 
 def trained(stage: Stage) -> Iterator[TrainingResult]:
     """Everybody whose work in this stage counts, by their keys; in one statement."""
-    found: dict[int, dict[str, bool]] = defaultdict(dict)
+    lessons_by_worker: dict[int, dict[str, bool]] = defaultdict(dict)
     rows = Assignment.objects.filter(counting(), stage=stage, response__isnull=False)
     for worker, response in rows.order_by("worker", "pk").values_list("worker", "response").iterator(1000):
-        for unit, said in (response or {}).items():
-            found[worker].setdefault(unit, bool(said["right_at_first"]))
-    for worker, lessons in found.items():
+        for unit, answer in (response or {}).items():
+            lessons_by_worker[worker].setdefault(unit, bool(answer["right_at_first"]))
+    for worker, lessons in lessons_by_worker.items():
         yield TrainingResult(worker, len(lessons), sum(lessons.values()))
 
 
@@ -85,8 +85,8 @@ class Sums:
 
 def candidates_to_judge(stage: Stage, config: JudgingConfig) -> QuerySet[Candidate]:
     """Answers that are judged: of the stage's systems, not set aside, to queries that were not taken out."""
-    found = to_judge(stage.project)
-    return found.filter(system__name__in=config.systems) if config.systems else found
+    candidates = to_judge(stage.project)
+    return candidates.filter(system__name__in=config.systems) if config.systems else candidates
 
 
 def system_choices(project: Project) -> dict[str, str]:
@@ -101,19 +101,20 @@ def system_choices(project: Project) -> dict[str, str]:
         {"project": project.pk},
         stamp=int(time.time() / _COUNTS_GOOD_S),
     )
-    words = {
-        name: f"{name}: {wanted:,} of {n:,} answers to judge" for name, (n, wanted) in (counts or {}).items()
+    labels = {
+        name: f"{name}: {to_judge_count:,} of {n:,} answers to judge"
+        for name, (n, to_judge_count) in (counts or {}).items()
     }
-    return {name: words.get(name, name) for name in names}
+    return {name: labels.get(name, name) for name in names}
 
 
 def _sizes(project: int) -> dict[str, tuple[int, int]]:
     """Answers of each system, and how many of them are to be judged."""
-    wanted = Q(candidates__aside="") & ~Q(candidates__query__status__in=OUT)
+    is_to_judge = Q(candidates__aside="") & ~Q(candidates__query__status__in=OUT)
     counted = System.objects.filter(project=project).annotate(
-        n=Count("candidates"), wanted=Count("candidates", filter=wanted)
+        n=Count("candidates"), wanted=Count("candidates", filter=is_to_judge)
     )
-    return {name: (n, wanted) for name, n, wanted in counted.values_list("name", "n", "wanted")}
+    return {name: (n, is_to_judge) for name, n, is_to_judge in counted.values_list("name", "n", "wanted")}
 
 
 SYSTEM_SIZES = FigureKind("system-sizes", _sizes)
@@ -130,25 +131,27 @@ def not_asked_about(stage: Stage, config: JudgingConfig) -> dict[str, int]:
         withdrawn=Count("pk", filter=Q(aside=aside.WITHDRAWN) & ~out),
         query=Count("pk", filter=out),
     )
-    found = {
+    counts_by_reason = {
         "the same as a reference": counts["exact"],
         "the system gave no answer": counts["empty"],
         "taken out by a researcher": counts["withdrawn"],
         "their query was excluded or taken out": counts["query"],
     }
     if config.systems:
-        found["of systems that are not chosen"] = every.exclude(system__name__in=config.systems).count()
-    return {words: count for words, count in found.items() if count}
+        counts_by_reason["of systems that are not chosen"] = every.exclude(
+            system__name__in=config.systems
+        ).count()
+    return {reason: count for reason, count in counts_by_reason.items() if count}
 
 
 def counted_judgments(stage: Stage) -> QuerySet[Judgment]:
     """Judgments that count: of work that counts, and not removed by the filter run in force."""
-    found = Judgment.objects.filter(counting("assignment"), stage=stage)
+    judgments = Judgment.objects.filter(counting("assignment"), stage=stage)
     run = FilterRun.objects.in_force().filter(stage=stage).values_list("pk", flat=True).first()
     if run is None:
-        return found
+        return judgments
     removed = Verdict.objects.filter(run=run, judgment=OuterRef("pk"), removes=True)
-    return found.exclude(Exists(removed))
+    return judgments.exclude(Exists(removed))
 
 
 def sums_by_candidate(stage: Stage) -> dict[int, Sums]:
@@ -174,8 +177,8 @@ def shared_queries(stage: Stage, config: JudgingConfig) -> list[int]:
     if not config.shared_queries:
         return []
     keys = candidates_to_judge(stage, config).order_by().values_list("query", "query__key").distinct()
-    drawn = sorted(keys, key=lambda row: rank("shared", stage.seed, row[1]))
-    return sorted(pk for pk, _ in drawn[: min(config.shared_queries, len(drawn) - 1)])
+    ordered = sorted(keys, key=lambda row: rank("shared", stage.seed, row[1]))
+    return sorted(pk for pk, _ in ordered[: min(config.shared_queries, len(ordered) - 1)])
 
 
 def candidates_of(stage: Stage, config: JudgingConfig, queries: Sequence[int]) -> list[int]:
@@ -193,17 +196,17 @@ def without_correct_answer(stage: Stage, config: JudgingConfig) -> Sequence[str]
     """A caution where queries have no accepted reference: none came with them and none was approved."""
     if config.reference == "none":
         return ()
-    judged = candidates_to_judge(stage, config).order_by().values("query")
-    queries = Query.objects.filter(pk__in=judged)
+    judged_queries = candidates_to_judge(stage, config).order_by().values("query")
+    queries = Query.objects.filter(pk__in=judged_queries)
     without = queries.exclude(has_approved_answer()).order_by("pk").values_list("references", flat=True)
-    lacking = sum(not imported(given) for given in without.iterator(_CHUNK))
+    lacking = sum(not imported(references) for references in without.iterator(_CHUNK))
     if not lacking:
         return ()
     total = queries.count()
-    some = "no query" if lacking == total else f"{lacking:,} of {total:,} queries"
+    lacking_phrase = "no query" if lacking == total else f"{lacking:,} of {total:,} queries"
     have = "has an accepted one" if lacking == total else "have no accepted one"
     return (
-        f"Judges are shown a correct answer, and {some} {have}: they would judge without it. "
+        f"Judges are shown a correct answer, and {lacking_phrase} {have}: they would judge without it. "
         "Approve answers in the review first, or choose to show none.",
     )
 
@@ -212,7 +215,7 @@ def without_correct_answer(stage: Stage, config: JudgingConfig) -> Sequence[str]
 
 
 def missing_judgments(
-    stage: Stage, config: JudgingConfig, candidates: Sequence[int], known: Mapping[int, Sums]
+    stage: Stage, config: JudgingConfig, candidates: Sequence[int], sums: Mapping[int, Sums]
 ) -> Iterator[tuple[int, int]]:
     """Candidates that lack judgments, with how many to ask for now, in their order.
 
@@ -220,14 +223,14 @@ def missing_judgments(
     then for one at a time until the interval of the mean is narrow enough, or clear of the threshold.
     """
     if config.redundancy_mode == "fixed":
-        missing = [stage.redundancy - known.get(candidate, Sums()).n for candidate in candidates]
+        missing = [stage.redundancy - sums.get(candidate, Sums()).n for candidate in candidates]
     else:
-        missing = _adaptive(config, [known.get(candidate, Sums()) for candidate in candidates])
+        missing = _adaptive(config, [sums.get(candidate, Sums()) for candidate in candidates])
     return ((candidate, n) for candidate, n in zip(candidates, missing, strict=True) if n > 0)
 
 
 def pending_judgments(
-    stage: Stage, config: JudgingConfig, known: Mapping[int, Sums]
+    stage: Stage, config: JudgingConfig, sums: Mapping[int, Sums]
 ) -> Iterator[tuple[int, int]]:
     """Answers that are judged and lack judgments, with how many; `known` are the judgments that count.
 
@@ -236,7 +239,7 @@ def pending_judgments(
     shared = shared_queries(stage, config)
     rows = candidates_to_judge(stage, config).exclude(query__in=shared).order_by("pk")
     waiting = waiting_by_candidate(stage)
-    for candidate, n in missing_judgments(stage, config, list(rows.values_list("pk", flat=True)), known):
+    for candidate, n in missing_judgments(stage, config, list(rows.values_list("pk", flat=True)), sums):
         if n > waiting.get(candidate, 0):
             yield candidate, n - waiting.get(candidate, 0)
 
@@ -283,8 +286,10 @@ def _numbers(rows: QuerySet[Judgment], candidates: "Keys") -> "Keys":
     """How many of these judgments there are of each of the candidates, which are in order."""
     import numpy as np
 
-    found: QuerySet[Any, Any] = rows.order_by("candidate").values_list("candidate").annotate(n=Count("*"))
-    keys, n = integer_columns(found, "i8", "i8")
+    count_rows: QuerySet[Any, Any] = (
+        rows.order_by("candidate").values_list("candidate").annotate(n=Count("*"))
+    )
+    keys, n = integer_columns(count_rows, "i8", "i8")
     if not len(keys):
         return np.zeros(len(candidates), dtype=np.int64)
     at = keys.searchsorted(candidates).clip(max=len(keys) - 1)
@@ -296,19 +301,19 @@ def _numbers(rows: QuerySet[Judgment], candidates: "Keys") -> "Keys":
 class MissingJudgments:
     """What a stage lacks, counted in judgments: one person's score of one answer.
 
-    `judgments` are missing on `answers` answers. `asked` of them are to be asked for by publishing `offer`;
-    the others may still come through HITs that are open.
+    `judgments` are missing on `answers` answers. `requested` of them are to be asked for by publishing
+    `offer`; the others may still come through HITs that are open.
     """
 
     judgments: int
     answers: int
-    asked: int
+    requested: int
     offer: Quote
 
     @property
     def under_way(self) -> int:
         """Judgments that open HITs are there for."""
-        return self.judgments - self.asked
+        return self.judgments - self.requested
 
 
 def missing_of(stage: Stage, pending: Sequence[PendingUnit]) -> MissingJudgments:
@@ -317,12 +322,12 @@ def missing_of(stage: Stage, pending: Sequence[PendingUnit]) -> MissingJudgments
     return MissingJudgments(
         judgments=sum(each.missing for each in pending),
         answers=len(pending),
-        asked=sum(each.missing for each in left),
+        requested=sum(each.missing for each in left),
         offer=quote(stage, left),
     )
 
 
-def _adaptive(config: JudgingConfig, known: Sequence[Sums]) -> list[int]:
+def _adaptive(config: JudgingConfig, sums: Sequence[Sums]) -> list[int]:
     """Judgments to ask for now. Before two of one answer say more, scores count as spread evenly.
 
     Sums, variances and widths are in units of the scale.
@@ -333,9 +338,9 @@ def _adaptive(config: JudgingConfig, known: Sequence[Sums]) -> list[int]:
     from metrics.agreement.data import pooled_variance
     from metrics.agreement.planning import Rule, decision, precision
 
-    table = np.array([(each.n, each.total, each.squares) for each in known], dtype=np.int64).reshape(-1, 3)
-    found = ItemSums(table[:, 0], table[:, 1], table[:, 2])
-    pooled = pooled_variance(found)
+    table = np.array([(each.n, each.total, each.squares) for each in sums], dtype=np.int64).reshape(-1, 3)
+    item_sums = ItemSums(table[:, 0], table[:, 1], table[:, 2])
+    pooled = pooled_variance(item_sums)
     scale = config.rating_scale
     evenly, unit = scale.every**2 * (len(scale.scores) ** 2 - 1) / 12, float(scale.unit)
     rule = Rule(
@@ -344,9 +349,9 @@ def _adaptive(config: JudgingConfig, known: Sequence[Sums]) -> list[int]:
         most=config.most_judgments,
     )
     if config.redundancy_mode == "precision":
-        standing = precision(found, rule, half_width=config.half_width / unit)
+        standing = precision(item_sums, rule, half_width=config.half_width / unit)
     else:
-        standing = decision(found, rule, threshold=config.threshold / unit)
+        standing = decision(item_sums, rule, threshold=config.threshold / unit)
     return [int(n) for n in standing.missing]
 
 
@@ -370,19 +375,21 @@ class JudgedItem:
 
 def queries_of(names: Sequence[str]) -> dict[str, int]:
     """The queries that units are about; a statement for each ten thousand of them."""
-    found: dict[str, int] = {}
+    queries: dict[str, int] = {}
     for start in range(0, len(names), _AT_ONCE):
-        some = names[start : start + _AT_ONCE]
-        candidates = {candidate_of(unit): unit for unit in some if not is_check(unit)}
-        checks = {check_of(unit): unit for unit in some if is_check(unit)}
+        batch = names[start : start + _AT_ONCE]
+        candidates = {candidate_of(unit): unit for unit in batch if not is_check(unit)}
+        checks = {check_of(unit): unit for unit in batch if is_check(unit)}
         for model, keys in ((Candidate, candidates), (AttentionCheck, checks)):
             if keys:
                 rows = model.objects.filter(pk__in=keys).values_list("pk", "query")
-                found |= {keys[pk]: query for pk, query in rows}
-    return found
+                queries |= {keys[pk]: query for pk, query in rows}
+    return queries
 
 
-def shown(stage: Stage, names: Sequence[str], config: JudgingConfig, seed: int) -> dict[str, JudgedItem]:
+def read_judged_items(
+    stage: Stage, names: Sequence[str], config: JudgingConfig, seed: int
+) -> dict[str, JudgedItem]:
     """What is shown of units, the same for everybody; a check is shown like any other answer.
 
     A handful of statements, however many units. KeyError where a unit is not there.
@@ -391,21 +398,25 @@ def shown(stage: Stage, names: Sequence[str], config: JudgingConfig, seed: int) 
     queries = {row.query_id for row in rows.values()}
     read = materials(queries) if config.passages else {}
     references = references_shown(stage, queries, config, seed) if config.reference != "none" else {}
-    found = {}
+    judged_items = {}
     for unit, row in rows.items():
         correct, others = _correct(row.text, references.get(row.query_id, []), config)
-        found[unit] = JudgedItem(read.get(row.query_id) or Material(row.query, ()), row.text, correct, others)
-    return found
+        judged_items[unit] = JudgedItem(
+            read.get(row.query_id) or Material(row.query, ()), row.text, correct, others
+        )
+    return judged_items
 
 
 def references_shown(
     stage: Stage, queries: Collection[int], config: JudgingConfig, seed: int
 ) -> dict[int, list[str]]:
     """The correct answers of queries, the one in view first: as they were kept, or as they would be now."""
-    kept = ShownReferences.objects.filter(stage=stage, query__in=queries)
-    found: dict[int, list[str]] = dict(kept.values_list("query", "texts"))
-    rest = accepted_texts([query for query in queries if query not in found])
-    return found | {query: _first_in_view(query, texts, config, seed) for query, texts in rest.items()}
+    stored = ShownReferences.objects.filter(stage=stage, query__in=queries)
+    texts_by_query: dict[int, list[str]] = dict(stored.values_list("query", "texts"))
+    rest = accepted_texts([query for query in queries if query not in texts_by_query])
+    return texts_by_query | {
+        query: _first_in_view(query, texts, config, seed) for query, texts in rest.items()
+    }
 
 
 def _first_in_view(query: int, texts: list[str], config: JudgingConfig, seed: int) -> list[str]:
@@ -422,8 +433,12 @@ def _rows(names: Sequence[str]) -> dict[str, Candidate | AttentionCheck]:
     candidates = {unit: candidate_of(unit) for unit in names if not is_check(unit)}
     checks = {unit: check_of(unit) for unit in names if is_check(unit)}
     answers = Candidate.objects.select_related("query").in_bulk(list(candidates.values()))
-    known = AttentionCheck.objects.select_related("query").in_bulk(list(checks.values())) if checks else {}
-    return {unit: known[checks[unit]] if unit in checks else answers[candidates[unit]] for unit in names}
+    checks_by_id = (
+        AttentionCheck.objects.select_related("query").in_bulk(list(checks.values())) if checks else {}
+    )
+    return {
+        unit: checks_by_id[checks[unit]] if unit in checks else answers[candidates[unit]] for unit in names
+    }
 
 
 def _correct(
@@ -433,7 +448,9 @@ def _correct(
 
     A reference is not shown beside itself where there are others.
     """
-    known = [reference for reference in references if reference != text.strip()] or references
+    correct_answers = [reference for reference in references if reference != text.strip()] or references
     if config.reference == "all":
-        return known, ()
-    return known[:1], known if config.reference == "central" and len(known) > 1 else ()
+        return correct_answers, ()
+    return correct_answers[:1], correct_answers if config.reference == "central" and len(
+        correct_answers
+    ) > 1 else ()

@@ -67,10 +67,10 @@ def score_counts(stage: Stage, stamp: Stamp, low: int, size: int) -> ScoreCounts
     before: ScoreCounts | None = cache.get(key)
     if before is not None and before.stamp == stamp:
         return before
-    found = _grown(stage, before, stamp, low) if before is not None else None
-    found = found or _counted(stage, stamp, low, size)
-    cache.set(key, found, _KEPT_SECONDS)
-    return found
+    counts = _grown(stage, before, stamp, low) if before is not None else None
+    counts = counts or _counted(stage, stamp, low, size)
+    cache.set(key, counts, _KEPT_SECONDS)
+    return counts
 
 
 def _counted(stage: Stage, stamp: Stamp, low: int, size: int) -> ScoreCounts:
@@ -109,12 +109,12 @@ def _rows(stage: Stage, stamp: Stamp, after: int) -> "Counts":
     """(candidate, score, count) of the stamp's good judgments with keys above `after`."""
     import numpy as np
 
-    some = Judgment.objects.filter(stage=stage, pk__lte=stamp.last)
+    judgments = Judgment.objects.filter(stage=stage, pk__lte=stamp.last)
     if after:
-        some = some.filter(pk__gt=after)
+        judgments = judgments.filter(pk__gt=after)
     if stamp.spoilt:
-        some = good(some, stage)
-    grouped = some.order_by().values_list("candidate_id", "score").annotate(n=Count("pk"))
+        judgments = good(judgments, stage)
+    grouped = judgments.order_by().values_list("candidate_id", "score").annotate(n=Count("pk"))
     return np.array(list(grouped), dtype=np.int64).reshape(-1, 3)
 
 
@@ -139,7 +139,7 @@ class SystemScore:
 
 @dataclass(frozen=True, slots=True)
 class Live:
-    """What is known without reading rows; `systems` of all good judgments, `kept` of the run in force."""
+    """What is known without reading rows; `systems` of all good judgments, `kept_scores` of the run."""
 
     stamp: Stamp
     judgments: int
@@ -154,7 +154,7 @@ class Live:
     sizes: list[tuple[int, int]]
     spreads: list[tuple[str, int]]
     systems: list[SystemScore]
-    kept: dict[str, SystemScore]
+    kept_scores: dict[str, SystemScore]
 
     @property
     def per_item(self) -> float | None:
@@ -183,20 +183,20 @@ def _live_of(stage: int) -> Live:
 LIVE = FigureKind("live", _live_of)
 
 
-def _build_live(stage: Stage, given: ScoreCounts, stamp: Stamp) -> Live:
+def _build_live(stage: Stage, score_table: ScoreCounts, stamp: Stamp) -> Live:
     from metrics.agreement.alpha import LEVELS, alpha, percent_agreement
     from metrics.agreement.data import Sums
     from metrics.agreement.reliability import one_way
 
     scale = scale_of(stage)
-    counts, steps, unit = given.counts, scale.steps, float(scale.unit)
+    counts, steps, unit = score_table.counts, scale.steps, float(scale.unit)
     sums = Sums(counts.sum(axis=1), counts @ steps, counts @ (steps * steps))
     given_each = counts.sum(axis=0).tolist()
     correlations = one_way(sums)
-    systems = systems_of(stage, given.candidates)
+    systems = systems_of(stage, score_table.candidates)
     return Live(
         stamp=stamp,
-        judgments=given.judgments,
+        judgments=score_table.judgments,
         items=len(counts),
         workers=Judgment.objects.filter(stage=stage).order_by().values("worker").distinct().count(),
         alpha={level: alpha(counts, scale.values, level) for level in LEVELS},
@@ -208,7 +208,7 @@ def _build_live(stage: Stage, given: ScoreCounts, stamp: Stamp) -> Live:
         sizes=_sizes(sums.n),
         spreads=_spreads(sums.variance * unit**2, scale),
         systems=_by_system(systems, sums.mean * unit),
-        kept=_kept(stamp, systems, given.candidates),
+        kept_scores=_kept_scores(stamp, systems, score_table.candidates),
     )
 
 
@@ -227,23 +227,23 @@ def _spreads(variance: "Floats", scale: Scale) -> list[tuple[str, int]]:
     ends = [times * end for end in _SPREADS]
     sd = np.sqrt(variance[~np.isnan(variance)])
     classes = np.searchsorted(ends, sd - 1e-12 * max(1.0, times))
-    found = np.bincount(classes, minlength=len(ends) + 1).tolist()
+    class_counts = np.bincount(classes, minlength=len(ends) + 1).tolist()
     names = ["0"]
     names += [f"to {end:g}" for end in ends[1:]]
     names.append(f"above {ends[-1]:g}")
-    return list(zip(names, found, strict=True))
+    return list(zip(names, class_counts, strict=True))
 
 
 def systems_of(stage: Stage, candidates: "Keys") -> list[str]:
     """The system of each candidate, by name; asked for once, for it never changes."""
     key = f"judgments-systems:{stage.pk}"
-    known: dict[int, str] = cache.get(key, {})
-    if not all(pk in known for pk in candidates.tolist()):
+    systems: dict[int, str] = cache.get(key, {})
+    if not all(pk in systems for pk in candidates.tolist()):
         names = dict(System.objects.filter(project=stage.project_id).values_list("pk", "name"))
         rows = Candidate.objects.filter(system__in=names).order_by().values_list("pk", "system_id")
-        known = {pk: names[system] for pk, system in rows.iterator(chunk_size=_CHUNK)}
-        cache.set(key, known, _KEPT_SECONDS)
-    return [known[pk] for pk in candidates.tolist()]
+        systems = {pk: names[system] for pk, system in rows.iterator(chunk_size=_CHUNK)}
+        cache.set(key, systems, _KEPT_SECONDS)
+    return [systems[pk] for pk in candidates.tolist()]
 
 
 def _by_system(systems: list[str], means: "Floats") -> list[SystemScore]:
@@ -255,21 +255,21 @@ def _by_system(systems: list[str], means: "Floats") -> list[SystemScore]:
     for system, mean in zip(systems, means.tolist(), strict=True):
         if not isnan(mean):
             each[system].append(mean)
-    found = []
+    scores = []
     for system, values in each.items():
         n, mean = len(values), float(np.mean(values))
         half = None
         if n >= _LEAST_ITEMS:
             half = float(stdtrit(n - 1, 0.975)) * float(np.std(values, ddof=1)) / n**0.5
-        found.append(
+        scores.append(
             SystemScore(
                 system, n, mean, None if half is None else mean - half, None if half is None else mean + half
             )
         )
-    return sorted(found, key=lambda row: (-row.mean, row.system))
+    return sorted(scores, key=lambda row: (-row.mean, row.system))
 
 
-def _kept(stamp: Stamp, systems: list[str], candidates: "Keys") -> dict[str, SystemScore]:
+def _kept_scores(stamp: Stamp, systems: list[str], candidates: "Keys") -> dict[str, SystemScore]:
     if not stamp.run:
         return {}
     import numpy as np
@@ -293,8 +293,8 @@ class LateJudgments:
     count: int
 
     def __str__(self) -> str:
-        some = "1 judgment is" if self.count == 1 else f"{self.count:,} judgments are"
-        return f"{self.stage.title}: {some} newer than the filters, and in no score of a release."
+        count_phrase = "1 judgment is" if self.count == 1 else f"{self.count:,} judgments are"
+        return f"{self.stage.title}: {count_phrase} newer than the filters, and in no score of a release."
 
 
 def list_late_judgments(project: Project) -> list[LateJudgments]:
@@ -331,7 +331,7 @@ class Step:
     reason: str
     width: float
     cents: int
-    wanted: bool
+    is_of_stage: bool
 
 
 def cost(stage: Stage, answers: int, judges: int) -> int:
@@ -344,14 +344,15 @@ def designs(stage: Stage, spread: "ScoreSpread", difference: float, power: float
     """Designs that find a true difference of two systems' means with this power."""
     from metrics.agreement.planning import items_for_systems
 
-    found = []
+    design_list = []
     for judges in JUDGES:
         questions = items_for_systems(spread, ratings=judges, difference=difference, power=power)
         answers = 2 * questions
-        found.append(Design(judges, questions, answers * judges, cost(stage, answers, judges)))
-    least = min(each.cents for each in found)
+        design_list.append(Design(judges, questions, answers * judges, cost(stage, answers, judges)))
+    least = min(each.cents for each in design_list)
     return [
-        Design(each.judges, each.questions, each.judgments, each.cents, each.cents == least) for each in found
+        Design(each.judges, each.questions, each.judgments, each.cents, each.cents == least)
+        for each in design_list
     ]
 
 
@@ -383,28 +384,28 @@ def spread_of_stage(stage: Stage, now: Live) -> "ScoreSpread | Figure | None":
     if len(names) < 2:
         return None
     scale = scale_of(stage)
-    given = score_counts(stage, now.stamp, scale.low, scale.size)
-    systems = systems_of(stage, given.candidates)
+    score_table = score_counts(stage, now.stamp, scale.low, scale.size)
+    systems = systems_of(stage, score_table.candidates)
     queries = dict(
         Candidate.objects.filter(system__project=stage.project_id, system__name__in=names)
         .order_by()
         .values_list("pk", "query_id")
     )
     rows: dict[str, dict[int, int]] = {name: {} for name in names}
-    for at, (key, system) in enumerate(zip(given.candidates.tolist(), systems, strict=True)):
+    for at, (key, system) in enumerate(zip(score_table.candidates.tolist(), systems, strict=True)):
         if system in rows:
             rows[system][queries[key]] = at
     common = sorted(set(rows[names[0]]) & set(rows[names[1]]))
 
     def sums(name: str) -> Sums:
-        counts = given.counts[np.array([rows[name][query] for query in common], dtype=np.int64)]
+        counts = score_table.counts[np.array([rows[name][query] for query in common], dtype=np.int64)]
         values = scale.steps
         return Sums(counts.sum(axis=1), counts @ values, counts @ (values * values))
 
-    found, unit = spread_of(sums(names[0]), sums(names[1])), float(scale.unit)
-    if not isinstance(found, ScoreSpread):
-        return found
-    return ScoreSpread(found.sd_difference * unit, found.sd_rating * unit)
+    spread, unit = spread_of(sums(names[0]), sums(names[1])), float(scale.unit)
+    if not isinstance(spread, ScoreSpread):
+        return spread
+    return ScoreSpread(spread.sd_difference * unit, spread.sd_rating * unit)
 
 
 def _spread_of(stage: int) -> "ScoreSpread | Figure | None":

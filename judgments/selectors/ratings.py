@@ -75,8 +75,8 @@ def not_good(rows: QuerySet[Judgment], stage: Stage) -> dict[str, int]:
     aside = Assignment.objects.using(rows.db).filter(not_counting(), stage=stage)
     if not aside.exists():
         return {}
-    found = rows.filter(assignment__in=aside.values("pk")).order_by().annotate(why=reason_of("assignment"))
-    counts: dict[str, int] = dict(found.values_list("why").annotate(n=Count("pk")))
+    reasons = rows.filter(assignment__in=aside.values("pk")).order_by().annotate(why=reason_of("assignment"))
+    counts: dict[str, int] = dict(reasons.values_list("why").annotate(n=Count("pk")))
     return {LEFT_OUT.get(why, why): counts[why] for why in sorted(counts)}
 
 
@@ -93,9 +93,13 @@ def ratings_of_stage(
 
     from metrics.agreement.data import Ratings
 
-    some = Judgment.objects.filter(stage=stage)
+    stage_judgments = Judgment.objects.filter(stage=stage)
     names = ["pk", "candidate_id", "worker_id", "score", *(["assignment_id"] if with_assignments else [])]
-    rows = good(some if last is None else some.filter(pk__lte=last), stage).order_by().values_list(*names)
+    rows = (
+        good(stage_judgments if last is None else stage_judgments.filter(pk__lte=last), stage)
+        .order_by()
+        .values_list(*names)
+    )
     types = ["i2" if name == "score" else "i8" for name in names]
     columns = _in_order(integer_columns(rows, *types, narrow=True))
     judgments = columns.pop(0)
@@ -147,18 +151,18 @@ def aspects_of_ratings(
     """
     import numpy as np
 
-    found = {name: np.full(len(judgments), np.nan) for name in names}
-    if not found or not len(judgments):
+    by_name = {name: np.full(len(judgments), np.nan) for name in names}
+    if not by_name or not len(judgments):
         return {}
     rows = Judgment.objects.filter(stage=stage).exclude(aspects={}).order_by("pk")
     place_of = {key: place for place, key in enumerate(judgments.tolist())}
-    for key, given in rows.values_list("pk", "aspects").iterator(chunk_size=_CHUNK):
-        if (place := place_of.get(key)) is None or not isinstance(given, dict):
+    for key, aspects in rows.values_list("pk", "aspects").iterator(chunk_size=_CHUNK):
+        if (place := place_of.get(key)) is None or not isinstance(aspects, dict):
             continue
-        for name, values in found.items():
-            if isinstance(score := given.get(name), int):
+        for name, values in by_name.items():
+            if isinstance(score := aspects.get(name), int):
                 values[place] = score
-    return {name: values for name, values in found.items() if not np.isnan(values).all()}
+    return {name: values for name, values in by_name.items() if not np.isnan(values).all()}
 
 
 class _Units(Sequence[str]):
@@ -191,17 +195,17 @@ def _codes_of(keys: "npt.NDArray[np.integer]") -> "tuple[Keys, npt.NDArray[np.in
     low = int(keys.min()) if len(keys) else 0
     span = int(keys.max()) - low + 1 if len(keys) else 0
     if span > 2 * len(keys) + _SPAN:
-        found, codes = np.unique(keys, return_inverse=True)
-        return found, codes.astype(np.int32)
-    there = np.zeros(span, dtype=np.bool_)
-    for some in _portions(keys):
-        there[some - low] = True
-    places = np.cumsum(there, dtype=np.int32)
+        distinct, codes = np.unique(keys, return_inverse=True)
+        return distinct, codes.astype(np.int32)
+    occurs = np.zeros(span, dtype=np.bool_)
+    for portion in _portions(keys):
+        occurs[portion - low] = True
+    places = np.cumsum(occurs, dtype=np.int32)
     places -= 1
     codes = np.empty(len(keys), dtype=np.int32)
-    for some, code in zip(_portions(keys), _portions(codes), strict=True):
-        np.take(places, some - low, out=code, mode="clip")
-    return np.flatnonzero(there) + low, codes
+    for portion, code in zip(_portions(keys), _portions(codes), strict=True):
+        np.take(places, portion - low, out=code, mode="clip")
+    return np.flatnonzero(occurs) + low, codes
 
 
 def _portions(column: "npt.NDArray[np.integer]") -> "Iterator[npt.NDArray[np.integer]]":
@@ -211,10 +215,10 @@ def _portions(column: "npt.NDArray[np.integer]") -> "Iterator[npt.NDArray[np.int
 
 def names_of(workers: Sequence[int]) -> list[str]:
     """The ids of workers at their marketplace."""
-    known: dict[int, str] = {}
-    for some in _chunks(workers):
-        known.update(Worker.objects.filter(pk__in=some).values_list("pk", "external_id"))
-    return [known[worker] for worker in workers]
+    worker_names: dict[int, str] = {}
+    for chunk in _chunks(workers):
+        worker_names.update(Worker.objects.filter(pk__in=chunk).values_list("pk", "external_id"))
+    return [worker_names[worker] for worker in workers]
 
 
 def seconds_of_assignments(stage: Stage, assignments: "Keys") -> "npt.NDArray[np.float64]":
@@ -225,18 +229,18 @@ def seconds_of_assignments(stage: Stage, assignments: "Keys") -> "npt.NDArray[np
     import numpy as np
 
     seconds = np.full(len(assignments), np.nan)
-    known = np.fromiter(((key, took) for key, _, took in _times(stage)), dtype="i8,f8")
-    there = known[np.isin(known["f0"], assignments)]
-    seconds[np.searchsorted(assignments, there["f0"])] = there["f1"]
+    measured = np.fromiter(((key, took) for key, _, took in _times(stage)), dtype="i8,f8")
+    matching = measured[np.isin(measured["f0"], assignments)]
+    seconds[np.searchsorted(assignments, matching["f0"])] = matching["f1"]
     return seconds
 
 
 def times_of(stage: Stage) -> dict[int, list[float]]:
     """Seconds of each worker's good assignments."""
-    found: dict[int, list[float]] = defaultdict(list)
+    times: dict[int, list[float]] = defaultdict(list)
     for _, worker, seconds in _times(stage):
-        found[worker].append(seconds)
-    return found
+        times[worker].append(seconds)
+    return times
 
 
 def _times(stage: Stage) -> Iterator[tuple[int, int, float]]:
@@ -250,8 +254,8 @@ def _times(stage: Stage) -> Iterator[tuple[int, int, float]]:
             yield pk, worker, ms / 1000
         else:
             unmeasured.append(pk)
-    for some in _chunks(unmeasured):
-        moments = rows.filter(pk__in=some).exclude(stored_at=None)
+    for chunk in _chunks(unmeasured):
+        moments = rows.filter(pk__in=chunk).exclude(stored_at=None)
         for pk, worker, arrived, stored in moments.values_list("pk", "worker_id", "arrived_at", "stored_at"):
             assert stored is not None
             yield pk, worker, (stored - arrived).total_seconds()
@@ -285,13 +289,13 @@ def about(stage: Stage, candidates: "Keys") -> CandidateLabels:
     columns = Query.objects.filter(project=stage.project_id).values_list("pk", "key", "type")
     for pk, key, kind in columns.iterator(chunk_size=_CHUNK):
         about_query[pk] = key, types.setdefault(kind, kind)
-    found = CandidateLabels([], [], [])
+    labels = CandidateLabels([], [], [])
     for system, query in zip(systems[places].tolist(), queries[places].tolist(), strict=True):
         key, kind = about_query[query]
-        found.systems.append(names[system])
-        found.queries.append(key)
-        found.types.append(kind)
-    return found
+        labels.systems.append(names[system])
+        labels.queries.append(key)
+        labels.types.append(kind)
+    return labels
 
 
 def checks_of(stage: Stage, until: datetime | None = None) -> dict[int, tuple[int, int]]:
@@ -303,8 +307,8 @@ def checks_of(stage: Stage, until: datetime | None = None) -> dict[int, tuple[in
     rows = CheckAnswer.objects.filter(check_item__stage=stage).exclude(assignment__in=aside)
     if until is not None:
         rows = rows.filter(at__lte=until)
-    found = rows.order_by().values_list("worker_id")
-    counted = found.annotate(answered=Count("pk"), failed=Count("pk", filter=Q(passed=False)))
+    rows_by_worker = rows.order_by().values_list("worker_id")
+    counted = rows_by_worker.annotate(answered=Count("pk"), failed=Count("pk", filter=Q(passed=False)))
     return {worker: (answered, failed) for worker, answered, failed in counted}
 
 
@@ -315,9 +319,9 @@ def newer_than(stage: Stage, judgment: int) -> int:
 
 def _chunks(keys: Iterable[int]) -> Iterator[list[int]]:
     """Keys, few enough at a time for one statement."""
-    listed = list(keys)
-    for start in range(0, len(listed), _CHUNK):
-        yield listed[start : start + _CHUNK]
+    key_list = list(keys)
+    for start in range(0, len(key_list), _CHUNK):
+        yield key_list[start : start + _CHUNK]
 
 
 # Whether those who may judge were trained on the scale that they judge on.
@@ -398,14 +402,14 @@ def run_in_force(stage: Stage) -> int:
 
 def stamp_of(stage: Stage) -> Stamp:
     """The stamp of a stage's judgments now, in three questions that indexes answer."""
-    judged = Judgment.objects.filter(stage=stage).aggregate(last=Max("pk"), count=Count("pk"))
+    figures = Judgment.objects.filter(stage=stage).aggregate(last=Max("pk"), count=Count("pk"))
     spoilt = Assignment.objects.filter(not_counting(), stage=stage).aggregate(
         count=Count("pk"), sum=Sum("pk")
     )
     run, remade = _in_force(stage)
     return Stamp(
-        last=judged["last"] or 0,
-        count=judged["count"],
+        last=figures["last"] or 0,
+        count=figures["count"],
         spoilt=spoilt["count"],
         spoilt_sum=spoilt["sum"] or 0,
         run=run,

@@ -104,13 +104,13 @@ def raw_scores(stage: Stage, stamp: Stamp, order: str, system: str, *, down: boo
     from metrics.agreement.scores import item_scores
 
     scale = scale_of(stage)
-    given = score_counts(stage, stamp, scale.low, scale.size)
-    n_items, size = given.counts.shape
-    cells = given.counts.ravel()
+    score_table = score_counts(stage, stamp, scale.low, scale.size)
+    n_items, size = score_table.counts.shape
+    cells = score_table.counts.ravel()
     # Means and deviations need only counts of scores, which do not know who gave them: one judge for all.
     ratings = Ratings(
         np.repeat(np.repeat(np.arange(n_items, dtype=np.int32), size), cells),
-        np.zeros(given.judgments, dtype=np.int32),
+        np.zeros(score_table.judgments, dtype=np.int32),
         np.repeat(np.tile(scale.steps.astype(np.int16), n_items), cells),
         range(n_items),  # type: ignore[arg-type]  # names nobody asks for
         ("all",),
@@ -123,9 +123,9 @@ def raw_scores(stage: Stage, stamp: Stamp, order: str, system: str, *, down: boo
     ]
     n = scores.n_raw.tolist()
     nothing = [None] * n_items
-    rows = list(zip(given.candidates.tolist(), n, n, *columns, nothing, strict=True))
+    rows = list(zip(score_table.candidates.tolist(), n, n, *columns, nothing, strict=True))
     if system:
-        names = systems_of(stage, given.candidates)
+        names = systems_of(stage, score_table.candidates)
         rows = [row for row, name in zip(rows, names, strict=True) if name == system]
     return sorted(rows, key=lambda row: _key(row, order, down=down))
 
@@ -138,8 +138,8 @@ def _key(row: tuple[Any, ...], order: str, *, down: bool) -> tuple[Any, ...]:
 
 def with_candidates(rows: Sequence[tuple[Any, ...]]) -> list[ScoreRow]:
     """Rows with their candidates, queries and systems, in one question."""
-    known = Candidate.objects.select_related("query", "system").in_bulk([row[0] for row in rows])
-    return [ScoreRow(*(*row, known[row[0]])) for row in rows]
+    candidates = Candidate.objects.select_related("query", "system").in_bulk([row[0] for row in rows])
+    return [ScoreRow(*(*row, candidates[row[0]])) for row in rows]
 
 
 def written_scores(
@@ -154,10 +154,10 @@ def written_scores(
             yield block
         return
     for start in range(0, len(rows), _AT_ONCE):
-        some = rows[start : start + _AT_ONCE]
-        found = Candidate.objects.filter(pk__in=[row[0] for row in some]).values_list("pk", *_TEXTS)
-        texts = {pk: rest for pk, *rest in found}
-        yield [(row[0], *texts[row[0]], *row[1:]) for row in some]
+        batch = rows[start : start + _AT_ONCE]
+        texts_rows = Candidate.objects.filter(pk__in=[row[0] for row in batch]).values_list("pk", *_TEXTS)
+        texts = {pk: rest for pk, *rest in texts_rows}
+        yield [(row[0], *texts[row[0]], *row[1:]) for row in batch]
 
 
 def find_simulated(stage: Stage, candidates: Iterable[int]) -> set[int]:
@@ -169,10 +169,10 @@ def find_simulated(stage: Stage, candidates: Iterable[int]) -> set[int]:
 def comments_on(stage: Stage, candidates: Sequence[int]) -> dict[int, list[str]]:
     """What judges wrote beside their scores of the candidates, in the order of their work."""
     rows = Judgment.objects.filter(stage=stage, candidate__in=candidates).exclude(comment="").order_by("pk")
-    found: dict[int, list[str]] = {}
+    comments: dict[int, list[str]] = {}
     for candidate, comment in rows.values_list("candidate_id", "comment"):
-        found.setdefault(candidate, []).append(comment)
-    return found
+        comments.setdefault(candidate, []).append(comment)
+    return comments
 
 
 def systems(stage: Stage) -> list[str]:
@@ -194,10 +194,10 @@ class JudgedQueries:
     """
 
     queries: int
-    judged: int
+    scored: int
 
 
-def judged(project: Project) -> JudgedQueries | None:
+def count_judged_queries(project: Project) -> JudgedQueries | None:
     """Counts of a project; None where no system has answers. Kept until answers, judgments or filters change.
 
     An answer is scored when its score was imported or the filters in force left it one; in a stage without
@@ -209,17 +209,19 @@ def judged(project: Project) -> JudgedQueries | None:
         return last_event(project, "candidate"), last_event(project, "filter")
 
     arguments = {"project": project.pk}
-    return project_figures(project, JUDGED, arguments, state=state, now=partial(_judged, project))
+    return project_figures(
+        project, JUDGED, arguments, state=state, now=partial(_count_judged_queries, project)
+    )
 
 
 def _judged_in(project: int) -> JudgedQueries | None:
-    return _judged(Project.objects.get(pk=project))
+    return _count_judged_queries(Project.objects.get(pk=project))
 
 
 JUDGED = FigureKind("judged-queries", _judged_in)
 
 
-def _judged(project: Project) -> JudgedQueries | None:
+def _count_judged_queries(project: Project) -> JudgedQueries | None:
     candidates = Candidate.objects.filter(system__project=project).aggregate(
         last=Max("pk"), judged=Count("pk", filter=Q(aside=""))
     )
@@ -231,8 +233,8 @@ def _judged(project: Project) -> JudgedQueries | None:
     stages = list(Stage.objects.filter(project=project, kind=KIND).order_by("pk"))
     runs = dict(FilterRun.objects.in_force().filter(stage__in=stages).values_list("stage", "pk"))
     last = Judgment.objects.filter(stage__in=stages).aggregate(last=Max("pk"))["last"]
-    asked = tuple((stage.pk, judging_config(stage).systems) for stage in stages)
-    stamp = (tuple(candidates.values()), out["n"], tuple(runs.items()), last, asked)
+    systems_by_stage = tuple((stage.pk, judging_config(stage).systems) for stage in stages)
+    stamp = (tuple(candidates.values()), out["n"], tuple(runs.items()), last, systems_by_stage)
     return cached(f"judged-queries:{project.pk}", stamp, lambda: _counted(project, stages, runs))
 
 
@@ -243,9 +245,9 @@ def _counted(project: Project, stages: list[Stage], runs: dict[int, int]) -> Jud
     scores for each answer as soon as their keys outgrow its `work_mem`.
     """
     rows = to_judge(project).order_by()
-    asked = [judging_config(stage).systems for stage in stages]
-    if asked and all(asked):
-        rows = rows.filter(system__name__in={name for names in asked for name in names})
+    systems_by_stage = [judging_config(stage).systems for stage in stages]
+    if systems_by_stage and all(systems_by_stage):
+        rows = rows.filter(system__name__in={name for names in systems_by_stage for name in names})
     every = rows.aggregate(n=Count("query", distinct=True))["n"]
     scores = Score.objects.filter(run__in=list(runs.values()), mean__isnull=False, candidate=OuterRef("pk"))
     unscored = rows.filter(~Exists(scores), imported_score=None)
@@ -262,5 +264,5 @@ def _asked_enough(stage: Stage) -> Iterator[int]:
     config = judging_config(stage)
     enough = stage.redundancy if config.redundancy_mode == "fixed" else config.least_judgments
     rows = good(Judgment.objects.filter(stage=stage), stage).order_by().values("candidate")
-    found = rows.annotate(n=Count("pk")).filter(n__gte=enough)
-    return found.values_list("candidate", flat=True).iterator()
+    judgment_counts = rows.annotate(n=Count("pk")).filter(n__gte=enough)
+    return judgment_counts.values_list("candidate", flat=True).iterator()

@@ -33,14 +33,14 @@ _Aside = Candidate.UnjudgedReason
 class HumanCandidates:
     """What making held-out answers candidates did.
 
-    `withdrawn`: taken back before anybody judged them. `judged`: taken back too late; they stay candidates.
+    `withdrawn`: taken back before anybody judged them. `too_late`: taken back too late; they stay candidates.
     """
 
     new: int = 0
     exact: int = 0
     withdrawn: int = 0
     back: int = 0
-    judged: int = 0
+    too_late: int = 0
 
 
 def human_candidates(project: Project, *, actor: Any = None) -> HumanCandidates:
@@ -50,18 +50,18 @@ def human_candidates(project: Project, *, actor: Any = None) -> HumanCandidates:
     changes nothing more.
     """
     refuse_read_only(project)
-    held = set(
+    held_out = set(
         HeldOutWorker.objects.filter(query__project=project).values_list("query", flat=True).distinct()
     )
-    made = Candidate.objects.filter(system__project=project, answer__isnull=False)
-    queries = sorted(held | set(made.values_list("query", flat=True).distinct()))
+    earlier = Candidate.objects.filter(system__project=project, answer__isnull=False)
+    queries = sorted(held_out | set(earlier.values_list("query", flat=True).distinct()))
     if not queries:
         return HumanCandidates()
     done = HumanCandidates()
     for batch in _batches(queries):
         with transaction.atomic():
             done = _sum(done, _bring_up_to_date(project, batch))
-    if done != HumanCandidates(judged=done.judged):
+    if done != HumanCandidates(too_late=done.too_late):
         record(
             project=project,
             action="candidates.human",
@@ -80,17 +80,17 @@ def _sum(one: HumanCandidates, other: HumanCandidates) -> HumanCandidates:
         one.exact + other.exact,
         one.withdrawn + other.withdrawn,
         one.back + other.back,
-        one.judged + other.judged,
+        one.too_late + other.too_late,
     )
 
 
 def _bring_up_to_date(project: Project, queries: list[int]) -> HumanCandidates:
     """One batch; its queries are held, so that two calls at once do not both make one."""
     list(Query.objects.select_for_update(of=("self",), no_key=True).filter(pk__in=queries).values_list("pk"))
-    answers = {each.pk: each for some in held_out_answers(queries).values() for each in some}
+    answers = {each.pk: each for of_query in held_out_answers(queries).values() for each in of_query}
     mine = Candidate.objects.filter(query__in=queries, answer__isnull=False)
-    there = dict(mine.values_list("answer", "pk"))
-    fresh = [each for pk, each in answers.items() if pk not in there]
+    candidate_of_answer = dict(mine.values_list("answer", "pk"))
+    fresh = [each for pk, each in answers.items() if pk not in candidate_of_answer]
     exact = 0
     returned = mine.filter(answer__in=answers, aside=_Aside.WITHDRAWN, aside_reason=TAKEN_BACK)
     back = list(returned.values_list("pk", flat=True))
@@ -105,14 +105,14 @@ def _bring_up_to_date(project: Project, queries: list[int]) -> HumanCandidates:
         exact = _make(system, fresh, timezone.now())
     gone = mine.exclude(answer__in=answers).exclude(aside=_Aside.WITHDRAWN)
     withdrawn = unjudged(gone).update(aside=_Aside.WITHDRAWN, aside_reason=TAKEN_BACK)
-    return HumanCandidates(len(fresh), exact, withdrawn, len(back), judged=gone.count())
+    return HumanCandidates(len(fresh), exact, withdrawn, len(back), too_late=gone.count())
 
 
 def _make(system: System, answers: Iterable[WrittenAnswer], now: datetime) -> int:
     """Candidates of these answers; how many of them are copies of a reference."""
-    found = list(answers)
-    forms = reference_forms({each.query for each in found})
-    made = Candidate.objects.bulk_create(
+    answer_list = list(answers)
+    forms = reference_forms({each.query for each in answer_list})
+    candidates = Candidate.objects.bulk_create(
         Candidate(
             query_id=each.query,
             system=system,
@@ -123,9 +123,9 @@ def _make(system: System, answers: Iterable[WrittenAnswer], now: datetime) -> in
             aside=_Aside.EXACT if exact_form(each.text) in forms.get(each.query, ()) else "",
             created_at=now,
         )
-        for each in found
+        for each in answer_list
     )
-    return sum(each.aside == _Aside.EXACT for each in made)
+    return sum(each.aside == _Aside.EXACT for each in candidates)
 
 
 def refresh_exact(project: Project, *, actor: Any = None) -> int:
@@ -147,9 +147,9 @@ def refresh_exact(project: Project, *, actor: Any = None) -> int:
 
 def _set_copies_aside(rows: QuerySet[Candidate]) -> int:
     """Those of a few candidates that equal a reference; how many."""
-    found = list(rows.values_list("pk", "query", "text"))
-    forms = reference_forms({query for _, query, _ in found})
-    copies = [pk for pk, query, text in found if exact_form(text) in forms.get(query, ())]
+    candidate_texts = list(rows.values_list("pk", "query", "text"))
+    forms = reference_forms({query for _, query, _ in candidate_texts})
+    copies = [pk for pk, query, text in candidate_texts if exact_form(text) in forms.get(query, ())]
     return rows.filter(pk__in=copies).update(aside=_Aside.EXACT) if copies else 0
 
 

@@ -66,7 +66,7 @@ def whole_report(
     columns, ratings = decided.columns, decided.columns.ratings
     labels = about(stage, columns.candidates)
     progress(1, _PARTS, "Intervals and halves")
-    said = report(
+    facts = report(
         replace(ratings, worker_names=_judge_names(stage, columns)),
         decided.run,
         checks=decided.checks,
@@ -85,16 +85,16 @@ def whole_report(
         version=f"distillery={settings.DISTILLERY_VERSION}",
     )
     progress(2, _PARTS, "Workers in pairs")
-    said["differs"] = _differs(run, decided)
+    facts["differs"] = _differs(run, decided)
     pairs = busiest(ratings.only(decided.run.distinct))
-    said["pairs"] = {
+    facts["pairs"] = {
         "workers": [int(columns.workers[code]) for code in pairs.workers.tolist()],
         "cells": [
             [[pairs.common(i, j), pairs.kappa(i, j).value] for j in range(i)]
             for i in range(len(pairs.workers))
         ],
     }
-    return FullReport(said, _rows(said, labels), columns.last, len(ratings))
+    return FullReport(facts, _rows(facts, labels), columns.last, len(ratings))
 
 
 def _judge_names(stage: Stage, columns: StageRatings) -> list[_JudgeName]:
@@ -110,23 +110,23 @@ def _sources(stage: Stage, columns: StageRatings) -> "RatingGroups | None":
     """From which endpoint each rating came; None of a stage whose people all came from one."""
     people = Worker.objects.filter(assignments__stage=stage).distinct()
     endpoint_of = dict(people.values_list("pk", "endpoint__name"))
-    known = list(dict.fromkeys([row.endpoint.name for row in source_rows(stage)]))
-    known += sorted(set(endpoint_of.values()) - set(known))
-    if len(known) < 2:
+    names = list(dict.fromkeys([row.endpoint.name for row in source_rows(stage)]))
+    names += sorted(set(endpoint_of.values()) - set(names))
+    if len(names) < 2:
         return None
-    code_of = {name: code for code, name in enumerate(known)}
+    code_of = {name: code for code, name in enumerate(names)}
     of_worker = np.array([code_of[endpoint_of[key]] for key in columns.workers.tolist()], dtype=np.int16)
-    return RatingGroups(of_worker[columns.ratings.workers], known)
+    return RatingGroups(of_worker[columns.ratings.workers], names)
 
 
 def _grouping(names: Sequence[str], decided: FilterDecision) -> "RatingGroups":
-    known = sorted(set(names))
-    code_of = {name: code for code, name in enumerate(known)}
-    codes = np.array([code_of[name] for name in names], dtype=np.min_scalar_type(-1 - len(known)))
-    return RatingGroups(codes[decided.columns.ratings.items] if len(names) else codes, known)
+    distinct = sorted(set(names))
+    code_of = {name: code for code, name in enumerate(distinct)}
+    codes = np.array([code_of[name] for name in names], dtype=np.min_scalar_type(-1 - len(distinct)))
+    return RatingGroups(codes[decided.columns.ratings.items] if len(names) else codes, distinct)
 
 
-def _rows(said: dict[str, Any], labels: CandidateLabels) -> dict[str, Any]:
+def _rows(facts: dict[str, Any], labels: CandidateLabels) -> dict[str, Any]:
     """What grows with the data, taken out of the report; workers have pseudonyms, items their names.
 
     Items and removed ratings are made each time they are read.
@@ -139,7 +139,7 @@ def _rows(said: dict[str, Any], labels: CandidateLabels) -> dict[str, Any]:
         for row, query, system in zip(items, labels.queries, labels.systems, strict=True):
             yield row | {"query": query, "system": system}
 
-    rows = {name: said.pop(name) for name in ROWS}
+    rows = {name: facts.pop(name) for name in ROWS}
     for name in ("removed_workers", "undetermined_workers", "workers"):
         rows[name] = [renamed(row) for row in rows[name]]
     items, removed = rows["items"], rows["removed_ratings"]

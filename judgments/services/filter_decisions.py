@@ -99,9 +99,9 @@ def checks_by_code(stage: Stage, columns: StageRatings, until: datetime | None =
 
     from metrics.agreement.filters import Checks
 
-    found = checks_of(stage, until)
-    known = [found.get(key, (0, 0)) for key in columns.workers.tolist()]
-    presented, failed = np.array(known, dtype=np.int64).reshape(-1, 2).T
+    counts_by_worker = checks_of(stage, until)
+    counts = [counts_by_worker.get(key, (0, 0)) for key in columns.workers.tolist()]
+    presented, failed = np.array(counts, dtype=np.int64).reshape(-1, 2).T
     return Checks(presented, failed)
 
 
@@ -162,10 +162,10 @@ def store_verdicts(decided: FilterDecision, run: FilterRun) -> None:
 
 
 def _store_about_workers(decided: FilterDecision, run: FilterRun) -> None:
-    found, keys = decided.run, decided.columns.workers
-    for place, verdict in enumerate(found.verdicts):
-        mine = found.removed_by == place
-        about = (mine | (verdict.undetermined & ~found.removed_workers)).nonzero()[0]
+    outcome, keys = decided.run, decided.columns.workers
+    for place, verdict in enumerate(outcome.verdicts):
+        mine = outcome.removed_by == place
+        about = (mine | (verdict.undetermined & ~outcome.removed_workers)).nonzero()[0]
         insert_columns(
             Verdict,
             {
@@ -187,14 +187,18 @@ def _store_about_judgments(decided: FilterDecision, run: FilterRun) -> None:
 
 
 def _about_judgments(decided: FilterDecision, run: int) -> Iterator[dict[str, Any]]:
-    found, columns = decided.run, decided.columns
-    because = found.removed_because(columns.ratings)
-    removed = (~found.kept).nonzero()[0]
-    by_worker = [_Reasons(verdict) for verdict in found.verdicts]
+    outcome, columns = decided.run, decided.columns
+    because = outcome.removed_because(columns.ratings)
+    removed = (~outcome.kept).nonzero()[0]
+    by_worker = [_Reasons(verdict) for verdict in outcome.verdicts]
     for start in range(0, len(removed), BATCH):
         by_z: dict[float | None, str] = {}
         rows = removed[start : start + BATCH]
-        workers, z, rank = columns.ratings.workers[rows], numbers(found.z[rows]), found.rank[rows].tolist()
+        workers, z, rank = (
+            columns.ratings.workers[rows],
+            numbers(outcome.z[rows]),
+            outcome.rank[rows].tolist(),
+        )
         value: list[float | None] = []
         reason: list[str] = []
         for at, (place, worker) in enumerate(zip(because[rows].tolist(), workers.tolist(), strict=True)):
@@ -210,13 +214,13 @@ def _about_judgments(decided: FilterDecision, run: int) -> Iterator[dict[str, An
                 measured = z[at]
                 value.append(measured)
                 if measured not in by_z:
-                    by_z[measured] = _beyond(measured, found.recipe.z_limit)
+                    by_z[measured] = _beyond(measured, outcome.recipe.z_limit)
                 reason.append(by_z[measured])
         yield {
             "run_id": run,
             "worker_id": columns.workers[workers].tolist(),
             "judgment_id": columns.judgments[rows].tolist(),
-            "rule": [found.reasons[place] for place in because[rows].tolist()],
+            "rule": [outcome.reasons[place] for place in because[rows].tolist()],
             "removes": True,
             "value": value,
             "rank": rank,
@@ -250,17 +254,17 @@ def store_scores(scores: Scores, decided: FilterDecision, run: FilterRun) -> Non
 def _about_candidates(scores: Scores, decided: FilterDecision, run: int) -> Iterator[dict[str, Any]]:
     items, candidates = scores.items, decided.columns.candidates
     for start in range(0, len(candidates), BATCH):
-        some = slice(start, start + BATCH)
+        portion = slice(start, start + BATCH)
         yield {
             "run_id": run,
-            "candidate_id": candidates[some].tolist(),
-            "n_raw": items.n_raw[some].tolist(),
-            "n_kept": items.n_kept[some].tolist(),
-            "mean": numbers(items.mean[some]),
-            "sd": numbers(items.sd[some]),
-            "median": numbers(items.median[some]),
-            "trimmed": numbers(items.trimmed[some]),
-            "adjusted": numbers(scores.adjusted.quality[some]) if scores.adjusted.settled else None,
+            "candidate_id": candidates[portion].tolist(),
+            "n_raw": items.n_raw[portion].tolist(),
+            "n_kept": items.n_kept[portion].tolist(),
+            "mean": numbers(items.mean[portion]),
+            "sd": numbers(items.sd[portion]),
+            "median": numbers(items.median[portion]),
+            "trimmed": numbers(items.trimmed[portion]),
+            "adjusted": numbers(scores.adjusted.quality[portion]) if scores.adjusted.settled else None,
         }
 
 

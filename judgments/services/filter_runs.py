@@ -192,22 +192,23 @@ class Preview:
     @property
     def sentence(self) -> str:
         """All of it in words."""
-        wanted = f"below the target of {self.target}" if self.target else "below what is wanted"
+        target_phrase = f"below the target of {self.target}" if self.target else "below what is wanted"
         missing = self.missing
         return (
-            f"Would remove {self.removed_workers:,} of {_some(self.workers, 'judge')}, "
-            f"{self.removed_ratings:,} of {_some(self.ratings, 'judgment')}; "
-            f"{_some(self.fallen, 'answer falls', 'answers fall')} {wanted}; "
-            f"{_some(missing.judgments, 'judgment')} would be missing on {_some(missing.answers, 'answer')}; "
+            f"Would remove {self.removed_workers:,} of {_count_phrase(self.workers, 'judge')}, "
+            f"{self.removed_ratings:,} of {_count_phrase(self.ratings, 'judgment')}; "
+            f"{_count_phrase(self.fallen, 'answer falls', 'answers fall')} {target_phrase}; "
+            f"{_count_phrase(missing.judgments, 'judgment')} would be missing on "
+            f"{_count_phrase(missing.answers, 'answer')}; "
             f"asking for them costs {format_amount(missing.offer.total_cents, self.currency)}."
         )
 
 
 def preview(stage: Stage, recipe: str, parameters: Mapping[str, Any], seed: int = 0) -> Preview:
     """What applying would do. Filters decide by rule, so the seed, which is the report's, changes nothing."""
-    found = recipe_named(recipe, parameters)
+    recipe_row = recipe_named(recipe, parameters)
     seen = FilterRun.objects.in_force().filter(stage=stage).values_list("pk", flat=True).first() or 0
-    decided = decide(stage, found)
+    decided = decide(stage, recipe_row)
     ratings, run = decided.columns.ratings, decided.run
     config = judging_config(stage)
     keys = decided.columns.candidates.tolist()
@@ -217,8 +218,8 @@ def preview(stage: Stage, recipe: str, parameters: Mapping[str, Any], seed: int 
     lacking = {key for key, _ in missing_judgments(stage, config, keys, then)}
     pending = [PendingUnit(of_candidate(key), n) for key, n in pending_judgments(stage, config, then)]
     return Preview(
-        title=found.title,
-        parameters=stored_parameters(found),
+        title=recipe_row.title,
+        parameters=stored_parameters(recipe_row),
         workers=ratings.n_workers,
         ratings=len(ratings),
         items=ratings.n_items,
@@ -266,13 +267,13 @@ def preview_at_once(stage: Stage, recipe: str, parameters: Mapping[str, Any]) ->
 def _reasons(decided: FilterDecision) -> tuple[Reason, ...]:
     run = decided.run
     because = run.removed_because(decided.columns.ratings)
-    found = [
+    reasons = [
         Reason(
             reason, int((run.removed_by == place - 1).sum()) if place else 0, int((because == place).sum())
         )
         for place, reason in enumerate(run.reasons)
     ]
-    return tuple(each for each in found if each.workers or each.ratings)
+    return tuple(each for each in reasons if each.workers or each.ratings)
 
 
 def _sums(decided: FilterDecision, *, kept_only: bool) -> dict[int, Sums]:
@@ -286,7 +287,7 @@ def _sums(decided: FilterDecision, *, kept_only: bool) -> dict[int, Sums]:
     return {key: Sums(*row) for key, row in zip(keys, zip(*columns, strict=True), strict=True)}
 
 
-def _some(count: int, one: str, many: str = "") -> str:
+def _count_phrase(count: int, one: str, many: str = "") -> str:
     return f"{count:,} {one if count == 1 else many or one + 's'}"
 
 
@@ -314,29 +315,31 @@ def apply(
     Judgments that arrive meanwhile are not in the run, which notes the newest that it saw. `commit` runs the
     transaction instead, for a job whose effect it is.
     """
-    found = recipe_named(recipe, parameters)
+    recipe_row = recipe_named(recipe, parameters)
     counted = _what_counts(stage)
     done = _done_before(stage, once)
     if done is not None:
         return done
     begun = timezone.now()
     progress(0, _STEPS, "Reading judgments and deciding")
-    decided = decide(stage, found)
+    decided = decide(stage, recipe_row)
     if not len(decided.columns.ratings):
         raise FilteringError("There are no judgments yet; filters have nothing to look at.")
     progress(1, _STEPS, "Working out scores and storing what was decided")
-    kept: list[FilterRun] = []
+    stored_runs: list[FilterRun] = []
 
     def store() -> int:
         # PostgreSQL stores verdicts for so long that scores are there when their turn comes.
         with ThreadPoolExecutor(1) as beside:
             scores = beside.submit(filter_decisions.scores_of, decided)
-            kept.append(_stored(stage, found, decided, scores.result, seed, seen, once, actor, begun))
+            stored_runs.append(
+                _stored(stage, recipe_row, decided, scores.result, seed, seen, once, actor, begun)
+            )
         if _what_counts(stage) != counted:
             # Decided about while we looked, and perhaps reconsidered with the run before: look once more.
             why = "work was decided about while the filters were being applied"
-            ask_remake(run=kept[-1], why=why, state="at once")
-        return int(kept[-1].pk)
+            ask_remake(run=stored_runs[-1], why=why, state="at once")
+        return int(stored_runs[-1].pk)
 
     try:
         (commit or _in_one_transaction)(store)
@@ -344,7 +347,7 @@ def apply(
         raise FiltersChangedError(
             "Another person applied filters at the same moment; look at theirs."
         ) from error
-    return kept[-1]
+    return stored_runs[-1]
 
 
 def _in_one_transaction(store: Callable[[], int]) -> None:
@@ -354,7 +357,7 @@ def _in_one_transaction(store: Callable[[], int]) -> None:
 
 def _stored(  # noqa: PLR0917 - made in one place
     stage: Stage,
-    found: "Recipe",
+    recipe_row: "Recipe",
     decided: FilterDecision,
     scores: Callable[[], filter_decisions.Scores],
     seed: int,
@@ -373,11 +376,11 @@ def _stored(  # noqa: PLR0917 - made in one place
     _supersede(stage, seen, actor)
     run = FilterRun.objects.create(
         stage=stage,
-        recipe=found.name,
-        parameters=stored_parameters(found),
+        recipe=recipe_row.name,
+        parameters=stored_parameters(recipe_row),
         seed=seed,
         last_judgment=decided.columns.last,
-        summary={"once": once, "title": found.title, "counts": filter_decisions.counts_of(decided)},
+        summary={"once": once, "title": recipe_row.title, "counts": filter_decisions.counts_of(decided)},
         created_by=actor,
         created_at=begun,
     )
@@ -388,7 +391,7 @@ def _stored(  # noqa: PLR0917 - made in one place
         action="filter.applied",
         subject=stage.slug,
         actor=actor,
-        details={"recipe": found.title, "run": run.pk, **run.summary["counts"]},
+        details={"recipe": recipe_row.title, "run": run.pk, **run.summary["counts"]},
     )
     reports.ask(stage=stage)
     return run
@@ -560,9 +563,9 @@ def state_of(run: FilterRun) -> str:
 
 def _seen_by(run: FilterRun, changed: Mapping[int, str]) -> set[int]:
     """Which of this work the run saw judgments or checks of."""
-    judged = Judgment.objects.filter(assignment__in=changed, pk__lte=run.last_judgment)
+    judgments = Judgment.objects.filter(assignment__in=changed, pk__lte=run.last_judgment)
     checked = CheckAnswer.objects.filter(assignment__in=changed, at__lte=run.created_at)
-    return {pk for rows in (judged, checked) for pk in rows.values_list("assignment", flat=True)}
+    return {pk for rows in (judgments, checked) for pk in rows.values_list("assignment", flat=True)}
 
 
 def _decided(run: FilterRun) -> FilterDecision:

@@ -68,9 +68,9 @@ class KnownQueries:
         if len(self._by_key) + len(self._by_digest) > _MOST:
             self._by_key.clear()
             self._by_digest.clear()
-        found = list(rows)
-        keys = {key for row in found for key in (row.query_id, row.query.strip()) if key}
-        digests = {_query_digest(row): _query_digest(row, plain_digest) for row in found if row.query}
+        row_list = list(rows)
+        keys = {key for row in row_list for key in (row.query_id, row.query.strip()) if key}
+        digests = {_query_digest(row): _query_digest(row, plain_digest) for row in row_list if row.query}
         keys -= self._by_key.keys()
         digests = {digest: plain for digest, plain in digests.items() if digest not in self._by_digest}
         if not keys and not digests:
@@ -82,7 +82,7 @@ class KnownQueries:
         by_digest = queries_by_text(queries, digests)
         forms = reference_forms({query.pk for query in (*by_key.values(), *by_digest.values())})
 
-        def known(query: Query, digest: str) -> ProjectQuery:
+        def to_project_query(query: Query, digest: str) -> ProjectQuery:
             return ProjectQuery(
                 query.pk,
                 plain_form(normal(query.text)),
@@ -91,8 +91,10 @@ class KnownQueries:
                 query.digest != digest,
             )
 
-        self._by_key.update((key, known(query, query.digest)) for key, query in by_key.items())
-        self._by_digest.update((digest, known(query, digest)) for digest, query in by_digest.items())
+        self._by_key.update((key, to_project_query(query, query.digest)) for key, query in by_key.items())
+        self._by_digest.update(
+            (digest, to_project_query(query, digest)) for digest, query in by_digest.items()
+        )
 
     def of(self, row: Row) -> ProjectQuery:
         """The query of a row that was learned. RowRefusedError: there is none, or its text is another's."""
@@ -106,13 +108,13 @@ class KnownQueries:
                     "(on the command line: --column query_id=).",
                 )
             return by_id
-        found = None
+        query = None
         if row.query:
-            found = None if row.query_id else self._by_key.get(row.query.strip())
-            found = found or self._by_digest.get(_query_digest(row))
-        if found is None:
+            query = None if row.query_id else self._by_key.get(row.query.strip())
+            query = query or self._by_digest.get(_query_digest(row))
+        if query is None:
             raise _unknown(row)
-        return found
+        return query
 
 
 def _unknown(row: Row) -> UnknownQueryError:
@@ -170,10 +172,10 @@ class FirstAnswers:
         )
         if added.rowcount:
             return None
-        found: tuple[int, bytes] = self._rows.execute(
+        earlier: tuple[int, bytes] = self._rows.execute(
             "SELECT line, digest FROM seen WHERE system = ? AND query = ?", (system, query)
         ).fetchone()
-        return found
+        return earlier
 
 
 class CandidateLine(NamedTuple):
@@ -186,7 +188,7 @@ class CandidateLine(NamedTuple):
     opinion: str
     entities: list[Any]
     aside: str
-    kept: bool
+    is_kept: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,9 +221,9 @@ class LineSorter:
     def _batch(self, rows: list[Row], seen: FirstAnswers) -> Iterator[CandidateLine]:
         self._queries.learn(rows)
         fresh = [each for row in rows if (each := self._first(row, seen)) is not None]
-        there = self._stored([(row, query) for row, query, _ in fresh])
+        stored_answers = self._stored([(row, query) for row, query, _ in fresh])
         for row, query, digest in fresh:
-            stored = there.get((self._systems.get(row.system, 0), query.pk))
+            stored = stored_answers.get((self._systems.get(row.system, 0), query.pk))
             if stored is None:
                 yield self._new(row, query)
             elif stored.digest == digest:
@@ -265,21 +267,21 @@ class LineSorter:
             )
         return number
 
-    def _stored(self, wanted: Sequence[tuple[Row, ProjectQuery]]) -> dict[tuple[int, int], _StoredAnswer]:
+    def _stored(self, pairs: Sequence[tuple[Row, ProjectQuery]]) -> dict[tuple[int, int], _StoredAnswer]:
         """What the database has of these systems and queries, by both keys."""
         by_system: dict[int, set[int]] = {}
-        for row, query in wanted:
+        for row, query in pairs:
             if row.system in self._systems:
                 by_system.setdefault(self._systems[row.system], set()).add(query.pk)
-        found: dict[tuple[int, int], _StoredAnswer] = {}
+        stored_answers: dict[tuple[int, int], _StoredAnswer] = {}
         for system, queries in by_system.items():
             rows = Candidate.objects.filter(system=system, query__in=queries, answer=None)
             for query_pk, text, opinion, entities, line, file in rows.values_list(
                 "query", "text", "opinion", "entities", "line", "source__name"
             ):
                 digest = _digest(text, opinion, entities)
-                found[system, query_pk] = _StoredAnswer(digest, text, line, file or "")
-        return found
+                stored_answers[system, query_pk] = _StoredAnswer(digest, text, line, file or "")
+        return stored_answers
 
     def _conflict(self, row: Row, where: str, *, same_text: bool | None) -> None:
         what = "the same answer with another label or other entities" if same_text else "another answer"
@@ -293,18 +295,18 @@ class LineSorter:
         )
 
     def _new(self, row: Row, query: ProjectQuery) -> CandidateLine:
-        rule, aside, kept = "new", "", False
+        rule, aside, is_kept = "new", "", False
         if not row.text:
             rule, aside = "empty", Candidate.UnjudgedReason.EMPTY.value
         elif query.forms and exact_form(row.text) in query.forms:
-            kept = self._keep_exact
-            rule, aside = ("kept", "") if kept else ("exact", Candidate.UnjudgedReason.EXACT.value)
+            is_kept = self._keep_exact
+            rule, aside = ("kept", "") if is_kept else ("exact", Candidate.UnjudgedReason.EXACT.value)
         self.out += query.out
         self.without_reference += not query.forms
         self.other_spelling += query.other_spelling
         self._tally.count(rule, row.line, row.system, row.text)
         return CandidateLine(
-            row.line, row.system, query.pk, row.text, row.opinion, list(row.entities), aside, kept
+            row.line, row.system, query.pk, row.text, row.opinion, list(row.entities), aside, is_kept
         )
 
 
@@ -418,7 +420,7 @@ def _opened(source: TextSource, options: Options) -> Answers:
     return open_answers(
         source,
         format=options.format,
-        given=options.columns,
+        mapping=options.columns,
         header=options.header,
         header_row=options.header_row,
         system=options.system,
@@ -507,7 +509,7 @@ class _Store:
                     opinion=each.opinion,
                     entities=each.entities,
                     aside=each.aside,
-                    kept=each.kept,
+                    kept=each.is_kept,
                     line=each.line,
                     created_at=source.created_at,
                 )

@@ -30,12 +30,15 @@ def keep_references(stage: Stage, queries: Iterable[int]) -> None:
     config = judging_config(stage)
     if config.reference == "none":
         return
-    kept = set(ShownReferences.objects.filter(stage=stage).values_list("query", flat=True))
-    new = sorted(set(queries).difference(kept))
+    stored_queries = set(ShownReferences.objects.filter(stage=stage).values_list("query", flat=True))
+    new = sorted(set(queries).difference(stored_queries))
     for start in range(0, len(new), _AT_ONCE):
-        found = references_shown(stage, new[start : start + _AT_ONCE], config, stage.seed)
+        references = references_shown(stage, new[start : start + _AT_ONCE], config, stage.seed)
         ShownReferences.objects.bulk_create(
-            (ShownReferences(stage=stage, query_id=query, texts=texts) for query, texts in found.items()),
+            (
+                ShownReferences(stage=stage, query_id=query, texts=texts)
+                for query, texts in references.items()
+            ),
             ignore_conflicts=True,
         )
 
@@ -46,11 +49,15 @@ def record_judgments(*, assignment: Assignment, responses: Mapping[str, Mapping[
     AttentionCheck.DoesNotExist where a check is not one of the stage: nothing is kept then.
     """
     at = assignment.stored_at or timezone.now()
-    asked = {check_of(unit): unit for unit in responses if is_check(unit)}
-    checks = AttentionCheck.objects.filter(stage=assignment.stage_id).in_bulk(list(asked)) if asked else {}
-    if len(checks) < len(asked):
+    unit_of_check = {check_of(unit): unit for unit in responses if is_check(unit)}
+    checks = (
+        AttentionCheck.objects.filter(stage=assignment.stage_id).in_bulk(list(unit_of_check))
+        if unit_of_check
+        else {}
+    )
+    if len(checks) < len(unit_of_check):
         raise AttentionCheck.DoesNotExist(
-            f"Not checks of this stage: {sorted(asked.keys() - checks.keys())}."
+            f"Not checks of this stage: {sorted(unit_of_check.keys() - checks.keys())}."
         )
     scale = scale_of(assignment.stage)
     CheckAnswer.objects.bulk_create(
@@ -58,8 +65,8 @@ def record_judgments(*, assignment: Assignment, responses: Mapping[str, Mapping[
             check_item=check,
             assignment=assignment,
             worker=assignment.worker,
-            score=in_units(responses[asked[pk]]["score"], scale),
-            passed=in_units(responses[asked[pk]]["score"], scale) in check.accepted,
+            score=in_units(responses[unit_of_check[pk]]["score"], scale),
+            passed=in_units(responses[unit_of_check[pk]]["score"], scale) in check.accepted,
             at=at,
         )
         for pk, check in checks.items()
@@ -106,11 +113,11 @@ def ensure_checks(stage: Stage, config: JudgingConfig) -> list[int]:
     """
     if not stage.checks_per_hit:
         return []
-    known = list(AttentionCheck.objects.filter(stage=stage).order_by("key"))
-    if stage.opened_at is None or _too_few(known, config):
-        _bring_up_to_date(stage, config, known)
-        known = list(AttentionCheck.objects.filter(stage=stage).order_by("key"))
-    return [check.pk for check in known]
+    checks = list(AttentionCheck.objects.filter(stage=stage).order_by("key"))
+    if stage.opened_at is None or _too_few(checks, config):
+        _bring_up_to_date(stage, config, checks)
+        checks = list(AttentionCheck.objects.filter(stage=stage).order_by("key"))
+    return [check.pk for check in checks]
 
 
 def _counts(config: JudgingConfig) -> dict[str, int]:
@@ -122,24 +129,24 @@ def _counts(config: JudgingConfig) -> dict[str, int]:
     }
 
 
-def _too_few(known: list[AttentionCheck], config: JudgingConfig) -> bool:
-    there = Counter(check.source for check in known)
-    return any(there[source] < count for source, count in _counts(config).items())
+def _too_few(checks: list[AttentionCheck], config: JudgingConfig) -> bool:
+    counts = Counter(check.source for check in checks)
+    return any(counts[source] < count for source, count in _counts(config).items())
 
 
 @transaction.atomic
-def _bring_up_to_date(stage: Stage, config: JudgingConfig, known: list[AttentionCheck]) -> None:
-    drawn = _draw(stage, config)
-    as_drawn = {check.key: check for check in drawn}
-    kept = [row for row in known if stage.opened_at or _same(row, as_drawn.get(row.key))]
-    gone = {row.pk for row in known}.difference(row.pk for row in kept)
+def _bring_up_to_date(stage: Stage, config: JudgingConfig, stored: list[AttentionCheck]) -> None:
+    new_checks = _draw(stage, config)
+    as_drawn = {check.key: check for check in new_checks}
+    kept_checks = [row for row in stored if stage.opened_at or _same(row, as_drawn.get(row.key))]
+    gone = {row.pk for row in stored}.difference(row.pk for row in kept_checks)
     # One that somebody answered stays: their answer refers to it.
     AttentionCheck.objects.filter(pk__in=gone, answers=None).delete()
     room = Counter(_counts(config))
-    room.subtract(Counter(row.source for row in kept))
-    names = {row.key for row in kept}
+    room.subtract(Counter(row.source for row in kept_checks))
+    names = {row.key for row in kept_checks}
     new = []
-    for check in drawn:
+    for check in new_checks:
         if check.key not in names and room[check.source] > 0:
             room[check.source] -= 1
             new.append(
@@ -168,7 +175,7 @@ def _same(row: AttentionCheck, check: Check | None) -> bool:
 
 
 def _draw(stage: Stage, config: JudgingConfig) -> list[Check]:
-    wanted = CheckPlan(
+    check_plan = CheckPlan(
         foreign=config.foreign_checks,
         reference=config.reference_checks,
         instruction=config.instruction_checks,
@@ -177,9 +184,9 @@ def _draw(stage: Stage, config: JudgingConfig) -> list[Check]:
         high=config.high,
         instruction_words=config.instruction,
     )
-    count = wanted.foreign + wanted.reference + wanted.instruction
+    count = check_plan.foreign + check_plan.reference + check_plan.instruction
     items = _items(stage, config, max(_FEWEST_QUERIES, count * _QUERIES_PER_CHECK)) if count else []
-    return [*draw_checks(items, wanted, stage.seed), *_gold(stage, config)]
+    return [*draw_checks(items, check_plan, stage.seed), *_gold(stage, config)]
 
 
 def _items(stage: Stage, config: JudgingConfig, most: int) -> list[Item]:
@@ -195,34 +202,34 @@ def _items(stage: Stage, config: JudgingConfig, most: int) -> list[Item]:
     return [
         Item(
             pk=pk,
-            key=found.query.key,
-            text=found.query.text,
-            yes_no=found.query.yes_no,
+            key=material.query.key,
+            text=material.query.text,
+            yes_no=material.query.yes_no,
             answers=answers[pk],
             references=list(dict.fromkeys(text.strip() for text in references[pk] if text.strip())),
-            passages=[passage.text for passage in found.passages],
+            passages=[passage.text for passage in material.passages],
             accepted=accepted[pk],
         )
-        for pk, found in materials(queries).items()
+        for pk, material in materials(queries).items()
     ]
 
 
 def _gold(stage: Stage, config: JudgingConfig) -> list[Check]:
     """Checks that a researcher wrote; CrowdError for a query that the project of a draft does not have."""
     keys = {gold.query for gold in config.gold}
-    known = dict(Query.objects.filter(project=stage.project_id, key__in=keys).values_list("key", "pk"))
-    unknown = sorted(keys.difference(known))
+    query_keys = dict(Query.objects.filter(project=stage.project_id, key__in=keys).values_list("key", "pk"))
+    unknown = sorted(keys.difference(query_keys))
     if unknown and stage.opened_at is None:
         raise CrowdError(f"Gold is about the query {unknown[0]!r}, and this project has none of that key.")
     return [
         Check(
             f"gold:{number}",
             "gold",
-            known[gold.query],
+            query_keys[gold.query],
             gold.text,
             tuple(accepted_steps(gold.accepted, config.rating_scale)),
             gold.reason,
         )
         for number, gold in enumerate(config.gold, 1)
-        if gold.query in known
+        if gold.query in query_keys
     ]

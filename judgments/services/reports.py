@@ -84,15 +84,15 @@ def make(stage: Stage, progress: Progress) -> AgreementReport:
     begun = time.monotonic()
     stamp = stamp_of(stage)
     run = FilterRun.objects.filter(pk=stamp.run).first()
-    made = whole_report(stage, run, progress)
+    full_report = whole_report(stage, run, progress)
     return AgreementReport(
         stage=stage,
         run=run,
         stamp=made_of(stamp),
-        last_judgment=made.last,
-        judgments=made.judgments,
-        report=made.report,
-        rows=made.rows,
+        last_judgment=full_report.last,
+        judgments=full_report.judgments,
+        report=full_report.report,
+        rows=full_report.rows,
         seconds=time.monotonic() - begun,
         created_at=timezone.now(),
     )
@@ -121,8 +121,8 @@ def _parts_of(row: AgreementReport, report: int) -> Iterator[dict[str, Any]]:
     for name in IN_PARTS:
         rest = iter(row.rows.get(name, ()))
         number = 0
-        while some := list(islice(rest, _ROWS_OF_PART)):
-            yield {"report_id": report, "name": name, "number": [number], "rows": [some]}
+        while batch := list(islice(rest, _ROWS_OF_PART)):
+            yield {"report_id": report, "name": name, "number": [number], "rows": [batch]}
             number += 1
 
 
@@ -131,9 +131,9 @@ def json_of(row: AgreementReport) -> Iterator[str]:
 
     Of the lists in parts one part is in memory at a time; DoesNotExist where the report is deleted meanwhile.
     """
-    whole = {key: value for key, value in row.report.items() if key != "pairs"} | row.rows
-    whole["made_at"] = row.created_at.isoformat()
-    yield json.dumps(whole, ensure_ascii=False, indent=1).removesuffix("\n}")
+    document = {key: value for key, value in row.report.items() if key != "pairs"} | row.rows
+    document["made_at"] = row.created_at.isoformat()
+    yield json.dumps(document, ensure_ascii=False, indent=1).removesuffix("\n}")
     for name in IN_PARTS:
         if name in row.rows:  # of an older report, which has no parts
             continue

@@ -393,7 +393,7 @@ def faults(world: World, *, given_up: int = 0) -> list[str]:
 
     market = registry.adapter(world.endpoint)
     balance = market.check()
-    held = balance.held.minor if balance.held else 0
+    held = balance.on_hold.minor if balance.on_hold else 0
     there = money_by_endpoint(world.stage)[world.endpoint.pk]
     expect("paid", there.total_cents, DEPOSIT - balance.available.minor - held)
     expect("held", there.reserved_cents, held)

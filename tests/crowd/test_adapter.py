@@ -89,7 +89,7 @@ def test_it_says_where_it_calls_and_what_it_can(market, requester):
 def test_check_reads_the_balance(server):
     fresh = adapter_of(server.requester("12.34"))
     balance = fresh.check()
-    assert (balance.available, balance.held) == (Money(1234), Money(0))
+    assert (balance.available, balance.on_hold) == (Money(1234), Money(0))
 
 
 def test_a_task_is_published_as_it_was_specified(market, requester):

@@ -367,7 +367,7 @@ def test_twelve_workers_at_the_task_page_never_answer_a_unit_twice(house):
     assert_balanced(stage)
     assert (stage.reserved_cents, stage.spent_cents) == (0, 9 * 12)
     balance = registry.adapter(stage.endpoint).check()
-    assert (balance.available.minor, balance.held.minor) == (100_00 - 9 * 12, 0)
+    assert (balance.available.minor, balance.on_hold.minor) == (100_00 - 9 * 12, 0)
     assert house.console("marketplace", "audit") is not None
     assert "Traceback" not in house.log()
 

@@ -63,7 +63,7 @@ class Lab:
     def paid(self):
         """What the marketplace took for good, in cents."""
         balance = self.market.check()
-        return DEPOSIT - balance.available.minor - balance.held.minor
+        return DEPOSIT - balance.available.minor - balance.on_hold.minor
 
 
 @pytest.fixture
@@ -300,7 +300,7 @@ def test_extension_of_a_large_hit_and_rejected_work_published_again(lab):
     dispatch(lab.endpoint)
     stage.refresh_from_db()
     assert stage.reserved_cents == 28
-    assert lab.market.check().held.minor == 28
+    assert lab.market.check().on_hold.minor == 28
 
 
 def test_a_runaway_loop_or_a_wrong_price(lab):
@@ -372,7 +372,7 @@ def test_float_amounts(lab, cents, written):
     stage, hit = lab.opened(reward_cents=cents)
     assert lab.requester.client.get_hit(HITId=hit.external_id)["HIT"]["Reward"] == written
     stage.refresh_from_db()
-    assert lab.market.check().held.minor == stage.reserved_cents
+    assert lab.market.check().on_hold.minor == stage.reserved_cents
     assert isinstance(stage.reserved_cents, int)
 
 

@@ -52,7 +52,7 @@ def test_the_newest_release_counts_and_each_query_once(project):
         ("jsonl/answers-train.jsonl", 400),
     )
     found = step(project)
-    assert [(count.count, count.words) for count in found.counts] == [
+    assert [(count.count, count.label) for count in found.counts] == [
         (30, "came through"),
         (10, "not in version 1.1.0"),
     ]

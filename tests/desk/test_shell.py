@@ -6,7 +6,7 @@ import pytest
 
 from crowd.desk import agreement, overview
 from crowd.desk.agreement import Row
-from crowd.desk.overview import Attention, Count, OverviewPart, OverviewSource, Step, drawn
+from crowd.desk.overview import Attention, Count, OverviewPart, OverviewSource, Step, draw_funnel
 from tests.desk.conftest import at, make_hit, make_stage, make_unknown, make_work
 from tests.saving import save
 
@@ -92,18 +92,18 @@ def test_bars_of_the_funnel_stand_on_one_scale():
         Step("In", 200, (Count("passed", "", 100), Count("waiting", "waiting", 50), Count("out", "out", 50))),
         Step("On", 100, (Count("passed", "", 100),)),
     ]
-    first, second = drawn(steps)
+    first, second = draw_funnel(steps)
     assert [(bar.name, bar.x, bar.width) for bar in first.bars] == [
         ("passed", 0.0, 50.0),
         ("waiting", 50.0, 25.0),
         ("out", 75.0, 25.0),
     ]
     assert [(bar.x, bar.width) for bar in second.bars] == [(0.0, 50.0)]
-    assert [count.words for count in first.rest] == ["waiting", "out"]
+    assert [count.label for count in first.rest] == ["waiting", "out"]
 
 
 def test_a_project_without_anything_is_drawn_without_a_funnel():
-    assert drawn([]) == []
+    assert draw_funnel([]) == []
 
 
 @pytest.mark.long

@@ -103,7 +103,7 @@ def test_an_answer_taken_back_after_a_judgment_stays(stage):
     human_candidates(stage.project)
     judge(Candidate.objects.get())
     HeldOutWorker.objects.all().delete()
-    assert human_candidates(stage.project) == HumanCandidates(judged=1)
+    assert human_candidates(stage.project) == HumanCandidates(too_late=1)
     assert Candidate.objects.get().aside == ""
 
 

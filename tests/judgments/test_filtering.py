@@ -70,7 +70,7 @@ def test_a_preview_counts_what_falls_below_the_target_and_what_that_costs(place)
     place.stage.save()
     found = preview(place)
     assert (found.target, found.fallen) == (4, 2)
-    assert (found.missing.judgments, found.missing.answers, found.missing.asked) == (2, 2, 2)
+    assert (found.missing.judgments, found.missing.answers, found.missing.requested) == (2, 2, 2)
     assert found.missing.offer.total_cents == 24
 
 

@@ -107,9 +107,9 @@ def test_a_judge_whose_checks_no_longer_count_is_no_longer_removed(place):
 
 def test_pages_that_were_drawn_in_between_do_not_keep_the_old_scores(place):
     reject(work_of(place, "C"))
-    old = live(place.stage).kept["a"].mean
+    old = live(place.stage).kept_scores["a"].mean
     reconsider(place.stage)
-    assert live(place.stage).kept["a"].mean != old
+    assert live(place.stage).kept_scores["a"].mean != old
     assert live(place.stage).stamp == stamp_of(place.stage)
 
 

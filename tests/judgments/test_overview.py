@@ -9,7 +9,7 @@ from crowd.desk import agreement
 from crowd.models import Assignment, Stage
 from crowd.selectors.people import people as people_of
 from judgments.models import FilterRun, Score
-from judgments.selectors.scores import JudgedQueries, judged
+from judgments.selectors.scores import JudgedQueries, count_judged_queries
 from judgments.services import filter_runs, reports
 from tests.judgments.desk_world import (
     Place,
@@ -45,31 +45,31 @@ def scored(place: Place, **means: float | None) -> None:
 
 
 def test_a_project_without_systems_has_no_such_step(place):
-    assert judged(place.project) is None
+    assert count_judged_queries(place.project) is None
 
 
 def test_without_filters_an_answer_is_scored_with_as_many_judgments_as_were_asked_for(place):
     judge(place, [("q1/a", "A1", 4), ("q1/a", "A2", 5), ("q2/a", "A1", 4)])
     candidate_of(place, "q3/a")
-    assert judged(place.project) == JudgedQueries(queries=3, judged=1)
+    assert count_judged_queries(place.project) == JudgedQueries(queries=3, scored=1)
 
 
 def test_a_query_is_judged_when_all_its_answers_are(place):
     judge(place, [("q1/a", "A1", 4), ("q1/a", "A2", 5)])
     candidate_of(place, "q1/b")
-    assert judged(place.project) == JudgedQueries(queries=1, judged=0)
+    assert count_judged_queries(place.project) == JudgedQueries(queries=1, scored=0)
 
 
 def test_with_filters_in_force_their_scores_count(place):
     judge(place, [("q1/a", "A1", 4), ("q1/a", "A2", 5), ("q2/a", "A1", 4)])
     scored(place, **{"q1/a": None, "q2/a": 4.0})
-    assert judged(place.project) == JudgedQueries(queries=2, judged=1)
+    assert count_judged_queries(place.project) == JudgedQueries(queries=2, scored=1)
 
 
 def test_rejected_work_is_not_counted(place):
     row, _ = judge(place, [("q1/a", "A1", 4), ("q1/a", "A2", 5)])
     Assignment.objects.filter(pk=row.assignment_id).update(state="rejected")
-    assert judged(place.project) == JudgedQueries(queries=1, judged=0)
+    assert count_judged_queries(place.project) == JudgedQueries(queries=1, scored=0)
 
 
 def test_queries_that_were_taken_out_and_answers_set_aside_do_not_count(place):
@@ -79,7 +79,7 @@ def test_queries_that_were_taken_out_and_answers_set_aside_do_not_count(place):
     type(aside).objects.filter(pk=aside.pk).update(aside="exact")
     query = query_of(place, "q1")
     type(query).objects.filter(pk=query.pk).update(status="withdrawn")
-    assert judged(place.project) == JudgedQueries(queries=1, judged=0)
+    assert count_judged_queries(place.project) == JudgedQueries(queries=1, scored=0)
 
 
 def test_answers_of_systems_that_nobody_is_asked_about_do_not_count(place):
@@ -87,7 +87,7 @@ def test_answers_of_systems_that_nobody_is_asked_about_do_not_count(place):
     judge(place, [("q1/a", "A1", 4), ("q1/a", "A2", 5)])
     candidate_of(place, "q1/human")
     candidate_of(place, "q2/human")
-    assert judged(place.project) == JudgedQueries(queries=1, judged=1)
+    assert count_judged_queries(place.project) == JudgedQueries(queries=1, scored=1)
 
 
 def test_the_overview_draws_the_step(place):

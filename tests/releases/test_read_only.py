@@ -16,7 +16,7 @@ from crowd.errors import ReadOnlyError
 from crowd.services.stages import create_stage
 from judgments.models import Candidate, System
 from judgments.selectors.candidates import systems
-from judgments.selectors.scores import JudgedQueries, judged
+from judgments.selectors.scores import JudgedQueries, count_judged_queries
 from judgments.services import candidates
 from judgments.services.imports import import_candidates
 from releases.score_imports import import_scores
@@ -100,7 +100,7 @@ def test_its_pages_offer_its_owner_nothing_to_collect(client, project, ada, page
 
 
 def test_its_scores_are_counted_where_judgments_are(client, project, ada):
-    assert judged(project) == JudgedQueries(queries=2, judged=2)
+    assert count_judged_queries(project) == JudgedQueries(queries=2, scored=2)
     first, second = systems(project)
     assert [(each.judged, each.judgments, each.mean) for each in (first, second)] == [
         (2, 0, pytest.approx(4.8)),

@@ -10,7 +10,7 @@ from core.files.refusals import FileRefusedError
 from core.files.text_source import TextSource
 from core.money import AmountError, entered_cents
 from evaluations.errors import EvaluationError
-from judgments.rating_source import number, whole
+from judgments.rating_source import number, read_integer
 from metrics.agreement import scale
 from releases.score_files import Scale, row_of
 
@@ -86,7 +86,7 @@ def test_every_field_of_money_takes_a_decimal_comma():
 def test_scores_have_a_point_or_a_comma():
     rows = [{"query": "q", "answer": "a", "score": score} for score in ("3,5", "3.5", " 4,0 ")]
     assert [row_of(row, line=1, scale=Scale(1, 5)).mean for row in rows] == [3.5, 3.5, 4.0]
-    assert (number("12,5"), whole("3,0"), number("1,234")) == (12.5, 3, None)
+    assert (number("12,5"), read_integer("3,0"), number("1,234")) == (12.5, 3, None)
 
 
 def test_a_score_that_may_be_two_numbers_is_refused_in_a_sentence():

@@ -53,14 +53,14 @@ class Command(BaseCommand):
         keys.add_argument("--secret-env", default="CROWD_SECRET", help="variable with the secret key")
         keys.set_defaults(run=self.change_keys)
         self._add_corrections(endpoint)
-        listed = endpoint.add_parser("list")
-        listed.add_argument("--json", action="store_true")
-        listed.set_defaults(run=self.list_endpoints)
-        for action, words, run in (
+        list_command = endpoint.add_parser("list")
+        list_command.add_argument("--json", action="store_true")
+        list_command.set_defaults(run=self.list_endpoints)
+        for action, help_text, run in (
             ("allow", "let a project or a person spend from it", self.allow_spending),
             ("disallow", "take that right away; stages that had it by this alone are paused", self.disallow),
         ):
-            right = endpoint.add_parser(action, help=words)
+            right = endpoint.add_parser(action, help=help_text)
             right.add_argument("name")
             holder = right.add_mutually_exclusive_group(required=True)
             holder.add_argument("--project", metavar="SLUG")
@@ -251,9 +251,9 @@ class Command(BaseCommand):
             self.stderr.write(f"{endpoint.name}: {what}: {number:,}")
 
         try:
-            found = recover(endpoint, progress=progress)
+            recovery = recover(endpoint, progress=progress)
         except (CrowdError, MarketplaceDownError, MarketplaceRefusedError, ValueError) as error:
             self.stderr.write(f"{endpoint.name}: {error}")
             return False
-        self.show(options, {"name": endpoint.name, **asdict(found)})
+        self.show(options, {"name": endpoint.name, **asdict(recovery)})
         return True

@@ -60,11 +60,11 @@ class Command(BaseCommand):
         token = options["token"].strip()
         if not token:
             raise CommandError("--token is empty.")
-        given = _read_options(options)
+        simulator_options = _read_options(options)
         logging.basicConfig(stream=sys.stderr, level=logging.WARNING)
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            simulator = kind(path, token, given)
+            simulator = kind(path, token, simulator_options)
         except (OSError, ValueError, sqlite3.Error) as error:
             raise CommandError(f"The state cannot be kept in {path}: {error}") from error
         try:
@@ -97,11 +97,11 @@ def _read_options(options: dict[str, Any]) -> Options:
         "vat": "vat_percent",
         "seed": "seed",
     }
-    given = {field: options[name] for name, field in names.items() if options[name] is not None}
+    fields = {field: options[name] for name, field in names.items() if options[name] is not None}
     for name, least, most in (("balance", 0, 10**12), ("fee_percent", 0, 1_000), ("vat_percent", 0, 100)):
-        if name in given and not least <= given[name] <= most:
+        if name in fields and not least <= fields[name] <= most:
             raise CommandError(f"--{name.removesuffix('_percent')} is a number from {least} to {most}.")
-    return Options(**given)
+    return Options(**fields)
 
 
 def _stop(_signal: int, _frame: FrameType | None) -> None:

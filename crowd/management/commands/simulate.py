@@ -83,9 +83,9 @@ class Command(BaseCommand):
             self.stdout.write(json.dumps(summary.facts() | {"caution": caution}))
         else:
             console = Console(highlight=False)
-            with console.capture() as words:
+            with console.capture() as printed:
                 _show(summary, console)
-            self.stdout.write(words.get(), ending="")
+            self.stdout.write(printed.get(), ending="")
             if caution:
                 self.stdout.write(caution)
 
@@ -118,17 +118,17 @@ class Command(BaseCommand):
 def _stage(name: str) -> Stage:
     stages = Stage.objects.select_related("project", "endpoint")
     project, slash, slug = name.rpartition("/")
-    found = (
+    matching = (
         stages.filter(project__slug=project, slug=slug).first()
         if slash
         else stages.filter(pk=int(name)).first()
         if name.isdecimal()
         else None
     )
-    if found is None:
-        there = ", ".join(f"{stage.project.slug}/{stage.slug}" for stage in stages.order_by("pk")[:20])
-        raise CommandError(f"There is no stage {name!r}. There are: {there or 'none'}.")
-    return found
+    if matching is None:
+        names = ", ".join(f"{stage.project.slug}/{stage.slug}" for stage in stages.order_by("pk")[:20])
+        raise CommandError(f"There is no stage {name!r}. There are: {names or 'none'}.")
+    return matching
 
 
 def _watched(crowd: Crowd, stage: Stage, console: Console) -> Summary:
@@ -153,8 +153,8 @@ def _watched(crowd: Crowd, stage: Stage, console: Console) -> Summary:
 
 
 def _places(stage: Stage) -> int:
-    asked = Hit.objects.filter(stage=stage).aggregate(places=Sum("places"))["places"]
-    return int(asked or 0)
+    places = Hit.objects.filter(stage=stage).aggregate(places=Sum("places"))["places"]
+    return int(places or 0)
 
 
 def _show(summary: Summary, console: Console) -> None:

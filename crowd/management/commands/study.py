@@ -55,11 +55,11 @@ class Command(BaseCommand):
         status.add_argument("project", help="its short name")
         status.add_argument("--json", action="store_true")
         status.set_defaults(run=self.show_status)
-        for name, words, run in (
+        for name, help_text, run in (
             ("close", "close a project whose stages are drafts or closed", self.close_project),
             ("reopen", "let stages of a closed project be made and opened again", self.reopen_project),
         ):
-            end = commands.add_parser(name, help=words)
+            end = commands.add_parser(name, help=help_text)
             end.add_argument("project", help="its short name")
             end.add_argument("--why", default="", help="kept in the log of the project")
             end.add_argument(
@@ -100,16 +100,16 @@ class Command(BaseCommand):
     def check_file(self, options: dict[str, Any]) -> None:
         """Print what a study file would change, and change nothing."""
         study = read(options["file"])
-        found = plan(study, os.environ, to_apply=False)
+        study_plan = plan(study, os.environ, to_apply=False)
         if options["json"]:
-            self.stdout.write(json.dumps({"ok": True, **_facts(found)}))
+            self.stdout.write(json.dumps({"ok": True, **_facts(study_plan)}))
             return
-        self._cautions(found)
+        self._cautions(study_plan)
         stages = len(study.fields.stages)
         holds = f"project {study.fields.project.slug}, {stages} stage{'s' * (stages != 1)}"
-        outlook = "nothing to change." if found.empty else "`study apply` would change:"
+        outlook = "nothing to change." if study_plan.empty else "`study apply` would change:"
         self.stdout.write(f"{options['file']} is good: {holds}; {outlook}")
-        self._differences(found)
+        self._differences(study_plan)
 
     def apply_file(self, options: dict[str, Any]) -> None:
         """Print what a study file changes, ask unless `--yes` was given, and change it."""
@@ -117,26 +117,26 @@ class Command(BaseCommand):
             raise CommandError("--json cannot ask for confirmation, so it needs --yes.")
         actor = user_named(options["user"])
         study = read(options["file"])
-        found = plan(study, os.environ, to_apply=True)
-        if found.empty:
-            self._report(options, found, "nothing to change")
+        study_plan = plan(study, os.environ, to_apply=True)
+        if study_plan.empty:
+            self._report(options, study_plan, "nothing to change")
             return
         if not options["json"]:
-            self._cautions(found)
-            self._differences(found)
+            self._cautions(study_plan)
+            self._differences(study_plan)
         if not options["yes"] and not self._agreed():
             self.stdout.write("Nothing was changed.")
             return
-        self._apply(options, study, found, actor)
+        self._apply(options, study, study_plan, actor)
 
-    def _apply(self, options: dict[str, Any], study: Study, found: Plan, actor: Any) -> None:
+    def _apply(self, options: dict[str, Any], study: Study, study_plan: Plan, actor: Any) -> None:
         try:
-            applied = planning.apply(study, found, os.environ, actor=actor)
+            applied = planning.apply(study, study_plan, os.environ, actor=actor)
         except planning.ChangedMeanwhileError as error:
             raise CommandError(
                 "Somebody changed the project meanwhile, and nothing was done. Look at the differences again."
             ) from error
-        self._report(options, found, "applied", applied)
+        self._report(options, study_plan, "applied", applied)
 
     def show_project(self, options: dict[str, Any]) -> None:
         """Print a project as the study file that would make it."""
@@ -204,8 +204,8 @@ class Command(BaseCommand):
                 )
                 if stage is None:
                     raise CommandError(f"{project.slug} has no stage {stage_slug!r}.")
-                made = copy_stage(stage=stage, slug=slug, title=options["title"], actor=actor)
-                facts = {"project": project.slug, "stage": made.slug}
+                stage_copy = copy_stage(stage=stage, slug=slug, title=options["title"], actor=actor)
+                facts = {"project": project.slug, "stage": stage_copy.slug}
             elif actor is None:
                 raise CommandError("Say who owns the new project: --as USER.")
             else:
@@ -235,7 +235,7 @@ class Command(BaseCommand):
     def _report(
         self,
         options: dict[str, Any],
-        found: Plan,
+        study_plan: Plan,
         outcome: str,
         applied: planning.StudyResult | None = None,
     ) -> None:
@@ -245,30 +245,32 @@ class Command(BaseCommand):
             costs = {
                 slug: _costs(quote) | {"cautions": list(cautions[slug])} for slug, quote in quotes.items()
             }
-            self.stdout.write(json.dumps({"ok": True, "outcome": outcome, **_facts(found), "quotes": costs}))
+            self.stdout.write(
+                json.dumps({"ok": True, "outcome": outcome, **_facts(study_plan), "quotes": costs})
+            )
             return
         if applied is None:
-            self._cautions(found)
-            self._notes(found)
+            self._cautions(study_plan)
+            self._notes(study_plan)
         self.stdout.write(f"{outcome.capitalize()}.")
         for slug, quote in quotes.items():
             self.stdout.write(f"Stage {slug}, a draft: {_quoted(quote)}")
             for caution in cautions[slug]:
                 self.stderr.write(f"Stage {slug}: {caution}")
 
-    def _cautions(self, found: Plan) -> None:
-        for problem in found.cautions:
+    def _cautions(self, study_plan: Plan) -> None:
+        for problem in study_plan.cautions:
             self.stderr.write(str(problem))
 
-    def _differences(self, found: Plan) -> None:
-        for change in found.changes:
+    def _differences(self, study_plan: Plan) -> None:
+        for change in study_plan.changes:
             self.stdout.write(f"{_SIGNS[change.action]} {change.what} {change.name}" + _unchanged(change))
             for field in change.fields:
                 self.stdout.write(f"    {field.name}: {_old_and_new(change, field)}")
-        self._notes(found)
+        self._notes(study_plan)
 
-    def _notes(self, found: Plan) -> None:
-        for note in found.notes:
+    def _notes(self, study_plan: Plan) -> None:
+        for note in study_plan.notes:
             self.stdout.write(note)
 
 
@@ -314,9 +316,9 @@ def _costs(quote: Quote) -> dict[str, Any]:
     }
 
 
-def _facts(found: Plan) -> dict[str, Any]:
+def _facts(study_plan: Plan) -> dict[str, Any]:
     return {
-        "changes": [asdict(change) for change in found.changes],
-        "problems": [problem.facts() for problem in found.cautions],
-        "notes": list(found.notes),
+        "changes": [asdict(change) for change in study_plan.changes],
+        "problems": [problem.facts() for problem in study_plan.cautions],
+        "notes": list(study_plan.notes),
     }

@@ -130,7 +130,7 @@ class Command(BaseCommand):
                 f"{table.ratings.scale.size:,}. Round the scores, and say so: --scale LOW:HIGH:STEP."
             )
         done = run(table.ratings, recipe, checks=table.checks, seconds=table.seconds)
-        said = report(
+        facts = report(
             table.ratings,
             done,
             checks=table.checks,
@@ -141,19 +141,19 @@ class Command(BaseCommand):
             seed=options["seed"],
             version=f"distillery {settings.DISTILLERY_VERSION}",
         )
-        said["warnings"] = [*_simulated(table), *table.notes, *said["warnings"]]
-        said = {
+        facts["warnings"] = [*_simulated(table), *table.notes, *facts["warnings"]]
+        facts = {
             "file": options["file"].name,
             "read_as": table.source.reading(table.counts).as_json(),
             "counts": table.counts.as_json(),
             "n_checks": table.n_checks,
-            **said,
+            **facts,
         }
         try:
-            write_together(_files(paths, said, table, done))
+            write_together(_files(paths, facts, table, done))
         except FileWriteError as error:
             raise CommandError(str(error)) from error
-        summary(said, cast("TextIO", self.stdout._out), file=options["file"].name)
+        summary(facts, cast("TextIO", self.stdout._out), file=options["file"].name)
         for path in paths.values():
             self.stdout.write(f"Written: {path}")
 
@@ -173,18 +173,18 @@ def _simulated(table: Any) -> list[str]:
     ]
 
 
-def _files(paths: dict[str, Path], said: dict[str, Any], table: Any, done: Any) -> dict[Path, Any]:
+def _files(paths: dict[str, Path], facts: dict[str, Any], table: Any, done: Any) -> dict[Path, Any]:
     makers = {
-        "report": lambda: json_of(said, lists=LISTS),
+        "report": lambda: json_of(facts, lists=LISTS),
         "kept": lambda: csv_of(table, done),
-        "html": lambda: text_of(page_of(said)),
+        "html": lambda: text_of(page_of(facts)),
     }
     return {path: makers[name]() for name, path in paths.items()}
 
 
 def _scale(text: str) -> tuple[str, str, str]:
     """The ends and the step as they are written."""
-    found = _SCALE.fullmatch(text.strip())
-    if not found:
+    match = _SCALE.fullmatch(text.strip())
+    if not match:
         raise ArgumentTypeError(f"{text!r} is no scale; write it as 1-5, 1:5:0.5 or 0:100:any")
-    return found[1], found[2], found[3] or "1"
+    return match[1], match[2], match[3] or "1"

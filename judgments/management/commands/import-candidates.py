@@ -100,8 +100,8 @@ class Command(BaseCommand):
             f"Held-out answers that became candidates: {done.new:,}; of them set aside as copies of a "
             f"reference: {done.exact:,}; put back: {done.back:,}; taken out: {done.withdrawn:,}."
         )
-        if done.judged:
-            self.stdout.write(f"No longer held out, but judged already, so they stay: {done.judged:,}.")
+        if done.too_late:
+            self.stdout.write(f"No longer held out, but judged already, so they stay: {done.too_late:,}.")
 
     def _show(self, report: dict[str, Any]) -> None:
         self.stdout.write(f"{report['file']}: {report['format_words']}.")
@@ -113,10 +113,10 @@ class Command(BaseCommand):
             ("of queries that the project spells otherwise", report["other_spelling"]),
             ("further answers of a line, left out", report["further"]),
         ]
-        rows += [(f"  ({words})", number) for words, number in notes if number]
-        width = max(len(words) for words, _ in rows)
-        for words, number in rows:
-            self.stdout.write(f"{words:<{width}}  {number:>12,}")
+        rows += [(f"  ({label})", number) for label, number in notes if number]
+        width = max(len(label) for label, _ in rows)
+        for label, number in rows:
+            self.stdout.write(f"{label:<{width}}  {number:>12,}")
         if "guess" in report["encoding_words"]:
             self.stdout.write(f"Encoding: {report['encoding_words']}. Another one: --encoding NAME.")
         for line in [*reading_lines(report["read_as"]), *report["hints"]]:
@@ -124,28 +124,28 @@ class Command(BaseCommand):
         if not report["stored"] and not report["refused"]:
             self.stdout.write("Nothing was added: the project has all of these answers already.")
         for name, counts in list(report["systems"].items())[:_SHOWN]:
-            said = ", ".join(f"{count:,} {rule}" for rule, count in counts.items() if count)
-            self.stdout.write(f"{name}: {said}")
+            rule_counts = ", ".join(f"{count:,} {rule}" for rule, count in counts.items() if count)
+            self.stdout.write(f"{name}: {rule_counts}")
         for each in report["refusals"][:_SHOWN]:
             field = "" if each["field"] == report["unit"] else f", {each['field']}"
-            words = f"{each['reason']} {each['remedy']}".strip()
-            self.stdout.write(f"{report['file']}, {report['unit']} {each['line']}{field}: {words}")
+            label = f"{each['reason']} {each['remedy']}".strip()
+            self.stdout.write(f"{report['file']}, {report['unit']} {each['line']}{field}: {label}")
         if report["refused"] > _SHOWN:
             self.stdout.write(f"… and {report['refused'] - _SHOWN:,} more; --report FILE lists them.")
         if report["dry_run"]:
             self.stdout.write("A dry run: nothing was stored.")
 
 
-def _options(given: dict[str, Any]) -> Options:
+def _options(options: dict[str, Any]) -> Options:
     return Options(
-        format=given["format"],
-        encoding=given["encoding"],
-        sheet=given["sheet"],
-        columns=pairs("--column", given["column"], "FIELD=COLUMN"),
-        header=given["header"],
-        header_row=given["header_row"],
-        system=given["system"],
-        systems_from=given["systems_from"],
-        strict=given["strict"],
-        keep_exact=given["keep_exact"],
+        format=options["format"],
+        encoding=options["encoding"],
+        sheet=options["sheet"],
+        columns=pairs("--column", options["column"], "FIELD=COLUMN"),
+        header=options["header"],
+        header_row=options["header_row"],
+        system=options["system"],
+        systems_from=options["systems_from"],
+        strict=options["strict"],
+        keep_exact=options["keep_exact"],
     )

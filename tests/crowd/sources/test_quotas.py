@@ -6,8 +6,8 @@ from hypothesis import strategies as st
 from crowd.sources import Quota, divide, part_targets
 
 QUOTAS = st.one_of(
-    st.builds(Quota, share=st.integers(1, 100), given=st.integers(0, 50)),
-    st.builds(Quota, most=st.integers(0, 40), given=st.integers(0, 50)),
+    st.builds(Quota, share=st.integers(1, 100), filled=st.integers(0, 50)),
+    st.builds(Quota, most=st.integers(0, 40), filled=st.integers(0, 50)),
 )
 DEMANDS = st.lists(st.integers(0, 9), max_size=30)
 
@@ -20,7 +20,7 @@ def test_never_more_than_asked_and_never_beyond_a_count(demands, quotas):
         assert sum(row) <= demand
     for quota, total in zip(quotas, totals, strict=True):
         if quota.most is not None:
-            assert total <= max(0, quota.most - quota.given)
+            assert total <= max(0, quota.most - quota.filled)
     if any(quota.share for quota in quotas):
         assert sum(totals) == sum(demands)
 
@@ -37,13 +37,13 @@ def test_shares_are_met_within_one_place_after_every_unit(demands, shares):
 
 
 def test_who_lags_behind_gets_more():
-    assert part_targets(10, [Quota(share=1, given=10), Quota(share=1)]) == [0, 10]
-    assert part_targets(10, [Quota(share=1, given=4), Quota(share=1)]) == [3, 7]
+    assert part_targets(10, [Quota(share=1, filled=10), Quota(share=1)]) == [0, 10]
+    assert part_targets(10, [Quota(share=1, filled=4), Quota(share=1)]) == [3, 7]
 
 
 def test_counts_come_first_and_the_rest_is_shared():
     assert part_targets(100, [Quota(most=10), Quota(share=70), Quota(share=30)]) == [10, 63, 27]
-    assert part_targets(100, [Quota(most=10, given=10), Quota(most=5)]) == [0, 5]
+    assert part_targets(100, [Quota(most=10, filled=10), Quota(most=5)]) == [0, 5]
 
 
 def test_three_people_from_three_sources_for_each_unit():
@@ -52,8 +52,8 @@ def test_three_people_from_three_sources_for_each_unit():
 
 
 def test_what_is_taken_from_one_goes_to_the_others_for_good():
-    assert part_targets(1, [Quota(share=1, taken=1), Quota(share=1, given=1)]) == [0, 1]
-    quotas = [Quota(share=2, taken=5), Quota(share=1), Quota(share=1)]
+    assert part_targets(1, [Quota(share=1, taken_away=1), Quota(share=1, filled=1)]) == [0, 1]
+    quotas = [Quota(share=2, taken_away=5), Quota(share=1), Quota(share=1)]
     assert part_targets(20, quotas) == [5, 8, 7]
-    assert part_targets(4, [Quota(most=5, taken=2, given=1), Quota(share=1)]) == [2, 2]
-    assert part_targets(3, [Quota(share=1, taken=9)]) == [3]
+    assert part_targets(4, [Quota(most=5, taken_away=2, filled=1), Quota(share=1)]) == [2, 2]
+    assert part_targets(3, [Quota(share=1, taken_away=9)]) == [3]
