@@ -7,8 +7,8 @@
         order="name",
     )
 
-    asked = PEOPLE.asked(request.GET)
-    rows = page_of(asked.sort(people(asked["state"])), request)
+    grid = PEOPLE.read_request(request.GET)
+    rows = page_of(grid.sort(people(grid["state"])), request)
 
 The address says everything: `?state=open&q=ada&order=-name&page=2`, and with `&format=csv` the same rows
 come as a file. What an address has no meaning for counts as not said.
