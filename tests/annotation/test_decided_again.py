@@ -474,7 +474,7 @@ def test_many_are_decided_about_at_once_and_one_that_cannot_be_stops_no_other(ad
     queries = [make_query(project, status=each) for each in ("excluded", "waiting", "curated")]
     foreign = make_query(make_project())
     chosen = [each.pk for each in (*queries, foreign)]
-    done = decide_chosen(project=project, chosen=chosen, decision="accept", reason="All fine.", actor=ada)
+    done = decide_chosen(project=project, queries=chosen, decision="accept", reason="All fine.", actor=ada)
     assert done.done == 2
     ((_, words),) = done.refused
     assert words == "This query is curated, being answered; that cannot be done with it."
