@@ -219,7 +219,8 @@ _DETAILS: Mapping[str, Callable[[Mapping[str, Any]], str]] = {
         f"{evidence['typed']} typed characters in {evidence['active_s']} s of active work."
     ),
     "length": lambda evidence: (
-        f"{evidence['length']} characters; the median of {evidence['compared']} answers is {evidence['median']:g}."
+        f"{evidence['length']} characters; the median of {evidence['compared']} answers is "
+        f"{evidence['median']:g}."
     ),
     "canary": lambda evidence: f"The hidden line asks for \u201c{evidence['phrase']}\u201d.",
     "language": _language,
