@@ -99,7 +99,7 @@ def expected_scripts(tag: str) -> frozenset[str]:
 def foreign_script(text: str, tag: str, permitted_texts: Iterable[str] = ()) -> list[tuple[int, int]]:
     """Spans of words in other scripts, where these are most of the text; else nothing.
 
-    `known` are texts whose words may be used in any script.
+    `permitted_texts` are those whose words may be used in any script.
     """
     expected = expected_scripts(tag)
     if not expected:
@@ -177,7 +177,7 @@ _SECOND = (
 
 
 def phrase(seed: str, texts: Iterable[str] = ()) -> str:
-    """The two words of a seed; not such as stand in the texts of `known` already."""
+    """The two words of a seed; not such as stand in `texts` already."""
     text_words = {word for text in texts for word in folded(text)}
     rng = random.Random(f"canary:{seed}")
     first = [word for word in _FIRST if word not in text_words] or list(_FIRST)

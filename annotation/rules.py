@@ -48,7 +48,7 @@ Selection = frozenset[str]
 
 
 def decide_curation(selections: Sequence[Selection], *, needed: int, merging: str) -> CurationDecision:
-    """Merge selections, of which there are at least `wanted`; their order means nothing.
+    """Merge selections, of which there are at least `needed`; their order means nothing.
 
     One editor's choice is taken as it is, several equal ones too. Where they differ, `merging` says how
     to go on: `majority` keeps each passage that more than half of the editors chose; `exact` asks one more

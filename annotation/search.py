@@ -239,9 +239,9 @@ shared_answers = SharedAnswers()
 def share_answer(
     corpora: Sequence[Corpus], inputs: Hashable, search: Callable[[], FoundAnswer]
 ) -> FoundAnswer:
-    """The answer to `asked` from these corpora: what `search` gave while they were as they are now.
+    """The answer to `inputs` from these corpora: what `search` gave while they were as they are now.
 
-    `asked` holds texts, and tuples of them.
+    `inputs` holds texts, and tuples of them.
     """
     key = (tuple(_state(corpus) for corpus in corpora), inputs)
     with _lock:

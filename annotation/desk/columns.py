@@ -43,7 +43,7 @@ class Link:
 def links_of_query(
     project: Project, query: Query, parameters: Mapping[str, object] | None = None
 ) -> list[Link]:
-    """Links to those pages for a query; `asked` is what their addresses ask for."""
+    """Links to those pages for a query; `parameters` are those of their addresses."""
     tail = f"?{urlencode(parameters)}" if parameters else ""
     return [
         Link(page.label, reverse(page.url_name, args=[project.slug, query.pk]) + tail)

@@ -348,7 +348,7 @@ def survey(reader: Reader, *, screen: Screen, design: Design, room: Path, strict
 def fetch(first_pass: Survey) -> Iterator[tuple[Record, SampledQuery]]:
     """The second pass: drawn queries in the order of the file, each with what all its rows bring.
 
-    Their texts are normalised. What a row turns out to be (one that only repeats) is corrected in `found`.
+    Their texts are normalised. What a row turns out to be (one that only repeats) is corrected there.
     """
     before = first_pass.reader.source.path.stat()
     fetched = 0

@@ -266,10 +266,10 @@ class AlreadySentError(CrowdError):
 def send_to_curation(
     *, project: Project, turns: Sequence[str], answer: FoundAnswer, keep: int, actor: Any
 ) -> SentQuery:
-    """Give the last of `turns` the `keep` best passages of `found`, and the project the query if it is new.
+    """Give the last of `turns` the `keep` best passages of `answer`, and the project the query if it is new.
 
     A new query is accepted at once, as somebody of the project chose it. A query that the project has must be
-    accepted and without candidates. Near-repetitions among the passages are folded, so `found` should hold
+    accepted and without candidates. Near-repetitions among the passages are folded, so `answer` should hold
     more than `keep`. CrowdError where nothing was found or the project is read-only, AlreadySentError where
     the query has candidates already; then nothing is changed.
     """
