@@ -120,10 +120,10 @@ class Command(BaseCommand):
             self.stdout.write(line)
         if "guess" in report["encoding_words"]:
             self.stdout.write(f"Encoding: {report['encoding_words']}. Another one: --encoding NAME.")
-        for label in report["hints"]:
-            self.stdout.write(label)
-        for label in differences_in_words(report):
-            self.stdout.write(label)
+        for sentence in report["hints"]:
+            self.stdout.write(sentence)
+        for sentence in differences_in_words(report):
+            self.stdout.write(sentence)
         if nothing_new(report):
             self.stdout.write(
                 f"Nothing was added: the project has all {report['already_there']:,} queries already."
