@@ -487,13 +487,13 @@ def test_many_are_decided_about_at_once_and_one_that_cannot_be_stops_no_other(ad
     ("given", "words"),
     [
         ({"reason": " "}, "Say why"),
-        ({"chosen": []}, "Nothing is chosen"),
-        ({"chosen": range(300)}, "at most 200"),
+        ({"queries": []}, "Nothing is chosen"),
+        ({"queries": range(300)}, "at most 200"),
         ({"decision": "burn"}, "Choose what to do"),
     ],
 )
 def test_what_cannot_be_asked_for_changes_nothing(ada, project, query, given, words):
-    wish = {"chosen": [query.pk], "decision": "exclude", "reason": "No."} | given
+    wish = {"queries": [query.pk], "decision": "exclude", "reason": "No."} | given
     with pytest.raises(CrowdError, match=words):
         decide_chosen(project=project, actor=ada, **wish)
     assert status(query) == "waiting"
