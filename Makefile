@@ -2,6 +2,7 @@
 
 VENV := .venv
 BIN := $(VENV)/bin
+CLIENT := distributions/client/distillery_client
 PORT ?= 8000
 SERVE ?= 1
 LIVE ?= 0
@@ -49,13 +50,15 @@ COMPILE := $(BIN)/uv pip compile --quiet --universal --generate-hashes --no-head
 INSTALL := uv pip install --quiet --require-hashes --no-deps
 
 .DEFAULT_GOAL := help
-.PHONY: help env env-dev demo demo-file run test test-services test-browser test-clients test-all test-mutants test-dates hosts check check-types check-code check-imports check-django check-repository lock landed-migrations contracts openapi package-map papers schema version-dumps benchmark benchmark-scale coverage shape clean
+.PHONY: help env env-dev client demo demo-file run test test-services test-browser test-clients test-all test-mutants test-dates hosts check check-types check-code check-imports check-django check-repository lock landed-migrations contracts openapi package-map papers schema version-dumps benchmark benchmark-scale coverage shape clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-18s %s\n", $$1, $$2 }' Makefile
 
 env: $(VENV)/.base ## make .venv with what an installation needs
-env-dev: $(VENV)/.dev ## add what tests and linters need
+env-dev: $(VENV)/.dev client ## add what tests and linters need
+
+client: $(CLIENT)/generated/models.py ## write the modules of the Python client that follow from docs/openapi.json
 
 demo: env ## campaigns to look at on http://localhost:8000 (LIVE=1: made before your eyes; SERVE=0: stop then; PORT=n)
 	LIVE=$(LIVE) SERVE=$(SERVE) PORT=$(PORT) $(BIN)/python manage.py demo
@@ -194,6 +197,9 @@ $(VENV)/.dev: requirements/dev.txt requirements/torch-cpu.txt requirements/torch
 	UV_FIND_LINKS="$${UV_FIND_LINKS:-$$PIP_FIND_LINKS}" $(BIN)/$(INSTALL) -r requirements/torch-cpu.txt 2>/dev/null \
 	|| $(BIN)/$(INSTALL) -r requirements/torch.txt
 	@touch $(VENV)/.base $@
+
+$(CLIENT)/generated/models.py: docs/openapi.json distributions/client/generate.py $(wildcard $(CLIENT)/async_*.py) | $(BIN)/uv
+	$(BIN)/python distributions/client/generate.py
 
 # Amazon's SDKs for JavaScript come from npm by a lock that names versions and digests, and no registry.
 SDKS := tests/clients_of_others/javascript/package

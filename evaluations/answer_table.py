@@ -61,8 +61,8 @@ class Row:
 
 def simulation_of(table: "AnswerTable") -> Mapping[str, Any] | None:
     """What programs did in place of people in a table (`tables.simulation`); None where it does not say."""
-    found: Mapping[str, Any] | None = getattr(table, "simulated", None)
-    return found
+    simulation: Mapping[str, Any] | None = getattr(table, "simulated", None)
+    return simulation
 
 
 class AnswerTable(Protocol):
@@ -113,24 +113,24 @@ def chunks_of(
     from the rows themselves.
     """
     done = 0
-    for some in batches(table.rows(), size):
-        yield answers_of(table.has, some, systems(done, done + len(some)) if systems else None)
-        done += len(some)
+    for chunk in batches(table.rows(), size):
+        yield answers_of(table.has, chunk, systems(done, done + len(chunk)) if systems else None)
+        done += len(chunk)
 
 
-def answers_of(has: Container[str], some: Sequence[Row], systems: Sequence[str] | None = None) -> Answers:
+def answers_of(has: Container[str], chunk: Sequence[Row], systems: Sequence[str] | None = None) -> Answers:
     """Rows of a table that `has` these fields as answers to be scored."""
 
     labels = "label" in has or "labels" in has
     if systems is None and "system" in has:
-        systems = [row.system or NO_SYSTEM for row in some]
+        systems = [row.system or NO_SYSTEM for row in chunk]
     return Answers(
-        candidates=[row.answer for row in some],
-        references=[row.references for row in some],
-        questions=[row.question for row in some] if "question" in has else None,
-        labels=[row.label for row in some] if labels else None,
-        reference_labels=[row.labels for row in some] if labels else None,
-        entities=[row.entities for row in some] if "entities" in has else None,
+        candidates=[row.answer for row in chunk],
+        references=[row.references for row in chunk],
+        questions=[row.question for row in chunk] if "question" in has else None,
+        labels=[row.label for row in chunk] if labels else None,
+        reference_labels=[row.labels for row in chunk] if labels else None,
+        entities=[row.entities for row in chunk] if "entities" in has else None,
         systems=systems,
     )
 
@@ -138,8 +138,8 @@ def answers_of(has: Container[str], some: Sequence[Row], systems: Sequence[str] 
 def batches(rows: Iterable[Row], size: int) -> Iterator[list[Row]]:
     """Rows in lists of a size; the last one may be shorter."""
     each = iter(rows)
-    while some := list(islice(each, size)):
-        yield some
+    while batch := list(islice(each, size)):
+        yield batch
 
 
 #: Tables whose rows people write or give, with the words for them.
@@ -153,8 +153,8 @@ def simulated_of(manifest: Mapping[str, Any]) -> dict[str, Any] | None:
     """
     if not manifest.get("simulated"):
         return None
-    given = manifest.get("simulated_rows")
-    counted = given if isinstance(given, Mapping) else {}
+    simulated_counts = manifest.get("simulated_rows")
+    counted = simulated_counts if isinstance(simulated_counts, Mapping) else {}
     rows = {name: dict(counted[name]) for name in _WORDS if isinstance(counted.get(name), Mapping)}
     return {"what": _sentence(rows), "rows": rows}
 
@@ -266,7 +266,7 @@ class Teller:
         if "system" in self.has:
             self.systems.add(row.system or NO_SYSTEM)
 
-    def told(self) -> QuestionColumns:
+    def list_questions(self) -> QuestionColumns:
         """What was found when all rows were heard."""
         notes: list[str] = []
         questions = self._questions(notes)
@@ -341,10 +341,10 @@ def occurrence(codes: Codes) -> Codes:
     order = np.argsort(codes, kind="stable")
     ordered = codes[order]
     starts = np.flatnonzero(np.r_[True, ordered[1:] != ordered[:-1]])
-    found = np.empty(len(codes), dtype=np.int32)
+    numbers = np.empty(len(codes), dtype=np.int32)
     sizes = np.diff(np.r_[starts, len(codes)])
-    found[order] = np.arange(len(codes)) - np.repeat(starts, sizes)
-    return found
+    numbers[order] = np.arange(len(codes)) - np.repeat(starts, sizes)
+    return numbers
 
 
 def _name(text: str) -> str:
@@ -399,7 +399,7 @@ class AnswerColumns:
         low, high = _ends(self.human, self.raters)
         return low < high
 
-    def judged(
+    def join_scores(
         self,
         metrics: Mapping[str, Floats],
         *,
@@ -447,28 +447,30 @@ def gather(table: AnswerTable) -> AnswerColumns:
             f"{table.title}: no answer has a human score, so nothing can be compared with people. Is another "
             "column the right one? --column scores=NAME."
         )
-    told = teller.told()
+    columns = teller.list_questions()
     marked = simulation_of(table) or simulated_rows(simulated, len(scores))
-    notes = [*table.notes, *told.notes]
+    notes = [*table.notes, *columns.notes]
     if marked and marked["what"] not in notes:
         notes.insert(0, marked["what"])
-    found, rater_names, no_ratings = raters.found()
-    if found is not None and "response_filter" not in table.has:
+    ratings, rater_names, no_ratings = raters.collect_ratings()
+    if ratings is not None and "response_filter" not in table.has:
         notes.append(ASSUMED)
-    names = _types(types, told.questions, len(told.question_names), notes) if "type" in table.has else []
+    names = (
+        _types(types, columns.questions, len(columns.question_names), notes) if "type" in table.has else []
+    )
     return AnswerColumns(
         scores,
-        told.questions,
-        told.question_names,
-        told.systems,
-        told.system_names,
-        told.inferred,
+        columns.questions,
+        columns.question_names,
+        columns.systems,
+        columns.system_names,
+        columns.inferred,
         names,
-        found,
+        ratings,
         no_ratings or table.no_ratings or NO_RATINGS,
         rater_names,
         {name: np.array(values) for name, values in zip(table.external, external, strict=True)},
-        table.scale or _scale(scores, found, notes),
+        table.scale or _scale(scores, ratings, notes),
         notes,
         unspaced,
         marked,
@@ -491,7 +493,7 @@ class _Ratings:
                 self.scores.append(score)
                 self.workers.add(rater)
 
-    def found(self) -> tuple[Raters | None, list[str], str]:
+    def collect_ratings(self) -> tuple[Raters | None, list[str], str]:
         """The ratings, the names of their raters, and why there are none to be used."""
         if self.filters:
             return None, [], FILTERED.format(", ".join(sorted(self.filters)))
@@ -512,11 +514,11 @@ def _types(types: Keys, questions: Codes, size: int, notes: list[str]) -> list[s
         notes.append("Some questions have rows of different types; the type of most of their rows counts.")
     best = np.lexsort((pairs, -counts, owners))
     first = np.r_[True, owners[best][1:] != owners[best][:-1]]
-    chosen = pairs[best][first]
-    found = [""] * size
-    for pair in chosen.tolist():
-        found[pair // len(names)] = names[pair % len(names)]
-    return found
+    best_pairs = pairs[best][first]
+    type_names = [""] * size
+    for pair in best_pairs.tolist():
+        type_names[pair // len(names)] = names[pair % len(names)]
+    return type_names
 
 
 def _ends(scores: Floats, raters: Raters | None) -> tuple[float, float]:

@@ -128,13 +128,13 @@ def download_evaluation_file(
 ) -> HttpResponseBase:
     """One file of a report, such as report.html, report.json, scores.csv or table.tex."""
     row = _find(project_access(request), version, number)
-    listed = next((each for each in row.files if each["name"] == name), None)
-    if listed is None:
+    entry = next((each for each in row.files if each["name"] == name), None)
+    if entry is None:
         raise Http404("The evaluation has no such file.")
-    etag = f'"{listed["sha256"]}"'
+    etag = f'"{entry["sha256"]}"'
     if download_files.has_current_copy(request, etag):
         return download_files.not_modified(etag)
-    part = download_files.Part(0, listed["bytes"], listed["bytes"], True)
+    part = download_files.Part(0, entry["bytes"], entry["bytes"], True)
     return download_files.send(
         request, opened=lambda: storage.open_at(row, name), part=part, name=name, etag=etag
     )
@@ -204,8 +204,8 @@ def _find(access: ProjectAccess, version: str, number: int) -> Evaluation:
 
 def _columns(row: Evaluation) -> dict[str, Any]:
     names = [name for name in EvaluationOut.model_fields if name not in ("release", "created_by")]
-    found = {name: getattr(row, name) for name in names}
-    return found | {
+    columns = {name: getattr(row, name) for name in names}
+    return columns | {
         "release": row.release.version,
         "created_by": row.created_by.get_username() if row.created_by else None,
     }
@@ -279,9 +279,9 @@ def add_external_scores(request: ApiRequest, project: str, body: ExternalScoresI
     file = staged_file(access.project, body.upload)
     release = selectors.releases_to_evaluate(access.project).filter(version=body.release).first()
     if release is None:
-        words = f"There is no release {body.release!r} here that can be evaluated."
-        raise ProblemError(422, "no_such_release", words, errors={"release": [words]})
-    made = external_scores.look(
+        message = f"There is no release {body.release!r} here that can be evaluated."
+        raise ProblemError(422, "no_such_release", message, errors={"release": [message]})
+    scores = external_scores.look(
         release=release,
         path=file.path,
         file_name=file.name,
@@ -292,8 +292,8 @@ def add_external_scores(request: ApiRequest, project: str, body: ExternalScoresI
         actor=access.user,
     )
     if body.keep:
-        external_scores.keep(scores=_scores(request, made.pk), actor=access.user)
-    return _describe(_scores(request, made.pk))
+        external_scores.keep(scores=_scores(request, scores.pk), actor=access.user)
+    return _describe(_scores(request, scores.pk))
 
 
 @external.get(_ONE, scopes=[Scope.READ], role=Role.VIEWER)

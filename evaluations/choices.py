@@ -25,12 +25,12 @@ def kinds_of(name: str) -> frozenset[str]:
     """`kpqa`, `adem`, and `bertscore` for what needs an encoder; empty for a metric that needs no model."""
     plain = name.strip().lower().replace("_", "-")
     plain = ALIASES.get(plain, plain)
-    found = {KPQA} if plain.endswith(("-kpqa", "-kpqa-repo", "-kpqa-paper")) else set()
+    kinds = {KPQA} if plain.endswith(("-kpqa", "-kpqa-repo", "-kpqa-paper")) else set()
     if plain.endswith("adem"):
-        found.add(ADEM)
+        kinds.add(ADEM)
     if plain.startswith("bertscore"):
-        found.add(BERTSCORE)
-    return frozenset(found)
+        kinds.add(BERTSCORE)
+    return frozenset(kinds)
 
 
 def kinds_of_all(names: Iterable[str]) -> frozenset[str]:
@@ -128,7 +128,7 @@ def choose(
         }
         own = replace(own, tokeniser=tokeniser_named(tokeniser).name, settings=others)
     own = models.within(own)
-    found: dict[str, Metric] = {}
+    by_name: dict[str, Metric] = {}
     notes = list(models.notes)
     texts = {"answer", "references"} <= table.has
     if not texts and not metrics:
@@ -138,52 +138,52 @@ def choose(
         )
     for name in metrics or (own.metrics if texts else ()):
         try:
-            made = metric(name, own)
-            if why := _lacking(made, table):
+            candidate = metric(name, own)
+            if why := _lacking(candidate, table):
                 raise EvaluationError(why)
-            if why := missing(made):
-                remedy = "Or leave the metric out." if made.lacks else _INSTALL
-                raise EvaluationError(f"{made.name} cannot be scored here: {why}. {remedy}")
+            if why := missing(candidate):
+                remedy = "Or leave the metric out." if candidate.lacks else _INSTALL
+                raise EvaluationError(f"{candidate.name} cannot be scored here: {why}. {remedy}")
         except (MetricError, EvaluationError) as error:
             if metrics:
                 raise
             notes.append(f"{name} of the profile {own.name} is left out: {error}")
             continue
-        found.setdefault(made.name, made)
-    if not found and not table.external:
+        by_name.setdefault(candidate.name, candidate)
+    if not by_name and not table.external:
         raise EvaluationError(" ".join(["There is no metric to score.", *notes]))
-    if clash := [name for name in table.external if name in found]:
+    if clash := [name for name in table.external if name in by_name]:
         raise EvaluationError(
             f"--external {clash[0]}: a metric of that name is scored here as well. Rename the column."
         )
-    used = models.used(list(found))
-    return MetricChoice(list(found.values()), own.name, own.tokeniser, notes, used)
+    used = models.used(list(by_name))
+    return MetricChoice(list(by_name.values()), own.name, own.tokeniser, notes, used)
 
 
 def _lacking(metric: "Metric", table: "AnswerTable") -> str:
     for need in ("candidates", "references", *sorted(metric.needs)):
-        ours, words = _NEEDS.get(need, (need, need))
+        ours, theirs = _NEEDS.get(need, (need, need))
         if ours not in table.has:
             return (
-                f"{metric.name} needs {words}, and no column of {table.title} holds them. Say which "
+                f"{metric.name} needs {theirs}, and no column of {table.title} holds them. Say which "
                 f"one does: --column {ours}=NAME."
             )
     return ""
 
 
-def processes_for(asked: int, *, small: bool) -> int:
+def processes_for(processes: int, *, small: bool) -> int:
     """How many processes work: as asked; with 0 one for each core that this process may use.
 
     One for what is `small`: it is done before others have started.
     """
     from metrics.scoring import cores  # numpy, only where something is scored
 
-    return asked or (1 if small else cores())
+    return processes or (1 if small else cores())
 
 
-def scoring_processes(asked: int, chosen: MetricChoice, *, small: bool) -> int:
+def scoring_processes(processes: int, choice: MetricChoice, *, small: bool) -> int:
     """The same for scoring; 0 leaves it to the scoring, which begins alone.
 
     Where models score, every process loads them: this one, or the others, but not both.
     """
-    return processes_for(asked, small=small) if chosen.models else asked
+    return processes_for(processes, small=small) if choice.models else processes

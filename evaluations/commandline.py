@@ -86,16 +86,16 @@ def add_models(parser: ArgumentParser) -> None:
 
 def models_of(options: Mapping[str, Any]) -> Models:
     """The models that these options and the installation give to the metrics that are to be scored."""
-    asked = ModelOptions(
+    model_options = ModelOptions(
         options["model"], options["encoder"], options["layer"], options["idf"], options["download"]
     )
     named = options["metrics"]
-    wanted = named or profile(options["profile"]).metrics
-    if asked.is_empty and not kinds_of_all(wanted):
+    metric_names = named or profile(options["profile"]).metrics
+    if model_options.is_empty and not kinds_of_all(metric_names):
         return NO_MODELS
     from evaluations.model_shelf import models_for
 
-    return models_for(wanted, asked, named=bool(named))
+    return models_for(metric_names, model_options, named=bool(named))
 
 
 def add_table(parser: ArgumentParser) -> None:
@@ -120,18 +120,18 @@ def add_table(parser: ArgumentParser) -> None:
 def names(text: str) -> tuple[str, ...]:
     """Names with commas between them, each once; commas in parentheses belong to a name."""
     parts = (each.strip() for each in _BETWEEN_NAMES.split(text))
-    found = tuple(dict.fromkeys(each for each in parts if each))
-    if not found:
+    unique = tuple(dict.fromkeys(each for each in parts if each))
+    if not unique:
         raise ArgumentTypeError("name at least one, with commas between them")
-    return found
+    return unique
 
 
 def scale(text: str) -> tuple[float, float]:
     """LOW-HIGH, also with fractions or negative ends: 0-1, 1-5, -1:1."""
-    found = _SCALE.fullmatch(text.strip())
-    if not found:
+    match = _SCALE.fullmatch(text.strip())
+    if not match:
         raise ArgumentTypeError(f"{text!r} is no scale; write it as 1-5 or 0-1")
-    low, high = float(found[1]), float(found[2])
+    low, high = float(match[1]), float(match[2])
     if not low < high:
         raise ArgumentTypeError("a scale goes from a lower to a higher score, such as 1-5")
     return low, high

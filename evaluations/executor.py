@@ -65,8 +65,8 @@ def pack(something: Any, *, compressed: bool = False) -> bytes:
 
 def unpack(packed: bytes | memoryview) -> Any:
     """What was packed; SealError where the seal is not ours."""
-    given = bytes(packed)
-    seal, body = given[:_SEAL], given[_SEAL:]
+    sealed = bytes(packed)
+    seal, body = sealed[:_SEAL], sealed[_SEAL:]
     if not hmac.compare_digest(seal, _seal(body)):
         raise SealError("A part of an evaluation carries no seal of this installation.")
     file = io.BytesIO(body)
@@ -93,8 +93,8 @@ class _Unpickler(pickle.Unpickler):
         """The model of this name; one that is missing here is fetched."""
         name, digest = pid
         folder = Path(settings.METRIC_MODELS).resolve() / name
-        if not folder.is_dir() and (kept := model_shelf.model_named(name)) is not None:
-            model_shelf.fetch_files(kept)
+        if not folder.is_dir() and (model := model_shelf.model_named(name)) is not None:
+            model_shelf.fetch_files(model)
         return Choice(str(folder), digest)
 
 
@@ -128,7 +128,8 @@ def offer(call: Call, inputs: Sequence[Any]) -> list[str]:
     packed = [pack(each) for each in inputs]
     digests = [digest_of(each) for each in packed]
     rows = [
-        Part(call=call, digest=digest, given=given) for digest, given in zip(digests, packed, strict=True)
+        Part(call=call, digest=digest, given=packed_input)
+        for digest, packed_input in zip(digests, packed, strict=True)
     ]
     Part.objects.bulk_create(rows, ignore_conflicts=True)
     return digests
@@ -199,13 +200,13 @@ def compute(part: Part, owner: UUID, functions: Functions) -> bool:
 def results(call: Call, digests: Sequence[str]) -> dict[str, Any]:
     """Results that are there, by digest. Raises MetricError with what a part complains about."""
     rows = Part.objects.filter(call=call, digest__in=set(digests)).exclude(_TODO)
-    found = {}
+    by_digest = {}
     for digest, result, why in rows.values_list("digest", "result", "why"):
         if why:
             raise MetricError(why)
         assert result is not None, "a part without complaint has a result"
-        found[digest] = unpack(result)
-    return found
+        by_digest[digest] = unpack(result)
+    return by_digest
 
 
 P = TypeVar("P")
@@ -240,9 +241,9 @@ class PartRunner:
     ) -> list[R]:
         """Results in the order of the parts (a `metrics.metaeval` `PartRunner`); a lone part is done here."""
         several = len(parts) > 1
-        found = self.over(work, parts, ahead=len(parts), total=len(parts)) if several else map(work, parts)
+        outputs = self.over(work, parts, ahead=len(parts), total=len(parts)) if several else map(work, parts)
         results = []
-        for result in found:
+        for result in outputs:
             results.append(result)
             if done is not None:
                 done(len(results))
@@ -273,9 +274,9 @@ class PartRunner:
         looked = float("-inf")
         more = True
         while more or waiting:
-            some = list(islice(parts, min(_PARTS_PER_STATEMENT, ahead - len(waiting)))) if more else []
-            if some:
-                waiting.extend(offer(call, some))
+            batch = list(islice(parts, min(_PARTS_PER_STATEMENT, ahead - len(waiting)))) if more else []
+            if batch:
+                waiting.extend(offer(call, batch))
                 looked = float("-inf")
                 if len(waiting) < ahead:
                     continue
@@ -297,10 +298,10 @@ class PartRunner:
 
     def _collected(self, call: Call, waiting: deque[str], ready: dict[str, Any]) -> dict[str, Any]:
         missing = [digest for digest in waiting if digest not in ready]
-        found: dict[str, Any] = {}
+        collected: dict[str, Any] = {}
         for start in range(0, len(missing), _PARTS_PER_STATEMENT):
-            found |= results(call, missing[start : start + _PARTS_PER_STATEMENT])
-        return found
+            collected |= results(call, missing[start : start + _PARTS_PER_STATEMENT])
+        return collected
 
     def _compute_one(self, call: Call) -> dict[str, Any]:
         """Compute a part that nobody has; its result by digest, empty where there was none to compute."""
@@ -310,13 +311,13 @@ class PartRunner:
         return results(call, [part.digest])
 
     def _ask_for_help(self, call: Call, total: int) -> list[int]:
-        wanted = min(settings.EVALUATIONS_HELPERS, others(), total - 1 if total else others())
+        helpers = min(settings.EVALUATIONS_HELPERS, others(), total - 1 if total else others())
         payload = {"evaluation": self._evaluation.pk, "call": call.pk}
         self._calls += 1
         once = f"help:{self._owner.hex}:{self._calls}"
         return [
             enqueue(kind=HELP, payload=payload, effect=f"{once}:{number}").pk
-            for number in range(max(0, wanted))
+            for number in range(max(0, helpers))
         ]
 
 

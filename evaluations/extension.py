@@ -72,9 +72,9 @@ def over(now: datetime) -> Iterator[Condition]:
     )
     for each in rows.select_related("release__project").only(*_LIGHT).order_by("pk"):
         ready = each.state == Evaluation.State.READY
-        words = _ready(each) if ready else f"{name_of(each)} failed: {each.why}"
+        message = _ready(each) if ready else f"{name_of(each)} failed: {each.why}"
         what, level = ("ready", Notice.Level.NEWS) if ready else ("failed", Notice.Level.ALARM)
-        yield _condition(each, f"evaluation_{what}", level, words)
+        yield _condition(each, f"evaluation_{what}", level, message)
 
 
 def silent(now: datetime) -> Iterator[Condition]:
@@ -85,8 +85,8 @@ def silent(now: datetime) -> Iterator[Condition]:
     )
     rows = Evaluation.objects.filter(state__in=Evaluation.OPEN, created_at__lt=late)
     for each in rows.exclude(Exists(waits)).select_related("release__project").only(*_LIGHT).order_by("pk"):
-        words = f"{name_of(each)} waits, and no worker goes on with it."
-        yield _condition(each, "evaluation_silent", Notice.Level.WARNING, words)
+        message = f"{name_of(each)} waits, and no worker goes on with it."
+        yield _condition(each, "evaluation_silent", Notice.Level.WARNING, message)
 
 
 def _ready(each: Evaluation) -> str:
@@ -98,10 +98,10 @@ def _ready(each: Evaluation) -> str:
     return f"{name_of(each)} is ready: {each.best} agrees best with people {figure}."
 
 
-def _condition(each: Evaluation, kind: str, level: Notice.Level, words: str) -> Condition:
+def _condition(each: Evaluation, kind: str, level: Notice.Level, message: str) -> Condition:
     release = each.release
     address = reverse("evaluations:one", args=[release.project.slug, release.version, each.number])
-    return Condition(release.project_id, kind, f"{kind}:{each.pk}", level, words[:300], address)
+    return Condition(release.project_id, kind, f"{kind}:{each.pk}", level, message[:300], address)
 
 
 #: What webhooks of projects are told of evaluations.

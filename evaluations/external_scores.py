@@ -48,15 +48,15 @@ def candidates_of(release: Release) -> Candidates:
     files = files_of(release.manifest, formats[0], CANDIDATES.name) if formats else []
     if not files:
         raise EvaluationError(f"Release {release.version} has no candidates that can be read.")
-    found = Candidates()
+    candidates = Candidates()
     with fetched_folder(release) as folder:
-        _fill(found, records(folder, formats[0], files))
-    return found
+        _fill(candidates, records(folder, formats[0], files))
+    return candidates
 
 
-def _fill(found: Candidates, rows: Iterable[Mapping[str, Any]]) -> None:
+def _fill(candidates: Candidates, rows: Iterable[Mapping[str, Any]]) -> None:
     for row in rows:
-        found.add(row)
+        candidates.add(row)
 
 
 #: Names of columns that people use, by what they mean here.
@@ -75,9 +75,9 @@ def read(path: Path, *, name: str, candidates: Candidates, column: str = "") -> 
     `name` is what the file was called. Raises EvaluationError with file, line, field and remedy for the
     first thing that is wrong: an unknown or repeated candidate, a value that is no number.
     """
-    known = [each for names in _NAMES.values() for each in names]
+    names_of_fields = [each for names in _NAMES.values() for each in names]
     try:
-        sheet = open_sheet(path, known=[*known, *_SCORE, column])
+        sheet = open_sheet(path, header_names=[*names_of_fields, *_SCORE, column])
         return _read(sheet, name, candidates, column)
     except EvaluationError as error:
         raise EvaluationError(str(error).replace(str(path), name)) from error
@@ -118,13 +118,13 @@ def _finder(
         place = own
 
         def by_id(cells: Sequence[Any], where: str) -> str:
-            given = _text(cells[place])
-            if given not in candidates.ids:
+            candidate_id = _text(cells[place])
+            if candidate_id not in candidates.ids:
                 raise EvaluationError(
-                    f"{where}, candidate_id: the release has no candidate {given!r}. Its ids stand in the "
-                    "release's table candidates."
+                    f"{where}, candidate_id: the release has no candidate {candidate_id!r}. Its ids stand in "
+                    "the release's table candidates."
                 )
-            return given
+            return candidate_id
 
         return by_id
     if query is None or system is None:
@@ -135,35 +135,35 @@ def _finder(
 
     def by_system(cells: Sequence[Any], where: str) -> str:
         key = (_text(cells[first]), _text(cells[second]))
-        found = candidates.by_system.get(key)
-        if found is None:
+        candidate_id = candidates.by_system.get(key)
+        if candidate_id is None:
             raise EvaluationError(
                 f"{where}, query_id and system: the release has no answer of {key[1]!r} to query {key[0]!r}."
             )
-        if found == SEVERAL:
+        if candidate_id == SEVERAL:
             raise EvaluationError(
                 f"{where}, query_id and system: {key[1]!r} has several answers to query {key[0]!r}. Name "
                 "candidates by candidate_id instead."
             )
-        return found
+        return candidate_id
 
     return by_system
 
 
-def _score_place(columns: Sequence[str], wanted: str, places: dict[str, int | None], name: str) -> int:
+def _score_place(columns: Sequence[str], column: str, places: dict[str, int | None], name: str) -> int:
     plain = [each.strip().casefold() for each in columns]
-    there = ", ".join(each[:60] for each in columns[:30])
-    if wanted:
-        if wanted.strip().casefold() not in plain:
-            raise EvaluationError(f"{name} has no column {wanted!r}; it has {there}.")
-        return plain.index(wanted.strip().casefold())
+    column_names = ", ".join(each[:60] for each in columns[:30])
+    if column:
+        if column.strip().casefold() not in plain:
+            raise EvaluationError(f"{name} has no column {column!r}; it has {column_names}.")
+        return plain.index(column.strip().casefold())
     named = _place(columns, _SCORE)
     if named is not None:
         return named
     others = [at for at in range(len(columns)) if at not in places.values()]
     if len(others) == 1:
         return others[0]
-    raise EvaluationError(f"{name}: which column holds the scores? Name one of {there}.")
+    raise EvaluationError(f"{name}: which column holds the scores? Name one of {column_names}.")
 
 
 def _text(cell: Any) -> str:
@@ -236,7 +236,7 @@ def keep(*, scores: ExternalScores, actor: Any) -> None:
         with transaction.atomic():
             changed = ExternalScores.objects.filter(pk=scores.pk, kept=False).update(kept=True)
     except IntegrityError as error:
-        raise EvaluationError(_taken(scores.release, scores.name)) from error
+        raise EvaluationError(_describe_clash(scores.release, scores.name)) from error
     if not changed:
         raise EvaluationError("These scores are kept already.")
     _note(scores, "external.kept", actor)
@@ -251,9 +251,9 @@ def remove(*, scores: ExternalScores, actor: Any) -> None:
             raise EvaluationError(
                 f"An evaluation that is being computed uses {scores.name}. Wait for its end."
             )
-    kept = scores.kept
+    was_kept = scores.kept
     ExternalScores.objects.filter(pk=scores.pk).delete()
-    if kept:
+    if was_kept:
         _note(scores, "external.removed", actor)
 
 
@@ -278,12 +278,12 @@ def _lines(text: bytes) -> Iterable[tuple[str, float]]:
 
 def _refuse_taken(release: Release, name: str, *, but: int = 0) -> None:
     if ExternalScores.objects.filter(release=release, name=name, kept=True).exclude(pk=but).exists():
-        raise EvaluationError(_taken(release, name))
+        raise EvaluationError(_describe_clash(release, name))
     if name in MAKERS:
         raise EvaluationError(f"{name} is the name of a metric that is computed here. Choose another name.")
 
 
-def _taken(release: Release, name: str) -> str:
+def _describe_clash(release: Release, name: str) -> str:
     return (
         f"Release {release.version} has scores called {name} already. Choose another name, or remove those."
     )

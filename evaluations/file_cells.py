@@ -89,13 +89,13 @@ def _refusals() -> Iterator[None]:
 def open_sheet(
     path: Path,
     *,
-    known: Collection[str],
+    header_names: Collection[str],
     encoding: str = "",
     sheet: str = "",
     header_row: int = 0,
     quotes: bool = True,
 ) -> AnswerSheet:
-    """The file by what it holds; its name decides nothing. `known` are names that its header may have,
+    """The file by what it holds; its name decides nothing. `header_names` are names that its header may have,
     `sheet` is the one of a workbook (the first with data), `header_row` what names the columns.
 
     EvaluationError says in a sentence why it cannot be read.
@@ -108,7 +108,7 @@ def open_sheet(
     with path.open("rb") as file:
         if file.read(len(_PARQUET)) == _PARQUET:
             raise EvaluationError(f"{name} is a Parquet file. Write it as CSV or JSONL, then give that file.")
-    names = {plain_name(each) for each in known}
+    names = {plain_name(each) for each in header_names}
     with _refusals():
         # Scores are computed from these texts: an encoding is named, or a mark says it, never guessed.
         source = TextSource(
@@ -146,14 +146,14 @@ def text_of(value: Any) -> str:
         return ""
     if isinstance(value, bool | int | float):
         return json.dumps(value)
-    raise ValueRefusedError(f"{shown(value)} is no text")
+    raise ValueRefusedError(f"{shorten_repr(value)} is no text")
 
 
 def flag_of(value: Any) -> bool:
     """Whether something is so; nothing is no."""
     flag = parse_flag(value)
     if flag is None:
-        raise ValueRefusedError(f"{shown(value)} is neither true nor false")
+        raise ValueRefusedError(f"{shorten_repr(value)} is neither true nor false")
     return flag
 
 
@@ -163,8 +163,8 @@ def texts_of(value: Any) -> list[tuple[str, str]]:
     A text that is a JSON list, or a list as Python prints it, is the list.
     """
     if isinstance(value, str):
-        listed = list_in(value)
-        value = value if listed is None else listed
+        elements = list_in(value)
+        value = value if elements is None else elements
     return list(_flat(value, 0))
 
 
@@ -182,7 +182,7 @@ def _flat(value: Any, depth: int) -> Iterator[tuple[str, str]]:
     elif isinstance(value, dict):
         name = next((name for name in _TEXT if name in value), None)
         if name is None:
-            raise ValueRefusedError(f"{shown(value)} has no member 'text'")
+            raise ValueRefusedError(f"{shorten_repr(value)} has no member 'text'")
         opinion = next((value[name] for name in _OPINION if isinstance(value.get(name), str)), "")
         yield from ((text, own or opinion) for text, own in _flat(value[name], depth + 1))
     else:
@@ -204,7 +204,7 @@ def number_of(value: Any, commas: DecimalCommas = _POINTS) -> float | None:
             number = math.nan
         if math.isnan(number):
             several = f". {_LISTS}" if _SEVERAL.fullmatch(bare) else ""
-            raise ValueRefusedError(f"{shown(value)} is no number{several}")
+            raise ValueRefusedError(f"{shorten_repr(value)} is no number{several}")
     elif value is None:
         return None
     elif isinstance(value, bool):
@@ -214,9 +214,9 @@ def number_of(value: Any, commas: DecimalCommas = _POINTS) -> float | None:
         if math.isnan(number):
             return None
     else:
-        raise ValueRefusedError(f"{shown(value)} is no number. {_LISTS}")
+        raise ValueRefusedError(f"{shorten_repr(value)} is no number. {_LISTS}")
     if math.isinf(number):
-        raise ValueRefusedError(f"{shown(value)} is not finite")
+        raise ValueRefusedError(f"{shorten_repr(value)} is not finite")
     return number
 
 
@@ -228,22 +228,22 @@ def ratings_of(value: Any, commas: DecimalCommas = _POINTS) -> list[tuple[str, f
     `{"worker": …, "score": …}`.
     """
     if isinstance(value, str):
-        listed = list_in(value)
-        if listed is None:
+        elements = list_in(value)
+        if elements is None:
             parts = _BETWEEN.split(value.strip())
             if len(parts) < 2 or not all(_is_number(part, commas) for part in parts):
                 return None
-            listed = parts
+            elements = parts
     elif isinstance(value, list | tuple):
-        listed = list(value)
+        elements = list(value)
     else:
         return None
-    found: list[tuple[str, float]] = []
-    for place, each in enumerate(listed, 1):
+    ratings: list[tuple[str, float]] = []
+    for place, each in enumerate(elements, 1):
         rater, score = str(place), each
         if isinstance(each, dict):
-            there = [name for name in _RATING if name in each]
-            filled = [name for name in there if each[name] is not None] or there[:1]
+            keys = [name for name in _RATING if name in each]
+            filled = [name for name in keys if each[name] is not None] or keys[:1]
             if len(filled) != 1:
                 which = "several are" if filled else "none is"
                 raise ValueRefusedError(
@@ -253,12 +253,14 @@ def ratings_of(value: Any, commas: DecimalCommas = _POINTS) -> list[tuple[str, f
                 )
             score = each[filled[0]]
             rater = next(filter(None, (text_of(each.get(name)) for name in _RATER)), rater)
-            if any(rater == earlier for earlier, _ in found):
-                raise ValueRefusedError(f"{shown(rater)} rates the answer twice. Keep one of the ratings")
+            if any(rater == earlier for earlier, _ in ratings):
+                raise ValueRefusedError(
+                    f"{shorten_repr(rater)} rates the answer twice. Keep one of the ratings"
+                )
         number = number_of(score, commas)
         if number is not None:
-            found.append((rater, number))
-    return found
+            ratings.append((rater, number))
+    return ratings
 
 
 def _is_number(text: str, commas: DecimalCommas) -> bool:
@@ -269,7 +271,7 @@ def _is_number(text: str, commas: DecimalCommas) -> bool:
     return True
 
 
-def shown(value: Any) -> str:
+def shorten_repr(value: Any) -> str:
     """A value for a message, cut where it is long."""
     text = repr(value)
     return text if len(text) <= _SHOWN else f"{text[: _SHOWN - 1]}…"

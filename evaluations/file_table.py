@@ -81,42 +81,42 @@ class Places:
 
 def places_of(
     columns: Sequence[str],
-    given: Mapping[str, str],
+    columns_of_fields: Mapping[str, str],
     external: Sequence[str],
     *,
     name: str,
     head: str,
     scored: bool,
 ) -> Places:
-    """Where each field is. `given` maps fields to columns; an empty name turns a field off.
+    """Where each field is. `columns_of_fields` maps fields to columns; an empty name turns a field off.
 
     EvaluationError for a field or column that there is not, for two columns of one name where it matters, and
     for two that may hold the human scores, where the table is `scored`.
     """
     header = _Header(columns, name, head)
-    chosen = _chosen(header, given)
-    taken = {place for places in chosen.values() for place in places}
+    by_field = _place_fields(header, columns_of_fields)
+    used = {place for places in by_field.values() for place in places}
     others: dict[str, int] = {}
     for each in external:
         others[each] = header.place(each, f"--external {each}")
-        if others[each] in taken:
+        if others[each] in used:
             raise EvaluationError(f"--external {each}: the column {each!r} is given to a field as well.")
-    taken |= set(others.values())
-    one = {field: places[0] for field, places in chosen.items() if field in ONE and places}
-    several = {field: tuple(places) for field, places in chosen.items() if field in SEVERAL and places}
+    used |= set(others.values())
+    one = {field: places[0] for field, places in by_field.items() if field in ONE and places}
+    several = {field: tuple(places) for field, places in by_field.items() if field in SEVERAL and places}
     guessed = set()
     for field, names in ONE.items():
-        if field in chosen or not (found := header.known(names, taken)):
+        if field in by_field or not (matches := header.find_named(names, used)):
             continue
-        one[field] = header.scores(found, ask=scored) if field == "scores" else found[0]
-        taken.add(one[field])
+        one[field] = header.scores(matches, ask=scored) if field == "scores" else matches[0]
+        used.add(one[field])
         guessed.add(field)
     for field, shape in SEVERAL.items():
-        if field not in chosen and (fits := header.fitting(shape, taken)):
+        if field not in by_field and (fits := header.fitting(shape, used)):
             several[field] = fits
-            taken |= set(fits)
+            used |= set(fits)
             guessed.add(field)
-    further = {field: header.known(ONE[field], taken) for field in _FILLED if field in guessed}
+    further = {field: header.find_named(ONE[field], used) for field in _FILLED if field in guessed}
     return Places(
         one, several, others, frozenset(guessed), {key: each for key, each in further.items() if each}
     )
@@ -130,22 +130,22 @@ class _Header:
         self.plain = [plain_name(each) for each in self.columns]
         self.name, self.head = name, head
 
-    def place(self, column: str, asked: str) -> int:
+    def place(self, column: str, option: str) -> int:
         """The column of a name that was given; as it is written, else whatever its case."""
-        wanted = column.strip()
-        found = [place for place, each in enumerate(self.columns) if each == wanted]
-        found = found or [place for place, each in enumerate(self.plain) if each == plain_name(wanted)]
-        if not found:
+        name = column.strip()
+        matches = [place for place, each in enumerate(self.columns) if each == name]
+        matches = matches or [place for place, each in enumerate(self.plain) if each == plain_name(name)]
+        if not matches:
             raise EvaluationError(
-                f"{self.name}: {asked}: there is no column {wanted!r}; there are {listed(self.columns)}."
+                f"{self.name}: {option}: there is no column {name!r}; there are {list_columns(self.columns)}."
             )
-        self._single(found)
-        return found[0]
+        self._single(matches)
+        return matches[0]
 
-    def known(self, names: Sequence[str], taken: set[int]) -> tuple[int, ...]:
+    def find_named(self, names: Sequence[str], used: set[int]) -> tuple[int, ...]:
         """Columns with one of the names, in the order of the names."""
         places = [
-            [place for place, each in enumerate(self.plain) if each == name and place not in taken]
+            [place for place, each in enumerate(self.plain) if each == name and place not in used]
             for name in names
         ]
         for each in places:
@@ -164,14 +164,14 @@ class _Header:
             )
         return likely[0]
 
-    def fitting(self, shape: re.Pattern[str], taken: set[int]) -> tuple[int, ...]:
+    def fitting(self, shape: re.Pattern[str], used: set[int]) -> tuple[int, ...]:
         """Columns whose names have a shape, in the order of the numbers at their ends."""
-        found = [
-            place for place, each in enumerate(self.plain) if place not in taken and shape.fullmatch(each)
+        matches = [
+            place for place, each in enumerate(self.plain) if place not in used and shape.fullmatch(each)
         ]
-        for place in found:
-            self._single([other for other in found if self.plain[other] == self.plain[place]])
-        return tuple(sorted(found, key=self._number))
+        for place in matches:
+            self._single([other for other in matches if self.plain[other] == self.plain[place]])
+        return tuple(sorted(matches, key=self._number))
 
     def _number(self, place: int) -> tuple[int, int]:
         number = _DIGITS.search(self.plain[place])
@@ -186,28 +186,28 @@ class _Header:
             )
 
 
-def _chosen(header: _Header, given: Mapping[str, str]) -> dict[str, list[int]]:
-    chosen: dict[str, list[int]] = {}
+def _place_fields(header: _Header, columns: Mapping[str, str]) -> dict[str, list[int]]:
+    by_field: dict[str, list[int]] = {}
     owners: dict[int, str] = {}
-    for asked, theirs in given.items():
-        field = _field(asked)
-        places = chosen.setdefault(field, [])
+    for option, theirs in columns.items():
+        field = _field(option)
+        places = by_field.setdefault(field, [])
         for column in _columns(header, field, theirs):
-            place = header.place(column, f"--column {asked}={theirs}")
+            place = header.place(column, f"--column {option}={theirs}")
             if place in owners:
-                raise EvaluationError(f"--column {asked}={theirs}: that column is {owners[place]} already.")
-            owners[place] = asked
+                raise EvaluationError(f"--column {option}={theirs}: that column is {owners[place]} already.")
+            owners[place] = option
             places.append(place)
-    return chosen
+    return by_field
 
 
-def _field(asked: str) -> str:
-    name = plain_name(asked)
+def _field(text: str) -> str:
+    name = plain_name(text)
     typed = _TYPED.fullmatch(name)
     name = _NUMBERED[typed[1]] if typed else _SHORT.get(name, name)
     if name not in FIELDS:
         raise EvaluationError(
-            f"--column {asked}=…: there is no field {asked!r}; there are {', '.join(FIELDS)}, reference1, "
+            f"--column {text}=…: there is no field {text!r}; there are {', '.join(FIELDS)}, reference1, "
             "reference2 … and score1, score2 …."
         )
     return name
@@ -222,10 +222,10 @@ def _columns(header: _Header, field: str, theirs: str) -> Iterable[str]:
     return [each for each in theirs.split(",") if each.strip()]
 
 
-def listed(columns: Sequence[str]) -> str:
+def list_columns(columns: Sequence[str]) -> str:
     """Names of columns for a message."""
-    some = ", ".join(repr(each[:60]) for each in columns[:30])
-    return f"{some} and {len(columns) - 30} more" if len(columns) > 30 else some
+    first_names = ", ".join(repr(each[:60]) for each in columns[:30])
+    return f"{first_names} and {len(columns) - 30} more" if len(columns) > 30 else first_names
 
 
 _KNOWN = ("reference", "references", "reference1", "score1", "labels")
@@ -377,22 +377,22 @@ class FileTable:
             read = _Reader(self.sheet, line, cells)
             for rating, places in aspects.items():
                 score = read.number(rating)
-                said = {name: read.number(place) for name, place in places.items()}
-                given = {name: value for name, value in said.items() if not math.isnan(value)}
-                if given and math.isnan(score):
+                numbers = {name: read.number(place) for name, place in places.items()}
+                ratings = {name: value for name, value in numbers.items() if not math.isnan(value)}
+                if ratings and math.isnan(score):
                     raise self.sheet.error(
-                        f"there is a score of {next(iter(given))} and none in "
+                        f"there is a score of {next(iter(ratings))} and none in "
                         f"{self.sheet.columns[rating]!r}, the same person's. Give both or none.",
                         line=line,
                     )
                 if not math.isnan(score):
-                    yield str(single.merged.get(line, line)), self.sheet.columns[rating], score, given
+                    yield str(single.merged.get(line, line)), self.sheet.columns[rating], score, ratings
 
     def _aspect_places(self) -> dict[int, dict[str, int]]:
         """Columns of aspects by the aspect's name, for the column of ratings with the same number."""
         plain = [plain_name(each) for each in self.sheet.columns]
-        found = {place: fits for place, each in enumerate(plain) if (fits := _ASPECT.fullmatch(each))}
-        if not found:
+        matches = {place: fits for place, each in enumerate(plain) if (fits := _ASPECT.fullmatch(each))}
+        if not matches:
             return {}
         ratings = {
             number[1]: place
@@ -400,7 +400,7 @@ class FileTable:
             if (number := _DIGITS.search(plain[place]))
         }
         aspects: dict[int, dict[str, int]] = {place: {} for place in ratings.values()}
-        for place, fits in found.items():
+        for place, fits in matches.items():
             if fits["number"] not in ratings:
                 raise EvaluationError(
                     f"{self.sheet.head}: the column {self.sheet.columns[place]!r} is beside no "
@@ -489,13 +489,13 @@ class FileTable:
             if all(isinstance(each, str) and "[" not in each for each in plain):
                 texts = [each for each in plain if each and not each.isspace()]
                 return texts, [""] * len(texts) if "label" in self.has else []
-        found = [read.value(place, texts_of) for place in places]
+        cells = [read.value(place, texts_of) for place in places]
         opinions = [
             opinion
             for place in self.places.several.get("labels", ())
             for opinion in read.value(place, opinions_of)
         ]
-        every = [pair for texts in found for pair in texts]
+        every = [pair for texts in cells for pair in texts]
         if any(opinions):
             if len(opinions) != len(every):
                 raise self.sheet.error(
@@ -556,8 +556,8 @@ class _Reader:
 
     def number(self, place: int) -> float:
         """The number, nan where there is none."""
-        found = self.value(place, lambda value: number_of(value, self.sheet.commas))
-        return math.nan if found is None else found
+        number = self.value(place, lambda value: number_of(value, self.sheet.commas))
+        return math.nan if number is None else number
 
     def value(self, place: int, read: Callable[[Any], T]) -> T:
         try:
@@ -597,16 +597,23 @@ def open_table(
 
     EvaluationError, with file, line, column and remedy, for everything that cannot be read.
     """
-    given = dict(columns or {})
+    field_columns = dict(columns or {})
     if strange := [name for name in lower_better if name not in external]:
         raise EvaluationError(f"--lower-better {strange[0]}: name the column with --external as well.")
-    known = [*_KNOWN, *given.values(), *external, *(each for names in ONE.values() for each in names)]
-    rows = open_sheet(path, known=known, encoding=encoding, sheet=sheet, header_row=header_row, quotes=quotes)
+    header_names = [
+        *_KNOWN,
+        *field_columns.values(),
+        *external,
+        *(each for names in ONE.values() for each in names),
+    ]
+    rows = open_sheet(
+        path, header_names=header_names, encoding=encoding, sheet=sheet, header_row=header_row, quotes=quotes
+    )
     head = list(islice(rows.rows(), _LOOK))
     places = places_of(
-        rows.columns, given, external, name=rows.name, head=rows.head, scored=scored is not False
+        rows.columns, field_columns, external, name=rows.name, head=rows.head, scored=scored is not False
     )
-    check = _Check(rows, places, given, head)
+    check = _Check(rows, places, field_columns, head)
     check.everything(scored=bool(scored))
     if not head:
         raise EvaluationError(f"{rows.name} has a header but no rows under it.")
@@ -638,9 +645,13 @@ class _Check:
     """Whether the columns that are needed are there; messages name those that could be meant."""
 
     def __init__(
-        self, sheet: AnswerSheet, places: Places, given: Mapping[str, str], head: list[tuple[int, Cells]]
+        self,
+        sheet: AnswerSheet,
+        places: Places,
+        field_columns: Mapping[str, str],
+        head: list[tuple[int, Cells]],
     ) -> None:
-        self.sheet, self.places, self.given, self.head = sheet, places, given, head
+        self.sheet, self.places, self.field_columns, self.head = sheet, places, field_columns, head
 
     def everything(self, *, scored: bool) -> None:
         if not (scored and self.places.external):
@@ -666,14 +677,14 @@ class _Check:
 
     def _numbers(self) -> list[int]:
         """Columns that hold nothing but numbers as far as was looked, those that nobody gave."""
-        given = {*self.places.one.values(), *self.places.external.values()}
-        given |= {
+        used = {*self.places.one.values(), *self.places.external.values()}
+        used |= {
             place
             for field, places in self.places.several.items()
             if field not in self.places.guessed
             for place in places
         }
-        places = [place for place in range(len(self.sheet.columns)) if place not in given]
+        places = [place for place in range(len(self.sheet.columns)) if place not in used]
         return [place for place in places if self._only_numbers(place)]
 
     def _seems_score(self, place: int) -> bool:
@@ -688,36 +699,37 @@ class _Check:
         )
 
     def _only_numbers(self, place: int) -> bool:
-        found, commas = False, DecimalCommas(taken=self.sheet.commas.taken)
+        any_number, commas = False, DecimalCommas(taken=self.sheet.commas.taken)
         for _line, cells in self.head:
             value = cells[place]
             if isinstance(value, list | dict | bool):
                 return False
             try:
-                found |= number_of(value, commas) is not None
+                any_number |= number_of(value, commas) is not None
             except ValueRefusedError:
                 return False
-        return found
+        return any_number
 
     def _missing(self, what: str, field: str, likely: Sequence[int] = ()) -> EvaluationError:
-        there = listed(self.sheet.columns)
+        column_names = list_columns(self.sheet.columns)
         name = self.sheet.name
         if likely:
             columns = [self.sheet.columns[place] for place in likely]
             meant = f"The column {columns[-1]!r} holds nothing but numbers. If these are they:"
             several = ""
             if len(columns) > 1:
-                meant = f"The columns {listed(columns)} hold nothing but numbers. If one of them holds them:"
+                numeric = list_columns(columns)
+                meant = f"The columns {numeric} hold nothing but numbers. If one of them holds them:"
                 several = f" If these are single ratings: --column ratings={','.join(columns)}."
             return EvaluationError(
-                f"{name}: no column holds {what}; there are {there}. {meant} --column {field}={columns[-1]}."
-                f"{several}"
+                f"{name}: no column holds {what}; there are {column_names}. {meant} --column "
+                f"{field}={columns[-1]}.{several}"
             )
         if not self.places.one and not self.places.several:
             return EvaluationError(
-                f"{self.sheet.head}: none of the columns {there} has a name that is known. If the file has "
-                "no header line, add one: question, answer, reference1, scores. Else say which column holds "
-                f"what: --column answer=NAME --column references=NAME.{self._other_sheets()}"
+                f"{self.sheet.head}: none of the columns {column_names} has a name that is known. If the "
+                "file has no header line, add one: question, answer, reference1, scores. Else say which "
+                f"column holds what: --column answer=NAME --column references=NAME.{self._other_sheets()}"
             )
         scores = [self.sheet.columns[place] for place in self._numbers()]
         elsewhere = (
@@ -726,8 +738,8 @@ class _Check:
             else ""
         )
         return EvaluationError(
-            f"{name}: no column holds {what}; there are {there}. Say which one does: --column {field}=NAME."
-            f"{elsewhere}"
+            f"{name}: no column holds {what}; there are {column_names}. Say which one does: --column "
+            f"{field}=NAME.{elsewhere}"
         )
 
     def _other_sheets(self) -> str:
@@ -735,15 +747,15 @@ class _Check:
         if workbook is None or len(workbook.sheets) < 2:
             return ""
         others = [each for each in workbook.sheets if each != workbook.sheet]
-        return f" This was the sheet {workbook.sheet!r}; the others are {listed(others)}: --sheet NAME."
+        return f" This was the sheet {workbook.sheet!r}; the others are {list_columns(others)}: --sheet NAME."
 
     def looks_like_ratings(self) -> list[str]:
         """Columns of numbers that are not read and named after people who rate."""
         if "ratings" not in self.places.guessed | ({"ratings"} - set(self.places.several)):
             return []
-        taken = {place for places in self.places.several.values() for place in places}
+        used = {place for places in self.places.several.values() for place in places}
         return [
             self.sheet.columns[place]
             for place in self._numbers()
-            if place not in taken and _RATER.search(plain_name(self.sheet.columns[place]))
+            if place not in used and _RATER.search(plain_name(self.sheet.columns[place]))
         ]

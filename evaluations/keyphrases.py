@@ -59,26 +59,26 @@ class KeyphraseRequest:
 
     def effect(self, project: Project) -> str:
         """By which the job is found again: everything that decides on the weights, as one digest."""
-        said = [_FORM, project.pk, self.digest, self.question, self.texts, bool(self.answer), self.encoder]
-        return f"keyphrases:{hashlib.sha256(json.dumps(said).encode()).hexdigest()}"
+        parts = [_FORM, project.pk, self.digest, self.question, self.texts, bool(self.answer), self.encoder]
+        return f"keyphrases:{hashlib.sha256(json.dumps(parts).encode()).hexdigest()}"
 
 
-def job_of(project: Project, wanted: KeyphraseRequest) -> Job | None:
+def job_of(project: Project, request: KeyphraseRequest) -> Job | None:
     """The job that weighs this, or did."""
-    return Job.objects.filter(effect=wanted.effect(project), kind=KIND).first()
+    return Job.objects.filter(effect=request.effect(project), kind=KIND).first()
 
 
 @transaction.atomic
-def ask(project: Project, wanted: KeyphraseRequest) -> Job:
+def ask(project: Project, request: KeyphraseRequest) -> Job:
     """The job that weighs this, begun if there is none or the last one failed; EvaluationError if full."""
-    job = job_of(project, wanted)
+    job = job_of(project, request)
     if job is not None and job.state not in (JobState.FAILED, JobState.CANCELLED):
         return job
     if Job.objects.filter(kind=KIND, state__in=OPEN_STATES).count() >= MOST_WAITING:
         raise EvaluationError("Many answers wait to be weighed already. Try again in a minute.")
-    payload = _packed(project, wanted)
+    payload = _packed(project, request)
     if job is None:
-        return enqueue(kind=KIND, payload=payload, effect=wanted.effect(project))
+        return enqueue(kind=KIND, payload=payload, effect=request.effect(project))
     Job.objects.filter(pk=job.pk).update(payload=payload)
     retry(job_id=job.pk)
     job.refresh_from_db()
@@ -98,16 +98,16 @@ def forget(job: Job) -> None:
     Job.objects.filter(pk=job.pk).update(payload={"project": job.payload.get("project")})
 
 
-def _packed(project: Project, wanted: KeyphraseRequest) -> dict[str, Any]:
-    said = {
-        "model": wanted.model,
-        "digest": wanted.digest,
-        "question": wanted.question,
-        "references": [each[:LONGEST] for each in wanted.references[:MOST_REFERENCES]],
-        "answer": wanted.answer[:LONGEST],
-        "encoder": wanted.encoder,
+def _packed(project: Project, request: KeyphraseRequest) -> dict[str, Any]:
+    body = {
+        "model": request.model,
+        "digest": request.digest,
+        "question": request.question,
+        "references": [each[:LONGEST] for each in request.references[:MOST_REFERENCES]],
+        "answer": request.answer[:LONGEST],
+        "encoder": request.encoder,
     }
-    return {"project": project.pk, "sealed": seal(json.dumps(said), purpose=PURPOSE)}
+    return {"project": project.pk, "sealed": seal(json.dumps(body), purpose=PURPOSE)}
 
 
 #: Queries whose references are counted, the first ones; and those of one statement.
@@ -120,19 +120,19 @@ def words_of(text: str) -> list[str]:
     return [text[begin:end].lower() for begin, end in cut(text)]
 
 
-def counted(project: Project, words: Collection[str]) -> tuple[int, Counter[str]]:
+def counted(project: Project, vocabulary: Collection[str]) -> tuple[int, Counter[str]]:
     """How many references the project has, and how many of them hold each of these words."""
-    wanted, found, total = frozenset(words), Counter[str](), 0
+    distinct, counts, total = frozenset(vocabulary), Counter[str](), 0
     for text in _references(project):
         total += 1
-        found.update(wanted.intersection(words_of(text)))
-    return total, found
+        counts.update(distinct.intersection(words_of(text)))
+    return total, counts
 
 
-def rarity(words: Sequence[str], total: int, found: Counter[str]) -> list[float]:
+def rarity(text_words: Sequence[str], total: int, counts: Counter[str]) -> list[float]:
     """The weight of each word; 0 for all where there is no reference."""
     most = math.log(total + 1)
-    return [math.log((total + 1) / (found[word] + 1)) / most if most else 0.0 for word in words]
+    return [math.log((total + 1) / (counts[word] + 1)) / most if most else 0.0 for word in text_words]
 
 
 def _references(project: Project) -> Iterator[str]:
@@ -153,66 +153,68 @@ def weigh(context: JobContext) -> dict[str, Any]:
 
     EvaluationError or MetricError where the model is another one by now, or cannot be loaded.
     """
-    wanted = wanted_of(context.payload)
+    request = wanted_of(context.payload)
     project = Project.objects.get(pk=context.payload["project"])
     context.progress(0, 0, "Loading the model")
-    folder = _folder(wanted)
-    weights = _weights(folder, wanted)
+    folder = _folder(request)
+    weights = _weights(folder, request)
     context.progress(0, 0, "Comparing the answer with its references")
-    scores = _scores(folder, wanted) if wanted.answer else []
+    scores = _scores(folder, request) if request.answer else []
     context.progress(0, 0, "Counting words among the project's references")
-    words = [words_of(text) for text in wanted.texts]
-    total, found = counted(project, {word for each in words for word in each})
+    texts_words = [words_of(text) for text in request.texts]
+    total, counts = counted(project, {word for each in texts_words for word in each})
     return {
         "weights": weights,
-        "idf": [_rounded(rarity(each, total, found)) for each in words],
+        "idf": [_rounded(rarity(each, total, counts)) for each in texts_words],
         "references": total,
         "scores": scores,
     }
 
 
-def _folder(wanted: KeyphraseRequest) -> Path:
-    kept = model_shelf.model_named(wanted.model)
-    if kept is None or kept.wrong or kept.kind != KPQA:
-        raise EvaluationError(f"The model {wanted.model} is no longer there, or cannot be used.")
-    if kept.digest != wanted.digest:
-        raise EvaluationError(f"The model {wanted.model} is another one by now. Ask once more.")
-    return model_shelf.fetch_files(kept).resolve()
+def _folder(request: KeyphraseRequest) -> Path:
+    model = model_shelf.model_named(request.model)
+    if model is None or model.wrong or model.kind != KPQA:
+        raise EvaluationError(f"The model {request.model} is no longer there, or cannot be used.")
+    if model.digest != request.digest:
+        raise EvaluationError(f"The model {request.model} is another one by now. Ask once more.")
+    return model_shelf.fetch_files(model).resolve()
 
 
-def _weights(folder: Path, wanted: KeyphraseRequest) -> list[list[float | None]]:
+def _weights(folder: Path, request: KeyphraseRequest) -> list[list[float | None]]:
     from metrics.neural.word_weights import weigher  # numpy, only where it is computed
 
-    own = weigher(Choice(str(folder), wanted.digest), str(cache()))
-    return [_rounded(each.weights) for each in own.weigh([(wanted.question, text) for text in wanted.texts])]
+    own = weigher(Choice(str(folder), request.digest), str(cache()))
+    return [
+        _rounded(each.weights) for each in own.weigh([(request.question, text) for text in request.texts])
+    ]
 
 
-def _scores(folder: Path, wanted: KeyphraseRequest) -> list[dict[str, Any]]:
+def _scores(folder: Path, request: KeyphraseRequest) -> list[dict[str, Any]]:
     own = with_models(
         profile("default"),
         [folder],
-        bertscore=encoder_settings(wanted.encoder) or None,
+        bertscore=encoder_settings(request.encoder) or None,
         cache=str(cache()),
     )
-    return [_score(name, own, wanted) for name in METRICS]
+    return [_score(name, own, request) for name in METRICS]
 
 
-def _score(name: str, own: Profile, wanted: KeyphraseRequest) -> dict[str, Any]:
+def _score(name: str, own: Profile, request: KeyphraseRequest) -> dict[str, Any]:
     """The answer's score against each reference alone, or why there is none."""
-    references = wanted.texts[:-1]
-    said: dict[str, Any] = {"name": name, "title": name, "values": None, "why": ""}
-    if BERTSCORE in kinds_of(name) and not wanted.encoder:
-        return said | {"title": "BERTScore-KPQA", "why": "this installation has no encoder for it."}
+    references = request.texts[:-1]
+    entry: dict[str, Any] = {"name": name, "title": name, "values": None, "why": ""}
+    if BERTSCORE in kinds_of(name) and not request.encoder:
+        return entry | {"title": "BERTScore-KPQA", "why": "this installation has no encoder for it."}
     try:
-        made = metric(name, own)
-        if why := missing(made):
-            return said | {"title": made.title, "why": why}
+        scorer = metric(name, own)
+        if why := missing(scorer):
+            return entry | {"title": scorer.title, "why": why}
         times = len(references)
-        answer, question = wanted.texts[-1], wanted.question
-        values = made.score([answer] * times, [[each] for each in references], [question] * times)
+        answer, question = request.texts[-1], request.question
+        values = scorer.score([answer] * times, [[each] for each in references], [question] * times)
     except MetricError as error:
-        return said | {"why": str(error)}
-    return said | {"title": made.title, "values": _rounded(values), "signature": made.signature}
+        return entry | {"why": str(error)}
+    return entry | {"title": scorer.title, "values": _rounded(values), "signature": scorer.signature}
 
 
 def _rounded(values: Sequence[float] | Any) -> list[float | None]:

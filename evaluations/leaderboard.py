@@ -20,7 +20,7 @@ from evaluations.report import model
 from evaluations.report.answer import answer
 from evaluations.report.model import Report, SystemEntry, read_report
 from evaluations.report.protocols import Figure
-from evaluations.report.tables import NOTHING, Cell, Line, Notes, labels, plain, short, whole
+from evaluations.report.tables import NOTHING, Cell, Line, Notes, format_whole, labels, plain, short
 from releases.models import Release
 
 RANK_MEANS = (
@@ -75,7 +75,7 @@ class Order:
         return f"-{self.column}" if self.down else self.column
 
 
-def chosen() -> QuerySet[Evaluation]:
+def select_leaderboards() -> QuerySet[Evaluation]:
     """Evaluations that their projects' owners made leaderboards; those of withdrawn releases too."""
     rows = Evaluation.objects.filter(leaderboard=True, release__state__in=Release.BUILT)
     return rows.select_related("release__project").defer("plan", "files", "release__options")
@@ -86,21 +86,21 @@ def board_of(report: Report) -> Board:
     entries, called, by = report.metrics, labels(report), model.lead(report)
     order = model.best_first(entries, by)
     humans = [each.human for each in report.systems]
-    found = [_entry(each, humans, order) for each in report.systems]
+    board_entries = [_entry(each, humans, order) for each in report.systems]
     metrics = [
         Metric(name, called[name], entries[name].signature, model.of_lead(entries[name], by))
         for name in order
     ]
-    return Board(found, metrics, by.words, model.scale(report))
+    return Board(board_entries, metrics, by.title, model.scale(report))
 
 
-def order_of(board: Board, given: str) -> Order:
+def order_of(board: Board, column: str) -> Order:
     """The order that an address asks for; best first by people where it asks for nothing that there is."""
     columns = {"system", "human", "rank", "answers", *(each.name for each in board.metrics)}
-    if given in columns:
-        return Order(given, down=False)
-    if given.startswith("-") and given[1:] in columns:
-        return Order(given[1:])
+    if column in columns:
+        return Order(column, down=False)
+    if column.startswith("-") and column[1:] in columns:
+        return Order(column[1:])
     return Order()
 
 
@@ -108,8 +108,12 @@ def ordered(board: Board, order: Order) -> list[Entry]:
     """The entries in an order; those without the figure last either way, equal ones by name."""
 
     def key(entry: Entry) -> tuple[bool, float, str]:
-        found = _figure(entry, order.column)
-        return found is None, (-found if order.down else found) if found is not None else 0.0, entry.system
+        figure = _figure(entry, order.column)
+        return (
+            figure is None,
+            (-figure if order.down else figure) if figure is not None else 0.0,
+            entry.system,
+        )
 
     if order.column == "system":
         return sorted(board.entries, key=lambda each: each.system, reverse=order.down)
@@ -169,15 +173,15 @@ def table(board: Board, *, simulated: bool) -> list[list[str | float | int | Non
     return rows
 
 
-def _entry(given: SystemEntry, humans: list[Figure], names: list[str]) -> Entry:
+def _entry(system: SystemEntry, humans: list[Figure], names: list[str]) -> Entry:
     return Entry(
-        plain(given.name),
-        given.inferred,
-        given.n,
-        given.human,
-        {name: model.mean(given, name) for name in names},
-        {name: model.corpus(given, name) for name in names},
-        _rank(given.human, humans),
+        plain(system.name),
+        system.inferred,
+        system.n,
+        system.human,
+        {name: model.mean(system, name) for name in names},
+        {name: model.corpus(system, name) for name in names},
+        _rank(system.human, humans),
     )
 
 
@@ -200,10 +204,10 @@ def _figure(entry: Entry, column: str) -> float | None:
     return entry.means[column].value
 
 
-def _value_json(found: Figure) -> dict[str, Any]:
-    interval = None if found.low is None else [found.low, found.high]
-    given: dict[str, Any] = {"value": found.value, "ci": interval}
-    return given if found.value is not None else given | {"reason": found.reason}
+def _value_json(figure: Figure) -> dict[str, Any]:
+    interval = None if figure.low is None else [figure.low, figure.high]
+    fields: dict[str, Any] = {"value": figure.value, "ci": interval}
+    return fields if figure.value is not None else fields | {"reason": figure.reason}
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,7 +227,7 @@ def lines_of(entries: "Sequence[Entry]", board: "Board") -> tuple[list[Line], li
         Line(
             each.system,
             [
-                Cell(NOTHING if each.answers is None else whole(each.answers)),
+                Cell(NOTHING if each.answers is None else format_whole(each.answers)),
                 notes.figure(each.human, 2),
                 *(_metric(each, metric.name, notes) for metric in board.metrics),
             ],
@@ -245,16 +249,16 @@ def _metric(entry: "Entry", name: str, notes: Notes) -> Cell:
 _SECONDS = 60
 
 
-def _chosen(project: str, version: str) -> Evaluation:
-    rows = chosen()
-    found: Evaluation = get_object_or_404(rows, release__project__slug=project, release__version=version)
-    return found
+def _get_leaderboard(project: str, version: str) -> Evaluation:
+    rows = select_leaderboards()
+    evaluation: Evaluation = get_object_or_404(rows, release__project__slug=project, release__version=version)
+    return evaluation
 
 
 @require_safe
 def page(request: HttpRequest, *, project: str, version: str) -> HttpResponse:
     """Systems by people and by metrics, sorted as `?by=` says; or why the release was withdrawn."""
-    evaluation = _chosen(project, version)
+    evaluation = _get_leaderboard(project, version)
     release = evaluation.release
     context = {
         "release": release,
@@ -281,21 +285,21 @@ def page(request: HttpRequest, *, project: str, version: str) -> HttpResponse:
 @require_safe
 def as_json(request: HttpRequest, *, project: str, version: str) -> HttpResponse:
     """The same for programs."""
-    evaluation = _chosen(project, version)
-    said = {
+    evaluation = _get_leaderboard(project, version)
+    body = {
         "project": project,
         "version": version,
         "evaluation": evaluation.number,
         **board_as_json(board_of(read_report(evaluation.report)), simulated=evaluation.release.simulated),
     }
-    text = json.dumps(said, ensure_ascii=False, allow_nan=False, indent=1) + "\n"
+    text = json.dumps(body, ensure_ascii=False, allow_nan=False, indent=1) + "\n"
     return _file(request, evaluation, text, "application/json")
 
 
 @require_safe
 def as_csv(request: HttpRequest, *, project: str, version: str) -> HttpResponse:
     """The same for spreadsheets; no name in it can be run as a formula."""
-    evaluation = _chosen(project, version)
+    evaluation = _get_leaderboard(project, version)
     out = io.StringIO()
     for row in table(board_of(read_report(evaluation.report)), simulated=evaluation.release.simulated):
         csv.writer(out).writerow([cell(each) if isinstance(each, str) else each for each in row])
@@ -324,8 +328,8 @@ def _file(request: HttpRequest, evaluation: Evaluation, text: str, kind: str) ->
 
 def _heads(board: Board, order: Order) -> list[Head]:
     """The columns, each with the address that sorts by it: the best first, and again the other way round."""
-    words = {"rank": "Rank", "system": "System", "answers": "Answers", "human": "People"}
-    columns = [*words.items(), *((each.name, each.title) for each in board.metrics)]
+    titles = {"rank": "Rank", "system": "System", "answers": "Answers", "human": "People"}
+    columns = [*titles.items(), *((each.name, each.title) for each in board.metrics)]
     heads = []
     for name, label in columns:
         is_here = name == order.column

@@ -32,7 +32,7 @@ from evaluations.errors import EvaluationError
 from evaluations.plans import EvaluationPlan, PinnedModel
 from evaluations.training.kpqa_runs import ENDING
 from metrics.errors import MetricError
-from metrics.neural.encoders import encoder, known
+from metrics.neural.encoders import encoder, find_encoder
 from metrics.neural.folders import CARD, FORMAT, ModelFolder, choice, opened, read_card, with_models
 from metrics.profiles import BERTSCORE, KINDS, Profile
 
@@ -71,13 +71,13 @@ def shelf() -> list[ModelEntry]:
     A model that is being trained is not listed. While the shared storage does not answer, only those of this
     host are.
     """
-    here = _models_here()
+    local = _models_here()
     try:
-        elsewhere = _models_elsewhere({each.name for each in here})
+        elsewhere = _models_elsewhere({each.name for each in local})
     except StorageUnavailableError as error:
         logger.warning("Models of other hosts are not listed: %s", error)
         elsewhere = []
-    return sorted([*here, *elsewhere], key=lambda each: each.name)[:MOST]
+    return sorted([*local, *elsewhere], key=lambda each: each.name)[:MOST]
 
 
 def model_named(name: str) -> ModelEntry | None:
@@ -90,38 +90,38 @@ def of_kind(kind: str) -> list[ModelEntry]:
     return [each for each in shelf() if each.kind == kind and not each.wrong]
 
 
-def publish(kept: ModelEntry) -> None:
+def publish(model: ModelEntry) -> None:
     """Have all hosts list this model; nothing happens where they do."""
     store = shared_store()
-    if kept.wrong or kept.bundle or not store.is_shared:
+    if model.wrong or model.bundle or not store.is_shared:
         return
-    if (_published(store).get(kept.name) or {}).get("model") == kept.digest:
+    if (_published(store).get(model.name) or {}).get("model") == model.digest:
         return
     bundle = publish_bundle(
-        store, f"models/{kept.name}", kept.folder, [each.name for each in kept.folder.iterdir()]
+        store, f"models/{model.name}", model.folder, [each.name for each in model.folder.iterdir()]
     )
     with tempfile.NamedTemporaryFile("w", encoding="utf-8") as note:
-        json.dump({"model": kept.digest, "bundle": bundle, "card": kept.card, "when": kept.when}, note)
+        json.dump({"model": model.digest, "bundle": bundle, "card": model.card, "when": model.when}, note)
         note.flush()
-        store.put(f"models/{kept.name}/{_CURRENT}", Path(note.name))
-    prune_bundles(store, f"models/{kept.name}", {bundle})
+        store.put(f"models/{model.name}/{_CURRENT}", Path(note.name))
+    prune_bundles(store, f"models/{model.name}", {bundle})
 
 
-def fetch_files(kept: ModelEntry) -> Path:
+def fetch_files(model: ModelEntry) -> Path:
     """The folder of a model, after its files were fetched where another host has them. Not for a web request.
 
     EvaluationError where they are gone or damaged, StorageUnavailableError while the storage does not answer.
     """
-    if kept.bundle and not kept.folder.exists():  # a folder that is here is never changed
+    if model.bundle and not model.folder.exists():  # a folder that is here is never changed
         try:
-            fetch_bundle(shared_store(), f"models/{kept.name}", kept.bundle, kept.folder)
+            fetch_bundle(shared_store(), f"models/{model.name}", model.bundle, model.folder)
         except (FileNotFoundError, DamagedBundleError) as error:
             raise EvaluationError(
-                f"The model {kept.name} cannot be fetched from the shared storage: its files there are "
+                f"The model {model.name} cannot be fetched from the shared storage: its files there are "
                 "missing or damaged. Run manage.py storage publish on a host that has it."
             ) from error
-        (kept.folder / FETCHED).unlink(missing_ok=True)  # another process may have been as fast
-    return kept.folder
+        (model.folder / FETCHED).unlink(missing_ok=True)  # another process may have been as fast
+    return model.folder
 
 
 def fetch_all() -> None:
@@ -150,33 +150,33 @@ def _models_here() -> list[ModelEntry]:
         ]
     except OSError:
         return []
-    return [_kept(each) for each in folders if each.is_dir()]
+    return [_read_entry(each) for each in folders if each.is_dir()]
 
 
-def _models_elsewhere(here: Collection[str]) -> list[ModelEntry]:
-    """Models that other hosts published, without those whose name is `here`; a look at small files only."""
+def _models_elsewhere(local_names: Collection[str]) -> list[ModelEntry]:
+    """Models that other hosts published, without `local_names`; a look at small files only."""
     store, root = shared_store(), Path(settings.METRIC_MODELS)
     if not store.is_shared:
         return []
     return [
         _entry(root / name, note["card"], missing=[], when=note["when"], bundle=note["bundle"])
         for name, note in _published(store).items()
-        if name not in here
+        if name not in local_names
     ]
 
 
-def damage(kept: ModelEntry) -> str:
+def damage(model: ModelEntry) -> str:
     """Why its files are not those of its card, in words; empty if they are. Reads all of them."""
     try:
-        opened(kept.folder, kept.kind)
+        opened(model.folder, model.kind)
     except MetricError as error:
         return str(error)
     except OSError as error:
-        return f"{kept.folder} cannot be read: {error.strerror or error}."
+        return f"{model.folder} cannot be read: {error.strerror or error}."
     return ""
 
 
-def _kept(folder: Path) -> ModelEntry:
+def _read_entry(folder: Path) -> ModelEntry:
     try:
         return _read(folder)
     except MetricError as error:
@@ -213,23 +213,23 @@ _MOST, _DEEPEST, _LONGEST = 120, 4, 300
 
 def facts(card: Mapping[str, Any]) -> list[tuple[tuple[str, ...], Any]]:
     """Numbers and short texts of a card, each with the keys that lead to it; lists of rows are left out."""
-    found: list[tuple[tuple[str, ...], Any]] = []
+    pairs: list[tuple[tuple[str, ...], Any]] = []
     for path, value in _walked({name: each for name, each in card.items() if name not in _FRAME}):
-        if len(found) == _MOST:
+        if len(pairs) == _MOST:
             break
-        found.append((path, value))
-    return found
+        pairs.append((path, value))
+    return pairs
 
 
 def nested(card: Mapping[str, Any]) -> dict[str, Any]:
     """The same as JSON that a report can hold."""
-    whole: dict[str, Any] = {}
+    root: dict[str, Any] = {}
     for path, value in facts(card):
-        inside = whole
+        inside = root
         for part in path[:-1]:
             inside = inside.setdefault(part, {})
         inside[path[-1]] = value
-    return whole
+    return root
 
 
 def _walked(value: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
@@ -271,7 +271,7 @@ class FoundModels(Models):
     def used(self, names: Sequence[str]) -> list[dict[str, Any]]:
         """What a report says of those that these metrics score with."""
         needed = kinds_of_all(names)
-        said: list[dict[str, Any]] = [
+        entries: list[dict[str, Any]] = [
             {
                 "kind": each.kind,
                 "name": each.name,
@@ -283,17 +283,17 @@ class FoundModels(Models):
             if each.kind in needed
         ]
         if BERTSCORE in needed and self.bertscore:
-            said.append(self._encoder())
-        return said
+            entries.append(self._encoder())
+        return entries
 
     def _encoder(self) -> dict[str, Any]:
-        found = known(str(self.bertscore["encoder"]))
+        encoder_model = find_encoder(str(self.bertscore["encoder"]))
         more = {name: each for name, each in self.bertscore.items() if name != "encoder"}
         return {
             "kind": BERTSCORE,
-            "name": found.name,
-            "digest": found.digest,
-            "signature": found.signature,
+            "name": encoder_model.name,
+            "digest": encoder_model.digest,
+            "signature": encoder_model.signature,
             **more,
         }
 
@@ -303,41 +303,41 @@ def cache() -> Path:
     return Path(settings.DATA_DIR) / "cache" / "keyphrases"
 
 
-def models_for(names: Sequence[str], asked: ModelOptions, *, named: bool) -> FoundModels:
+def models_for(names: Sequence[str], model_options: ModelOptions, *, named: bool) -> FoundModels:
     """What the metrics of these names score with: as asked for, else the only one of its kind that there is.
 
     `named` says that somebody named the metrics: then several models of a kind are an error, else a note.
     EvaluationError or MetricError where a model is not there, damaged, of a kind that no metric uses, or of
     another kind than those that are needed.
     """
-    given = [_given(each) for each in asked.models]
+    folders = [_find_model(each) for each in model_options.models]
     needed = kinds_of_all(names)
-    _refuse_idle(given, asked, needed)
+    _refuse_idle(folders, model_options, needed)
     notes: list[str] = []
     for kind in model_kinds(names):
-        if any(each.kind == kind for each in given):
+        if any(each.kind == kind for each in folders):
             continue
         try:
-            given.extend(_only_one(kind, names, notes))
+            folders.extend(_only_one(kind, names, notes))
         except EvaluationError as error:
             if named:
                 raise
             notes.append(str(error))
-    bertscore = _bertscore(asked) if BERTSCORE in needed else {}
-    return FoundModels(tuple(notes), tuple(given), bertscore)
+    bertscore = _bertscore(model_options) if BERTSCORE in needed else {}
+    return FoundModels(tuple(notes), tuple(folders), bertscore)
 
 
 def encoder_settings(name: str, layer: int | None = None, *, idf: bool = False) -> dict[str, Any]:
     """Settings of BERTScore with an encoder; a folder stays the same wherever the process runs."""
     if not name:
         return {}
-    said: dict[str, Any] = {"encoder": str(Path(name).resolve()) if Path(name).is_dir() else name}
+    options: dict[str, Any] = {"encoder": str(Path(name).resolve()) if Path(name).is_dir() else name}
     if layer is not None:
-        said["layer"] = layer
-    return {**said, "idf": True} if idf else said
+        options["layer"] = layer
+    return {**options, "idf": True} if idf else options
 
 
-def whole(folder: Path, kind: str = "", digest: str = "") -> ModelFolder:
+def check_model(folder: Path, kind: str = "", digest: str = "") -> ModelFolder:
     """A model after its files were compared with its card; MetricError, EvaluationError where it is none."""
     choice(folder)
     try:
@@ -346,47 +346,53 @@ def whole(folder: Path, kind: str = "", digest: str = "") -> ModelFolder:
         raise EvaluationError(f"The model {folder} cannot be read: {error.strerror or error}.") from error
 
 
-def _given(text: str) -> ModelFolder:
+def _find_model(text: str) -> ModelFolder:
     folder = Path(text)
     try:
         exists, is_model = folder.exists(), (folder / CARD).is_file()
     except OSError as error:
         raise EvaluationError(f"--model {text} cannot be read: {error.strerror or error}.") from error
     if is_model:
-        return whole(folder)
-    kept = model_named(text)
-    if kept is not None:
-        return whole(_files_of(kept))
+        return check_model(folder)
+    model = model_named(text)
+    if model is not None:
+        return check_model(_files_of(model))
     if exists:
         raise EvaluationError(f"--model {text} is no model: it has no {CARD} that can be read.")
-    there = [each.name for each in shelf() if not each.wrong]
-    listed = f"it holds {', '.join(there)}" if there else "it holds none"
+    names = [each.name for each in shelf() if not each.wrong]
+    holdings = f"it holds {', '.join(names)}" if names else "it holds none"
     raise EvaluationError(
-        f"--model {text}: there is no such folder, and no such model in {settings.METRIC_MODELS} ({listed})."
+        f"--model {text}: there is no such folder, and no such model in {settings.METRIC_MODELS} "
+        f"({holdings})."
     )
 
 
-def _files_of(kept: ModelEntry) -> Path:
+def _files_of(model: ModelEntry) -> Path:
     try:
-        return fetch_files(kept)
+        return fetch_files(model)
     except StorageUnavailableError as error:
-        raise EvaluationError(f"The model {kept.name} cannot be fetched: {error}") from error
+        raise EvaluationError(f"The model {model.name} cannot be fetched: {error}") from error
 
 
-def _refuse_idle(given: Sequence[ModelFolder], asked: ModelOptions, needed: frozenset[str]) -> None:
+def _refuse_idle(folders: Sequence[ModelFolder], model_options: ModelOptions, needed: frozenset[str]) -> None:
     """What is given and used by no metric was meant otherwise."""
-    kinds = [each.kind for each in given]
+    kinds = [each.kind for each in folders]
     if double := next((kind for kind in KINDS if kinds.count(kind) > 1), ""):
         raise EvaluationError(f"Two models of kind {double} are given with --model; name one.")
     lacking = [kind for kind in KINDS if kind in needed and kind not in kinds]
-    for each in given:
+    for each in folders:
         if each.kind not in needed:
-            wanted = f" Metrics named here need one of kind {lacking[0]}." if lacking else ""
+            advice = f" Metrics named here need one of kind {lacking[0]}." if lacking else ""
             raise EvaluationError(
-                f"--model {each.path} is of kind {each.kind}, and no metric that is scored uses it.{wanted} "
+                f"--model {each.path} is of kind {each.kind}, and no metric that is scored uses it.{advice} "
                 "Name the metrics with --metrics."
             )
-    if BERTSCORE not in needed and (asked.encoder or asked.layer is not None or asked.idf or asked.download):
+    if BERTSCORE not in needed and (
+        model_options.encoder
+        or model_options.layer is not None
+        or model_options.idf
+        or model_options.download
+    ):
         raise EvaluationError(
             "--encoder, --layer, --idf and --download belong to BERTScore, and no metric that is scored "
             "is one of it. Name it: --metrics bertscore."
@@ -395,34 +401,34 @@ def _refuse_idle(given: Sequence[ModelFolder], asked: ModelOptions, needed: froz
 
 def _only_one(kind: str, names: Sequence[str], notes: list[str]) -> list[ModelFolder]:
     """The model of a kind that METRIC_MODELS holds, none where there is none."""
-    there = of_kind(kind)
-    if not there:
+    models = of_kind(kind)
+    if not models:
         return []
-    if len(there) > 1:
+    if len(models) > 1:
         first = next(name for name in names if kind in kinds_of(name))
         raise EvaluationError(
             f"{first} needs a {WORDS[kind]} model, and there are several: "
-            f"{', '.join(each.name for each in there)}. Name one: --model {there[0].name}."
+            f"{', '.join(each.name for each in models)}. Name one: --model {models[0].name}."
         )
-    found = whole(_files_of(there[0]))
+    folder = check_model(_files_of(models[0]))
     notes.append(
-        f"{WORDS[kind]} metrics use the model {there[0].name} ({found.signature}), the only one in "
+        f"{WORDS[kind]} metrics use the model {models[0].name} ({folder.signature}), the only one in "
         f"{settings.METRIC_MODELS}."
     )
-    return [found]
+    return [folder]
 
 
-def _bertscore(asked: ModelOptions) -> dict[str, Any]:
-    name = asked.encoder or settings.BERTSCORE_ENCODER
-    said = encoder_settings(name, asked.layer, idf=asked.idf)
-    if not said and (asked.layer is not None or asked.idf or asked.download):
+def _bertscore(model_options: ModelOptions) -> dict[str, Any]:
+    name = model_options.encoder or settings.BERTSCORE_ENCODER
+    options = encoder_settings(name, model_options.layer, idf=model_options.idf)
+    if not options and (model_options.layer is not None or model_options.idf or model_options.download):
         raise EvaluationError("--layer, --idf and --download need an encoder: --encoder NAME or FOLDER.")
-    if said and asked.download:
+    if options and model_options.download:
         try:
-            encoder(said["encoder"], download=True)
+            encoder(options["encoder"], download=True)
         except OSError as error:
             raise MetricError(f"The encoder {name} cannot be fetched: {error}.") from error
-    return said
+    return options
 
 
 def publish_models(plan: EvaluationPlan) -> None:
@@ -431,24 +437,24 @@ def publish_models(plan: EvaluationPlan) -> None:
     EvaluationError where a model is gone or the storage of all hosts does not take it.
     """
     for each in plan.models:
-        publish_for_job(_there(each))
+        publish_for_job(_get_pinned(each))
 
 
-def publish_for_job(kept: ModelEntry) -> None:
+def publish_for_job(model: ModelEntry) -> None:
     """Have all hosts find a model that a job is to use. EvaluationError where the storage does not take it.
 
     It is done where a model is chosen, not by a job: perhaps only a host without jobs has it.
     """
     try:
-        publish(kept)
+        publish(model)
     except StorageUnavailableError as error:
-        raise EvaluationError(f"The model {kept.name} cannot be given to other hosts: {error}") from error
+        raise EvaluationError(f"The model {model.name} cannot be given to other hosts: {error}") from error
 
 
 def models_of(plan: EvaluationPlan) -> FoundModels:
     """The plan's models, whole; EvaluationError or MetricError where one is gone, another one, or damaged."""
-    folders = [whole(fetch_files(_there(each)), each.kind, each.digest) for each in plan.models]
-    if plan.encoder_digest and known(plan.encoder).digest != plan.encoder_digest:
+    folders = [check_model(fetch_files(_get_pinned(each)), each.kind, each.digest) for each in plan.models]
+    if plan.encoder_digest and find_encoder(plan.encoder).digest != plan.encoder_digest:
         raise EvaluationError(
             f"The encoder {plan.encoder_name} of BERTScore is another one by now. Put it back and begin "
             "again, or make another plan."
@@ -459,7 +465,7 @@ def models_of(plan: EvaluationPlan) -> FoundModels:
 def refuse_what_lacks(plan: EvaluationPlan) -> None:
     """EvaluationError where a metric that the plan names has no model in it, or a model is not there."""
     for each in plan.models:
-        _there(each)
+        _get_pinned(each)
     for kind, name in lacking(plan.metrics, (each.kind for each in plan.models)):
         raise EvaluationError(f"{name} needs a {WORDS[kind]} model. Choose one, or leave the metric out.")
     if BERTSCORE in kinds_of_all(plan.metrics) and not plan.encoder:
@@ -468,27 +474,27 @@ def refuse_what_lacks(plan: EvaluationPlan) -> None:
 
 def lacking(metrics: Sequence[str], kinds: Iterable[str]) -> list[tuple[str, str]]:
     """Kinds of models that the metrics need and that are not among these, each with a metric."""
-    there = set(kinds)
+    present = set(kinds)
     return [
         (kind, next(name for name in metrics if kind in kinds_of(name)))
         for kind in model_kinds(metrics)
-        if kind not in there
+        if kind not in present
     ]
 
 
-def _there(each: PinnedModel) -> ModelEntry:
+def _get_pinned(each: PinnedModel) -> ModelEntry:
     """The model by its name, if it still is the one that was pinned, as far as its card tells."""
-    kept = model_named(each.name)
+    model = model_named(each.name)
     again = "Put it back and begin again, or make another plan."
-    if kept is None or kept.wrong:
-        why = kept.wrong if kept else "it is no longer there."
+    if model is None or model.wrong:
+        why = model.wrong if model else "it is no longer there."
         raise EvaluationError(f"The {_describe_model(each)} cannot be used: {why} {again}")
-    if (kept.kind, kept.digest) != (each.kind, each.digest):
+    if (model.kind, model.digest) != (each.kind, each.digest):
         raise EvaluationError(
             f"The {_describe_model(each)} is another one by now: {each.signature} was planned, and "
-            f"{kept.signature} is there. {again}"
+            f"{model.signature} is there. {again}"
         )
-    return kept
+    return model
 
 
 def _describe_model(each: PinnedModel) -> str:

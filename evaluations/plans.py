@@ -73,31 +73,31 @@ class EvaluationPlan(BaseModel):
 
     @field_validator("metrics", "protocols")
     @classmethod
-    def _once(cls, given: tuple[str, ...]) -> tuple[str, ...]:
-        return tuple(dict.fromkeys(given))
+    def _once(cls, names: tuple[str, ...]) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(names))
 
     @field_validator("sweeps")
     @classmethod
-    def _swept(cls, given: tuple[str, ...]) -> tuple[str, ...]:
-        if not given:
-            return given
+    def _swept(cls, sweeps: tuple[str, ...]) -> tuple[str, ...]:
+        if not sweeps:
+            return sweeps
         from metrics.metaeval.breakdown import sweep_of  # noqa: PLC0415 - numpy, only where there is a sweep
 
         try:
-            weights = [sweep_of(each).weight for each in given]
+            weights = [sweep_of(each).weight for each in sweeps]
         except MetricError as error:
             raise ValueError(str(error)) from error
         if len(set(weights)) < len(weights):
             raise ValueError("two sweeps of one weight are chosen")
-        return given
+        return sweeps
 
     @field_validator("models")
     @classmethod
-    def _one_of_a_kind(cls, given: tuple[PinnedModel, ...]) -> tuple[PinnedModel, ...]:
-        kinds = [each.kind for each in given]
+    def _one_of_a_kind(cls, models: tuple[PinnedModel, ...]) -> tuple[PinnedModel, ...]:
+        kinds = [each.kind for each in models]
         if len(set(kinds)) < len(kinds):
             raise ValueError("two models of a kind are chosen")
-        return given
+        return models
 
     @property
     def encoder_name(self) -> str:
@@ -106,14 +106,14 @@ class EvaluationPlan(BaseModel):
 
     def as_json(self) -> dict[str, Any]:
         """For the database."""
-        said = self.model_dump(mode="json")
-        return {name: value for name, value in said.items() if value or name not in _LATER}
+        fields = self.model_dump(mode="json")
+        return {name: value for name, value in fields.items() if value or name not in _LATER}
 
 
-def plan_of(given: Mapping[str, Any]) -> EvaluationPlan:
+def plan_of(fields: Mapping[str, Any]) -> EvaluationPlan:
     """A plan from stored or typed values; EvaluationError names the first that is wrong, in words."""
     try:
-        return EvaluationPlan.model_validate(given)
+        return EvaluationPlan.model_validate(fields)
     except ValidationError as error:
         first = error.errors()[0]
         name = ".".join(str(part) for part in first["loc"])

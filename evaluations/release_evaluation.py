@@ -70,15 +70,15 @@ class PartExecutor:
     """A crew of this job and its helpers. Few chunks are under way at a time, however many there are."""
 
     spread: PartRunner
-    here: ProcessMetrics
+    process_metrics: ProcessMetrics
 
     def survey(self, chunks: Iterable[Answers]) -> Iterator[list[object]]:
         """For each chunk what each metric's survey finds in it."""
-        return self.spread.over(self.here.survey_one, chunks, ahead=_ahead())
+        return self.spread.over(self.process_metrics.survey_one, chunks, ahead=_ahead())
 
     def score(self, chunks: Iterable[Answers]) -> Iterator[list[ScoredPart]]:
         """For each chunk what each metric says of it."""
-        return self.spread.over(self.here.score_one, chunks, ahead=_ahead())
+        return self.spread.over(self.process_metrics.score_one, chunks, ahead=_ahead())
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -87,9 +87,9 @@ class PartExecutors:
 
     spread: PartRunner
 
-    def __call__(self, metrics: Sequence[Metric], found: Sequence[object]) -> AbstractContextManager[Crew]:
+    def __call__(self, metrics: Sequence[Metric], surveys: Sequence[object]) -> AbstractContextManager[Crew]:
         """The crew."""
-        return nullcontext(PartExecutor(self.spread, ProcessMetrics(metrics, found)))
+        return nullcontext(PartExecutor(self.spread, ProcessMetrics(metrics, surveys)))
 
 
 def _ahead() -> int:
@@ -108,7 +108,7 @@ def compute(
     """
     return_large_blocks()
     with _table(evaluation, plan) as table:
-        chosen = choose(table, metrics=plan.metrics, profile=plan.profile, models=models_of(plan))
+        choice = choose(table, metrics=plan.metrics, profile=plan.profile, models=models_of(plan))
         options = Options(
             seed=plan.seed,
             replicates=plan.replicates,
@@ -123,7 +123,7 @@ def compute(
         )
         done = run_evaluation(
             table,
-            chosen,
+            choice,
             options,
             progress=progress,
             spread=spread,
@@ -143,10 +143,10 @@ def compute(
     return done.report
 
 
-def without_options(words: str) -> str:
+def without_options(text: str) -> str:
     """A note without sentences that name options of the command line: here is a form instead."""
-    kept = [each for each in _SENTENCES.split(words) if "--" not in each]
-    return " ".join(kept) if kept else words
+    sentences = [each for each in _SENTENCES.split(text) if "--" not in each]
+    return " ".join(sentences) if sentences else text
 
 
 def _titles(evaluation: Evaluation, plan: EvaluationPlan) -> dict[str, str]:
@@ -170,7 +170,7 @@ def _table(evaluation: Evaluation, plan: EvaluationPlan) -> Iterator[AnswerTable
 
 def _external(evaluation: Evaluation, name: str, digest: str) -> ExternalScores:
     rows = ExternalScores.objects.defer("body").filter(release=evaluation.release_id, name=name, kept=True)
-    found = rows.filter(digest=digest).first()
-    if found is None:
+    scores = rows.filter(digest=digest).first()
+    if scores is None:
         raise EvaluationError(f"The scores {name!r} are no longer there. Upload them again.")
-    return found
+    return scores

@@ -98,33 +98,35 @@ class ReleaseTable:
             if each.get("aside") == _WITHDRAWN:
                 continue
             key, query = str(each.get("candidate_id") or ""), str(each.get("query_id") or "")
-            found = self._room.execute(find, (query, key, self.stage)).fetchone()
-            text, kind, answers, mean, kept, simulated = found
-            given = json.loads(answers) if answers else []
+            record = self._room.execute(find, (query, key, self.stage)).fetchone()
+            text, kind, answers, mean, kept_judgments, simulated = record
+            references_of = json.loads(answers) if answers else []
             yield Row(
                 line=number,
                 answer=str(each.get("answer") or ""),
-                references=[answer for answer, _opinion, _entities in given],
+                references=[answer for answer, _opinion, _entities in references_of],
                 question=text or "",
                 question_id=query,
                 id=key,
                 system=str(each.get("system") or ""),
                 type=kind or "",
                 label=str(each.get("opinion") or ""),
-                labels=[opinion for _answer, opinion, _entities in given],
-                entities=list(dict.fromkeys(entity for *_rest, entities in given for entity in entities)),
+                labels=[opinion for _answer, opinion, _entities in references_of],
+                entities=list(
+                    dict.fromkeys(entity for *_rest, entities in references_of for entity in entities)
+                ),
                 human=math.nan if mean is None else mean,
-                ratings=self._ratings(key, kept),
+                ratings=self._ratings(key, kept_judgments),
                 simulated=bool(simulated or each.get("simulated")),
             )
 
-    def _ratings(self, candidate: str, kept: str | None) -> list[tuple[str, float]]:
+    def _ratings(self, candidate: str, kept_judgments: str | None) -> list[tuple[str, float]]:
         if self._whole:
             find = "SELECT worker, score FROM rating WHERE candidate = ? ORDER BY place"
             return self._room.execute(find, (candidate,)).fetchall()
-        if self.no_ratings or not kept:
+        if self.no_ratings or not kept_judgments:
             return []
-        return [(worker, score) for worker, score in json.loads(kept)]
+        return [(worker, score) for worker, score in json.loads(kept_judgments)]
 
     def _fill(self, score: str) -> None:
         for statement in (
@@ -173,8 +175,8 @@ class ReleaseTable:
         )
         with self._readable(), self._room:
             self._room.executemany("INSERT INTO rating VALUES (?, ?, ?, ?)", standing)
-        found = self._room.execute("SELECT 1 FROM rating LIMIT 1").fetchone()
-        return found is not None or self.stage != ELSEWHERE
+        first = self._room.execute("SELECT 1 FROM rating LIMIT 1").fetchone()
+        return first is not None or self.stage != ELSEWHERE
 
     def aspect_ratings(self) -> Iterator[AspectRating]:
         """Candidate, worker, score and scores of aspects of the stage's ratings by workers who stay, in their
@@ -189,10 +191,10 @@ class ReleaseTable:
                     or each.get("score") in (None, "")
                 ):
                     continue
-                given = each.get("aspects") or []
-                listed = json.loads(given) if isinstance(given, str) else given
+                cell = each.get("aspects") or []
+                entries = json.loads(cell) if isinstance(cell, str) else cell
                 aspects = {
-                    str(one["name"]): float(one["score"]) for one in listed if one["score"] is not None
+                    str(one["name"]): float(one["score"]) for one in entries if one["score"] is not None
                 }
                 worker = str(each.get("worker") or place)
                 yield str(each["candidate_id"]), worker, float(each["score"]), aspects
@@ -215,29 +217,29 @@ class ReleaseTable:
             return ({name: _of_cell(table, name, cell) for name, cell in row.items()} for row in rows)
         return iter(rows)
 
-    def _stage(self, wanted: str, *, scored: bool) -> str:
+    def _stage(self, named_stage: str, *, scored: bool) -> str:
         """The stage that was asked for, or the newest that has scores."""
-        there = [stage for (stage,) in self._room.execute("SELECT DISTINCT stage FROM score ORDER BY stage")]
-        if not there and not scored and not wanted:
+        stages = [stage for (stage,) in self._room.execute("SELECT DISTINCT stage FROM score ORDER BY stage")]
+        if not stages and not scored and not named_stage:
             return ""
-        if not there:
+        if not stages:
             raise EvaluationError(
                 f"{self.title} has no human scores, so nothing can be compared with people. Have answers "
                 "judged, or import scores, and build a release again."
             )
-        if wanted:
-            if wanted not in there:
+        if named_stage:
+            if named_stage not in stages:
                 raise EvaluationError(
-                    f"{self.title} has no scores of a stage {wanted!r}; there are {', '.join(there)}."
+                    f"{self.title} has no scores of a stage {named_stage!r}; there are {', '.join(stages)}."
                 )
-            return wanted
-        listed = [str(stage.get("stage")) for stage in self._manifest.get("stages") or ()]
-        given = self._room.execute("SELECT DISTINCT stage FROM score WHERE mean IS NOT NULL")
-        scored_stages = [stage for (stage,) in given] or there
-        newest = max(scored_stages, key=lambda stage: (listed.index(stage) if stage in listed else -1, stage))
-        if len(there) > 1:
+            return named_stage
+        order = [str(stage.get("stage")) for stage in self._manifest.get("stages") or ()]
+        scored_rows = self._room.execute("SELECT DISTINCT stage FROM score WHERE mean IS NOT NULL")
+        scored_stages = [stage for (stage,) in scored_rows] or stages
+        newest = max(scored_stages, key=lambda stage: (order.index(stage) if stage in order else -1, stage))
+        if len(stages) > 1:
             self.notes.append(
-                f"The release has scores of several stages ({', '.join(there)}); those of {newest} were "
+                f"The release has scores of several stages ({', '.join(stages)}); those of {newest} were "
                 "taken. Another one: --stage NAME."
             )
         return str(newest)
@@ -300,14 +302,14 @@ def _query(row: Mapping[str, Any]) -> tuple[str, str, str, str]:
 
 
 def _score(row: Mapping[str, Any], column: str) -> tuple[str, str, float | None, str, bool]:
-    kept = [
+    ratings = [
         (str(each.get("worker") or place), float(each["score"]))
         for place, each in enumerate(row.get("kept") or (), 1)
         if each.get("score") is not None
     ]
     mean = row.get(column)
     human, simulated = None if mean is None else float(mean), bool(row.get("simulated"))
-    return row["stage"], row["candidate_id"], human, json.dumps(kept), simulated
+    return row["stage"], row["candidate_id"], human, json.dumps(ratings), simulated
 
 
 def _of_cell(table: str, name: str, cell: str) -> Any:
@@ -325,10 +327,10 @@ def _of_cell(table: str, name: str, cell: str) -> Any:
 def _agreement(folder: Path, stage: str) -> Mapping[str, Any]:
     """The report of the stage's agreement, empty where the release has none."""
     try:
-        found = json.loads((folder / "reports" / f"agreement-{stage}.json").read_bytes())
+        report = json.loads((folder / "reports" / f"agreement-{stage}.json").read_bytes())
     except (OSError, ValueError):
         return {}
-    return found if isinstance(found, dict) else {}
+    return report if isinstance(report, dict) else {}
 
 
 def _scale(agreement: Mapping[str, Any]) -> tuple[float, float] | None:
@@ -352,31 +354,31 @@ def _alpha(agreement: Mapping[str, Any]) -> tuple[float | None, float | None] | 
 
 @contextmanager
 def open_named_release(
-    given: str, path: Path, *, stage: str, columns: Mapping[str, str] | None, scored: bool
+    name: str, path: Path, *, stage: str, columns: Mapping[str, str] | None, scored: bool
 ) -> Iterator[AnswerTable]:
-    """The table of the release in the folder `path`, or else of the one that `given` names."""
+    """The table of the release in the folder `path`, or else of the one that `name` names."""
     with (
-        _folder(given, path) as folder,
+        _folder(name, path) as folder,
         open_release(folder, stage=stage, columns=columns, scored=scored) as table,
     ):
         yield table
 
 
 @contextmanager
-def _folder(given: str, path: Path) -> Iterator[Path]:
+def _folder(name: str, path: Path) -> Iterator[Path]:
     """The folder of a release, on disk or out of its storage."""
     if path.is_dir():
         yield path
         return
-    slug, _sign, version = given.replace("@", "/").partition("/")
+    slug, _sign, version = name.replace("@", "/").partition("/")
     if path.suffix in {".csv", ".tsv", ".jsonl", ".json", ".gz", ".txt"} or "/" in version or not slug:
-        raise EvaluationError(f"There is no file {given}.")
+        raise EvaluationError(f"There is no file {name}.")
 
     try:
-        release = _release(slug, version, given)
+        release = _release(slug, version, name)
     except (DatabaseError, ImproperlyConfigured) as error:
         raise EvaluationError(
-            f"There is no file or folder {given}, and no database in which to look for a release: {error}."
+            f"There is no file or folder {name}, and no database in which to look for a release: {error}."
         ) from error
     try:
         with fetched_folder(release) as folder:
@@ -385,18 +387,18 @@ def _folder(given: str, path: Path) -> Iterator[Path]:
         raise EvaluationError(str(error)) from error
 
 
-def _release(slug: str, version: str, given: str) -> Release:
+def _release(slug: str, version: str, name: str) -> Release:
     """The release of that version, or the newest one that is ready."""
 
     ready = Release.objects.select_related("project").filter(project__slug=slug, state=Release.State.READY)
-    found = ready.filter(version=version) if version else ready
-    release = found.order_by("-pk").first()
+    matching = ready.filter(version=version) if version else ready
+    release = matching.order_by("-pk").first()
     if release is not None:
         return release
     versions = ", ".join(ready.order_by("pk").values_list("version", flat=True))
     if versions:
         raise EvaluationError(f"{slug} has no release {version!r}; there are {versions}.")
     raise EvaluationError(
-        f"There is no file or folder {given}, and no project {slug!r} with a release. Give a file of "
+        f"There is no file or folder {name}, and no project {slug!r} with a release. Give a file of "
         "answers, the folder of a release, or PROJECT/VERSION."
     )

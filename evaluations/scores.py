@@ -50,11 +50,11 @@ def _tokens(name: str, chunk: Chunk) -> Floats:
     return chunk.tokens(tokeniser_named(name)).lengths.astype(np.float64)
 
 
-def _answers(name: str, chunk: Chunk, _found: object) -> ChunkValues:
+def _answers(name: str, chunk: Chunk, _survey: object) -> ChunkValues:
     return ChunkValues(_tokens(name, chunk)[chunk.candidates])
 
 
-def _references(name: str, chunk: Chunk, _found: object) -> ChunkValues:
+def _references(name: str, chunk: Chunk, _survey: object) -> ChunkValues:
     each = _tokens(name, chunk)[chunk.references]
     counts = np.diff(chunk.starts)
     owners = np.repeat(np.arange(len(chunk)), counts)
@@ -100,8 +100,8 @@ def write_jsonl(file: IO[bytes], parts: Iterable[Part]) -> None:
 def _numbers(values: Floats) -> list[float | None]:
     gone = np.isnan(values)
     if not gone.any():
-        found: list[float | None] = values.tolist()
-        return found
+        numbers: list[float | None] = values.tolist()
+        return numbers
     return [None if missing else value for value, missing in zip(values.tolist(), gone.tolist(), strict=True)]
 
 
@@ -143,8 +143,8 @@ def scored(
     names = np.array(gathered.system_names, dtype=object)
 
     def systems(begin: int, end: int) -> list[str]:
-        found: list[str] = names[gathered.systems[begin:end]].tolist()
-        return found
+        system_names: list[str] = names[gathered.systems[begin:end]].tolist()
+        return system_names
 
     every = [*metrics, *lengths(tokeniser)]
     scoring = score_chunks(
@@ -152,13 +152,13 @@ def scored(
     )
     n = len(gathered)
     values = {metric.name: np.full(n, np.nan) for metric in every}
-    kept: dict[str, list[Floats]] = {}
+    row_parts: dict[str, list[Floats]] = {}
     done = 0
     for parts in scoring.parts():
         for metric, part in zip(every, parts, strict=True):
             values[metric.name][done : done + len(part.values)] = part.values
             if keep_rows and part.rows is not None:
-                kept.setdefault(metric.name, []).append(part.rows)
+                row_parts.setdefault(metric.name, []).append(part.rows)
         done += len(parts[0].values)
     corpus = scoring.systems()
     return MetricScores(
@@ -167,7 +167,7 @@ def scored(
         {metric.name: dict(scoring.undefined.get(metric.name, {})) for metric in metrics},
         values[ANSWER],
         values[REFERENCE],
-        {name: np.concatenate(rows) for name, rows in kept.items()},
+        {name: np.concatenate(rows) for name, rows in row_parts.items()},
     )
 
 
@@ -191,9 +191,9 @@ class Tally:
     def add(self, values: dict[str, Floats]) -> None:
         """Another chunk."""
         for name, column in values.items():
-            there = column[~np.isnan(column)]
-            self._sums.setdefault(name, []).append(float(there.sum()))
-            self._counts[name] += len(there)
+            defined = column[~np.isnan(column)]
+            self._sums.setdefault(name, []).append(float(defined.sum()))
+            self._counts[name] += len(defined)
 
     def defined(self, name: str) -> int:
         """How many answers have a value."""
@@ -221,18 +221,18 @@ def stream(
 
     def chunks() -> Iterator[Answers]:
         surveying = next(passes) < surveys
-        for some in batches(table.rows(), CHUNK):
+        for chunk in batches(table.rows(), CHUNK):
             if not surveying:
                 texts: dict[str, Sequence[str | int | None]] = {}
                 if table.unit:
-                    texts[table.unit] = [row.line for row in some]
-                tally.unspaced += sum(is_unspaced(row.answer) for row in some)
-                texts |= {name: [getattr(row, name) for row in some] for name in names}
+                    texts[table.unit] = [row.line for row in chunk]
+                tally.unspaced += sum(is_unspaced(row.answer) for row in chunk)
+                texts |= {name: [getattr(row, name) for row in chunk] for name in names}
                 if marked:
-                    tally.simulated += sum(row.simulated for row in some)
-                    texts["simulated"] = ["true" if row.simulated else "false" for row in some]
+                    tally.simulated += sum(row.simulated for row in chunk)
+                    texts["simulated"] = ["true" if row.simulated else "false" for row in chunk]
                 waiting.append(texts)
-            yield answers_of(table.has, some)
+            yield answers_of(table.has, chunk)
 
     scoring = score_chunks(chunks, metrics, processes=processes, progress=progress)
     tally.metrics = metrics
@@ -250,7 +250,7 @@ FORM = 3
 _WIDTH = 100
 
 
-def facts_of(table: "AnswerTable", chosen: "MetricChoice", tally: "Tally", *, version: str) -> dict[str, Any]:
+def facts_of(table: "AnswerTable", choice: "MetricChoice", tally: "Tally", *, version: str) -> dict[str, Any]:
     """As JSON: for each metric title, signature, number of values, mean, corpus scores, what is undefined.
 
     `corpus` is null for a metric without a rule for the whole corpus, and `corpus_by_system` is there where
@@ -258,7 +258,7 @@ def facts_of(table: "AnswerTable", chosen: "MetricChoice", tally: "Tally", *, ve
     """
     metrics = {}
     for metric in tally.metrics:
-        said = {
+        metric_facts = {
             "title": metric.title,
             "signature": metric.signature,
             "n": tally.defined(metric.name),
@@ -267,30 +267,30 @@ def facts_of(table: "AnswerTable", chosen: "MetricChoice", tally: "Tally", *, ve
             "undefined": tally.undefined.get(metric.name, {}),
         }
         if metric.corpus is not None and tally.systems.get(metric.name):
-            said["corpus_by_system"] = dict(sorted(tally.systems[metric.name].items()))
-        metrics[metric.name] = said
+            metric_facts["corpus_by_system"] = dict(sorted(tally.systems[metric.name].items()))
+        metrics[metric.name] = metric_facts
     marked = simulation_of(table) or simulated_rows(tally.simulated, tally.n)
     return {
         "scores": FORM,
         "file": table.title,
         "read_as": table.reading.as_json() if table.reading else None,
         "distillery": version,
-        "profile": chosen.profile,
-        "tokeniser": chosen.tokeniser,
-        "models": chosen.models,
+        "profile": choice.profile,
+        "tokeniser": choice.tokeniser,
+        "models": choice.models,
         "n": tally.n,
         "simulated": marked,
         "metrics": metrics,
         "notes": [
             *([marked["what"]] if marked and marked["what"] not in table.notes else []),
             *table.notes,
-            *chosen.notes,
-            *spacing_warning(tally.unspaced, tally.n, chosen.tokeniser),
+            *choice.notes,
+            *spacing_warning(tally.unspaced, tally.n, choice.tokeniser),
         ],
     }
 
 
-def show(said: dict[str, Any], out: TextIO) -> None:
+def show(facts: dict[str, Any], out: TextIO) -> None:
     """The same for people."""
     from rich.console import Console  # not needed to parse arguments
     from rich.markup import escape
@@ -298,26 +298,26 @@ def show(said: dict[str, Any], out: TextIO) -> None:
 
     console = Console(file=out, highlight=False, width=None if out.isatty() else _WIDTH)
     console.print(
-        f"[bold]{escape(plain(said['file']))}[/bold]: {counted(said['n'], 'answer')}; "
-        f"profile {escape(said['profile'])}, tokeniser {escape(said['tokeniser'])}."
+        f"[bold]{escape(plain(facts['file']))}[/bold]: {counted(facts['n'], 'answer')}; "
+        f"profile {escape(facts['profile'])}, tokeniser {escape(facts['tokeniser'])}."
     )
-    shown = Table(box=None, padding=(0, 3, 0, 0), header_style="dim")
-    shown.add_column("metric")
+    table = Table(box=None, padding=(0, 3, 0, 0), header_style="dim")
+    table.add_column("metric")
     for name in ("mean", "corpus", "n"):
-        shown.add_column(name, justify="right")
-    for name, each in said["metrics"].items():
-        shown.add_row(name, _number(each["mean"]), _number(each["corpus"]), f"{each['n']:,}")
-    console.print(shown)
-    for name, each in said["metrics"].items():
+        table.add_column(name, justify="right")
+    for name, each in facts["metrics"].items():
+        table.add_row(name, _number(each["mean"]), _number(each["corpus"]), f"{each['n']:,}")
+    console.print(table)
+    for name, each in facts["metrics"].items():
         for reason, undefined in each["undefined"].items():
             console.print(
                 f"[yellow]![/yellow] {name} is not defined for {undefined:,}: {escape(plain(reason))}."
             )
-    for name, each in said["metrics"].items():
+    for name, each in facts["metrics"].items():
         console.print(f"[dim]{name}[/dim] {escape(each['signature'])}", soft_wrap=True)
-    for line in reading_lines(said["read_as"]) if said["read_as"] else ():
+    for line in reading_lines(facts["read_as"]) if facts["read_as"] else ():
         console.print(escape(plain(line)))
-    for note in said["notes"]:
+    for note in facts["notes"]:
         console.print(f"[yellow]![/yellow] {escape(plain(note))}")
 
 

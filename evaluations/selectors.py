@@ -16,15 +16,15 @@ State = Evaluation.State
 
 def evaluations_of(project: Project) -> QuerySet[Evaluation]:
     """A project's evaluations without their reports."""
-    return _listed(Evaluation.objects.filter(release__project=project))
+    return _order_newest(Evaluation.objects.filter(release__project=project))
 
 
 def evaluations_in(projects: QuerySet[Project]) -> QuerySet[Evaluation]:
     """The evaluations of several projects, without their reports."""
-    return _listed(Evaluation.objects.filter(release__project__in=projects))
+    return _order_newest(Evaluation.objects.filter(release__project__in=projects))
 
 
-def _listed(rows: QuerySet[Evaluation]) -> QuerySet[Evaluation]:
+def _order_newest(rows: QuerySet[Evaluation]) -> QuerySet[Evaluation]:
     return (
         rows.select_related("release__project", "created_by")
         .defer("report", "files", "release__manifest", "release__options")
@@ -50,8 +50,8 @@ def stages_of(release: Release) -> dict[str, str]:
     }
     empty = _stages_without_scores(release)
     newest_first = list(reversed(titles))
-    found = {slug: titles[slug] for slug in sorted(newest_first, key=empty.__contains__)}
-    return {ELSEWHERE: "Imported scores"} if release.imported and not found else found
+    by_slug = {slug: titles[slug] for slug in sorted(newest_first, key=empty.__contains__)}
+    return {ELSEWHERE: "Imported scores"} if release.imported and not by_slug else by_slug
 
 
 def _stages_without_scores(release: Release) -> set[str]:

@@ -93,14 +93,14 @@ def refuse_what_cannot_be(release: Release, plan: EvaluationPlan) -> None:
         raise EvaluationError(f"The release has no scores of a stage {plan.stage!r}.")
     if plan.metrics or plan.models:
         refuse_what_lacks(plan)
-    there = {
+    present = {
         External(name=name, digest=digest)
         for name, digest in ExternalScores.objects.filter(release=release, kept=True).values_list(
             "name", "digest"
         )
     }
     for each in plan.external:
-        if each not in there:
+        if each not in present:
             raise EvaluationError(f"The scores {each.name!r} are no longer there. Upload them again.")
 
 
@@ -110,9 +110,9 @@ def _refuse_unknown_names(plan: EvaluationPlan) -> None:
         for name in plan.metrics:
             plain_name(name)
         if plan.protocols:
-            from metrics.metaeval.papers import known  # noqa: PLC0415 - numpy
+            from metrics.metaeval.papers import refuse_unknown  # noqa: PLC0415 - numpy
 
-            known(plan.protocols)
+            refuse_unknown(plan.protocols)
     except MetricError as error:
         raise EvaluationError(str(error)) from error
 

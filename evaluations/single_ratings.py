@@ -73,7 +73,7 @@ def find_single_ratings(rows: Rows, has: Collection[str], refuse: Refuse) -> Sin
     are of other answers. It refuses a row that contradicts an earlier one, a rater's second rating of an
     answer, and what may be a rating as well as a repeated row.
     """
-    rated, found = "worker" in has, SingleRatings()
+    rated, single = "worker" in has, SingleRatings()
     told_apart = rated or "system" in has
     answers: dict[tuple[int, str], RatedAnswer] = {}
     firsts: dict[int, int] = {}
@@ -87,23 +87,23 @@ def find_single_ratings(rows: Rows, has: Collection[str], refuse: Refuse) -> Sin
             apart += [row.line] * (first != row.line)
             continue
         answer = answers.get((key, "" if rated else row.id))
-        whole = hash(repr(cells))
+        row_hash = hash(repr(cells))
         if answer is None:
             answer = RatedAnswer(row.line, row.id, hash(repr(_shared(row))))
             answers[key, "" if rated else row.id] = answer
             if first != row.line:
                 apart.append(row.line)
-        elif whole in answer.lines:
-            found.repeats[row.line] = answer.lines[whole]
+        elif row_hash in answer.lines:
+            single.repeats[row.line] = answer.lines[row_hash]
             continue
         else:
             if row.id != answer.id:
                 numbered = numbered or (row.line, answer.line)
             ids_agree |= bool(row.id) and row.id == answer.id
             _refuse_contradiction(rows, row, answer, refuse)
-            found.merged[row.line] = answer.line
-            found.answers[answer.line] = answer
-        answer.lines[whole] = row.line
+            single.merged[row.line] = answer.line
+            single.answers[answer.line] = answer
+        answer.lines[row_hash] = row.line
         answer.add(row)
     if numbered and ids_agree:
         refuse(
@@ -112,8 +112,8 @@ def find_single_ratings(rows: Rows, has: Collection[str], refuse: Refuse) -> Sin
             "number the ratings, turn them off: --column id=. If they are of answers, name the system: "
             "--column system=NAME.",
         )
-    if found.merged and found.repeats and not rated:
-        line, same = next(iter(found.repeats.items()))
+    if single.merged and single.repeats and not rated:
+        line, same = next(iter(single.repeats.items()))
         refuse(
             line,
             f"the row is the same as line {same}, and other rows are single ratings of one answer: it may be "
@@ -121,24 +121,24 @@ def find_single_ratings(rows: Rows, has: Collection[str], refuse: Refuse) -> Sin
             "take the row out.",
         )
     why = "their ids differ" if told_apart else "no column names the system"
-    found.notes = [*_merged(found), *_apart(apart, why)]
-    return found
+    single.notes = [*_merged(single), *_apart(apart, why)]
+    return single
 
 
-def _merged(found: SingleRatings) -> list[str]:
+def _merged(single: SingleRatings) -> list[str]:
     notes = []
-    if found.merged:
+    if single.merged:
         notes.append(
-            f"{len(found.merged) + len(found.answers):,} rows are single ratings of {len(found.answers):,} "
-            "answers: question, system and answer are the same."
+            f"{len(single.merged) + len(single.answers):,} rows are single ratings of "
+            f"{len(single.answers):,} answers: question, system and answer are the same."
             + " The human score of an answer is their mean."
-            * any(each.ratings for each in found.answers.values())
+            * any(each.ratings for each in single.answers.values())
         )
-    if found.repeats:
-        line, same = next(iter(found.repeats.items()))
+    if single.repeats:
+        line, same = next(iter(single.repeats.items()))
         notes.append(
-            f"Rows that are the same as an earlier one in every cell count once: {len(found.repeats):,}, the "
-            f"first in line {line}, as in line {same}."
+            f"Rows that are the same as an earlier one in every cell count once: {len(single.repeats):,}, "
+            f"the first in line {line}, as in line {same}."
         )
     return notes
 

@@ -31,9 +31,9 @@ FILES = (
 
 def keep(evaluation: Evaluation, folder: Path) -> list[dict[str, Any]]:
     """Put the files of a folder where they are kept, in place of those of an earlier attempt; their list."""
-    listed = [_listed(folder / name) for name in FILES if (folder / name).is_file()]
+    entries = [_describe_file(folder / name) for name in FILES if (folder / name).is_file()]
     shelf().keep(_name(evaluation), folder, move=True)
-    return listed
+    return entries
 
 
 def open_at(evaluation: Evaluation, name: str) -> BinaryIO:
@@ -53,13 +53,13 @@ def forget(evaluation: Evaluation) -> None:
 @contextmanager
 def workroom() -> Iterator[Path]:
     """An empty folder to write in, removed at the end whatever happens."""
-    with scratch_dir(Path(settings.DATA_DIR) / "building", "evaluation-") as made:
-        folder = made / "report"
+    with scratch_dir(Path(settings.DATA_DIR) / "building", "evaluation-") as scratch:
+        folder = scratch / "report"
         folder.mkdir()
         yield folder
 
 
-def _listed(path: Path) -> dict[str, Any]:
+def _describe_file(path: Path) -> dict[str, Any]:
     with path.open("rb") as file:
         digest = hashlib.file_digest(file, "sha256").hexdigest()
     return {"name": path.name, "bytes": path.stat().st_size, "sha256": digest}

@@ -97,7 +97,7 @@ class ReferenceSample:
 def reference_curve(
     table: AnswerTable,
     gathered: AnswerColumns,
-    chosen: MetricChoice,
+    choice: MetricChoice,
     *,
     seed: int,
     times: int = TIMES,
@@ -110,46 +110,48 @@ def reference_curve(
     number of references is about the same answers. `plan` says what the curve means for a new data set.
     """
     counts = np.array([len(row.references) for row in table.rows()])
-    there = ~np.isnan(gathered.human)
-    most = int(np.median(counts[there])) if there.any() else 0
+    scored_by_people = ~np.isnan(gathered.human)
+    most = int(np.median(counts[scored_by_people])) if scored_by_people.any() else 0
     if most < 2:
         return {"value": None, "reason": _SINGLE}
-    rows = there & (counts >= most)
+    rows = scored_by_people & (counts >= most)
     questions = len(np.unique(gathered.questions[rows]))
     steps = steps_to(most)
     samples = {k: 1 if k == most and (counts[rows] == most).all() else times for k in steps}
-    found: dict[str, dict[str, Any]] = {metric.name: {"points": []} for metric in chosen.metrics}
+    curves_by_metric: dict[str, dict[str, Any]] = {metric.name: {"points": []} for metric in choice.metrics}
     done, total = 0, sum(samples.values())
     for k in steps:
-        values: dict[str, list[Floats]] = {name: [] for name in found}
+        values: dict[str, list[Floats]] = {name: [] for name in curves_by_metric}
         for sample in range(samples[k]):
             part = cast("AnswerTable", ReferenceSample(table, k, seed, sample))
-            scores = scored(part, gathered, chosen.metrics, chosen.tokeniser, processes=processes).values
-            for name in found:
+            scores = scored(part, gathered, choice.metrics, choice.tokeniser, processes=processes).values
+            for name in curves_by_metric:
                 values[name].append(scores[name][rows])
             done += 1
             progress(done, total, "Samples of references")
         for name, columns in values.items():
-            found[name]["points"].append({"references": k, **_point(gathered.human[rows], columns)})
-    for entry in found.values():
-        known = [
+            curves_by_metric[name]["points"].append(
+                {"references": k, **_point(gathered.human[rows], columns)}
+            )
+    for entry in curves_by_metric.values():
+        points = [
             (point["references"], point["pearson"]["value"])
             for point in entry["points"]
             if point["pearson"]["value"] is not None
         ]
-        entry["plan"] = plan_references(known, questions=questions)
+        entry["plan"] = plan_references(points, questions=questions)
     return {
         "times": times,
         "most": most,
         "answers": int(rows.sum()),
         "questions": questions,
-        "left_out": int(there.sum() - rows.sum()),
-        "metrics": found,
+        "left_out": int(scored_by_people.sum() - rows.sum()),
+        "metrics": curves_by_metric,
     }
 
 
 def _point(human: Floats, columns: list[Floats]) -> dict[str, Any]:
-    said: dict[str, Any] = {}
+    statistics: dict[str, Any] = {}
     for statistic in CURVE_STATISTICS:
         correlations = []
         for values in columns:
@@ -159,8 +161,8 @@ def _point(human: Floats, columns: list[Floats]) -> dict[str, Any]:
                 if defined.sum() > 2
                 else float("nan")
             )
-        said[statistic] = summarise(correlations)
-    return said
+        statistics[statistic] = summarise(correlations)
+    return statistics
 
 
 def curve_parts(curve: ReferenceCurve) -> Iterator[Part]:
@@ -172,13 +174,13 @@ def curve_parts(curve: ReferenceCurve) -> Iterator[Part]:
             ("spearman", [point.spearman for point in entry.points]),
         ):
             ends = [each.middle or (None, None) for each in figures]
-            for words, values in (
+            for title, values in (
                 (statistic, [each.value for each in figures]),
                 (f"{statistic} low", [each[0] for each in ends]),
                 (f"{statistic} high", [each[1] for each in ends]),
                 (f"{statistic} samples", [each.n for each in figures]),
             ):
-                numbers[words] = np.array([np.nan if value is None else value for value in values])
+                numbers[title] = np.array([np.nan if value is None else value for value in values])
         yield (
             {
                 "metric": [name] * len(entry.points),
@@ -220,9 +222,9 @@ class Options:
     def plan(self, scale: tuple[float, float]) -> Plan:
         """The plan for human scores on a scale; MetricError where a value makes no sense."""
         if self.protocols:
-            from metrics.metaeval.papers import known  # noqa: PLC0415 - only where one is asked for
+            from metrics.metaeval.papers import refuse_unknown  # noqa: PLC0415 - only where one is asked for
 
-            known(self.protocols)
+            refuse_unknown(self.protocols)
         return Plan(
             statistics=cast("tuple[Statistic, ...]", self.statistics) or STATISTICS,  # the plan looks
             replicates=self.replicates,
@@ -240,13 +242,13 @@ class EvaluationResult:
     """The report of an evaluation, and the scores behind it."""
 
     report: Report
-    judged: ScoredAnswers
+    answers: ScoredAnswers
     gathered: AnswerColumns
 
 
 def run_evaluation(
     table: AnswerTable,
-    chosen: MetricChoice,
+    choice: MetricChoice,
     options: Options,
     *,
     progress: Progress,
@@ -260,33 +262,33 @@ def run_evaluation(
     and `spread` do the work elsewhere than in processes of this machine; `titles` name scores of other tools.
     """
     options.plan((0, 1))
-    refuse_unknown(options.differences, [*(metric.name for metric in chosen.metrics), *table.external])
+    refuse_unknown(options.differences, [*(metric.name for metric in choice.metrics), *table.external])
     progress(0, 0, "Reading")
     gathered = gather(table)
     plan = options.plan(gathered.scale)
-    small = len(gathered) * len(chosen.metrics) < _SMALL
+    small = len(gathered) * len(choice.metrics) < _SMALL
     number = processes_for(options.processes, small=small)
-    swept = swept_metrics(chosen, options.sweeps)
-    scored_twice = {metric.name for metric in chosen.metrics}
-    found = scored(
+    swept = swept_metrics(choice, options.sweeps)
+    scored_twice = {metric.name for metric in choice.metrics}
+    metric_scores = scored(
         table,
         gathered,
-        [*chosen.metrics, *(each for name, each in swept.items() if name not in scored_twice)],
-        chosen.tokeniser,
-        processes=scoring_processes(options.processes, chosen, small=len(gathered) < 5 * CHUNK),
+        [*choice.metrics, *(each for name, each in swept.items() if name not in scored_twice)],
+        choice.tokeniser,
+        processes=scoring_processes(options.processes, choice, small=len(gathered) < 5 * CHUNK),
         progress=lambda done: progress(done, len(gathered), "Answers scored"),
         keep_rows=_NEEDS_ROWS in plan.protocols,
         crews=crews,
     )
-    judged = gathered.judged(
-        {metric.name: found.values[metric.name] for metric in chosen.metrics},
-        signatures={metric.name: metric.signature for metric in chosen.metrics},
-        lengths=found.lengths,
-        reference_lengths=found.reference_lengths,
+    answers = gathered.join_scores(
+        {metric.name: metric_scores.values[metric.name] for metric in choice.metrics},
+        signatures={metric.name: metric.signature for metric in choice.metrics},
+        lengths=metric_scores.lengths,
+        reference_lengths=metric_scores.reference_lengths,
     )
-    about = _about(table, chosen, gathered, found, options, external=titles or {})
+    about = _about(table, choice, gathered, metric_scores, options, external=titles or {})
     with nullcontext(spread) if spread else processes(number) as share:
-        result = evaluate(judged, plan, about, spread=share, progress=progress)
+        result = evaluate(answers, plan, about, spread=share, progress=progress)
     if table.scale is None and not gathered.scores_differ:
         result["scale"] = None
     if table.reading is not None:
@@ -295,27 +297,27 @@ def run_evaluation(
         result["reference_curve"] = reference_curve(
             table,
             gathered,
-            chosen,
+            choice,
             seed=options.seed,
             times=options.reference_samples,
-            processes=scoring_processes(options.processes, chosen, small=len(gathered) < 5 * CHUNK),
+            processes=scoring_processes(options.processes, choice, small=len(gathered) < 5 * CHUNK),
             progress=progress,
         )
     if options.differences:
-        result["differences"] = list_differences(table, gathered, judged, options.differences)
+        result["differences"] = list_differences(table, gathered, answers, options.differences)
     for sweep in options.sweeps:
-        result["protocols"][f"sweep-{sweep.weight}"] = _sweep(judged, found, chosen, sweep, plan)
-    return EvaluationResult(build_report(result), judged, gathered)
+        result["protocols"][f"sweep-{sweep.weight}"] = _sweep(answers, metric_scores, choice, sweep, plan)
+    return EvaluationResult(build_report(result), answers, gathered)
 
 
-def swept_metrics(chosen: MetricChoice, sweeps: Sequence[Sweep]) -> dict[str, Metric]:
+def swept_metrics(choice: MetricChoice, sweeps: Sequence[Sweep]) -> dict[str, Metric]:
     """The adapted metrics among the chosen ones, once for each value of each sweep, by their full names.
 
     EvaluationError where there is none to sweep.
     """
-    found: dict[str, Metric] = {}
+    by_name: dict[str, Metric] = {}
     for sweep in sweeps:
-        plain = _adapted(chosen)
+        plain = _adapted(choice)
         if not plain:
             raise EvaluationError(
                 f"--sweep {sweep.weight} changes the weight of adapted metrics, and none is scored here. "
@@ -323,14 +325,14 @@ def swept_metrics(chosen: MetricChoice, sweeps: Sequence[Sweep]) -> dict[str, Me
             )
         for each in plain:
             for value in sweep.values:
-                made = metric(name_at(each.name, sweep.weight, value), _profile(each))
-                found[made.name] = made
-    return found
+                weighted = metric(name_at(each.name, sweep.weight, value), _profile(each))
+                by_name[weighted.name] = weighted
+    return by_name
 
 
-def _adapted(chosen: MetricChoice) -> list[Metric]:
+def _adapted(choice: MetricChoice) -> list[Metric]:
     """Adapted metrics whose weights are those of the profile."""
-    return [each for each in chosen.metrics if each.name in ADAPTED]
+    return [each for each in choice.metrics if each.name in ADAPTED]
 
 
 def _profile(of: Metric) -> Profile:
@@ -341,52 +343,52 @@ def _profile(of: Metric) -> Profile:
 
 
 def _sweep(
-    judged: ScoredAnswers, found: MetricScores, chosen: MetricChoice, sweep: Sweep, plan: Plan
+    answers: ScoredAnswers, metric_scores: MetricScores, choice: MetricChoice, sweep: Sweep, plan: Plan
 ) -> dict[str, Any]:
     columns = {
-        each.name: [found.values[name_at(each.name, sweep.weight, value)] for value in sweep.values]
-        for each in _adapted(chosen)
+        each.name: [metric_scores.values[name_at(each.name, sweep.weight, value)] for value in sweep.values]
+        for each in _adapted(choice)
     }
-    fixed = {each.name: fixed_weights(each, sweep.weight) for each in _adapted(chosen)}
-    return curves(judged, columns, sweep, fixed=fixed, replicates=plan.replicates, seed=plan.seed)
+    fixed = {each.name: fixed_weights(each, sweep.weight) for each in _adapted(choice)}
+    return curves(answers, columns, sweep, fixed=fixed, replicates=plan.replicates, seed=plan.seed)
 
 
 def _about(
     table: AnswerTable,
-    chosen: MetricChoice,
+    choice: MetricChoice,
     gathered: AnswerColumns,
-    found: MetricScores,
+    metric_scores: MetricScores,
     options: Options,
     *,
     external: Mapping[str, str],
 ) -> ReportHeader:
-    titles = {metric.name: metric.title for metric in chosen.metrics}
+    titles = {metric.name: metric.title for metric in choice.metrics}
     return ReportHeader(
         title=table.title,
         source=table.description,
         distillery=options.version,
-        profile=chosen.profile,
-        models=chosen.models,
+        profile=choice.profile,
+        models=choice.models,
         versions={"python": platform.python_version(), "scipy": version_of("scipy")},
         titles=titles
         | {name: external.get(name, f"{name} (a column of the table)") for name in gathered.external},
-        corpus={name: each for name, each in found.systems.items() if name in titles},
-        undefined={name: each for name, each in found.undefined.items() if name in titles}
+        corpus={name: each for name, each in metric_scores.systems.items() if name in titles},
+        undefined={name: each for name, each in metric_scores.undefined.items() if name in titles}
         | {
             name: {"the cell is empty": int(np.isnan(values).sum())}
             for name, values in gathered.external.items()
         },
         rules={
-            metric.name: CorpusRule(found.rows[metric.name], metric.corpus)
-            for metric in chosen.metrics
-            if metric.name in found.rows and metric.corpus is not None
+            metric.name: CorpusRule(metric_scores.rows[metric.name], metric.corpus)
+            for metric in choice.metrics
+            if metric.name in metric_scores.rows and metric.corpus is not None
         },
         inferred=gathered.inferred,
         alpha=table.alpha,
         warnings=[
             *gathered.notes,
-            *chosen.notes,
-            *spacing_warning(gathered.unspaced, len(gathered), chosen.tokeniser),
+            *choice.notes,
+            *spacing_warning(gathered.unspaced, len(gathered), choice.tokeniser),
         ],
         simulated=gathered.simulated,
     )
@@ -438,14 +440,14 @@ def _sweep_points(report: Report) -> Iterator[Part]:
 
 def _parts_on_request(report: Report) -> dict[str, Callable[[], Iterator[Part]]]:
     """What makes the rows of files that only some reports have, by the file's name."""
-    found: dict[str, Callable[[], Iterator[Part]]] = {}
+    parts: dict[str, Callable[[], Iterator[Part]]] = {}
     if report.reference_curve is not None:
-        found[CURVE_FILE] = partial(curve_parts, report.reference_curve)
+        parts[CURVE_FILE] = partial(curve_parts, report.reference_curve)
     if report.differences is not None:
-        found[DIFFERENCES_FILE] = partial(difference_parts, report.differences)
+        parts[DIFFERENCES_FILE] = partial(difference_parts, report.differences)
     if points := list(_sweep_points(report)):
-        found[SWEEP] = partial(iter, points)
-    return found
+        parts[SWEEP] = partial(iter, points)
+    return parts
 
 
 def _write_parts(parts: Callable[[], Iterator[Part]], file: IO[bytes]) -> None:
@@ -454,27 +456,27 @@ def _write_parts(parts: Callable[[], Iterator[Part]], file: IO[bytes]) -> None:
 
 def _parts(table: AnswerTable, done: EvaluationResult) -> Iterator[Part]:
     """Rows of scores.csv: the table is read once more for the names of its rows."""
-    gathered, judged = done.gathered, done.judged
+    gathered, answers = done.gathered, done.answers
     begin = 0
-    for some in batches(table.rows(), CHUNK):
-        end = begin + len(some)
+    for chunk in batches(table.rows(), CHUNK):
+        end = begin + len(chunk)
         texts: dict[str, Sequence[str | int | None]] = {"row": range(begin + 1, end + 1)}
         if table.unit:
-            texts[table.unit] = [row.line for row in some]
+            texts[table.unit] = [row.line for row in chunk]
         if "id" in table.has:
-            texts["id"] = [row.id for row in some]
+            texts["id"] = [row.id for row in chunk]
         questions = gathered.questions[begin:end].tolist()
         texts["question"] = [gathered.question_names[code] for code in questions]
         texts["system"] = [gathered.system_names[code] for code in gathered.systems[begin:end].tolist()]
         if gathered.simulated:
-            texts["simulated"] = ["true" if row.simulated else "false" for row in some]
+            texts["simulated"] = ["true" if row.simulated else "false" for row in chunk]
         if gathered.types:
             texts["type"] = [gathered.types[code] for code in questions]
         yield (
             texts,
             {
                 "human": gathered.human[begin:end],
-                **{name: values[begin:end] for name, values in judged.metrics.items()},
+                **{name: values[begin:end] for name, values in answers.metrics.items()},
             },
         )
         begin = end
@@ -486,25 +488,29 @@ DIFFERENCES_FILE = "differences.csv"
 _NO_TYPE = "(no type)"
 
 
-def refuse_unknown(names: Sequence[str], known: Sequence[str]) -> None:
+def refuse_unknown(names: Sequence[str], evaluated: Sequence[str]) -> None:
     """EvaluationError for a metric that is not evaluated."""
     for name in names:
-        if name not in known:
+        if name not in evaluated:
             raise EvaluationError(
-                f"--differences {name}: that metric is not evaluated. There are: {', '.join(known)}."
+                f"--differences {name}: that metric is not evaluated. There are: {', '.join(evaluated)}."
             )
 
 
 def list_differences(
-    table: AnswerTable, gathered: AnswerColumns, judged: ScoredAnswers, names: Sequence[str], most: int = MOST
+    table: AnswerTable,
+    gathered: AnswerColumns,
+    scored_answers: ScoredAnswers,
+    names: Sequence[str],
+    most: int = MOST,
 ) -> dict[str, Any]:
     """For each metric the answers with the largest differences in rank, and how many there are by type.
 
     The table is read once more for the texts of these answers alone.
     """
-    listed = {name: largest_differences(judged, name, most) for name in names}
-    wanted = {each.row for found in listed.values() for each in found}
-    rows = {at: row for at, row in enumerate(table.rows()) if at in wanted}
+    by_metric = {name: largest_differences(scored_answers, name, most) for name in names}
+    row_numbers = {each.row for differences in by_metric.values() for each in differences}
+    rows = {at: row for at, row in enumerate(table.rows()) if at in row_numbers}
 
     def entry(each: Disagreement) -> dict[str, Any]:
         row, question = rows[each.row], gathered.questions[each.row]
@@ -524,8 +530,8 @@ def list_differences(
         }
 
     metrics = {}
-    for name, found in listed.items():
-        answers = [entry(each) for each in found]
+    for name, differences in by_metric.items():
+        answers = [entry(each) for each in differences]
         counts = Counter(each["type"] or _NO_TYPE for each in answers)
         metrics[name] = {
             "answers": answers,
@@ -604,7 +610,7 @@ class Sample:
     metrics: Sequence[str]
     seed: int = 0
     most: int = MOST_POINTS
-    _kept: list[tuple[int, int, list[float | None], str, str]] = field(default_factory=list, repr=False)
+    _heap: list[tuple[int, int, list[float | None], str, str]] = field(default_factory=list, repr=False)
     _seen: "count[int]" = field(default_factory=count, repr=False)
     _n: int = 0
 
@@ -628,14 +634,14 @@ class Sample:
         text = json.dumps([self.seed, key, system, type, scores])
         rank = int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest())
         entry = (-rank, next(self._seen), scores, system, type)
-        if len(self._kept) < self.most:
-            heapq.heappush(self._kept, entry)
+        if len(self._heap) < self.most:
+            heapq.heappush(self._heap, entry)
         else:
-            heapq.heappushpop(self._kept, entry)
+            heapq.heappushpop(self._heap, entry)
 
     def points(self) -> Points:
         """What was kept, in an order that does not depend on that of the file."""
-        rows = sorted(self._kept, key=lambda each: (-each[0], str(each[2]), each[3], each[4]))
+        rows = sorted(self._heap, key=lambda each: (-each[0], str(each[2]), each[3], each[4]))
         return Points(
             human=[row[2][0] for row in rows],
             metrics={name: [row[2][at] for row in rows] for at, name in enumerate(self.metrics, start=1)},
@@ -654,20 +660,20 @@ POINTS_FILE = "points.json"
 
 def points_of(done: EvaluationResult, seed: int) -> Points:
     """A sample of answers that does not depend on the order of the rows."""
-    judged = done.judged
-    names = sorted(judged.metrics)
+    answers = done.answers
+    names = sorted(answers.metrics)
     sample = Sample(names, seed=seed)
-    columns: list[npt.NDArray[Any]] = [judged.questions, judged.systems, judged.human]
-    columns += [judged.metrics[name] for name in names]
-    for begin in range(0, len(judged), CHUNK):
-        some = (column[begin : begin + CHUNK].tolist() for column in columns)
-        for question, system, human, *values in zip(*some, strict=True):
+    columns: list[npt.NDArray[Any]] = [answers.questions, answers.systems, answers.human]
+    columns += [answers.metrics[name] for name in names]
+    for begin in range(0, len(answers), CHUNK):
+        chunk = (column[begin : begin + CHUNK].tolist() for column in columns)
+        for question, system, human, *values in zip(*chunk, strict=True):
             sample.add(
-                judged.question_names[question],
+                answers.question_names[question],
                 human,
                 values,
-                system=judged.system_names[system],
-                type=judged.types[question] if judged.types else "",
+                system=answers.system_names[system],
+                type=answers.types[question] if answers.types else "",
             )
     return sample.points()
 

@@ -22,7 +22,7 @@ _DEEP = 4
 
 @contextmanager
 def opened(
-    given: str,
+    source: str,
     *,
     columns: Mapping[str, str] | None = None,
     encoding: str = "",
@@ -41,13 +41,13 @@ def opened(
 
     A database is looked into only where there is no file and no folder of that name.
     """
-    path = Path(given)
-    whole = _release_of(path) if path.is_file() and not columns else None
-    if whole is not None:
-        path, given = whole, str(whole)
+    path = Path(source)
+    release = _release_of(path) if path.is_file() and not columns else None
+    if release is not None:
+        path, source = release, str(release)
     if path.is_file():
         if stage:
-            raise EvaluationError(f"--stage {stage}: {given} is a file; only releases have stages.")
+            raise EvaluationError(f"--stage {stage}: {source} is a file; only releases have stages.")
         yield open_table(
             path,
             columns=columns,
@@ -75,10 +75,10 @@ def opened(
 
     from evaluations.release_table import open_named_release
 
-    with open_named_release(given, path, stage=stage, columns=columns, scored=bool(scored)) as table:
+    with open_named_release(source, path, stage=stage, columns=columns, scored=bool(scored)) as table:
         if scale is not None:
             table.scale = scale
-        if whole is not None:
+        if release is not None:
             table.notes.append(_WHOLE)
         yield table
 
@@ -92,9 +92,9 @@ def _release_of(path: Path) -> Path | None:
             continue
         try:
             files = json.loads((folder / _MANIFEST).read_bytes())["files"]
-            listed = {str(each["path"]) for each in files}
+            names = {str(each["path"]) for each in files}
         except (OSError, ValueError, LookupError, TypeError):
             continue
-        if path.resolve().relative_to(folder).as_posix() in listed:
+        if path.resolve().relative_to(folder).as_posix() in names:
             return folder
     return None

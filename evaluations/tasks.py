@@ -61,14 +61,14 @@ def _clear_after_cancelling(evaluation: Evaluation) -> None:
 def weigh_words(context: JobContext) -> dict[str, Any]:
     """Weigh the words of texts for a page; the texts go when it is over, and numbers stay."""
     try:
-        found = keyphrases.weigh(context)
+        outcome = keyphrases.weigh(context)
     except (EvaluationError, MetricError) as error:
         keyphrases.forget(context.job)
         raise PermanentError(str(error)) from error
 
     def finish() -> dict[str, Any]:
         keyphrases.forget(context.job)
-        return found
+        return outcome
 
     result: dict[str, Any] = context.commit(finish)
     return result

@@ -96,20 +96,20 @@ _INSTALLED = dict.fromkeys(("meteor-1.5", "pa-meteor-1.5"), "metrics.answers.met
 
 def make_phrasing_aware(name: str, profile: Profile) -> "Metric":
     """The phrasing-aware form of another metric: `pa-bleu-4` of `bleu-4`."""
-    made: Metric = _find("metrics.answers.pa:make")(metric(name.removeprefix("pa-"), profile), profile)
-    return made
+    aware: Metric = _find("metrics.answers.pa:make")(metric(name.removeprefix("pa-"), profile), profile)
+    return aware
 
 
 def _find(place: str) -> Callable[..., Any]:
     """A function by its module and name; a process loads the metrics that it scores, and no others."""
     module, _, name = place.partition(":")
-    found: Callable[..., Any] = getattr(import_module(module), name)
-    return found
+    maker: Callable[..., Any] = getattr(import_module(module), name)
+    return maker
 
 
 def _make(plain: str, profile: Profile) -> "Metric":
-    made: Metric = _find(MAKERS[plain])(plain, profile)
-    return made
+    new_metric: Metric = _find(MAKERS[plain])(plain, profile)
+    return new_metric
 
 
 def lacking_program(name: str) -> str:
@@ -124,62 +124,65 @@ def missing(metric: "Metric") -> str:
 
 def metric(name: str, profile: str | Profile = "default") -> "Metric":
     """The metric of that name as the profile has it; MetricError names the metrics that there are."""
-    chosen = profile_named(profile) if isinstance(profile, str) else profile
+    own_profile = profile_named(profile) if isinstance(profile, str) else profile
     plain = plain_name(name)
-    given = name.strip().lower().replace("_", "-").partition("(")[2]
-    if not given:
-        return replace(_make(plain, chosen), recipe=(metric, (plain, chosen)))
+    parameters = name.strip().lower().replace("_", "-").partition("(")[2]
+    if not parameters:
+        return replace(_make(plain, own_profile), recipe=(metric, (plain, own_profile)))
     if plain.startswith("pa-"):
-        return _with_importance(name, plain, given, chosen)
-    weights = _weights(name, plain, given)
-    settings = {**chosen.settings, "adapted": {**chosen.settings.get("adapted", {}), **weights}}
-    made = _make(plain, replace(chosen, settings=settings))
-    said = ",".join(f"{key}={value:g}" for key, value in sorted(weights.items()))
-    full = f"{plain}({said})"
-    title = f"{made.title} ({said.replace(',', ', ')})"
-    return replace(made, name=full, title=title, recipe=(metric, (full, chosen)))
+        return _with_importance(name, plain, parameters, own_profile)
+    weights = _weights(name, plain, parameters)
+    settings = {**own_profile.settings, "adapted": {**own_profile.settings.get("adapted", {}), **weights}}
+    plain_metric = _make(plain, replace(own_profile, settings=settings))
+    settings_text = ",".join(f"{key}={value:g}" for key, value in sorted(weights.items()))
+    full = f"{plain}({settings_text})"
+    title = f"{plain_metric.title} ({settings_text.replace(',', ', ')})"
+    return replace(plain_metric, name=full, title=title, recipe=(metric, (full, own_profile)))
 
 
-def _with_importance(name: str, plain: str, given: str, profile: Profile) -> "Metric":
+def _with_importance(name: str, plain: str, parameters: str, profile: Profile) -> "Metric":
     """A phrasing-aware metric with another importance function: `pa-bleu-4(imp=uniform)`, or `(self=no)`."""
     choices = {"imp": tuple(import_module("metrics.answers.importance").CHOICES), "self": ("yes", "no")}
-    found: dict[str, str] = {}
-    for part in given.removesuffix(")").split(",") if given.endswith(")") else ("",):
+    options: dict[str, str] = {}
+    for part in parameters.removesuffix(")").split(",") if parameters.endswith(")") else ("",):
         option, _, value = (each.strip() for each in part.partition("="))
-        if option in found or value not in choices.get(option, ()):
-            said = "; ".join(f"{key}: {', '.join(values)}" for key, values in choices.items())
+        if option in options or value not in choices.get(option, ()):
+            choices_text = "; ".join(f"{key}: {', '.join(values)}" for key, values in choices.items())
             raise MetricError(
-                f"{name}: write importance as {plain}(imp=uniform); there are {said}, each once."
+                f"{name}: write importance as {plain}(imp=uniform); there are {choices_text}, each once."
             )
-        found[option] = value
+        options[option] = value
     own = dict(profile.settings.get("pa", {}))
-    own |= {"imp": found["imp"]} if "imp" in found else {}
-    own |= {"itself": found["self"] == "yes"} if "self" in found else {}
-    made = _make(plain, replace(profile, settings={**profile.settings, "pa": own}))
-    said = ",".join(f"{key}={value}" for key, value in sorted(found.items()))
-    full = f"{plain}({said})"
+    own |= {"imp": options["imp"]} if "imp" in options else {}
+    own |= {"itself": options["self"] == "yes"} if "self" in options else {}
+    plain_metric = _make(plain, replace(profile, settings={**profile.settings, "pa": own}))
+    choices_text = ",".join(f"{key}={value}" for key, value in sorted(options.items()))
+    full = f"{plain}({choices_text})"
     return replace(
-        made, name=full, title=f"{made.title} ({said.replace(',', ', ')})", recipe=(metric, (full, profile))
+        plain_metric,
+        name=full,
+        title=f"{plain_metric.title} ({choices_text.replace(',', ', ')})",
+        recipe=(metric, (full, profile)),
     )
 
 
-def _weights(name: str, plain: str, given: str) -> dict[str, float]:
+def _weights(name: str, plain: str, parameters: str) -> dict[str, float]:
     """Weights of a bonus as they stand behind a metric's name: `alpha=2,beta=0.5)`."""
     if plain not in ADAPTED:
         adapted = ", ".join(ADAPTED)
         raise MetricError(
             f"{name}: only adapted metrics have weights of their own ({adapted}). Leave the parentheses out."
         )
-    found: dict[str, float] = {}
-    for part in given.removesuffix(")").split(",") if given.endswith(")") else ("",):
+    weights: dict[str, float] = {}
+    for part in parameters.removesuffix(")").split(",") if parameters.endswith(")") else ("",):
         weight = _WEIGHT.fullmatch(part.strip())
         value = float(weight[2]) if weight else math.nan
-        if weight is None or weight[1] not in WEIGHTS or weight[1] in found or math.isnan(value):
+        if weight is None or weight[1] not in WEIGHTS or weight[1] in weights or math.isnan(value):
             raise MetricError(
                 f"{name}: write the weights as {plain}(alpha=2,beta=1); there are {', '.join(WEIGHTS)}, "
                 "each a number from 0, once."
             )
-        found[weight[1]] = value
-    if plain.endswith("-l") or "gamma" not in found:
-        return found
+        weights[weight[1]] = value
+    if plain.endswith("-l") or "gamma" not in weights:
+        return weights
     raise MetricError(f"{name}: gamma weighs the recall of ROUGE-L; BLEU has none.")

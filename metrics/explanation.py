@@ -42,17 +42,17 @@ class MarkedText:
     @property
     def pieces(self) -> list[Piece]:
         """The whole text in runs; the space between two parts of one match belongs to it."""
-        found: list[Piece] = []
+        pieces: list[Piece] = []
         at = 0
         for begin, end, order in self.marks:
             if begin > at:
-                found.append(Piece(self.text[at:begin], 0))
+                pieces.append(Piece(self.text[at:begin], 0))
             if end > max(at, begin):
-                found.append(Piece(self.text[max(at, begin) : end], order))
+                pieces.append(Piece(self.text[max(at, begin) : end], order))
             at = max(at, end)
         if at < len(self.text):
-            found.append(Piece(self.text[at:], 0))
-        return found
+            pieces.append(Piece(self.text[at:], 0))
+        return pieces
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,8 +104,8 @@ def _bleu(order: int, profile: Profile, candidate: str, references: Sequence[str
         references = [best]
         says = ("Each reference is compared alone, and the best counts.",)
     ours, every = split(candidate), [split(text) for text in references]
-    shown = split(best)
-    longest, longest_shown = [0] * len(ours), [0] * len(shown)
+    best_tokens = split(best)
+    longest, longest_shown = [0] * len(ours), [0] * len(best_tokens)
     counts = []
     for n in range(1, order + 1):
         clip: Counter[Gram] = Counter()
@@ -114,11 +114,13 @@ def _bleu(order: int, profile: Profile, candidate: str, references: Sequence[str
         hits = _grams(ours, n) & clip
         total = max(len(ours) - n + 1, 0)
         counts.append(
-            Count(f"{n}-grams", hits.total(), total, hits.total() / total if total else None, _listed(hits))
+            Count(
+                f"{n}-grams", hits.total(), total, hits.total() / total if total else None, _list_grams(hits)
+            )
         )
         longest = _longer(longest, _covered(ours, hits, n))
-        both = _common(ours, shown, n)
-        longest_shown = _longer(longest_shown, _covered(shown, both, n))
+        both = _common(ours, best_tokens, n)
+        longest_shown = _longer(longest_shown, _covered(best_tokens, both, n))
     c = len(ours)
     r = min((abs(len(text) - c), len(text)) for text in every)[1]
     hit, totals = (
@@ -141,20 +143,20 @@ def _bleu(order: int, profile: Profile, candidate: str, references: Sequence[str
 
 
 def _smoothing(how: Bleu, counts: Sequence[Count]) -> tuple[str, ...]:
-    said = []
+    sentences = []
     if any(count.total == 0 for count in counts):
-        said.append(
+        sentences.append(
             "The answer is too short for the longer n-grams; they are left out of the mean."
             if how.effective and how.smoothing != "kpqa"
             else "The answer is too short for the longer n-grams, which counts as no match."
         )
     if any(count.total and not count.hits for count in counts):
-        said.append(
+        sentences.append(
             "Some n-grams have no match, and without smoothing that alone makes the score 0."
             if how.smoothing == "none"
             else f"A count of 0 is smoothed ({how.smoothing}): one missing order does not make the score 0."
         )
-    return tuple(said)
+    return tuple(sentences)
 
 
 def _rouge(name: str, profile: Profile, candidate: str, references: Sequence[str], best: str) -> Match:
@@ -172,15 +174,19 @@ def _rouge(name: str, profile: Profile, candidate: str, references: Sequence[str
     kind = name.removesuffix("-stem").rpartition("-")[2]
     matched: tuple[str, ...]
     if kind == "l":
-        here, there = subsequence(ours, theirs)
-        covered, covered_there = _flags(here, len(ours)), _flags(there, len(theirs))
-        hits, what, matched = len(here), "Longest common subsequence", (" ".join(ours[at] for at in here),)
+        own_places, their_places = subsequence(ours, theirs)
+        covered, covered_there = _flags(own_places, len(ours)), _flags(their_places, len(theirs))
+        hits, what, matched = (
+            len(own_places),
+            "Longest common subsequence",
+            (" ".join(ours[at] for at in own_places),),
+        )
         totals = len(ours), len(theirs)
     else:
         n = int(kind)
         both = _common(ours, theirs, n)
         covered, covered_there = _covered(ours, both, n), _covered(theirs, both, n)
-        hits, what, matched = both.total(), f"{n}-grams", _listed(both)
+        hits, what, matched = both.total(), f"{n}-grams", _list_grams(both)
         totals = max(len(ours) - n + 1, 0), max(len(theirs) - n + 1, 0)
     p, r = (hits / total if total else 0.0 for total in totals)
     f = (1 + beta**2) * p * r / (r + beta**2 * p) if p and r else 0.0
@@ -205,22 +211,22 @@ def _rouge(name: str, profile: Profile, candidate: str, references: Sequence[str
 def subsequence(first: Sequence[str], second: Sequence[str]) -> tuple[list[int], list[int]]:
     """Places of a longest common subsequence in two token lists."""
     table = np.zeros((len(first) + 1, len(second) + 1), np.int32)
-    words = np.asarray(second, dtype=object)
+    second_tokens = np.asarray(second, dtype=object)
     for i in range(len(first) - 1, -1, -1):
-        best = np.maximum(table[i + 1, :-1], np.where(words == first[i], table[i + 1, 1:] + 1, 0))
+        best = np.maximum(table[i + 1, :-1], np.where(second_tokens == first[i], table[i + 1, 1:] + 1, 0))
         table[i, :-1] = np.maximum.accumulate(best[::-1])[::-1]
-    here, there = [], []
+    first_places, second_places = [], []
     i = j = 0
     while i < len(first) and j < len(second):
         if first[i] == second[j]:
-            here.append(i)
-            there.append(j)
+            first_places.append(i)
+            second_places.append(j)
             i, j = i + 1, j + 1
         elif table[i + 1, j] >= table[i, j + 1]:
             i += 1
         else:
             j += 1
-    return here, there
+    return first_places, second_places
 
 
 def _grams(tokens: Sequence[str], n: int) -> Counter[Gram]:
@@ -254,7 +260,7 @@ def _flags(places: Sequence[int], size: int) -> list[int]:
     return flags
 
 
-def _listed(matched: Counter[Gram]) -> tuple[str, ...]:
+def _list_grams(matched: Counter[Gram]) -> tuple[str, ...]:
     return tuple(
         " ".join(gram) + (f" ({count} times)" if count > 1 else "") for gram, count in matched.most_common()
     )
@@ -330,24 +336,24 @@ def explain(
     A metric that needs the whole data set (CIDEr weighs by rarity there), or labels or entities, is refused.
     """
     profile = profile_named(profile) if isinstance(profile, str) else profile
-    chosen, base = _fitting(name, profile)
-    score = float(chosen.score([candidate], [references], [question])[0])
+    scorer, base = _fitting(name, profile)
+    score = float(scorer.score([candidate], [references], [question])[0])
     weighed = weights(name, profile, references, candidate)
     if not references:
-        return _build_explanation(chosen, math.nan, ("There is no reference to compare with.",), ())
-    phrasing_aware = chosen.name.startswith(PA)
+        return _build_explanation(scorer, math.nan, ("There is no reference to compare with.",), ())
+    phrasing_aware = scorer.name.startswith(PA)
     by_place = sorted(weighed, key=lambda one: one.place)
     worth = [(one.part if phrasing_aware else one.value) or 0.0 for one in by_place]
     best = int(np.argmax(worth))
     compared = [references[best]] if phrasing_aware else list(references)
     match = match_of(base.name, profile, candidate, compared, references[best])
-    says = (*_sentences(chosen, by_place, best), *match.says)
+    says = (*_sentences(scorer, by_place, best), *match.says)
     return Explanation(
-        chosen.name,
-        chosen.title,
-        chosen.signature,
+        scorer.name,
+        scorer.title,
+        scorer.signature,
         None if math.isnan(score) else score,
-        chosen.high,
+        scorer.high,
         says,
         weighed,
         best,
@@ -361,45 +367,45 @@ def weights(
     name: str, profile: str | Profile, references: Sequence[str], candidate: str | None = None
 ) -> tuple[ReferenceShare, ...]:
     """The references by their importance under a metric's likeness, and how a candidate does against each."""
-    chosen, base = _fitting(name, profile)
+    scorer, base = _fitting(name, profile)
     similarity = pairwise(base)
     every = importance(references, similarity) if references else np.zeros(0)
     total = float(every.sum())
     k = len(references)
     shares = every / total if total else np.full(k, 1 / k if k else 0.0)
     values = similarity([candidate] * k, references).tolist() if candidate is not None else [None] * k
-    found = [
+    reference_shares = [
         ReferenceShare(
             place,
             text,
             value,
             float(weight),
             float(share),
-            value * float(share) if value is not None and chosen.name.startswith(PA) else None,
+            value * float(share) if value is not None and scorer.name.startswith(PA) else None,
         )
         for place, (text, value, weight, share) in enumerate(
             zip(references, values, every, shares, strict=True)
         )
     ]
-    return tuple(sorted(found, key=lambda one: (-(one.importance or 0), one.place)))
+    return tuple(sorted(reference_shares, key=lambda one: (-(one.importance or 0), one.place)))
 
 
 def explainable(names: Sequence[str], profile: str | Profile) -> list[str]:
     """Those of the metrics that one answer can be explained under."""
-    found = []
+    names_explained = []
     for name in names:
         try:
             _fitting(name, profile)
         except MetricError:
             continue
-        found.append(name)
-    return found
+        names_explained.append(name)
+    return names_explained
 
 
 def _fitting(name: str, profile: str | Profile) -> tuple[Metric, Metric]:
     """The metric and, for a phrasing-aware one, the metric of pairs below it."""
-    chosen = metric(name, profile)
-    base = metric(chosen.name.removeprefix(PA), profile) if chosen.name.startswith(PA) else chosen
+    scorer = metric(name, profile)
+    base = metric(scorer.name.removeprefix(PA), profile) if scorer.name.startswith(PA) else scorer
     if base.survey is not None:
         raise MetricError(
             f"{base.title} weighs words by how rare they are in the references of a whole data set, so an "
@@ -409,18 +415,18 @@ def _fitting(name: str, profile: str | Profile) -> tuple[Metric, Metric]:
         raise MetricError(
             f"{base.title} is not a comparison of two texts alone, so it is not explained here."
         )
-    return chosen, base
+    return scorer, base
 
 
 def _build_explanation(
-    chosen: Metric, score: float, says: tuple[str, ...], references: tuple[ReferenceShare, ...]
+    scorer: Metric, score: float, says: tuple[str, ...], references: tuple[ReferenceShare, ...]
 ) -> Explanation:
     value = None if math.isnan(score) else score
-    return Explanation(chosen.name, chosen.title, chosen.signature, value, chosen.high, says, references)
+    return Explanation(scorer.name, scorer.title, scorer.signature, value, scorer.high, says, references)
 
 
-def _sentences(chosen: Metric, by_place: Sequence[ReferenceShare], best: int) -> tuple[str, ...]:
-    if not chosen.name.startswith(PA):
+def _sentences(scorer: Metric, by_place: Sequence[ReferenceShare], best: int) -> tuple[str, ...]:
+    if not scorer.name.startswith(PA):
         return ()
     one = by_place[best]
     if not any(against.importance for against in by_place):

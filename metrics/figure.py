@@ -26,12 +26,12 @@ class Figure:
     def as_json(self) -> dict[str, Any]:
         """As JSON has it: `{"value": .., "ci": [.., ..], "n": ..}`, or value null with `reason`."""
         ci = list(self.ci) if self.ci and self.value is not None else None
-        said: dict[str, Any] = {"value": self.value, "ci": ci}
+        fields: dict[str, Any] = {"value": self.value, "ci": ci}
         if self.n is not None:
-            said["n"] = self.n
+            fields["n"] = self.n
         if self.value is None:
-            said["reason"] = self.reason
-        return said
+            fields["reason"] = self.reason
+        return fields
 
 
 def figure(value: float, reason: str, *, n: int | None = None) -> Figure:
@@ -44,16 +44,16 @@ REASON = "reason"
 
 def figures_as_json(figures: Mapping[str, Figure]) -> dict[str, Any]:
     """`{"interval": 0.61}`; for what is not defined `{"interval": null, "reason": {"interval": "..."}}`."""
-    said: dict[str, Any] = {name: figure.value for name, figure in figures.items()}
+    fields: dict[str, Any] = {name: figure.value for name, figure in figures.items()}
     missing = {name: figure.reason for name, figure in figures.items() if figure.value is None}
-    return add_reasons(said, missing)
+    return add_reasons(fields, missing)
 
 
-def add_reasons(said: dict[str, Any], reasons: Mapping[str, str]) -> dict[str, Any]:
+def add_reasons(fields: dict[str, Any], reasons: Mapping[str, str]) -> dict[str, Any]:
     """The same with reasons for what is null, added to those that it has."""
     if reasons:
-        said[REASON] = {**said.get(REASON, {}), **reasons}
-    return said
+        fields[REASON] = {**fields.get(REASON, {}), **reasons}
+    return fields
 
 
 def number_or_none(value: float) -> float | None:

@@ -40,12 +40,12 @@ class Part:
     rows: Floats | None
 
 
-def part_of(metric: Metric, chunk: Chunk, found: object) -> Part:
+def part_of(metric: Metric, chunk: Chunk, survey: object) -> Part:
     """A metric's values and sums of a chunk, given its survey's finding."""
-    measured = metric.of(chunk, found)
+    measured = metric.of(chunk, survey)
     if len(measured.values) != len(chunk):
         raise ValueError(f"{metric.name} gave {len(measured.values)} values for {len(chunk)} candidates")
-    systems = _systems(metric, chunk.answers, measured, found)
+    systems = _systems(metric, chunk.answers, measured, survey)
     return Part(measured.values, _sums(metric, measured), systems, measured.why, measured.rows)
 
 
@@ -82,7 +82,7 @@ def _for_mean(values: Floats) -> Floats:
     return np.array([defined.sum(), len(defined)])
 
 
-def _systems(metric: Metric, answers: Answers, measured: ChunkValues, found: object) -> BySystem:
+def _systems(metric: Metric, answers: Answers, measured: ChunkValues, survey: object) -> BySystem:
     if answers.systems is None:
         return {}
     rows: defaultdict[str, list[int]] = defaultdict(list)
@@ -95,7 +95,7 @@ def _systems(metric: Metric, answers: Answers, measured: ChunkValues, found: obj
     if (each := measured.rows) is not None:
         return {system: each[which].sum(0) for system, which in rows.items()}
     return {
-        system: _sums(metric, metric.of(Chunk(answers.part(which)), found)) for system, which in rows.items()
+        system: _sums(metric, metric.of(Chunk(answers.part(which)), survey)) for system, which in rows.items()
     }
 
 
@@ -118,7 +118,7 @@ class Sums:
         for reason, number in part.why.items():
             why[reason] = why.get(reason, 0) + number
 
-    def whole(self, metric: Metric) -> float | None:
+    def score_corpus(self, metric: Metric) -> float | None:
         """The corpus score of everything so far; None where the metric is defined for nothing."""
         sums = self.all.get(metric.name)
         return None if sums is None else _corpus_score(metric, sums)
@@ -163,8 +163,8 @@ HEAVIEST = 1 << 22
 
 def lighter(answers: Answers) -> Iterator[Answers]:
     """A chunk in parts that long texts do not make too heavy: at least one, each of one answer at least."""
-    whole = sum(map(len, answers.candidates)) + sum(map(len, chain.from_iterable(answers.references)))
-    if whole <= HEAVIEST:
+    total_weight = sum(map(len, answers.candidates)) + sum(map(len, chain.from_iterable(answers.references)))
+    if total_weight <= HEAVIEST:
         yield answers
         return
     sizes = [
@@ -188,7 +188,7 @@ class ProcessMetrics:
     """The metrics, and what their surveys found, in this process."""
 
     metrics: Sequence[Metric]
-    found: Sequence[object]
+    surveys: Sequence[object]
 
     def survey(self, chunks: Iterable[Answers]) -> Iterator[list[object]]:
         """For each chunk what each metric's survey finds in it."""
@@ -200,51 +200,55 @@ class ProcessMetrics:
 
     def survey_one(self, answers: Answers) -> list[object]:
         """What each metric's survey finds in one chunk."""
-        found: list[object] = [None] * len(self.metrics)
+        surveys: list[object] = [None] * len(self.metrics)
         for chunk in map(Chunk, lighter(answers)):
             for place, metric in enumerate(self.metrics):
                 if metric.survey is not None:
                     new = metric.survey.of(chunk)
-                    found[place] = new if found[place] is None else metric.survey.merge(found[place], new)
-        return found
+                    surveys[place] = (
+                        new if surveys[place] is None else metric.survey.merge(surveys[place], new)
+                    )
+        return surveys
 
     def score_one(self, answers: Answers) -> list[Part]:
         """What each metric says of one chunk."""
-        pairs = list(zip(self.metrics, self.found, strict=True))
+        pairs = list(zip(self.metrics, self.surveys, strict=True))
         parts = [
-            [part_of(metric, chunk, found) for metric, found in pairs]
+            [part_of(metric, chunk, survey) for metric, survey in pairs]
             for chunk in map(Chunk, lighter(answers))
         ]
-        return parts[0] if len(parts) == 1 else [joined(some) for some in zip(*parts, strict=True)]
+        return (
+            parts[0] if len(parts) == 1 else [joined(same_place) for same_place in zip(*parts, strict=True)]
+        )
 
 
-_given: list[bytes] = []
+_packed_metrics: list[bytes] = []
 
 
 def _begin(packed: bytes) -> None:
     """Keep what a new process is given; what is wrong with it shows in the first chunk, with its cause."""
-    _given[:] = [packed]
+    _packed_metrics[:] = [packed]
 
 
 @cache
-def _here() -> ProcessMetrics:
-    here: ProcessMetrics = pickle.loads(_given[0])  # noqa: S301  # made by the process that started this one
-    return here
+def _load_metrics() -> ProcessMetrics:
+    metrics: ProcessMetrics = pickle.loads(_packed_metrics[0])  # noqa: S301  # made by the process that started this one
+    return metrics
 
 
 def _survey(answers: Answers) -> list[object]:
-    return _here().survey_one(answers)
+    return _load_metrics().survey_one(answers)
 
 
 def _score(answers: Answers) -> list[Part]:
-    return _here().score_one(answers)
+    return _load_metrics().score_one(answers)
 
 
 @dataclass(eq=False)
 class Processes:
     """The same in other processes, with a bounded number of chunks under way."""
 
-    here: ProcessMetrics
+    process_metrics: ProcessMetrics
     number: int
     _pool: ProcessPoolExecutor = field(init=False)
 
@@ -253,7 +257,7 @@ class Processes:
             self.number,
             mp_context=multiprocessing.get_context("spawn"),
             initializer=_begin,
-            initargs=(_packed(self.here),),
+            initargs=(_packed(self.process_metrics),),
         )
         return self
 
@@ -294,10 +298,10 @@ class GrowingCrew:
     metric takes a thousand times as long as that of another. This way it never takes twice the shortest time.
     """
 
-    here: ProcessMetrics
+    process_metrics: ProcessMetrics
     number: int
     patience: float
-    _taken: float = 0.0
+    _seconds: float = 0.0
     _others: Processes | None = None
 
     def __enter__(self) -> "GrowingCrew":
@@ -312,14 +316,14 @@ class GrowingCrew:
     def survey(self, chunks: Iterable[Answers]) -> Iterator[list[object]]:
         """For each chunk what each metric's survey finds in it."""
         rest = iter(chunks)
-        yield from self._alone(self.here.survey_one, rest)
+        yield from self._alone(self.process_metrics.survey_one, rest)
         if self._others is not None:
             yield from self._others.survey(rest)
 
     def score(self, chunks: Iterable[Answers]) -> Iterator[list[Part]]:
         """For each chunk what each metric says of it."""
         rest = iter(chunks)
-        yield from self._alone(self.here.score_one, rest)
+        yield from self._alone(self.process_metrics.score_one, rest)
         if self._others is not None:
             yield from self._others.score(rest)
 
@@ -327,20 +331,20 @@ class GrowingCrew:
         """Ends where others take over, or with the last chunk."""
         for answers in chunks:
             begun = time.perf_counter()
-            found = work(answers)
-            self._taken += time.perf_counter() - begun
-            yield found
-            if self._taken >= self.patience and self.number > 1:
+            output = work(answers)
+            self._seconds += time.perf_counter() - begun
+            yield output
+            if self._seconds >= self.patience and self.number > 1:
                 try:
-                    self._others = Processes(self.here, self.number).__enter__()
+                    self._others = Processes(self.process_metrics, self.number).__enter__()
                 except MetricError:
                     self.number = 1  # these metrics cannot be sent: asked once
                 else:
                     return
 
 
-def _packed(here: ProcessMetrics) -> bytes:
-    for metric in here.metrics:
+def _packed(process_metrics: ProcessMetrics) -> bytes:
+    for metric in process_metrics.metrics:
         try:
             pickle.dumps(metric)
         except (pickle.PicklingError, AttributeError, TypeError) as error:
@@ -348,7 +352,7 @@ def _packed(here: ProcessMetrics) -> bytes:
                 f"{metric.name} cannot be sent to other processes: {error}. Make it with "
                 "metrics.metric(name, profile), or score with one process."
             ) from error
-    return pickle.dumps(here)
+    return pickle.dumps(process_metrics)
 
 
 def cores() -> int:
@@ -357,13 +361,13 @@ def cores() -> int:
 
 
 def crew(
-    metrics: Sequence[Metric], found: Sequence[object], processes: int = 1
+    metrics: Sequence[Metric], surveys: Sequence[object], processes: int = 1
 ) -> AbstractContextManager[Crew]:
     """Who scores under these metrics, given what their surveys found; 0 processes: as many as it is worth."""
-    here = ProcessMetrics(metrics, found)
+    process_metrics = ProcessMetrics(metrics, surveys)
     if not processes:
-        return GrowingCrew(here, cores(), PATIENCE)
-    return nullcontext(here) if processes == 1 else Processes(here, processes)
+        return GrowingCrew(process_metrics, cores(), PATIENCE)
+    return nullcontext(process_metrics) if processes == 1 else Processes(process_metrics, processes)
 
 
 #: Candidates in a chunk: enough that numpy's overhead does not count, few enough for the caches.
@@ -419,7 +423,7 @@ class Scoring:
         values.
         """
         self._finish()
-        return {metric.name: self._sums.whole(metric) for metric in self.metrics}
+        return {metric.name: self._sums.score_corpus(metric) for metric in self.metrics}
 
     def systems(self) -> dict[str, dict[str, float | None]]:
         """Corpus scores of each system, for answers that name theirs: metric -> system -> score."""
@@ -462,24 +466,24 @@ def score_chunks(
 
 
 def _all_parts(chunks: Chunks, metrics: Sequence[Metric], crews: Crews) -> Iterator[list[Part]]:
-    found = _surveyed(chunks, metrics, crews)
-    with crews(metrics, found) as workers:
+    surveys = _surveyed(chunks, metrics, crews)
+    with crews(metrics, surveys) as workers:
         yield from workers.score(chunks())
 
 
 def _surveyed(chunks: Chunks, metrics: Sequence[Metric], crews: Crews) -> list[object]:
     """What each metric's survey found in all chunks; None for metrics without one."""
-    found: list[object] = [None] * len(metrics)
+    merged: list[object] = [None] * len(metrics)
     surveys = [place for place, metric in enumerate(metrics) if metric.survey]
     if not surveys:
-        return found
-    asked = [metrics[place] for place in surveys]
-    with crews(asked, [None] * len(asked)) as workers:
+        return merged
+    surveyed = [metrics[place] for place in surveys]
+    with crews(surveyed, [None] * len(surveyed)) as workers:
         for seen in workers.survey(chunks()):
-            for place, metric, new in zip(surveys, asked, seen, strict=True):
+            for place, metric, new in zip(surveys, surveyed, seen, strict=True):
                 assert metric.survey is not None
-                found[place] = new if found[place] is None else metric.survey.merge(found[place], new)
-    return found
+                merged[place] = new if merged[place] is None else metric.survey.merge(merged[place], new)
+    return merged
 
 
 def in_chunks(answers: Answers, size: int = CHUNK) -> Chunks:
@@ -495,7 +499,7 @@ def score(answers: Answers, metrics: Sequence[Metric], *, processes: int = 1) ->
     rows: dict[str, Floats] = {}
     for place, metric in enumerate(metrics):
         values[metric.name] = np.concatenate([np.zeros(0), *(part[place].values for part in parts)])
-        some = [row for part in parts if (row := part[place].rows) is not None]
-        if some:
-            rows[metric.name] = np.concatenate(some)
+        row_parts = [row for part in parts if (row := part[place].rows) is not None]
+        if row_parts:
+            rows[metric.name] = np.concatenate(row_parts)
     return Scores(values, scoring.corpus(), scoring.systems(), scoring.undefined, rows)

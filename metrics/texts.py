@@ -45,14 +45,14 @@ class Answers:
     def __post_init__(self) -> None:
         n = len(self.candidates)
         for name in _PARALLEL:
-            given = getattr(self, name)
-            if given is not None and len(given) != n:
-                raise ValueError(f"{name} has {len(given)} entries for {n} candidates")
+            column = getattr(self, name)
+            if column is not None and len(column) != n:
+                raise ValueError(f"{name} has {len(column)} entries for {n} candidates")
         if isinstance(self.candidates, str):
             raise TypeError("candidates is one text; it must be a list of texts, one per answer")
         for name in _LISTS:
-            given = getattr(self, name)
-            if given is not None and any(isinstance(texts, str) for texts in given):
+            column = getattr(self, name)
+            if column is not None and any(isinstance(texts, str) for texts in column):
                 raise TypeError(
                     f"{name} is a list of texts; it must hold a list of texts for each candidate, such as "
                     '[["in 1923"], ["yes", "it is"]]'
@@ -80,17 +80,17 @@ class Answers:
         """Some of the answers, with all that belongs to them."""
         which = range(len(self))[rows] if isinstance(rows, slice) else rows
         columns = [getattr(self, name) for name in ("candidates", *_PARALLEL)]
-        taken: list[Any] = [None if column is None else [column[row] for row in which] for column in columns]
-        return Answers(*taken)
+        parts: list[Any] = [None if column is None else [column[row] for row in which] for column in columns]
+        return Answers(*parts)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Tokens:
-    """Texts as numbers: text k is `ids[starts[k]:starts[k + 1]]`; `words[id]` is the token of a number."""
+    """Texts as numbers: text k is `ids[starts[k]:starts[k + 1]]`; `vocabulary[id]` is the token of an id."""
 
     ids: Ids
     starts: Places
-    words: Sequence[str]
+    vocabulary: Sequence[str]
 
     @property
     def lengths(self) -> Places:
@@ -124,8 +124,8 @@ class Chunk:
         places: defaultdict[str, int] = defaultdict(count().__next__)
         every = chain(self.answers.candidates, chain.from_iterable(self.answers.references))
         size = len(self.answers) + int(self.starts[-1])
-        found = np.fromiter(map(places.__getitem__, every), np.intp, size)
-        return list(places), found
+        numbers = np.fromiter(map(places.__getitem__, every), np.intp, size)
+        return list(places), numbers
 
     @property
     def texts(self) -> list[str]:
@@ -150,8 +150,8 @@ class Chunk:
         """What several metrics need, made when it is first asked for."""
         if key not in self._shared:
             self._shared[key] = make()
-        found: T = self._shared[key]
-        return found
+        cached: T = self._shared[key]
+        return cached
 
 
 def _tokenised(texts: Sequence[str], tokeniser: Tokeniser) -> Tokens:
@@ -224,7 +224,7 @@ class Metric:
             return self.recipe
         return Metric, tuple(getattr(self, part.name) for part in fields(self))
 
-    def of(self, chunk: Chunk, found: Any = None) -> ChunkValues:
+    def of(self, chunk: Chunk, survey: Any = None) -> ChunkValues:
         """What it measures on a chunk, given the survey's finding; MetricError if the chunk lacks a need."""
         if self.lacks:
             raise MetricError(f"{self.name} cannot be scored here: {self.lacks}.")
@@ -234,7 +234,7 @@ class Metric:
                     f"{self.name} needs {need.replace('_', ' ')}, which are not given; name their column, or "
                     "leave this metric out."
                 )
-        return self.measure(chunk, found)
+        return self.measure(chunk, survey)
 
     def score(
         self,
@@ -253,8 +253,8 @@ class Metric:
 
 def signature(name: str, version: int, **parts: object) -> str:
     """`metric:bleu-4|v:1|tok:ptb|n:4|...`: everything that a reader needs to get the same values again."""
-    said = {"metric": name, "v": version, **parts}
-    return "|".join(f"{key}:{value}" for key, value in said.items())
+    named_parts = {"metric": name, "v": version, **parts}
+    return "|".join(f"{key}:{value}" for key, value in named_parts.items())
 
 
 def owners(starts: Places) -> Places:
@@ -270,11 +270,11 @@ def best(values: Floats, starts: Places) -> tuple[Floats, Places]:
     n = len(starts) - 1
     highest = np.full(n, np.nan)
     pairs = np.full(n, -1, np.intp)
-    some = np.flatnonzero(np.diff(starts))
-    if len(some) == len(values):
-        highest[some], pairs[some] = values, starts[some]
-    elif len(some):
-        highest[some] = np.maximum.reduceat(values, starts[some])
+    with_references = np.flatnonzero(np.diff(starts))
+    if len(with_references) == len(values):
+        highest[with_references], pairs[with_references] = values, starts[with_references]
+    elif len(with_references):
+        highest[with_references] = np.maximum.reduceat(values, starts[with_references])
         reached = np.flatnonzero(values == highest[owners(starts)])
         owner = owners(starts)[reached]
         first = np.concatenate(([True], owner[1:] != owner[:-1]))
@@ -287,13 +287,15 @@ def closest(lengths: Places, reference_lengths: Places, starts: Places) -> Place
 
     0 for a candidate without references. Papineni et al. 2002, section 2.2.2.
     """
-    found = np.zeros(len(starts) - 1, np.intp)
-    some = np.flatnonzero(np.diff(starts))
-    if len(some):
+    nearest = np.zeros(len(starts) - 1, np.intp)
+    with_references = np.flatnonzero(np.diff(starts))
+    if len(with_references):
         width = int(reference_lengths.max()) + 1
         apart = np.abs(reference_lengths - lengths[owners(starts)])
-        found[some] = np.minimum.reduceat(apart * width + reference_lengths, starts[some]) % width
-    return found
+        nearest[with_references] = (
+            np.minimum.reduceat(apart * width + reference_lengths, starts[with_references]) % width
+        )
+    return nearest
 
 
 def measured(values: Floats, starts: Places, rows: Floats | None = None) -> ChunkValues:

@@ -51,7 +51,7 @@ class Runs:
 class Words(Sequence[str]):
     """The distinct tokens by number, cut out of the text when first asked for: counting needs none."""
 
-    _whole: str
+    _text: str
     _ids: Ids
     _begins: Places
     _ends: Places
@@ -61,7 +61,7 @@ class Words(Sequence[str]):
         last = np.zeros(len(self), np.intp)
         last[self._ids] = np.arange(len(self._ids))
         bounds = zip(self._begins[last].tolist(), self._ends[last].tolist(), strict=True)
-        return [self._whole[a:b] for a, b in bounds]
+        return [self._text[a:b] for a, b in bounds]
 
     @cached_property
     def _size(self) -> int:
@@ -90,29 +90,29 @@ def belongs_to_letters(character: str) -> bool:
 
 def cut(texts: Sequence[str], rule: Runs) -> tuple[Ids, Places, Sequence[str]]:
     """Texts as numbers: (numbers of all tokens, start of each text and the end, token of each number)."""
-    cased, whole = _joined(texts, rule)
-    points, offsets = _code_points(whole)
-    kinds = _kinds_of(points) if offsets is not None else _kinds_of_ascii(whole)
+    cased, joined = _joined(texts, rule)
+    points, offsets = _code_points(joined)
+    kinds = _kinds_of(points) if offsets is not None else _kinds_of_ascii(joined)
     first, last = _bounds(kinds, rule)
     if rule.alone == "all" and bool((last == first + 1).all()):
         ids = _of_characters(points[first])
     else:
-        ids = _numbers(whole, points, offsets, first, last)
+        ids = _numbers(joined, points, offsets, first, last)
     starts = np.zeros(len(texts) + 1, np.intp)
     np.cumsum(np.fromiter(map(len, cased), np.intp, len(cased)) + 1, out=starts[1:])
     numbers = ids.astype(np.int32)
     return (
         numbers,
         np.searchsorted(first, starts).astype(np.intp, copy=False),
-        Words(whole, numbers, first, last),
+        Words(joined, numbers, first, last),
     )
 
 
 def _joined(texts: Sequence[str], rule: Runs) -> tuple[Sequence[str], str]:
     """Texts in the form of the rule, each as long as it is there, and one after another."""
-    whole = "\n".join(texts)
-    if whole.isascii():  # which is composed, and as long in lower case
-        return texts, whole.lower() if rule.lower else whole
+    joined = "\n".join(texts)
+    if joined.isascii():  # which is composed, and as long in lower case
+        return texts, joined.lower() if rule.lower else joined
     cased = list(map(composed, texts))
     if rule.lower:
         cased = list(map(str.lower, cased))
@@ -138,29 +138,29 @@ def _bounds(kinds: npt.NDArray[np.uint8], rule: Runs) -> tuple[Places, Places]:
 
 def _bounds_of_characters(kinds: npt.NDArray[np.uint8]) -> tuple[Places, Places]:
     """The same where each character is a token; what belongs to a letter goes with what is before it."""
-    there = kinds != _SPACE
-    begins = there.copy()
-    begins[1:] &= ~(there[:-1] & (kinds[1:] == _MEMBER))
+    visible = kinds != _SPACE
+    begins = visible.copy()
+    begins[1:] &= ~(visible[:-1] & (kinds[1:] == _MEMBER))
     first = np.flatnonzero(begins)
-    if len(first) == np.count_nonzero(there):
+    if len(first) == np.count_nonzero(visible):
         return first, first + 1
-    ends = there.copy()
-    ends[:-1] &= begins[1:] | ~there[1:]
+    ends = visible.copy()
+    ends[:-1] &= begins[1:] | ~visible[1:]
     return first, np.flatnonzero(ends) + 1
 
 
 def _of_characters(points: npt.NDArray[np.uint8 | np.uint32]) -> Places:
     """A number for each character, from 0 without gaps."""
-    there = np.zeros(int(points.max(initial=0)) + 1, np.bool_)
-    there[points] = True
-    return (np.cumsum(there) - 1)[points]
+    present = np.zeros(int(points.max(initial=0)) + 1, np.bool_)
+    present[points] = True
+    return (np.cumsum(present) - 1)[points]
 
 
-def _code_points(whole: str) -> tuple[npt.NDArray[np.uint8 | np.uint32], Places | None]:
+def _code_points(text: str) -> tuple[npt.NDArray[np.uint8 | np.uint32], Places | None]:
     """The characters as numbers, and where each begins in UTF-8, or None if that is the same."""
-    if whole.isascii():
-        return np.frombuffer(whole.encode("ascii"), np.uint8), None
-    points = np.frombuffer(whole.encode("utf-32-le", "surrogatepass"), np.uint32)
+    if text.isascii():
+        return np.frombuffer(text.encode("ascii"), np.uint8), None
+    points = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32)
     sizes = 1 + (points >= 0x80).view(np.int8) + (points >= 0x800) + (points >= 0x10000)
     return points, np.concatenate(([0], np.cumsum(sizes)))
 
@@ -170,13 +170,13 @@ _kinds = np.zeros(_EVERY_CHARACTER, np.uint8)
 
 def _kinds_of(points: npt.NDArray[np.uint8 | np.uint32]) -> npt.NDArray[np.uint8]:
     """What each character is; what is found out about one is kept."""
-    found = _kinds[points]
-    unknown = points[found == _UNKNOWN]
+    kinds = _kinds[points]
+    unknown = points[kinds == _UNKNOWN]
     if len(unknown):
         for point in np.unique(unknown).tolist():
             _kinds[point] = _kind(chr(point))
-        found = _kinds[points]
-    return found
+        kinds = _kinds[points]
+    return kinds
 
 
 @cache
@@ -184,8 +184,8 @@ def _ascii_kinds() -> bytes:
     return bytes(map(_kind, map(chr, range(256))))
 
 
-def _kinds_of_ascii(whole: str) -> npt.NDArray[np.uint8]:
-    return np.frombuffer(whole.encode("ascii").translate(_ascii_kinds()), np.uint8)
+def _kinds_of_ascii(text: str) -> npt.NDArray[np.uint8]:
+    return np.frombuffer(text.encode("ascii").translate(_ascii_kinds()), np.uint8)
 
 
 def _kind(character: str) -> int:
@@ -197,7 +197,7 @@ def _kind(character: str) -> int:
 
 
 def _numbers(
-    whole: str,
+    text: str,
     points: npt.NDArray[np.uint8 | np.uint32],
     offsets: Places | None,
     first: Places,
@@ -208,11 +208,11 @@ def _numbers(
         begins, ends, written = first, last, points.view(np.uint8)
     else:
         begins, ends = offsets[first], offsets[last]
-        written = np.frombuffer(whole.encode("utf-8", "surrogatepass"), np.uint8)
+        written = np.frombuffer(text.encode("utf-8", "surrogatepass"), np.uint8)
     padded = np.concatenate((written, np.zeros(_KEY_BYTES, np.uint8)))
     windows = np.ndarray((len(written),), "<u8", buffer=padded, strides=(1,))
     sizes = ends - begins
-    named = np.arange(len(first)) if "\0" in whole else np.flatnonzero(sizes > _KEY_BYTES)
+    named = np.arange(len(first)) if "\0" in text else np.flatnonzero(sizes > _KEY_BYTES)
     keys = windows[begins]
     keys &= _MASKS.take(np.minimum(sizes, _KEY_BYTES))
     if not len(named):
@@ -223,7 +223,7 @@ def _numbers(
     ids[short], used = _of_keys(keys[short])
     names: defaultdict[str, int] = defaultdict(count(used).__next__)
     bounds = zip(first[named].tolist(), last[named].tolist(), strict=True)
-    ids[named] = [names[whole[a:b]] for a, b in bounds]
+    ids[named] = [names[text[a:b]] for a, b in bounds]
     return ids
 
 
@@ -316,21 +316,21 @@ def placed(text: str, tokens: Sequence[str]) -> list[Span | None]:
     a number written out, is not found, and the next one is looked for from the same place.
     """
     folded, places = _folded(text)
-    found: list[Span | None] = []
+    spans: list[Span | None] = []
     at = 0
     for token in tokens:
         ends = None
         for written in (token, _WRITTEN.get(token.lower(), "")):
-            wanted = written.translate(_SAME).lower()
-            ends = _next(folded, wanted, at) or _scattered(folded, wanted, at)
+            folded_token = written.translate(_SAME).lower()
+            ends = _next(folded, folded_token, at) or _scattered(folded, folded_token, at)
             if ends:
                 break
         if ends is None:
-            found.append(None)
+            spans.append(None)
             continue
-        found.append((places[ends[0]], places[ends[1] - 1] + 1))
+        spans.append((places[ends[0]], places[ends[1] - 1] + 1))
         at = ends[1]
-    return found
+    return spans
 
 
 def _folded(text: str) -> tuple[str, list[int]]:
@@ -340,18 +340,18 @@ def _folded(text: str) -> tuple[str, list[int]]:
     return "".join(parts), places
 
 
-def _next(folded: str, wanted: str, at: int) -> Span | None:
+def _next(folded: str, token: str, at: int) -> Span | None:
     """The next place where the token occurs as it is, if nothing but marks is passed over."""
-    found = folded.find(wanted, at) if wanted else -1
-    if found < 0 or any(character.isalnum() for character in folded[at:found]):
+    begin = folded.find(token, at) if token else -1
+    if begin < 0 or any(character.isalnum() for character in folded[at:begin]):
         return None
-    return found, found + len(wanted)
+    return begin, begin + len(token)
 
 
-def _scattered(folded: str, wanted: str, at: int) -> Span | None:
+def _scattered(folded: str, token: str, at: int) -> Span | None:
     """The same for a token that lost marks on the way, such as "eg" from "e.g."."""
     begin, place = -1, at
-    for character in wanted:
+    for character in token:
         while place < len(folded) and folded[place] != character:
             if folded[place].isalnum() or (begin >= 0 and folded[place].isspace()):
                 return None
@@ -488,19 +488,19 @@ def _ptb(text: str) -> list[str]:
     return tokens_of(text)
 
 
-def _kept(text: str) -> list[str]:
+def _split_ptb(text: str) -> list[str]:
     return [token for token in _ptb(text) if token not in DROPPED]
 
 
 def _kept_words(text: str) -> list[str]:
-    return " ".join(_kept(text)).split()
+    return " ".join(_split_ptb(text)).split()
 
 
 #: CoreNLP 3.4.1's PTBTokenizer with -lowerCase, for a text by itself; "1 1/2" is one token with a
 #: no-break space within.
 PTB = Tokeniser("ptb", _ptb)
 #: `ptb` without punctuation, as pycocoevalcap and with it Lee et al. (2021) have it.
-PTB_KPQA = Tokeniser("ptb-kpqa", _kept)
+PTB_KPQA = Tokeniser("ptb-kpqa", _split_ptb)
 #: The same split at every white space, so that "1 1/2" makes two: so BLEU and CIDEr of that code read it.
 PTB_KPQA_WORDS = Tokeniser("ptb-kpqa-words", _kept_words)
 

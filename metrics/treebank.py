@@ -123,23 +123,23 @@ def lexed(text: str, context: str = "") -> Iterator[str]:
     line = f"{text}{context}\n\n"
     place = 0
     while place < len(text):
-        best, chosen = _furthest(line, place)
-        if best is None or chosen is None:
+        best, rule = _furthest(line, place)
+        if best is None or rule is None:
             place += 1
             continue
         group = best.re.groups
         token = best.group(group)
-        yield chosen.says(token) if chosen.says else token
-        place = best.end(group) - chosen.again
+        yield rule.says(token) if rule.says else token
+        place = best.end(group) - rule.again
 
 
 def _furthest(line: str, place: int) -> tuple[re.Match[str] | None, Rule | None]:
-    best, chosen, furthest = None, None, place
+    best, furthest_rule, furthest = None, None, place
     for rule in _rules():
-        found = rule.pattern.match(line, place)
-        if found and found.end() > furthest:
-            best, chosen, furthest = found, rule, found.end()
-    return best, chosen
+        match = rule.pattern.match(line, place)
+        if match and match.end() > furthest:
+            best, furthest_rule, furthest = match, rule, match.end()
+    return best, furthest_rule
 
 
 def _quotes(left: bool) -> Rewrite:
@@ -149,7 +149,7 @@ def _quotes(left: bool) -> Rewrite:
     written |= dict.fromkeys("\x91\u2018\u201b\u2039", "`") | dict.fromkeys("\x92\u2019\u203a", "'")
     written |= dict.fromkeys("\x93\u201c\xab", "``") | dict.fromkeys("\x94\u201d\xbb", "''")
     pattern = re.compile("|".join(map(re.escape, written)))
-    return lambda token: pattern.sub(lambda found: written[found.group()], token)
+    return lambda token: pattern.sub(lambda match: written[match.group()], token)
 
 
 def _always(written: str) -> Rewrite:
@@ -191,12 +191,12 @@ def _rules() -> tuple[Rule, ...]:
     """All rules, in the order that decides between equally long ones; group 1 is the token."""
     return tuple(
         Rule(re.compile(rule[0]), *rule[1:])
-        for rules in (_words(), _addresses(), _numbers(), _abbreviations(), _files(), _marks())
+        for rules in (_list_patterns(), _addresses(), _numbers(), _abbreviations(), _files(), _marks())
         for rule in rules
     )
 
 
-def _words() -> Iterator[tuple[str, Rewrite | None]]:
+def _list_patterns() -> Iterator[tuple[str, Rewrite | None]]:
     letter = f"(?:[{_letters()}{_WORD_MARKS}]|&[aeiouAEIOU](?:acute|grave|uml);)"
     word = rf"{letter}(?:{letter}|\d)*(?:[.!?]{letter}(?:{letter}|\d)*)*"
     both = rf"(?:[{_letters()}]|\d)"

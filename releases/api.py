@@ -104,8 +104,8 @@ def preview_release_content(request: ApiRequest, project: str, choice: InQuery[C
     """Count what would go into a release built now."""
     for name in choice.include:
         if name not in OPTIONAL:
-            words = f"There is no group {name[:40]!r} to bring in; there are {', '.join(OPTIONAL)}."
-            raise ProblemError(422, "invalid", f"include: {words}", errors={"include": [words]})
+            message = f"There is no group {name[:40]!r} to bring in; there are {', '.join(OPTIONAL)}."
+            raise ProblemError(422, "invalid", f"include: {message}", errors={"include": [message]})
     return ContentOut(**selectors.content_of(project_access(request).project, choice.include).as_json)
 
 
@@ -242,8 +242,8 @@ def _again(access: ProjectAccess, version: str) -> ReleaseOut:
 
 def _columns(row: Release) -> dict[str, Any]:
     names = [name for name in ReleaseOut.model_fields if name != "created_by"]
-    found = {name: getattr(row, name) for name in names}
-    return found | {"created_by": row.created_by.get_username() if row.created_by else None}
+    columns = {name: getattr(row, name) for name in names}
+    return columns | {"created_by": row.created_by.get_username() if row.created_by else None}
 
 
 # What the privacy check found in texts, and what becomes of it.
@@ -314,15 +314,15 @@ def decide_findings(request: ApiRequest, project: str, body: FindingDecision) ->
     """Accept findings, black them out, or open them again."""
     access = project_access(request)
     rows = PrivacyFinding.objects.filter(project=access.project, pk__in=body.ids)
-    given: dict[str, Any] = {"findings": rows, "actor": access.user}
+    arguments: dict[str, Any] = {"findings": rows, "actor": access.user}
     if body.decision == "reopen":
-        return FindingOutcome(done=reopen_findings(**given))
+        return FindingOutcome(done=reopen_findings(**arguments))
     if body.decision == "redact":
-        return FindingOutcome(done=redact_findings(**given, reason=body.reason))
+        return FindingOutcome(done=redact_findings(**arguments, reason=body.reason))
     if not body.reason.strip():
-        words = "Say why it may stay."
-        raise ProblemError(422, "invalid", f"reason: {words}", errors={"reason": [words]})
-    return FindingOutcome(done=accept_findings(**given, reason=body.reason))
+        message = "Say why it may stay."
+        raise ProblemError(422, "invalid", f"reason: {message}", errors={"reason": [message]})
+    return FindingOutcome(done=accept_findings(**arguments, reason=body.reason))
 
 
 RESOURCES = (releases, findings)

@@ -69,9 +69,9 @@ class Block:
 
     def column(self, name: str) -> CodedColumn:
         """A coded column."""
-        found = self.columns[self.table.place(name)]
-        assert isinstance(found, CodedColumn)
-        return found
+        coded_column = self.columns[self.table.place(name)]
+        assert isinstance(coded_column, CodedColumn)
+        return coded_column
 
     def counts(self, name: str) -> dict[Any, int]:
         """How many rows have each value of a coded column."""
@@ -163,5 +163,5 @@ def _lists_as_json(column: Lists) -> Any:
 def _split_lines(lines: Any) -> SplitLines:
     """The texts of an array lie behind one another already."""
     ends = np.frombuffer(lines.buffers()[1], np.int32)[lines.offset : lines.offset + len(lines) + 1]
-    whole = memoryview(lines.buffers()[2])[int(ends[0]) : int(ends[-1])]
-    return SplitLines(whole, len(lines), int(np.diff(ends).max()) - 1)
+    characters = memoryview(lines.buffers()[2])[int(ends[0]) : int(ends[-1])]
+    return SplitLines(characters, len(lines), int(np.diff(ends).max()) - 1)

@@ -111,14 +111,14 @@ def build(release: Release, *, folder: Path, progress: Progress = silent) -> Bui
     files += _descriptions(folder, same or release, options, gathered, files)
     manifest = manifest_of(about, files)
     digest = write_manifest(folder, manifest, files)
-    listed = sorted(folder.rglob("*"))
+    paths = sorted(folder.rglob("*"))
     return BuiltFiles(
         folder,
         manifest,
         digest,
         content,
         tuple(files),
-        sum(path.stat().st_size for path in listed if path.is_file()),
+        sum(path.stat().st_size for path in paths if path.is_file()),
         gathered.by_programs,
         about["imported"],
         same,
@@ -176,8 +176,8 @@ def finish(release: Release, built: BuiltFiles, *, actor: Any = None) -> Release
 
 def _same(release: Release, content: str) -> Release | None:
     """A ready release of the same content, made with the same options."""
-    found = Release.objects.filter(project=release.project, state=State.READY, content=content)
-    return next((each for each in found.order_by("pk") if each.options == release.options), None)
+    with_content = Release.objects.filter(project=release.project, state=State.READY, content=content)
+    return next((each for each in with_content.order_by("pk") if each.options == release.options), None)
 
 
 def _about(release: Release, options: Options, gathered: ReleaseTables, content: str) -> dict[str, Any]:
@@ -207,8 +207,8 @@ def _about(release: Release, options: Options, gathered: ReleaseTables, content:
             **({"pseudonyms": ONE_PER_PERSON} if gathered.by_person else {}),
         },
         "stages": [
-            each | {"scale": scale_in_words(judged.stage)}
-            for each, judged in zip(gathered.about["stages"], gathered.judged, strict=True)
+            each | {"scale": scale_in_words(judged_stage.stage)}
+            for each, judged_stage in zip(gathered.about["stages"], gathered.judged_stages, strict=True)
         ],
         "steps": gathered.about["steps"],
         "tables": tables_of(gathered.spool.rows, gathered.spool.kinds),
@@ -248,7 +248,7 @@ def _descriptions(
         steps=gathered.about["steps"],
         brought_in=gathered.about["brought_in"],
         reports=gathered.reports,
-        judged=gathered.judged,
+        judged_stages=gathered.judged_stages,
         verdicts=gathered.spool.verdicts,
         rows=gathered.spool.rows,
         tables=gathered.spool.kinds,
@@ -256,7 +256,7 @@ def _descriptions(
         workers=gathered.workers,
         simulated=gathered.simulated,
         joined=gathered.joined,
-        found=gathered.found,
+        passage_counts=gathered.passage_counts,
     )
     return [_file(folder, name, "", None) for name in describe(folder, facts)]
 
@@ -284,8 +284,8 @@ BUILD, CHECK = "releases.build", "releases.check"
 def begin(*, project: Project, version: str = "", notes: str = "", options: Options, actor: Any) -> Release:
     """Plan a release and queue the job that builds it; ReleaseError where it cannot be built."""
     release = plan_release(project=project, version=version, notes=notes, options=options, actor=actor)
-    given = {"release": release.pk, "project": project.pk, "version": release.version}
-    job = enqueue(kind=BUILD, payload=given, effect=f"release:{release.pk}:{uuid.uuid4().hex}")
+    payload = {"release": release.pk, "project": project.pk, "version": release.version}
+    job = enqueue(kind=BUILD, payload=payload, effect=f"release:{release.pk}:{uuid.uuid4().hex}")
     Release.objects.filter(pk=release.pk).update(job=job.pk)
     release.job = job.pk
     return release
@@ -338,8 +338,8 @@ def release_now(
     """
     checked = check_project(project=project, actor=actor, progress=progress)
     if checked.open and accepting.strip():
-        found = PrivacyFinding.objects.filter(project=project, state=PrivacyFinding.State.OPEN)
-        accept_findings(findings=found, reason=accepting, actor=actor)
+        open_findings = PrivacyFinding.objects.filter(project=project, state=PrivacyFinding.State.OPEN)
+        accept_findings(findings=open_findings, reason=accepting, actor=actor)
     release = plan_release(project=project, version=version, notes=notes, options=options, actor=actor)
     return build_here(release, actor=actor, progress=progress, copy=copy)
 
@@ -356,8 +356,8 @@ def build_here(
     The process holds a job of its own under a lease that it extends while it lives. So pages show how far it
     is and can cancel it, and where it is killed its lease runs out and the version is free again.
     """
-    given = {"release": release.pk, "project": release.project_id, "version": release.version}
-    job = jobs.begin(kind=BUILD, payload=given)
+    payload = {"release": release.pk, "project": release.project_id, "version": release.version}
+    job = jobs.begin(kind=BUILD, payload=payload)
     context = JobContext(job)
 
     def both(done: int, total: int, note: str) -> None:

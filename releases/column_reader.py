@@ -37,9 +37,9 @@ class _Candidates:
     """The answers of systems that are in a release, as columns in the order of their keys."""
 
     def __init__(self, scope: Scope) -> None:
-        found = scope.candidates
-        self.keys = np.fromiter(sorted(found), np.int64, len(found))
-        rows = [found[key] for key in self.keys.tolist()]
+        by_key = scope.candidates
+        self.keys = np.fromiter(sorted(by_key), np.int64, len(by_key))
+        rows = [by_key[key] for key in self.keys.tolist()]
         self._names = pa.array([row[0] for row in rows], pa.string())
         self._queries = pa.array([row[1] for row in rows], pa.string())
         self._systems, self._splits = coded([row[2] for row in rows]), coded([row[3] for row in rows])
@@ -48,8 +48,8 @@ class _Candidates:
         """Where these keys are, and which of them are here at all."""
         if not len(self.keys):
             return np.zeros(len(keys), np.int64), np.zeros(len(keys), np.bool_)
-        found = np.minimum(np.searchsorted(self.keys, keys), len(self.keys) - 1)
-        return found, self.keys[found] == keys
+        places = np.minimum(np.searchsorted(self.keys, keys), len(self.keys) - 1)
+        return places, self.keys[places] == keys
 
     def columns(self, places: Keys) -> tuple[list[Column], CodedColumn]:
         """Id, query and system of the candidates at these places, and their splits."""
@@ -64,18 +64,18 @@ class _Judges:
 
     def __init__(self, scope: Scope, workers: Keys) -> None:
         keys, self._codes = np.unique(workers, return_inverse=True)
-        listed = keys.tolist()
-        names = scope.people.names(listed)
-        self._names = [names[key] for key in listed]
-        self._simulated = np.array([key in scope.people.simulated for key in listed], np.bool_)
+        keys_of_workers = keys.tolist()
+        names = scope.people.names(keys_of_workers)
+        self._names = [names[key] for key in keys_of_workers]
+        self._simulated = np.array([key in scope.people.simulated for key in keys_of_workers], np.bool_)
 
     def names(self) -> CodedColumn:
         return CodedColumn(self._names, self._codes)
 
     def simulated(self) -> npt.NDArray[np.bool_]:
         """Which ratings programs gave."""
-        found: npt.NDArray[np.bool_] = self._simulated[self._codes]
-        return found
+        flags: npt.NDArray[np.bool_] = self._simulated[self._codes]
+        return flags
 
 
 def _numbers(scale: Scale, scores: npt.NDArray[np.integer[Any]]) -> CodedColumn:
@@ -92,14 +92,14 @@ def rating_blocks(scope: Scope) -> Iterator[Block]:
     """
     candidates, brings = _Candidates(scope), scope.brings_comments()
     scope.comments = 0
-    for judged in scope.judged:
+    for judged_stage in scope.judged_stages:
         for why in (QUERY_LEFT_OUT, ANSWER_LEFT_OUT):
-            scope.passed_over.pop((judged.stage.slug, why), None)
+            scope.passed_over.pop((judged_stage.stage.slug, why), None)
         rows = scope.of_candidates(
-            good(Judgment.objects.using(scope.using).filter(stage=judged.stage), judged.stage)
+            good(Judgment.objects.using(scope.using).filter(stage=judged_stage.stage), judged_stage.stage)
         )
         for read in _ratings_of(rows):
-            block = _rating_block(scope, judged, candidates, read, brings=brings)
+            block = _rating_block(scope, judged_stage, candidates, read, brings=brings)
             if len(block):
                 yield block
 
@@ -113,8 +113,8 @@ class _RatingColumns(NamedTuple):
     scores: Keys
     more: Keys
 
-    def only(self, there: npt.NDArray[np.bool_]) -> "_RatingColumns":
-        return _RatingColumns(*(column[there] for column in self))
+    def only(self, mask: npt.NDArray[np.bool_]) -> "_RatingColumns":
+        return _RatingColumns(*(column[mask] for column in self))
 
 
 def _ratings_of(rows: "QuerySet[Judgment]") -> Iterator[_RatingColumns]:
@@ -123,25 +123,25 @@ def _ratings_of(rows: "QuerySet[Judgment]") -> Iterator[_RatingColumns]:
     columns = rows.annotate(more=more).order_by("pk")
     last, count = 0, _RATINGS_AT_ONCE
     while count == _RATINGS_AT_ONCE:
-        some = columns.filter(pk__gt=last).values_list("pk", "candidate_id", "worker_id", "score", "more")
-        found = integer_columns(some[:_RATINGS_AT_ONCE], "i8", "i8", "i8", "i8", "i8")
-        if count := len(found[0]):
-            last = int(found[0][-1])
-            yield _RatingColumns(*found)
+        page = columns.filter(pk__gt=last).values_list("pk", "candidate_id", "worker_id", "score", "more")
+        read = integer_columns(page[:_RATINGS_AT_ONCE], "i8", "i8", "i8", "i8", "i8")
+        if count := len(read[0]):
+            last = int(read[0][-1])
+            yield _RatingColumns(*read)
 
 
 def _rating_block(
-    scope: Scope, judged: JudgedStage, candidates: _Candidates, read: _RatingColumns, *, brings: bool
+    scope: Scope, judged_stage: JudgedStage, candidates: _Candidates, read: _RatingColumns, *, brings: bool
 ) -> Block:
-    stage, run = judged.stage, judged.run
-    places, there = candidates.places(read.candidates)
-    for candidate, count in zip(*np.unique(read.candidates[~there], return_counts=True), strict=True):
+    stage, run = judged_stage.stage, judged_stage.run
+    places, is_released = candidates.places(read.candidates)
+    for candidate, count in zip(*np.unique(read.candidates[~is_released], return_counts=True), strict=True):
         why = scope.without.get(int(candidate), QUERY_LEFT_OUT)
         scope.passed_over[stage.slug, why] += int(count)
-    keys, _, workers, scores, more = read.only(there)
+    keys, _, workers, scores, more = read.only(is_released)
     aspects = _aspects(scope, keys[more > 0])
     judges = _Judges(scope, workers)
-    described, split = candidates.columns(places[there])
+    described, split = candidates.columns(places[is_released])
     reasons, why_codes = [_KEPT, _LATER], np.zeros(len(keys), np.int32)
     if run is not None and len(keys):
         reasons += _mark_removed(scope, run, keys, why_codes, len(reasons))
@@ -167,12 +167,12 @@ def _rating_block(
 
 def _comments(scope: Scope, keys: Keys) -> Column:
     """What was written beside these ratings, which are in the order of their keys."""
-    found: dict[int, str] = {}
+    by_key: dict[int, str] = {}
     if len(keys):
         rows = comments_of(scope.project, scope.using).filter(pk__gte=keys[0], pk__lte=keys[-1])
         for key, comment in rows.values_list("pk", "comment"):
-            found[key] = scope.redactions.of(f"judgment:{key}", "text", comment)
-    comments = [found.get(key, "") for key in keys.tolist()]
+            by_key[key] = scope.redactions.of(f"judgment:{key}", "text", comment)
+    comments = [by_key.get(key, "") for key in keys.tolist()]
     scope.comments += sum(map(bool, comments))
     return pa.array(comments, pa.string())
 
@@ -184,12 +184,12 @@ def _mark_removed(
     rows = Verdict.objects.using(scope.using).filter(
         run=run, removes=True, judgment_id__gte=keys[0], judgment_id__lte=keys[-1]
     )
-    found = list(rows.values_list("judgment_id", "rule", "reason"))
-    why = coded([(rule, reason) for _, rule, reason in found])
-    removed = np.array([key for key, _, _ in found], np.int64)
+    removals = list(rows.values_list("judgment_id", "rule", "reason"))
+    why = coded([(rule, reason) for _, rule, reason in removals])
+    removed = np.array([key for key, _, _ in removals], np.int64)
     places = np.minimum(np.searchsorted(keys, removed), len(keys) - 1)
-    here = keys[places] == removed
-    codes[places[here]] = why.codes[here] + first
+    is_removed = keys[places] == removed
+    codes[places[is_removed]] = why.codes[is_removed] + first
     return list(why.values)
 
 
@@ -198,40 +198,40 @@ def _aspects(scope: Scope, keys: Keys) -> dict[int, list[dict[str, Any]]]:
     if not len(keys):
         return {}
     rows = Judgment.objects.using(scope.using).filter(pk__gte=keys[0], pk__lte=keys[-1])
-    wanted = frozenset(keys.tolist())
-    given = rows.exclude(aspects={}).values_list("pk", as_text("aspects"))
-    return {key: aspects_of(decoded(text)) for key, text in given if key in wanted}
+    wanted_keys = frozenset(keys.tolist())
+    stored = rows.exclude(aspects={}).values_list("pk", as_text("aspects"))
+    return {key: aspects_of(decoded(text)) for key, text in stored if key in wanted_keys}
 
 
 def score_parts(scope: Scope) -> Iterator[Block | list[Row]]:
     """Rows of the table `scores`, stage by stage in the order of candidates; four statements per part."""
     candidates = _Candidates(scope)
-    for judged in scope.judged:
-        yield from (_of_run if judged.run else _of_all)(scope, judged, candidates)
+    for judged_stage in scope.judged_stages:
+        yield from (_of_run if judged_stage.run else _of_all)(scope, judged_stage, candidates)
     yield from _elsewhere(scope)
 
 
-def _of_run(scope: Scope, judged: JudgedStage, candidates: _Candidates) -> Iterator[Block]:
+def _of_run(scope: Scope, judged_stage: JudgedStage, candidates: _Candidates) -> Iterator[Block]:
     """Scores as the run in force stored them."""
-    rows = scope.of_candidates(Score.objects.using(scope.using).filter(run=judged.run))
+    rows = scope.of_candidates(Score.objects.using(scope.using).filter(run=judged_stage.run))
     columns = rows.order_by("candidate_id").values_list(
         "candidate_id", "n_raw", "n_kept", "mean", "sd", "median", "trimmed", "adjusted"
     )
-    for some in some_of(columns.iterator(_CANDIDATES_AT_ONCE), _CANDIDATES_AT_ONCE):
-        mine = [row for row in some if row[0] in scope.candidates]
+    for batch in some_of(columns.iterator(_CANDIDATES_AT_ONCE), _CANDIDATES_AT_ONCE):
+        mine = [row for row in batch if row[0] in scope.candidates]
         if mine:
             keys, *figures = map(list, zip(*mine, strict=True))
-            kept = _CandidateRatings(scope, judged, candidates, np.array(keys, np.int64))
-            yield _score_block(judged, candidates, kept, figures)
+            ratings = _CandidateRatings(scope, judged_stage, candidates, np.array(keys, np.int64))
+            yield _score_block(judged_stage, candidates, ratings, figures)
 
 
-def _of_all(scope: Scope, judged: JudgedStage, candidates: _Candidates) -> Iterator[Block]:
+def _of_all(scope: Scope, judged_stage: JudgedStage, candidates: _Candidates) -> Iterator[Block]:
     """What a run that removes nothing would have stored."""
     for start in range(0, len(candidates.keys), _CANDIDATES_AT_ONCE):
-        some = candidates.keys[start : start + _CANDIDATES_AT_ONCE]
-        kept = _CandidateRatings(scope, judged, candidates, some, rated=True)
-        if len(kept.keys):
-            yield _score_block(judged, candidates, kept, _figures(judged, kept))
+        keys = candidates.keys[start : start + _CANDIDATES_AT_ONCE]
+        ratings = _CandidateRatings(scope, judged_stage, candidates, keys, rated=True)
+        if len(ratings.keys):
+            yield _score_block(judged_stage, candidates, ratings, _figures(judged_stage, ratings))
 
 
 class _CandidateRatings:
@@ -241,45 +241,51 @@ class _CandidateRatings:
     """
 
     def __init__(
-        self, scope: Scope, judged: JudgedStage, candidates: _Candidates, keys: Keys, *, rated: bool = False
+        self,
+        scope: Scope,
+        judged_stage: JudgedStage,
+        candidates: _Candidates,
+        keys: Keys,
+        *,
+        rated: bool = False,
     ) -> None:
-        pks, about, workers, scores = integer_columns(_between(scope, judged, keys), *["i8"] * 4)
-        _, there = candidates.places(about)
+        pks, about, workers, scores = integer_columns(_between(scope, judged_stage, keys), *["i8"] * 4)
+        _, is_counted = candidates.places(about)
         # Who judged is in the release, also where nothing that they said is kept.
-        scope.people.names(np.unique(workers[there]).tolist())
-        there &= np.isin(about, keys)
-        if judged.run is not None:
-            removed = integer_columns(_removed(scope, judged, keys), "i8")[0]
-            there &= ~np.isin(pks, removed)
-        judges = _Judges(scope, workers[there])
-        about = about[there]
+        scope.people.names(np.unique(workers[is_counted]).tolist())
+        is_counted &= np.isin(about, keys)
+        if judged_stage.run is not None:
+            removed = integer_columns(_removed(scope, judged_stage, keys), "i8")[0]
+            is_counted &= ~np.isin(pks, removed)
+        judges = _Judges(scope, workers[is_counted])
+        about = about[is_counted]
         self.keys = np.unique(about) if rated else keys
         firsts, after = (np.searchsorted(about, self.keys, side) for side in ("left", "right"))
         self.sizes = after - firsts
         self.ends = np.concatenate([[0], np.cumsum(self.sizes)])
-        self.scores = scores[there]
+        self.scores = scores[is_counted]
         self.judges = judges.names()
         of = np.repeat(np.arange(len(self.keys)), self.sizes)
         self.simulated = np.bincount(of, judges.simulated(), minlength=len(self.keys)) > 0
 
 
-def _between(scope: Scope, judged: JudgedStage, keys: Keys) -> QuerySet[Any, Any]:
+def _between(scope: Scope, judged_stage: JudgedStage, keys: Keys) -> QuerySet[Any, Any]:
     """Good ratings of the candidates from the first to the last of these keys."""
     rows = Judgment.objects.using(scope.using).filter(
-        stage=judged.stage, candidate_id__gte=keys[0], candidate_id__lte=keys[-1]
+        stage=judged_stage.stage, candidate_id__gte=keys[0], candidate_id__lte=keys[-1]
     )
-    if judged.run is not None:
-        rows = rows.filter(pk__lte=judged.run.last_judgment)
-    counting = good(rows, judged.stage).order_by("candidate_id", "pk")
+    if judged_stage.run is not None:
+        rows = rows.filter(pk__lte=judged_stage.run.last_judgment)
+    counting = good(rows, judged_stage.stage).order_by("candidate_id", "pk")
     return counting.values_list("pk", "candidate_id", "worker_id", "score")
 
 
-def _removed(scope: Scope, judged: JudgedStage, keys: Keys) -> QuerySet[Any, Any]:
+def _removed(scope: Scope, judged_stage: JudgedStage, keys: Keys) -> QuerySet[Any, Any]:
     """Those of them that the run in force removed."""
     verdicts = Verdict.objects.using(scope.using).filter(
-        run=judged.run,
+        run=judged_stage.run,
         removes=True,
-        judgment__stage=judged.stage,
+        judgment__stage=judged_stage.stage,
         judgment__candidate_id__gte=keys[0],
         judgment__candidate_id__lte=keys[-1],
     )
@@ -287,43 +293,46 @@ def _removed(scope: Scope, judged: JudgedStage, keys: Keys) -> QuerySet[Any, Any
 
 
 def _score_block(
-    judged: JudgedStage, candidates: _Candidates, kept: _CandidateRatings, figures: Sequence[list[Any]]
+    judged_stage: JudgedStage,
+    candidates: _Candidates,
+    ratings: _CandidateRatings,
+    figures: Sequence[list[Any]],
 ) -> Block:
-    described, split = candidates.columns(candidates.places(kept.keys)[0])
-    numbers = _numbers(scale_of(judged.stage), kept.scores)
+    described, split = candidates.columns(candidates.places(ratings.keys)[0])
+    numbers = _numbers(scale_of(judged_stage.stage), ratings.scores)
     return Block(
         SCORES,
         (
-            constant(judged.stage.slug, len(kept.keys)),
+            constant(judged_stage.stage.slug, len(ratings.keys)),
             *described,
             *figures,
-            Lists(kept.ends, {"worker": kept.judges, "score": numbers}),
-            truths(kept.simulated),
+            Lists(ratings.ends, {"worker": ratings.judges, "score": numbers}),
+            truths(ratings.simulated),
             split,
         ),
     )
 
 
-def _figures(judged: JudgedStage, kept: _CandidateRatings) -> list[list[Any]]:
+def _figures(judged_stage: JudgedStage, ratings: _CandidateRatings) -> list[list[Any]]:
     """What a filter run would have stored; nothing is adjusted without the model of the filters."""
-    count = len(kept.keys)
-    items = np.repeat(np.arange(count, dtype=np.int32), kept.sizes)
-    nobody = np.zeros(len(kept.scores), dtype=np.int32)
-    found = item_scores(
+    count = len(ratings.keys)
+    items = np.repeat(np.arange(count, dtype=np.int32), ratings.sizes)
+    nobody = np.zeros(len(ratings.scores), dtype=np.int32)
+    scores = item_scores(
         Ratings(
             items,
             nobody,
-            kept.scores.astype(np.int16),
+            ratings.scores.astype(np.int16),
             range(count),  # type: ignore[arg-type]  # names that are not read
             ("all",),
-            scale_of(judged.stage),
+            scale_of(judged_stage.stage),
         )
     )
     columns = [
         [None if isnan(value) else value for value in column.tolist()]
-        for column in (found.mean, found.sd, found.median, found.trimmed)
+        for column in (scores.mean, scores.sd, scores.median, scores.trimmed)
     ]
-    sizes = kept.sizes.tolist()
+    sizes = ratings.sizes.tolist()
     return [sizes, sizes, *columns, [None] * count]
 
 
@@ -332,15 +341,17 @@ def _elsewhere(scope: Scope) -> Iterator[list[Row]]:
     every = ImportedScore.objects.using(scope.using).filter(candidate__system__project=scope.project)
     rows = scope.of_candidates(every).order_by("candidate_id")
     columns = rows.values_list("candidate_id", "mean", "n", "ratings", "simulated")
-    for some in some_of(columns.iterator(_CANDIDATES_AT_ONCE), _CANDIDATES_AT_ONCE):
+    for imported_rows in some_of(columns.iterator(_CANDIDATES_AT_ONCE), _CANDIDATES_AT_ONCE):
         batch = []
-        for candidate, mean, n, listed, simulated in some:
+        for candidate, mean, n, stored, simulated in imported_rows:
             if candidate not in scope.candidates:
                 continue
             name, key, system, split = scope.candidates[candidate]
-            ratings = [each for each in listed if isinstance(each, int | float)]
+            ratings = [each for each in stored if isinstance(each, int | float)]
             count = n if n is not None else len(ratings) or None
-            given = [{"worker": None, "score": int(each) if each == int(each) else each} for each in ratings]
+            ratings_of_nobody = [
+                {"worker": None, "score": int(each) if each == int(each) else each} for each in ratings
+            ]
             batch.append(
                 (
                     ELSEWHERE,
@@ -354,7 +365,7 @@ def _elsewhere(scope: Scope) -> Iterator[list[Row]]:
                     float(median(ratings)) if ratings else None,
                     None,
                     None,
-                    given,
+                    ratings_of_nobody,
                     simulated,
                     split,
                 )
@@ -376,14 +387,14 @@ def answer_blocks(scope: Scope) -> Iterator[Block]:
     )
     scope.held_out = 0
     for read in some_of(columns.iterator(AT_ONCE), AT_ONCE):
-        taken = scope.taken.among([row[0] for row in read])
-        some = [row for row in read if row[1] in scope.queries and row[0] in taken]
-        if some:
-            yield _answer_block(scope, some)
+        accepted = scope.accepted_answers.among([row[0] for row in read])
+        released_rows = [row for row in read if row[1] in scope.queries and row[0] in accepted]
+        if released_rows:
+            yield _answer_block(scope, released_rows)
 
 
-def _answer_block(scope: Scope, some: Sequence[Row]) -> Block:
-    keys, queries, workers, texts, opinions, marked, states, kinds = zip(*some, strict=True)
+def _answer_block(scope: Scope, answer_rows: Sequence[Row]) -> Block:
+    keys, queries, workers, texts, opinions, marked, states, kinds = zip(*answer_rows, strict=True)
     names = scope.people.names(workers)
     if scope.redactions:
         texts = tuple(
@@ -423,9 +434,9 @@ def _lists(values: Sequence[list[Any]]) -> Column:
 
 def _flags(scope: Scope, answers: Sequence[int]) -> dict[int, list[str]]:
     """What the checks noticed about these answers, by name; they are in the order of keys."""
-    found: dict[int, list[str]] = defaultdict(list)
+    by_answer: dict[int, list[str]] = defaultdict(list)
     # A range, which also has flags of others, is asked for far faster than thousands of keys.
     rows = AnswerFlag.objects.using(scope.using).filter(answer__gte=answers[0], answer__lte=answers[-1])
     for answer, name in rows.order_by("answer_id", "name").values_list("answer_id", "name"):
-        found[answer].append(name)
-    return found
+        by_answer[answer].append(name)
+    return by_answer

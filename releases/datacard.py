@@ -75,7 +75,7 @@ _UNKNOWN = "not known"
 def collecting(facts: Facts) -> Iterator[str]:
     """All sections that there is something to say in."""
     yield from _collected(facts)
-    yield from _found(facts)
+    yield from _describe_retrieval(facts)
     yield from _pay(facts)
     yield from _agreement(facts)
     yield from _filters(facts)
@@ -86,10 +86,10 @@ def collecting(facts: Facts) -> Iterator[str]:
 def _collected(facts: Facts) -> Iterator[str]:
     yield "## How it was collected"
     if facts.imported is not None:
-        given = facts.imported
+        source = facts.imported
         yield (
-            f"The queries, answers and scores come from the file {markdown(given.file)} (SHA-256 "
-            f"`{plain(given.sha256)}`). Scores are on a scale from {given.low:g} to {given.high:g}."
+            f"The queries, answers and scores come from the file {markdown(source.file)} (SHA-256 "
+            f"`{plain(source.sha256)}`). Scores are on a scale from {source.low:g} to {source.high:g}."
         )
     for kind in dict.fromkeys(stage.kind for stage in facts.stages):
         yield METHODS.get(kind, f"**{markdown(kind.capitalize())}.** A kind of task of this installation.")
@@ -119,15 +119,15 @@ def _collected(facts: Facts) -> Iterator[str]:
         yield "What was there after each step:"
         yield table(
             ("Step", "Left"),
-            [(markdown(step.words), f"{step.count:,}") for step in facts.steps],
+            [(markdown(step.label), f"{step.count:,}") for step in facts.steps],
             frozenset({1}),
         )
     if not facts.stages and facts.imported is None:
         yield "Nothing was asked of people yet."
 
 
-def _found(facts: Facts) -> Iterator[str]:
-    if not facts.found:
+def _describe_retrieval(facts: Facts) -> Iterator[str]:
+    if not facts.retrievals:
         return
     yield "## Where the passages come from"
     yield (
@@ -146,13 +146,13 @@ def _found(facts: Facts) -> Iterator[str]:
                 f"{each.queries:,}",
                 markdown(each.licence),
             )
-            for each in facts.found
+            for each in facts.retrievals
         ],
         frozenset({2, 3}),
     )
-    for corpus, words in {each.corpus: each.attribution for each in facts.found}.items():
-        if words.strip():
-            yield f"{markdown(corpus)}: {markdown(words)}"
+    for corpus, attribution in {each.corpus: each.attribution for each in facts.retrievals}.items():
+        if attribution.strip():
+            yield f"{markdown(corpus)}: {markdown(attribution)}"
 
 
 def _stage(stage: StageFacts) -> str:
@@ -204,8 +204,8 @@ def _amount(cents: int, currency: str) -> str:
 def _time(seconds: float | None) -> str:
     if seconds is None:
         return _UNKNOWN
-    whole = round(seconds)
-    return f"{whole // 60} min {whole % 60} s" if whole >= 60 else f"{whole} s"
+    rounded = round(seconds)
+    return f"{rounded // 60} min {rounded % 60} s" if rounded >= 60 else f"{rounded} s"
 
 
 def _agreement(facts: Facts) -> Iterator[str]:
@@ -250,7 +250,7 @@ def _agreed_inside(each: SourceAgreement) -> tuple[str, ...]:
 
 def _agreed(each: Agreement) -> tuple[str, ...]:
     after = _alpha(each.after) if each.after is not None else "not filtered"
-    kept = "" if each.judgments_after is None else f"{each.judgments_after:,}"
+    judgments_kept = "" if each.judgments_after is None else f"{each.judgments_after:,}"
     return (
         markdown(each.stage),
         markdown(each.about),
@@ -258,7 +258,7 @@ def _agreed(each: Agreement) -> tuple[str, ...]:
         _alpha(each.before),
         f"{each.judgments_before:,}",
         after,
-        kept,
+        judgments_kept,
     )
 
 
@@ -283,7 +283,10 @@ def _filters(facts: Facts) -> Iterator[str]:
         if each.rules:
             yield table(
                 ("Rule", "Parameters", "Removed"),
-                [(markdown(rule.name), markdown(rule.words), f"{rule.removed:,}") for rule in each.rules],
+                [
+                    (markdown(rule.name), markdown(rule.parameters), f"{rule.removed:,}")
+                    for rule in each.rules
+                ],
                 frozenset({2}),
             )
 
@@ -383,11 +386,11 @@ _WORDS = {
 
 def columns(facts: Facts) -> Iterator[str]:
     """A section for each table that the release has."""
-    there = [each for each in facts.tables if facts.rows.get(each.name)]
-    if there:
+    filled = [each for each in facts.tables if facts.rows.get(each.name)]
+    if filled:
         yield "## Columns"
         yield "A value that is not known is null; CSV has an empty cell for it, and JSON for lists."
-    for each in there:
+    for each in filled:
         yield f"### `{each.name}`"
         yield markdown(each.meaning)
         yield _table(each)
@@ -424,7 +427,7 @@ def _sections(facts: Facts, counted: bool) -> Iterator[str]:
     yield from _marks(facts)
     yield f"Version {markdown(facts.version)}. {_language(facts)}"
     yield from _what(facts)
-    yield from _taken(facts)
+    yield from _describe_acceptance(facts)
     if counted:
         yield from collecting(facts)
     yield from _splits(facts)
@@ -495,7 +498,7 @@ def _what(facts: Facts) -> Iterator[str]:
         yield table(("Table", "Holds", *SPLITS, "Rows"), rows, frozenset({2, 3, 4}))
 
 
-def _taken(facts: Facts) -> Iterator[str]:
+def _describe_acceptance(facts: Facts) -> Iterator[str]:
     """What was accepted and what was brought in all the same, with the counts that are known."""
     if facts.imported is not None:
         return
@@ -514,7 +517,7 @@ def _taken(facts: Facts) -> Iterator[str]:
     if not_accepted:
         counts = {name: facts.brought_in.get(name, 0) for name in not_accepted}
         groups = [
-            f"{GROUPS[name].of} {GROUPS[name].words}" + (f" ({count:,})" if facts.brought_in else "")
+            f"{GROUPS[name].of} {GROUPS[name].noun}" + (f" ({count:,})" if facts.brought_in else "")
             for name, count in counts.items()
         ]
         yield (
@@ -537,9 +540,9 @@ def _splits(facts: Facts) -> Iterator[str]:
 
 def _licence(facts: Facts) -> Iterator[str]:
     yield "## Licence"
-    known = licence_named(facts.licence)
-    if known is not None:
-        yield f"[{known.spdx}]({known.url})"
+    licence = licence_named(facts.licence)
+    if licence is not None:
+        yield f"[{licence.spdx}]({licence.url})"
     elif facts.licence.strip():
         yield paragraphs(facts.licence)
     else:
@@ -561,7 +564,7 @@ def _questions(facts: Facts) -> Iterator[str]:
     if facts.open_questions:
         yield "## Open questions"
         yield "Nobody answered these yet:"
-        yield "\n".join(f"- {markdown(words)}" for words in facts.open_questions)
+        yield "\n".join(f"- {markdown(question)}" for question in facts.open_questions)
 
 
 def _loading(facts: Facts) -> Iterator[str]:

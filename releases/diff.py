@@ -92,14 +92,14 @@ class Difference:
 def manifest_in(folder: Path) -> dict[str, Any]:
     """The manifest of a folder; ReleaseError where there is none that can be read."""
     try:
-        found = json.loads((folder / MANIFEST).read_bytes())
+        manifest = json.loads((folder / MANIFEST).read_bytes())
     except OSError as error:
         raise ReleaseError(f"{folder} is no folder of a release: it has no {MANIFEST}.") from error
     except ValueError as error:
         raise ReleaseError(f"{folder / MANIFEST} cannot be read: {error}.") from error
-    if not isinstance(found, dict) or not isinstance(found.get("files"), list):
+    if not isinstance(manifest, dict) or not isinstance(manifest.get("files"), list):
         raise ReleaseError(f"{folder / MANIFEST} is no manifest of a release.")
-    return found
+    return manifest
 
 
 def diff(a: Path, b: Path) -> Difference:
@@ -147,14 +147,14 @@ def _table(
     }
     if same:
         return TableDifference(name, *counts)
-    known = {_key(name, row): _digest(row) for row in records(a[0], format, before)}
+    digests = {_key(name, row): _digest(row) for row in records(a[0], format, before)}
     added: list[str] = []
     n_added = n_changed = 0
     columns: Counter[str] = Counter()
     waiting: dict[str, Record] = {}
     for row in records(b[0], format, after):
         key = _key(name, row)
-        digest = known.pop(key, None)
+        digest = digests.pop(key, None)
         if digest is None:
             n_added += 1
             if len(added) < EXAMPLES:
@@ -171,11 +171,11 @@ def _table(
         name,
         *counts,
         added=n_added,
-        removed=len(known),
+        removed=len(digests),
         changed=n_changed,
         columns=dict(columns.most_common()),
         first_added=tuple(added),
-        first_removed=tuple(islice(known, EXAMPLES)),
+        first_removed=tuple(islice(digests, EXAMPLES)),
         first_changed=tuple(waiting)[:EXAMPLES],
     )
 
@@ -199,8 +199,8 @@ def _counts(manifest: Mapping[str, Any]) -> dict[str, int]:
 
 def _steps(one: Mapping[str, Any], other: Mapping[str, Any]) -> dict[str, tuple[int | None, int | None]]:
     before, after = (
-        {f"{each['what']}: {each['step']}": each["after"] for each in found.get("steps", ())}
-        for found in (one, other)
+        {f"{each['what']}: {each['step']}": each["after"] for each in manifest.get("steps", ())}
+        for manifest in (one, other)
     )
     return {
         name: (before.get(name), after.get(name))
@@ -238,7 +238,7 @@ def content_lines(content: "Content") -> Iterator[str]:
                 name = each.group.name
                 how = (
                     "brought in"
-                    if each.taken
+                    if each.brought_in
                     else f"--include {name}"
                     if each.group.optional
                     else "stays out"
@@ -248,48 +248,48 @@ def content_lines(content: "Content") -> Iterator[str]:
             yield f"  {content.answers_of_queries:>9,}  of queries that are left out"
     yield f"answers of systems: {content.candidates:,} of {content.all_candidates:,} go in"
     yield f"ratings: {content.ratings:,} of {content.all_ratings:,} go in"
-    yield from (f"  {words} (stay out)" for words in content.ratings_words)
+    yield from (f"  {rating_text} (stay out)" for rating_text in content.ratings_words)
 
 
-def difference_lines(found: Difference) -> Iterator[str]:
+def difference_lines(difference: Difference) -> Iterator[str]:
     """What differs, the most important first."""
-    yield f"{found.a} -> {found.b}"
-    if found.same_bytes:
+    yield f"{difference.a} -> {difference.b}"
+    if difference.same_bytes:
         yield "They are the same, byte by byte."
         return
-    if found.same_content:
+    if difference.same_content:
         yield "The data are the same; what differs is how they are written or described."
-    yield from found.cautions
-    for table in found.tables:
+    yield from difference.cautions
+    for table in difference.tables:
         yield from _table_lines(table)
-    for name, (before, after) in found.steps.items():
+    for name, (before, after) in difference.steps.items():
         yield f"  {name}: {_count(before)} -> {_count(after)}"
-    for name, pair in found.facts.items():
+    for name, pair in difference.facts.items():
         yield f"  {name}: {pair[0]!r} -> {pair[1]!r}"
-    for words, files in (
-        ("only in the first", found.files_removed),
-        ("only in the second", found.files_added),
-        ("with other bytes", found.files_changed),
+    for label, files in (
+        ("only in the first", difference.files_removed),
+        ("only in the second", difference.files_added),
+        ("with other bytes", difference.files_changed),
     ):
         if files:
-            yield f"  files {words}: {', '.join(files)}"
+            yield f"  files {label}: {', '.join(files)}"
 
 
 def _table_lines(table: TableDifference) -> Iterator[str]:
-    said = f"{table.table}: {table.before:,} -> {table.after:,} rows"
+    counts = f"{table.table}: {table.before:,} -> {table.after:,} rows"
     if table.same:
-        yield said if table.before != table.after else f"{said}, none changed"
+        yield counts if table.before != table.after else f"{counts}, none changed"
         return
-    yield f"{said}; {table.added:,} added, {table.removed:,} removed, {table.changed:,} changed"
-    for words, names in (
+    yield f"{counts}; {table.added:,} added, {table.removed:,} removed, {table.changed:,} changed"
+    for change, names in (
         ("added", table.first_added),
         ("removed", table.first_removed),
         ("changed", table.first_changed),
     ):
         if names:
-            count = getattr(table, words)
+            count = getattr(table, change)
             more = f" and {count - len(names):,} more" if count > len(names) else ""
-            yield f"  {words}: {', '.join(names)}{more}"
+            yield f"  {change}: {', '.join(names)}{more}"
     if table.columns:
         yield "  columns: " + ", ".join(f"{name} ({count:,})" for name, count in table.columns.items())
 

@@ -40,12 +40,12 @@ _TYPES = {
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """Bytes from `start` to before `stop` of `size` bytes; `whole` where nobody asked for a part."""
+    """Bytes from `start` to before `stop` of `size` bytes; `is_whole` where nobody asked for a part."""
 
     start: int
     stop: int
     size: int
-    whole: bool
+    is_whole: bool
 
     @property
     def length(self) -> int:
@@ -59,11 +59,11 @@ class OutsideError(ValueError):
 
 def part_of(header: str, size: int) -> Part:
     """The part that a Range header asks for. One that cannot be read, or has several, is the whole file."""
-    whole = Part(0, size, size, True)
-    found = _RANGE.fullmatch(header.strip())
-    if found is None or found[0].strip() == "bytes=-":
-        return whole
-    first, last = found.groups()
+    full_part = Part(0, size, size, True)
+    match = _RANGE.fullmatch(header.strip())
+    if match is None or match[0].strip() == "bytes=-":
+        return full_part
+    first, last = match.groups()
     if not first:
         if not last or not int(last):
             raise OutsideError(header)
@@ -71,7 +71,7 @@ def part_of(header: str, size: int) -> Part:
     start, stop = int(first), size if not last else min(int(last) + 1, size)
     # RFC 9110, 14.1.1: such a range is not valid, and a field that is not valid is ignored.
     if last and int(last) < start:
-        return whole
+        return full_part
     if start >= size:
         raise OutsideError(header)
     return Part(start, stop, size, False)
@@ -93,15 +93,15 @@ def asks_only_for_head(request: HttpRequest) -> bool:
 
 def has_current_copy(request: HttpRequest, etag: str) -> bool:
     """Whether the asking side says that it has the file as it is."""
-    given = request.headers.get("If-None-Match", "")
-    return given.strip() == "*" or etag in [each.strip().removeprefix("W/") for each in given.split(",")]
+    tags = request.headers.get("If-None-Match", "")
+    return tags.strip() == "*" or etag in [each.strip().removeprefix("W/") for each in tags.split(",")]
 
 
 def send(
     request: HttpRequest, *, opened: Callable[[], BinaryIO], part: Part, name: str, etag: str
 ) -> HttpResponseBase:
     """The part of a file; to HEAD its head alone, and the file is not opened."""
-    status = 200 if part.whole else 206
+    status = 200 if part.is_whole else 206
     answer: HttpResponseBase
     if asks_only_for_head(request):
         answer = HttpResponse(status=status)
@@ -109,7 +109,7 @@ def send(
         answer = StreamingHttpResponse(_Pieces(opened(), part), status=status)
     answer["Content-Type"] = type_of(name)
     answer["Content-Length"] = str(part.length)
-    if not part.whole:
+    if not part.is_whole:
         answer["Content-Range"] = f"bytes {part.start}-{part.stop - 1}/{part.size}"
     return with_file_headers(answer, name=name, etag=etag)
 
@@ -184,17 +184,17 @@ class _Pipe(io.RawIOBase):
         """Yes."""
         return True
 
-    def write(self, some: object) -> int:
+    def write(self, chunk: object) -> int:
         """Take some bytes."""
-        piece = bytes(some)  # type: ignore[call-overload]
+        piece = bytes(chunk)  # type: ignore[call-overload]
         self._parts.append(piece)
         return len(piece)
 
-    def taken(self) -> bytes:
+    def take(self) -> bytes:
         """What was written since."""
-        some = b"".join(self._parts)
+        written = b"".join(self._parts)
         self._parts.clear()
-        return some
+        return written
 
 
 def stream_archive(
@@ -210,9 +210,9 @@ def stream_archive(
             with opened(path) as file, archive.open(entry, "w") as into:
                 while piece := file.read(_PIECE):
                     into.write(piece)
-                    yield pipe.taken()
-            yield pipe.taken()
-    yield pipe.taken()
+                    yield pipe.take()
+            yield pipe.take()
+    yield pipe.take()
 
 
 #: A signed address works for so long, as long as whom it was made for may look.
@@ -242,10 +242,10 @@ def list_download_files(release: Release) -> list[DownloadFile]:
     """All files of a release, those that describe it first."""
     rows = release.files.order_by("path").values_list("path", "bytes", "rows", "sha256", "format")
     files = [DownloadFile(*row) for row in rows]
-    listed = {each.path for each in files}
-    if MANIFEST not in listed:
+    paths = {each.path for each in files}
+    if MANIFEST not in paths:
         files.append(DownloadFile(MANIFEST, None, None, release.digest, ""))
-    if SUMS not in listed:
+    if SUMS not in paths:
         files.append(DownloadFile(SUMS, None, None, "", ""))
     return sorted(files, key=lambda each: (bool(each.format), each.path))
 
@@ -282,12 +282,12 @@ def send_file(request: HttpRequest, release: Release, path: str, *, user: Any = 
     """
     if (no := gone_response(release)) is not None:
         return no
-    found = find_download_file(release, path)
+    download = find_download_file(release, path)
     # A release never changes, so the digest of a file is its name for good; SHA256SUMS has none of its own.
-    etag = f'"{found.sha256 or "sums-" + release.digest}"'
+    etag = f'"{download.sha256 or "sums-" + release.digest}"'
     if has_current_copy(request, etag):
         return not_modified(etag)
-    size = found.bytes if found.bytes is not None else _size(release, path)
+    size = download.bytes if download.bytes is not None else _size(release, path)
     try:
         part = wanted_part(request, etag, size)
     except OutsideError:
@@ -296,7 +296,7 @@ def send_file(request: HttpRequest, release: Release, path: str, *, user: Any = 
     def opened() -> BinaryIO:
         return _open(release, path)
 
-    answer = send(request, opened=opened, part=part, name=found.name, etag=etag)
+    answer = send(request, opened=opened, part=part, name=download.name, etag=etag)
     if not asks_only_for_head(request) and (part.start == 0 or not _has_begun(release, path, user)):
         _note(release, path, user)
     return answer

@@ -44,7 +44,7 @@ DETAILS = ("authors", "citation", "url", "summary")
 class Step:
     """One step of the funnel: how many there were after it, and of what."""
 
-    words: str
+    label: str
     count: int
 
 
@@ -139,7 +139,7 @@ class Rule:
     """One filter of a recipe: its name, its parameters in words, and how many ratings it removed."""
 
     name: str
-    words: str
+    parameters: str
     removed: int
 
 
@@ -251,7 +251,7 @@ class Facts:
     privacy: tuple[Privacy, ...] = ()
     consents: tuple[ConsentFacts, ...] = ()
     imported: ImportedScoreFacts | None = None
-    found: tuple[RetrievalFacts, ...] = ()
+    retrievals: tuple[RetrievalFacts, ...] = ()
     seed: int = 0
     shares: tuple[float, ...] = (1.0, 0.0, 0.0)
     rows: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
@@ -270,7 +270,7 @@ class Facts:
     @property
     def open_questions(self) -> tuple[str, ...]:
         """The questions that nobody answered, in words."""
-        return tuple(words for key, words in QUESTIONS.items() if not self.answer(key))
+        return tuple(question for key, question in QUESTIONS.items() if not self.answer(key))
 
     @property
     def authors(self) -> tuple[str, ...]:
@@ -284,8 +284,8 @@ class Facts:
 
     def files_of(self, table: str, format: str) -> tuple[File, ...]:
         """The files of a table in one format, one per split, in the order of the splits."""
-        found = {each.split: each for each in self.files if (each.table, each.format) == (table, format)}
-        return tuple(found[split] for split in SPLITS if split in found)
+        by_split = {each.split: each for each in self.files if (each.table, each.format) == (table, format)}
+        return tuple(by_split[split] for split in SPLITS if split in by_split)
 
 
 # Facts about a release out of what was gathered while it was built.
@@ -303,7 +303,7 @@ def facts_of(
     steps: Sequence[Mapping[str, Any]],
     brought_in: Mapping[str, int],
     reports: Mapping[str, Mapping[str, Any]],
-    judged: Sequence[JudgedStage],
+    judged_stages: Sequence[JudgedStage],
     verdicts: Counter[tuple[str, str]],
     rows: Mapping[str, Mapping[str, int]],
     tables: tuple[Table, ...],
@@ -311,7 +311,7 @@ def facts_of(
     workers: int,
     simulated: int,
     joined: int,
-    found: Mapping[tuple[str, str], FoundPassages],
+    passage_counts: Mapping[tuple[str, str], FoundPassages],
 ) -> Facts:
     """All that the card, the description and the citation are made of."""
     currencies = list(costs["total"])
@@ -325,7 +325,7 @@ def facts_of(
         answers=options.answers,
         collected=collected(project),
         currency=currencies[0] if currencies else "USD",
-        steps=tuple(Step(_words(each), each["after"]) for each in steps),
+        steps=tuple(Step(_label_step(each), each["after"]) for each in steps),
         include=options.include,
         brought_in=brought_in,
         left_out={of: left_out_of(steps, of) for of in (QUERIES, ANSWERS)},
@@ -337,11 +337,11 @@ def facts_of(
         agreement_by_source=tuple(
             each for name, report in reports.items() for each in _by_source(name, report)
         ),
-        filters=tuple(_filters(judged, verdicts, reports)),
+        filters=tuple(_filters(judged_stages, verdicts, reports)),
         privacy=tuple(_privacy(project)),
         consents=tuple(_consents(project)),
         imported=_imported(project),
-        found=tuple(_found(project, found)),
+        retrievals=tuple(_collect_retrievals(project, passage_counts)),
         seed=options.seed,
         shares=options.shares,
         rows=rows,
@@ -355,7 +355,7 @@ def _consents(project: Project) -> Iterator[ConsentFacts]:
         yield ConsentFacts(each.language, each.version, each.protocol_number, each.people)
 
 
-def _words(step: Mapping[str, Any]) -> str:
+def _label_step(step: Mapping[str, Any]) -> str:
     return f"{step['what']}: {step['step']}"
 
 
@@ -490,21 +490,23 @@ def _alpha(part: Mapping[str, Any]) -> Alpha:
 
 
 def _filters(
-    judged: Sequence[JudgedStage],
+    judged_stages: Sequence[JudgedStage],
     verdicts: Counter[tuple[str, str]],
     reports: Mapping[str, Mapping[str, Any]],
 ) -> Iterable[FilterFacts]:
-    for each in judged:
+    for each in judged_stages:
         if each.run is None:
             continue
         slug = each.stage.slug
         details = reports[slug]["recipe_details"]["parameters"] if slug in reports else {}
         removed = {rule: n for (stage, rule), n in sorted(verdicts.items()) if stage == slug and rule}
-        words = ", ".join(f"{name} {value}" for name, value in details.items() if value not in ("", [], ()))
+        parameters = ", ".join(
+            f"{name} {value}" for name, value in details.items() if value not in ("", [], ())
+        )
         yield FilterFacts(
             stage=slug,
             recipe=each.run.recipe,
-            rules=tuple(Rule(rule, words, n) for rule, n in removed.items()),
+            rules=tuple(Rule(rule, parameters, n) for rule, n in removed.items()),
             ratings=sum(n for (stage, _), n in verdicts.items() if stage == slug),
             removed=sum(removed.values()),
         )
@@ -516,11 +518,13 @@ def _privacy(project: Project) -> Iterable[Privacy]:
     counts: dict[str, Counter[str]] = {}
     for rule, state, n in rows.order_by("rule").values_list("rule", "state").annotate(n=Count("pk")):
         counts.setdefault(rule, Counter())[state] = n
-    for rule, found in sorted(counts.items()):
-        yield Privacy(rule, redacted=found[states.REDACTED], accepted=found[states.ACCEPTED])
+    for rule, by_state in sorted(counts.items()):
+        yield Privacy(rule, redacted=by_state[states.REDACTED], accepted=by_state[states.ACCEPTED])
 
 
-def _found(project: Project, counts: Mapping[tuple[str, str], FoundPassages]) -> Iterable[RetrievalFacts]:
+def _collect_retrievals(
+    project: Project, counts: Mapping[tuple[str, str], FoundPassages]
+) -> Iterable[RetrievalFacts]:
     """Where the candidate passages of the released queries come from, and who ordered them."""
     corpora = {corpus.slug: corpus for corpus in Corpus.objects.filter(project=project)}
     for (origin, ranker), count in sorted(counts.items(), key=lambda item: item[0]):

@@ -26,21 +26,21 @@ def decoded(text: str | None) -> Any:
 
 def entities_of(marked: Any, text: str) -> list[dict[str, Any]]:
     """Spans that a writer marked, with the words as they are published; what is no span is passed over."""
-    found = []
+    entities = []
     for each in marked if isinstance(marked, list) else ():
         start, end = (each.get("start"), each.get("end")) if isinstance(each, dict) else (None, None)
         if isinstance(start, int) and isinstance(end, int) and 0 <= start < end <= len(text):
-            found.append({"start": start, "end": end, "text": text[start:end]})
-    return found
+            entities.append({"start": start, "end": end, "text": text[start:end]})
+    return entities
 
 
 def marked_in(text: str, marked: str | None) -> list[dict[str, Any]]:
     """`entities_of` a column that was read with `as_text`."""
-    found = decoded(marked)
-    return entities_of(found, text) if found else []
+    spans = decoded(marked)
+    return entities_of(spans, text) if spans else []
 
 
-def aspects_of(given: Any) -> list[dict[str, Any]]:
+def aspects_of(scores: Any) -> list[dict[str, Any]]:
     """Scores of further aspects by name, which databases give back in different orders."""
-    pairs: Iterable[tuple[Any, Any]] = sorted(given.items()) if isinstance(given, dict) else ()
+    pairs: Iterable[tuple[Any, Any]] = sorted(scores.items()) if isinstance(scores, dict) else ()
     return [{"name": fit(name), "score": score} for name, score in pairs if isinstance(score, int)]

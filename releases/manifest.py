@@ -86,8 +86,8 @@ def tables_of(
 
 def manifest_of(about: Mapping[str, Any], files: Iterable[ManifestFile]) -> dict[str, Any]:
     """The whole manifest; the files are in the order of their paths."""
-    listed = sorted(files, key=lambda file: file.path)
-    return {"manifest": FORM, **about, "files": [file.as_json for file in listed]}
+    ordered = sorted(files, key=lambda file: file.path)
+    return {"manifest": FORM, **about, "files": [file.as_json for file in ordered]}
 
 
 def write_manifest(folder: Path, manifest: Mapping[str, Any], files: Sequence[ManifestFile]) -> str:
@@ -122,7 +122,7 @@ class TableRows:
 class StepRow:
     """One step: how many came in and went on, and what became of the others, in words."""
 
-    words: str
+    reasons_text: str
     before: int
     after: int
     reasons: str
@@ -157,64 +157,64 @@ class Changes:
 
 def tables(manifest: Manifest) -> list[TableRows]:
     """The tables that have rows."""
-    found = []
+    rows = []
     for each in _records(manifest.get("tables")):
         counts = each.get("rows") if isinstance(each.get("rows"), Mapping) else {}
         by_split = [_number(counts.get(split)) for split in SPLITS]  # type: ignore[union-attr]
         if any(by_split):
             title, name = str(each.get("title", "")), str(each.get("name", ""))
-            found.append(TableRows(title, name, str(each.get("meaning", "")), by_split, sum(by_split)))
-    return found
+            rows.append(TableRows(title, name, str(each.get("meaning", "")), by_split, sum(by_split)))
+    return rows
 
 
 def steps(manifest: Manifest) -> list[StepRow]:
     """Counts before and after each step."""
-    found = []
+    rows = []
     for each in _records(manifest.get("steps")):
-        given = each.get("reasons")
-        reasons: Mapping[str, Any] = given if isinstance(given, Mapping) else {}
-        words = ", ".join(
+        stored = each.get("reasons")
+        reasons: Mapping[str, Any] = stored if isinstance(stored, Mapping) else {}
+        reasons_text = ", ".join(
             f"{GROUPS[name].label.lower() if name in GROUPS else str(name).replace('_', ' ')} "
             f"{_number(count):,}"
             for name, count in reasons.items()
         )
-        found.append(
+        rows.append(
             StepRow(
                 f"{each.get('what', '')}: {each.get('step', '')}",
                 _number(each.get("before")),
                 _number(each.get("after")),
-                words,
+                reasons_text,
             )
         )
-    return found
+    return rows
 
 
 def facts(manifest: Manifest) -> list[tuple[str, str]]:
     """What the manifest says about how the release was made."""
     parameters = manifest.get("parameters")
-    given = parameters if isinstance(parameters, Mapping) else {}
-    splits = given.get("splits") if isinstance(given.get("splits"), Mapping) else {}
+    options = parameters if isinstance(parameters, Mapping) else {}
+    splits = options.get("splits") if isinstance(options.get("splits"), Mapping) else {}
     assert isinstance(splits, Mapping)
     shares = splits.get("shares") if isinstance(splits.get("shares"), Mapping) else {}
     assert isinstance(shares, Mapping)
-    brought: Mapping[str, Any] = given.get("brought_in") or {}
+    brought: Mapping[str, Any] = options.get("brought_in") or {}
     code = manifest.get("code") if isinstance(manifest.get("code"), Mapping) else {}
     assert isinstance(code, Mapping)
-    found = {
+    values = {
         "Licence": manifest.get("licence"),
         "Language": manifest.get("language"),
-        "Formats": ", ".join(map(str, given.get("formats") or ())),
+        "Formats": ", ".join(map(str, options.get("formats") or ())),
         "Splits": ", ".join(f"{name} {float(share):.0%}" for name, share in shares.items() if share),
         "Seed of the splits": splits.get("seed"),
         "Brought in": ", ".join(
-            f"{brought.get(name, 0):,} {GROUPS[name].words}"
+            f"{brought.get(name, 0):,} {GROUPS[name].noun}"
             for name in GROUPS
-            if name in (given.get("include") or ())
+            if name in (options.get("include") or ())
         ),
-        "Spans blacked out": given.get("redacted_spans"),
+        "Spans blacked out": options.get("redacted_spans"),
         "Made with": ", ".join(f"{name} {version}" for name, version in code.items()),
     }
-    return [(name, str(value)) for name, value in found.items() if value not in (None, "")]
+    return [(name, str(value)) for name, value in values.items() if value not in (None, "")]
 
 
 def changes(before: Manifest, after: Manifest) -> Changes:
@@ -313,21 +313,21 @@ def verify(folder: Path, digest: str = "", progress: Progress | None = None) -> 
         return VerificationResult(
             folder, [f"{error} This is no folder of a release, or an incomplete one. {_AGAIN}"]
         )
-    found = hashlib.sha256(raw).hexdigest()
+    own_digest = hashlib.sha256(raw).hexdigest()
     problems = []
-    if digest and digest != found:
-        problems.append(f"{MANIFEST} is not the one that was published: its digest is {found}. {_AGAIN}")
+    if digest and digest != own_digest:
+        problems.append(f"{MANIFEST} is not the one that was published: its digest is {own_digest}. {_AGAIN}")
     try:
         manifest = json.loads(raw)
         promised = list(_promised(manifest))
     except (ValueError, RecursionError) as error:
         return VerificationResult(
-            folder, [*problems, f"{MANIFEST} cannot be read: {error}. {_AGAIN}"], digest=found
+            folder, [*problems, f"{MANIFEST} cannot be read: {error}. {_AGAIN}"], digest=own_digest
         )
     # Other JSON of the same meaning has another digest; who has no published one learns of it by its layout.
     if json_text(manifest).encode("utf-8", "replace") != raw:
         problems.append(f"{MANIFEST} was written anew: it is laid out otherwise than releases are. {_AGAIN}")
-    sums = {each.path: each.sha256 for each in promised} | {MANIFEST: found}
+    sums = {each.path: each.sha256 for each in promised} | {MANIFEST: own_digest}
     problems += _sums(folder, sums)
     total, done = sum(each.bytes for each in promised), 0
     for each in promised:
@@ -341,7 +341,7 @@ def verify(folder: Path, digest: str = "", progress: Progress | None = None) -> 
         problems,
         name=str(manifest.get("name", "")),
         version=str(manifest.get("version", "")),
-        digest=found,
+        digest=own_digest,
         content=str(manifest.get("content", "")),
         files=len(promised) + 2,
         bytes=total + len(raw) + _size(folder / SUMS),
@@ -355,11 +355,11 @@ def _size(place: Path) -> int:
 
 def _promised(manifest: Any) -> Iterator[_ManifestFile]:
     """The files that a manifest names; ValueError where it is none, or names a file outside of its folder."""
-    listed = manifest.get("files") if isinstance(manifest, dict) else None
-    if not isinstance(listed, list):
+    entries = manifest.get("files") if isinstance(manifest, dict) else None
+    if not isinstance(entries, list):
         raise ValueError("it has no list of files")
     seen = set()
-    for each in listed:
+    for each in entries:
         path, size, digest = (
             (each.get(key) for key in ("path", "bytes", "sha256")) if isinstance(each, dict) else (None,) * 3
         )
@@ -396,16 +396,16 @@ def _sums(folder: Path, sums: Mapping[str, str]) -> list[str]:
         text = _small(folder, SUMS).decode("utf-8", "replace")
     except _UnreadableError as error:
         return [f"{error} {_AGAIN}"]
-    found = {}
+    by_path = {}
     for line in text.removesuffix("\n").split("\n"):
         match = _SUM.fullmatch(line)
-        if match is None or match[2] in found:
+        if match is None or match[2] in by_path:
             return [f"{SUMS} was changed: {line[:80]!r} is no line of it. {_AGAIN}"]
-        found[match[2]] = match[1]
-    wrong = [path for path in sorted(sums) if found.get(path) != sums[path]]
+        by_path[match[2]] = match[1]
+    wrong = [path for path in sorted(sums) if by_path.get(path) != sums[path]]
     if wrong:
         return [f"{SUMS} and {MANIFEST} disagree about {wrong[0]}{_more(wrong)}: one was changed. {_AGAIN}"]
-    unknown = sorted(set(found) - set(sums))
+    unknown = sorted(set(by_path) - set(sums))
     if unknown:
         return [f"{SUMS} was changed: {MANIFEST} does not name {unknown[0][:200]}{_more(unknown)}. {_AGAIN}"]
     expected = "".join(f"{sums[path]}  {path}\n" for path in sorted(sums))
@@ -463,21 +463,21 @@ def _small(folder: Path, name: str) -> bytes:
         raise _UnreadableError(f"{name} cannot be read: {error.strerror or error}.") from None
 
 
-def _extra(folder: Path, known: set[str]) -> list[str]:
+def _extra(folder: Path, expected: set[str]) -> list[str]:
     """What lies in the folder and is not of the release; folders that are links are not entered."""
     problems = []
     for root, folders, files in os.walk(folder, followlinks=False):
-        here = Path(root).relative_to(folder)
+        folder_path = Path(root).relative_to(folder)
         for name in sorted(files) + sorted(each for each in folders if (Path(root) / each).is_symlink()):
-            path = (here / name).as_posix()
-            if path not in known:
+            path = (folder_path / name).as_posix()
+            if path not in expected:
                 problems.append(f"{path} is not of the release. Delete it, or move it elsewhere.")
-        inside = {PurePosixPath(path).parents for path in known}
+        inside = {PurePosixPath(path).parents for path in expected}
         parents = {str(parent) for each in inside for parent in each}
         problems += [
-            f"{(here / name).as_posix()}/ is not of the release. Delete it, or move it elsewhere."
+            f"{(folder_path / name).as_posix()}/ is not of the release. Delete it, or move it elsewhere."
             for name in sorted(folders)
-            if (here / name).as_posix() not in parents
+            if (folder_path / name).as_posix() not in parents
             and not (Path(root) / name).is_symlink()
             and not any((Path(root) / name).iterdir())
         ]

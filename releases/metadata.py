@@ -48,8 +48,8 @@ def yaml(value: str | float | bool) -> str:
     return _NOT_IN_YAML.sub(_escaped, json.dumps(value, ensure_ascii=False))
 
 
-def _escaped(found: re.Match[str]) -> str:
-    return f"\\u{ord(found[0]):04x}"
+def _escaped(match: re.Match[str]) -> str:
+    return f"\\u{ord(match[0]):04x}"
 
 
 def markdown(text: str) -> str:
@@ -110,19 +110,19 @@ def _citation_lines(facts: Facts) -> Iterator[str]:
         yield f"abstract: {yaml(plain(facts.answer('summary')))}"
     yield "authors:"
     for author in facts.authors or (f"The authors of {facts.title}",):
-        yield from _author(plain(author), known=bool(facts.authors))
-    known = licence_named(facts.licence)
-    if known is not None:
-        yield f"license: {known.spdx}"
+        yield from _author(plain(author), is_author=bool(facts.authors))
+    licence = licence_named(facts.licence)
+    if licence is not None:
+        yield f"license: {licence.spdx}"
     if address := address_of(facts):
         yield f"url: {yaml(address)}"
     if facts.answer("citation"):
         yield f"notes: {yaml(plain(facts.answer('citation')))}"
 
 
-def _author(name: str, *, known: bool) -> Iterator[str]:
+def _author(name: str, *, is_author: bool) -> Iterator[str]:
     """`Family, Given` is a person; any other name stays as it is, for who knows where it parts."""
-    person = _FAMILY_FIRST.fullmatch(name) if known else None
+    person = _FAMILY_FIRST.fullmatch(name) if is_author else None
     if person is None:
         yield f"- name: {yaml(name)}"
         return
@@ -214,9 +214,9 @@ def _language(tag: str) -> Iterator[str]:
 
 
 def _licence(name: str) -> Iterator[str]:
-    known = licence_named(name)
-    if known is not None:
-        yield f"license: {known.hub}"
+    licence = licence_named(name)
+    if licence is not None:
+        yield f"license: {licence.hub}"
     elif plain(name):
         yield "license: other"
         yield f"license_name: {yaml(plain(name))}"
@@ -225,7 +225,7 @@ def _licence(name: str) -> Iterator[str]:
 
 
 def _size(rows: int) -> str:
-    return next((words for below, words in _SIZES if rows < below), _LARGEST)
+    return next((category for below, category in _SIZES if rows < below), _LARGEST)
 
 
 def _tags(facts: Facts) -> list[str]:
@@ -313,8 +313,8 @@ _NOT_LETTERS = re.compile(r"[\s_]+")
 
 def licence_named(name: str) -> Licence | None:
     """The licence that a name means (`CC BY 4.0`, `cc-by-4.0`), or None for one that is not known."""
-    wanted = _NOT_LETTERS.sub("-", name.strip()).casefold()
-    return next((each for each in _KNOWN if wanted in (each.spdx.casefold(), each.hub)), None)
+    key = _NOT_LETTERS.sub("-", name.strip()).casefold()
+    return next((each for each in _KNOWN if key in (each.spdx.casefold(), each.hub)), None)
 
 
 # The Croissant description of a release: `croissant.json`, JSON-LD for tools that look for data sets.
@@ -393,7 +393,7 @@ def croissant(facts: Facts) -> str:
 def _dataset(facts: Facts) -> Json:
     tables = configurations(facts)
     licence = licence_named(facts.licence)
-    found: Json = {
+    dataset: Json = {
         "@context": _CONTEXT,
         "@type": "sc:Dataset",
         "conformsTo": CONFORMS_TO,
@@ -410,7 +410,7 @@ def _dataset(facts: Facts) -> Json:
         "distribution": [_file(each) for each in facts.files] + [_set(facts, each) for each in tables],
         "recordSet": [_splits(), *(_records(facts, each) for each in tables)] if tables else [],
     }
-    return {name: value for name, value in found.items() if value not in ("", [])}
+    return {name: value for name, value in dataset.items() if value not in ("", [])}
 
 
 def _description(facts: Facts) -> str:
@@ -487,24 +487,24 @@ def _records(facts: Facts, table: Table) -> Json:
 
 def _field(table: Table, name: str, kind: Kind, meaning: str, *, nested: bool) -> Json:
     """A column; one that is a list holds JSON in CSV and records elsewhere."""
-    there = f"{table.name}/{name}"
-    field: Json = {"@type": "cr:Field", "@id": there, "name": there, "description": meaning}
+    field_id = f"{table.name}/{name}"
+    field: Json = {"@type": "cr:Field", "@id": field_id, "name": field_id, "description": meaning}
     source = {"fileSet": {"@id": f"{table.name}-files"}, "extract": {"column": name}}
     if name == "split":
         field["references"] = {"field": {"@id": "splits/name"}}
     if kind in RECORDS and nested:
         field["repeated"] = True
-        field["subField"] = list(_inner(there, source, kind))
+        field["subField"] = list(_inner(field_id, source, kind))
         return field
-    listed = kind in (Kind.INTEGERS, Kind.NAMES)
-    field["dataType"] = _DATA_TYPES.get(kind, "sc:Text") if nested or not listed else "sc:Text"
-    if listed and nested:
+    is_list = kind in (Kind.INTEGERS, Kind.NAMES)
+    field["dataType"] = _DATA_TYPES.get(kind, "sc:Text") if nested or not is_list else "sc:Text"
+    if is_list and nested:
         field["repeated"] = True
     field["source"] = source
     return field
 
 
-def _inner(there: str, source: Json, kind: Kind) -> Iterator[Json]:
+def _inner(field_id: str, source: Json, kind: Kind) -> Iterator[Json]:
     """The fields of the records in a column.
 
     Records inside of records are left out: readers of Croissant 1.0 cannot follow a list in a list. They are
@@ -514,8 +514,8 @@ def _inner(there: str, source: Json, kind: Kind) -> Iterator[Json]:
         if inner not in RECORDS:
             yield {
                 "@type": "cr:Field",
-                "@id": f"{there}/{name}",
-                "name": f"{there}/{name}",
+                "@id": f"{field_id}/{name}",
+                "name": f"{field_id}/{name}",
                 "dataType": _DATA_TYPES[inner],
                 "source": source | {"transform": {"jsonPath": name}},
             }

@@ -24,13 +24,13 @@ COMMENTS = "comments"
 class Group:
     """One reason; `optional` where a person may bring the group in, else its decision stays as it is.
 
-    `words` follow a count in a sentence, `label` heads a row, `meaning` explains it.
+    `noun` follows a count in a sentence, `label` heads a row, `meaning` explains it.
     """
 
     name: str
     of: str
     label: str
-    words: str
+    noun: str
     meaning: str
     optional: bool = False
 
@@ -139,13 +139,15 @@ OPTIONAL = tuple(group.name for group in GROUPS.values() if group.optional)
 def left_out_of(steps: Iterable[Mapping[str, Any]], of: str) -> dict[str, int]:
     """Queries or answers that are not in the release of these steps (`releases.reports`), by group."""
     name = {QUERIES: "released", ANSWERS: "accepted"}[of]
-    found = (each["reasons"] for each in steps if (each["what"], each["step"]) == (of, name))
-    return {group: count for reasons in found for group, count in reasons.items() if group in GROUPS}
+    reasons_of_steps = (each["reasons"] for each in steps if (each["what"], each["step"]) == (of, name))
+    return {
+        group: count for reasons in reasons_of_steps for group, count in reasons.items() if group in GROUPS
+    }
 
 
 def words_of(counts: Mapping[str, int]) -> str:
     """Counts by group in the order of the groups, as a phrase: "2 undecided, 8 flagged"."""
-    return ", ".join(f"{counts[name]:,} {group.words}" for name, group in GROUPS.items() if counts.get(name))
+    return ", ".join(f"{counts[name]:,} {group.noun}" for name, group in GROUPS.items() if counts.get(name))
 
 
 # What a person chose.
@@ -178,34 +180,34 @@ class Options(BaseModel):
 
     @field_validator("formats")
     @classmethod
-    def _known_formats(cls, given: tuple[str, ...]) -> tuple[str, ...]:
-        for name in given:
+    def _known_formats(cls, names: tuple[str, ...]) -> tuple[str, ...]:
+        for name in names:
             if name not in FORMATS:
                 raise ValueError(f"there is no format {name!r}; there are {', '.join(FORMATS)}")
-        return tuple(name for name in FORMATS if name in given)
+        return tuple(name for name in FORMATS if name in names)
 
     @field_validator("include")
     @classmethod
-    def _known_groups(cls, given: tuple[str, ...]) -> tuple[str, ...]:
-        for name in given:
+    def _known_groups(cls, names: tuple[str, ...]) -> tuple[str, ...]:
+        for name in names:
             if name not in OPTIONAL:
                 raise ValueError(f"there is no group {name!r} to bring in; there are {', '.join(OPTIONAL)}")
-        return tuple(name for name in OPTIONAL if name in given)
+        return tuple(name for name in OPTIONAL if name in names)
 
     @field_validator("shares")
     @classmethod
-    def _sum_to_one(cls, given: tuple[float, float, float]) -> tuple[float, float, float]:
-        if abs(sum(given) - 1) > 1e-6:
-            raise ValueError(f"the shares of {', '.join(SPLITS)} must add up to 1, not {sum(given):g}")
-        if not given[0]:
+    def _sum_to_one(cls, shares: tuple[float, float, float]) -> tuple[float, float, float]:
+        if abs(sum(shares) - 1) > 1e-6:
+            raise ValueError(f"the shares of {', '.join(SPLITS)} must add up to 1, not {sum(shares):g}")
+        if not shares[0]:
             raise ValueError("train must have a share; loaders take it for granted")
-        return given
+        return shares
 
 
-def options_of(given: dict[str, Any]) -> Options:
+def options_of(fields: dict[str, Any]) -> Options:
     """Options from stored or typed values; ReleaseError names the first that is wrong, in words."""
     try:
-        return Options.model_validate(given)
+        return Options.model_validate(fields)
     except ValidationError as error:
         first = error.errors()[0]
         name = ".".join(str(part) for part in first["loc"])

@@ -125,9 +125,9 @@ def phones(text: str) -> Iterator[tuple[int, int]]:
     """Spans of telephone numbers in a text whose digits are ASCII."""
     if not _SOME.search(text):
         return
-    for found in _CANDIDATE.finditer(text):
-        start = found.start() + (found[0].startswith("(") and ")" not in found[0])
-        end = found.end() + (text[found.end() : found.end() + 1] == ")" and found[0].count("(") > 1)
+    for match in _CANDIDATE.finditer(text):
+        start = match.start() + (match[0].startswith("(") and ")" not in match[0])
+        end = match.end() + (text[match.end() : match.end() + 1] == ")" and match[0].count("(") > 1)
         if _is_one(text[start:end], text[max(0, start - _BEFORE) : start], text[end : end + 14]):
             yield start, end
 
@@ -156,8 +156,8 @@ def _is_one(raw: str, before: str, after: str) -> bool:
 def _international(digits: str) -> bool:
     if digits[:1] == "1":
         return len(digits) == 11 and digits[1] in "23456789"
-    known = digits[:1] in _CODES or digits[:2] in _CODES or digits[:2] in _THREE
-    return known and 8 <= len(digits) <= _MOST
+    has_code = digits[:1] in _CODES or digits[:2] in _CODES or digits[:2] in _THREE
+    return has_code and 8 <= len(digits) <= _MOST
 
 
 def _north_american(groups: list[str], raw: str) -> bool:
@@ -289,23 +289,23 @@ class Finder:
         self._numbered: dict[str, list[str]] = {}
         self._wordy: dict[str, list[str]] = {}
         for each in sorted(set(workers)):
-            words = _WORD.findall(each.lower())
+            id_words = _WORD.findall(each.lower())
             numbered = _DIGIT.search(each) is not None
             least = _LEAST_DIGITS if each.isdigit() else _LEAST_MIXED if numbered else _LEAST_LETTERS
-            if words and len(each) >= least:
+            if id_words and len(each) >= least:
                 heads = self._numbered if numbered else self._wordy
-                heads.setdefault(words[0], []).append(each)
+                heads.setdefault(id_words[0], []).append(each)
 
     def find(self, text: str) -> list[Span]:
         """What the rules find, in the order of the text; of those that overlap, the first and longest."""
         plain = text if text.isascii() or not _OTHERS.search(text) else text.translate(_readings())
         spans: list[Span] = []
         if "@" in plain or _HIDDEN_AT.search(plain):
-            spans += (Span(*found.span(), EMAIL) for found in _EMAIL.finditer(plain))
+            spans += (Span(*match.span(), EMAIL) for match in _EMAIL.finditer(plain))
         if "/" in plain and "." in plain:
             spans += (Span(*span, PROFILE) for span in _profiles(plain))
         if _DIGIT.search(plain):
-            spans += (Span(*found.span(), WORKER) for found in _MTURK.finditer(plain))
+            spans += (Span(*match.span(), WORKER) for match in _MTURK.finditer(plain))
             spans += (Span(*span, PHONE) for span in phones(plain))
             if self._numbered:
                 spans += (Span(*span, WORKER) for span in _id_spans(plain, self._numbered))
@@ -315,21 +315,21 @@ class Finder:
 
 
 def _id_spans(text: str, heads: dict[str, list[str]]) -> Iterator[tuple[int, int]]:
-    words = _WORD.findall(text.lower())
-    if heads.keys().isdisjoint(words):
+    text_words = _WORD.findall(text.lower())
+    if heads.keys().isdisjoint(text_words):
         return
-    for head in heads.keys() & set(words):
+    for head in heads.keys() & set(text_words):
         for each in heads[head]:
-            whole = re.compile(rf"(?<!\w){re.escape(each)}(?!\w)", re.IGNORECASE)
-            for found in whole.finditer(text):
-                yield found.span()
+            pattern = re.compile(rf"(?<!\w){re.escape(each)}(?!\w)", re.IGNORECASE)
+            for match in pattern.finditer(text):
+                yield match.span()
 
 
 def _profiles(text: str) -> Iterator[tuple[int, int]]:
-    for found in _PROFILE.finditer(text):
-        last = found[0].rstrip(".-").rpartition("/")[2].lstrip("@~").lower()
-        if "@" in found[0] or last not in _PLACES:
-            yield found.start(), found.start() + len(found[0].rstrip(".-"))
+    for match in _PROFILE.finditer(text):
+        last = match[0].rstrip(".-").rpartition("/")[2].lstrip("@~").lower()
+        if "@" in match[0] or last not in _PLACES:
+            yield match.start(), match.start() + len(match[0].rstrip(".-"))
 
 
 def _apart(spans: list[Span]) -> Iterator[Span]:
@@ -471,7 +471,7 @@ def _queries(project: Project) -> Iterator[Text]:
     for pk, text, context, references in rows.iterator(AT_ONCE):
         subject = f"query:{pk}"
         yield Text(subject, "text", text)
-        for place, turn in enumerate(_listed(context)):
+        for place, turn in enumerate(_read_list(context)):
             if isinstance(turn, dict):
                 for name in ("text", "answer"):
                     if isinstance(turn.get(name), str):
@@ -480,7 +480,7 @@ def _queries(project: Project) -> Iterator[Text]:
             yield Text(subject, f"references.{place}", each)
 
 
-def _listed(value: Any) -> list[Any]:
+def _read_list(value: Any) -> list[Any]:
     return value if isinstance(value, list) else []
 
 
@@ -549,7 +549,7 @@ def check_project(*, project: Project, actor: Any = None, progress: Progress | N
     total, done = count_texts(project), 0
     last_comment = comments_of(project, DEFAULT_DB_ALIAS).aggregate(last=Max("pk"))["last"]
     for batch in text_batches(project):
-        found = [
+        findings = [
             PrivacyFinding(
                 project=project,
                 rule=span.rule,
@@ -563,8 +563,8 @@ def check_project(*, project: Project, actor: Any = None, progress: Progress | N
             for subject, name, text in batch
             for span in finder.find(text)
         ]
-        for start in range(0, len(found), _FEW):
-            _keep(project, found[start : start + _FEW], now)
+        for start in range(0, len(findings), _FEW):
+            _keep(project, findings[start : start + _FEW], now)
         done += len(batch)
         if progress:
             progress(min(done, total), total, "Looking at texts")
@@ -593,18 +593,18 @@ def count_findings(project: Project) -> dict[str, dict[str, int]]:
     return counts
 
 
-def _keep(project: Project, found: list[PrivacyFinding], now: datetime) -> None:
+def _keep(project: Project, findings: list[PrivacyFinding], now: datetime) -> None:
     """Store new findings, and say of known ones that they are still there."""
-    if not found:
+    if not findings:
         return
-    subjects = {each.subject for each in found}
+    subjects = {each.subject for each in findings}
     with transaction.atomic():
-        known = {
+        stored = {
             _key(each): each for each in PrivacyFinding.objects.filter(project=project, subject__in=subjects)
         }
         same, new = [], []
-        for each in found:
-            before = known.get(_key(each))
+        for each in findings:
+            before = stored.get(_key(each))
             if before is None:
                 new.append(each)
             elif before.state == State.GONE or before.excerpt != each.excerpt:

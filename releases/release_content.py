@@ -103,8 +103,8 @@ class _Lines:
         file.write(lines)
         digest.update(lines)
         self.rows[split] += rows
-        known = self._spool.longest
-        known[self.table.name] = max(known.get(self.table.name, 0), longest)
+        longest_lines = self._spool.longest
+        longest_lines[self.table.name] = max(longest_lines.get(self.table.name, 0), longest)
 
     def _open(self, split: str) -> tuple[BinaryIO, "hashlib._Hash"]:
         if split not in self._files:
@@ -214,8 +214,8 @@ def _take(spool: Spool, lines: _Lines, file: BinaryIO, batch: list[Row] | RowBlo
 
 def _take_block(spool: Spool, lines: _Lines, file: BinaryIO, block: RowBlock) -> None:
     name = block.table.name
-    for split, made in block.lines().items():
-        lines.add(split, *made)
+    for split, split_lines in block.lines().items():
+        lines.add(split, *split_lines)
     if name == RATINGS.name:
         rules = block.counts("rule")
         spool.verdicts.update(
@@ -265,11 +265,11 @@ class ReleaseTables:
     `simulated` of them are no people, `joined` workers came by another way and count once, `by_person` says
     whether it makes a difference that pseudonyms are those of people, and `simulated_rows` counts the rows of
     each table that are theirs.
-    `found` counts the candidate passages by origin and ranker.
+    `passage_counts` counts the candidate passages by origin and ranker.
     """
 
     spool: Spool
-    judged: Sequence[JudgedStage]
+    judged_stages: Sequence[JudgedStage]
     about: dict[str, Any]
     reports: dict[str, dict[str, Any]]
     costs: dict[str, Any]
@@ -278,7 +278,7 @@ class ReleaseTables:
     joined: int
     by_person: bool
     simulated_rows: dict[str, dict[str, int]]
-    found: Mapping[tuple[str, str], FoundPassages]
+    passage_counts: Mapping[tuple[str, str], FoundPassages]
     libraries: dict[str, str]
 
     @property
@@ -303,16 +303,21 @@ def gather(
         fill(spool, tables_of(scope), progress, _total(scope), then)
         steps = steps_of(scope, spool.rows, spool.verdicts)
         paid = costs(project)
-        reports = {judged.stage.slug: agreement(judged, scope.people, progress) for judged in scope.judged}
-        for judged in scope.judged:
-            report = reports[judged.stage.slug]
-            inside = report["in_release"] = _in_release(judged.stage.slug, report["n_ratings"], scope, spool)
+        reports = {
+            judged_stage.stage.slug: agreement(judged_stage, scope.people, progress)
+            for judged_stage in scope.judged_stages
+        }
+        for judged_stage in scope.judged_stages:
+            report = reports[judged_stage.stage.slug]
+            inside = report["in_release"] = _in_release(
+                judged_stage.stage.slug, report["n_ratings"], scope, spool
+            )
             if inside["ratings"] and (inside["left_out"] or inside["later"]):
                 from releases.released_agreement import agreement_of_rows  # noqa: PLC0415 - loads numpy
 
                 inside |= agreement_of_rows(
                     spool.lines,
-                    judged,
+                    judged_stage,
                     aspects=[row["aspect"] for row in report.get("aspects", ()) if row["aspect"] != OVERALL],
                     replicates=_REPLICATES,
                     seed=report["seed"],
@@ -321,14 +326,14 @@ def gather(
     about = {
         "brought_in": brought_in,
         "steps": steps,
-        "stages": [_stage(judged) for judged in scope.judged],
+        "stages": [_stage(judged_stage) for judged_stage in scope.judged_stages],
         "costs": paid,
         "project": [project.slug, project.title, project.language, project.licence],
         "redacted_spans": len(scope.redactions),
     }
     return ReleaseTables(
         spool,
-        scope.judged,
+        scope.judged_stages,
         about,
         reports,
         paid,
@@ -341,7 +346,7 @@ def gather(
             for name, count in spool.simulated.items()
             if count
         },
-        scope.found,
+        scope.passage_counts,
         {"pyarrow": version("pyarrow")},
     )
 
@@ -375,25 +380,26 @@ def _total(scope: Scope) -> int:
     """About how many rows there will be."""
     answers = Answer.objects.using(scope.using).filter(query__project=scope.project).count()
     judgments = sum(
-        Judgment.objects.using(scope.using).filter(stage=judged.stage).count() for judged in scope.judged
+        Judgment.objects.using(scope.using).filter(stage=judged_stage.stage).count()
+        for judged_stage in scope.judged_stages
     )
     candidates = Candidate.objects.using(scope.using).filter(system__project=scope.project).count()
     return len(scope.queries) + answers + 2 * candidates + judgments
 
 
-def _stage(judged: JudgedStage) -> dict[str, Any]:
+def _stage(judged_stage: JudgedStage) -> dict[str, Any]:
     """A judging stage with the filters that are in force in it."""
-    stage, run = judged.stage, judged.run
-    said: dict[str, Any] = {"stage": stage.slug, "title": stage.title, "kind": stage.kind, "filters": None}
+    stage, run = judged_stage.stage, judged_stage.run
+    fields: dict[str, Any] = {"stage": stage.slug, "title": stage.title, "kind": stage.kind, "filters": None}
     if run is not None:
-        said["filters"] = {
+        fields["filters"] = {
             "recipe": run.recipe,
             "parameters": without_accounts(
-                {name: run.parameters[name] for name in sorted(run.parameters)}, accounts_of(judged)
+                {name: run.parameters[name] for name in sorted(run.parameters)}, accounts_of(judged_stage)
             ),
             "seed": run.seed,
         }
-    return said
+    return fields
 
 
 def scale_in_words(stage: Stage) -> dict[str, Any]:

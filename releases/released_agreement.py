@@ -25,7 +25,7 @@ from releases.tables import RATINGS
 
 
 def agreement_of_rows(
-    lines: Path, judged: JudgedStage, *, aspects: Sequence[str], replicates: int, seed: int
+    lines: Path, judged_stage: JudgedStage, *, aspects: Sequence[str], replicates: int, seed: int
 ) -> dict[str, Any]:
     """Agreement of a stage's rows as the stage's report has it; `lines` has the table's lines by split.
 
@@ -33,12 +33,12 @@ def agreement_of_rows(
     one of them is null. `aspects` has a row like those of the report for each that is named: `n_ratings`,
     `alpha`, `ci` and `reason`, of all and of those whose workers were not removed.
     """
-    scale = scale_of(judged.stage)
+    scale = scale_of(judged_stage.stage)
     items: dict[str, int] = {}
     workers: dict[str, int] = {}
     columns = (array("i"), array("i"), array("h"), array("b"), array("b"))
-    given: dict[str, dict[int, int]] = {name: {} for name in aspects}
-    for place, row in enumerate(_rows(lines, judged.stage.slug)):
+    aspect_scores: dict[str, dict[int, int]] = {name: {} for name in aspects}
+    for place, row in enumerate(_rows(lines, judged_stage.stage.slug)):
         step = scale.step_of(Fraction(str(row["score"])))
         if step is None:
             raise ValueError(f"{row['rating_id']}: {row['score']} is no score of the stage's scale.")
@@ -52,34 +52,34 @@ def agreement_of_rows(
         for column, code in zip(columns, codes, strict=True):
             column.append(code)
         for aspect in row["aspects"]:
-            if aspect["name"] in given:
-                given[aspect["name"]][place] = aspect["score"]
-    item, worker, score, kept, standing = (np.array(column) for column in columns)
+            if aspect["name"] in aspect_scores:
+                aspect_scores[aspect["name"]][place] = aspect["score"]
+    item, worker, score, kept_flags, standing = (np.array(column) for column in columns)
     ratings = Ratings(item, worker, score, list(items), list(workers), scale)
 
-    def measured(some: Ratings, one: Figure) -> dict[str, Any]:
-        ci, why = interval_or_reason(some, one, replicates=replicates, seed=seed)
+    def measured(rows: Ratings, one: Figure) -> dict[str, Any]:
+        ci, why = interval_or_reason(rows, one, replicates=replicates, seed=seed)
         reason = one.reason or why
         return {"ci": None if ci is None else list(ci)} | ({"reason": reason} if reason else {})
 
-    def about(some: Ratings) -> dict[str, Any]:
-        one = alpha_of(some)
-        return {"n": len(some), "interval": one.value} | measured(some, one)
+    def about(rows: Ratings) -> dict[str, Any]:
+        one = alpha_of(rows)
+        return {"n": len(rows), "interval": one.value} | measured(rows, one)
 
     def about_aspect(values: Floats, among: Mask | None) -> dict[str, Any]:
-        some = aspect_ratings(ratings, values, among)
-        one = alpha_of_items(some)
-        return {"n_ratings": len(some), "alpha": one.value} | measured(some, one)
+        rows_with_aspect = aspect_ratings(ratings, values, among)
+        one = alpha_of_items(rows_with_aspect)
+        return {"n_ratings": len(rows_with_aspect), "alpha": one.value} | measured(rows_with_aspect, one)
 
-    said: dict[str, Any] = {
-        "alpha": {"before": about(ratings), "after": about(ratings.only(kept.astype(bool)))}
+    sections: dict[str, Any] = {
+        "alpha": {"before": about(ratings), "after": about(ratings.only(kept_flags.astype(bool)))}
     }
-    for name, scores in given.items():
+    for name, scores in aspect_scores.items():
         values = np.full(len(ratings), np.nan)
         values[list(scores)] = list(scores.values())
         before, after = about_aspect(values, None), about_aspect(values, standing.astype(bool))
-        said.setdefault("aspects", []).append({"aspect": name, "before": before, "after_workers": after})
-    return said
+        sections.setdefault("aspects", []).append({"aspect": name, "before": before, "after_workers": after})
+    return sections
 
 
 def _rows(lines: Path, stage: str) -> Iterator[dict[str, Any]]:

@@ -26,12 +26,12 @@ _LISTS = ("workers", "removed_workers", "undetermined_workers")
 _BONUS = "bonus"
 
 
-def agreement(judged: JudgedStage, people: People, progress: Progress) -> dict[str, Any]:
+def agreement(judged_stage: JudgedStage, people: People, progress: Progress) -> dict[str, Any]:
     """The honest report of a stage as its ratings are now, made again unless it is there already.
 
     It is made on the ordinary connection, which is where reports are kept.
     """
-    stage = Stage.objects.select_related("project", "endpoint").get(pk=judged.stage.pk)
+    stage = Stage.objects.select_related("project", "endpoint").get(pk=judged_stage.stage.pk)
     stamp = reports.made_of(stamp_of(stage))
     # Not all its rows: those of a million ratings are 40 MB of JSON.
     columns = ("report", *(f"rows__{name}" for name in _LISTS))
@@ -39,20 +39,20 @@ def agreement(judged: JudgedStage, people: People, progress: Progress) -> dict[s
     if stored is None:
         row = reports.make(stage, progress)
         stored = (row.report, *(row.rows.get(name) for name in _LISTS))
-    said: dict[str, Any] = {"stage": stage.slug, "title": stage.title, "simulated": _simulated(stage)}
-    said |= stored[0]
+    report: dict[str, Any] = {"stage": stage.slug, "title": stage.title, "simulated": _simulated(stage)}
+    report |= stored[0]
     renamed = people.renamed
-    said |= {
+    report |= {
         name: [row | {"worker": renamed.get(row["worker"], row["worker"])} for row in rows]
         for name, rows in zip(_LISTS, stored[1:], strict=True)
         if rows is not None
     }
-    pairs = said.get("pairs")
+    pairs = report.get("pairs")
     if isinstance(pairs, dict) and pairs.get("workers"):
         names = people.names(pairs["workers"])
-        said["pairs"] = {**pairs, "workers": [names[worker] for worker in pairs["workers"]]}
+        report["pairs"] = {**pairs, "workers": [names[worker] for worker in pairs["workers"]]}
     # In order of their names: PostgreSQL stores keys in an order of its own, and bytes must not depend on it.
-    cleaned = json.dumps(without_accounts(said, accounts_of(judged)), sort_keys=True)
+    cleaned = json.dumps(without_accounts(report, accounts_of(judged_stage)), sort_keys=True)
     in_order: dict[str, Any] = json.loads(cleaned)
     return in_order
 
@@ -64,10 +64,10 @@ def _simulated(stage: Stage) -> dict[str, int] | None:
     return {"ratings": by_programs, "of": rows.count()} if by_programs else None
 
 
-def accounts_of(judged: JudgedStage) -> tuple[str, ...]:
+def accounts_of(judged_stage: JudgedStage) -> tuple[str, ...]:
     """Accounts of testers that a recipe names: ids of workers, which leave the installation nowhere."""
-    given = judged.run.parameters.get("test_accounts") if judged.run else None
-    return tuple(str(name) for name in given or ())
+    names = judged_stage.run.parameters.get("test_accounts") if judged_stage.run else None
+    return tuple(str(name) for name in names or ())
 
 
 def without_accounts(value: Any, names: Iterable[str]) -> Any:
@@ -209,18 +209,18 @@ def steps_of(
 
 
 def _queries(scope: Scope) -> list[Step]:
-    project, found = scope.project, []
+    project, steps = scope.project, []
     total = Query.objects.filter(project=project).count()
     records, reasons = _imported(project)
     if total:
         before = max(records, total)
         reasons["not sampled"] = before - total - sum(reasons.values())
-        found.append(step("queries", "imported", before, total, **reasons))
+        steps.append(step("queries", "imported", before, total, **reasons))
     through = funnel(project)
     kinds = set(Stage.objects.filter(project=project).values_list("kind", flat=True))
     for part in through.parts if through else ():
         if part.kind in kinds:
-            found.append(
+            steps.append(
                 step(
                     "queries",
                     _WORDS[part.kind],
@@ -234,8 +234,8 @@ def _queries(scope: Scope) -> list[Step]:
             )
     if total:
         reasons = _in_order(scope.left_out)
-        found.append(step("queries", "released", total, len(scope.queries), **reasons))
-    return found
+        steps.append(step("queries", "released", total, len(scope.queries), **reasons))
+    return steps
 
 
 def _imported(project: Project) -> tuple[int, Counter[str]]:
@@ -264,10 +264,10 @@ def _answers(scope: Scope, released: int) -> list[Step]:
     if not written:
         return []
     reasons = _in_order({name: n for name, n in counts.items() if name not in inside(scope.include)})
-    taken, aside = written - reasons.total(), scope.held_out
+    accepted, aside = written - reasons.total(), scope.held_out
     return [
-        step("answers", "accepted", written, taken, **reasons),
-        step("answers", "released", taken, released, **{QUERY_LEFT_OUT: taken - released}),
+        step("answers", "accepted", written, accepted, **reasons),
+        step("answers", "released", accepted, released, **{QUERY_LEFT_OUT: accepted - released}),
         step("answers", "references", released, released - aside, held_out=aside),
     ]
 
@@ -285,19 +285,19 @@ def _candidates(scope: Scope) -> list[Step]:
 
 
 def _judgments(scope: Scope, verdicts: Counter[tuple[str, str]]) -> list[Step]:
-    found = []
-    for judged in scope.judged:
-        slug = judged.stage.slug
-        mine = Judgment.objects.using(scope.using).filter(stage=judged.stage)
-        total, aside = mine.count(), not_good(mine, judged.stage)
+    steps = []
+    for judged_stage in scope.judged_stages:
+        slug = judged_stage.stage.slug
+        mine = Judgment.objects.using(scope.using).filter(stage=judged_stage.stage)
+        total, aside = mine.count(), not_good(mine, judged_stage.stage)
         counted = total - sum(aside.values())
-        said = sum(n for (name, _), n in verdicts.items() if name == slug)
+        released = sum(n for (name, _), n in verdicts.items() if name == slug)
         passed_over = {why: scope.passed_over[slug, why] for why in (QUERY_LEFT_OUT, ANSWER_LEFT_OUT)}
-        kept = verdicts[slug, ""]
+        n_kept = verdicts[slug, ""]
         rules = {rule: n for (name, rule), n in sorted(verdicts.items()) if name == slug and rule}
-        found += [
+        steps += [
             step(f"judgments of {slug}", "good", total, counted, **aside),
-            step(f"judgments of {slug}", "released", counted, said, **passed_over),
-            step(f"judgments of {slug}", "kept", said, kept, **rules),
+            step(f"judgments of {slug}", "released", counted, released, **passed_over),
+            step(f"judgments of {slug}", "kept", released, n_kept, **rules),
         ]
-    return found
+    return steps

@@ -61,10 +61,10 @@ def candidate_rows(scope: Scope) -> tables.Batches:
     )
     hidden = scope.redactions.of
     for read in tables.some_of(columns.iterator(AT_ONCE), AT_ONCE):
-        some = [row for row in read if row[0] in scope.candidates]
-        scope.people.names(row[2] for row in some if row[2] is not None)
+        released_rows = [row for row in read if row[0] in scope.candidates]
+        scope.people.names(row[2] for row in released_rows if row[2] is not None)
         batch = []
-        for pk, answer, writer, kind, raw, opinion, aside in some:
+        for pk, answer, writer, kind, raw, opinion, aside in released_rows:
             name, key, system, split = scope.candidates[pk]
             text = hidden(f"candidate:{pk}", "text", raw)
             if answer is not None:
@@ -83,9 +83,9 @@ def reference_rows(scope: Scope) -> tables.Batches:
 
     Answers that came with a query stand first, with an id made from the query's and without a worker.
     """
-    for some in tables.some_of(scope.queries, QUERIES_AT_ONCE):
-        passages, answers = _passages(scope, some), _answers(scope, some)
-        rows = Query.objects.using(scope.using).filter(pk__in=some).order_by("pk")
+    for keys in tables.some_of(scope.queries, QUERIES_AT_ONCE):
+        passages, answers = _passages(scope, keys), _answers(scope, keys)
+        rows = Query.objects.using(scope.using).filter(pk__in=keys).order_by("pk")
         columns = rows.values_list(
             "pk", "text", "context", "type", "yes_no", "weight", "stratum", "references"
         )
@@ -99,15 +99,15 @@ def reference_rows(scope: Scope) -> tables.Batches:
                 weight,
                 stratum,
                 passages.get(pk, []),
-                [*_came_with(scope, pk, place[0], given), *answers.get(pk, [])],
+                [*_came_with(scope, pk, place[0], came_with), *answers.get(pk, [])],
                 place[1],
             )
-            for pk, text, context, kind, yes_no, weight, stratum, given in columns
+            for pk, text, context, kind, yes_no, weight, stratum, came_with in columns
         ]
 
 
 def _passages(scope: Scope, queries: Collection[int]) -> Records:
-    found: Records = defaultdict(list)
+    by_query: Records = defaultdict(list)
     rows = CuratedPassage.objects.using(scope.using).filter(curated_set__query__in=queries)
     columns = rows.order_by("curated_set__query_id", "position").values_list(
         "curated_set__query_id",
@@ -120,7 +120,7 @@ def _passages(scope: Scope, queries: Collection[int]) -> Records:
     hidden = scope.redactions.of
     for query, pk, key, title, url, text in columns.iterator(QUERIES_AT_ONCE):
         subject = f"passage:{pk}"
-        found[query].append(
+        by_query[query].append(
             {
                 "passage_id": key,
                 "title": hidden(subject, "title", title) if scope.redactions else title,
@@ -128,20 +128,20 @@ def _passages(scope: Scope, queries: Collection[int]) -> Records:
                 "text": hidden(subject, "text", text) if scope.redactions else text,
             }
         )
-    return found
+    return by_query
 
 
 def _answers(scope: Scope, queries: Collection[int]) -> Records:
     rows = Answer.objects.using(scope.using).filter(query__in=queries).order_by("query_id", "pk")
     read = list(rows.values_list("pk", "query_id", "worker_id", "text", "opinion", as_text("entities")))
     keys = [row[0] for row in read]
-    wanted = scope.taken.among(keys) - scope.aside.among(keys)
-    columns = [row for row in read if row[0] in wanted]
+    accepted = scope.accepted_answers.among(keys) - scope.aside.among(keys)
+    columns = [row for row in read if row[0] in accepted]
     names = scope.people.names(row[2] for row in columns)
-    found: Records = defaultdict(list)
+    by_query: Records = defaultdict(list)
     for pk, query, worker, raw, opinion, marked in columns:
         text = scope.redactions.of(f"answer:{pk}", "text", raw) if scope.redactions else raw
-        found[query].append(
+        by_query[query].append(
             {
                 "answer_id": f"a{pk}",
                 "worker": names[worker],
@@ -151,10 +151,10 @@ def _answers(scope: Scope, queries: Collection[int]) -> Records:
                 "simulated": worker in scope.people.simulated,
             }
         )
-    return found
+    return by_query
 
 
-def _came_with(scope: Scope, pk: int, key: str, given: Any) -> Sequence[dict[str, Any]]:
+def _came_with(scope: Scope, pk: int, key: str, texts: Any) -> Sequence[dict[str, Any]]:
     """The references of the query's own file."""
     return [
         {
@@ -165,16 +165,16 @@ def _came_with(scope: Scope, pk: int, key: str, given: Any) -> Sequence[dict[str
             "entities": [],
             "simulated": False,
         }
-        for number, text in enumerate(given if isinstance(given, list) else ())
+        for number, text in enumerate(texts if isinstance(texts, list) else ())
         if isinstance(text, str) and text.strip()
     ]
 
 
 def retrieval_rows(scope: Scope) -> tables.Batches:
     """Rows of the table `retrieval` in the order of queries and ranks; two statements per batch."""
-    scope.found.clear()
-    for some in tables.some_of(scope.queries, QUERIES_AT_ONCE):
-        if batch := list(_rows(scope, some)):
+    scope.passage_counts.clear()
+    for keys in tables.some_of(scope.queries, QUERIES_AT_ONCE):
+        if batch := list(_rows(scope, keys)):
             yield batch
 
 
@@ -185,11 +185,11 @@ def _rows(scope: Scope, queries: Collection[int]) -> Iterator[tables.Row]:
         "pk", "query_id", "key", "rank", "score", "origin", "folded_into__key", "retrieval"
     )
     seen: set[tuple[int, str, str]] = set()
-    for pk, query, key, rank, score, origin, into, kept in columns.iterator(QUERIES_AT_ONCE):
+    for pk, query, key, rank, score, origin, into, stored in columns.iterator(QUERIES_AT_ONCE):
         name, split = scope.queries[query]
-        found = kept if isinstance(kept, dict) else {}
-        ranker = fit(found.get("ranker"))
-        counts = scope.found.setdefault((origin, ranker), FoundPassages())
+        details = stored if isinstance(stored, dict) else {}
+        ranker = fit(details.get("ranker"))
+        counts = scope.passage_counts.setdefault((origin, ranker), FoundPassages())
         counts.passages += 1
         if (query, origin, ranker) not in seen:
             seen.add((query, origin, ranker))
@@ -201,15 +201,15 @@ def _rows(scope: Scope, queries: Collection[int]) -> Iterator[tables.Row]:
             positions.get(pk),
             origin,
             into or "",
-            _probability(found, folded=into is not None),
+            _probability(details, folded=into is not None),
             score,
             ranker,
-            _number(found.get("rank")),
-            _number(found.get("found_at")),
-            _parts(found.get("parts")),
-            _parts(found.get("raw")),
-            _json(found.get("parameters")),
-            _json(found.get("generation")),
+            _number(details.get("rank")),
+            _number(details.get("found_at")),
+            _parts(details.get("parts")),
+            _parts(details.get("raw")),
+            _json(details.get("parameters")),
+            _json(details.get("generation")),
             split,
         )
 
@@ -218,38 +218,38 @@ def _positions(scope: Scope, queries: Collection[int]) -> dict[int, int]:
     """Places of candidates in the curated set of their query, from 1."""
     rows = CuratedPassage.objects.using(scope.using).filter(curated_set__query__in=queries)
     places: dict[int, int] = {}
-    found: dict[int, int] = {}
+    by_candidate: dict[int, int] = {}
     ordered = rows.order_by("curated_set__query_id", "position")
     for query, candidate in ordered.values_list("curated_set__query_id", "candidate_id"):
         places[query] = places.get(query, 0) + 1
-        found[candidate] = places[query]
-    return found
+        by_candidate[candidate] = places[query]
+    return by_candidate
 
 
-def _probability(found: dict[str, Any], *, folded: bool) -> float:
+def _probability(details: dict[str, Any], *, folded: bool) -> float:
     """Of being shown: 0 for what repeats another, drawn / of for what comes from below the cut, else 1."""
     if folded:
         return 0.0
-    below = drawn_below(found)
+    below = drawn_below(details)
     return below[0] / below[1] if below else 1.0
 
 
-def _number(found: Any) -> int | None:
-    return found if isinstance(found, int) else None
+def _number(stored: Any) -> int | None:
+    return stored if isinstance(stored, int) else None
 
 
-def _parts(found: Any) -> list[dict[str, Any]]:
+def _parts(stored: Any) -> list[dict[str, Any]]:
     """Parts in the order of their names: databases keep the members of an object in orders of their own."""
     return [
         {"name": fit(name), "value": float(value)}
-        for name, value in (sorted(found.items()) if isinstance(found, dict) else ())
+        for name, value in (sorted(stored.items()) if isinstance(stored, dict) else ())
         if isinstance(value, int | float)
     ]
 
 
-def _json(found: Any) -> str:
+def _json(stored: Any) -> str:
     """An object as JSON with its keys in order, so that the same data are the same bytes."""
-    return json.dumps(found, sort_keys=True, ensure_ascii=True) if found else ""
+    return json.dumps(stored, sort_keys=True, ensure_ascii=True) if stored else ""
 
 
 def rating_rows(scope: Scope) -> tables.Batches:
@@ -288,8 +288,8 @@ def rows_with_consent(
     texts = agreed()
     for batch in rows(scope):
         keys = [int(row[0][_PREFIX:]) for row in batch]
-        known = _consents(scope, model, keys, texts)
-        yield [(*row, known.get(key)) for row, key in zip(batch, keys, strict=True)]
+        consents = _consents(scope, model, keys, texts)
+        yield [(*row, consents.get(key)) for row, key in zip(batch, keys, strict=True)]
 
 
 def _consents(scope: Scope, model: Any, keys: list[int], texts: AgreedTexts) -> dict[int, str | None]:
@@ -342,22 +342,22 @@ def source_rows(scope: Scope) -> tables.Batches:
     """Rows of the table `sources`: of answers, then of ratings stage by stage."""
     answers = scope.of_queries(taken_answers(scope.project, scope.using, scope.include))
     for batch in source_rows_of(scope, answers, prefix="a", size=AT_ONCE):
-        kept = [(key, stage, worker, *where, scope.queries[of][1]) for key, stage, worker, of, *where in batch
+        rows = [(key, stage, worker, *where, scope.queries[of][1]) for key, stage, worker, of, *where in batch
                 if of in scope.queries]  # fmt: skip
-        if kept:
-            yield kept
-    for judged in scope.judged:
-        given = scope.of_candidates(
-            good(Judgment.objects.using(scope.using).filter(stage=judged.stage), judged.stage)
+        if rows:
+            yield rows
+    for judged_stage in scope.judged_stages:
+        judgments = scope.of_candidates(
+            good(Judgment.objects.using(scope.using).filter(stage=judged_stage.stage), judged_stage.stage)
         )
-        for batch in source_rows_of(scope, given, prefix="r", size=_SOURCES_AT_ONCE, of="candidate_id"):
-            kept = [
+        for batch in source_rows_of(scope, judgments, prefix="r", size=_SOURCES_AT_ONCE, of="candidate_id"):
+            rows = [
                 (key, stage, worker, *where, scope.candidates[of][3])
                 for key, stage, worker, of, *where in batch
                 if of in scope.candidates
             ]
-            if kept:
-                yield kept
+            if rows:
+                yield rows
 
 
 _ROWS = (
@@ -373,17 +373,17 @@ _ROWS = (
 def tables_of(scope: Scope) -> Mapping[str, tables.FilledTable]:
     """The tables by name. Each call of `batches` asks the database again."""
     rows_of = _ROWS if not has_sources(scope) else (*_ROWS, (tables.SOURCES, source_rows))
-    found = {table.name: tables.FilledTable(table, partial(rows, scope)) for table, rows in rows_of}
+    by_name = {table.name: tables.FilledTable(table, partial(rows, scope)) for table, rows in rows_of}
     for table, parts in ((tables.ANSWERS, _written), (tables.SCORES, _scores), (tables.RATINGS, _ratings)):
-        found[table.name] = replace(found[table.name], parts=partial(parts, scope))
+        by_name[table.name] = replace(by_name[table.name], parts=partial(parts, scope))
     if scope.brings_comments():
-        ratings = found[tables.RATINGS.name]
-        found[tables.RATINGS.name] = replace(ratings, table=tables.with_comments(ratings.table))
+        ratings = by_name[tables.RATINGS.name]
+        by_name[tables.RATINGS.name] = replace(ratings, table=tables.with_comments(ratings.table))
     if has_consents(scope.project, scope.using):
         agreed = partial(AgreedTexts, scope.project, scope.using)
-        found |= {
+        by_name |= {
             table.name: tables.FilledTable(
-                tables.with_consent(found[table.name].table),
+                tables.with_consent(by_name[table.name].table),
                 partial(rows_with_consent, scope, rows, model, agreed),
             )
             for table, rows, model in (
@@ -391,4 +391,4 @@ def tables_of(scope: Scope) -> Mapping[str, tables.FilledTable]:
                 (tables.RATINGS, rating_rows, Judgment),
             )
         }
-    return found
+    return by_name

@@ -45,9 +45,9 @@ class KeySet:
 
         if not len(self._keys) or not keys:
             return set()
-        mine, asked = np.frombuffer(self._keys, np.int64), np.array(keys, np.int64)
-        places = np.minimum(np.searchsorted(mine, asked), len(mine) - 1)
-        return set(asked[mine[places] == asked].tolist())
+        mine, sought = np.frombuffer(self._keys, np.int64), np.array(keys, np.int64)
+        places = np.minimum(np.searchsorted(mine, sought), len(mine) - 1)
+        return set(sought[mine[places] == sought].tolist())
 
 
 # Pseudonyms of workers: one for each person of a panel, whichever endpoints or links they came by.
@@ -118,8 +118,8 @@ class People:
         ids = {pk: first_of.get(external_id, external_id) for pk, external_id, _, _ in rows}
         if self._several is None:
             self._several = has_several_panels(self._project, self._using)
-        known = {*ids.values(), *(external_id for _, external_id, _, _ in rows)}
-        first = first_panels(self._project, known, self._using) if self._several else {}
+        external_ids = {*ids.values(), *(external_id for _, external_id, _, _ in rows)}
+        first = first_panels(self._project, external_ids, self._using) if self._several else {}
         for pk, external_id, protocol, simulated in rows:
             self._names[pk] = panel_pseudonym(self._project, ids[pk], protocol, first)
             self._in_reports[pk] = panel_pseudonym(self._project, external_id, protocol, first)
@@ -167,8 +167,8 @@ def inside(include: Collection[str]) -> list[str]:
 def answers_with_why(rows: QuerySet[Answer]) -> QuerySet[Any]:
     """Answers with `why`: the group to which each belongs for itself, empty where it is accepted."""
     flags = AnswerFlag.objects.filter(answer=OuterRef("pk"))
-    held = Q(assignment__held=True) & ~Q(assignment__state=Assignment.State.APPROVED)
-    on_hold = held | (Q(state=_State.APPROVED) & ~counting("assignment"))
+    held_work = Q(assignment__held=True) & ~Q(assignment__state=Assignment.State.APPROVED)
+    on_hold = held_work | (Q(state=_State.APPROVED) & ~counting("assignment"))
     withdrew = Guest.objects.filter(
         project=OuterRef("query__project"),
         worker_id=OuterRef("worker__external_id"),
@@ -263,11 +263,11 @@ class Redactions:
     """
 
     def __init__(self, project: Project, using: str) -> None:
-        found = PrivacyFinding.objects.using(using).filter(
+        findings = PrivacyFinding.objects.using(using).filter(
             project=project, state=PrivacyFinding.State.REDACTED, end__gt=0
         )
         self._spans: dict[tuple[str, str], list[tuple[int, int]]] = defaultdict(list)
-        for subject, place, start, end in found.values_list("subject", "field", "start", "end"):
+        for subject, place, start, end in findings.values_list("subject", "field", "start", "end"):
             self._spans[subject, place].append((start, end))
 
     def __bool__(self) -> bool:
@@ -324,10 +324,10 @@ def groups(shared: Iterable[tuple[str, str]], queries: Iterable[str]) -> dict[st
         one, other = root(query), root(first.setdefault(thing, query))
         if one != other:
             parent[max(one, other)] = min(one, other)
-    found: dict[str, list[str]] = defaultdict(list)
+    by_root: dict[str, list[str]] = defaultdict(list)
     for query in sorted(parent):
-        found[root(query)].append(query)
-    return dict(found)
+        by_root[root(query)].append(query)
+    return dict(by_root)
 
 
 def assigned(together: Mapping[str, Sequence[str]], *, seed: int, shares: Sequence[float]) -> dict[str, str]:
@@ -368,9 +368,9 @@ def _fill(
     members: dict[str, list[str]] = defaultdict(list)
     for name in order:
         members[at[name]].append(name)
-    able = [found for found in members.values() if len(found) > 1]
+    able = [member_names for member_names in members.values() if len(member_names) > 1]
     if able:
-        fullest = max(able, key=lambda found: sum(len(together[name]) for name in found))
+        fullest = max(able, key=lambda member_names: sum(len(together[name]) for name in member_names))
         at[min(fullest, key=lambda name: len(together[name]))] = split
 
 
@@ -405,11 +405,11 @@ class Scope:
     `include` are the groups that were brought in. With `few` only rows of these queries are read, not all of
     the project. `candidates` are id, query's key, system and split by primary key, `without` says why others
     are not in, `asides` counts those that are in by why nobody judges them. `left_out` counts the project's
-    other queries by their group. `taken` are the answers that go in for themselves, those of them that are
-    held out are `aside`, and `written` counts all answers by why. All queries have one of `statuses`, unless
-    none is named. Once they were read, `held_out` is how many answers are no references, `comments` how many
-    ratings have one that goes in, `passed_over` counts ratings that are not in by stage and reason, and
-    `found` candidate passages by origin and ranker.
+    other queries by their group. `accepted_answers` are the answers that go in for themselves, those of them
+    that are held out are `aside`, and `written` counts all answers by why. All queries have one of
+    `statuses`, unless none is named. Once they were read, `held_out` is how many answers are no references,
+    `comments` how many ratings have one that goes in, `passed_over` counts ratings that are not in by stage
+    and reason, and `passage_counts` candidate passages by origin and ranker.
     """
 
     project: Project
@@ -417,7 +417,7 @@ class Scope:
     people: People
     redactions: Redactions
     queries: dict[int, tuple[str, str]]
-    judged: tuple[JudgedStage, ...]
+    judged_stages: tuple[JudgedStage, ...]
     include: tuple[str, ...] = ()
     few: bool = False
     candidates: dict[int, tuple[str, str, str, str]] = field(default_factory=dict)
@@ -427,11 +427,11 @@ class Scope:
     comments: int = 0
     passed_over: Counter[tuple[str, str]] = field(default_factory=Counter)
     left_out: Counter[str] = field(default_factory=Counter)
-    taken: KeySet = field(default_factory=KeySet)
+    accepted_answers: KeySet = field(default_factory=KeySet)
     aside: KeySet = field(default_factory=KeySet)
     statuses: frozenset[str] = frozenset()
     written: Counter[str] = field(default_factory=Counter)
-    found: dict[tuple[str, str], FoundPassages] = field(default_factory=dict)
+    passage_counts: dict[tuple[str, str], FoundPassages] = field(default_factory=dict)
 
     def of_queries(self, rows: QuerySet[Rows], query: str = "query") -> QuerySet[Rows]:
         """Rows of these queries alone where they are few; all rows where they are most of the project's."""
@@ -449,7 +449,7 @@ class Scope:
 class AnswersIn(NamedTuple):
     """Answers that go in for themselves, those held out, queries that have another one, and all by why."""
 
-    taken: KeySet
+    accepted_answers: KeySet
     aside: KeySet
     answered: KeySet
     written: Counter[str]
@@ -458,17 +458,17 @@ class AnswersIn(NamedTuple):
 def answers_in(rows: QuerySet[Any], include: Collection[str]) -> AnswersIn:
     """Ask once why each answer of people goes in or not: it takes the database long."""
     going_in = frozenset(inside(include))
-    taken, aside, answered, written = array("q"), array("q"), set[int](), Counter[str]()
+    accepted, aside, answered, written = array("q"), array("q"), set[int](), Counter[str]()
     columns = rows.annotate(aside=Exists(held_out())).order_by()
     for pk, query, out, why in columns.values_list("pk", "query_id", "aside", "why").iterator(_KEYS_AT_ONCE):
         written[why] += 1
         if why in going_in:
-            taken.append(pk)
+            accepted.append(pk)
             if out:
                 aside.append(pk)
             else:
                 answered.add(query)
-    return AnswersIn(KeySet(taken), KeySet(aside), KeySet(answered), written)
+    return AnswersIn(KeySet(accepted), KeySet(aside), KeySet(answered), written)
 
 
 def scope_of(project: Project, options: Options, using: str) -> Scope:
@@ -496,7 +496,7 @@ def scope_of(project: Project, options: Options, using: str) -> Scope:
         tuple(judged_in(project, using)),
         options.include,
         left_out=left_out,
-        taken=answers.taken,
+        accepted_answers=answers.accepted_answers,
         aside=answers.aside,
         statuses=frozenset(statuses),
         written=answers.written,
@@ -517,7 +517,7 @@ def find_candidates(scope: Scope) -> None:
     for pk, query, answer, aside, system in columns.iterator(AT_ONCE):
         if query not in scope.queries:
             scope.without[pk] = QUERY_LEFT_OUT
-        elif answer is not None and answer not in scope.taken:
+        elif answer is not None and answer not in scope.accepted_answers:
             scope.without[pk] = ANSWER_LEFT_OUT
         else:
             key, split = scope.queries[query]
@@ -546,8 +546,12 @@ def _digest(text: str) -> str:
 
 def judged_in(project: Project, using: str) -> Iterator[JudgedStage]:
     """Stages with judgments, in the order in which they were made."""
-    said = Exists(Judgment.objects.filter(stage=OuterRef("pk")))
-    stages = Stage.objects.using(using).filter(said, project=project).select_related("project", "endpoint")
+    has_judgments = Exists(Judgment.objects.filter(stage=OuterRef("pk")))
+    stages = (
+        Stage.objects.using(using)
+        .filter(has_judgments, project=project)
+        .select_related("project", "endpoint")
+    )
     for stage in stages.order_by("pk"):
         runs = FilterRun.objects.using(using).in_force().filter(stage=stage)
         yield JudgedStage(stage, runs.first())

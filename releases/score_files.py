@@ -52,10 +52,10 @@ class Scale:
 
 def scale_of(text: str) -> Scale:
     """A scale from `1-5`, `0-1` or `0-100`; ValueError, in words, for anything else."""
-    found = _SCALE.fullmatch(text)
-    if found is None:
+    match = _SCALE.fullmatch(text)
+    if match is None:
         raise ValueError(f"The scale {text!r} is not of the form LOW-HIGH, such as 1-5 or 0-100.")
-    scale = Scale(float(found[1]), float(found[2]))
+    scale = Scale(float(match[1]), float(match[2]))
     if scale.low >= scale.high:
         raise ValueError(f"The scale {text!r} ends before it begins. Write the lowest score first.")
     return scale
@@ -94,7 +94,7 @@ def row_of(
     mean, ratings = _scores(values, scale, commas or DecimalCommas())
     return ScoredRow(
         line=line,
-        query_id=_taken("query_id", records.id_of, values.get("query_id"), "query id"),
+        query_id=_read_field("query_id", records.id_of, values.get("query_id"), "query id"),
         query=_query(values),
         system=_system(values.get("system")),
         answer=_answer(values.get("answer")),
@@ -105,20 +105,20 @@ def row_of(
         passages=[
             passage
             for value in several(values, "passages")
-            for passage in _taken("passages", records.passages_of, value)
+            for passage in _read_field("passages", records.passages_of, value)
         ],
         context=[
             normal(turn)
-            for turn in _taken("context", records.texts_of, values.get("context"), "earlier turns")
+            for turn in _read_field("context", records.texts_of, values.get("context"), "earlier turns")
         ],
         type=_type(values.get("type")),
         simulated=_simulated(values.get("simulated")),
     )
 
 
-def _taken(name: str, read: Any, *given: Any) -> Any:
+def _read_field(name: str, read: Any, *arguments: Any) -> Any:
     try:
-        return read(*given)
+        return read(*arguments)
     except BadFieldError as error:
         raise RowRefusedError(name, str(error), "Correct the value, or map another column.") from error
 
@@ -188,12 +188,12 @@ def _simulated(value: Any) -> bool:
 
 
 def _texts(name: str, values: Mapping[str, Any]) -> list[str]:
-    found = [
+    texts = [
         str(text).strip()
         for value in several(values, name)
-        for text in _taken(name, records.texts_of, value, name)
+        for text in _read_field(name, records.texts_of, value, name)
     ]
-    return list(dict.fromkeys(found))
+    return list(dict.fromkeys(texts))
 
 
 def _scores(values: Mapping[str, Any], scale: Scale, commas: DecimalCommas) -> tuple[float, list[float]]:
@@ -202,23 +202,23 @@ def _scores(values: Mapping[str, Any], scale: Scale, commas: DecimalCommas) -> t
         rating for value in several(values, "ratings") for rating in _numbers("ratings", value, scale, commas)
     ]
     score = _parted("score", values.get("score"))
-    said = _numbers("score", score, scale, commas)
-    if isinstance(score, list) and said:
+    numbers = _numbers("score", score, scale, commas)
+    if isinstance(score, list) and numbers:
         if ratings:
             raise RowRefusedError(
                 "score",
                 "The score is a list, and other columns hold ratings too.",
                 "Map one of them to nothing: --column ratings= (empty).",
             )
-        ratings, said = said, []
+        ratings, numbers = numbers, []
     if len(ratings) > _MOST_RATINGS:
         raise RowRefusedError(
             "ratings",
             f"There are {len(ratings):,} ratings of one answer.",
             f"At most {_MOST_RATINGS:,} are taken.",
         )
-    if said:
-        return said[0], ratings
+    if numbers:
+        return numbers[0], ratings
     if ratings:
         return math.fsum(ratings) / len(ratings), ratings
     raise RowRefusedError(
@@ -229,8 +229,8 @@ def _scores(values: Mapping[str, Any], scale: Scale, commas: DecimalCommas) -> t
 def _numbers(name: str, value: Any, scale: Scale, commas: DecimalCommas) -> list[float]:
     """The scores of a cell: a number, a list of them, or a list as JSON or with spaces or semicolons."""
     value = _parted(name, value)
-    found = value if isinstance(value, list) else [value]
-    return [_number(name, each, scale, commas) for each in found if each is not None and each != ""]
+    elements = value if isinstance(value, list) else [value]
+    return [_number(name, each, scale, commas) for each in elements if each is not None and each != ""]
 
 
 def _parted(name: str, value: Any) -> Any:
@@ -373,35 +373,35 @@ FIELDS = (*ONE, *SEVERAL)
 _BETWEEN = "/"
 
 
-def mapped(columns: Iterable[str], given: Mapping[str, Sequence[str]]) -> dict[str, str]:
+def mapped(columns: Iterable[str], named_columns: Mapping[str, Sequence[str]]) -> dict[str, str]:
     """Which column holds which field; the columns of a field of several are `references/1`, `references/2` …
 
-    `given` names the columns of a field; none or an empty name keeps the field from being looked for.
+    `named_columns` names the columns of a field; none or an empty name keeps the field from being looked for.
     ColumnError for a field that there is not, a column that the file has not, or two for a field of one.
     """
-    there = [column.strip() for column in columns]
-    found: dict[str, str] = {}
-    for ours, theirs in given.items():
-        wanted = [name.strip() for name in theirs if name.strip()]
+    header = [column.strip() for column in columns]
+    by_field: dict[str, str] = {}
+    for ours, theirs in named_columns.items():
+        names = [name.strip() for name in theirs if name.strip()]
         if ours not in FIELDS:
             raise ColumnError(f"There is no field {ours!r}; there are: {', '.join(FIELDS)}.")
-        if missing := [name for name in wanted if name not in there]:
-            raise ColumnError(f"There is no column {missing[0]!r}; the file has: {quote_names(there)}.")
-        if ours in ONE and len(wanted) > 1:
-            raise ColumnError(f"The field {ours!r} takes one column, and {len(wanted)} are named.")
-        found |= {_place(ours, number): name for number, name in enumerate(wanted, 1)}
-    taken = set(found.values())
-    for ours, known in ONE.items():
-        likely = None if ours in given else _likely(there, known, taken)
+        if missing := [name for name in names if name not in header]:
+            raise ColumnError(f"There is no column {missing[0]!r}; the file has: {quote_names(header)}.")
+        if ours in ONE and len(names) > 1:
+            raise ColumnError(f"The field {ours!r} takes one column, and {len(names)} are named.")
+        by_field |= {_place(ours, number): name for number, name in enumerate(names, 1)}
+    used = set(by_field.values())
+    for ours, usual_names in ONE.items():
+        likely = None if ours in named_columns else _likely(header, usual_names, used)
         if likely is not None:
-            found[ours] = likely
-            taken.add(likely)
+            by_field[ours] = likely
+            used.add(likely)
     for ours, shape in SEVERAL.items():
-        if ours not in given:
-            fits = [name for name in there if name not in taken and shape.fullmatch(plain_name(name))]
-            found |= {_place(ours, number): name for number, name in enumerate(fits, 1)}
-            taken.update(fits)
-    return found
+        if ours not in named_columns:
+            fits = [name for name in header if name not in used and shape.fullmatch(plain_name(name))]
+            by_field |= {_place(ours, number): name for number, name in enumerate(fits, 1)}
+            used.update(fits)
+    return by_field
 
 
 def several(values: Mapping[str, object], field: str) -> list[object]:
@@ -410,9 +410,9 @@ def several(values: Mapping[str, object], field: str) -> list[object]:
     return [value for place, value in values.items() if place.startswith(start)]
 
 
-def _likely(there: Sequence[str], known: Sequence[str], taken: set[str]) -> str | None:
-    by_name = {plain_name(name): name for name in reversed(there) if name not in taken}
-    return next((by_name[name] for name in known if name in by_name), None)
+def _likely(header: Sequence[str], usual_names: Sequence[str], used: set[str]) -> str | None:
+    by_name = {plain_name(name): name for name in reversed(header) if name not in used}
+    return next((by_name[name] for name in usual_names if name in by_name), None)
 
 
 def _place(field: str, number: int) -> str:
@@ -484,9 +484,9 @@ class ScoreTable:
 class _ScoreColumns(ColumnRules):
     """Columns of human scores: the query, the answer, and a score or single ratings."""
 
-    def __init__(self, given: Given) -> None:
-        self._given = given
-        self.chosen = [name for theirs in given.values() for name in theirs if name]
+    def __init__(self, named_columns: Given) -> None:
+        self._given = named_columns
+        self.chosen = [name for theirs in named_columns.values() for name in theirs if name]
 
     def map(self, columns: Iterable[str]) -> dict[str, str]:
         """As given, the rest by the names that people use."""
@@ -495,16 +495,16 @@ class _ScoreColumns(ColumnRules):
     def map_members(self, members: Sequence[str]) -> dict[str, str]:
         """The same for an object, by its members as they are written."""
         names = {name.strip(): name for name in reversed(members)}
-        there = {field: [name for name in theirs if name in names] for field, theirs in self._given.items()}
-        return {ours: names[theirs] for ours, theirs in mapped(members, there).items()}
+        present = {field: [name for name in theirs if name in names] for field, theirs in self._given.items()}
+        return {ours: names[theirs] for ours, theirs in mapped(members, present).items()}
 
     def check(self, source: TextSource, columns: list[str], mapping: Mapping[str, str]) -> None:
         """FileRefusedError names the field that has no column."""
         has = f"{source.name} has {quote_names(columns)}."
-        for ours, words in (("query", "the query"), ("answer", "the answer")):
+        for ours, noun in (("query", "the query"), ("answer", "the answer")):
             if ours not in mapping:
                 raise FileRefusedError(
-                    f"Nothing holds {words}. {has} Say which column does: --column {ours}=COLUMN."
+                    f"Nothing holds {noun}. {has} Say which column does: --column {ours}=COLUMN."
                 )
         if "score" not in mapping and not any(place.startswith("ratings/") for place in mapping):
             raise FileRefusedError(
@@ -517,10 +517,10 @@ class _ScoreColumns(ColumnRules):
         """FileRefusedError where two columns may hold the human score: one of them may be a metric's."""
         if "score" in self._given:
             return
-        there = [
+        numeric = [
             name for name in columns if plain_name(name) in NAMES["score"] and name.strip() not in self.chosen
         ]
-        likely = [name for name in there if "human" in plain_name(name)] or there
+        likely = [name for name in numeric if "human" in plain_name(name)] or numeric
         if len(likely) > 1:
             remedy = f"Say which column does: --column score={likely[-1]}."
             raise FileRefusedError(f"{source.name}: {which_of('human score', likely, remedy)}")
@@ -530,17 +530,18 @@ def open_table(
     source: TextSource,
     *,
     format: str = "auto",
-    given: Given | None = None,
+    named_columns: Given | None = None,
     header: bool | None = None,
     header_row: int = 0,
 ) -> ScoreTable:
     """The file as rows; FileRefusedError where it cannot be read or a field has no column.
 
-    `given` names the columns of fields, an empty list keeps one from being looked for. Without `header` the
-    first row of a table, or `header_row`, names the columns, unless they are chosen by their numbers from 1.
+    `named_columns` names the columns of fields, an empty list keeps one from being looked for. Without
+    `header` the first row of a table, or `header_row`, names the columns, unless they are chosen by their
+    numbers from 1.
     """
     format = settle_format(source, format, FORMATS, known=_KNOWN)
-    rules = _ScoreColumns(given or {})
+    rules = _ScoreColumns(named_columns or {})
     table = read_table(source, format=format, header=header, rules=rules, header_row=header_row)
     return ScoreTable(
         source,

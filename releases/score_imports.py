@@ -103,7 +103,7 @@ class Spool:
     def add(self, row: ScoredRow) -> None:
         """Take a row. RowRefusedError where it contradicts an earlier one."""
         self.rows_read += 1
-        query, seen, known = self._query(row)
+        query, seen, stored = self._query(row)
         refs = json.dumps(row.references)
         if self._named:
             if not row.system:
@@ -117,11 +117,11 @@ class Spool:
                 self._repeated(row, before)
         else:
             if row.references and self._only_reference(query, row):
-                self._unite(query, row, known)
+                self._unite(query, row, stored)
                 self.further += 1
                 return
             number, before = self._next(seen), None
-        adds = self._unite(query, row, known)
+        adds = self._unite(query, row, stored)
         if before is not None:
             self.further += adds
             self.repeats += not adds
@@ -146,11 +146,11 @@ class Spool:
     def _query(self, row: ScoredRow) -> tuple[int, int, tuple[str, str]]:
         """Number of the row's query, how many answers it has so far, and its references and passages."""
         identity = _identity(row, plain_form)
-        found = self._rows.execute(
+        stored = self._rows.execute(
             "SELECT number, seen, refs, passages, text, line FROM query WHERE identity = ?", (identity,)
         ).fetchone()
-        if found is not None:
-            number, seen, refs, passages, text, line = found
+        if stored is not None:
+            number, seen, refs, passages, text, line = stored
             if plain_form(text) != plain_form(row.query):
                 raise RowRefusedError(
                     "query",
@@ -219,10 +219,11 @@ class Spool:
             )
         if bool(simulated) != row.simulated:
             marks = ("simulated", "not simulated")
-            here, there = marks if row.simulated else reversed(marks)
+            own_mark, other_mark = marks if row.simulated else reversed(marks)
             raise RowRefusedError(
                 "simulated",
-                f"The same answer of {quoted(row.system)} is {here} here and {there} in line {line}.",
+                f"The same answer of {quoted(row.system)} is {own_mark} here and {other_mark} in line "
+                f"{line}.",
                 "Mark a score as simulated in all of its rows, or in none.",
             )
 
@@ -232,16 +233,16 @@ class Spool:
             "SELECT refs FROM answer WHERE query = ? AND text = ? AND mean = ? AND simulated = ?",
             (query, row.answer, row.mean, row.simulated),
         )
-        given = set(row.references)
-        return any(refs != "[]" and given.isdisjoint(json.loads(refs)) for (refs,) in same)
+        references = set(row.references)
+        return any(refs != "[]" and references.isdisjoint(json.loads(refs)) for (refs,) in same)
 
-    def _unite(self, query: int, row: ScoredRow, known: tuple[str, str]) -> bool:
+    def _unite(self, query: int, row: ScoredRow, stored: tuple[str, str]) -> bool:
         """Add what a row says about its query to what is known; whether that was anything."""
-        refs = json.loads(known[0])
-        passages = json.loads(known[1])
+        refs = json.loads(stored[0])
+        passages = json.loads(stored[1])
         texts = {each["text"] for each in passages}
         more = [each for each in row.references if each not in refs]
-        others = [_kept(each) for each in row.passages if each.text not in texts]
+        others = [_store_passage(each) for each in row.passages if each.text not in texts]
         if more or others:
             self._rows.execute(
                 "UPDATE query SET refs = ?, passages = ? WHERE number = ?",
@@ -258,11 +259,11 @@ class Spool:
         queries = self._rows.execute(
             "SELECT number, key, digest, text, context, passages, refs, type, line FROM query ORDER BY number"
         )
-        while some := list(islice(queries, _FEW)):
+        while batch := list(islice(queries, _FEW)):
             answers = self._rows.execute(
                 "SELECT query, system, text, mean, n, ratings, line, simulated FROM answer"
                 " WHERE query BETWEEN ? AND ? ORDER BY query, system",
-                (some[0][0], some[-1][0]),
+                (batch[0][0], batch[-1][0]),
             )
             yield (
                 [
@@ -277,7 +278,7 @@ class Spool:
                         kind,
                         line,
                     )
-                    for number, key, digest, text, context, passages, refs, kind, line in some
+                    for number, key, digest, text, context, passages, refs, kind, line in batch
                 ],
                 [
                     SpooledAnswer(query, system, text, mean, n, json.loads(ratings), line, bool(simulated))
@@ -288,8 +289,8 @@ class Spool:
     @property
     def simulated(self) -> int:
         """How many of the answers have a score that a program gave."""
-        found: int = self._rows.execute("SELECT COUNT(*) FROM answer WHERE simulated").fetchone()[0]
-        return found
+        count: int = self._rows.execute("SELECT COUNT(*) FROM answer WHERE simulated").fetchone()[0]
+        return count
 
     def per_system(self) -> dict[str, int]:
         """How many answers each system has."""
@@ -306,7 +307,7 @@ def _identity(row: ScoredRow, form: Callable[[str], str]) -> bytes:
     return hashlib.sha256(json.dumps(parts).encode()).digest()
 
 
-def _kept(passage: Passage) -> dict[str, Any]:
+def _store_passage(passage: Passage) -> dict[str, Any]:
     return asdict(passage)
 
 
@@ -353,7 +354,7 @@ class Store:
             raise ProjectError(
                 f"There is already a project {options.slug!r}. Name another one: --project NAME."
             ) from error
-        kept: dict[str, Any] = {
+        source_fields: dict[str, Any] = {
             "project": project,
             "name": name,
             "format": FORMAT,
@@ -363,11 +364,13 @@ class Store:
             "created_by": self.actor,
             "created_at": self.now,
         }
-        queries = QuerySource.objects.create(**kept, state=QuerySource.State.READY, finished_at=self.now)
-        answers = CandidateSource.objects.create(**kept)
+        queries = QuerySource.objects.create(
+            **source_fields, state=QuerySource.State.READY, finished_at=self.now
+        )
+        answers = CandidateSource.objects.create(**source_fields)
         systems = self._systems(project)
-        for some, theirs in self.spool.batches():
-            keys = self._queries(project, queries, some)
+        for batch, theirs in self.spool.batches():
+            keys = self._queries(project, queries, batch)
             self._answers(answers, systems, keys, theirs)
             self.done += len(theirs)
             self.progress(self.done, self.spool.answers, "Storing")
@@ -401,7 +404,7 @@ class Store:
 
     def _systems(self, project: Project) -> list[int]:
         """Keys of the systems by their numbers."""
-        made = System.objects.bulk_create(
+        created = System.objects.bulk_create(
             System(
                 project=project,
                 name=name,
@@ -410,11 +413,11 @@ class Store:
             )
             for name in self.spool.systems
         )
-        return [each.pk for each in made]
+        return [each.pk for each in created]
 
-    def _queries(self, project: Project, source: QuerySource, some: list[SpooledQuery]) -> dict[int, int]:
+    def _queries(self, project: Project, source: QuerySource, batch: list[SpooledQuery]) -> dict[int, int]:
         """Store queries with their passages; their keys by their numbers."""
-        made = Query.objects.bulk_create(
+        created = Query.objects.bulk_create(
             Query(
                 project=project,
                 source=source,
@@ -429,16 +432,16 @@ class Store:
                 status=Query.Status.ANSWERED,
                 status_reason=_REASON,
             )
-            for each in some
+            for each in batch
         )
         with_passages = [
-            (query, each.passages) for query, each in zip(made, some, strict=True) if each.passages
+            (query, each.passages) for query, each in zip(created, batch, strict=True) if each.passages
         ]
         if with_passages:
             self._passages(with_passages)
-        return {each.number: query.pk for each, query in zip(some, made, strict=True)}
+        return {each.number: query.pk for each, query in zip(batch, created, strict=True)}
 
-    def _passages(self, found: list[tuple[Query, list[dict[str, Any]]]]) -> None:
+    def _passages(self, passages_of_queries: list[tuple[Query, list[dict[str, Any]]]]) -> None:
         """The passages that came with queries are their curated sets: people judged with them in view."""
         candidates = CandidatePassage.objects.bulk_create(
             CandidatePassage(
@@ -453,11 +456,11 @@ class Store:
                 end=each["end"],
                 imported_selected=True,
             )
-            for query, passages in found
+            for query, passages in passages_of_queries
             for rank, each in enumerate(passages, 1)
         )
         sets = CuratedSet.objects.bulk_create(
-            CuratedSet(query=query, rule="imported", created_at=self.now) for query, _ in found
+            CuratedSet(query=query, rule="imported", created_at=self.now) for query, _ in passages_of_queries
         )
         by_query = {each.query_id: each for each in sets}
         CuratedPassage.objects.bulk_create(
@@ -466,10 +469,10 @@ class Store:
         )
 
     def _answers(
-        self, source: CandidateSource, systems: list[int], keys: dict[int, int], some: list[SpooledAnswer]
+        self, source: CandidateSource, systems: list[int], keys: dict[int, int], batch: list[SpooledAnswer]
     ) -> None:
         scale = self.options.scale
-        made = Candidate.objects.bulk_create(
+        created = Candidate.objects.bulk_create(
             Candidate(
                 query_id=keys[each.query],
                 system_id=systems[each.system],
@@ -478,7 +481,7 @@ class Store:
                 line=each.line,
                 created_at=self.now,
             )
-            for each in some
+            for each in batch
         )
         ImportedScore.objects.bulk_create(
             ImportedScore(
@@ -490,7 +493,7 @@ class Store:
                 scale_high=scale.high,
                 simulated=each.simulated,
             )
-            for candidate, each in zip(made, some, strict=True)
+            for candidate, each in zip(created, batch, strict=True)
         )
 
 
@@ -541,14 +544,14 @@ def import_scores(
                 progress=at,
             )
             before, digest = path.stat(), fingerprint(path)
-            there = _there(digest, options)
-            if there is not None:
-                return there
+            earlier = _find_earlier(digest, options)
+            if earlier is not None:
+                return earlier
             _checked(options)
             table = open_table(
                 source,
                 format=options.format,
-                given=options.columns,
+                named_columns=options.columns,
                 header=options.header,
                 header_row=options.header_row,
             )
@@ -572,7 +575,7 @@ def slug_of(name: str) -> str:
     return re.sub(r"[^A-Za-z0-9_-]+", "-", stem).strip("-_").lower()[:80] or "scores"
 
 
-def _there(digest: str, options: Options) -> ImportResult | None:
+def _find_earlier(digest: str, options: Options) -> ImportResult | None:
     """The project that has this file already; FileRefusedError where its name is another's."""
     rows = CandidateSource.objects.filter(sha256=digest, format=FORMAT, project__read_only=True)
     if options.slug:

@@ -55,15 +55,15 @@ _RATINGS = {
 
 def releases_of(project: Project) -> QuerySet[Release]:
     """A project's releases, newest first, with how many files each has."""
-    return _listed(Release.objects.filter(project=project))
+    return _order_newest(Release.objects.filter(project=project))
 
 
 def releases_in(projects: QuerySet[Project]) -> QuerySet[Release]:
     """The releases of several projects, newest first."""
-    return _listed(Release.objects.filter(project__in=projects))
+    return _order_newest(Release.objects.filter(project__in=projects))
 
 
-def _listed(rows: QuerySet[Release]) -> QuerySet[Release]:
+def _order_newest(rows: QuerySet[Release]) -> QuerySet[Release]:
     return (
         rows.select_related("project", "created_by")
         .defer("manifest", "options")
@@ -90,11 +90,11 @@ def job_of(release: Release) -> Job | None:
 
 @dataclass(frozen=True, slots=True)
 class LeftOut:
-    """A group of queries or answers with how many belong to it; `taken` where a person brings it in."""
+    """A group of queries or answers with how many belong to it; `brought_in` where a person brings it in."""
 
     group: Group
     count: int
-    taken: bool
+    brought_in: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,15 +178,15 @@ def content_of(project: Project, include: Collection[str] = ()) -> Content:
     queries = queries_of(project, DEFAULT_DB_ALIAS, include)
     answers = answers_of(project, DEFAULT_DB_ALIAS)
     group_of_query, (query,) = _read_groups(queries, "pk")
-    group_of_answer, (answer, asked) = _read_groups(answers, "pk", "query_id")
+    group_of_answer, (answer, query_keys) = _read_groups(answers, "pk", "query_id")
     places = [_place_of(name) for name in inside(include)]
     released_queries = query[np.isin(group_of_query, places)]
-    taken = np.isin(group_of_answer, places)
-    answers_in = taken & np.isin(asked, released_queries)
+    is_taken = np.isin(group_of_answer, places)
+    answers_in = is_taken & np.isin(query_keys, released_queries)
     candidates = Candidate.objects.filter(system__project=project).order_by()
     rows = candidates.values_list("pk", "query_id", Coalesce("answer_id", 0))
     pks, of_query, of_answer = integer_columns(rows, "i8", "i8", "i8", narrow=True)
-    going_in = pks[np.isin(of_query, released_queries) & ~np.isin(of_answer, answer[~taken])]
+    going_in = pks[np.isin(of_query, released_queries) & ~np.isin(of_answer, answer[~is_taken])]
     all_ratings, ratings, aside = _ratings(project, going_in)
     imported = ImportedScore.objects.filter(candidate__system__project=project).order_by()
     scores = imported.values_list("candidate_id", Cast("simulated", IntegerField()))
@@ -209,7 +209,7 @@ def content_of(project: Project, include: Collection[str] = ()) -> Content:
         all_answers=len(answer),
         all_candidates=len(pks),
         all_ratings=all_ratings,
-        answers_of_queries=int((taken & ~answers_in).sum()),
+        answers_of_queries=int((is_taken & ~answers_in).sum()),
         groups=tuple(LeftOut(each, counts[each.name], each.name in include) for each in GROUPS.values()),
         ratings_left_out=aside,
     )
@@ -226,8 +226,10 @@ def _place_of(name: str) -> int:
 def _read_groups(rows: QuerySet[Any], *names: str) -> "tuple[Column, list[Column]]":
     """The group of each row, by its place in `_NAMES`, and some of its columns."""
     place = StrIndex(Value(_NAMES), Concat(Value("|"), "why", Value("|"), output_field=CharField()))
-    whole = ("i8",) * (len(names) + 1)
-    place_of_each, *columns = integer_columns(rows.order_by().values_list(place, *names), *whole, narrow=True)
+    integer_types = ("i8",) * (len(names) + 1)
+    place_of_each, *columns = integer_columns(
+        rows.order_by().values_list(place, *names), *integer_types, narrow=True
+    )
     return place_of_each, columns
 
 
@@ -311,7 +313,7 @@ def preview(project: Project, options: Options) -> Preview:
     the build says it.
     """
     few = _are_few(project, options)
-    scope = scope_of(project, options, DEFAULT_DB_ALIAS) if few else _some(project, options)
+    scope = scope_of(project, options, DEFAULT_DB_ALIAS) if few else _select_few(project, options)
     glimpses = [Glimpse(filled.table, _first(filled)) for filled in tables_of(scope).values()]
     return Preview(glimpses, not few and options.shares[0] < 1, len(scope.redactions))
 
@@ -328,37 +330,37 @@ def _first_released(project: Project, rows: QuerySet[Query]) -> Iterator[int]:
     """Keys of the queries that go in, in rising order; PostgreSQL would look at all for the first five."""
     every = Query.objects.filter(project=project).order_by("pk").values_list("pk", flat=True)
     last = 0
-    while some := list(every.filter(pk__gt=last)[:_AT_ONCE]):
-        yield from rows.filter(pk__gt=last, pk__lte=some[-1]).order_by("pk").values_list("pk", flat=True)
-        last = some[-1]
+    while keys := list(every.filter(pk__gt=last)[:_AT_ONCE]):
+        yield from rows.filter(pk__gt=last, pk__lte=keys[-1]).order_by("pk").values_list("pk", flat=True)
+        last = keys[-1]
 
 
-def _some(project: Project, options: Options) -> Scope:
+def _select_few(project: Project, options: Options) -> Scope:
     """The scope of a few queries: the first ones, and those of the first judgments of each stage."""
     rows = released(project, DEFAULT_DB_ALIAS, options.include)
-    judged = judged_in(project, DEFAULT_DB_ALIAS)
-    wanted = set(islice(_first_released(project, rows), ROWS))
-    for each in judged:
+    judged_stages = judged_in(project, DEFAULT_DB_ALIAS)
+    query_keys = set(islice(_first_released(project, rows), ROWS))
+    for each in judged_stages:
         first = (
             Judgment.objects.filter(stage=each.stage)
             .order_by("pk")
             .values_list("candidate__query_id", flat=True)
         )
-        wanted.update(first[:ROWS])
+        query_keys.update(first[:ROWS])
     split = "train" if options.shares[0] == 1 else _LATER
-    queries = rows.filter(pk__in=wanted).order_by("pk").values_list("pk", "key")
+    queries = rows.filter(pk__in=query_keys).order_by("pk").values_list("pk", "key")
     scope = Scope(
         project,
         DEFAULT_DB_ALIAS,
         People(project, DEFAULT_DB_ALIAS),
         Redactions(project, DEFAULT_DB_ALIAS),
         {pk: (key, split) for pk, key in queries},
-        tuple(judged),
+        tuple(judged_stages),
         options.include,
         few=True,
     )
     answers = answers_in(scope.of_queries(answers_of(project, DEFAULT_DB_ALIAS)), options.include)
-    scope.taken, scope.aside = answers.taken, answers.aside
+    scope.accepted_answers, scope.aside = answers.accepted_answers, answers.aside
     find_candidates(scope)
     return scope
 
@@ -370,11 +372,11 @@ def _first(filled: FilledTable) -> list[list[Cell]]:
 
 
 def _cell(value: Any, kind: Kind) -> Cell:
-    text = _words(value, kind)
+    text = _format_cell(value, kind)
     return Cell(text, len(text) > _WIDE)
 
 
-def _words(value: Any, kind: Kind) -> str:
+def _format_cell(value: Any, kind: Kind) -> str:
     if value is None:
         return ""
     if kind == Kind.FLAG:

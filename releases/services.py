@@ -126,7 +126,7 @@ def plan_release(
                 created_at=timezone.now(),
             )
     except IntegrityError as error:
-        raise ReleaseError(_taken(project, version)) from error
+        raise ReleaseError(_describe_clash(project, version)) from error
     record(project=project, action="release.planned", subject=version, actor=actor)
     return release
 
@@ -150,10 +150,10 @@ def refuse_open_findings(project: Project) -> None:
     """ReleaseError while a finding of the privacy check waits for a person."""
     count = PrivacyFinding.objects.filter(project=project, state=PrivacyFinding.State.OPEN).count()
     if count:
-        some = "one finding" if count == 1 else f"{count:,} findings"
+        number_of_findings = "one finding" if count == 1 else f"{count:,} findings"
         raise ReleaseError(
-            f"The privacy check has {some} without a decision. Accept or black them out first, on "
-            f"the release pages or with `manage.py release check {project.slug}`."
+            f"The privacy check has {number_of_findings} without a decision. Accept or black them out first, "
+            f"on the release pages or with `manage.py release check {project.slug}`."
         )
 
 
@@ -171,7 +171,7 @@ def give_up_dead(project: Project) -> int:
     return given_up
 
 
-def _taken(project: Project, version: str) -> str:
+def _describe_clash(project: Project, version: str) -> str:
     state = Release.objects.filter(project=project, version=version).values_list("state", flat=True).first()
     if state == State.BUILDING:
         return f"Version {version} is being built. Wait for it, or name another version."

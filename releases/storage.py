@@ -64,8 +64,8 @@ def forget_files(release: Release) -> None:
 @contextmanager
 def workroom() -> Iterator[Path]:
     """An empty folder to build in, on the same disk as the data, removed at the end whatever happens."""
-    with scratch_dir(Path(settings.DATA_DIR) / "building", "release-") as made:
-        folder = made / "release"
+    with scratch_dir(Path(settings.DATA_DIR) / "building", "release-") as scratch:
+        folder = scratch / "release"
         folder.mkdir()
         yield folder
 
@@ -111,8 +111,8 @@ Record = Mapping[str, Any]
 
 def formats_of(manifest: Mapping[str, Any]) -> list[str]:
     """Formats of a release from which its rows can be read."""
-    there = {file.get("format") for file in manifest.get("files", ())}
-    return [name for name in READABLE if name in there]
+    present = {file.get("format") for file in manifest.get("files", ())}
+    return [name for name in READABLE if name in present]
 
 
 def files_of(manifest: Mapping[str, Any], format: str, table: str) -> list[Mapping[str, Any]]:

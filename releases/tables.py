@@ -309,8 +309,8 @@ Item = TypeVar("Item")
 def some_of(rows: Iterable[Item], size: int) -> Iterator[list[Item]]:
     """Lists of `size` rows; the last one is shorter."""
     source = iter(rows)
-    while taken := list(islice(source, size)):
-        yield taken
+    while batch := list(islice(source, size)):
+        yield batch
 
 
 # What a format is written from: tables with their rows, and how far the work is.
@@ -337,8 +337,8 @@ class Source:
 
     def splits(self, table: str) -> tuple[str, ...]:
         """The splits in which a table has rows; `train` alone where it has none at all."""
-        found = tuple(split for split in SPLITS if self.rows.get(table, {}).get(split))
-        return found or SPLITS[:1]
+        filled = tuple(split for split in SPLITS if self.rows.get(table, {}).get(split))
+        return filled or SPLITS[:1]
 
     @property
     def filled(self) -> tuple[FilledTable, ...]:

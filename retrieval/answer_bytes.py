@@ -41,15 +41,15 @@ class _Answer:
     notes: list[str]
 
 
-def dump_answer(found: FoundAnswer) -> bytes:
+def dump_answer(found_answer: FoundAnswer) -> bytes:
     """The answer without the texts of its passages."""
     answer = _Answer(
-        ranker=found.ranker,
-        parameters=dict(found.parameters),
-        generations={corpus: dict(state) for corpus, state in found.generations.items()},
-        terms=dict(found.terms),
-        results=[_result(each) for each in found.results],
-        notes=list(found.notes),
+        ranker=found_answer.ranker,
+        parameters=dict(found_answer.parameters),
+        generations={corpus: dict(state) for corpus, state in found_answer.generations.items()},
+        terms=dict(found_answer.terms),
+        results=[_result(each) for each in found_answer.results],
+        notes=list(found_answer.notes),
     )
     return zlib.compress(_answers().dump_json(answer), _QUICK)
 
@@ -68,7 +68,7 @@ def load_answer(data: bytes) -> FoundAnswer | None:
         parameters=answer.parameters,
         generations=answer.generations,
         terms=answer.terms,
-        results=[_found(each, passages) for each in answer.results],
+        results=[_read_passage(each, passages) for each in answer.results],
         notes=answer.notes,
     )
 
@@ -78,20 +78,20 @@ def _answers() -> TypeAdapter[_Answer]:
     return TypeAdapter(_Answer)
 
 
-def _result(found: FoundPassage) -> _Result:
+def _result(passage: FoundPassage) -> _Result:
     return _Result(
-        rank=found.rank,
-        score=found.score,
-        parts=dict(found.parts),
-        corpus=found.corpus,
-        passage=found.passage.pk,
-        explanation=found.explanation,
-        raw=dict(found.raw),
-        found_at=found.found_at,
+        rank=passage.rank,
+        score=passage.score,
+        parts=dict(passage.parts),
+        corpus=passage.corpus,
+        passage=passage.passage.pk,
+        explanation=passage.explanation,
+        raw=dict(passage.raw),
+        found_at=passage.found_at,
     )
 
 
-def _found(result: _Result, passages: Mapping[int, Passage]) -> FoundPassage:
+def _read_passage(result: _Result, passages: Mapping[int, Passage]) -> FoundPassage:
     return FoundPassage(
         rank=result.rank,
         score=result.score,

@@ -162,9 +162,9 @@ def _missing(row: Index | WordNetwork) -> NotIndexedError | NoNetworkError:
 def _remove_strangers(kind: str) -> None:
     """Remove copies of what was removed since."""
     model = Index if kind == "indexes" else WordNetwork
-    there = set(model.objects.values_list("location", flat=True))
+    locations = set(model.objects.values_list("location", flat=True))
     for each in (Path(settings.DATA_DIR) / "copies" / kind).iterdir():
-        if each.name not in there:
+        if each.name not in locations:
             shutil.rmtree(each, ignore_errors=True)
 
 
@@ -248,16 +248,16 @@ def opened(folder: Path) -> "Network | None":
         return None
     seen = (facts.st_ino, facts.st_mtime_ns, facts.st_size)
     with _lock:
-        held = _open.pop(key, None)
-        if held is None or held[0] != seen:
+        cached = _open.pop(key, None)
+        if cached is None or cached[0] != seen:
             try:
-                held = (seen, Network.open(folder))
+                cached = (seen, Network.open(folder))
             except NoNetworkError:
                 return None
-        _open[key] = held
+        _open[key] = cached
         for other in list(_open)[:-MOST_OPEN]:
             _open.pop(other, None)
-        return held[1]
+        return cached[1]
 
 
 def remove_network(corpus: Corpus) -> None:

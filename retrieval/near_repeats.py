@@ -35,8 +35,8 @@ class _Words(dict[str, int]):
     """Hashes of words, from 1; each is worked out once."""
 
     def __missing__(self, word: str) -> int:
-        found = self[word] = crc32(word.encode("utf-8", "surrogatepass")) + 1
-        return found
+        number = self[word] = crc32(word.encode("utf-8", "surrogatepass")) + 1
+        return number
 
 
 class Shingler:
@@ -56,14 +56,14 @@ class Shingler:
         """
         if len(self._known) > self._MOST_WORDS:
             self._known.clear()
-        known = self._known
-        words: list[int] = []
+        numbers = self._known
+        word_numbers: list[int] = []
         begins = [0]
         for text in texts:
-            own = [known[word] for word in self._pattern.findall(text.lower())]
-            words += own + [0] * (_SHINGLE - len(own))
-            begins.append(len(words))
-        flat = np.array(words, dtype=np.uint64)
+            own = [numbers[word] for word in self._pattern.findall(text.lower())]
+            word_numbers += own + [0] * (_SHINGLE - len(own))
+            begins.append(len(word_numbers))
+        flat = np.array(word_numbers, dtype=np.uint64)
         mixed = sum(
             (flat[at : len(flat) - 2 + at] * _SPREAD[at] for at in range(_SHINGLE)), start=np.uint64()
         )
@@ -155,21 +155,21 @@ class NearRepeats:
         band = self._known_bands(hashed)
         regions = self._known_regions(candidates)
         earlier = self._triples_of({key for hashes in hashed for key in _likeliest(hashes, band)})
-        found: list[NearRepeat | None] = []
-        kept = []
+        repeats: list[NearRepeat | None] = []
+        unrepeated = []
         for candidate, hashes, mine in zip(candidates, hashed, own, strict=True):
             near = _nearest_region(candidate, regions[candidate.page], self._share)
             if near is None:
                 near = self._nearest(mine, _likeliest(hashes, band), earlier)
-            found.append(near)
+            repeats.append(near)
             if near is None:
-                kept.append((candidate, hashes))
+                unrepeated.append((candidate, hashes))
                 earlier[candidate.key] = mine
                 regions[candidate.page].append(candidate)
                 for each in hashes:
                     band.setdefault(each, candidate.key)
-        self._keep(kept)
-        return found
+        self._keep(unrepeated)
+        return repeats
 
     def _nearest(self, mine: Hashes, keys: Iterable[str], earlier: Mapping[str, Hashes]) -> NearRepeat | None:
         shares = ((jaccard(mine, earlier[key]), key) for key in keys if key in earlier)
@@ -197,22 +197,22 @@ class NearRepeats:
         return bands
 
     def _known_bands(self, hashed: Sequence[Sequence[int]]) -> dict[int, str]:
-        wanted = list({each for hashes in hashed for each in hashes})
-        return dict(self._among("SELECT hash, key FROM band WHERE hash IN", wanted))
+        distinct = list({each for hashes in hashed for each in hashes})
+        return dict(self._among("SELECT hash, key FROM band WHERE hash IN", distinct))
 
     def _known_regions(self, candidates: Iterable[Candidate]) -> defaultdict[str, list[Candidate]]:
         pages = list({each.page for each in candidates if each.page and each.start is not None})
-        found = defaultdict(list)
+        by_page = defaultdict(list)
         for page, start, end, key in self._among(
             "SELECT page, first, last, key FROM region WHERE page IN", pages
         ):
-            found[page].append(Candidate(key, "", page, start, end))
-        return found
+            by_page[page].append(Candidate(key, "", page, start, end))
+        return by_page
 
     def _among(self, query: str, values: Sequence[object]) -> Iterable[Any]:  # rows of SQLite
         for at in range(0, len(values), _PARAMETERS):
-            some = values[at : at + _PARAMETERS]
-            yield from self._store.execute(f"{query} ({', '.join('?' * len(some))})", some)
+            batch = values[at : at + _PARAMETERS]
+            yield from self._store.execute(f"{query} ({', '.join('?' * len(batch))})", batch)
 
     def _triples_of(self, keys: set[str]) -> dict[str, Hashes]:
         texts = self._texts_of(sorted(keys))
@@ -245,10 +245,10 @@ def bands_for(share: float) -> tuple[int, int]:
     """How many bands of how many hashes, for passages that have at least this share in common."""
     from datasketch import MinHashLSH  # heavy
 
-    chosen = MinHashLSH(
+    lsh = MinHashLSH(
         threshold=max(share - _MARGIN, _MARGIN), num_perm=_PERMUTATIONS, weights=_OVERLOOKING_WEIGHS
     )
-    return chosen.b, chosen.r
+    return lsh.b, lsh.r
 
 
 def _nearest_region(candidate: Candidate, others: Iterable[Candidate], share: float) -> NearRepeat | None:
@@ -260,7 +260,7 @@ def _nearest_region(candidate: Candidate, others: Iterable[Candidate], share: fl
         if other.start is None or other.end is None:
             continue
         common = min(candidate.end, other.end) - max(candidate.start, other.start)
-        whole = max(candidate.end, other.end) - min(candidate.start, other.start)
-        if common > 0 and common / whole >= max(share, near.share if near else 0):
-            near = NearRepeat(other.key, "region", common / whole)
+        union = max(candidate.end, other.end) - min(candidate.start, other.start)
+        if common > 0 and common / union >= max(share, near.share if near else 0):
+            near = NearRepeat(other.key, "region", common / union)
     return near

@@ -129,8 +129,8 @@ def open_passages(
 
 def _settle_encoding(file: PassageFile) -> None:
     """The encoding that was named, or what the file seems to have; damage is said where it is read."""
-    asked = file.layout.encoding
-    guess = Guess(text_encoding(asked), 1) if asked else guess_encoding(sound_blocks(file.path))
+    encoding = file.layout.encoding
+    guess = Guess(text_encoding(encoding), 1) if encoding else guess_encoding(sound_blocks(file.path))
     file.encoding, file.encoding_said = guess.encoding, guess.description
 
 
@@ -277,32 +277,32 @@ class Look:
 
 def look(path: Path, *, name: str = "", format: str = "auto", layout: Layout = FOUND_OUT) -> Look:
     """The first rows of a file as they would be read; never an error."""
-    found = Look()
+    view = Look()
     try:
         file = open_passages(path, format, name=name, layout=layout)
     except FileRefusedError as error:
-        found.faults = [str(each) for each in error.faults]
-        return found
+        view.faults = [str(each) for each in error.faults]
+        return view
     file.longest_text = LONGEST_DOCUMENT
-    found.format = file.format
-    found.sheets = file.workbook.sheets if file.workbook else []
+    view.format = file.format
+    view.sheets = file.workbook.sheets if file.workbook else []
     rows = file.rows()
     try:
-        found.rows = list(islice(rows, SHOWN))
+        view.rows = list(islice(rows, SHOWN))
     except FileRefusedError:
         pass
     finally:
         rows.close()
-    found.faults = [str(each) for each in file.faults]
-    found.columns, found.mapping, found.read_as = file.columns, file.mapping, read_as(file)
-    return found
+    view.faults = [str(each) for each in file.faults]
+    view.columns, view.mapping, view.read_as = file.columns, file.mapping, read_as(file)
+    return view
 
 
 def read_as(file: PassageFile) -> str:
     """How a file is read, in words."""
-    said = _FORMATS[file.format]
+    format_name = _FORMATS[file.format]
     if file.workbook is not None:
-        return f"{said}, sheet {file.workbook.sheet!r}"
+        return f"{format_name}, sheet {file.workbook.sheet!r}"
     if file.format == "csv" and file.delimiter:
-        said += f", separated by {DELIMITERS.get(file.delimiter, repr(file.delimiter))}"
-    return f"{said}, {file.encoding_said}" if file.encoding_said else said
+        format_name += f", separated by {DELIMITERS.get(file.delimiter, repr(file.delimiter))}"
+    return f"{format_name}, {file.encoding_said}" if file.encoding_said else format_name

@@ -139,30 +139,30 @@ NAMES: dict[str, tuple[str, ...]] = {
 }
 
 
-def named(theirs: Iterable[str], given: Mapping[str, str] = MappingProxyType({})) -> dict[str, str]:
+def named(theirs: Iterable[str], columns: Mapping[str, str] = MappingProxyType({})) -> dict[str, str]:
     """Which of their names holds each of our fields, as far as they are there; none is found twice.
 
-    What is `given` is not looked for: "" stands for a field that is not there.
+    What `columns` names is not looked for: "" stands for a field that is not there.
     """
-    there = set(theirs)
-    found = {ours: name for ours, name in given.items() if name in there}
-    there -= set(found.values())
+    available = set(theirs)
+    mapping = {ours: name for ours, name in columns.items() if name in available}
+    available -= set(mapping.values())
     for ours, names in NAMES.items():
-        for name in () if ours in given else names:
-            if name in there:
-                there.discard(name)
-                found[ours] = name
+        for name in () if ours in columns else names:
+            if name in available:
+                available.discard(name)
+                mapping[ours] = name
                 break
-    return found
+    return mapping
 
 
 def mapped(file: PassageSource, place: int, columns: list[str]) -> dict[str, str]:
     """The columns of a file by our fields, which it then knows; a fault where one is not there."""
-    given = file.layout.columns
+    columns_given = file.layout.columns
     file.columns = columns
-    file.mapping = named(columns, given)
+    file.mapping = named(columns, columns_given)
     only = f"only {', '.join(name[:60] for name in columns[:10] if name)}"
-    for ours, theirs in given.items():
+    for ours, theirs in columns_given.items():
         if theirs and theirs not in columns:
             raise file.stop(place, ours, f"there is no column {theirs[:60]!r}, {only}", "Name one of them.")
     for ours in ("id", "text"):
@@ -193,8 +193,8 @@ def _plain(file: PassageSource, number: int, record: Mapping[str, Any]) -> Row |
     start, end = get("start"), get("end")
     if (start is not None or end is not None) and not _is_region(start, end):
         return None
-    whole = f"{text}{key}{title}{url}{group}"
-    if "\0" in whole or (not whole.isascii() and _HALF_PAIR.search(whole)):
+    joined = f"{text}{key}{title}{url}{group}"
+    if "\0" in joined or (not joined.isascii() and _HALF_PAIR.search(joined)):
         return None
     key = key.strip()
     return (
@@ -217,8 +217,8 @@ def _careful(file: PassageSource, line: int, record: Mapping[str, Any]) -> Row |
     start, end = (_offset(file, line, record, name) for name in ("start", "end"))
     if len(file.faults) == before:
         if (start is None) != (end is None):
-            given, other = ("start", "end") if end is None else ("end", "start")
-            file.fault(line, other, f"{given} is given and {other} is not", "Give both or neither.")
+            present, other = ("start", "end") if end is None else ("end", "start")
+            file.fault(line, other, f"{present} is given and {other} is not", "Give both or neither.")
         elif start is not None and end is not None and start >= end:
             what = f"end {end} is not after start {start}"
             file.fault(line, "end", what, "Offsets are characters, end excluded.")
@@ -323,11 +323,11 @@ def _split_by_marks(file: PassageSource, lines: Iterator[tuple[int, str]]) -> Ce
     if begin is None:
         return
     at = begin[0] - 1
-    asked = file.layout.delimiter
-    if asked and asked not in DELIMITERS:
+    delimiter = file.layout.delimiter
+    if delimiter and delimiter not in DELIMITERS:
         marks = ", ".join(DELIMITERS.values())
-        raise file.stop(begin[0], "", f"{asked[:20]!r} separates no cells", f"Choose one of {marks}.")
-    file.delimiter = asked or _delimiter(begin[1], file.layout.columns)
+        raise file.stop(begin[0], "", f"{delimiter[:20]!r} separates no cells", f"Choose one of {marks}.")
+    file.delimiter = delimiter or _delimiter(begin[1], file.layout.columns)
     lines = chain([begin], lines)
 
     def counted() -> Iterator[str]:
@@ -348,16 +348,16 @@ def _split_by_marks(file: PassageSource, lines: Iterator[tuple[int, str]]) -> Ce
         yield first, cells
 
 
-def _delimiter(line: str, given: Mapping[str, str]) -> str:
+def _delimiter(line: str, columns: Mapping[str, str]) -> str:
     """The mark under which most names of the line are those of fields, then under which there are most."""
-    known = {name for names in NAMES.values() for name in names} | set(given.values())
+    known_names = {name for names in NAMES.values() for name in names} | set(columns.values())
 
     def fits(mark: str) -> tuple[int, int]:
         try:
             names = next(csv_reader([line], mark, longest_field=LONGEST_LINE), [])
         except csv.Error:  # said where the row is read
             return 0, 0
-        return sum(name.strip() in known for name in names), len(names)
+        return sum(name.strip() in known_names for name in names), len(names)
 
     return max(DELIMITERS, key=fits)
 
@@ -375,8 +375,8 @@ def _places(file: PassageSource, line: int, row: list[str]) -> tuple[dict[str, i
     if twice:
         name = twice[0][:60]
         raise file.stop(line, name, f"there are two columns {name!r}", "Keep one.")
-    found = mapped(file, line, names)
-    return {ours: names.index(theirs) for ours, theirs in found.items()}, len(names)
+    mapping = mapped(file, line, names)
+    return {ours: names.index(theirs) for ours, theirs in mapping.items()}, len(names)
 
 
 # One JSON object a line: our own fields, MS MARCO v2's, BEIR's, TREC CAR's (`NAMES`).
@@ -387,7 +387,7 @@ _MEMBERS = 100
 
 def read_json_records(file: PassageSource, raw: IO[bytes]) -> Iterator[tuple[int, dict[str, Any]]]:
     """Objects with the numbers of their lines, their members by our names."""
-    given = file.layout.columns
+    columns = file.layout.columns
     for number, line in numbered(file, raw):
         if not line or line.isspace():
             continue
@@ -399,16 +399,16 @@ def read_json_records(file: PassageSource, raw: IO[bytes]) -> Iterator[tuple[int
         else:
             if isinstance(record, dict):
                 if not file.columns:
-                    file.columns, file.mapping = list(record)[:_MEMBERS], named(record, given)
-                plain = not given and "id" in record and "text" in record
-                yield number, record if plain else _ours(record, given)
+                    file.columns, file.mapping = list(record)[:_MEMBERS], named(record, columns)
+                plain = not columns and "id" in record and "text" in record
+                yield number, record if plain else _ours(record, columns)
                 continue
             file.fault(number, "", "this is no JSON object", 'Write {"id": …, "text": …}.')
         file.stop_if_too_many()
 
 
-def _ours(record: dict[str, Any], given: Mapping[str, str]) -> dict[str, Any]:
-    return {ours: _joined(record[theirs]) for ours, theirs in named(record, given).items()}
+def _ours(record: dict[str, Any], columns: Mapping[str, str]) -> dict[str, Any]:
+    return {ours: _joined(record[theirs]) for ours, theirs in named(record, columns).items()}
 
 
 def _joined(value: Any) -> Any:

@@ -22,9 +22,9 @@ from retrieval.passage_formats import Layout, Row
 _ROWS, _CHARACTERS = 500, 2**20
 
 
-def main(given: str) -> None:
+def main(arguments: str) -> None:
     """Write the rows of a file, and its faults."""
-    what: dict[str, Any] = json.loads(given)
+    what: dict[str, Any] = json.loads(arguments)
     path = Path(what["path"])
     confine()
     file = PassageFile(path, what["format"], [], path.stat().st_size, name=what["name"])

@@ -102,21 +102,21 @@ class CorpusHaystack:
 
     def keys(self, collection: str, pks: Sequence[int]) -> Mapping[int, str]:
         """Own ids of passages; those that went meanwhile are left out."""
-        found: dict[int, str] = {}
+        by_pk: dict[int, str] = {}
         for start in range(0, len(pks), _AT_ONCE):
             rows = Passage.objects.filter(pk__in=pks[start : start + _AT_ONCE])
-            found.update(rows.values_list("pk", "key"))
-        return found
+            by_pk.update(rows.values_list("pk", "key"))
+        return by_pk
 
-    def known(self, keys: Iterable[str]) -> set[str]:
+    def find_keys(self, keys: Iterable[str]) -> set[str]:
         """Those of the ids that some passage of the corpora has."""
-        asked, found = sorted(keys), set[str]()
-        for start in range(0, len(asked), _AT_ONCE):
+        ordered, existing = sorted(keys), set[str]()
+        for start in range(0, len(ordered), _AT_ONCE):
             rows = Passage.objects.filter(
-                corpus__in=self._corpora.values(), key__in=asked[start : start + _AT_ONCE]
+                corpus__in=self._corpora.values(), key__in=ordered[start : start + _AT_ONCE]
             )
-            found.update(rows.values_list("key", flat=True))
-        return found
+            existing.update(rows.values_list("key", flat=True))
+        return existing
 
     def as_json(self) -> dict[str, Any]:
         """The corpora, and how many passages are searched."""
@@ -185,21 +185,21 @@ class FoundAnswer:
     results: Sequence[FoundPassage]
     notes: Sequence[str] = ()
 
-    def provenance(self, found: FoundPassage) -> dict[str, Any]:
+    def provenance(self, passage: FoundPassage) -> dict[str, Any]:
         """What a candidate keeps of its search, as JSON."""
-        kept = {
+        fields = {
             "ranker": self.ranker,
             "parameters": dict(self.parameters),
-            "generation": dict(self.generations[found.corpus]),
-            "rank": found.rank,
-            "score": round(found.score, _KEPT),
-            "parts": {name: round(value, _KEPT) for name, value in found.parts.items()},
+            "generation": dict(self.generations[passage.corpus]),
+            "rank": passage.rank,
+            "score": round(passage.score, _KEPT),
+            "parts": {name: round(value, _KEPT) for name, value in passage.parts.items()},
         }
-        if found.raw:
-            kept["raw"] = {name: round(value, _KEPT) for name, value in found.raw.items()}
-        if found.found_at is not None:
-            kept["found_at"] = found.found_at
-        return kept
+        if passage.raw:
+            fields["raw"] = {name: round(value, _KEPT) for name, value in passage.raw.items()}
+        if passage.found_at is not None:
+            fields["found_at"] = passage.found_at
+        return fields
 
 
 def search_conversation(
@@ -231,8 +231,8 @@ def search_conversation(
     ranking = ranker.rank(collections, turns, parameters.results if results is None else results)
     passages = PASSAGES.get([each.pk for each in ranking.results])
     # A passage may have been deleted since the index was asked.
-    there = [(each, passages[each.pk]) for each in ranking.results if each.pk in passages]
-    why = _explanations(collections, there, turns, parameters) if explain else {}
+    stored = [(each, passages[each.pk]) for each in ranking.results if each.pk in passages]
+    why = _explanations(collections, stored, turns, parameters) if explain else {}
     return FoundAnswer(
         ranker=ranking.ranker,
         parameters=ranking.parameters,
@@ -249,7 +249,7 @@ def search_conversation(
                 raw=each.raw,
                 found_at=each.found_at,
             )
-            for rank, (each, passage) in enumerate(there, 1)
+            for rank, (each, passage) in enumerate(stored, 1)
         ],
         notes=[*ranking.notes, *_stale(collections)],
     )
@@ -268,7 +268,7 @@ def _collections(corpora: Sequence[Corpus]) -> list[CorpusCollection]:
 
 def _explanations(
     collections: Sequence[CorpusCollection],
-    found: "Sequence[tuple[RankedPassage, Passage]]",
+    ranked_passages: "Sequence[tuple[RankedPassage, Passage]]",
     turns: Sequence[str],
     parameters: "Parameters",
 ) -> "dict[int, Explanation]":
@@ -278,7 +278,7 @@ def _explanations(
 
     explained: dict[int, Explanation] = {}
     for collection in collections:
-        theirs = [passage for each, passage in found if each.collection == collection.name]
+        theirs = [passage for each, passage in ranked_passages if each.collection == collection.name]
         if theirs:
             explanations = explain(
                 [passage.text for passage in theirs],

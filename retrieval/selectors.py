@@ -37,11 +37,11 @@ def is_building(corpus: Corpus) -> bool:
 
 def corpus_named(project: Project, slug: str) -> Corpus:
     """A corpus of a project; CorpusError names those that there are."""
-    found = corpora_of(project).filter(slug=slug).first()
-    if found is None:
-        there = ", ".join(corpora_of(project).values_list("slug", flat=True)[:20]) or "none"
-        raise CorpusError(f"There is no corpus {slug!r} in {project.slug!r}; there is: {there}.")
-    return found
+    corpus = corpora_of(project).filter(slug=slug).first()
+    if corpus is None:
+        slugs = ", ".join(corpora_of(project).values_list("slug", flat=True)[:20]) or "none"
+        raise CorpusError(f"There is no corpus {slug!r} in {project.slug!r}; there is: {slugs}.")
+    return corpus
 
 
 def corpus_called(name: str) -> Corpus:
@@ -52,12 +52,12 @@ def corpus_called(name: str) -> Corpus:
         if project is None:
             raise CorpusError(f"There is no project {slug!r}. Name a corpus as PROJECT/SLUG.")
         return corpus_named(project, rest)
-    found = list(Corpus.objects.filter(slug=name).select_related("index", "network", "project")[:20])
-    if len(found) == 1:
-        return found[0]
-    if found:
-        there = ", ".join(sorted(f"{corpus.project.slug}/{corpus.slug}" for corpus in found))
-        raise CorpusError(f"There are several corpora {name!r}: {there}. Name one of these.")
+    corpora = list(Corpus.objects.filter(slug=name).select_related("index", "network", "project")[:20])
+    if len(corpora) == 1:
+        return corpora[0]
+    if corpora:
+        names = ", ".join(sorted(f"{corpus.project.slug}/{corpus.slug}" for corpus in corpora))
+        raise CorpusError(f"There are several corpora {name!r}: {names}. Name one of these.")
     raise CorpusError(f"There is no corpus {name!r}. Name one as PROJECT/SLUG.")
 
 

@@ -73,16 +73,16 @@ def sentences(text: str, language: str) -> list[tuple[int, int]]:
     """
     if not text:
         return []
-    found, start = [], 0
+    spans, start = [], 0
     for end in _ends(text, primary(language)):
         if text[start:end].strip():
-            found.append((start, end))
+            spans.append((start, end))
             start = end
-    if text[start:].strip() or not found:
-        found.append((start, len(text)))
+    if text[start:].strip() or not spans:
+        spans.append((start, len(text)))
     else:
-        found[-1] = (found[-1][0], len(text))
-    return found
+        spans[-1] = (spans[-1][0], len(text))
+    return spans
 
 
 def _ends(text: str, code: str) -> Iterator[int]:
@@ -115,8 +115,8 @@ def _is_end(text: str, begun: int, match: re.Match[str], code: str) -> bool:
 
 def _is_abbreviation(text: str, begun: int, dot: int, at: int, code: str) -> bool:
     """Whether the dot belongs to the word before it rather than to the sentence."""
-    found = _WORD_BEFORE.search(text, max(begun, dot - _REACH), dot)
-    word = found.group() if found else ""
+    match = _WORD_BEFORE.search(text, max(begun, dot - _REACH), dot)
+    word = match.group() if match else ""
     following = _NEXT_WORD.match(text, at)
     after = following.group() if following else ""
     if word.isdecimal():
@@ -184,10 +184,10 @@ def windows(text: str, language: str, splitting: WindowOptions) -> list[Span]:
 def _windows(parts: list[Span], sizes: list[int], splitting: WindowOptions) -> Iterator[Span]:
     first = 0
     while first < len(parts):
-        last, held = first, sizes[first]
-        while last + 1 < len(parts) and held + sizes[last + 1] <= splitting.size:
+        last, total = first, sizes[first]
+        while last + 1 < len(parts) and total + sizes[last + 1] <= splitting.size:
             last += 1
-            held += sizes[last]
+            total += sizes[last]
         yield parts[first][0], parts[last][1]
         if last + 1 == len(parts):
             return
@@ -196,9 +196,9 @@ def _windows(parts: list[Span], sizes: list[int], splitting: WindowOptions) -> I
             passed += sizes[following]
             following += 1
         # A window that ends where the last one did would lie within it.
-        held = sum(sizes[following : last + 1])
-        while following <= last and held + sizes[last + 1] > splitting.size:
-            held -= sizes[following]
+        total = sum(sizes[following : last + 1])
+        while following <= last and total + sizes[last + 1] > splitting.size:
+            total -= sizes[following]
             following += 1
         first = following
 
@@ -219,8 +219,8 @@ def _parts(text: str, language: str) -> Iterator[Span]:
 
 def _cut(text: str, part: Span, unit: re.Pattern[str], size: int) -> list[tuple[int, int, int]]:
     """A sentence with the number of its words, in pieces of `size` words where it has more."""
-    words = [match.span() for match in unit.finditer(text, *part)]
+    word_spans = [match.span() for match in unit.finditer(text, *part)]
     return [
-        (some[0][0], some[-1][1], len(some))
-        for some in (words[at : at + size] for at in range(0, len(words), size))
+        (piece[0][0], piece[-1][1], len(piece))
+        for piece in (word_spans[at : at + size] for at in range(0, len(word_spans), size))
     ]

@@ -187,9 +187,9 @@ def tokens(text: str, language: str, *, numbers: bool = False) -> list[str]:
     if simple is not None:
         return _content(simple.findall(plain.lower()), code)
     if code in UNSPACED or _ODD_CASE.search(plain) or _OPTIONAL.search(plain):
-        return [word for word, _, _ in _words(plain, code, numbers=numbers)]
-    found = _content(_pattern(numbers).findall(plain.lower()), code)
-    return [_digits(word) for word in found] if numbers else found
+        return [word for word, _, _ in _locate_words(plain, code, numbers=numbers)]
+    content_words = _content(_pattern(numbers).findall(plain.lower()), code)
+    return [_digits(word) for word in content_words] if numbers else content_words
 
 
 def located(text: str, language: str, *, numbers: bool = False) -> list[WordPosition]:
@@ -199,17 +199,17 @@ def located(text: str, language: str, *, numbers: bool = False) -> list[WordPosi
     if simple is not None:
         lower = plain.lower()
         content = set(_content(simple.findall(lower), code))
-        words = [
+        positions = [
             WordPosition(match[0], match.start(), match.end())
             for match in simple.finditer(lower)
             if match[0] in content
         ]
     else:
-        words = [WordPosition(*word) for word in _words(plain, code, numbers=numbers)]
+        positions = [WordPosition(*word) for word in _locate_words(plain, code, numbers=numbers)]
     if plain == text:
-        return words
+        return positions
     starts, ends = _places(text, plain)
-    return [WordPosition(word, starts[start], ends[end - 1]) for word, start, end in words]
+    return [WordPosition(word, starts[start], ends[end - 1]) for word, start, end in positions]
 
 
 def _simple(plain: str, *, numbers: bool) -> re.Pattern[str] | None:
@@ -221,18 +221,18 @@ def _simple(plain: str, *, numbers: bool) -> re.Pattern[str] | None:
     return _LATIN_LETTERS_AND_DIGITS if numbers else _LATIN_LETTERS
 
 
-def _content(found: list[str], code: str) -> list[str]:
-    stop = function_words(code).among(found)
-    return [word for word in found if word not in stop and len(word) <= LONGEST_WORD]
+def _content(candidates: list[str], code: str) -> list[str]:
+    stop = function_words(code).among(candidates)
+    return [word for word in candidates if word not in stop and len(word) <= LONGEST_WORD]
 
 
-def _words(plain: str, code: str, *, numbers: bool) -> Iterator[tuple[str, int, int]]:
+def _locate_words(plain: str, code: str, *, numbers: bool) -> Iterator[tuple[str, int, int]]:
     """Content words of normalised text, with their places in it."""
-    known = function_words(code)
+    stop_words = function_words(code)
     for match in _pattern(numbers).finditer(plain):
         for run, start in _runs(match.group(), match.start(), code):
             word = run.lower() if run.isascii() else _usual(run)
-            if word and len(word) <= LONGEST_WORD and word not in known.among((word,)):
+            if word and len(word) <= LONGEST_WORD and word not in stop_words.among((word,)):
                 yield word, start, start + len(run)
 
 
@@ -242,11 +242,11 @@ def _runs(run: str, start: int, code: str) -> Iterator[tuple[str, int]]:
         yield run, start
         return
     for piece in _pieces().finditer(run):
-        found, at = piece.group(), start + piece.start()
-        if len(found) < 2 or not _FIRST_UNSPACED.match(found):
-            yield found, at
+        run_text, at = piece.group(), start + piece.start()
+        if len(run_text) < 2 or not _FIRST_UNSPACED.match(run_text):
+            yield run_text, at
         else:
-            yield from ((found[i : i + 2], at + i) for i in range(len(found) - 1))
+            yield from ((run_text[i : i + 2], at + i) for i in range(len(run_text) - 1))
 
 
 def _composed(text: str) -> str:
@@ -283,14 +283,14 @@ def _pieces() -> re.Pattern[str]:
 @cache
 def _marks() -> str:
     """Inside of a character class: all combining marks."""
-    found: list[list[int]] = []
+    ranges: list[list[int]] = []
     for code in (*range(0x300, 0x1F000), *range(0xE0100, 0xE01F0)):
         if unicodedata.category(chr(code))[0] == "M":
-            if found and found[-1][1] == code - 1:
-                found[-1][1] = code
+            if ranges and ranges[-1][1] == code - 1:
+                ranges[-1][1] = code
             else:
-                found.append([code, code])
-    return "".join(f"{chr(first)}-{chr(last)}" for first, last in found)
+                ranges.append([code, code])
+    return "".join(f"{chr(first)}-{chr(last)}" for first, last in ranges)
 
 
 def _places(text: str, plain: str) -> tuple[list[int], list[int]]:

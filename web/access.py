@@ -91,11 +91,11 @@ def on_project(at_least: str = Role.VIEWER) -> Callable[[View], View]:
         def guarded(request: HttpRequest, *, project: str, **parts: Any) -> HttpResponseBase:
             assert isinstance(request.user, User)
             try:
-                found, role = project_for(request.user, project, at_least=at_least)
+                project_row, role = project_for(request.user, project, at_least=at_least)
             except Http404:
                 security.log("role.refused", project=project, path=request.path)
                 raise
-            access = ProjectAccess(request.user, found, role)
+            access = ProjectAccess(request.user, project_row, role)
             if request.method not in {"GET", "HEAD"}:
                 return view(request, access, **parts)
             try:

@@ -51,7 +51,7 @@ def stream_log(owner: Owner, rows: QuerySet[Any], name: str) -> StreamingHttpRes
 
 def jsonl_address(request: HttpRequest) -> str:
     """The address of the same entries as a file of JSONL."""
-    given = request.GET.copy()
-    given.pop("page", None)
-    given["format"] = "jsonl"
-    return f"?{given.urlencode()}"
+    parameters = request.GET.copy()
+    parameters.pop("page", None)
+    parameters["format"] = "jsonl"
+    return f"?{parameters.urlencode()}"

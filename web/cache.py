@@ -204,15 +204,17 @@ class _Figure:
 
     def read(self, head: FigureHead | None) -> _CacheEntry | None:
         """The newest that this process or the table has of this state, of whatever stamp."""
-        kept: _CacheEntry | None = figures.get(self.name)
+        cached_entry: _CacheEntry | None = figures.get(self.name)
         if head is None or head.counted_at is None or head.seconds is None or head.state != self.state:
-            return kept
+            return cached_entry
         made_at = head.counted_at.timestamp()
-        if time.time() - made_at >= KEPT_SECONDS or (kept is not None and kept.made_at >= made_at):
-            return kept
+        if time.time() - made_at >= KEPT_SECONDS or (
+            cached_entry is not None and cached_entry.made_at >= made_at
+        ):
+            return cached_entry
         stored = read_value(head.pk, head.counted)
         if stored is None:
-            return kept
+            return cached_entry
         (value,) = stored
         entry = _CacheEntry(head.stamp, value, made_at, head.seconds)
         figures.set(self.name, entry, KEPT_SECONDS - entry.age, rows=count_rows(value))
@@ -242,43 +244,43 @@ def counted(
     `state` is what a person did that they shall see at once: of another state a figure is of no use.
     `identity` tells the figure from others in place of arguments that cost something to make.
     """
-    asked = _asked(kind, arguments, state, stamp, identity)
-    make = now or (lambda: kind.count(**asked.arguments()))
-    kept: _CacheEntry | None = figures.get(asked.name)
-    if kept is not None and kept.stamp == asked.stamp:
-        return cast(T, kept.value)
-    at_once = partial(cached, asked.name, asked.stamp, make, dated=dated)
-    is_costly = kept is None or kept.took > CHEAP_SECONDS
+    figure = _find_figure(kind, arguments, state, stamp, identity)
+    make = now or (lambda: kind.count(**figure.arguments()))
+    cached_entry: _CacheEntry | None = figures.get(figure.name)
+    if cached_entry is not None and cached_entry.stamp == figure.stamp:
+        return cast(T, cached_entry.value)
+    at_once = partial(cached, figure.name, figure.stamp, make, dated=dated)
+    is_costly = cached_entry is None or cached_entry.took > CHEAP_SECONDS
     if FIRST_WAIT_SECONDS is None or not is_costly or not (large() if callable(large) else large):
         return at_once()
-    head = read_head(asked.key)
-    before = asked.read(head)
+    head = read_head(figure.key)
+    before = figure.read(head)
     if before is not None:
-        if before.stamp == asked.stamp:
+        if before.stamp == figure.stamp:
             return cast(T, before.value)
         if before.took > CHEAP_SECONDS and before.age < _STILL_GOOD_SECONDS:
             if before.is_worth_counting:
-                asked.order(head)
+                figure.order(head)
             return cast(T, _from_before(before, dated=dated))
     # Of another state it is of no use, but tells how long counting takes.
     was_quick = head is not None and head.seconds is not None and head.seconds <= CHEAP_SECONDS
     if was_quick or (page := figures_on_page()) is None:
         return at_once()
     patience = FIRST_WAIT_SECONDS if page.waits else 0.0
-    return cast(T, _wait(asked, head, before, patience, dated=dated))
+    return cast(T, _wait(figure, head, before, patience, dated=dated))
 
 
 def _wait(
-    asked: _Figure, head: FigureHead | None, before: _CacheEntry | None, patience: float, *, dated: bool
+    figure: _Figure, head: FigureHead | None, before: _CacheEntry | None, patience: float, *, dated: bool
 ) -> Any:
     """The figure, where a worker has it in a moment; else BeingCountedError, or NotMadeError."""
     end = time.monotonic() + patience
-    asked.order(head)
+    figure.order(head)
     while True:
-        head = read_head(asked.key)
-        found = asked.read(head)
-        if found is not None and found is not before:
-            return found.value
+        head = read_head(figure.key)
+        current = figure.read(head)
+        if current is not None and current is not before:
+            return current.value
         if head is not None and (failure := _failure(head)):
             raise NotMadeError(failure)
         if time.monotonic() >= end:
@@ -299,10 +301,10 @@ def order_dependent(
     try:
         yield
     except BeingCountedError:
-        asked = _asked(kind, arguments, state(), "", None)
-        head = read_head(asked.key)
-        if asked.read(head) is None:
-            asked.order(head)
+        figure = _find_figure(kind, arguments, state(), "", None)
+        head = read_head(figure.key)
+        if figure.read(head) is None:
+            figure.order(head)
         raise
 
 
@@ -317,16 +319,16 @@ def _failure(head: FigureHead) -> str:
     return head.error or "Counting was cancelled"
 
 
-def _asked(
+def _find_figure(
     kind: FigureKind[Any],
     arguments: Mapping[str, Any] | Callable[[], Mapping[str, Any]],
     state: object,
     stamp: object,
     identity: object,
 ) -> _Figure:
-    given = arguments if callable(arguments) else lambda: arguments
-    key = key_of(kind, given() if identity is None else identity)
-    return _Figure(kind, given, key, digest(state), digest(stamp))
+    read_arguments = arguments if callable(arguments) else lambda: arguments
+    key = key_of(kind, read_arguments() if identity is None else identity)
+    return _Figure(kind, read_arguments, key, digest(state), digest(stamp))
 
 
 def counted_or_none(
@@ -336,15 +338,15 @@ def counted_or_none(
 
     Raises NotMadeError where that failed a moment ago; after a while it is tried again.
     """
-    asked = _asked(kind, arguments, state, stamp, None)
-    kept: _CacheEntry | None = figures.get(asked.name)
-    if kept is not None and kept.stamp == asked.stamp:
-        return cast(T, kept.value)
-    head = read_head(asked.key)
-    before = asked.read(head)
-    if before is not None and before.stamp == asked.stamp:
+    figure = _find_figure(kind, arguments, state, stamp, None)
+    cached_entry: _CacheEntry | None = figures.get(figure.name)
+    if cached_entry is not None and cached_entry.stamp == figure.stamp:
+        return cast(T, cached_entry.value)
+    head = read_head(figure.key)
+    before = figure.read(head)
+    if before is not None and before.stamp == figure.stamp:
         return cast(T, before.value)
-    asked.order(head)
+    figure.order(head)
     if before is not None and before.age < _STILL_GOOD_SECONDS:
         return cast(T, _from_before(before))
     if head is not None and (failure := _failure(head)):
@@ -354,13 +356,13 @@ def counted_or_none(
 
 def counted_before(kind: FigureKind[T], arguments: Sequence[Mapping[str, Any]]) -> list[T | None]:
     """For each of these arguments what was counted before, of whatever moment; in one question at most."""
-    names = [_asked(kind, each, "", "", None) for each in arguments]
-    kept: list[_CacheEntry | None] = [figures.get(each.name) for each in names]
-    lacking = [each.key for each, entry in zip(names, kept, strict=True) if entry is None]
+    names = [_find_figure(kind, each, "", "", None) for each in arguments]
+    entries: list[_CacheEntry | None] = [figures.get(each.name) for each in names]
+    lacking = [each.key for each, entry in zip(names, entries, strict=True) if entry is None]
     stored = read_values(lacking) if lacking and FIRST_WAIT_SECONDS is not None else {}
     return [
         cast("T | None", entry.value if entry else stored.get(each.key))
-        for each, entry in zip(names, kept, strict=True)
+        for each, entry in zip(names, entries, strict=True)
     ]
 
 

@@ -41,8 +41,8 @@ def answer(request: HttpRequest, plot: Plot | None, name: str, form: str) -> Htt
 
 def _text(request: HttpRequest, plot: Plot, form: str) -> str:
     if form == "svg":
-        asked = request.GET.get("look")
-        look = Look(asked) if asked in set(Look) else Look.PAPER
+        look_name = request.GET.get("look")
+        look = Look(look_name) if look_name in set(Look) else Look.PAPER
         return svg(plot, look, width=_NARROW if request.GET.get("narrow") else 0)
     if form == "json":
         return json.dumps(specification(plot), ensure_ascii=False, indent=1) + "\n"

@@ -27,10 +27,10 @@ if TYPE_CHECKING:
 
 def specified(chart: "altair.TopLevelMixin") -> dict[str, Any]:
     """What the chart says without data, configuration and schema, which the drawing adds."""
-    given: dict[str, Any] = chart.to_dict(validate=False)  # Altair has looked at its parts as they were made
-    for layer in given.get("layer", ()):
+    fields: dict[str, Any] = chart.to_dict(validate=False)  # Altair has looked at its parts as they were made
+    for layer in fields.get("layer", ()):
         layer.pop("data", None)
-    return {name: value for name, value in given.items() if name not in ("$schema", "config", "data")}
+    return {name: value for name, value in fields.items() if name not in ("$schema", "config", "data")}
 
 
 # Names of metrics and systems beside a plot: room for them in every font, and the whole of a cut one.
@@ -65,17 +65,17 @@ def axis_of_names(names: Iterable[str], *, limit: int = LIMIT, **options: Any) -
 
 def with_whole_names(svg: str, names: Iterable[str]) -> str:
     """The drawing in which a name that is cut shows all of it under the pointer."""
-    known = list(dict.fromkeys(names))
+    distinct = list(dict.fromkeys(names))
 
-    def whole(found: re.Match[str]) -> str:
-        start = unescape(found[2])
-        meant = [name for name in known if len(name) > len(start) and name.startswith(start)]
+    def spell_out(match: re.Match[str]) -> str:
+        start = unescape(match[2])
+        meant = [name for name in distinct if len(name) > len(start) and name.startswith(start)]
         if not meant:
-            return found[0]
+            return match[0]
         title = escape(" · ".join(meant), quote=False)
-        return f'<text pointer-events="all"{found[1]}>{found[2]}…<title>{title}</title></text>'
+        return f'<text pointer-events="all"{match[1]}>{match[2]}…<title>{title}</title></text>'
 
-    return _CUT.sub(whole, svg)
+    return _CUT.sub(spell_out, svg)
 
 
 def _ems(character: str) -> float:
@@ -173,13 +173,13 @@ def stack_bars(
 
 
 def _stack(parts: dict[str, float], scale: float) -> tuple[BarPart, ...]:
-    found, ground = [], float(HEIGHT)
+    parts_drawn, ground = [], float(HEIGHT)
     for name, value in parts.items():
         height = round(value * scale, 2)
         ground = round(ground - height, 2)
         if height:
-            found.append(BarPart(name, ground, height))
-    return tuple(found)
+            parts_drawn.append(BarPart(name, ground, height))
+    return tuple(parts_drawn)
 
 
 # Colours and type of plots, the same as those of the pages they stand in (`static/distillery.css`).
@@ -275,18 +275,18 @@ def svg(plot: Plot, look: Look = Look.PAPER, *, width: int = 0) -> str:
 
     On pages it has no title, for a heading is above it. The same data in the same look are drawn once.
     """
-    said = specification(plot, look)
+    fields = specification(plot, look)
     if look != Look.PAPER:
-        del said["title"]
+        del fields["title"]
     if width:
-        said["width"] = width
-    drawn = _drawn(json.dumps(said, ensure_ascii=False, sort_keys=True, allow_nan=False))
+        fields["width"] = width
+    drawing = _draw(json.dumps(fields, ensure_ascii=False, sort_keys=True, allow_nan=False))
     names = (value for row in plot.rows for value in row.values() if isinstance(value, str))
-    return with_whole_names(drawn, names) if "…</text>" in drawn else drawn
+    return with_whole_names(drawing, names) if "…</text>" in drawing else drawing
 
 
 @lru_cache(maxsize=_KEPT)
-def _drawn(specification: str) -> str:
+def _draw(specification: str) -> str:
     import vl_convert
 
     return str(vl_convert.vegalite_to_svg(specification, vl_version=VEGA_LITE))

@@ -262,6 +262,6 @@ def epochs(rows: Rows, *, title: str, best: int, says: str, signature: str, tabl
             ),
         )
     )
-    kept = alt.Chart().mark_rule(size=1, style="inkline", strokeDash=[4, 3]).encode(x=alt.datum(best))
-    chart = alt.layer(line, kept).properties(width=250, height=190)
+    best_line = alt.Chart().mark_rule(size=1, style="inkline", strokeDash=[4, 3]).encode(x=alt.datum(best))
+    chart = alt.layer(line, best_line).properties(width=250, height=190)
     return Plot(title, says, rows, specified(chart), signature, table=table)

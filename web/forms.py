@@ -193,20 +193,20 @@ def differences(mine: forms.Form, theirs: forms.Form) -> Iterator[Line]:
         if field.is_hidden or field.name not in theirs.fields:
             continue
         stored_value = theirs.get_initial_for_field(theirs.fields[field.name], field.name)
-        typed, stored = _words(field), _words(theirs[field.name])
+        typed, stored = _describe_content(field), _describe_content(theirs[field.name])
         if typed != stored and cleaned.get(field.name, _ABSENT) != stored_value:
             yield Line(str(field.label), typed or _NOTHING, stored or _NOTHING, field.auto_id or "")
 
 
-def _words(field: forms.BoundField) -> str:
+def _describe_content(field: forms.BoundField) -> str:
     """What a field holds, as a person reads it."""
     value, within = field.value(), field.field
     if isinstance(within.widget, forms.MultiWidget):
         parts = value if isinstance(value, list | tuple) else within.widget.decompress(value) or []
-        words = zip(within.widget.widgets, parts, strict=False)
+        pairs = zip(within.widget.widgets, parts, strict=False)
         return " ".join(
             _label(part, each) if isinstance(part, forms.Select) else str(each)
-            for part, each in words
+            for part, each in pairs
             if each not in (None, "")
         )
     if isinstance(within, forms.BooleanField):

@@ -139,8 +139,8 @@ class OptionsForm(forms.Form, Generic[OptionsT]):
     #: The columns of the file are others than those that were chosen from, so they were found once more.
     found_again = False
 
-    def add_reading(self, words: Mapping[str, str], seen: "FilePreview") -> None:
-        """Fields for the sheet and the row of names, and one for each of our fields, labelled by `words`."""
+    def add_reading(self, labels: Mapping[str, str], seen: "FilePreview") -> None:
+        """Fields for the sheet and the row of names, and one for each of our fields, labelled by `labels`."""
         if len(seen.sheets) > 1:
             self.fields["sheet"] = forms.ChoiceField(
                 choices=[("", "the first one with data"), *((name, name) for name in seen.sheets)],
@@ -154,8 +154,8 @@ class OptionsForm(forms.Form, Generic[OptionsT]):
             help_text="Where a title is above it. Else it is the first row that holds something.",
         )
         choices = [("", "not in the file"), *((name, name[:80]) for name in seen.columns if name)]
-        self.columns = [f"column_{name}" for name in words] if seen.columns else []
-        for name, label in words.items() if seen.columns else ():
+        self.columns = [f"column_{name}" for name in labels] if seen.columns else []
+        for name, label in labels.items() if seen.columns else ():
             self.fields[f"column_{name}"] = forms.ChoiceField(
                 choices=choices, required=False, initial=seen.mapping.get(name, ""), label=label
             )
@@ -164,7 +164,7 @@ class OptionsForm(forms.Form, Generic[OptionsT]):
         if self.is_bound and self.data.get("offered", offered) != offered:
             posted = cast("QueryDict", self.data).copy()
             posted["offered"] = offered
-            for name in words:
+            for name in labels:
                 posted[f"column_{name}"] = seen.mapping.get(name, "")
             self.found_again, self.data = True, posted
 

@@ -34,7 +34,9 @@ class Place:
 
     def address(self, project: Project | None) -> str:
         """Where the place leads; empty where it leads nowhere."""
-        return (_found(self.in_project, project.slug) if project else "") or _found(self.everywhere)
+        return (_find_address(self.in_project, project.slug) if project else "") or _find_address(
+            self.everywhere
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,16 +73,19 @@ class Tab:
     name: str
 
 
-def sidebar_links(project: Project | None, here: str, path: str) -> list[NavLink]:
-    """The sidebar of a page at `path` that belongs to the place `here`, by default to the projects."""
+def sidebar_links(project: Project | None, place_name: str, path: str) -> list[NavLink]:
+    """The sidebar of a page at `path` that belongs to the place `place_name`, by default to the projects."""
     places = sorted(parts_of(Place), key=lambda place: place.position)
-    here = here if any(place.name == here for place in places) else "projects"
-    found = [(place, place.address(project)) for place in places]
+    place_name = place_name if any(place.name == place_name for place in places) else "projects"
+    addresses = [(place, place.address(project)) for place in places]
     return [
         NavLink(
-            place.label, place.name, address, mark_current(here=place.name == here, exactly=address == path)
+            place.label,
+            place.name,
+            address,
+            mark_current(is_here=place.name == place_name, exactly=address == path),
         )
-        for place, address in found
+        for place, address in addresses
         if address
     ]
 
@@ -100,12 +105,12 @@ def _tabs(pages: Iterable[Page], *names: str) -> list[Tab]:
     return [Tab(page.label, reverse(page.url_name, args=names), page.name) for page in in_order]
 
 
-def mark_current(*, here: bool, exactly: bool) -> str:
+def mark_current(*, is_here: bool, exactly: bool) -> str:
     """`NavLink.current` of a place: whether the page is below it, and whether it is the page itself."""
-    return "page" if exactly else "true" if here else ""
+    return "page" if exactly else "true" if is_here else ""
 
 
-def _found(name: str, *parts: str) -> str:
+def _find_address(name: str, *parts: str) -> str:
     try:
         return reverse(name, args=parts)
     except NoReverseMatch:

@@ -124,8 +124,8 @@ class KeptRows:
         """Whether pages are the same each time they are asked for."""
         return bool(self._rows.ordered)
 
-    def __getitem__(self, wanted: slice) -> list[Any]:
-        start, stop = wanted.start or 0, wanted.stop
+    def __getitem__(self, window: slice) -> list[Any]:
+        start, stop = window.start or 0, window.stop
         end = max(stop, ROWS) if start == 0 else stop
         rows = self._ask(self._rows, "rows", start, end)
         return [copy(row) for row in rows[: stop - start]]
@@ -138,8 +138,8 @@ class KeptRows:
 class LateRows(KeptRows):
     """The same for rows of a model, of which only those of the page are read whole, and on each look."""
 
-    def __getitem__(self, wanted: slice) -> list[Any]:
-        start, stop = wanted.start or 0, min(self._count, wanted.stop)
+    def __getitem__(self, window: slice) -> list[Any]:
+        start, stop = window.start or 0, min(self._count, window.stop)
         if stop <= start:
             return []
         block = start // _BLOCK * _BLOCK
@@ -151,11 +151,11 @@ class LateRows(KeptRows):
             self._keys_of_first() if is_first else self._ask(self._rows, "keys", block, end, self._count)
         )
         keys = several[start - block : stop - block]
-        found = self._whole(keys)
-        if len(found) < len(keys) and self._keep is not ask:
+        page = self._read_rows(keys)
+        if len(page) < len(keys) and self._keep is not ask:
             # Some are no longer among these rows, so the kept keys would leave a gap on the page.
-            return self._whole(list(self._rows.values_list("pk", flat=True)[start:stop]))
-        return found
+            return self._read_rows(list(self._rows.values_list("pk", flat=True)[start:stop]))
+        return page
 
     def read_first(self) -> None:
         """Ask for the keys that the first page needs beside the number of rows."""
@@ -165,9 +165,9 @@ class LateRows(KeptRows):
         keys: list[Any] = self._ask(self._rows, "keys", 0, _BLOCK, None)
         return keys
 
-    def _whole(self, keys: Sequence[Any]) -> list[Any]:
-        found = {row.pk: row for row in self._rows.filter(pk__in=keys).order_by()}
-        return [found[key] for key in keys if key in found]
+    def _read_rows(self, keys: Sequence[Any]) -> list[Any]:
+        by_key = {row.pk: row for row in self._rows.filter(pk__in=keys).order_by()}
+        return [by_key[key] for key in keys if key in by_key]
 
 
 #: Rows of a page.
@@ -210,9 +210,9 @@ class Choices:
     options: Mapping[str, str]
     tabs: bool = False
 
-    def read(self, given: str | None) -> str:
+    def read(self, text: str | None) -> str:
         """The possibility that is meant."""
-        return given if given is not None and given in self.options else next(iter(self.options))
+        return text if text is not None and text in self.options else next(iter(self.options))
 
     @property
     def default(self) -> str:
@@ -230,9 +230,9 @@ class Words:
     tabs: bool = False
     default: str = ""
 
-    def read(self, given: str | None) -> str:
+    def read(self, text: str | None) -> str:
         """The words, of a length that a database looks for."""
-        return (given or "").replace("\0", "").strip()[:_LONGEST_WORDS]
+        return (text or "").replace("\0", "").strip()[:_LONGEST_WORDS]
 
 
 Filter = Choices | Words
@@ -260,18 +260,18 @@ class Grid:
     filters: tuple[Filter, ...] = ()
     aliases: Mapping[str, str] | None = None
 
-    def asked(self, given: QueryDict, *more: Filter, file_at: str = "") -> "GridRequest":
+    def read_request(self, parameters: QueryDict, *more: Filter, file_at: str = "") -> "GridRequest":
         """What an address asks for; `more` are filters whose possibilities are known only now.
 
         `file_at` is the address of the file, where that is not the page's own.
         """
         filters = (*self.filters, *more)
-        order = given.get("order") or self.order
+        order = parameters.get("order") or self.order
         order = (self.aliases or {}).get(order, order)
         if order.removeprefix("-") not in {column.name for column in self.columns if column.by}:
             order = self.order
-        values = {each.name: each.read(given.get(each.name)) for each in filters}
-        return GridRequest(self, given, filters, values, order, file_at)
+        values = {each.name: each.read(parameters.get(each.name)) for each in filters}
+        return GridRequest(self, parameters, filters, values, order, file_at)
 
 
 @dataclass(frozen=True, slots=True)
@@ -279,7 +279,7 @@ class GridRequest:
     """A grid with what an address asks of it."""
 
     grid: Grid
-    given: QueryDict
+    parameters: QueryDict
     filters: tuple[Filter, ...]
     values: Mapping[str, str]
     order: str
@@ -315,13 +315,13 @@ class GridRequest:
         key = column.key or column.value
         assert key is not None
         keyed = [(key(row), row) for row in rows]
-        known: list[tuple[Any, Any]] = [pair for pair in keyed if pair[0] is not None]
-        known.sort(key=itemgetter(0), reverse=self.descending)
-        return [row for _, row in known] + [row for value, row in keyed if value is None]
+        with_key: list[tuple[Any, Any]] = [pair for pair in keyed if pair[0] is not None]
+        with_key.sort(key=itemgetter(0), reverse=self.descending)
+        return [row for _, row in with_key] + [row for value, row in keyed if value is None]
 
     def address(self, **changes: str | None) -> str:
         """This address with other values; None takes one out."""
-        changed = self.given.copy()
+        changed = self.parameters.copy()
         for name, value in changes.items():
             changed.pop(name, None)
             if value is not None:
@@ -346,8 +346,8 @@ class GridRequest:
                 yield (
                     each,
                     [
-                        (words, self.address(**{each.name: key, "page": None}), key == self.values[each.name])
-                        for key, words in each.options.items()
+                        (label, self.address(**{each.name: key, "page": None}), key == self.values[each.name])
+                        for key, label in each.options.items()
                     ],
                 )
 
@@ -357,11 +357,11 @@ class GridRequest:
             if not each.tabs and not (isinstance(each, Words) and each.hidden):
                 yield each, self.values[each.name]
 
-    def kept(self) -> Iterator[tuple[str, str]]:
+    def list_carried_fields(self) -> Iterator[tuple[str, str]]:
         """What the form has to carry along."""
-        shown = {each.name for each, _ in self.fields()}
+        field_names = {each.name for each, _ in self.fields()}
         for name in ("order", *self.values):
-            if name in self.given and name not in shown:
+            if name in self.parameters and name not in field_names:
                 yield name, self.order if name == "order" else self.values[name]
 
     @property
@@ -376,10 +376,10 @@ class GridRequest:
 
 def page_of(rows: Rows, request: HttpRequest, keep: Keep = ask) -> Page[Any]:
     """The page that the address asks for; the nearest one where it asks for nonsense."""
-    number, found = request.GET.get("page"), late(rows, keep)
-    is_first = isinstance(found, KeptRows) and number in {None, "", "1"}
-    first = [found.read_first] if is_first else []
-    return read_and_order(lambda: Paginator(found, ROWS).get_page(number), *first)
+    number, late_rows = request.GET.get("page"), late(rows, keep)
+    is_first = isinstance(late_rows, KeptRows) and number in {None, "", "1"}
+    first = [late_rows.read_first] if is_first else []
+    return read_and_order(lambda: Paginator(late_rows, ROWS).get_page(number), *first)
 
 
 def as_they_are(rows: list[Any]) -> list[Any]:
@@ -412,13 +412,13 @@ def respond(
     statements. `show` gets, by name, the page's rows as `rows_as`, what is asked as `grid`, and what `about`
     makes of the rows of the page; it gives the page. `keep` may answer what costs much from before.
     """
-    asked = grid.asked(request.GET, *more_filters, file_at=file_at)
-    found = asked.sort(rows(asked))
+    grid_request = grid.read_request(request.GET, *more_filters, file_at=file_at)
+    ordered = grid_request.sort(rows(grid_request))
     if request.GET.get("format") == "csv" and not file_at:
-        return stream(grid, found, file or grid.name, complete=complete, first_line=first_line)
-    page = page_of(found, request, keep)
+        return stream(grid, ordered, file or grid.name, complete=complete, first_line=first_line)
+    page = page_of(ordered, request, keep)
     page.object_list = complete(list(page.object_list))
-    return show(grid=asked, **{rows_as: page}, **about(list(page.object_list)))
+    return show(grid=grid_request, **{rows_as: page}, **about(list(page.object_list)))
 
 
 def stream(
@@ -440,5 +440,5 @@ def _lines(grid: Grid, rows: Rows, complete: Complete, first_line: str) -> Itera
     source: Iterator[Any] = (
         iter(rows.iterator(chunk_size=AT_ONCE)) if isinstance(rows, QuerySet) else iter(rows)
     )
-    while some := list(islice(source, AT_ONCE)):
-        yield csv_text([plain(value(row)) for _, value in columns] for row in complete(some))
+    while batch := list(islice(source, AT_ONCE)):
+        yield csv_text([plain(value(row)) for _, value in columns] for row in complete(batch))

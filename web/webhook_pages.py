@@ -104,12 +104,12 @@ class WebhookPages:
         form = WebhookForm(request.POST if request.method == "POST" else None, kind=self.kind)
         if request.method == "POST" and form.is_valid():
             try:
-                made = self._make(form.cleaned_data, owner, user)
+                new_hook = self._make(form.cleaned_data, owner, user)
             except ActionError as error:
                 form.add_error(*_field_of(str(error)))
             else:
-                request.session[_NEW] = made.row.pk
-                return redirect(f"{self.namespace}:webhook", slug, made.row.pk)
+                request.session[_NEW] = new_hook.row.pk
+                return redirect(f"{self.namespace}:webhook", slug, new_hook.row.pk)
         return self.show(
             request,
             "webhooks.html",
@@ -123,14 +123,14 @@ class WebhookPages:
             **self.frame,
         )
 
-    def _make(self, given: Mapping[str, Any], owner: int, user: User) -> services.NewWebhook:
-        mailed = given["shape"] == Webhook.Shape.EMAIL
+    def _make(self, cleaned: Mapping[str, Any], owner: int, user: User) -> services.NewWebhook:
+        mailed = cleaned["shape"] == Webhook.Shape.EMAIL
         return services.create_webhook(
             owner=Owner(self.kind, owner),
-            name=given["name"],
-            shape=given["shape"],
-            address=(given["address"] or user.email) if mailed else given["address"],
-            events=given["events"],
+            name=cleaned["name"],
+            shape=cleaned["shape"],
+            address=(cleaned["address"] or user.email) if mailed else cleaned["address"],
+            events=cleaned["events"],
             by=user,
         )
 
@@ -141,27 +141,27 @@ class WebhookPages:
             return away
         form = WebhookForm(request.POST if request.method == "POST" else None, kind=self.kind, hook=hook)
         if request.method == "POST" and form.is_valid():
-            given = form.cleaned_data
+            cleaned = form.cleaned_data
             try:
                 services.change_webhook(
                     hook=hook,
-                    name=given["name"],
-                    address=given["address"] or None,
-                    events=given["events"],
+                    name=cleaned["name"],
+                    address=cleaned["address"] or None,
+                    events=cleaned["events"],
                 )
             except ActionError as error:
                 form.add_error(*_field_of(str(error)))
             else:
                 return redirect(f"{self.namespace}:webhook", slug, pk)
 
-        def rows(asked: GridRequest) -> QuerySet[WebhookMessage]:
-            found = WebhookMessage.objects.filter(webhook=hook)
-            if asked["state"] != "all":
-                found = found.filter(state=asked["state"])
-            if words := asked["q"]:
-                found = found.filter(Q(type__icontains=words) | Q(message_id=words))
+        def rows(grid_request: GridRequest) -> QuerySet[WebhookMessage]:
+            messages = WebhookMessage.objects.filter(webhook=hook)
+            if grid_request["state"] != "all":
+                messages = messages.filter(state=grid_request["state"])
+            if search := grid_request["q"]:
+                messages = messages.filter(Q(type__icontains=search) | Q(message_id=search))
             last = WebhookAttempt.objects.filter(message=OuterRef("pk")).order_by("-pk")
-            return found.annotate(
+            return messages.annotate(
                 status=Subquery(last.values("status")[:1]), note=Subquery(last.values("note")[:1])
             )
 
@@ -230,12 +230,12 @@ class WebhookPages:
         return run_action(request, run, f"{self.namespace}:webhook", slug, pk)
 
     def _hook(self, owner: int, pk: int) -> Webhook:
-        found = (
+        hook = (
             services.webhooks_of(Owner(self.kind, owner)).select_related("created_by").filter(pk=pk).first()
         )
-        if not isinstance(found, Webhook):
+        if not isinstance(hook, Webhook):
             raise Http404("There is no such webhook.")
-        return found
+        return hook
 
 
 class _MessageForm(forms.Form):
@@ -304,8 +304,8 @@ def _with_counts(hooks: QuerySet[Webhook]) -> QuerySet[Webhook]:
 
 
 def _words_of(hook: Webhook) -> list[tuple[str, str]]:
-    known = event_types(hook.owner_kind)
-    return [(name, known[name].words if name in known else name) for name in hook.events]
+    types = event_types(hook.owner_kind)
+    return [(name, types[name].words if name in types else name) for name in hook.events]
 
 
 def _with_payloads(rows: list[Any]) -> list[Any]:

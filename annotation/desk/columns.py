@@ -86,7 +86,7 @@ def queries_asked(query: QueryDict) -> str:
 def rows_asked(project: Project, address_query: str) -> QuerySet[Query]:
     """The queries that an address asks for, in its order."""
     parameters = QueryDict(address_query)
-    sorted_rows: Any = QUERIES.asked(parameters).sort(
+    sorted_rows: Any = QUERIES.read_request(parameters).sort(
         selectors.rows(project, selectors.Filters.of(parameters.dict()))
     )
     return cast("QuerySet[Query]", sorted_rows)

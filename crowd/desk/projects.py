@@ -105,7 +105,7 @@ def events(request: HttpRequest, access: ProjectAccess) -> HttpResponseBase:
 
     owner = Owner(Owner.Kind.PROJECT, access.project.pk)
     if request.GET.get("format") == "jsonl":
-        grid = EVENTS.asked(request.GET, by_action, BY_WAY)
+        grid = EVENTS.read_request(request.GET, by_action, BY_WAY)
         return stream_log(owner, rows(grid).order_by("pk"), f"{access.project.slug}-events")
     return show_table(
         request,

@@ -1,25 +1,23 @@
 """Writes what the client knows of the API from `docs/openapi.json`: models, and a method for each operation.
 
-    python distributions/client/generate.py
+    python distributions/client/generate.py        # into the sources, where git ignores it; `make client`
 
-It also writes the modules without asyncio from those for asyncio, so that both clients are the same.
-
-`tests/client/test_client.py` fails where what is committed differs from what this writes.
+It also writes the modules without asyncio from those for asyncio, so that both clients are the same. A build of
+the package does the same (`setup.py`). The names that programs use are in `tests/contracts/snapshots/client.txt`.
 """
 
 import json
 import keyword
 import re
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 HERE = Path(__file__).resolve().parent
+PACKAGE = HERE / "distillery_client"
+#: In the repository; a source distribution has a copy of its own.
 SCHEMA = HERE.parent.parent / "docs" / "openapi.json"
-FOLDER = HERE / "distillery_client" / "generated"
+SCHEMA_COPY = HERE / "openapi.json"
 _HEAD = "Written from docs/openapi.json by `generate.py`; not by hand."
-_RUFF = Path(sys.executable).with_name("ruff")
 _SCALARS = {"string": "str", "integer": "int", "number": "float", "boolean": "bool", "null": "None"}
 _PAGE = re.compile(r"Page_(\w+?)_$")
 #: A parameter that the client sends by itself unless it is given.
@@ -47,14 +45,15 @@ _SYNC = (
 
 
 def read_schema() -> dict[str, Any]:
-    """The schema as it is committed."""
-    found: dict[str, Any] = json.loads(SCHEMA.read_text(encoding="utf-8"))
-    return found
+    """The schema of the version that the client belongs to."""
+    path = SCHEMA_COPY if SCHEMA_COPY.exists() else SCHEMA
+    schema: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    return schema
 
 
 def write_models(schema: dict[str, Any]) -> str:
     """A pydantic model, or an alias of literals, for each component that a body or an answer has."""
-    wanted = _reachable(schema)
+    reachable = _reachable(schema)
     parts = [
         f'"""Models of what the API takes and gives. {_HEAD}"""\n',
         "from __future__ import annotations\n",
@@ -66,7 +65,7 @@ def write_models(schema: dict[str, Any]) -> str:
         'class Page(Model, Generic[Item]):\n    """One page of a list."""\n\n    items: list[Item]\n'
         "    next: str | None = None\n\n",
     ]
-    names = [name for name in sorted(schema["components"]["schemas"]) if name in wanted]
+    names = [name for name in sorted(schema["components"]["schemas"]) if name in reachable]
     for name in names:
         if not _PAGE.match(name):
             parts.append(_model(name, schema["components"]["schemas"][name]))
@@ -95,16 +94,16 @@ def write_operations(schema: dict[str, Any], *, is_async: bool) -> str:
 
 def write_lines(schema: dict[str, Any]) -> str:
     """Names and kinds of the columns of every stream of lines, in the order of the installation."""
-    found: dict[str, dict[str, str]] = {}
+    columns: dict[str, dict[str, str]] = {}
     for methods in schema["paths"].values():
         for operation in methods.values():
             for content in (_answer_of(operation) or {}).get("content", {}).values():
                 if line := content.get("x-line"):
-                    found[operation["operationId"]] = _columns(line)
+                    columns[operation["operationId"]] = _columns(line)
     return (
         f'"""Columns of streams of rows. {_HEAD}"""\n\n'
         "#: By operation: name and kind; an empty kind stays as it comes.\n"
-        f"COLUMNS: dict[str, dict[str, str]] = {json.dumps(dict(sorted(found.items())), indent=4)}\n"
+        f"COLUMNS: dict[str, dict[str, str]] = {json.dumps(dict(sorted(columns.items())), indent=4)}\n"
     )
 
 
@@ -114,9 +113,9 @@ def _columns(line: dict[str, Any]) -> dict[str, str]:
     return {name: _kind(properties[name]) for name in names}
 
 
-def _kind(given: dict[str, Any]) -> str:
+def _kind(field_schema: dict[str, Any]) -> str:
     """integer, number, boolean or time, also where it may be null; else empty."""
-    every = [each for each in given.get("anyOf", [given]) if each.get("type") != "null"]
+    every = [each for each in field_schema.get("anyOf", [field_schema]) if each.get("type") != "null"]
     kinds = {"time" if each.get("format") == "date-time" else each.get("type", "") for each in every}
     kind = kinds.pop() if len(kinds) == 1 else ""
     return kind if kind in ("integer", "number", "boolean", "time") else ""
@@ -124,7 +123,7 @@ def _kind(given: dict[str, Any]) -> str:
 
 def write_without_asyncio(name: str) -> str:
     """The text of a module without asyncio, from the one for asyncio."""
-    text = (FOLDER.parent / name).read_text(encoding="utf-8")
+    text = (PACKAGE / name).read_text(encoding="utf-8")
     for pattern, instead in _SYNC:
         text = re.sub(pattern, instead, text)
     # The note goes at the end of the docstring, which is one line or ends with a line of quotes.
@@ -137,7 +136,7 @@ def write_without_asyncio(name: str) -> str:
 def _reachable(schema: dict[str, Any]) -> set[str]:
     """Names of components that bodies and answers lead to."""
     every = schema["components"]["schemas"]
-    found: set[str] = set()
+    names: set[str] = set()
     waiting = [
         name
         for methods in schema["paths"].values()
@@ -147,10 +146,10 @@ def _reachable(schema: dict[str, Any]) -> set[str]:
     ]
     while waiting:
         name = waiting.pop()
-        if name not in found:
-            found.add(name)
+        if name not in names:
+            names.add(name)
             waiting += _references(every[name])
-    return found
+    return names
 
 
 def _answer_of(operation: dict[str, Any]) -> Any:
@@ -161,13 +160,13 @@ def _references(part: Any) -> list[str]:
     return re.findall(r"#/components/schemas/(\w+)", json.dumps(part))
 
 
-def _model(name: str, given: dict[str, Any]) -> str:
-    if "enum" in given:
-        return f"{name} = Literal[{', '.join(json.dumps(each) for each in given['enum'])}]\n"
-    words = _docstring(given.get("description", name), "    ")
-    rows = [f"class {name}(Model):", f"    {words}", ""]
-    required = given.get("required", [])
-    for field, of in given.get("properties", {}).items():
+def _model(name: str, model_schema: dict[str, Any]) -> str:
+    if "enum" in model_schema:
+        return f"{name} = Literal[{', '.join(json.dumps(each) for each in model_schema['enum'])}]\n"
+    docstring = _docstring(model_schema.get("description", name), "    ")
+    rows = [f"class {name}(Model):", f"    {docstring}", ""]
+    required = model_schema.get("required", [])
+    for field, of in model_schema.get("properties", {}).items():
         kind = _type(of)
         if field not in required:
             default = of.get("default")
@@ -191,24 +190,24 @@ def _docstring(text: str, indent: str) -> str:
     return f'"""{lines[0]}\n{rest}\n{indent}"""'
 
 
-def _type(given: dict[str, Any], prefix: str = "") -> str:
-    if "$ref" in given:
-        return _named(given["$ref"].rpartition("/")[2], prefix)
-    if "allOf" in given and len(given["allOf"]) == 1:
-        return _type(given["allOf"][0], prefix)
-    if "const" in given:
-        return f"Literal[{given['const']!r}]"
-    if "enum" in given:
-        return f"Literal[{', '.join(map(repr, given['enum']))}]"
-    if "anyOf" in given:
-        return " | ".join(dict.fromkeys(_type(each, prefix) for each in given["anyOf"]))
-    kind = given.get("type")
+def _type(field_schema: dict[str, Any], prefix: str = "") -> str:
+    if "$ref" in field_schema:
+        return _named(field_schema["$ref"].rpartition("/")[2], prefix)
+    if "allOf" in field_schema and len(field_schema["allOf"]) == 1:
+        return _type(field_schema["allOf"][0], prefix)
+    if "const" in field_schema:
+        return f"Literal[{field_schema['const']!r}]"
+    if "enum" in field_schema:
+        return f"Literal[{', '.join(map(repr, field_schema['enum']))}]"
+    if "anyOf" in field_schema:
+        return " | ".join(dict.fromkeys(_type(each, prefix) for each in field_schema["anyOf"]))
+    kind = field_schema.get("type")
     if kind == "array":
-        return f"list[{_type(given.get('items', {}), prefix)}]"
+        return f"list[{_type(field_schema.get('items', {}), prefix)}]"
     if kind == "object":
-        more = given.get("additionalProperties", {})
+        more = field_schema.get("additionalProperties", {})
         return f"dict[str, {_type(more, prefix) if isinstance(more, dict) and more else 'Any'}]"
-    if kind == "string" and given.get("format") == "date-time":
+    if kind == "string" and field_schema.get("format") == "date-time":
         return "datetime"
     return _SCALARS.get(kind or "", "Any")
 
@@ -219,13 +218,13 @@ def _named(name: str, prefix: str) -> str:
 
 
 def _method(path: str, method: str, operation: dict[str, Any], *, is_async: bool) -> str:
-    given = _Parameters(path, operation, is_async=is_async)
+    parameters = _Parameters(path, operation, is_async=is_async)
     answer = _answer_of(operation) or {}
     contents: dict[str, dict[str, Any]] = answer.get("content") or {"": {}}
     media, content = next(iter(contents.items()))
     define = "async def" if is_async else "def"
     wait = "await " if is_async else ""
-    call = f'"{method.upper()}", {given.address}{given.sent}'
+    call = f'"{method.upper()}", {parameters.address}{parameters.sent}'
     if media == "application/json":
         kind = _type(content["schema"], "models.")
         body = f"return {wait}self._send({kind}, {call})"
@@ -239,8 +238,8 @@ def _method(path: str, method: str, operation: dict[str, Any], *, is_async: bool
         kind, body = "bytes", f"return {wait}self._bytes({call})"
     else:
         kind, body = "None", f"{wait}self._send_nothing({call})"
-    words = _docstring(operation.get("description") or operation["summary"], "        ")
-    return f"    {define} {operation['operationId']}({given.signature}) -> {kind}:\n        {words}\n        {body}\n"
+    docstring = _docstring(operation.get("description") or operation["summary"], "        ")
+    return f"    {define} {operation['operationId']}({parameters.signature}) -> {kind}:\n        {docstring}\n        {body}\n"
 
 
 class _Parameters:
@@ -269,7 +268,7 @@ class _Parameters:
             sent.append("idempotency_key=idempotency_key")
         star = ["*", *sorted(last, key=lambda each: "=" in each)] if last else []
         self.signature = ", ".join(["self", *first, *star])
-        place = re.sub(r"{(\w+)}", lambda found: "{self._part(" + _safe(found[1]) + ")}", path)
+        place = re.sub(r"{(\w+)}", lambda placeholder: "{self._part(" + _safe(placeholder[1]) + ")}", path)
         self.address = f'f"{place}"' if names else f'"{path}"'
         self.sent = "".join(f", {each}" for each in sent)
 
@@ -293,8 +292,8 @@ class _Parameters:
         sent.append("body=body")
 
 
-def _optional(given: dict[str, Any]) -> str:
-    kind = _type(given, "models.")
+def _optional(field_schema: dict[str, Any]) -> str:
+    kind = _type(field_schema, "models.")
     return kind if "None" in kind.split(" | ") else f"{kind} | None"
 
 
@@ -302,31 +301,21 @@ def _safe(name: str) -> str:
     return f"{name}_" if keyword.iskeyword(name) else name
 
 
-def write_all() -> dict[Path, str]:
-    """The files with what belongs into them, as ruff formats it."""
+def write_all(package: Path) -> None:
+    """Write all of it into this folder of the package."""
     schema = read_schema()
     texts = {
-        FOLDER / "models.py": write_models(schema),
-        FOLDER / "operations.py": write_operations(schema, is_async=False),
-        FOLDER / "async_operations.py": write_operations(schema, is_async=True),
-        FOLDER / "lines.py": write_lines(schema),
-        **{FOLDER.parent / own: write_without_asyncio(name) for name, own in _TWINS.items()},
+        "generated/__init__.py": f'"""Models and operations of the API. {_HEAD}"""\n',
+        "generated/models.py": write_models(schema),
+        "generated/operations.py": write_operations(schema, is_async=False),
+        "generated/async_operations.py": write_operations(schema, is_async=True),
+        "generated/lines.py": write_lines(schema),
+        **{twin: write_without_asyncio(name) for name, twin in _TWINS.items()},
     }
-    return {path: _format(text, path) for path, text in texts.items()}
-
-
-def _format(text: str, path: Path) -> str:
-    for words in (
-        ["check", "--select", "I,F401,UP028,C416", "--fix", "--unsafe-fixes", "--quiet"],
-        ["format"],
-    ):
-        command = [str(_RUFF), *words, "--stdin-filename", str(path), "-"]
-        text = subprocess.run(command, input=text, capture_output=True, text=True, check=True).stdout
-    return text
+    (package / "generated").mkdir(parents=True, exist_ok=True)
+    for name, text in texts.items():
+        (package / name).write_text(text, encoding="utf-8")
 
 
 if __name__ == "__main__":
-    FOLDER.mkdir(parents=True, exist_ok=True)
-    (FOLDER / "__init__.py").write_text(f'"""Models and operations of the API. {_HEAD}"""\n')
-    for path, text in write_all().items():
-        path.write_text(text, encoding="utf-8")
+    write_all(PACKAGE)

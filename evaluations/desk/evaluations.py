@@ -61,7 +61,7 @@ def _person(evaluation: Evaluation) -> str:
     return evaluation.created_by.get_username() if evaluation.created_by else ""
 
 
-def _words(evaluation: Evaluation) -> str:
+def _describe_state(evaluation: Evaluation) -> str:
     return state_of(evaluation)
 
 
@@ -73,7 +73,7 @@ _OWN = (
     Column("number", "No.", attrgetter("number"), by="number", down=True),
     Column("title", "Title", attrgetter("title"), on_page=False),
     Column("release", "Release", _version, by="release_id", down=True),
-    Column("state", "State", _words, by="state"),
+    Column("state", "State", _describe_state, by="state"),
     Column("profile", "Profile", _profile),
     Column("metrics", "Metrics", names_of),
     Column("best", "Best metric", attrgetter("best"), by="best"),
@@ -100,14 +100,14 @@ FOLDER, TAB = "evaluations", "evaluations"
 _MOST_RELEASES = 200
 
 
-def _narrowed(rows: QuerySet[Evaluation], asked: GridRequest) -> QuerySet[Evaluation]:
-    state, words = asked["state"], asked["q"]
+def _narrowed(rows: QuerySet[Evaluation], grid: GridRequest) -> QuerySet[Evaluation]:
+    state, search = grid["state"], grid["q"]
     if state == "open":
         rows = rows.filter(state__in=Evaluation.OPEN)
     elif state != "all":
         rows = rows.filter(state=state)
-    if words:
-        rows = rows.filter(Q(title__icontains=words) | Q(best__icontains=words))
+    if search:
+        rows = rows.filter(Q(title__icontains=search) | Q(best__icontains=search))
     return rows
 
 
@@ -127,9 +127,11 @@ def listing(request: HttpRequest, access: ProjectAccess) -> HttpResponseBase:
     )
     release = Choices("release", "Release", {"all": "All", **{version: version for version in versions}})
 
-    def rows(asked: GridRequest) -> QuerySet[Evaluation]:
-        found = _narrowed(selectors.evaluations_of(access.project), asked)
-        return found if asked["release"] == "all" else found.filter(release__version=asked["release"])
+    def rows(grid: GridRequest) -> QuerySet[Evaluation]:
+        evaluations = _narrowed(selectors.evaluations_of(access.project), grid)
+        return (
+            evaluations if grid["release"] == "all" else evaluations.filter(release__version=grid["release"])
+        )
 
     return show_table(
         request,
@@ -155,7 +157,7 @@ def everywhere(request: HttpRequest, user: User) -> HttpResponseBase:
         request,
         None,
         EVERYWHERE,
-        lambda asked: _narrowed(selectors.evaluations_in(projects_of(user)), asked),
+        lambda grid: _narrowed(selectors.evaluations_in(projects_of(user)), grid),
         "everywhere.html",
         complete=_with_names,
         folder=FOLDER,
@@ -242,13 +244,13 @@ def compare(request: HttpRequest, access: ProjectAccess) -> HttpResponse:
 
 def _pair(ready: list[Evaluation], request: HttpRequest) -> tuple[Evaluation | None, Evaluation | None]:
     """The two that the address names; without names the two newest."""
-    found = {str(each.pk): each for each in ready}
+    by_key = {str(each.pk): each for each in ready}
     for name in ("a", "b"):
-        if request.GET.get(name) and request.GET[name] not in found:
+        if request.GET.get(name) and request.GET[name] not in by_key:
             raise Http404("There is no such evaluation to compare.")
-    second = found.get(request.GET.get("b", "")) or next(iter(ready), None)
+    second = by_key.get(request.GET.get("b", "")) or next(iter(ready), None)
     others = [each for each in ready if each is not second]
-    first = found.get(request.GET.get("a", "")) or next(iter(others), None)
+    first = by_key.get(request.GET.get("a", "")) or next(iter(others), None)
     return first, second
 
 
@@ -257,7 +259,7 @@ def _pair(ready: list[Evaluation], request: HttpRequest) -> tuple[Evaluation | N
 _SECONDS = 3_600
 
 
-def shown(evaluation: Evaluation) -> SafeString:
+def show_report(evaluation: Evaluation) -> SafeString:
     """The drawn report: as the job left it, or drawn now and remembered for a while."""
     try:
         with storage.open_at(evaluation, file_name()) as file:
@@ -265,10 +267,10 @@ def shown(evaluation: Evaluation) -> SafeString:
             return SafeString(file.read().decode())
     except FileNotFoundError:
         key = f"evaluation-shown:{evaluation.pk}:{settings.DISTILLERY_VERSION}"
-        return SafeString(cache.get_or_set(key, lambda: _drawn(evaluation), _SECONDS))
+        return SafeString(cache.get_or_set(key, lambda: _render_report(evaluation), _SECONDS))
 
 
-def _drawn(evaluation: Evaluation) -> str:
+def _render_report(evaluation: Evaluation) -> str:
     return part_with(context_of(read_report(evaluation.report), _points(evaluation)))
 
 
@@ -300,7 +302,7 @@ def context(request: HttpRequest, access: ProjectAccess, evaluation: Evaluation)
         .first()
     )
     return {
-        "shown": shown(evaluation),
+        "shown": show_report(evaluation),
         "files": [(each, _WORDS.get(str(each["name"]), "")) for each in evaluation.files],
         "board_address": board_address(request, evaluation),
         "other_board": other,
@@ -445,16 +447,16 @@ def file(
 ) -> HttpResponseBase:
     """One of its files."""
     evaluation = find_evaluation(access, version, number)
-    listed = next((each for each in evaluation.files if each.get("name") == path), None)
-    if listed is None:
+    entry = next((each for each in evaluation.files if each.get("name") == path), None)
+    if entry is None:
         raise Http404("The evaluation has no such file.")
-    etag = f'"{listed["sha256"]}"'
+    etag = f'"{entry["sha256"]}"'
     if download_files.has_current_copy(request, etag):
         return download_files.not_modified(etag)
     try:
-        part = download_files.wanted_part(request, etag, int(listed["bytes"]))
+        part = download_files.wanted_part(request, etag, int(entry["bytes"]))
     except download_files.OutsideError:
-        return download_files.outside_range(int(listed["bytes"]), etag)
+        return download_files.outside_range(int(entry["bytes"]), etag)
     return download_files.send(
         request,
         opened=lambda: storage.open_at(evaluation, path),

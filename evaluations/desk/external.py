@@ -124,25 +124,25 @@ def upload(request: HttpRequest, access: ProjectAccess) -> HttpResponse:
 
 
 def _read(form: UploadForm, access: ProjectAccess) -> ExternalScores:
-    given = form.cleaned_data
-    file: UploadedFile[bytes] = given["file"]
+    cleaned = form.cleaned_data
+    file: UploadedFile[bytes] = cleaned["file"]
     with tempfile.NamedTemporaryFile(prefix="scores-") as copy:
         for piece in file.chunks():
             copy.write(piece)
         copy.flush()
         return external_scores.look(
-            release=given["release"],
+            release=cleaned["release"],
             path=Path(copy.name),
             file_name=file.name or "scores",
-            name=given["name"],
-            direction=given["direction"],
-            says=given["says"],
-            column=given["column"],
+            name=cleaned["name"],
+            direction=cleaned["direction"],
+            says=cleaned["says"],
+            column=cleaned["column"],
             actor=access.user,
         )
 
 
-def _found(access: ProjectAccess, pk: int) -> ExternalScores:
+def _get_scores(access: ProjectAccess, pk: int) -> ExternalScores:
     rows = ExternalScores.objects.select_related("release", "created_by")
     scores: ExternalScores = get_object_or_404(rows, pk=pk, release__project=access.project)
     scores.release.project = access.project
@@ -153,7 +153,7 @@ def _found(access: ProjectAccess, pk: int) -> ExternalScores:
 @on_project(Role.MANAGER)
 def look(request: HttpRequest, access: ProjectAccess, *, pk: int) -> HttpResponse:
     """What was read, before it is kept."""
-    scores = _found(access, pk)
+    scores = _get_scores(access, pk)
     first = list(external_scores.values_of(scores).items())[:5]
     return show(request, "look.html", access, folder=FOLDER, tab=TAB, scores=scores, first=first)
 
@@ -162,7 +162,7 @@ def look(request: HttpRequest, access: ProjectAccess, *, pk: int) -> HttpRespons
 @on_project(Role.MANAGER)
 def keep(request: HttpRequest, access: ProjectAccess, *, pk: int) -> HttpResponse:
     """Let scores that were looked at join evaluations of their release."""
-    scores = _found(access, pk)
+    scores = _get_scores(access, pk)
 
     def action() -> str:
         external_scores.keep(scores=scores, actor=access.user)
@@ -175,7 +175,7 @@ def keep(request: HttpRequest, access: ProjectAccess, *, pk: int) -> HttpRespons
 @on_project(Role.MANAGER)
 def remove(request: HttpRequest, access: ProjectAccess, *, pk: int) -> HttpResponse:
     """Take it away."""
-    scores = _found(access, pk)
+    scores = _get_scores(access, pk)
 
     def action() -> str:
         external_scores.remove(scores=scores, actor=access.user)

@@ -65,13 +65,13 @@ class Reasons:
 @cache
 def metrics_by_family(profile: str) -> tuple[tuple[str, tuple[tuple[str, str], ...]], ...]:
     """Metrics that one answer can be explained under, as families of (name, title)."""
-    found = []
+    families = []
     for family, offers in by_family(profile):
-        here = {each.name: each.title for each in offers if not each.missing and each.name not in _SLOW}
-        names = explainable(list(here), profile)
+        titles = {each.name: each.title for each in offers if not each.missing and each.name not in _SLOW}
+        names = explainable(list(titles), profile)
         if names:
-            found.append((family, tuple((name, here[name]) for name in names)))
-    return tuple(found)
+            families.append((family, tuple((name, titles[name]) for name in names)))
+    return tuple(families)
 
 
 def profiles() -> list[tuple[str, str]]:
@@ -90,17 +90,19 @@ def reasons(name: str, profile: str, references: Sequence[str], answer: str | No
         )
     explanation = None
     if answer is None:
-        found = weights(name, profile, references)
+        shares_of_references = weights(name, profile, references)
     else:
         explanation = explain(name, profile, answer, references, question)
-        found = explanation.references
+        shares_of_references = explanation.references
     best = explanation.best if explanation else None
-    shares = [each.share or 0.0 for each in found]
+    shares = [each.share or 0.0 for each in shares_of_references]
     lowest, highest = min(shares, default=0.0), max(shares, default=0.0)
-    return Reasons(tuple(_shown(each, lowest, highest, best) for each in found), explanation)
+    return Reasons(
+        tuple(_view_reference(each, lowest, highest, best) for each in shares_of_references), explanation
+    )
 
 
-def _shown(each: ReferenceShare, lowest: float, highest: float, best: int | None) -> ReferenceView:
+def _view_reference(each: ReferenceShare, lowest: float, highest: float, best: int | None) -> ReferenceView:
     share = each.share or 0.0
     part = share / highest if highest else 0.0
     spread = highest - lowest
@@ -134,36 +136,36 @@ def query(request: HttpRequest, access: ProjectAccess, *, pk: int) -> HttpRespon
     """The references of a query by importance, and why an answer has its score, by the address."""
     row = get_object_or_404(Query, project=access.project, pk=pk)
     references = reference_texts([row.pk]).get(row.pk, [])
-    asked = {"metric": DEFAULT_METRIC, "profile": DEFAULT_PROFILE, **request.GET.dict()}
-    candidates = candidates_of(row, asked.get("candidate", ""))
-    form = _why_form(asked, candidates)
-    chosen = candidates.get(asked.get("candidate", ""))
-    context: dict[str, Any] = {"query": row, "form": form, "candidate": chosen, "of": "", "error": ""}
+    fields = {"metric": DEFAULT_METRIC, "profile": DEFAULT_PROFILE, **request.GET.dict()}
+    candidates = candidates_of(row, fields.get("candidate", ""))
+    form = _why_form(fields, candidates)
+    candidate = candidates.get(fields.get("candidate", ""))
+    context: dict[str, Any] = {"query": row, "form": form, "candidate": candidate, "of": "", "error": ""}
     if form.is_valid():
         typed = form.cleaned_data["answer"].strip()
-        answer = typed or (chosen.text if chosen else None)
+        answer = typed or (candidate.text if candidate else None)
         context |= {"typed": bool(typed), **_reasons(form, references, answer, row.text)}
     return show(request, "query.html", access, folder=FOLDER, tab="queries", **context)
 
 
-def candidates_of(row: Query, asked: str) -> dict[str, Candidate]:
+def candidates_of(row: Query, key: str) -> dict[str, Candidate]:
     """Answers of systems by their key, the first ones by system, and the one that is asked for."""
     rows = Candidate.objects.filter(query=row).exclude(text="").select_related("system")
-    found = list(rows.order_by("system__name", "pk")[:_MOST_ANSWERS])
-    if len(found) == _MOST_ANSWERS and asked.isdecimal() and len(asked) < _DIGITS:
-        found = [*rows.filter(pk=int(asked)), *found]
-    return {str(each.pk): each for each in found}
+    candidates = list(rows.order_by("system__name", "pk")[:_MOST_ANSWERS])
+    if len(candidates) == _MOST_ANSWERS and key.isdecimal() and len(key) < _DIGITS:
+        candidates = [*rows.filter(pk=int(key)), *candidates]
+    return {str(each.pk): each for each in candidates}
 
 
-def _why_form(asked: dict[str, str], candidates: dict[str, Candidate]) -> WhyForm:
+def _why_form(fields_of_form: dict[str, str], candidates: dict[str, Candidate]) -> WhyForm:
     """The form as the address fills it, with what can be chosen."""
     pass
 
-    form = WhyForm(asked)
-    known = dict(profiles())
-    profile = asked["profile"] if asked["profile"] in known else DEFAULT_PROFILE
+    form = WhyForm(fields_of_form)
+    profile_titles = dict(profiles())
+    profile = fields_of_form["profile"] if fields_of_form["profile"] in profile_titles else DEFAULT_PROFILE
     fields: dict[str, Any] = form.fields
-    fields["profile"].choices = list(known.items())
+    fields["profile"].choices = list(profile_titles.items())
     fields["metric"].choices = metrics_by_family(profile)
     fields["candidate"].choices = choices_of(candidates)
     return form
@@ -180,12 +182,12 @@ def _reasons(form: WhyForm, references: list[str], answer: str | None, question:
 
     name, profile = form.cleaned_data["metric"], form.cleaned_data["profile"]
     try:
-        found = reasons(name, profile, references, answer, question)
+        explained = reasons(name, profile, references, answer, question)
     except MetricError as error:
         return {"error": str(error)}
     return {
-        "found": found,
-        "why": found.explanation,
+        "found": explained,
+        "why": explained.explanation,
         "phrasing_aware": name.startswith("pa-"),
         "runs": "bleu" in name,
     }
@@ -212,7 +214,7 @@ class Text:
     answer: bool
     keyphrase: Sequence[Piece]
     rarity: Sequence[Piece]
-    words: Sequence[tuple[str, str, str]]
+    rows: Sequence[tuple[str, str, str]]
     cut: bool
     scores: Sequence[tuple[str, str]]
 
@@ -229,20 +231,20 @@ class Page:
     signatures: Sequence[str]
 
 
-def weights_page(wanted: KeyphraseRequest, result: Mapping[str, Any]) -> Page | None:
+def weights_page(request: KeyphraseRequest, result: Mapping[str, Any]) -> Page | None:
     """What a job's result says of the texts; None where it is not about them."""
-    texts, weights, idf = wanted.texts, result.get("weights") or [], result.get("idf") or []
+    texts, weights, idf = request.texts, result.get("weights") or [], result.get("idf") or []
     if not len(texts) == len(weights) == len(idf):
         return None
     scores = [each for each in result.get("scores") or [] if each.get("values")]
-    whole = [*wanted.references[:MOST_REFERENCES], *([wanted.answer] if wanted.answer else [])]
-    found = []
+    full_texts = [*request.references[:MOST_REFERENCES], *([request.answer] if request.answer else [])]
+    weighed = []
     for place, text in enumerate(texts):
         spans = cut(text)
         if not len(spans) == len(weights[place]) == len(idf[place]):
             return None
-        answer = bool(wanted.answer) and place == len(texts) - 1
-        found.append(
+        answer = bool(request.answer) and place == len(texts) - 1
+        weighed.append(
             Text(
                 "The answer" if answer else f"Reference {place + 1}",
                 answer,
@@ -252,38 +254,38 @@ def weights_page(wanted: KeyphraseRequest, result: Mapping[str, Any]) -> Page | 
                     (text[begin:end], _number(weight), _number(rare))
                     for (begin, end), weight, rare in zip(spans, weights[place], idf[place], strict=True)
                 ],
-                len(whole[place]) > LONGEST,
+                len(full_texts[place]) > LONGEST,
                 [] if answer else [(each["title"], _number(each["values"][place])) for each in scores],
             )
         )
-    if wanted.answer:
-        found = [found[-1], *found[:-1]]
+    if request.answer:
+        weighed = [weighed[-1], *weighed[:-1]]
     return Page(
-        wanted.question,
-        found,
+        request.question,
+        weighed,
         int(result.get("references") or 0),
-        max(0, len(wanted.references) - MOST_REFERENCES),
+        max(0, len(request.references) - MOST_REFERENCES),
         [(each["title"], each["why"]) for each in result.get("scores") or [] if each.get("why")],
         [each["signature"] for each in scores if each.get("signature")],
     )
 
 
 def _pieces(text: str, weights: Sequence[float]) -> list[Piece]:
-    found, at = [], 0
+    pieces, at = [], 0
     for (begin, end), weight in zip(cut(text), weights, strict=True):
         if begin > at:
-            found.append(Piece(text[at:begin]))
-        found.append(Piece(text[begin:end], _number(weight), round(SHADES * min(1.0, max(0.0, weight)))))
+            pieces.append(Piece(text[at:begin]))
+        pieces.append(Piece(text[begin:end], _number(weight), round(SHADES * min(1.0, max(0.0, weight)))))
         at = end
-    return [*found, *([Piece(text[at:])] if at < len(text) else [])]
+    return [*pieces, *([Piece(text[at:])] if at < len(text) else [])]
 
 
 def _number(value: float | None) -> str:
     """As papers print it: no zero before the point."""
     if value is None:
         return NONE
-    said = f"{value:.2f}"
-    return said.removeprefix("0") if 0 <= value < 1 and said.startswith("0") else said
+    text = f"{value:.2f}"
+    return text.removeprefix("0") if 0 <= value < 1 and text.startswith("0") else text
 
 
 _FIELDS = ("model", "candidate", "answer")
@@ -325,82 +327,86 @@ def live(request: HttpRequest, access: ProjectAccess, *, pk: int) -> HttpRespons
 def weigh(request: HttpRequest, access: ProjectAccess, *, pk: int) -> HttpResponse:
     """Have the words weighed, unless they are."""
     row = get_object_or_404(Query, project=access.project, pk=pk)
-    asked = _asked(request.POST)
-    form, candidates = _form(row, asked)
+    fields = _read_fields(request.POST)
+    form, candidates = _form(row, fields)
     if form.is_valid():
         try:
             _publish_model(form.cleaned_data["model"])
-            ask(access.project, _wanted(row, form, candidates))
+            ask(access.project, _build_request(row, form, candidates))
         except EvaluationError as error:
             messages.error(request, str(error))
-    there = reverse("evaluations:keyphrases", args=[access.project.slug, row.pk])
-    return redirect(f"{there}?{urlencode(asked)}")
+    address = reverse("evaluations:keyphrases", args=[access.project.slug, row.pk])
+    return redirect(f"{address}?{urlencode(fields)}")
 
 
 def _publish_model(name: str) -> None:
-    if (kept := model_shelf.model_named(name)) is not None:
-        publish_for_job(kept)
+    if (model := model_shelf.model_named(name)) is not None:
+        publish_for_job(model)
 
 
 def _context(request: HttpRequest, access: ProjectAccess, pk: int) -> dict[str, Any]:
     row = get_object_or_404(Query, project=access.project, pk=pk)
-    asked = _asked(request.GET)
-    form, candidates = _form(row, asked)
+    fields_of_form = _read_fields(request.GET)
+    form, candidates = _form(row, fields_of_form)
     fields: dict[str, Any] = form.fields
     context: dict[str, Any] = {
         "query": row,
         "form": form,
         "models": [each for each in fields["model"].choices if each[0]],
-        "asked": urlencode(asked),
-        "given": asked,
+        "asked": urlencode(fields_of_form),
+        "given": fields_of_form,
         "most": MOST_REFERENCES,
     }
-    if "model" not in asked or not form.is_valid():
+    if "model" not in fields_of_form or not form.is_valid():
         return context
-    wanted = _wanted(row, form, candidates)
-    chosen = candidates.get(form.cleaned_data["candidate"])
+    request_of_words = _build_request(row, form, candidates)
+    candidate = candidates.get(form.cleaned_data["candidate"])
     typed = bool(form.cleaned_data["answer"].strip())
-    system = chosen.system.name if chosen is not None and not typed else ""
-    return context | {"wanted": wanted, "system": system, **_state(job_of(access.project, wanted), wanted)}
+    system = candidate.system.name if candidate is not None and not typed else ""
+    return context | {
+        "wanted": request_of_words,
+        "system": system,
+        **_state(job_of(access.project, request_of_words), request_of_words),
+    }
 
 
-def _asked(given: QueryDict) -> dict[str, str]:
+def _read_fields(parameters: QueryDict) -> dict[str, str]:
     """What is asked for, by field."""
-    return {name: str(given[name]) for name in _FIELDS if given.get(name)}
+    return {name: str(parameters[name]) for name in _FIELDS if parameters.get(name)}
 
 
-def _state(job: Job | None, wanted: KeyphraseRequest) -> dict[str, Any]:
+def _state(job: Job | None, request: KeyphraseRequest) -> dict[str, Any]:
     pass
 
     if job is None:
         return {"job": None}
     if job.state == JobState.DONE:
-        return {"job": job, "found": weights_page(wanted, job.result or {}), "shades": range(SHADES + 1)}
+        return {"job": job, "found": weights_page(request, job.result or {}), "shades": range(SHADES + 1)}
     over = job.state in (JobState.FAILED, JobState.CANCELLED) or not is_alive(job_id=job.pk)
     return {"job": job, "over": over}
 
 
-def _form(row: Query, asked: dict[str, str]) -> tuple[KeyphraseForm, dict[str, Candidate]]:
+def _form(row: Query, form_fields: dict[str, str]) -> tuple[KeyphraseForm, dict[str, Candidate]]:
     """The form as it is filled, with what can be chosen; the only model there is is chosen already."""
 
     models = [(each.name, f"{each.name} ({each.signature})") for each in model_shelf.of_kind(KPQA)]
-    candidates = candidates_of(row, asked.get("candidate", ""))
-    form = KeyphraseForm(asked if "model" in asked else None, initial=asked)
+    candidates = candidates_of(row, form_fields.get("candidate", ""))
+    form = KeyphraseForm(form_fields if "model" in form_fields else None, initial=form_fields)
     fields: dict[str, Any] = form.fields
     fields["model"].choices = models if len(models) == 1 else [("", "Choose one"), *models]
     fields["candidate"].choices = choices_of(candidates)
     return form, candidates
 
 
-def _wanted(row: Query, form: KeyphraseForm, candidates: dict[str, Candidate]) -> KeyphraseRequest:
-    given = form.cleaned_data
-    kept = model_shelf.model_named(given["model"])
-    chosen = candidates.get(given["candidate"])
+def _build_request(row: Query, form: KeyphraseForm, candidates: dict[str, Candidate]) -> KeyphraseRequest:
+    cleaned = form.cleaned_data
+    model = model_shelf.model_named(cleaned["model"])
+    candidate = candidates.get(cleaned["candidate"])
     return KeyphraseRequest(
-        model=given["model"],
-        digest=kept.digest if kept else "",
+        model=cleaned["model"],
+        digest=model.digest if model else "",
         question=row.text,
         references=reference_texts([row.pk]).get(row.pk, []),
-        answer=given["answer"].strip() or (chosen.text if chosen else ""),
+        answer=cleaned["answer"].strip() or (candidate.text if candidate else ""),
         encoder=settings.BERTSCORE_ENCODER,
     )

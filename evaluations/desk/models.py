@@ -56,13 +56,13 @@ class History:
     @property
     def charts(self) -> list[Chart]:
         """What of it is worth a drawing: losses together, and shares together."""
-        return [chart for words in _DRAWN if (chart := self._chart(words)) is not None]
+        return [chart for endings in _DRAWN if (chart := self._chart(endings)) is not None]
 
-    def _chart(self, words: Sequence[str]) -> Chart | None:
+    def _chart(self, endings: Sequence[str]) -> Chart | None:
         columns = {
             name: [row[place] for row in self.rows]
             for place, name in enumerate(self.columns)
-            if name.replace("_", " ").split()[-1] in words
+            if name.replace("_", " ").split()[-1] in endings
         }
         columns = {
             name: values for name, values in columns.items() if all(_is_number(each) for each in values)
@@ -77,24 +77,24 @@ class History:
             heights = [HEIGHT * (1 - (value - low) / ((high - low) or 1)) for value in values]
             return " ".join(f"{at * step:.1f},{height:.1f}" for at, height in enumerate(heights))
 
-        shown = list(columns.items())[:_LOOKS]
+        columns_shown = list(columns.items())[:_LOOKS]
         lines = [
             Line(name, points(values), look, values[0], values[-1])
-            for look, (name, values) in enumerate(shown, 1)
+            for look, (name, values) in enumerate(columns_shown, 1)
         ]
         return Chart(lines, low, high)
 
 
 def histories(card: Mapping[str, Any]) -> list[History]:
     """Every list of rows of a card, as far as it fits a page; what can be drawn comes first."""
-    found = []
+    tables = []
     for path, rows in _lists(card):
         flat = [_flat(row) for row in rows[:_MOST_ROWS]]
         columns = list(dict.fromkeys(name for row in flat for name in row))[:_MOST_COLUMNS]
         if columns:
             values = [[_rounded(row.get(name)) for name in columns] for row in flat]
-            found.append(History(" ".join(path).replace("_", " "), columns, values))
-    return sorted(found, key=lambda each: not each.charts)[:_MOST_TABLES]
+            tables.append(History(" ".join(path).replace("_", " "), columns, values))
+    return sorted(tables, key=lambda each: not each.charts)[:_MOST_TABLES]
 
 
 def _lists(value: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], list[Any]]]:
@@ -107,14 +107,14 @@ def _lists(value: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, 
 
 def _flat(row: Mapping[str, Any], before: str = "") -> dict[str, Any]:
     """A row with the names of what is in it one after another."""
-    found: dict[str, Any] = {}
+    cells: dict[str, Any] = {}
     for name, value in row.items():
-        whole = f"{before} {name}".strip().replace("_", " ")
+        path = f"{before} {name}".strip().replace("_", " ")
         if isinstance(value, Mapping) and not before:
-            found |= _flat(value, whole)
+            cells |= _flat(value, path)
         elif isinstance(value, str | int | float):
-            found[whole] = value
-    return found
+            cells[path] = value
+    return cells
 
 
 def _rounded(value: Any) -> Any:
@@ -153,31 +153,31 @@ def one(request: HttpRequest, user: User, *, name: str) -> HttpResponse:
 
     pass
 
-    kept = model_shelf.model_named(name)
-    if kept is None:
+    model = model_shelf.model_named(name)
+    if model is None:
         raise Http404("There is no such model.")
-    compared = "compare" in request.GET and not kept.wrong and not kept.bundle
+    compared = "compare" in request.GET and not model.wrong and not model.bundle
     return show(
         request,
         "model.html",
         folder=FOLDER,
         sidebar=TAB,
-        model=kept,
-        groups=_groups(model_shelf.facts(kept.card)),
-        histories=histories(kept.card),
+        model=model,
+        groups=_groups(model_shelf.facts(model.card)),
+        histories=histories(model.card),
         box=f"-2 -2 {WIDTH + 4:g} {HEIGHT + 4:g}",
         compared=compared,
-        damage=model_shelf.damage(kept) if compared else "",
+        damage=model_shelf.damage(model) if compared else "",
     )
 
 
 def _groups(facts: Facts) -> list[tuple[str, list[tuple[str, Any]]]]:
     """Facts under the first of the keys that lead to them, those of a single key together and first."""
-    found: dict[str, list[tuple[str, Any]]] = {"": []}
-    for path, said in facts:
+    groups: dict[str, list[tuple[str, Any]]] = {"": []}
+    for path, fact in facts:
         group, names = (path[0], path[1:]) if len(path) > 1 else ("", path)
-        found.setdefault(group, []).append((" ".join(names).replace("_", " "), said))
-    return [(group.replace("_", " "), lines) for group, lines in found.items() if lines]
+        groups.setdefault(group, []).append((" ".join(names).replace("_", " "), fact))
+    return [(group.replace("_", " "), lines) for group, lines in groups.items() if lines]
 
 
 def _plain_name(encoder: str) -> str:
@@ -185,28 +185,28 @@ def _plain_name(encoder: str) -> str:
     return encoder.rstrip("/").rsplit("/", 1)[-1] if encoder.startswith("/") else encoder
 
 
-def _summary(kept: "ModelEntry") -> dict[str, str]:
+def _summary(model: "ModelEntry") -> dict[str, str]:
     """What the table says of a model, as far as its card does."""
 
-    found = [(path, said) for path, said in model_shelf.facts(kept.card) if "paper" not in path]
+    card_facts = [(path, fact) for path, fact in model_shelf.facts(model.card) if "paper" not in path]
 
-    def first(*words: str, within: str = "") -> str:
+    def first(*endings: str, within: str = "") -> str:
         """The first fact that one of these names lead to, of those below `within`."""
-        said = (
+        matches = (
             value
-            for word in words
-            for path, value in found
+            for word in endings
+            for path, value in card_facts
             if word in path and (not within or within in path)
         )
-        value = next(said, "")
+        value = next(matches, "")
         return f"{value:.3f}" if isinstance(value, float) else str(value)
 
     return {
         "encoder": _plain_name(first("name", "kind", within="encoder") or first("encoder")),
-        "data": _data(kept.card) or first("source", "sources", "title", within="data"),
+        "data": _data(model.card) or first("source", "sources", "title", within="data"),
         "f1": first("f1", within="best") or first("f1"),
         "pearson": first("pearson", within="test") or first("pearson"),
-        "when": first("made", "made_at", "trained_at", "date")[:10] or kept.when,
+        "when": first("made", "made_at", "trained_at", "date")[:10] or model.when,
     }
 
 

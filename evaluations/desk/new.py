@@ -27,7 +27,7 @@ from metrics.catalogue import ADAPTED, MAKERS, metric, missing
 from metrics.errors import MetricError
 from metrics.metaeval.breakdown import MOST, WEIGHTS, sweep_of
 from metrics.metaeval.papers import PROTOCOLS
-from metrics.neural.encoders import known
+from metrics.neural.encoders import find_encoder
 from metrics.profiles import BERTSCORE, KINDS, PROFILES, profile
 from releases.models import Release
 from web.access import ProjectAccess, Role, on_project
@@ -112,9 +112,9 @@ class Models:
 
 def models() -> Models:
     """The models that are here now."""
-    there = [each for each in model_shelf.shelf() if not each.wrong]
-    found = {kind: [each for each in there if each.kind == kind] for kind in KINDS}
-    return Models(found, settings.BERTSCORE_ENCODER)
+    usable = [each for each in model_shelf.shelf() if not each.wrong]
+    by_kind = {kind: [each for each in usable if each.kind == kind] for kind in KINDS}
+    return Models(by_kind, settings.BERTSCORE_ENCODER)
 
 
 @cache
@@ -131,7 +131,11 @@ def by_family(profile_name: str = "default", learned: Models | None = None) -> l
             groups[_family(each.name)].append(each)
         elif learned is not None:
             groups[LEARNED].append(replace(each, missing=learned.missing(each.name)))
-    return [(family, sorted(found, key=lambda each: each.name)) for family, found in groups.items() if found]
+    return [
+        (family, sorted(in_family, key=lambda each: each.name))
+        for family, in_family in groups.items()
+        if in_family
+    ]
 
 
 def known_metrics() -> list[str]:
@@ -155,17 +159,17 @@ def metrics_of_profile(name: str) -> Sequence[str]:
 
 
 def _family(name: str) -> str:
-    found = [family for family, beginnings in _FAMILIES.items() if name.startswith(beginnings)]
-    return found[0] if found else _OTHERS
+    families = [family for family, beginnings in _FAMILIES.items() if name.startswith(beginnings)]
+    return families[0] if families else _OTHERS
 
 
 def _offer(name: str, profile_name: str) -> Offer:
     try:
-        made = metric(name, profile_name)
+        offered = metric(name, profile_name)
     except MetricError as error:
         return Offer(name, name, "", str(error))
-    needs = ", ".join(_NEEDS.get(each, each) for each in sorted(made.needs))
-    return Offer(name, made.title, needs, missing(made))
+    needs = ", ".join(_NEEDS.get(each, each) for each in sorted(offered.needs))
+    return Offer(name, offered.title, needs, missing(offered))
 
 
 #: From two evaluations on one slow core, 1,000 answers under 5 metrics (3.3 s) and 5,000 under 20 (26.5 s),
@@ -186,7 +190,7 @@ class Estimate:
     seconds: float
 
     @property
-    def words(self) -> str:
+    def duration(self) -> str:
         """Rounded, for people."""
         if self.seconds < 15:
             return "some seconds"
@@ -337,17 +341,19 @@ class NewForm(OnceForm):
     ) -> None:
         super().__init__(data, initial=initial)
         self._external = {each.name: each for each in external}
-        self._models = {kind: {each.name: each for each in found} for kind, found in models.items() if found}
+        self._models = {
+            kind: {each.name: each for each in entries} for kind, entries in models.items() if entries
+        }
         self._encoder = encoder
         self._choose("stage", list(stages.items()))
         self._choose("profile", list(profiles))
         self._choose("metrics", [(name, name) for name in metrics])
         self._choose("protocols", list(protocols.items()))
         self._choose("external", [(each.name, each.name) for each in external])
-        there = [*metrics, *(each.name for each in external)]
-        self._choose("differences", [("", "None"), *((name, name) for name in there)])
-        for kind, found in self._models.items():
-            self.fields[f"model_{kind}"] = _model_field(kind, list(found.values()))
+        names = [*metrics, *(each.name for each in external)]
+        self._choose("differences", [("", "None"), *((name, name) for name in names)])
+        for kind, entries in self._models.items():
+            self.fields[f"model_{kind}"] = _model_field(kind, list(entries.values()))
         if profiles:
             self.fields["profile"].initial = profiles[0][0]
 
@@ -371,32 +377,34 @@ class NewForm(OnceForm):
 
     def plan(self) -> EvaluationPlan:
         """What a valid form asks for; EvaluationError where it makes no sense."""
-        given = self.cleaned_data
-        external = [{"name": name, "digest": self._external[name].digest} for name in given["external"]]
+        cleaned = self.cleaned_data
+        external = [{"name": name, "digest": self._external[name].digest} for name in cleaned["external"]]
         needed = self._needed()
         encoder = self._encoder if BERTSCORE in needed else ""
-        chosen = {kind: given[f"model_{kind}"] for kind in self._models if kind in needed}
-        models = [self._models[kind][name] for kind, name in chosen.items() if name]
+        model_names = {kind: cleaned[f"model_{kind}"] for kind in self._models if kind in needed}
+        models = [self._models[kind][name] for kind, name in model_names.items() if name]
         return plan_of(
             {
-                "stage": given["stage"],
-                "profile": given["profile"],
-                "metrics": given["metrics"],
+                "stage": cleaned["stage"],
+                "profile": cleaned["profile"],
+                "metrics": cleaned["metrics"],
                 "external": external,
                 "models": [{"kind": each.kind, "name": each.name, "digest": each.digest} for each in models],
                 "encoder": encoder,
-                "encoder_digest": known(encoder).digest if encoder else "",
-                "seed": given["seed"],
-                "replicates": given["replicates"],
-                "draws": given["draws"],
-                "gap": None if given["gap"] is None else float(given["gap"]),
-                "protocols": given["protocols"],
-                "reference_samples": given["reference_samples"] or 0,
-                "differences": [given["differences"]] if given["differences"] else [],
+                "encoder_digest": find_encoder(encoder).digest if encoder else "",
+                "seed": cleaned["seed"],
+                "replicates": cleaned["replicates"],
+                "draws": cleaned["draws"],
+                "gap": None if cleaned["gap"] is None else float(cleaned["gap"]),
+                "protocols": cleaned["protocols"],
+                "reference_samples": cleaned["reference_samples"] or 0,
+                "differences": [cleaned["differences"]] if cleaned["differences"] else [],
                 "sweeps": [
-                    f"{weight}={values}" for weight in WEIGHTS if (values := given[f"sweep_{weight}"].strip())
+                    f"{weight}={values}"
+                    for weight in WEIGHTS
+                    if (values := cleaned[f"sweep_{weight}"].strip())
                 ],
-                "paired_bootstrap": given["paired_bootstrap"],
+                "paired_bootstrap": cleaned["paired_bootstrap"],
             }
         )
 
@@ -418,16 +426,16 @@ class NewForm(OnceForm):
     def _check_requests(self, cleaned: Mapping[str, Any]) -> None:
         """What is asked of single metrics needs those metrics."""
         named = cleaned.get("metrics") or profile(cleaned.get("profile") or "default").metrics
-        wanted = cleaned.get("differences", "")
-        if wanted and wanted not in {*named, *cleaned.get("external", ())}:
-            self.add_error("differences", f"{wanted} is not among the metrics that are chosen.")
+        metric_name = cleaned.get("differences", "")
+        if metric_name and metric_name not in {*named, *cleaned.get("external", ())}:
+            self.add_error("differences", f"{metric_name} is not among the metrics that are chosen.")
         for weight in WEIGHTS:
             name = f"sweep_{weight}"
-            given = cleaned.get(name, "").strip()
-            if not given:
+            sweep_values = cleaned.get(name, "").strip()
+            if not sweep_values:
                 continue
             try:
-                sweep_of(f"{weight}={given}")
+                sweep_of(f"{weight}={sweep_values}")
             except MetricError:
                 self.add_error(name, "Write from:to:step, such as 0:10:1, or values such as 0,0.5,2.")
             else:
@@ -435,8 +443,8 @@ class NewForm(OnceForm):
                     self.add_error(name, f"Choose a metric that it changes: {', '.join(ADAPTED)}.")
 
     def _needed(self) -> frozenset[str]:
-        given = self.cleaned_data
-        return kinds_of_all(given["metrics"] or profile(given["profile"]).metrics)
+        cleaned = self.cleaned_data
+        return kinds_of_all(cleaned["metrics"] or profile(cleaned["profile"]).metrics)
 
     def _choose(self, name: str, choices: list[tuple[str, str]]) -> None:
         field = self.fields[name]
@@ -444,13 +452,13 @@ class NewForm(OnceForm):
         field.choices = choices
 
 
-def _model_field(kind: str, found: Sequence[ModelEntry]) -> forms.ChoiceField:
+def _model_field(kind: str, entries: Sequence[ModelEntry]) -> forms.ChoiceField:
     """One of the models of a kind; the only one there is is chosen already."""
-    none = [] if len(found) == 1 else [("", "Choose one")]
+    none = [] if len(entries) == 1 else [("", "Choose one")]
     return forms.ChoiceField(
-        choices=[*none, *((each.name, f"{each.name} ({each.signature})") for each in found)],
+        choices=[*none, *((each.name, f"{each.name} ({each.signature})") for each in entries)],
         required=False,
-        initial=found[0].name if len(found) == 1 else "",
+        initial=entries[0].name if len(entries) == 1 else "",
         label=f"{WORDS[kind]} model",
     )
 
@@ -463,7 +471,7 @@ _MOST_RELEASES = 200
 def new(request: HttpRequest, access: ProjectAccess) -> HttpResponse:
     """The form; `do=begin` begins, `do=estimate` only says how long it would take."""
     releases = list(selectors.releases_to_evaluate(access.project)[:_MOST_RELEASES])
-    release = _chosen(releases, request)
+    release = _choose_release(releases, request)
     if release is None:
         return show(request, "new.html", access, folder=FOLDER, tab=TAB, release=None)
     posted = request.method == "POST"
@@ -500,9 +508,9 @@ def new(request: HttpRequest, access: ProjectAccess) -> HttpResponse:
     )
 
 
-def _chosen(releases: list[Release], request: HttpRequest) -> Release | None:
-    wanted = request.GET.get("release", "")
-    named = [each for each in releases if each.version == wanted]
+def _choose_release(releases: list[Release], request: HttpRequest) -> Release | None:
+    version = request.GET.get("release", "")
+    named = [each for each in releases if each.version == version]
     return next(iter(named or releases), None)
 
 
@@ -535,15 +543,15 @@ def _begin(access: ProjectAccess, release: Release, form: "NewForm") -> Evaluati
 def _estimate(release: Release, form: "NewForm | None") -> Estimate:
     pass
 
-    given: dict[str, Any] = form.cleaned_data if form is not None else {}
-    own = given.get("metrics") or metrics_of_profile(given.get("profile", "default"))
+    cleaned: dict[str, Any] = form.cleaned_data if form is not None else {}
+    own = cleaned.get("metrics") or metrics_of_profile(cleaned.get("profile", "default"))
     swept = form.plan().sweeps if form is not None else ()
     return estimate(
         answers=selectors.rows_of(release, "scores"),
         models=models_needed(own),
-        metrics=len(own) + len(given.get("external", ())),
-        replicates=given.get("replicates", 1_000),
-        draws=given.get("draws", 9_999),
-        samples=given.get("reference_samples") or 0,
+        metrics=len(own) + len(cleaned.get("external", ())),
+        replicates=cleaned.get("replicates", 1_000),
+        draws=cleaned.get("draws", 9_999),
+        samples=cleaned.get("reference_samples") or 0,
         swept=sum(len(sweep_of(each).values) for each in swept) * len(set(own) & set(ADAPTED)),
     )

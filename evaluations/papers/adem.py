@@ -112,12 +112,12 @@ def build_items(data: PaperData, settings: PaperSettings) -> list[PaperItem]:
     scores = score_source(
         data, data.sources[0], settings, profile=PROFILE, metrics=list(names.values()), models=models
     )
-    called = {name: words for words, name in names.items()}
+    called = {name: title for title, name in names.items()}
     because = f"{data.why_other} (4,104 responses of Twitter with unpublished ratings)"
     if data.models.models:
         because = f"{because}, and ADEM stands on other training data"
     aspects = _aspects(data)
-    made = {
+    items = {
         **({} if aspects is None else {"Figure 5": _spread(aspects)}),
         "Table 1": _facts(scores, because),
         "Table 2": _kappas(scores, aspects, because),
@@ -137,7 +137,7 @@ def build_items(data: PaperData, settings: PaperSettings) -> list[PaperItem]:
         "Table 11": "a time is that of a machine and differs with every run; docs/metrics.md has speeds",
         "Figure 7": _TRAINED,
     }
-    return [made[name] if name in made else not_made(name, why[name]) for name in ITEMS]
+    return [items[name] if name in items else not_made(name, why[name]) for name in ITEMS]
 
 
 def median_kappa(scores: SourceScores) -> float | None:
@@ -145,7 +145,7 @@ def median_kappa(scores: SourceScores) -> float | None:
 
     None without it: no single ratings, ratings that are no whole numbers, or more of these than a scale has.
     """
-    raters = scores.judged.raters
+    raters = scores.answers.raters
     if raters is None or not (raters.scores == np.round(raters.scores)).all():
         return None
     low, high = (int(end) for end in (raters.scores.min(), raters.scores.max()))
@@ -158,19 +158,19 @@ def median_kappa(scores: SourceScores) -> float | None:
         raters.answers.astype(np.int32),
         raters.workers.astype(np.int32),
         raters.scores.astype(np.int16),
-        [str(at) for at in range(len(scores.judged))],
+        [str(at) for at in range(len(scores.answers))],
         [str(at) for at in range(size)],
         scale,
     )
     kappas = pairwise_median(ratings).kappa
-    known = kappas[~np.isnan(kappas)]
-    return float(np.median(known)) if len(known) else None
+    defined = kappas[~np.isnan(kappas)]
+    return float(np.median(defined)) if len(defined) else None
 
 
 def _facts(scores: SourceScores, because: str) -> PaperItem:
     rows: list[PaperRow] = [
-        {"of": "# Examples", "value": len(scores.judged)},
-        {"of": "# Contexts", "value": len(np.unique(scores.judged.questions))},
+        {"of": "# Examples", "value": len(scores.answers)},
+        {"of": "# Contexts", "value": len(np.unique(scores.answers.questions))},
         {"of": "kappa, median", "value": median_kappa(scores)},
     ]
     lacking = "nothing is trained here, so the data are not divided"
@@ -196,7 +196,7 @@ def _aspects(data: PaperData) -> Aspects | None:
     where there are none."""
     with data.opened(data.sources[0]) as table:
         rows = list(table.aspect_ratings()) if isinstance(table, AspectTable) else []
-    names = sorted({name for *_, given in rows for name in given})
+    names = sorted({name for *_, by_name in rows for name in by_name})
     if not names:
         return None
     items = {name: at for at, name in enumerate(dict.fromkeys(row[0] for row in rows))}
@@ -228,14 +228,14 @@ def _kappas(scores: SourceScores, aspects: Aspects | None, because: str) -> Pape
         why = f"{because}; r is Pearson's with the overall score, .72 of topicality in the paper's section 2"
         for name, values in aspects.aspects.items():
             try:
-                found = worker_kappa(aspect_ratings(aspects.ratings, values))
+                figure = worker_kappa(aspect_ratings(aspects.ratings, values))
             except ValueError as error:
-                found = Figure(None, n=0)
+                figure = Figure(None, n=0)
                 why = f"{why}; {name} has no kappa: {error}"
-            there = ~np.isnan(values)
-            one, other = values[there], aspects.overall[there]
+            rated = ~np.isnan(values)
+            one, other = values[rated], aspects.overall[rated]
             r = float(np.corrcoef(one, other)[0, 1]) if len(one) and np.ptp(one) and np.ptp(other) else None
-            rows.append({"measurement": name.capitalize(), "kappa": found.value, "r": r})
+            rows.append({"measurement": name.capitalize(), "kappa": figure.value, "r": r})
     return compared("Table 2", rows, printed, keys=("measurement",), because=why)
 
 
@@ -243,15 +243,15 @@ def _spread(aspects: Aspects) -> PaperItem:
     """Where the scores of each response lie in each question, less the mean of who gave them in it."""
     ratings = aspects.ratings
     n = np.bincount(ratings.items, minlength=ratings.n_items)
-    shown = np.argsort(-n, kind="stable")[:_POINTS]
+    busiest = np.argsort(-n, kind="stable")[:_POINTS]
     rows: list[PaperRow] = []
     for name, values in (("overall", aspects.overall), *aspects.aspects.items()):
-        there = ~np.isnan(values)
-        items, workers, given = ratings.items[there], ratings.workers[there], values[there]
+        rated = ~np.isnan(values)
+        items, workers, own_values = ratings.items[rated], ratings.workers[rated], values[rated]
         means = divided(
-            added(workers, given, ratings.n_workers), np.bincount(workers, minlength=ratings.n_workers)
+            added(workers, own_values, ratings.n_workers), np.bincount(workers, minlength=ratings.n_workers)
         )
-        own = given - means[workers]
+        own = own_values - means[workers]
         count = np.bincount(items, minlength=ratings.n_items)
         mean = divided(added(items, own, ratings.n_items), count)
         around = added(items, np.square(own - mean[items]), ratings.n_items)
@@ -259,47 +259,47 @@ def _spread(aspects: Aspects) -> PaperItem:
         several = count > 1
         within = float(np.sqrt(around[several].sum() / (count[several] - 1).sum())) if several.any() else None
         called = name.capitalize()
-        rows.append({"measurement": called, "response": "within all", "sd": within, "n": len(given)})
+        rows.append({"measurement": called, "response": "within all", "sd": within, "n": len(own_values)})
         rows += [
             {"measurement": called, "response": ratings.item_names[at], "mean": number(mean[at]),
              "sd": number(sd[at]) if several[at] else None, "n": int(count[at])}
-            for at in shown.tolist()
+            for at in busiest.tolist()
         ]  # fmt: skip
     why = (
         "the paper prints a picture of points; here are the mean and standard deviation of each response, "
-        f"of the {len(shown)} with most ratings"
+        f"of the {len(busiest)} with most ratings"
     )
     return compared("Figure 5", rows, [], keys=("measurement",), because=why)
 
 
 def _answers(scores: SourceScores, called: Mapping[str, str], because: str) -> PaperItem:
     rows: list[PaperRow] = []
-    for name, found in adem_table3(scores.judged)["metrics"].items():
+    for name, figures in adem_table3(scores.answers)["metrics"].items():
         row: PaperRow = {"metric": called[name]}
         for which in ("spearman", "pearson"):
-            row[which.capitalize()] = number(found[which]["value"])
-            row[f"p, {which.capitalize()}"] = number(found[which]["p"])
+            row[which.capitalize()] = number(figures[which]["value"])
+            row[f"p, {which.capitalize()}"] = number(figures[which]["p"])
         rows.append(row)
     printed: list[PaperRow] = []
-    for name, words in called.items():
+    for name, title in called.items():
         parts = study.TABLE3.get(name, {})
         if part := parts.get("full") or parts.get("test"):
-            printed.append({"metric": words, "Spearman": part[0], "Pearson": part[1]})
+            printed.append({"metric": title, "Spearman": part[0], "Pearson": part[1]})
     return compared("Table 3", rows, printed, keys=("metric",), because=because)
 
 
 def _scatter(scores: SourceScores, called: Mapping[str, str], because: str) -> PaperItem:
     """Mean and spread of each drawn metric at each score of people, to the nearest whole one."""
-    judged = scores.judged
+    answers = scores.answers
     rows: list[PaperRow] = []
     for name in SHOWN:
-        values = judged.metrics.get(name)
+        values = answers.metrics.get(name)
         if values is None:
             continue
-        there = ~(np.isnan(values) | np.isnan(judged.human))
-        nearest = np.round(judged.human)
-        for score in np.unique(nearest[there]):
-            mine = values[there & (nearest == score)]
+        defined = ~(np.isnan(values) | np.isnan(answers.human))
+        nearest = np.round(answers.human)
+        for score in np.unique(nearest[defined]):
+            mine = values[defined & (nearest == score)]
             rows.append(
                 {"metric": called[name], "human": float(score), "mean": float(mine.mean()),
                  "sd": float(mine.std()), "n": len(mine)}
@@ -310,10 +310,10 @@ def _scatter(scores: SourceScores, called: Mapping[str, str], because: str) -> P
 
 
 def _systems(scores: SourceScores, called: Mapping[str, str], because: str) -> dict[str, PaperItem]:
-    found = adem_table4(scores.judged, scores.gathered.scale)["metrics"]
+    metrics = adem_table4(scores.answers, scores.gathered.scale)["metrics"]
     printed: list[PaperRow] = [
-        {"metric": words, "Pearson": study.TABLE4[name]}
-        for name, words in called.items()
+        {"metric": title, "Pearson": study.TABLE4[name]}
+        for name, title in called.items()
         if name in study.TABLE4
     ]
     rows: list[PaperRow] = [
@@ -322,7 +322,7 @@ def _systems(scores: SourceScores, called: Mapping[str, str], because: str) -> d
             "Pearson": number(each["pearson"]["value"]),
             "p": number(each["pearson"]["p"]),
         }
-        for name, each in found.items()
+        for name, each in metrics.items()
     ]
     points: list[PaperRow] = [
         {
@@ -331,7 +331,7 @@ def _systems(scores: SourceScores, called: Mapping[str, str], because: str) -> d
             "human": point["human"],
             "normalised": point["metric"],
         }
-        for name, each in found.items()
+        for name, each in metrics.items()
         for point in each["points"]
     ]
     if all(row["Pearson"] is None for row in rows):
@@ -345,11 +345,11 @@ def _systems(scores: SourceScores, called: Mapping[str, str], because: str) -> d
 def _left_out(
     scores: SourceScores, called: Mapping[str, str], settings: PaperSettings, because: str
 ) -> PaperItem:
-    if len(scores.judged.system_names) < 2:
+    if len(scores.answers.system_names) < 2:
         return not_made("Table 5", "it has one system, so there is none to leave out", TABLE5)
-    found = adem_table5(scores.judged, seed=settings.seed, replicates=settings.replicates)["metrics"]
+    figures = adem_table5(scores.answers, seed=settings.seed, replicates=settings.replicates)["metrics"]
     rows: list[PaperRow] = []
-    for name, of in ((name, found[name]) for name in SHOWN if name in found):
+    for name, of in ((name, figures[name]) for name in SHOWN if name in figures):
         for system in of["systems"]:
             rows.append({"metric": called[name], "removed": system["system"], **_halves(system)})
         rows.append({"metric": called[name], "removed": "Average", **_halves(of["average"])})
@@ -369,19 +369,19 @@ def _left_out(
 
 def _halves(of: Mapping[str, Any]) -> PaperRow:
     row: PaperRow = {}
-    for part, words in (("rest", "all"), ("removed", "removed")):
+    for part, label in (("rest", "all"), ("removed", "removed")):
         for which in ("spearman", "pearson"):
             figure = of[part][which]
-            row[f"{which.capitalize()}, {words}"] = number(figure["value"])
+            row[f"{which.capitalize()}, {label}"] = number(figure["value"])
             if ci := figure.get("ci"):
-                row[f"{which.capitalize()}, {words}, 95 %"] = f"{ci[0]:.3f} to {ci[1]:.3f}"
+                row[f"{which.capitalize()}, {label}, 95 %"] = f"{ci[0]:.3f} to {ci[1]:.3f}"
     return row
 
 
 def _cascade(scores: SourceScores, called: Mapping[str, str], because: str) -> PaperItem:
     printed: list[PaperRow] = [{"metric": "ADEM", **study.TABLE6}]
-    found = adem_table6(scores.judged, scores.gathered.scale)["metrics"] or {}
-    rows: list[PaperRow] = [{"metric": called[name], **counts} for name, counts in found.items()]
+    metrics = adem_table6(scores.answers, scores.gathered.scale)["metrics"] or {}
+    rows: list[PaperRow] = [{"metric": called[name], **counts} for name, counts in metrics.items()]
     return compared("Table 6", rows, printed, keys=("metric",), because=because, lacking=_lacking(called))
 
 
@@ -389,20 +389,23 @@ def _lengths(
     scores: SourceScores, called: Mapping[str, str], settings: PaperSettings, because: str
 ) -> PaperItem:
     plan = Plan(seed=settings.seed, draws=max(1, settings.draws), scale=scores.gathered.scale)
-    found = protocol(TABLE8, scores.judged, plan, ReportHeader())
+    figures = protocol(TABLE8, scores.answers, plan, ReportHeader())
     printed: list[PaperRow] = [
-        {"of": words, "near": study.TABLE8[name][0], "far": study.TABLE8[name][1]}
-        for words, name in (("Human", "human"), *((words, name) for name, words in called.items()))
+        {"of": title, "near": study.TABLE8[name][0], "far": study.TABLE8[name][1]}
+        for title, name in (("Human", "human"), *((title, name) for name, title in called.items()))
         if name in study.TABLE8
     ]
-    entries = {"Human": found.get("human", {}), **{called[name]: of for name, of in found["metrics"].items()}}
+    entries = {
+        "Human": figures.get("human", {}),
+        **{called[name]: of for name, of in figures["metrics"].items()},
+    }
     rows: list[PaperRow] = [
         {
-            "of": words,
+            "of": title,
             **{part: number((of.get(part) or {}).get("mean")) for part in ("near", "far")},
             "p (Welch)": number(of.get("welch_p")), "p (permutation)": number(of.get("permutation_p")),
         }
-        for words, of in entries.items()
+        for title, of in entries.items()
     ]  # fmt: skip
     far = (
         "no response differs so much in length from its reference"
@@ -415,12 +418,12 @@ def _lengths(
 def _curve(
     scores: SourceScores, called: Mapping[str, str], settings: PaperSettings, because: str
 ) -> PaperItem:
-    found = adem_table14(scores.judged, seed=settings.seed)["questions"]
+    questions = adem_table14(scores.answers, seed=settings.seed)["questions"]
     rows: list[PaperRow] = [
         {"metric": called[name], "share": point["share"], "Spearman": point["spearman"]["value"],
          "Pearson": point["pearson"]["value"], "questions": point["questions"]}
         for name in SHOWN
-        for point in found.get(name, ())
+        for point in questions.get(name, ())
     ]  # fmt: skip
     printed: list[PaperRow] = [
         {"metric": "ADEM", "share": share, "Spearman": two[0], "Pearson": two[1]}

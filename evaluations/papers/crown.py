@@ -52,7 +52,7 @@ def build_items(data: PaperData, settings: PaperSettings) -> list[PaperItem]:
     """All figures of the paper, and CROWN beside BM25, with each query model and without each term."""
     try:
         measured = measure_section(
-            Path(data.sources[0].given), SectionSettings(draws=settings.draws, seed=settings.seed)
+            Path(data.sources[0].location), SectionSettings(draws=settings.draws, seed=settings.seed)
         )
     except RetrievalError as error:
         raise EvaluationError(str(error)) from error

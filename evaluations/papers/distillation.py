@@ -87,7 +87,7 @@ OTHERS = ("imp=uniform", "imp=nearest", "imp=medoid", "self=no")
 def build_items(data: PaperData, settings: PaperSettings) -> list[PaperItem]:
     """Both tables from the query with the most references; what the paper announces from judged answers."""
     table = _best_query(data)
-    judged = [
+    scored_sources = [
         score_source(data, source, settings, profile=PROFILE, metrics=tuple(COLUMNS))
         for source in data.sources
         if source.name in table.scored
@@ -116,8 +116,8 @@ def build_items(data: PaperData, settings: PaperSettings) -> list[PaperItem]:
             keys=("#",),
             because="the paper says that there are many choices and prints none but the sum",
         ),
-        _correlations(judged, settings, data),
-        _by_references(data, judged, settings),
+        _correlations(scored_sources, settings, data),
+        _by_references(data, scored_sources, settings),
     ]
 
 
@@ -141,12 +141,12 @@ class QueryTable:
 
     def facts(self) -> list[PaperRow]:
         """Table 1 in figures."""
-        words = [len(text.split()) for text in self.references]
+        word_counts = [len(text.split()) for text in self.references]
         return [
-            {"of": "references", "value": len(words)},
-            {"of": "words of a reference, mean", "value": number(float(np.mean(words)))},
-            {"of": "words of a reference, fewest", "value": min(words)},
-            {"of": "words of a reference, most", "value": max(words)},
+            {"of": "references", "value": len(word_counts)},
+            {"of": "words of a reference, mean", "value": number(float(np.mean(word_counts)))},
+            {"of": "words of a reference, fewest", "value": min(word_counts)},
+            {"of": "words of a reference, most", "value": max(word_counts)},
         ]
 
     def rows(self, columns: Mapping[str, str], places: int | None = None) -> list[PaperRow]:
@@ -189,17 +189,19 @@ def _best_query(data: PaperData) -> QueryTable:
     return QueryTable(answers, has, frozenset(with_scores))
 
 
-def _correlations(judged: Sequence[SourceScores], settings: PaperSettings, data: PaperData) -> PaperItem:
+def _correlations(
+    scored_sources: Sequence[SourceScores], settings: PaperSettings, data: PaperData
+) -> PaperItem:
     name = "Section 5, correlation"
-    if not judged:
+    if not scored_sources:
         return not_made(name, "no answer has a human score")
     rows: list[PaperRow] = []
-    for each in judged:
-        reach = intervals(each.judged, replicates=settings.replicates, seed=settings.seed)
+    for each in scored_sources:
+        reach = intervals(each.answers, replicates=settings.replicates, seed=settings.seed)
         for own, column in COLUMNS.items():
             row: PaperRow = {"data": each.source.name, "metric": column}
             for statistic in _STATISTICS:
-                figure = related(each.judged.human, each.judged.metrics[own], statistic).figure
+                figure = related(each.answers.human, each.answers.metrics[own], statistic).figure
                 row[statistic] = number(figure.value)
                 ends = reach.get((own, statistic, "global"), (None, None))
                 row[f"{statistic} low"], row[f"{statistic} high"] = ends
@@ -210,15 +212,17 @@ def _correlations(judged: Sequence[SourceScores], settings: PaperSettings, data:
     )
 
 
-def _by_references(data: PaperData, judged: Sequence[SourceScores], settings: PaperSettings) -> PaperItem:
+def _by_references(
+    data: PaperData, scored_sources: Sequence[SourceScores], settings: PaperSettings
+) -> PaperItem:
     """The curve of each source with several references, and what it says of the trade-off."""
     name = "Section 5, references"
     rows: list[PaperRow] = []
-    reasons = [] if judged else ["no answer has a human score"]
-    for each in judged:
+    reasons = [] if scored_sources else ["no answer has a human score"]
+    for each in scored_sources:
         with data.opened(each.source) as table:
             curve = reference_curve(
-                table, each.gathered, each.chosen, seed=settings.seed, times=settings.samples
+                table, each.gathered, each.choice, seed=settings.seed, times=settings.samples
             )
         if curve.get("reason"):
             reasons.append(f"in {each.source.name} {curve['reason']}")

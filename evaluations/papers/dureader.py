@@ -122,19 +122,19 @@ def build_items(data: PaperData, settings: PaperSettings) -> list[PaperItem]:
 
 def examples() -> list[PaperRow]:
     """Examples 1 to 4, with the weights at 1 and gamma at 1 as there."""
-    words = tokeniser_named("default")
+    tokeniser = tokeniser_named("default")
     rows: list[PaperRow] = []
     for first, answers in (("1", _SKIPPING), ("2", _QIN)):
         chunk = Chunk(answers)
         for what, weight in (("vanilla", 0.0), ("adapted", 1.0)):
-            counts = hits_of(chunk, words, 2, Bonus(weight, weight, 1.0))
+            counts = hits_of(chunk, tokeniser, 2, Bonus(weight, weight, 1.0))
             share = float(counts.hits[0, 1] / counts.totals[0, 1])
             rows.append({"example": first, "figure": f"{what} P2", "value": share})
     for second, answers in (("3", _SKIPPING), ("4", _QIN)):
         chunk = Chunk(answers)
         for what, weight in (("vanilla", 0.0), ("adapted", 1.0)):
-            found = subsequences_of(chunk, words, Bonus(weight, weight, 1.0))
-            p, r = found.precision.max(), found.recall.max()
+            matches = subsequences_of(chunk, tokeniser, Bonus(weight, weight, 1.0))
+            p, r = matches.precision.max(), matches.recall.max()
             if weight:
                 rows += [
                     {"example": second, "figure": "adapted P", "value": float(p)},
@@ -147,12 +147,12 @@ def examples() -> list[PaperRow]:
 
 def _swept(sweep: Sweep, other: str, fixed: float) -> list[list[str]]:
     """The names of both metrics at each value, as the catalogue writes them."""
-    found = []
+    names = []
     for value in sweep.values:
         weights = dict(sorted({sweep.weight: value, other: fixed}.items()))
-        said = ",".join(f"{key}={weight:g}" for key, weight in weights.items())
-        found.append([f"adapted-rouge-l({said})", f"adapted-bleu-4({said})"])
-    return found
+        weights_text = ",".join(f"{key}={weight:g}" for key, weight in weights.items())
+        names.append([f"adapted-rouge-l({weights_text})", f"adapted-bleu-4({weights_text})"])
+    return names
 
 
 def _scored(data: PaperData, settings: PaperSettings, names: list[str]) -> SourceScores:
@@ -163,13 +163,13 @@ def _scored(data: PaperData, settings: PaperSettings, names: list[str]) -> Sourc
     with data.opened(source) as table:
         if "entities" not in table.has and not {"label", "labels"} <= set(table.has):
             raise EvaluationError(
-                f"Paper 003 is about opinions and entities, and {source.given} has neither. Give the columns "
-                "label and label1 (opinions of the answer and of reference1), or entities; --column "
+                f"Paper 003 is about opinions and entities, and {source.location} has neither. Give the "
+                "columns label and label1 (opinions of the answer and of reference1), or entities; --column "
                 "label=NAME says which column is meant."
             )
-    made = score_source(data, source, settings, profile=PROFILE, metrics=names, keep_rows=True)
-    if made.gathered.unspaced * 2 >= len(made.gathered):
-        return made
+    scores = score_source(data, source, settings, profile=PROFILE, metrics=names, keep_rows=True)
+    if scores.gathered.unspaced * 2 >= len(scores.gathered):
+        return scores
     return score_source(
         data, source, settings, profile=PROFILE, metrics=names, keep_rows=True, tokeniser="default"
     )
@@ -177,25 +177,25 @@ def _scored(data: PaperData, settings: PaperSettings, names: list[str]) -> Sourc
 
 def kinds_of(scores: SourceScores) -> dict[str, np.ndarray]:
     """Which answers are to questions of each of the paper's types, and all of them as Overall."""
-    types = [TYPES.get(kind.strip().casefold(), "") for kind in scores.judged.types]
-    found = {"Overall": np.ones(len(scores.judged), dtype=np.bool_)}
+    types = [TYPES.get(kind.strip().casefold(), "") for kind in scores.answers.types]
+    masks = {"Overall": np.ones(len(scores.answers), dtype=np.bool_)}
     if types:
-        of_answer = np.array(types, dtype=object)[scores.judged.questions]
-        found |= {kind: of_answer == kind for kind in ("Yes-No", "Entity", "Description") if kind in types}
-    return found
+        of_answer = np.array(types, dtype=object)[scores.answers.questions]
+        masks |= {kind: of_answer == kind for kind in ("Yes-No", "Entity", "Description") if kind in types}
+    return masks
 
 
 def pcc(x: Floats, y: Floats) -> float | None:
     """Pearson's r of the pairs that have both; None where there is none."""
-    there = ~(np.isnan(x) | np.isnan(y))
-    return number(column_correlation(x[there], y[there])) if there.sum() >= LEAST else None
+    defined = ~(np.isnan(x) | np.isnan(y))
+    return number(column_correlation(x[defined], y[defined])) if defined.sum() >= LEAST else None
 
 
 def _annotators(scores: SourceScores, because: str) -> PaperItem:
-    raters = scores.judged.raters
+    raters = scores.answers.raters
     if raters is None:
-        return not_made("Table 1", f"single ratings are needed: {scores.judged.no_ratings}", TABLE1)
-    n = np.bincount(raters.answers, minlength=len(scores.judged))
+        return not_made("Table 1", f"single ratings are needed: {scores.answers.no_ratings}", TABLE1)
+    n = np.bincount(raters.answers, minlength=len(scores.answers))
     if not (n[n > 0] == 2).all():
         return not_made("Table 1", "the paper's design has exactly two ratings of each answer", TABLE1)
     order = np.lexsort((raters.workers, raters.answers))
@@ -216,12 +216,12 @@ def _printed(table: Sequence[Sequence[float]]) -> list[PaperRow]:
 
 
 def _single(scores: SourceScores, because: str) -> PaperItem:
-    judged = scores.judged
+    answers = scores.answers
     rows: list[PaperRow] = [
         {
             "metric": called,
             **{
-                kind: pcc(judged.human[among], judged.metrics[name][among])
+                kind: pcc(answers.human[among], answers.metrics[name][among])
                 for kind, among in kinds_of(scores).items()
             },
         }
@@ -231,19 +231,19 @@ def _single(scores: SourceScores, because: str) -> PaperItem:
 
 
 def _significance(scores: SourceScores, settings: PaperSettings, because: str) -> PaperItem:
-    wanted = METRICS.values()
-    judged = replace(scores.judged, metrics={name: scores.judged.metrics[name] for name in wanted})
-    found = yang_bootstrap(judged, seed=settings.seed)["metrics"]
+    metric_names = METRICS.values()
+    answers = replace(scores.answers, metrics={name: scores.answers.metrics[name] for name in metric_names})
+    metrics = yang_bootstrap(answers, seed=settings.seed)["metrics"]
     rows: list[PaperRow] = []
     for called, name in METRICS.items():
-        for kind, test in found.get(name, {}).get("tests", {}).items():
-            drawn = test.get("answers") or {}
+        for kind, test in metrics.get(name, {}).get("tests", {}).items():
+            sample = test.get("answers") or {}
             questions = test.get("questions") or {}
             rows.append(
                 {
                     "metric": called, "of": _called(kind),
-                    "adapted is better": None if not drawn else ("yes" if drawn["significant"] else "no"),
-                    "share of samples": drawn.get("better"), "p": drawn.get("p"),
+                    "adapted is better": None if not sample else ("yes" if sample["significant"] else "no"),
+                    "share of samples": sample.get("better"), "p": sample.get("p"),
                     "share of samples of questions": questions.get("better"),
                     "p by questions": questions.get("p"),
                 }
@@ -262,20 +262,20 @@ def _called(kind: str) -> str:
 
 
 def _overall(scores: SourceScores, settings: PaperSettings, because: str) -> PaperItem:
-    chosen = {metric.name: metric for metric in scores.chosen.metrics}
+    by_name = {metric.name: metric for metric in scores.choice.metrics}
     rules = {
-        name: CorpusRule(scores.found.rows[name], corpus)
+        name: CorpusRule(scores.metric_scores.rows[name], corpus)
         for name in METRICS.values()
-        if name in scores.found.rows and (corpus := chosen[name].corpus) is not None
+        if name in scores.metric_scores.rows and (corpus := by_name[name].corpus) is not None
     }
-    wanted = {name: scores.judged.metrics[name] for name in METRICS.values()}
-    found = resample_overall(replace(scores.judged, metrics=wanted), rules, seed=settings.seed)
+    columns = {name: scores.answers.metrics[name] for name in METRICS.values()}
+    resampled = resample_overall(replace(scores.answers, metrics=columns), rules, seed=settings.seed)
     rows: list[PaperRow] = [
         {
             "metric": called,
             **{
                 _called(kind): number(figure["value"])
-                for kind, figure in found["metrics"][name].items()
+                for kind, figure in resampled["metrics"][name].items()
                 if isinstance(figure, Mapping)
             },
         }
@@ -291,7 +291,7 @@ def _figure(
     name: str, scores: SourceScores, settings: PaperSettings, swept: list[list[str]], because: str
 ) -> PaperItem:
     sweep, other, fixed, kind = FIGURES[name]
-    known = [each for each in dict.fromkeys(scores.judged.types) if _called(each) == kind]
+    types = [each for each in dict.fromkeys(scores.answers.types) if _called(each) == kind]
     at = 2.0 if sweep.weight == "alpha" else 1.0
     column = _KINDS.index(kind)
     printed: list[PaperRow] = [
@@ -301,24 +301,26 @@ def _figure(
             ("Adapted BLEU-4", 0.0, 3), ("Adapted BLEU-4", at, 2),
         )
     ]  # fmt: skip
-    if not known:
-        there = sorted({each for each in scores.judged.types if each})
-        why = f"there are {', '.join(there)}" if there else NO_TYPES
+    if not types:
+        type_names = sorted({each for each in scores.answers.types if each})
+        why = f"there are {', '.join(type_names)}" if type_names else NO_TYPES
         return not_made(name, f"it has no questions of the type {kind.casefold()}: {why}", printed)
     columns = {
-        metric: [scores.judged.metrics[row[place]] for row in swept]
+        metric: [scores.answers.metrics[row[place]] for row in swept]
         for place, metric in enumerate(("Adapted ROUGE-L", "Adapted BLEU-4"))
     }
-    held = {metric: {other: fixed} for metric in columns}
-    judged = replace(
-        scores.judged, types=[known[0] if each in known else each for each in scores.judged.types]
+    fixed_weights = {metric: {other: fixed} for metric in columns}
+    answers = replace(
+        scores.answers, types=[types[0] if each in types else each for each in scores.answers.types]
     )
-    made = curves(judged, columns, sweep, fixed=held, replicates=settings.replicates, seed=settings.seed)
+    swept_curves = curves(
+        answers, columns, sweep, fixed=fixed_weights, replicates=settings.replicates, seed=settings.seed
+    )
     rows: list[PaperRow] = []
     rising = []
-    for metric, by_kind in made["curves"].items():
-        rising.append(is_monotonic([point["value"] for point in by_kind[known[0]]]))
-        for point, overall in zip(by_kind[known[0]], by_kind[ALL], strict=True):
+    for metric, by_kind in swept_curves["curves"].items():
+        rising.append(is_monotonic([point["value"] for point in by_kind[types[0]]]))
+        for point, overall in zip(by_kind[types[0]], by_kind[ALL], strict=True):
             low, high = point["ci"] or (math.nan, math.nan)
             rows.append(
                 {

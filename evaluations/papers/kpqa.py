@@ -168,9 +168,9 @@ class DataSet:
         return self.scores.source.name
 
     @property
-    def judged(self) -> ScoredAnswers:
+    def answers(self) -> ScoredAnswers:
         """Human scores, systems, questions, raters."""
-        return self.scores.judged
+        return self.scores.answers
 
 
 def build_items(data: PaperData, settings: PaperSettings) -> list[PaperItem]:
@@ -232,10 +232,12 @@ def _beside(
     A `note` is said in any case.
     """
     lacking = []
-    for key, said in (("data", "data set is"), ("system", "system is")):
-        here = {row.get(key) for row in rows}
-        if gone := [str(each) for each in dict.fromkeys(row.get(key) for row in printed) if each not in here]:
-            lacking.append(f"no {said} called {', '.join(gone)}")
+    for key, noun in (("data", "data set is"), ("system", "system is")):
+        present = {row.get(key) for row in rows}
+        if gone := [
+            str(each) for each in dict.fromkeys(row.get(key) for row in printed) if each not in present
+        ]:
+            lacking.append(f"no {noun} called {', '.join(gone)}")
     metrics = {row.get("metric") for row in printed} - {row.get("metric") for row in rows}
     if metrics & {*LEARNED.values(), BERT_KPQA}:
         lacking.append("no KPQA model is given (--model)")
@@ -256,7 +258,7 @@ def _data_set(data: PaperData, source: PaperSource, settings: PaperSettings) -> 
     meteor = "meteor" if _own_meteor(data) else "meteor-1.5"
     names = {**{name: name for name in NGRAMS}, "meteor": meteor}
     scores = score_source(data, source, settings, profile=PROFILE, metrics=list(names.values()))
-    columns = {label: [scores.judged.metrics[names[name]]] for name, label in NGRAMS.items()}
+    columns = {label: [scores.answers.metrics[names[name]]] for name, label in NGRAMS.items()}
     models = data.models
     if models.encoder:
         columns[BERT] = [_learned(data, source, settings, "", (("bertscore", BERT),))[BERT]]
@@ -270,7 +272,7 @@ def _data_set(data: PaperData, source: PaperSource, settings: PaperSettings) -> 
     }
     with data.opened(source) as table:
         several = np.array([any(_BETWEEN.search(text) for text in row.references) for row in table.rows()])
-        by_system = {**columns, "CIDEr": [_cider_by_system(table, scores.judged)]}
+        by_system = {**columns, "CIDEr": [_cider_by_system(table, scores.answers)]}
     return DataSet(scores, columns, by_system, ablations, several)
 
 
@@ -280,28 +282,28 @@ def _own_meteor(data: PaperData) -> str:
     return "METEOR 1.5 needs Java, so METEOR here is our own" if is_ours else ""
 
 
-def _cider_by_system(table: AnswerTable, judged: ScoredAnswers) -> Floats:
+def _cider_by_system(table: AnswerTable, scored_answers: ScoredAnswers) -> Floats:
     """CIDEr of each answer among the answers of its system alone, as Table 9 has it."""
     rows = list(table.rows())
     cider = metric("cider", PROFILE)
-    found = np.full(len(rows), np.nan)
-    for code in np.unique(judged.systems):
-        own = np.flatnonzero(judged.systems == code)
+    column = np.full(len(rows), np.nan)
+    for code in np.unique(scored_answers.systems):
+        own = np.flatnonzero(scored_answers.systems == code)
         answers = answers_of(frozenset(), [rows[at] for at in own])
-        found[own] = score(answers, [cider]).values[cider.name]
-    return found
+        column[own] = score(answers, [cider]).values[cider.name]
+    return column
 
 
 def _trainings(
     data: PaperData, source: PaperSource, settings: PaperSettings, folders: Sequence[str]
 ) -> dict[str, list[Floats]]:
     """KPQA metrics by each of several models."""
-    wanted = [*LEARNED.items(), *([("bertscore-kpqa", BERT_KPQA)] if data.models.encoder else [])]
-    found: dict[str, list[Floats]] = {}
+    learned = [*LEARNED.items(), *([("bertscore-kpqa", BERT_KPQA)] if data.models.encoder else [])]
+    columns: dict[str, list[Floats]] = {}
     for folder in folders:
-        for label, values in _learned(data, source, settings, folder, wanted).items():
-            found.setdefault(label, []).append(values)
-    return found
+        for label, values in _learned(data, source, settings, folder, learned).items():
+            columns.setdefault(label, []).append(values)
+    return columns
 
 
 def _learned(
@@ -309,28 +311,28 @@ def _learned(
     source: PaperSource,
     settings: PaperSettings,
     folder: str,
-    wanted: Iterable[tuple[str, str]],
+    metric_titles: Iterable[tuple[str, str]],
 ) -> dict[str, Floats]:
     """Scores of learned metrics by one model and the encoder, by the paper's names."""
-    names = dict(wanted)
+    names = dict(metric_titles)
     models = data.models
     encoder = any(name.startswith("bertscore") for name in names)
-    asked = ModelOptions(
+    model_options = ModelOptions(
         [folder] if folder else [],
         models.encoder if encoder else "",
         models.layer if encoder else None,
         models.idf and encoder,
         models.download and encoder,
     )
-    used = models_for(list(names), asked, named=True) if folder or encoder else NO_MODELS
+    used = models_for(list(names), model_options, named=True) if folder or encoder else NO_MODELS
     scores = score_source(data, source, settings, profile=PROFILE, metrics=list(names), models=used)
-    return {label: scores.judged.metrics[name] for name, label in names.items()}
+    return {label: scores.answers.metrics[name] for name, label in names.items()}
 
 
 def _because(data: PaperData, sets: Sequence[DataSet]) -> str:
     """Why figures differ, as far as it lies in the data; the paper's authors published some of theirs."""
-    known = [each.name for each in sets if each.name in _TABLE3]
-    return data.why_other if data.sample or not known else "answers and scores may not be the paper's"
+    of_paper = [each.name for each in sets if each.name in _TABLE3]
+    return data.why_other if data.sample or not of_paper else "answers and scores may not be the paper's"
 
 
 def _row(human: Floats, columns: Sequence[Floats]) -> PaperRow:
@@ -338,22 +340,22 @@ def _row(human: Floats, columns: Sequence[Floats]) -> PaperRow:
     row: PaperRow = {}
     for name, statistic in (("r", "pearson"), ("rho", "spearman")):
         figures = [related(human, values, statistic).figure for values in columns]  # type: ignore[arg-type]
-        known = [figure.value for figure in figures if figure.value is not None]
-        row[name] = number(float(np.mean(known))) if known else None
+        defined = [figure.value for figure in figures if figure.value is not None]
+        row[name] = number(float(np.mean(defined))) if defined else None
         row["answers"] = figures[0].n
         if len(columns) > 1:
-            row[f"{name} sd"] = number(float(np.std(known, ddof=1))) if len(known) > 1 else None
-            row["trainings"] = len(known)
+            row[f"{name} sd"] = number(float(np.std(defined, ddof=1))) if len(defined) > 1 else None
+            row["trainings"] = len(defined)
     return row
 
 
 def _correlations(each: DataSet, rows: npt.NDArray[np.bool_] | None = None) -> list[PaperRow]:
-    keep = np.ones(len(each.judged), np.bool_) if rows is None else rows
+    keep = np.ones(len(each.answers), np.bool_) if rows is None else rows
     return [
         {
             "data": each.name,
             "metric": name,
-            **_row(each.judged.human[keep], [values[keep] for values in each.columns[name]]),
+            **_row(each.answers.human[keep], [values[keep] for values in each.columns[name]]),
         }
         for name in METRICS
         if name in each.columns
@@ -363,12 +365,12 @@ def _correlations(each: DataSet, rows: npt.NDArray[np.bool_] | None = None) -> l
 def _lengths(sets: Sequence[DataSet]) -> list[PaperRow]:
     rows: list[PaperRow] = []
     for each in sets:
-        lengths = each.scores.found.reference_lengths
-        there = lengths[~np.isnan(lengths)]
+        lengths = each.scores.metric_scores.reference_lengths
+        defined = lengths[~np.isnan(lengths)]
         rows.append(
             {
                 "data": each.name,
-                "answer length": number(float(there.mean()), 1) if len(there) else None,
+                "answer length": number(float(defined.mean()), 1) if len(defined) else None,
                 "samples": len(lengths),
             }
         )
@@ -383,13 +385,13 @@ def _agreement(sets: Sequence[DataSet], because: str) -> PaperItem:
         if isinstance(ratings, str):
             reasons.append(f"in {each.name} {ratings}")
             continue
-        kept = ratings.only(~respond(ratings, KPQA_2021).mask)
+        kept_ratings = ratings.only(~respond(ratings, KPQA_2021).mask)
         rows.append(
             {
                 "data": each.name,
                 "alpha before": number(alpha_of(ratings).value),
-                "alpha after z": number(alpha_of(kept).value),
-                "annotators": number(len(kept) / max(1, len(np.unique(kept.items)))),
+                "alpha after z": number(alpha_of(kept_ratings).value),
+                "annotators": number(len(kept_ratings) / max(1, len(np.unique(kept_ratings.items)))),
             }
         )
     if not rows:
@@ -400,9 +402,9 @@ def _agreement(sets: Sequence[DataSet], because: str) -> PaperItem:
 
 def _ratings(each: DataSet) -> Ratings | str:
     """Single ratings of a source, or why there are none that the filter takes."""
-    raters, (low, high) = each.judged.raters, each.scores.gathered.scale
+    raters, (low, high) = each.answers.raters, each.scores.gathered.scale
     if raters is None:
-        return each.judged.no_ratings
+        return each.answers.no_ratings
     if not all(float(value).is_integer() for value in (low, high)) or (raters.scores % 1 != 0).any():
         return "ratings are not whole numbers"
     try:
@@ -424,8 +426,8 @@ def _ratings(each: DataSet) -> Ratings | str:
 
 def _ablations(sets: Sequence[DataSet], models: PaperModels, because: str) -> PaperItem:
     lacking = [
-        f"no model trained without {words} is given (--model-without-{option})"
-        for folders, words, option in (
+        f"no model trained without {omission} is given (--model-without-{option})"
+        for folders, omission, option in (
             (models.without_marco, "MS-MARCO", "marco"),
             (models.without_question, "questions", "question"),
         )
@@ -437,7 +439,7 @@ def _ablations(sets: Sequence[DataSet], models: PaperModels, because: str) -> Pa
             for name in (*LEARNED.values(), BERT_KPQA):
                 if name in columns:
                     row: PaperRow = {"data": each.name, "variant": variant, "metric": name}
-                    rows.append({**row, **_row(each.judged.human, columns[name])})
+                    rows.append({**row, **_row(each.answers.human, columns[name])})
     if not rows:
         return not_made("Table 4", "; ".join(["no KPQA model is given (--model)", *lacking]), TABLE4)
     why = "; ".join([because, *lacking])
@@ -447,9 +449,9 @@ def _ablations(sets: Sequence[DataSet], models: PaperModels, because: str) -> Pa
 def _types(sets: Sequence[DataSet]) -> PaperItem:
     rows: list[PaperRow] = []
     for each in sets:
-        names = np.array(each.judged.types or [""] * len(each.judged.question_names), dtype=object)
-        of_answer = names[each.judged.questions]
-        for kind in sorted({kind for kind in each.judged.types if kind}):
+        names = np.array(each.answers.types or [""] * len(each.answers.question_names), dtype=object)
+        of_answer = names[each.answers.questions]
+        for kind in sorted({kind for kind in each.answers.types if kind}):
             of_kind: list[PaperRow] = _correlations(each, of_answer == kind)
             rows += [{**row, "type": kind} for row in of_kind]
     if not rows:
@@ -463,8 +465,8 @@ def _weights(data: PaperData, sets: Sequence[DataSet]) -> PaperItem:
     """Table 5: the weight of each word of the answer and reference that the metric gets most right."""
     if not data.models.models:
         return not_made("Table 5", "no KPQA model is given (--model), and the paper's example has no licence")
-    asked = ModelOptions([data.models.models[0]])
-    folder = models_for(list(LEARNED), asked, named=True).folders[0]
+    model_options = ModelOptions([data.models.models[0]])
+    folder = models_for(list(LEARNED), model_options, named=True).folders[0]
     by = weigher(choice(folder.path)[1], str(cache()))
     with data.opened(sets[0].scores.source) as table:
         row = next(each for each in table.rows() if each.references)
@@ -505,10 +507,10 @@ def _errors(sets: Sequence[DataSet], because: str) -> PaperItem:
     rows: list[PaperRow] = []
     for each in sets:
         name = next(label for label in reversed(METRICS) if label in each.columns)
-        judged = replace(each.judged, metrics={name: each.columns[name][0]})
-        listed = largest_differences(judged, name)
-        types = each.judged.types or [""] * len(each.judged.question_names)
-        counts = Counter(types[each.judged.questions[one.row]] or "(no type)" for one in listed)
+        answers = replace(each.answers, metrics={name: each.columns[name][0]})
+        differences = largest_differences(answers, name)
+        types = each.answers.types or [""] * len(each.answers.question_names)
+        counts = Counter(types[each.answers.questions[one.row]] or "(no type)" for one in differences)
         rows += [
             {"data": each.name, "metric": name, "type": kind, "answers": count}
             for kind, count in sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))
@@ -524,14 +526,18 @@ def _ranking(sets: Sequence[DataSet], because: str) -> PaperItem:
         for name in _FEWER:
             if name not in each.columns:
                 continue
-            found = [
-                rank_match(replace(each.judged, metrics={name: values}), name, (high - low) / 2).figure
+            figures = [
+                rank_match(replace(each.answers, metrics={name: values}), name, (high - low) / 2).figure
                 for values in each.columns[name]
             ]
-            known = [100 * figure.value for figure in found if figure.value is not None]
-            if known:
-                row: PaperRow = {"data": each.name, "metric": name, "percent": number(float(np.mean(known)))}
-                rows.append({**row, "pairs": found[0].n})
+            percents = [100 * figure.value for figure in figures if figure.value is not None]
+            if percents:
+                row: PaperRow = {
+                    "data": each.name,
+                    "metric": name,
+                    "percent": number(float(np.mean(percents))),
+                }
+                rows.append({**row, "pairs": figures[0].n})
     if not rows:
         reason = "no two answers to a question are clearly apart for people"
         return not_made("Table 7", reason, TABLE7)
@@ -545,10 +551,10 @@ def _ranking(sets: Sequence[DataSet], because: str) -> PaperItem:
 def _systems(sets: Sequence[DataSet]) -> list[PaperRow]:
     rows: list[PaperRow] = []
     for each in sets:
-        judged = each.judged
-        for code, system in enumerate(judged.system_names):
-            of_system = judged.systems == code
-            bleu = each.scores.found.systems.get("bleu-1", {}).get(system)
+        answers = each.answers
+        for code, system in enumerate(answers.system_names):
+            of_system = answers.systems == code
+            bleu = each.scores.metric_scores.systems.get("bleu-1", {}).get(system)
             rouge = each.columns["ROUGE-L"][0][of_system]
             rows.append(
                 {
@@ -564,11 +570,11 @@ def _systems(sets: Sequence[DataSet]) -> list[PaperRow]:
 def _by_system(sets: Sequence[DataSet], because: str, note: str) -> PaperItem:
     rows: list[PaperRow] = []
     for each in sets:
-        for code, system in enumerate(each.judged.system_names):
-            of_system = each.judged.systems == code
+        for code, system in enumerate(each.answers.system_names):
+            of_system = each.answers.systems == code
             if of_system.sum() > 2:
-                found: list[PaperRow] = _correlations(replace(each, columns=each.by_system), of_system)
-                rows += [{**row, "system": system} for row in found]
+                correlated: list[PaperRow] = _correlations(replace(each, columns=each.by_system), of_system)
+                rows += [{**row, "system": system} for row in correlated]
     if not rows:
         return not_made("Table 9", "no system has three answers", TABLE9)
     return _beside("Table 9", rows, TABLE9, ("data", "system", "metric"), because, note=note)
@@ -596,9 +602,9 @@ def _f1(models: PaperModels, because: str) -> PaperItem:
 def _spread(sets: Sequence[DataSet], models: PaperModels) -> PaperItem:
     name = "Appendix C.1, five trainings"
     if len(models.models) < 2:
-        given = "one model is" if models.models else "no model is"
+        count = "one model is" if models.models else "no model is"
         return not_made(
-            name, f"{given} given, and a spread needs several (train-kpqa --seeds 5, then --model for each)"
+            name, f"{count} given, and a spread needs several (train-kpqa --seeds 5, then --model for each)"
         )
     rows = [row for each in sets for row in _correlations(each) if "trainings" in row]
     return compared(

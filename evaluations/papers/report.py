@@ -50,7 +50,7 @@ class PaperItem(BaseModel):
     differs: str = ""
 
     @model_validator(mode="after")
-    def _whole(self) -> "PaperItem":
+    def _check_status(self) -> "PaperItem":
         if self.status == "made" and (self.reason or not (self.rows and self.differs)):
             raise ValueError(f"{self.name} is made: it has rows and says how they differ, and no reason")
         if self.status == "not made" and (not self.reason or self.rows or self.differs):
@@ -81,16 +81,16 @@ def compared(
     lacks are counted apart. `because` says why there may be differences and goes on after "because", as does
     `lacking` for printed cells that are not here, where their reason is another one.
     """
-    found = {tuple(row.get(key) for key in keys): row for row in rows}
+    by_key = {tuple(row.get(key) for key in keys): row for row in rows}
     cells = different = missing = 0
     largest = 0.0
     for expected in printed:
-        here = found.get(tuple(expected.get(key) for key in keys), {})
+        own_row = by_key.get(tuple(expected.get(key) for key in keys), {})
         for column, value in expected.items():
             if column in keys or value is None:
                 continue
             cells += 1
-            own = here.get(column)
+            own = own_row.get(column)
             if own is None:
                 missing += 1
             elif isinstance(value, str) or isinstance(own, str):
@@ -123,15 +123,15 @@ def _difference(changed: str, gone: str, because: str, lacking: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class PaperSource:
-    """Data that somebody brings: `name` is how reports call it, `given` a file, folder or PROJECT/VERSION."""
+    """Data that somebody brings: reports call it `name`, `location` is a file, folder or PROJECT/VERSION."""
 
     name: str
-    given: str
+    location: str
 
     @property
     def digest(self) -> str:
         """SHA-256 of the file, or of the manifest of a release's folder; empty for what is neither."""
-        path = Path(self.given)
+        path = Path(self.location)
         for file in (path, path / "manifest.json"):
             if file.is_file():
                 with file.open("rb") as stream:
@@ -141,11 +141,11 @@ class PaperSource:
     @property
     def folder(self) -> Path | None:
         """The folder, where it is one."""
-        return Path(self.given) if Path(self.given).is_dir() else None
+        return Path(self.location) if Path(self.location).is_dir() else None
 
     def file(self, name: str) -> Path | None:
         """A file in the folder, where there is one of that name."""
-        path = Path(self.given) / name
+        path = Path(self.location) / name
         return path if path.is_file() else None
 
 
@@ -187,7 +187,7 @@ class PaperData:
     def opened(self, source: PaperSource, *, scored: bool | None = True) -> Iterator[AnswerTable]:
         """A source as a table of answers, `scored` as in `opened`; EvaluationError says what is wrong."""
         with opened(
-            source.given,
+            source.location,
             columns=self.columns,
             encoding=self.encoding,
             sheet=self.sheet,
@@ -222,13 +222,13 @@ class PaperSettings:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SourceScores:
-    """A source under metrics: `judged` for statistics, `gathered` what the table said, `found` all scores."""
+    """A source under metrics: `answers` for statistics, `gathered` from the table, all `metric_scores`."""
 
     source: PaperSource
-    judged: ScoredAnswers
+    answers: ScoredAnswers
     gathered: AnswerColumns
-    chosen: MetricChoice
-    found: MetricScores
+    choice: MetricChoice
+    metric_scores: MetricScores
 
 
 def score_source(
@@ -248,24 +248,24 @@ def score_source(
     """
     with data.opened(source) as table:
         gathered = gather(table)
-        chosen = choose(table, metrics=metrics, profile=profile, models=models, tokeniser=tokeniser)
-        found = scored(
+        choice = choose(table, metrics=metrics, profile=profile, models=models, tokeniser=tokeniser)
+        metric_scores = scored(
             table,
             gathered,
-            chosen.metrics,
-            chosen.tokeniser,
-            processes=scoring_processes(settings.processes, chosen, small=len(gathered) < 5 * CHUNK),
+            choice.metrics,
+            choice.tokeniser,
+            processes=scoring_processes(settings.processes, choice, small=len(gathered) < 5 * CHUNK),
             keep_rows=keep_rows,
         )
     if gathered.simulated and source.name not in data.simulated:
         data.simulated.append(source.name)
-    judged = gathered.judged(
-        found.values,
-        signatures={metric.name: metric.signature for metric in chosen.metrics},
-        lengths=found.lengths,
-        reference_lengths=found.reference_lengths,
+    answers = gathered.join_scores(
+        metric_scores.values,
+        signatures={metric.name: metric.signature for metric in choice.metrics},
+        lengths=metric_scores.lengths,
+        reference_lengths=metric_scores.reference_lengths,
     )
-    return SourceScores(source, judged, gathered, chosen, found)
+    return SourceScores(source, answers, gathered, choice, metric_scores)
 
 
 def number(value: Any, places: int | None = None) -> float | None:
@@ -359,8 +359,8 @@ def sample_sources(paper: Paper) -> tuple[PaperSource, ...]:
     """The sample of a paper, which comes with Distillery."""
     folder = Path(examples.__file__).parent
     sources = []
-    for given in paper.sample:
-        name, _sign, path = given.rpartition("=")
+    for sample in paper.sample:
+        name, _sign, path = sample.rpartition("=")
         sources.append(PaperSource(name or Path(path).stem, str(folder / path)))
     return tuple(sources)
 
@@ -384,7 +384,7 @@ def build_report(paper: Paper, data: PaperData, settings: PaperSettings) -> Pape
         items=items,
         captions=dict(paper.items),
         data=[
-            PaperInput(name=each.name, file=Path(each.given).name, sha256=each.digest)
+            PaperInput(name=each.name, file=Path(each.location).name, sha256=each.digest)
             for each in data.sources
         ],
         sample=data.sample,
@@ -411,8 +411,8 @@ def render_page(report: PaperReport) -> str:
             "item": item,
             "caption": report.captions[item.name],
             "tables": [
-                (words, _columns(rows), [[_cell(row.get(name)) for name in _columns(rows)] for row in rows])
-                for words, rows in (("Made here", item.rows), ("Printed in the paper", item.printed))
+                (heading, _columns(rows), [[_cell(row.get(name)) for name in _columns(rows)] for row in rows])
+                for heading, rows in (("Made here", item.rows), ("Printed in the paper", item.printed))
                 if rows
             ],
         }
@@ -428,23 +428,23 @@ def render_markdown(report: PaperReport) -> str:
         f"# Paper {report.paper}: {report.title}",
         "",
         f"{report.count('made')} of {len(report.items)} tables and figures are made from "
-        f"{_listed(report)}, {gone} {'is' if gone == 1 else 'are'} not.",
+        f"{_list_files(report)}, {gone} {'is' if gone == 1 else 'are'} not.",
         "",
         *(["Simulated data: these figures say nothing about people.", ""] if report.simulated else []),
         "| item | what it is | status | beside the printed one |",
         "|---|---|---|---|",
     ]
     for item in report.items:
-        said = item.differs or item.reason
-        lines.append(f"| {item.name} | {report.captions[item.name]} | {item.status} | {_escaped(said)} |")
+        remark = item.differs or item.reason
+        lines.append(f"| {item.name} | {report.captions[item.name]} | {item.status} | {_escaped(remark)} |")
     for item in report.items:
-        for words, rows in (("made here", item.rows), ("printed", item.printed)):
+        for heading, rows in (("made here", item.rows), ("printed", item.printed)):
             if rows:
-                lines += ["", f"## {item.name}: {words}", "", *_table(rows)]
+                lines += ["", f"## {item.name}: {heading}", "", *_table(rows)]
     return "\n".join([*lines, ""])
 
 
-def _listed(report: PaperReport) -> str:
+def _list_files(report: PaperReport) -> str:
     return ", ".join(f"`{each.file}`" for each in report.data)
 
 
@@ -477,9 +477,9 @@ def _cell(value: Value) -> str:
     return str(value)
 
 
-def describe_papers(listed: Sequence[Paper]) -> list[dict[str, Any]]:
+def describe_papers(catalogue: Sequence[Paper]) -> list[dict[str, Any]]:
     """What each paper needs, and how many tables and figures it has."""
     return [
         {"paper": each.number, "title": each.title, "needs": each.needs, "items": len(each.items)}
-        for each in listed
+        for each in catalogue
     ]

@@ -8,7 +8,16 @@ from core.accounts.commandline import plain
 from evaluations.report import model
 from evaluations.report.model import Lead, MetricEntry, MetricTest, Report, name_statistic
 from evaluations.report.protocols import NO_FIGURE, Figure
-from evaluations.report.tables import between, listed, p_is, percent, probability, rests_on, short, whole
+from evaluations.report.tables import (
+    between,
+    format_whole,
+    join_names,
+    p_is,
+    percent,
+    probability,
+    rests_on,
+    short,
+)
 from metrics.figure import NONE, counted
 
 if TYPE_CHECKING:
@@ -35,29 +44,31 @@ class Comparison:
     clusters: tuple[tuple[str, ...], ...] = ()
 
     @property
-    def words(self) -> str:
+    def title(self) -> str:
         """`Pearson, global, permutation of whole questions`."""
         method = METHODS.get(self.method, self.method)
         return ", ".join(filter(None, (name_statistic(self.statistic, self.grouping), method)))
 
     def of(self, one: str, other: str) -> MetricTest | None:
         """The test of two metrics, whichever comes first in it."""
-        wanted = {one, other}
-        return next((each for each in self.tests if {each.a, each.b} == wanted), None)
+        pair = {one, other}
+        return next((each for each in self.tests if {each.a, each.b} == pair), None)
 
 
 def comparisons(report: Report) -> list[Comparison]:
     """The comparisons in the order of the report; permutation tests before quick looks."""
     order = {key: at for at, key in reversed(list(enumerate(map(_statistic, report.tests))))}
-    known = sorted(
+    tests_in_order = sorted(
         report.tests,
         key=lambda each: (not each.method.startswith("perm"), order[_statistic(each)], each.method),
     )
-    found = []
-    for (statistic, grouping, method), tests in groupby(known, lambda each: (*_statistic(each), each.method)):
+    compared = []
+    for (statistic, grouping, method), tests in groupby(
+        tests_in_order, lambda each: (*_statistic(each), each.method)
+    ):
         clusters = report.clusters.get(f"{statistic}|{grouping}", ())
-        found.append(Comparison(statistic, grouping, method, tuple(tests), clusters))
-    return found
+        compared.append(Comparison(statistic, grouping, method, tuple(tests), clusters))
+    return compared
 
 
 def leading(report: Report, by: Lead) -> Comparison | None:
@@ -80,21 +91,25 @@ def answer(report: Report) -> list[str]:
     if not order:
         return ["No metric was evaluated."]
     best = order[0]
-    found = model.of_lead(entries[best], by)
-    if found.value is None:
-        return [f"No metric can be compared with people: {found.reason}."]
-    said = [_best(report, best, found, by), _beside_others(report, order, by), _floor(report, found, by)]
-    said += [_ceiling(report), _pairs(report, best)]
-    return [each for each in said if each]
+    figure = model.of_lead(entries[best], by)
+    if figure.value is None:
+        return [f"No metric can be compared with people: {figure.reason}."]
+    sentences = [
+        _best(report, best, figure, by),
+        _beside_others(report, order, by),
+        _floor(report, figure, by),
+    ]
+    sentences += [_ceiling(report), _pairs(report, best)]
+    return [each for each in sentences if each]
 
 
-def _best(report: Report, best: str, found: Figure, by: Lead) -> str:
+def _best(report: Report, best: str, lead_figure: Figure, by: Lead) -> str:
     count = len(report.metrics)
     who = model.title(report, best)
     metric = f"Of {count} metrics {who} agrees best with people" if count > 1 else f"{who} agrees with people"
-    figure = _figure(found)
-    n = f" over {whole(found.n)} answers" if found.n and by.grouping == "global" else ""
-    return f"{metric}: {figure}{n} ({by.words})."
+    figure = _figure(lead_figure)
+    n = f" over {format_whole(lead_figure.n)} answers" if lead_figure.n and by.grouping == "global" else ""
+    return f"{metric}: {figure}{n} ({by.title})."
 
 
 def _beside_others(report: Report, order: list[str], by: Lead) -> str:
@@ -104,7 +119,7 @@ def _beside_others(report: Report, order: list[str], by: Lead) -> str:
     better, alike, unseen = _sorted_out(comparison, order[0], order[1:])
 
     def names(keys: list[str]) -> str:
-        return listed([model.title(report, key) for key in keys])
+        return join_names([model.title(report, key) for key in keys])
 
     if not better and not alike:
         return ""
@@ -133,66 +148,68 @@ def _sorted_out(
         else:
             alike.append(other)
             unseen.append(test.mdd)
-    known = [each for each in unseen if each is not None]
-    return better, alike, max(known, default=None)
+    counts = [each for each in unseen if each is not None]
+    return better, alike, max(counts, default=None)
 
 
 def _least(comparison: Comparison, best: str, others: list[str]) -> str:
     """The p that is nearest to chance among significant ones, or farthest from it among the others."""
     tests = [comparison.of(best, other) for other in others]
-    known = [each.counts for each in tests if each is not None and each.counts is not None]
+    numbers = [each.counts for each in tests if each is not None and each.counts is not None]
     significant = all(each is not None and each.better == best for each in tests)
-    p = max(known) if significant else min(known)
-    sign = " at most" if significant and len(known) > 1 else " at least" if len(known) > 1 else ""
+    p = max(numbers) if significant else min(numbers)
+    sign = " at most" if significant and len(numbers) > 1 else " at least" if len(numbers) > 1 else ""
     corrected = " after Holm" if any(each and each.p_holm is not None for each in tests) else ""
     return f"p{sign} {probability(p)}{corrected}" if sign else f"{p_is(p)}{corrected}"
 
 
-def _floor(report: Report, found: Figure, by: Lead) -> str:
+def _floor(report: Report, figure: Figure, by: Lead) -> str:
     entries = report.floors
     order = model.best_first(entries, by)
     if not order:
         return ""
     floor = model.of_lead(entries[order[0]], by)
-    if floor.value is None or found.value is None:
+    if floor.value is None or figure.value is None:
         return ""
     name = f"\u201c{model.title(report, order[0])}\u201d"
-    if floor.value >= found.value:
+    if floor.value >= figure.value:
         return f"No metric beats a sentinel that does not read the answers: {name} reaches {_with_n(floor)}."
     return f"Of the sentinels, which do not read the answers, {name} comes closest with {_with_n(floor)}."
 
 
 def _ceiling(report: Report) -> str:
-    for called, found in model.ceilings(report):
-        if found.value is not None:
-            return f"The ceiling, at which people agree with one another, is {_with_n(found)} ({called})."
-    reasons = [found.reason for _, found in model.ceilings(report) if found.reason]
+    for called, figure in model.ceilings(report):
+        if figure.value is not None:
+            return f"The ceiling, at which people agree with one another, is {_with_n(figure)} ({called})."
+    reasons = [figure.reason for _, figure in model.ceilings(report) if figure.reason]
     return f"How well people agree with one another is not known: {reasons[0]}." if reasons else ""
 
 
 def _pairs(report: Report, best: str) -> str:
-    found = report.metrics[best].figure("pair_acc")
-    if found.value is None:
-        return f"Whether it orders two answers to the same question right cannot be said: {found.reason}."
+    figure = report.metrics[best].figure("pair_acc")
+    if figure.value is None:
+        return f"Whether it orders two answers to the same question right cannot be said: {figure.reason}."
     ends = (
-        f" (95 % interval {percent(found.low)} to {percent(found.high)})"
-        if found.low is not None and found.high is not None
+        f" (95 % interval {percent(figure.low)} to {percent(figure.high)})"
+        if figure.low is not None and figure.high is not None
         else ""
     )
-    pairs = f" of {whole(found.n)} pairs" if found.n else " of the cases"
+    pairs = f" of {format_whole(figure.n)} pairs" if figure.n else " of the cases"
     ask = "To order two answers to the same question it is right in"
-    return f"{ask} {percent(found.value)}{pairs}{ends}; guessing is right in half of them."
+    return f"{ask} {percent(figure.value)}{pairs}{ends}; guessing is right in half of them."
 
 
-def _figure(found: Figure) -> str:
+def _figure(figure: Figure) -> str:
     """The number with its interval; only of figures that have a value."""
-    ends = f" {between(found.low, found.high)}" if found.low is not None and found.high is not None else ""
-    return f"{short(found.value or 0.0)}{ends}"
+    ends = (
+        f" {between(figure.low, figure.high)}" if figure.low is not None and figure.high is not None else ""
+    )
+    return f"{short(figure.value or 0.0)}{ends}"
 
 
-def _with_n(found: Figure) -> str:
+def _with_n(figure: Figure) -> str:
     """`.710 [.690, .730], n = 900`."""
-    return ", ".join(filter(None, (_figure(found), rests_on(found.n))))
+    return ", ".join(filter(None, (_figure(figure), rests_on(figure.n))))
 
 
 # An evaluation on the terminal: the figures that people look for first.
@@ -257,8 +274,8 @@ def summary(report: Report, out: TextIO) -> None:
     _left_out(report, console)
     for line in report.reading:
         console.print(escape(plain(line)))
-    said = simulated.what if simulated else ""
-    for warning in (each for each in report.warnings if each != said):
+    simulation = simulated.what if simulated else ""
+    for warning in (each for each in report.warnings if each != simulation):
         console.print(f"[yellow]![/yellow] {escape(plain(warning))}")
 
 
@@ -284,8 +301,8 @@ def _left_out(report: Report, console: "Console") -> None:
 
 def cluster_of(report: Report) -> dict[str, int]:
     """The number of each metric's significance cluster, 1 the best; empty where there are none."""
-    found = report.clusters.get("pearson|global") or next(iter(report.clusters.values()), ())
-    return {name: number for number, names in enumerate(found, 1) for name in names}
+    clusters = report.clusters.get("pearson|global") or next(iter(report.clusters.values()), ())
+    return {name: number for number, names in enumerate(clusters, 1) for name in names}
 
 
 def _first(item: tuple[str, MetricEntry]) -> tuple[float, str]:
@@ -298,7 +315,7 @@ def _first(item: tuple[str, MetricEntry]) -> tuple[float, str]:
 def _cells(entry: MetricEntry) -> list[str]:
     pearson, spearman = entry.figure("pearson", "global"), entry.figure("spearman", "global")
     return [
-        NONE if entry.n is None else whole(entry.n),
+        NONE if entry.n is None else format_whole(entry.n),
         _number(pearson),
         _interval(pearson),
         _number(spearman),
@@ -309,13 +326,13 @@ def _cells(entry: MetricEntry) -> list[str]:
 
 def _beside(report: Report) -> list[str]:
     """The ceiling, and why a column has no figure at all."""
-    said = []
+    lines = []
     ceiling = report.ceiling.leave_one_out.pearson
     if ceiling is not None and ceiling.value is not None:
         n = "" if ceiling.n is None else f" over {counted(ceiling.n, 'rating')}"
-        said.append(f"Ceiling: one person against the mean of the others has r = {ceiling.value:.3f}{n}.")
+        lines.append(f"Ceiling: one person against the mean of the others has r = {ceiling.value:.3f}{n}.")
     elif ceiling is not None:
-        said.append(f"No ceiling: {ceiling.reason}.")
+        lines.append(f"No ceiling: {ceiling.reason}.")
     for title, path in (("Pearson", ("pearson", "global")), *_FIGURES):
         without: dict[str, list[str]] = {}
         for name, entry in report.metrics.items():
@@ -324,8 +341,8 @@ def _beside(report: Report) -> list[str]:
                 without.setdefault(figure.reason, []).append(name)
         for reason, names in without.items():
             of = "any metric" if len(names) == len(report.metrics) else ", ".join(names)
-            said.append(f"No {title} of {of}: {reason}.")
-    return said
+            lines.append(f"No {title} of {of}: {reason}.")
+    return lines
 
 
 def _number(figure: Figure) -> str:
@@ -334,7 +351,7 @@ def _number(figure: Figure) -> str:
 
 def _number_of(figure: Figure) -> str:
     """The number and what it rests on: `0.312 (47)`."""
-    n = "" if figure.value is None or figure.n is None else f" ({whole(figure.n)})"
+    n = "" if figure.value is None or figure.n is None else f" ({format_whole(figure.n)})"
     return f"{_number(figure)}{n}"
 
 

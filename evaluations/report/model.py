@@ -151,13 +151,13 @@ class Correlations(ReportPart):
 
     def of(self, grouping: str) -> Figure:
         """The figure under the name that the JSON has for the grouping."""
-        found = {
+        figures = {
             "global": self.overall,
             "item": self.item,
             "by_system": self.by_system,
             "system": self.system,
         }
-        return found.get(grouping) or NO_FIGURE
+        return figures.get(grouping) or NO_FIGURE
 
 
 class PairAccuracy(Figure):
@@ -237,16 +237,16 @@ class MetricEntry(ReportPart):
 
     @model_validator(mode="wrap")
     @classmethod
-    def _remember_keys(cls, given: Any, handler: ValidatorFunctionWrapHandler) -> "MetricEntry":
-        entry: MetricEntry = handler(given)
-        if isinstance(given, Mapping):
-            entry._keys = tuple(given)
+    def _remember_keys(cls, fields: Any, handler: ValidatorFunctionWrapHandler) -> "MetricEntry":
+        entry: MetricEntry = handler(fields)
+        if isinstance(fields, Mapping):
+            entry._keys = tuple(fields)
         return entry
 
     @model_serializer(mode="wrap")
     def _in_order(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        found: dict[str, Any] = handler(self)
-        return {key: found[key] for key in (*self._keys, *found) if key in found}
+        fields: dict[str, Any] = handler(self)
+        return {key: fields[key] for key in (*self._keys, *fields) if key in fields}
 
 
 class SystemScores(ReportPart):
@@ -321,8 +321,8 @@ class CeilingFigures(ReportPart):
 
     def figure(self, statistic: str) -> Figure:
         """The figure of a statistic over all answers."""
-        found = {"pearson": self.pearson, "spearman": self.spearman, "kendall": self.kendall}
-        return found.get(statistic) or NO_FIGURE
+        figures = {"pearson": self.pearson, "spearman": self.spearman, "kendall": self.kendall}
+        return figures.get(statistic) or NO_FIGURE
 
 
 class LeaveOneOut(CeilingFigures):
@@ -492,16 +492,16 @@ def read_report(stored: Mapping[str, Any]) -> Report:
     Parts that were added later are empty, and parts that a later program added are left out. EvaluationError
     for a version that this program does not know.
     """
-    given = dict(stored)
-    version = given.get("report", VERSION)
+    report = dict(stored)
+    version = report.get("report", VERSION)
     while version in UPGRADES:
-        given = UPGRADES[version](given)
-        version = given["report"]
+        report = UPGRADES[version](report)
+        version = report["report"]
     if version != VERSION:
         raise EvaluationError(
             f"The report has version {version}; this version of Distillery reads reports up to {VERSION}."
         )
-    return Report.model_validate(given, extra="ignore")
+    return Report.model_validate(report, extra="ignore")
 
 
 #: Correlations, and how answers are put together for them, in the order in which people read them.
@@ -522,15 +522,15 @@ class Lead:
     grouping: str
 
     @property
-    def words(self) -> str:
+    def title(self) -> str:
         """As it is in a sentence."""
         return name_statistic(self.statistic, self.grouping)
 
 
 def name_statistic(statistic: str, grouping: str) -> str:
     """A figure's name in words: `Pearson, global`."""
-    words = STATISTICS.get(statistic) or _OTHERS.get(statistic) or statistic.replace("_", " ")
-    return ", ".join(filter(None, (words, GROUPINGS.get(grouping, grouping))))
+    label = STATISTICS.get(statistic) or _OTHERS.get(statistic) or statistic.replace("_", " ")
+    return ", ".join(filter(None, (label, GROUPINGS.get(grouping, grouping))))
 
 
 def title(report: Report, name: str) -> str:
@@ -553,13 +553,13 @@ def clean_texts(report: Report) -> Report:
     return read_report(cleaned(report.as_json()))
 
 
-def cleaned(given: Any) -> Any:
+def cleaned(node: Any) -> Any:
     """The same JSON, of which every text and name is visible."""
-    if isinstance(given, str):
-        return visible(given)
-    if isinstance(given, Mapping):
-        return {visible(str(name)): cleaned(each) for name, each in given.items()}
-    return [cleaned(each) for each in given] if isinstance(given, list) else given
+    if isinstance(node, str):
+        return visible(node)
+    if isinstance(node, Mapping):
+        return {visible(str(name)): cleaned(each) for name, each in node.items()}
+    return [cleaned(each) for each in node] if isinstance(node, list) else node
 
 
 def lead(report: Report) -> Lead:
@@ -584,8 +584,8 @@ def best_first(entries: Mapping[str, MetricEntry], by: Lead) -> list[str]:
     """Names, the one that agrees most with people first, those without a figure last."""
 
     def place(name: str) -> tuple[bool, float, str]:
-        found = of_lead(entries[name], by).value
-        return found is None, -(found or 0.0), name
+        lead_value = of_lead(entries[name], by).value
+        return lead_value is None, -(lead_value or 0.0), name
 
     return sorted(entries, key=place)
 
@@ -602,8 +602,8 @@ def corpus(system: SystemEntry, metric: str) -> Figure:
 
 def _score(system: SystemEntry, metric: str, of: Literal["mean", "corpus"], reason: str) -> Figure:
     scores = system.metrics.get(metric)
-    found = None if scores is None else scores.mean if of == "mean" else scores.corpus
-    return Figure(value=found) if found is not None else Figure(reason=reason)
+    number = None if scores is None else scores.mean if of == "mean" else scores.corpus
+    return Figure(value=number) if number is not None else Figure(reason=reason)
 
 
 def scale(report: Report) -> tuple[float, float] | None:
@@ -656,12 +656,12 @@ def figure(entry: MetricEntry | None, key: str) -> Figure:
 
 def best_of(report: Report) -> tuple[str, float | None]:
     """The metric with the highest global Pearson correlation, the first by name among equal ones."""
-    known = [
+    candidates = [
         (value, name)
         for name, entry in report.metrics.items()
         if (value := entry.figure("pearson", "global").value) is not None
     ]
-    if not known:
+    if not candidates:
         return "", None
-    value, name = min(known, key=lambda each: (-each[0], each[1]))
+    value, name = min(candidates, key=lambda each: (-each[0], each[1]))
     return name[:100], value

@@ -16,7 +16,7 @@ from evaluations.report import model, tables
 from evaluations.report.answer import answer, comparisons
 from evaluations.report.model import ModelReference, Report
 from evaluations.report.plots import MOST_MATRICES, MOST_PLOTTED, figures_of, protocol_tables, test_rows
-from evaluations.report.tables import Notes, Table, labels, listed, plain, records, short, whole
+from evaluations.report.tables import Notes, Table, format_whole, join_names, labels, plain, records, short
 from evaluations.table_evaluation import NONE, Points
 from web.charts import Plot, inline
 
@@ -42,7 +42,7 @@ class Figure:
         return kind if number.isdigit() else self.plot.key
 
     @cached_property
-    def drawn(self) -> SafeString:
+    def svg(self) -> SafeString:
         """The plot as an `svg` element."""
         return _drawing(self.plot)
 
@@ -73,7 +73,7 @@ def _drawing(plot: Plot, *, width: int = 0) -> SafeString:
 class Cluster:
     """Metrics in groups of which no two differ significantly, best first, by one figure."""
 
-    words: str
+    title: str
     groups: Sequence[str]
 
 
@@ -89,7 +89,7 @@ def context_of(report: Report, points: Points = NONE) -> dict[str, Any]:
     order = model.best_first(report.metrics, model.lead(report))
     first, *more = answer(report)
     notes = Notes()
-    shown = {
+    sections = {
         "main": tables.main(report, order, called, notes),
         "types": tables.types(report, order, called, notes),
         "systems": tables.systems(report, order, called, notes),
@@ -99,7 +99,7 @@ def context_of(report: Report, points: Points = NONE) -> dict[str, Any]:
         "references": tables.references(report, order, called, notes),
         "differences": tables.differences(report, called, notes),
         "tests": [
-            records(each.words, test_rows(each, called)) for each in comparisons(report)[MOST_MATRICES:]
+            records(each.title, test_rows(each, called)) for each in comparisons(report)[MOST_MATRICES:]
         ],
         "made": tables.tabulate_signatures(report, order, called),
     }
@@ -110,7 +110,7 @@ def context_of(report: Report, points: Points = NONE) -> dict[str, Any]:
         "title": plain(report.title or "Evaluation") + (" (simulated data)" if report.simulated else ""),
         "figures": by_kind(figures_of(report, points)),
         "most_plotted": MOST_PLOTTED if len(order) > MOST_PLOTTED else 0,
-        "tables": shown,
+        "tables": sections,
         "clusters": _clusters(report, called),
         "counts": _counts(report),
         "facts": _facts(report),
@@ -121,21 +121,21 @@ def context_of(report: Report, points: Points = NONE) -> dict[str, Any]:
 
 def by_kind(plots: Sequence[Plot]) -> dict[str, list[Figure]]:
     """Plots under the kinds of their keys."""
-    found: dict[str, list[Figure]] = {}
+    figures: dict[str, list[Figure]] = {}
     for plot in plots:
         figure = Figure(plot)
-        found.setdefault(figure.kind.replace("-", "_"), []).append(figure)
-    return found
+        figures.setdefault(figure.kind.replace("-", "_"), []).append(figure)
+    return figures
 
 
 def _clusters(report: Report, called: Mapping[str, str]) -> list[Cluster]:
-    found = {}
+    by_title = {}
     for each in comparisons(report):
-        words = model.name_statistic(each.statistic, each.grouping)
-        if each.clusters and words not in found:
+        title = model.name_statistic(each.statistic, each.grouping)
+        if each.clusters and title not in by_title:
             named = [[called.get(name, plain(name)) for name in group] for group in each.clusters]
-            found[words] = Cluster(words, [listed(names, _MOST_LISTED) for names in named])
-    return list(found.values())
+            by_title[title] = Cluster(title, [join_names(names, _MOST_LISTED) for names in named])
+    return list(by_title.values())
 
 
 def _counts(report: Report) -> list[tuple[str, str]]:
@@ -147,14 +147,14 @@ def _counts(report: Report) -> list[tuple[str, str]]:
         "systems": n.systems,
         "ratings": n.ratings,
     }
-    return [(words, whole(count)) for words, count in counts.items() if count]
+    return [(label, format_whole(count)) for label, count in counts.items() if count]
 
 
 def _facts(report: Report) -> list[tuple[str, str]]:
     scale = model.scale(report)
     ends = f"{scale[0]:g} to {scale[1]:g}" if scale else "unknown"
     versions = ", ".join(f"{name} {each}" for name, each in report.versions.items())
-    said = [
+    pairs = [
         ("Data", report.source),
         ("Columns and rows", " ".join(report.reading)),
         ("Profile", report.profile),
@@ -168,13 +168,13 @@ def _facts(report: Report) -> list[tuple[str, str]]:
         ("Versions", versions),
     ]
     return [
-        (name, f"{value:,}" if isinstance(value, int) else str(value)) for name, value in said if _is(value)
+        (name, f"{value:,}" if isinstance(value, int) else str(value)) for name, value in pairs if _is(value)
     ]
 
 
-def _model(said: ModelReference) -> str:
+def _model(reference: ModelReference) -> str:
     """`marco (kpqa-1a2b3c4d5e6f)`, or the encoder of BERTScore."""
-    return f"{plain(said.name)} ({plain(said.signature or said.kind)})"
+    return f"{plain(reference.name)} ({plain(reference.signature or reference.kind)})"
 
 
 def _is(value: object) -> bool:
@@ -186,8 +186,8 @@ def _alpha(report: Report) -> str:
     if alpha.before is None and alpha.after is None:
         return f"Krippendorff's alpha is not known: {alpha.reason}." if alpha.reason else ""
     parts = [
-        f"{short(each)} {words}"
-        for each, words in ((alpha.before, "before noisy workers were removed"), (alpha.after, "after"))
+        f"{short(each)} {moment}"
+        for each, moment in ((alpha.before, "before noisy workers were removed"), (alpha.after, "after"))
         if each is not None
     ]
     return f"Krippendorff's alpha of the human scores: {', '.join(parts)}."

@@ -16,14 +16,14 @@ from evaluations.report.tables import (
     Notes,
     Table,
     TypeStatistic,
+    format_whole,
+    join_names,
     labels,
-    listed,
     of_type,
     plain,
     probability,
     rests_on,
     short,
-    whole,
 )
 from evaluations.table_evaluation import NONE, Points
 from web import evaluation_charts as charts
@@ -37,8 +37,8 @@ _FULL_SCALE = (1.0, 5.0)
 
 def signature(distillery: str, method: str, **parts: object) -> str:
     """How a plot was made: method, parameters, and the version of the program that worked it out."""
-    said = {"plot": method, **parts, "distillery": distillery or "unknown"}
-    return "|".join(f"{name}={each}" for name, each in said.items())
+    fields = {"plot": method, **parts, "distillery": distillery or "unknown"}
+    return "|".join(f"{name}={each}" for name, each in fields.items())
 
 
 def scale_of(report: Report) -> tuple[float, float]:
@@ -46,9 +46,9 @@ def scale_of(report: Report) -> tuple[float, float]:
     return scale(report) or _FULL_SCALE
 
 
-def ends(found: protocols.Figure) -> dict[str, float | None]:
+def ends(figure: protocols.Figure) -> dict[str, float | None]:
     """A figure as a row of a plot."""
-    return {"value": found.value, "low": found.low, "high": found.high}
+    return {"value": figure.value, "low": figure.low, "high": figure.high}
 
 
 #: Points that all scatter plots of a page have together, and the fewest and most that one of them has.
@@ -75,9 +75,10 @@ def rows_of(points: Points, metric: str, *, scale: tuple[float, float], most: in
     width = max(a for a, _ in pairs) - min(a for a, _ in pairs)
     across = width * _JITTER if len({a for a, _ in pairs}) <= _FEW_VALUES else 0.0
     up = (scale[1] - scale[0]) * _JITTER
-    shown = pairs if len(pairs) <= most else jitter.sample(pairs, most)
+    drawn_pairs = pairs if len(pairs) <= most else jitter.sample(pairs, most)
     answers = [
-        _row(ANSWER, a, b, a + jitter.uniform(-across, across), b + jitter.uniform(-up, up)) for a, b in shown
+        _row(ANSWER, a, b, a + jitter.uniform(-across, across), b + jitter.uniform(-up, up))
+        for a, b in drawn_pairs
     ]
     means = [_row(FIFTH, row["score"], row["human"], row["score"], row["human"]) for row in fifths(pairs)]
     return answers + means
@@ -144,15 +145,18 @@ def correlations(report: Report, order: list[str], called: Mapping[str, str]) ->
         ]  # fmt: skip
         title = model.STATISTICS[statistic]
         top = max(order, key=lambda name: _or_lowest(entries[name].figure(statistic, first)))
-        said = entries[top].figure(statistic, first)
+        best_figure = entries[top].figure(statistic, first)
         lines = [
             ", ".join(filter(None, (f"{name} {short(value)}", rests_on(n))))
             for name, (value, n) in marks.items()
         ]
-        says = f"{title} of each metric with people: {called[top]} has most, {short(said.value or 0)} "
+        says = f"{title} of each metric with people: {called[top]} has most, {short(best_figure.value or 0)} "
         says += f"{GROUPINGS[first]}" + (f"; {'; '.join(lines)}." if lines else ".")
-        made = signature(
-            report.distillery, f"{statistic}-with-interval", level=0.95, replicates=_known(report.replicates)
+        signature_text = signature(
+            report.distillery,
+            f"{statistic}-with-interval",
+            level=0.95,
+            replicates=_describe_number(report.replicates),
         )
         plot = charts.correlations(
             rows,
@@ -160,20 +164,20 @@ def correlations(report: Report, order: list[str], called: Mapping[str, str]) ->
             marks={name: value for name, (value, _n) in marks.items()},
             groupings=[GROUPINGS[each] for each in groupings],
             says=says,
-            signature=made,
+            signature=signature_text,
         )
         plots.append(replace(plot, table=[*rows, *beside]))
     return plots
 
 
-def _or_lowest(found: protocols.Figure) -> float:
-    return float("-inf") if found.value is None else found.value
+def _or_lowest(figure: protocols.Figure) -> float:
+    return float("-inf") if figure.value is None else figure.value
 
 
 def _ceiling(report: Report, statistic: str) -> protocols.Figure:
     for way in (report.ceiling.leave_one_out, report.ceiling.split_half):
-        if (found := way.figure(statistic)).value is not None:
-            return found
+        if (figure := way.figure(statistic)).value is not None:
+            return figure
     return protocols.NO_FIGURE
 
 
@@ -184,8 +188,8 @@ def _best_floor(report: Report, statistic: str, grouping: str) -> tuple[str, pro
     return f"floor ({plain(best)})", floors.get(best, protocols.NO_FIGURE)
 
 
-def _known(given: int | None) -> object:
-    return "unknown" if given is None else given
+def _describe_number(number: int | None) -> object:
+    return "unknown" if number is None else number
 
 
 def significance(report: Report, order: list[str], called: Mapping[str, str]) -> list[Plot]:
@@ -205,18 +209,18 @@ def significance(report: Report, order: list[str], called: Mapping[str, str]) ->
         differ = sum(bool(each.better) for each in comparison.tests)
         says = (
             f"{differ} of {len(comparison.tests)} pairs of metrics differ significantly at {short(LEVEL, 2)} "
-            f"({comparison.words}; p after Holm where it was corrected)."
+            f"({comparison.title}; p after Holm where it was corrected)."
         )
         plots.append(
             charts.significance(
                 rows,
-                title=comparison.words[:1].upper() + comparison.words[1:],
+                title=comparison.title[:1].upper() + comparison.title[1:],
                 says=says,
                 signature=signature(
                     report.distillery,
                     f"tests-{comparison.method}",
-                    draws=_known(report.draws),
-                    seed=_known(report.seed),
+                    draws=_describe_number(report.draws),
+                    seed=_describe_number(report.seed),
                 ),
                 table=test_rows(comparison, called),
             )
@@ -228,8 +232,8 @@ def _cell(one: str, other: str, test: MetricTest | None, called: Mapping[str, st
     p = test.counts if test else None
     better = test.better if test else ""
     verdict = charts.BETTER if better == one else charts.WORSE if better == other else charts.ALIKE
-    words = "" if p is None else "1" if p >= _ONE else probability(p).replace("\u00a0", "")
-    return {"row": called.get(one, one), "column": called.get(other, other), "p": words, "verdict": verdict}
+    p_text = "" if p is None else "1" if p >= _ONE else probability(p).replace("\u00a0", "")
+    return {"row": called.get(one, one), "column": called.get(other, other), "p": p_text, "verdict": verdict}
 
 
 def test_rows(comparison: Comparison, called: Mapping[str, str]) -> list[Row]:
@@ -251,24 +255,30 @@ def test_rows(comparison: Comparison, called: Mapping[str, str]) -> list[Row]:
 def scatters(report: Report, points: Points, order: list[str], called: Mapping[str, str]) -> list[Plot]:
     """A metric across, people up, for the best metrics."""
     low, high = scale_of(report)
-    shown = [name for name in order if points.pairs(name)][:MOST_PLOTTED]
-    most = drawn_of(len(shown))
+    names = [name for name in order if points.pairs(name)][:MOST_PLOTTED]
+    most = drawn_of(len(names))
     seed = report.seed or 0
     plots = []
-    for name in shown:
+    for name in names:
         rows = rows_of(points, name, scale=(low, high), most=most, seed=seed)
         table = fifths(points.pairs(name))
-        drawn = min(most, len(points.pairs(name)))
-        sample = f"; {whole(drawn)} of {whole(points.all)} answers are drawn" if drawn < points.all else ""
+        points_drawn = min(most, len(points.pairs(name)))
+        sample = (
+            f"; {format_whole(points_drawn)} of {format_whole(points.all)} answers are drawn"
+            if points_drawn < points.all
+            else ""
+        )
         says = (
             f"{called[name]} across, human score up: the mean of people goes from "
             f"{short(table[0]['human'], 2)} in the lowest fifth to "
             f"{short(table[-1]['human'], 2)} in the highest{sample}."
         )
-        made = signature(report.distillery, "scatter", jitter="uniform", seed=seed, drawn=drawn)
+        signature_text = signature(
+            report.distillery, "scatter", jitter="uniform", seed=seed, drawn=points_drawn
+        )
         plots.append(
             charts.metric_and_human(
-                rows, title=called[name], low=low, high=high, says=says, signature=made, table=table
+                rows, title=called[name], low=low, high=high, says=says, signature=signature_text, table=table
             )
         )
     return plots
@@ -287,24 +297,24 @@ def types(report: Report, order: list[str], called: Mapping[str, str]) -> list[P
     for name in order:
         for kind in types:
             of = entries[name].by_type.get(kind)
-            found = {each: of_type(entries[name], kind, each) for each in OF_TYPE}
-            said = found[statistic].value
-            words = "\u2013" if said is None else short(said, 2)
-            rows.append({"metric": called[name], "type": plain(kind), "value": said, "words": words})
+            figures = {each: of_type(entries[name], kind, each) for each in OF_TYPE}
+            lead_value = figures[statistic].value
+            label = "\u2013" if lead_value is None else short(lead_value, 2)
+            rows.append({"metric": called[name], "type": plain(kind), "value": lead_value, "words": label})
             table.append(
                 {"metric": called[name], "type": plain(kind), "n": of.n if of else None,
-                 "Pearson": found["pearson"].value, "Spearman": found["spearman"].value,
-                 "pairs right": found["pair_acc"].value}
+                 "Pearson": figures["pearson"].value, "Spearman": figures["spearman"].value,
+                 "pairs right": figures["pair_acc"].value}
             )  # fmt: skip
-    known = [row for row in rows if row["value"] is not None]
-    if not known:
+    defined = [row for row in rows if row["value"] is not None]
+    if not defined:
         return []
-    best = max(known, key=lambda row: row["value"])
+    best = max(defined, key=lambda row: row["value"])
     says = f"{model.STATISTICS[statistic]} by type of question; the highest is {short(best['value'])}, "
     says += f"{best['metric']} on {best['type']}."
-    made = signature(report.distillery, f"{statistic}-by-type")
+    signature_text = signature(report.distillery, f"{statistic}-by-type")
     title = model.STATISTICS[statistic]
-    plot = charts.by_class(rows, title=title, what="type", says=says, signature=made, table=table)
+    plot = charts.by_class(rows, title=title, what="type", says=says, signature=signature_text, table=table)
     return [replace(plot, key="types")]
 
 
@@ -325,9 +335,10 @@ def systems(report: Report, order: list[str], called: Mapping[str, str]) -> list
         rows.sort(key=lambda row: (-row["human"], row["system"]))
         highest = max(rows, key=lambda row: row["metric"])["system"]
         agree = "and so does" if highest == rows[0]["system"] else "but not"
-        says = f"{len(rows)} systems: people put {listed([rows[0]['system']])} first, {agree} {called[name]}."
-        made = signature(report.distillery, "system-means")
-        plot = charts.systems(rows, title=called[name], says=says, signature=made)
+        first = join_names([rows[0]["system"]])
+        says = f"{len(rows)} systems: people put {first} first, {agree} {called[name]}."
+        signature_text = signature(report.distillery, "system-means")
+        plot = charts.systems(rows, title=called[name], says=says, signature=signature_text)
         table = [
             {"system": row["system"], "metric": row["metric"], "people": row["human"],
              "95 % from": row["low"], "to": row["high"]}
@@ -339,39 +350,39 @@ def systems(report: Report, order: list[str], called: Mapping[str, str]) -> list
 
 def length_bias(report: Report, order: list[str], called: Mapping[str, str]) -> list[Plot]:
     """How the scores of metrics, and of people, go with the length of answers."""
-    given = {"people": report.human.length_bias}
-    given |= {called[name]: report.metrics[name].length_bias for name in order}
-    entries = {name: each for name, each in given.items() if each is not None}
+    biases = {"people": report.human.length_bias}
+    biases |= {called[name]: report.metrics[name].length_bias for name in order}
+    entries = {name: each for name, each in biases.items() if each is not None}
     rows: list[Row] = []
     table: list[Row] = []
     for name, entry in entries.items():
-        found = {
+        figures = {
             "length of the answer": entry.length.figure if entry.length else protocols.NO_FIGURE,
             "distance to the references": entry.distance.figure if entry.distance else protocols.NO_FIGURE,
         }
-        if all(each.value is None for each in found.values()):
+        if all(each.value is None for each in figures.values()):
             continue
-        rows += [{"metric": name, "with": what, **ends(each)} for what, each in found.items()]
+        rows += [{"metric": name, "with": what, **ends(each)} for what, each in figures.items()]
         table.append(
-            {"metric": name, "Pearson with length": found["length of the answer"].value,
-             "with distance": found["distance to the references"].value,
+            {"metric": name, "Pearson with length": figures["length of the answer"].value,
+             "with distance": figures["distance to the references"].value,
              "mean near": entry.near.mean,
              "mean far": entry.far.mean,
              "Welch p": entry.welch_p, "permutation p": entry.permutation_p}
         )  # fmt: skip
-    known = [row for row in rows if row["value"] is not None and row["metric"] != "people"]
-    if not known:
+    defined = [row for row in rows if row["value"] is not None and row["metric"] != "people"]
+    if not defined:
         return []
-    most = max(known, key=lambda row: abs(row["value"]))
+    most = max(defined, key=lambda row: abs(row["value"]))
     cut = next((float(each.cut) for each in entries.values() if each.cut is not None), None)
     says = f"How scores go with length: {most['metric']} most, "
     says += f"r = {short(most['value'])} with the {most['with']}."
     if cut is not None:
         says += f" Near is a distance of at most {cut:g} words."
-    made = signature(report.distillery, "length-bias", cut=cut)
+    signature_text = signature(report.distillery, "length-bias", cut=cut)
     plot = charts.two_groups(
         rows, title="Do scores go with length?", what="metric", group="with", axis="Pearson with length",
-        says=says, signature=made, table=table,
+        says=says, signature=signature_text, table=table,
     )  # fmt: skip
     return [replace(plot, key="length-bias")]
 
@@ -411,29 +422,29 @@ def _swept(report: Report, order: list[str], called: Mapping[str, str]) -> list[
             continue
         sign = swept.weight
         for metric in order:
-            shown: list[Row] = [
+            points_of_sweep: list[Row] = [
                 {"questions": plain(kind), "x": point.x, **ends(point.figure)}
                 for kind, points in swept.curves.get(metric, {}).items()
                 for point in points
             ]
-            known = [each for each in shown if each["value"] is not None]
-            if len(known) < 2:
+            defined = [each for each in points_of_sweep if each["value"] is not None]
+            if len(defined) < 2:
                 continue
-            overall = [each for each in known if each["questions"] == "overall"] or known
+            overall = [each for each in defined if each["questions"] == "overall"] or defined
             first, last = overall[0], overall[-1]
-            made = signature(report.distillery, f"sweep-{sign}", **swept.fixed.get(metric, {}))
+            signature_text = signature(report.distillery, f"sweep-{sign}", **swept.fixed.get(metric, {}))
             says = (
                 f"{called[metric]}: Pearson with people over all answers is {short(first['value'])} with "
                 f"{sign} = {first['x']:g} and {short(last['value'])} with {sign} = {last['x']:g}; bands are "
                 "95 % intervals."
             )
             plot = charts.curves(
-                known, title=f"{called[metric]}, {sign}", across=f"weight {sign}", up="Pearson",
-                group="questions", says=says, signature=made,
+                defined, title=f"{called[metric]}, {sign}", across=f"weight {sign}", up="Pearson",
+                group="questions", says=says, signature=signature_text,
                 table=[
                     {"questions": each["questions"], sign: each["x"], "Pearson": each["value"],
                      "95 % from": each["low"], "to": each["high"]}
-                    for each in shown
+                    for each in points_of_sweep
                 ],
             )  # fmt: skip
             plots.append(replace(plot, key=f"swept-{len(plots) + 1}"))
@@ -447,64 +458,66 @@ def _curves(report: Report, order: list[str], called: Mapping[str, str]) -> list
     plots: list[Plot] = []
     for (part, across), by_metric in curves.items():
         for name in order[:_CURVES]:
-            shown = [_point(called[name], each) for each in by_metric.get(name, ())]
-            known = [each for each in shown if each["value"] is not None and each["x"] is not None]
-            if len(known) < 2:
+            points = [_point(called[name], each) for each in by_metric.get(name, ())]
+            defined = [each for each in points if each["value"] is not None and each["x"] is not None]
+            if len(defined) < 2:
                 continue
-            first, last = known[0], known[-1]
+            first, last = defined[0], defined[-1]
             says = (
                 f"{called[name]}: Pearson with people is {short(first['value'])} with {first['x']:g} "
                 f"{across} and {short(last['value'])} with {last['x']:g}; the band holds 95 % of the samples."
             )
-            made = signature(report.distillery, f"learning-curve-{part}", times=learned.times)
+            signature_text = signature(report.distillery, f"learning-curve-{part}", times=learned.times)
             plot = charts.curve(
-                known, title=called[name], across=across, up="Pearson", says=says, signature=made
+                defined, title=called[name], across=across, up="Pearson", says=says, signature=signature_text
             )
             number_of = sum(each.key.startswith(f"learning-{part}") for each in plots) + 1
             table = [
                 {across: each["x"], "Pearson": each["value"], "95 % from": each["low"], "to": each["high"]}
-                for each in known
+                for each in defined
             ]
             plots.append(replace(plot, key=f"learning-{part}-{number_of}", table=table))
     return plots
 
 
 def _point(metric: str, point: protocols.CurvePoint) -> dict[str, Any]:
-    found = point.pearson or protocols.SampledFigure()
-    low, high = found.middle or (None, None)
+    figure = point.pearson or protocols.SampledFigure()
+    low, high = figure.middle or (None, None)
     x = point.questions if point.ratings is None else point.ratings
-    return {"metric": metric, "x": x, "value": found.value, "low": low, "high": high}
+    return {"metric": metric, "x": x, "value": figure.value, "low": low, "high": high}
 
 
 def _resampled(report: Report, order: list[str], called: Mapping[str, str]) -> list[Plot]:
-    given = report.protocols.resample_overall or protocols.ResampledScores()
-    shown: list[dict[str, Any]] = []
+    resampled = report.protocols.resample_overall or protocols.ResampledScores()
+    rows: list[dict[str, Any]] = []
     table: list[dict[str, Any]] = []
     for name in order:
-        of = given.metrics.get(name, {})
-        for kind, found in of.items():
-            if not isinstance(found, protocols.Figure):
+        of = resampled.metrics.get(name, {})
+        for kind, figure in of.items():
+            if not isinstance(figure, protocols.Figure):
                 continue
-            words = "\u2013" if found.value is None else short(found.value, 2)
+            label = "\u2013" if figure.value is None else short(figure.value, 2)
             row = {"metric": called[name], "questions": plain(kind)}
-            shown.append({**row, "value": found.value, "words": words})
-            table.append({**row, "Pearson": found.value, "rule": str(of.get("rule", ""))})
-    known = [each for each in shown if each["value"] is not None]
-    if not known:
+            rows.append({**row, "value": figure.value, "words": label})
+            table.append({**row, "Pearson": figure.value, "rule": str(of.get("rule", ""))})
+    defined = [each for each in rows if each["value"] is not None]
+    if not defined:
         return []
-    best = max(known, key=lambda row: row["value"])
+    best = max(defined, key=lambda row: row["value"])
     says = (
-        f"Pearson over {given.times} samples of {given.questions} questions for every system: "
+        f"Pearson over {resampled.times} samples of {resampled.questions} questions for every system: "
         f"highest is {best['metric']} with {short(best['value'])} ({best['questions']}). The samples share "
         "systems and questions, so they are not independent."
     )
-    made = signature(report.distillery, _RESAMPLED, times=given.times, questions=given.questions)
+    signature_text = signature(
+        report.distillery, _RESAMPLED, times=resampled.times, questions=resampled.questions
+    )
     plot = charts.by_class(
-        shown,
+        rows,
         title=TITLES[_RESAMPLED],
         what="questions",
         says=says,
-        signature=made,
+        signature=signature_text,
         table=table,
     )
     return [replace(plot, key="resample-overall")]
@@ -515,22 +528,22 @@ class Protocol:
     """A protocol's title, what it says in words, and its figures as tables."""
 
     title: str
-    words: str
+    remark: str
     tables: list[Table]
 
 
 def protocol_tables(report: Report, called: Mapping[str, str], notes: Notes) -> list[Protocol]:
     """Every protocol that was asked for."""
-    found = []
-    for name, said in report.protocols.model_dump(mode="json", exclude_unset=True).items():
-        words = "; ".join(str(said[key]) for key in ("reason", "note") if isinstance(said.get(key), str))
-        tables = _tables(said, called, notes)
+    entries = []
+    for name, body in report.protocols.model_dump(mode="json", exclude_unset=True).items():
+        remark = "; ".join(str(body[key]) for key in ("reason", "note") if isinstance(body.get(key), str))
+        tables = _tables(body, called, notes)
         if name == _LEFT_OUT:
             tables = [*_left_out(report, called, notes), *tables]
         elif name == _PAIRED:
             tables = [_paired(report, called, notes)]
-        found.append(Protocol(TITLES.get(name, plain(name)), words, tables))
-    return found
+        entries.append(Protocol(TITLES.get(name, plain(name)), remark, tables))
+    return entries
 
 
 def _left_out(report: Report, called: Mapping[str, str], notes: Notes) -> list[Table]:
@@ -538,8 +551,8 @@ def _left_out(report: Report, called: Mapping[str, str], notes: Notes) -> list[T
     removals = report.protocols.adem_table5 or protocols.SystemRemovals()
     statistics: tuple[Literal["spearman", "pearson"], ...] = ("spearman", "pearson")
     headings = [
-        f"{words}, {model.STATISTICS[which]}"
-        for words in ("without it", "its answers alone")
+        f"{which_answers}, {model.STATISTICS[which]}"
+        for which_answers in ("without it", "its answers alone")
         for which in statistics
     ]
     return [
@@ -586,55 +599,59 @@ def _paired(report: Report, called: Mapping[str, str], notes: Notes) -> Table:
     return Table("Adapted against plain metrics", headings, lines)
 
 
-def _tables(given: Mapping[str, Any], called: Mapping[str, str], notes: Notes) -> list[Table]:
+def _tables(body: Mapping[str, Any], called: Mapping[str, str], notes: Notes) -> list[Table]:
     """A table of the plain values, then one for each part that has parts of its own."""
     elsewhere = ("reason", "note", "value")
-    values = {name: each for name, each in given.items() if _is_plain(each) and name not in elsewhere}
+    values = {name: each for name, each in body.items() if _is_plain(each) and name not in elsewhere}
     tables = []
     if values:
-        lines = [Line(_words(name), [notes.plain(each)]) for name, each in values.items() if each is not None]
+        lines = [
+            Line(_capitalise_name(name), [notes.plain(each)])
+            for name, each in values.items()
+            if each is not None
+        ]
         tables.append(Table("Parameters", ["Parameter", "Value"], lines))
-    for name, part in given.items():
+    for name, part in body.items():
         if isinstance(part, Mapping) and not _is_plain(part):
-            tables.append(_by_name(_words(name), part, called, notes))
+            tables.append(_by_name(_capitalise_name(name), part, called, notes))
     return [each for each in tables if each]
 
 
 def _by_name(caption: str, part: Mapping[str, Any], called: Mapping[str, str], notes: Notes) -> Table:
     flat = {name: _flat(each) for name, each in part.items()}
-    listed = [(called.get(name, plain(name)), each) for name, each in flat.items()]
-    headings = list(dict.fromkeys(key for _, each in listed for key in each))
+    entries = [(called.get(name, plain(name)), each) for name, each in flat.items()]
+    headings = list(dict.fromkeys(key for _, each in entries for key in each))
     lines = [
         Line(name, [notes.plain(each[key]) if key in each else Cell("\u2013") for key in headings])
-        for name, each in listed
+        for name, each in entries
     ]
     return Table(caption, ["Metric", *headings], lines if headings else [])
 
 
-def _flat(given: Any, before: str = "") -> dict[str, Any]:
+def _flat(node: Any, before: str = "") -> dict[str, Any]:
     """Figures and plain values under their paths in words; lists are left to the plots and the JSON."""
-    if not isinstance(given, Mapping):
-        return {before or "Value": given} if _is_plain(given) else {}
-    found: dict[str, Any] = {}
-    if "value" in given:
-        found[before or "Value"] = {name: given.get(name) for name in ("value", "ci", "reason")}
-    for name, each in given.items():
+    if not isinstance(node, Mapping):
+        return {before or "Value": node} if _is_plain(node) else {}
+    leaves: dict[str, Any] = {}
+    if "value" in node:
+        leaves[before or "Value"] = {name: node.get(name) for name in ("value", "ci", "reason")}
+    for name, each in node.items():
         if name in _IN_THE_FIGURE:
             continue
-        words = f"{before}, {_words(name).lower()}" if before else _words(name)
-        found.update(_flat(each, words))
-    return found
+        path = f"{before}, {_capitalise_name(name).lower()}" if before else _capitalise_name(name)
+        leaves.update(_flat(each, path))
+    return leaves
 
 
-def _is_plain(given: Any) -> bool:
-    if isinstance(given, Mapping):
-        return "value" in given
-    return given is None or isinstance(given, str | int | float)
+def _is_plain(node: Any) -> bool:
+    if isinstance(node, Mapping):
+        return "value" in node
+    return node is None or isinstance(node, str | int | float)
 
 
-def _words(name: str) -> str:
-    words = plain(name.replace("_", " "))
-    return words[:1].upper() + words[1:]
+def _capitalise_name(name: str) -> str:
+    title = plain(name.replace("_", " "))
+    return title[:1].upper() + title[1:]
 
 
 def figures_of(report: Report, points: Points = NONE) -> list[Plot]:
@@ -645,7 +662,7 @@ def figures_of(report: Report, points: Points = NONE) -> list[Plot]:
     """
     called = labels(report)
     order = model.best_first(report.metrics, model.lead(report))
-    found = [
+    plots = [
         *_numbered("correlation", correlations(report, order, called)),
         *_numbered("significance", significance(report, order, called)),
         *_numbered("scatter", scatters(report, points, order, called)),
@@ -654,7 +671,7 @@ def figures_of(report: Report, points: Points = NONE) -> list[Plot]:
         *length_bias(report, order, called),
         *protocol_plots(report, order, called),
     ]
-    return [each for each in found if each.rows]
+    return [each for each in plots if each.rows]
 
 
 def _numbered(kind: str, plots: Sequence[Plot]) -> list[Plot]:

@@ -116,8 +116,8 @@ class BothStatistics(ReportPart):
 
     def figure(self, statistic: Literal["spearman", "pearson"]) -> Figure:
         """The figure of a statistic; one that the report lacks says so."""
-        found = self.spearman if statistic == "spearman" else self.pearson
-        return found.figure if found else NO_FIGURE
+        correlation = self.spearman if statistic == "spearman" else self.pearson
+        return correlation.figure if correlation else NO_FIGURE
 
 
 class AnswerCorrelations(ReportPart):

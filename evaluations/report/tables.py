@@ -39,14 +39,14 @@ def p_is(p: float) -> str:
     return f"p{_CLOSE}{sign}{probability(p)}"
 
 
-def whole(value: float) -> str:
+def format_whole(value: float) -> str:
     """`1,000`."""
     return f"{value:,.0f}"
 
 
 def rests_on(n: int | None) -> str:
     """`n = 900`; nothing where a figure does not say."""
-    return "" if n is None else f"n{_CLOSE}={_CLOSE}{whole(n)}"
+    return "" if n is None else f"n{_CLOSE}={_CLOSE}{format_whole(n)}"
 
 
 def percent(share: float) -> str:
@@ -54,11 +54,11 @@ def percent(share: float) -> str:
     return f"{100 * share:.1f}{_CLOSE}%"
 
 
-def listed(words: list[str], most: int = 6) -> str:
+def join_names(names: list[str], most: int = 6) -> str:
     """`a`, `a and b`, `a, b and c`; of many the first ones and how many more there are."""
-    if len(words) > most:
-        return f"{', '.join(words[: most - 1])} and {len(words) - most + 1} others"
-    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}" if words else ""
+    if len(names) > most:
+        return f"{', '.join(names[: most - 1])} and {len(names) - most + 1} others"
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}" if names else ""
 
 
 _MOST = 80
@@ -66,8 +66,8 @@ _MOST = 80
 
 def plain(text: object) -> str:
     """A name without characters that cannot be shown, and not longer than a line."""
-    shown = " ".join(model.visible(str(text)).split())
-    return (shown if len(shown) <= _MOST else f"{shown[: _MOST - 1]}…") or "(no name)"
+    line = " ".join(model.visible(str(text)).split())
+    return (line if len(line) <= _MOST else f"{line[: _MOST - 1]}…") or "(no name)"
 
 
 def labels(report: Report) -> dict[str, str]:
@@ -75,9 +75,9 @@ def labels(report: Report) -> dict[str, str]:
     return distinguish({name: model.title(report, name) for name in (*report.metrics, *report.floors)})
 
 
-def distinguish(given: Mapping[str, str]) -> dict[str, str]:
+def distinguish(names: Mapping[str, str]) -> dict[str, str]:
     """Titles by name; where two are the same, both have their names beside them."""
-    titles = {name: plain(title) for name, title in given.items()}
+    titles = {name: plain(title) for name, title in names.items()}
     often = list(titles.values())
     return {
         name: title if often.count(title) == 1 else plain(f"{title} ({name})")
@@ -88,11 +88,11 @@ def distinguish(given: Mapping[str, str]) -> dict[str, str]:
 NOTHING = "\u2013"
 
 
-def number(given: Any) -> float | None:
+def number(raw: Any) -> float | None:
     """A finite number, or None."""
-    if isinstance(given, bool) or not isinstance(given, int | float):
+    if isinstance(raw, bool) or not isinstance(raw, int | float):
         return None
-    return float(given) if math.isfinite(given) else None
+    return float(raw) if math.isfinite(raw) else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +103,7 @@ class Cell:
     small: str = ""
     note: int = 0
     why: str = ""
-    words: bool = False
+    is_text: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +127,7 @@ class Table:
     @property
     def heads(self) -> list[tuple[str, bool]]:
         """The headings, and whether words stand below each."""
-        wordy = [each.words for each in self.lines[0].cells] if self.lines else []
+        wordy = [each.is_text for each in self.lines[0].cells] if self.lines else []
         return list(zip(self.headings, [True, *wordy], strict=False))
 
     def __bool__(self) -> bool:
@@ -140,14 +140,14 @@ class Notes:
 
     reasons: dict[str, int] = field(default_factory=dict)
 
-    def figure(self, found: Figure, places: int = 3) -> Cell:
+    def figure(self, figure: Figure, places: int = 3) -> Cell:
         """The figure with its interval and what it rests on, or a dash and a note."""
-        if found.value is None:
-            return self.missing(found.reason)
-        ends = found.low is not None and found.high is not None
+        if figure.value is None:
+            return self.missing(figure.reason)
+        ends = figure.low is not None and figure.high is not None
         return Cell(
-            short(found.value, places),
-            _small(between(found.low or 0.0, found.high or 0.0, places) if ends else "", found.n),
+            short(figure.value, places),
+            _small(between(figure.low or 0.0, figure.high or 0.0, places) if ends else "", figure.n),
         )
 
     def missing(self, reason: str) -> Cell:
@@ -155,31 +155,31 @@ class Notes:
         why = reason.strip().rstrip(".") or "it was not calculated"
         return Cell(NOTHING, note=self.reasons.setdefault(why, len(self.reasons) + 1), why=why)
 
-    def plain(self, given: Any, reason: str = "") -> Cell:
+    def plain(self, raw: Any, reason: str = "") -> Cell:
         """A number, a share or a text of the report as it is."""
-        if isinstance(given, bool):
-            return Cell("yes" if given else "no", words=True)
-        found = number(given)
-        if found is not None:
-            return Cell(whole(found) if found.is_integer() else short(found))
-        if isinstance(given, Mapping):
-            return self.figure(_figure_of(given))
-        if given is None or given == "":
+        if isinstance(raw, bool):
+            return Cell("yes" if raw else "no", is_text=True)
+        parsed = number(raw)
+        if parsed is not None:
+            return Cell(format_whole(parsed) if parsed.is_integer() else short(parsed))
+        if isinstance(raw, Mapping):
+            return self.figure(_figure_of(raw))
+        if raw is None or raw == "":
             return self.missing(reason) if reason else Cell(NOTHING)
-        return Cell(str(given), words=True)
+        return Cell(str(raw), is_text=True)
 
 
-def _figure_of(given: Mapping[str, Any]) -> Figure:
-    ends = [number(end) for end in given.get("ci") or ()]
+def _figure_of(fields: Mapping[str, Any]) -> Figure:
+    ends = [number(end) for end in fields.get("ci") or ()]
     ci = (ends[0], ends[1]) if len(ends) == 2 and None not in ends else None
-    value = number(given.get("value"))
-    n = given.get("n")
+    value = number(fields.get("value"))
+    n = fields.get("n")
     return Figure.model_validate(
         {
             "value": value,
             "ci": ci,
             "n": n if isinstance(n, int) else None,
-            "reason": given.get("reason") or NOT_CALCULATED,
+            "reason": fields.get("reason") or NOT_CALCULATED,
         }
     )
 
@@ -191,33 +191,33 @@ def _small(interval: str, n: int | None) -> str:
 
 def records(caption: str, rows: Iterable[Mapping[str, Any]]) -> Table:
     """The table of a plot: a line per record, the first field as its name."""
-    listed = list(rows)
-    if not listed:
+    entries = list(rows)
+    if not entries:
         return Table(caption, (), ())
-    first, *others = listed[0]
-    counted = {name for name in listed[0] if all(_is_whole(row.get(name)) for row in listed)}
+    first, *others = entries[0]
+    counted = {name for name in entries[0] if all(_is_whole(row.get(name)) for row in entries)}
 
-    def cell(name: str, given: Any) -> Cell:
-        return _cell(name, given, counted=name in counted)
+    def cell(name: str, raw: Any) -> Cell:
+        return _cell(name, raw, counted=name in counted)
 
     lines = [
-        Line(cell(first, row[first]).text, [cell(name, row.get(name)) for name in others]) for row in listed
+        Line(cell(first, row[first]).text, [cell(name, row.get(name)) for name in others]) for row in entries
     ]
     return Table(caption, [each[:1].upper() + each[1:] for each in (first, *others)], lines)
 
 
-def _cell(name: str, given: Any, *, counted: bool) -> Cell:
-    found = number(given)
-    if found is None:
-        return Cell(NOTHING if given is None else str(given), words=isinstance(given, str))
+def _cell(name: str, raw: Any, *, counted: bool) -> Cell:
+    parsed = number(raw)
+    if parsed is None:
+        return Cell(NOTHING if raw is None else str(raw), is_text=isinstance(raw, str))
     if name == "p" or name.startswith("p ") or name.endswith(" p"):
-        return Cell(probability(found))
-    return Cell(whole(found) if counted else short(found))
+        return Cell(probability(parsed))
+    return Cell(format_whole(parsed) if counted else short(parsed))
 
 
-def _is_whole(given: Any) -> bool:
-    found = number(given)
-    return found is None or found.is_integer()
+def _is_whole(raw: Any) -> bool:
+    parsed = number(raw)
+    return parsed is None or parsed.is_integer()
 
 
 _HEADINGS = (
@@ -242,11 +242,11 @@ def main(report: Report, order: list[str], called: Mapping[str, str], notes: Not
         ("people, leave one rater out", report.ceiling.leave_one_out),
         ("people, split half", report.ceiling.split_half),
     )
-    for at, (words, way) in enumerate(ways):
-        found = _ceiling(way)
-        if any(each.value is not None for each in found) or at == 0:
-            cells = [notes.figure(each) for each in found]
-            lines.append(Line(words, [*cells, Cell(NOTHING)], "ceiling", "" if at else "apart"))
+    for at, (title, way) in enumerate(ways):
+        figures = _ceiling(way)
+        if any(each.value is not None for each in figures) or at == 0:
+            cells = [notes.figure(each) for each in figures]
+            lines.append(Line(title, [*cells, Cell(NOTHING)], "ceiling", "" if at else "apart"))
     return Table("How well each metric agrees with people", _HEADINGS, lines)
 
 
@@ -256,23 +256,23 @@ def _metric(name: str, entry: MetricEntry, notes: Notes) -> Line:
 
 
 def _ceiling(figures: CeilingFigures) -> list[Figure]:
-    found = []
+    statistics = []
     for statistic, grouping in _MAIN:
         figure = figures.figure(statistic)
         if grouping != "global":
             figure = Figure(reason="the ceiling is calculated over all answers at once")
         elif statistic == "kendall" and figure is NO_FIGURE:
             figure = Figure(reason=_NO_CEILING)
-        found.append(figure)
-    return found
+        statistics.append(figure)
+    return statistics
 
 
-def _share(found: Figure, notes: Notes) -> Cell:
-    if found.value is None:
-        return notes.missing(found.reason)
-    ends = found.low is not None and found.high is not None
-    interval = f"[{100 * (found.low or 0):.1f}, {100 * (found.high or 0):.1f}]" if ends else ""
-    return Cell(percent(found.value), _small(interval, found.n))
+def _share(figure: Figure, notes: Notes) -> Cell:
+    if figure.value is None:
+        return notes.missing(figure.reason)
+    ends = figure.low is not None and figure.high is not None
+    interval = f"[{100 * (figure.low or 0):.1f}, {100 * (figure.high or 0):.1f}]" if ends else ""
+    return Cell(percent(figure.value), _small(interval, figure.n))
 
 
 def correlations(report: Report, order: list[str], called: Mapping[str, str], notes: Notes) -> list[Table]:
@@ -281,7 +281,7 @@ def correlations(report: Report, order: list[str], called: Mapping[str, str], no
     names = [*order, *(name for name in report.floors if name not in order)]
     return [
         Table(
-            words,
+            title,
             ["Metric", *(each.capitalize() for each in GROUPINGS.values()), "Answers"],
             [
                 Line(
@@ -294,7 +294,7 @@ def correlations(report: Report, order: list[str], called: Mapping[str, str], no
                 for name in names
             ],
         )
-        for statistic, words in STATISTICS.items()
+        for statistic, title in STATISTICS.items()
         if any(each.correlations(statistic) for each in entries.values())
     ]
 
@@ -304,23 +304,23 @@ def pairs(report: Report, order: list[str], called: Mapping[str, str], notes: No
     lines = []
     for name in order:
         entry = report.metrics[name]
-        found = {each: entry.figure(each) for each in _PAIRS}
+        figures = {each: entry.figure(each) for each in _PAIRS}
         ties = entry.pair_acc.metric_ties if entry.pair_acc else None
         calibrated, far_apart = entry.acc_eq_cal, entry.rank_match
         lines.append(
             Line(
                 called[name],
                 [
-                    _share(found["pair_acc"], notes),
+                    _share(figures["pair_acc"], notes),
                     notes.plain(ties),
-                    notes.figure(found["acc_eq"]),
-                    notes.figure(found["acc_eq_cal"]),
+                    notes.figure(figures["acc_eq"]),
+                    notes.figure(figures["acc_eq_cal"]),
                     notes.plain(calibrated.epsilon if calibrated else None),
                     notes.plain(calibrated.held_out if calibrated else None),
-                    notes.figure(found["rank_match"]),
+                    notes.figure(figures["rank_match"]),
                     notes.plain(far_apart.pairs if far_apart else None),
-                    notes.figure(found["pa"]),
-                    notes.figure(found["spa"]),
+                    notes.figure(figures["pa"]),
+                    notes.figure(figures["spa"]),
                 ],
             )
         )
@@ -336,7 +336,7 @@ _PAIRS = ("pair_acc", "acc_eq", "acc_eq_cal", "rank_match", "pa", "spa")
 
 def systems(report: Report, order: list[str], called: Mapping[str, str], notes: Notes) -> Table:
     """Systems, the one that people like best first, with what each metric gives them."""
-    found = sorted(
+    entries = sorted(
         report.systems,
         key=lambda each: (-(each.human.value or float("-inf")), each.name),
     )
@@ -350,7 +350,7 @@ def systems(report: Report, order: list[str], called: Mapping[str, str], notes: 
             ],
             "from the order of the rows" if each.inferred else "",
         )
-        for each in found
+        for each in entries
     ]
     return Table("Systems", ["System", "Answers", "People", *(called[name] for name in order)], lines)
 
@@ -385,8 +385,8 @@ OF_TYPE: tuple[TypeStatistic, ...] = get_args(TypeStatistic)
 
 def of_type(entry: MetricEntry, kind: str, statistic: TypeStatistic) -> Figure:
     """A metric's figure within a type of question."""
-    found = entry.by_type.get(kind)
-    return (getattr(found, statistic) if found else None) or NO_FIGURE
+    figures = entry.by_type.get(kind)
+    return (getattr(figures, statistic) if figures else None) or NO_FIGURE
 
 
 def tabulate_signatures(report: Report, order: list[str], called: Mapping[str, str]) -> Table:
@@ -394,9 +394,11 @@ def tabulate_signatures(report: Report, order: list[str], called: Mapping[str, s
     entries = {**report.metrics, **report.floors}
     lines = []
     for name in [*order, *(each for each in report.floors if each not in order)]:
-        said = "; ".join(f"{whole(n)}: {why}" for why, n in entries[name].undefined.items()) or "none"
+        undefined = (
+            "; ".join(f"{format_whole(n)}: {why}" for why, n in entries[name].undefined.items()) or "none"
+        )
         signature = entries[name].signature or "unknown"
-        lines.append(Line(called[name], [Cell(signature, words=True), Cell(said, words=True)]))
+        lines.append(Line(called[name], [Cell(signature, is_text=True), Cell(undefined, is_text=True)]))
     return Table("Signatures", ["Metric", "Signature", "Answers without a value"], lines)
 
 
@@ -406,7 +408,7 @@ def references(report: Report, order: list[str], called: Mapping[str, str], note
     names = [name for name in order if name in entries]
     if not names:
         return []
-    found = []
+    tables = []
     for statistic in ("pearson", "spearman"):
         figures = {
             name: {
@@ -420,7 +422,7 @@ def references(report: Report, order: list[str], called: Mapping[str, str], note
             for count in figures[names[0]]
         ]
         caption = f"{STATISTICS[statistic]} by the number of references"
-        found.append(Table(caption, ["References", *(called[name] for name in names)], lines))
+        tables.append(Table(caption, ["References", *(called[name] for name in names)], lines))
     plans = {name: entries[name].plan for name in names}
     lines = [
         Line(
@@ -432,7 +434,7 @@ def references(report: Report, order: list[str], called: Mapping[str, str], note
         )
         for name, plan in plans.items()
     ]
-    return [*found, Table("References for the next data set", _PLAN, lines)]
+    return [*tables, Table("References for the next data set", _PLAN, lines)]
 
 
 _PLAN = ("Metric", "Enough", "Best for as much work", "Limit", "Reliability of one")
@@ -444,7 +446,7 @@ def _on_curve(sampled: SampledFigure) -> Figure:
 
 def differences(report: Report, called: Mapping[str, str], notes: Notes) -> list[Table]:
     """For each metric that was asked for the answers whose rank differs most from that of people."""
-    found = []
+    tables = []
     for name, entry in (report.differences.metrics if report.differences else {}).items():
         lines = [
             Line(
@@ -461,8 +463,8 @@ def differences(report: Report, called: Mapping[str, str], notes: Notes) -> list
             )
             for each in entry.answers
         ]
-        found.append(Table(called.get(name, plain(name)), _DIFFERENCES, lines))
-    return found
+        tables.append(Table(called.get(name, plain(name)), _DIFFERENCES, lines))
+    return tables
 
 
 _DIFFERENCES = (
@@ -562,11 +564,11 @@ def _answers(n: int | None) -> str:
 
 
 def _figure(entry: MetricEntry, path: Sequence[str]) -> str:
-    found = entry.figure(*path)
-    if found.value is None:
+    figure = entry.figure(*path)
+    if figure.value is None:
         return _NO_NUMBER
-    own = "" if "global" in path or found.n is None else f" ({found.n:,})"
-    return f"${found.value:.3f}${own}"
+    own = "" if "global" in path or figure.n is None else f" ({figure.n:,})"
+    return f"${figure.value:.3f}${own}"
 
 
 def _missing(report: Report) -> list[str]:

@@ -103,8 +103,8 @@ class Adam:
         self._square = _KEPT_SQUARES * self._square + (1 - _KEPT_SQUARES) * slope**2
         mean = self._mean / (1 - _KEPT**self._steps)
         square = self._square / (1 - _KEPT_SQUARES**self._steps)
-        found: Floats = matrix - self._rate * mean / (np.sqrt(square) + _TINY)
-        return found
+        moved: Floats = matrix - self._rate * mean / (np.sqrt(square) + _TINY)
+        return moved
 
 
 def learn(
@@ -120,22 +120,22 @@ def learn(
     """Train from `start` on these rows of `train` (one may stand there more than once)."""
     chance = np.random.default_rng((settings.seed, 1))
     of_m, of_n = Adam(rate), Adam(rate)
-    known = Part(train.terms.rows(rows), train.human[rows])
+    training_part = Part(train.terms.rows(rows), train.human[rows])
     now = best = start
-    history = [_epoch(0, now, known, validation, penalty)]
-    found = 0
+    history = [_epoch(0, now, training_part, validation, penalty)]
+    best_number = 0
     for number in range(1, settings.epochs + 1):
         order = chance.permutation(len(rows))
         for begin in range(0, len(order), settings.batch):
-            some = order[begin : begin + settings.batch]
-            by_m, by_n = gradient(now, known.terms.rows(some), known.human[some], penalty)
+            batch = order[begin : begin + settings.batch]
+            by_m, by_n = gradient(now, training_part.terms.rows(batch), training_part.human[batch], penalty)
             now = replace(now, m=of_m.step(now.m, by_m), n=of_n.step(now.n, by_n))
-        history.append(_epoch(number, now, known, validation, penalty))
-        if history[-1].worth(settings.judge) > history[found].worth(settings.judge):
-            best, found = now, number
-        elif number - found >= settings.patience:
+        history.append(_epoch(number, now, training_part, validation, penalty))
+        if history[-1].worth(settings.judge) > history[best_number].worth(settings.judge):
+            best, best_number = now, number
+        elif number - best_number >= settings.patience:
             break
-    return BestEpoch(best, tuple(history), found)
+    return BestEpoch(best, tuple(history), best_number)
 
 
 def _epoch(number: int, now: Parameters, train: Part, validation: Part, penalty: float) -> Epoch:
@@ -144,12 +144,12 @@ def _epoch(number: int, now: Parameters, train: Part, validation: Part, penalty:
         number,
         loss(now, train.terms, train.human, penalty),
         float(((guess - validation.human) ** 2).mean()),
-        _known(column_correlation(guess, validation.human, "pearson")),
-        _known(column_correlation(guess, validation.human, "spearman")),
+        _replace_nan(column_correlation(guess, validation.human, "pearson")),
+        _replace_nan(column_correlation(guess, validation.human, "spearman")),
     )
 
 
-def _known(value: float) -> float | None:
+def _replace_nan(value: float) -> float | None:
     return None if math.isnan(value) else value
 
 
@@ -169,15 +169,15 @@ def oversampled_rows(lengths: Places, scores: Floats, scale: tuple[float, float]
     length_bins = np.searchsorted(edges, lengths, side="left")
     shares = np.bincount(score_bins, minlength=_BINS) / len(scores)
     chance = np.random.default_rng((seed, 2))
-    taken = []
+    chosen_rows = []
     for length in np.unique(length_bins):
         cells = [np.flatnonzero((length_bins == length) & (score_bins == score)) for score in range(_BINS)]
-        whole = max(len(cell) / share for cell, share in zip(cells, shares, strict=True) if len(cell))
+        factor = max(len(cell) / share for cell, share in zip(cells, shares, strict=True) if len(cell))
         for cell, share in zip(cells, shares, strict=True):
             if len(cell):
-                again, left = divmod(max(len(cell), round(whole * share)), len(cell))
-                taken += [np.repeat(cell, again), chance.choice(cell, left, replace=False)]
-    return np.sort(np.concatenate(taken)).astype(np.intp)
+                again, left = divmod(max(len(cell), round(factor * share)), len(cell))
+                chosen_rows += [np.repeat(cell, again), chance.choice(cell, left, replace=False)]
+    return np.sort(np.concatenate(chosen_rows)).astype(np.intp)
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,8 +198,8 @@ class TrialResult:
 class TrainedModel:
     """A trained model; `forms` are its parameters by name, `history` what happened at each epoch.
 
-    `best` is the epoch whose parameters were kept, `chosen` the n, penalty and rate that were, and `tried`
-    all that was tried on validation.
+    `best` is the epoch whose parameters were kept, `best_trials` the n, penalty and rate that were, and
+    `tried` all that was tried on validation.
     """
 
     settings: examples.Settings
@@ -208,7 +208,7 @@ class TrainedModel:
     forms: Mapping[str, Parameters]
     history: Mapping[str, tuple[Epoch, ...]]
     best: Mapping[str, int]
-    chosen: Mapping[str, TrialResult]
+    best_trials: Mapping[str, TrialResult]
     tried: Mapping[str, tuple[TrialResult, ...]]
 
     def score(self, encoded: examples.EncodedExamples, which: str = "adem") -> Floats:
@@ -248,24 +248,27 @@ def train(
     sizes = sorted({min(n, most) for n in settings.tried_sizes})
     grid = list(itertools.product(sizes, settings.tried_penalties, settings.tried_rates))
     done, total = 0, len(grid) * len(settings.which)
-    found: dict[str, BestEpoch] = {}
+    by_form: dict[str, BestEpoch] = {}
     tried: dict[str, list[TrialResult]] = {}
-    chosen: dict[str, TrialResult] = {}
+    best_trials: dict[str, TrialResult] = {}
     for form in settings.which:
         needs = {"context": form != examples.REFERENCE, "reference": form != examples.CONTEXT}
-        known, kept = _part(projection, train, "training", **needs)
+        training_part, kept_rows = _part(projection, train, "training", **needs)
         judge, _ = _part(projection, validation, "validation", **needs)
-        rows = _rows(train, kept, settings)
+        rows = _rows(train, kept_rows, settings)
         for n, penalty, rate in grid:
-            of_n, judge_n = Part(known.terms.along(n), known.human), Part(judge.terms.along(n), judge.human)
+            of_n, judge_n = (
+                Part(training_part.terms.along(n), training_part.human),
+                Part(judge.terms.along(n), judge.human),
+            )
             start = started(of_n.terms, scale=settings.scale, **needs)
             learned = learn(start, of_n, judge_n, penalty=penalty, rate=rate, settings=settings, rows=rows)
             this = TrialResult(n, penalty, rate, learned.history[learned.best])
             tried.setdefault(form, []).append(this)
-            if form not in chosen or this.best.worth(settings.judge) > chosen[form].best.worth(
+            if form not in best_trials or this.best.worth(settings.judge) > best_trials[form].best.worth(
                 settings.judge
             ):
-                found[form], chosen[form] = learned, this
+                by_form[form], best_trials[form] = learned, this
             done += 1
             if progress is not None:
                 progress(done, total, f"training {form}")
@@ -273,10 +276,10 @@ def train(
         settings,
         train.encoder,
         projection,
-        {form: learned.parameters for form, learned in found.items()},
-        {form: learned.history for form, learned in found.items()},
-        {form: learned.best for form, learned in found.items()},
-        chosen,
+        {form: learned.parameters for form, learned in by_form.items()},
+        {form: learned.history for form, learned in by_form.items()},
+        {form: learned.best for form, learned in by_form.items()},
+        best_trials,
         {form: tuple(choices) for form, choices in tried.items()},
     )
 
@@ -288,19 +291,19 @@ def _part(
     rows = rows[~np.isnan(encoded.scores[rows])]
     if len(rows) < 2:
         needs = " and ".join(
-            name for name, there in (("context", context), ("reference", reference)) if there
+            name for name, needed in (("context", context), ("reference", reference)) if needed
         )
         raise MetricError(
             f"ADEM needs 2 examples for {what} with a score and {needs}; there are {len(rows)}."
         )
-    some = encoded.part(rows)
-    return Part(terms_of(projection, some, None), some.scores), rows
+    part = encoded.part(rows)
+    return Part(terms_of(projection, part, None), part.scores), rows
 
 
-def _rows(train: examples.EncodedExamples, kept: Places, settings: examples.Settings) -> Places:
+def _rows(train: examples.EncodedExamples, kept_rows: Places, settings: examples.Settings) -> Places:
     if not settings.oversample:
-        return np.arange(len(kept))
-    return oversampled_rows(train.lengths[kept], train.scores[kept], settings.scale, settings.seed)
+        return np.arange(len(kept_rows))
+    return oversampled_rows(train.lengths[kept_rows], train.scores[kept_rows], settings.scale, settings.seed)
 
 
 def _used(encoded: examples.EncodedExamples) -> Floats:
@@ -313,7 +316,7 @@ def save(
 ) -> ModelFolder:
     """Write a model's folder; `external` is the folder or name of an encoder that is not to be copied."""
     low, high = trained.settings.scale
-    forms = {form: {"n": chosen.n, "penalty": chosen.penalty} for form, chosen in trained.chosen.items()}
+    forms = {form: {"n": trial.n, "penalty": trial.penalty} for form, trial in trained.best_trials.items()}
     encoder = trained.encoder
     settings = {
         "low": low,
@@ -322,15 +325,19 @@ def save(
         "encoder": {"kind": encoder.kind, "digest": encoder.digest, "width": encoder.width},
     }
 
-    def fill(made: Path) -> None:
+    def fill(target: Path) -> None:
         from safetensors.numpy import save_file
 
-        save_file(_tensors(trained), made / LEARNED)
+        save_file(_tensors(trained), target / LEARNED)
         if not external:
-            encoder.save(made / ENCODER)
+            encoder.save(target / ENCODER)
 
-    said = {"encoder": {"name": encoder.name, "external": external}, "training": described(trained), **card}
-    return write(folder, ADEM, settings, said, fill, readme=readme)
+    full_card = {
+        "encoder": {"name": encoder.name, "external": external},
+        "training": described(trained),
+        **card,
+    }
+    return write(folder, ADEM, settings, full_card, fill, readme=readme)
 
 
 def described(trained: TrainedModel) -> dict[str, Any]:
@@ -340,7 +347,7 @@ def described(trained: TrainedModel) -> dict[str, Any]:
         "variance": float(trained.projection.shares.sum()),
         "forms": {
             form: {
-                "chosen": trained.chosen[form].as_json(),
+                "chosen": trained.best_trials[form].as_json(),
                 "tried": [tried.as_json() for tried in trained.tried[form]],
                 "history": [epoch.as_json() for epoch in trained.history[form]],
             }
@@ -351,11 +358,11 @@ def described(trained: TrainedModel) -> dict[str, Any]:
 
 def _tensors(trained: TrainedModel) -> dict[str, Floats]:
     projection = trained.projection
-    found = {"mean": projection.mean, "components": projection.components, "shares": projection.shares}
+    tensors = {"mean": projection.mean, "components": projection.components, "shares": projection.shares}
     for form, parameters in trained.forms.items():
-        found[f"{form}.alpha"] = np.array([parameters.alpha])
-        found[f"{form}.beta"] = np.array([parameters.beta])
+        tensors[f"{form}.alpha"] = np.array([parameters.alpha])
+        tensors[f"{form}.beta"] = np.array([parameters.beta])
         for name, matrix in (("m", parameters.m), ("n", parameters.n)):
             if matrix is not None:
-                found[f"{form}.{name}"] = matrix
-    return {name: np.ascontiguousarray(value) for name, value in found.items()}
+                tensors[f"{form}.{name}"] = matrix
+    return {name: np.ascontiguousarray(value) for name, value in tensors.items()}

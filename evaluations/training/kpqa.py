@@ -71,11 +71,11 @@ def card_of(
 def readme_of(name: str, card: Mapping[str, Any]) -> str:
     """The card as a page."""
     training, counts, best = card["training"], card["data"]["counts"], card["best"]
-    asked = "a question and an answer" if training["with_question"] else "an answer alone (-KP)"
+    inputs = "a question and an answer" if training["with_question"] else "an answer alone (-KP)"
     lines = [
         f"# {_plain(name)}",
         "",
-        f"A predictor of key phrases for KPQA metrics: it reads {asked} and says of each word of the "
+        f"A predictor of key phrases for KPQA metrics: it reads {inputs} and says of each word of the "
         "answer how likely it is part of the key phrase.",
         "",
         f"After {card['paper']['reference']}.",
@@ -142,8 +142,8 @@ def _figures(card: Mapping[str, Any]) -> list[str]:
 
 def _plain(text: str) -> str:
     """A name of strangers as text, not as markup."""
-    kept = "".join(sign if sign.isprintable() else "\ufffd" for sign in text)
-    return "".join(f"\\{sign}" if sign in "\\`*_[]<>|#" else sign for sign in kept)
+    printable = "".join(sign if sign.isprintable() else "\ufffd" for sign in text)
+    return "".join(f"\\{sign}" if sign in "\\`*_[]<>|#" else sign for sign in printable)
 
 
 def encoder_for(name: str, settings: Settings, *, download: bool = False) -> Encoder:
@@ -172,7 +172,7 @@ def trained(
     device = devices.device(settings.device)
     precision = precision_for(settings.precision, device)
     longest = min(settings.longest, base.longest)
-    said = {**settings.as_json(), "longest": longest, "precision": precision}
+    settings_json = {**settings.as_json(), "longest": longest, "precision": precision}
     digest = _digest([*prepared.train, *prepared.dev], len(prepared.train))
     devices.threads()
     data = Data(
@@ -185,7 +185,7 @@ def trained(
         raise MetricError(
             "The examples hold no word that the encoder's tokeniser knows. Is it the right one?"
         )
-    checkpoints = begun(out, {"settings": said, "encoder": origin["digest"], "data": digest})
+    checkpoints = begun(out, {"settings": settings_json, "encoder": origin["digest"], "data": digest})
     torch.manual_seed(settings.seed)
     network = KeyphraseNetwork(base.model.float(), settings.units)
     batches = -(-len(data.train) // settings.batch)
@@ -196,7 +196,7 @@ def trained(
         files=prepared.files,
         counts=prepared.counts,
         data=digest,
-        training={**said, "device": _device(device), "threads": torch.get_num_threads()},
+        training={**settings_json, "device": _device(device), "threads": torch.get_num_threads()},
         history=state.history,
         best=state.best,
         seconds=state.seconds,
@@ -204,7 +204,7 @@ def trained(
         distillery=distillery,
     )
     try:
-        made = write(
+        model = write(
             out,
             KPQA,
             {"units": settings.units, "longest": longest, "with_question": settings.with_question},
@@ -218,7 +218,7 @@ def trained(
             "with --resume writes the model."
         ) from error
     checkpoints.remove()
-    return made
+    return model
 
 
 def _pieces(base: Encoder, examples: list[Example], longest: int, settings: Settings) -> LabelledWindows:
@@ -236,8 +236,8 @@ def _device(device: Any) -> str:
 
 def _digest(examples: Iterable[Example], train: int) -> str:
     """Of what is learned from: examples in their order, and how many of them are for training."""
-    found = hashlib.sha256(str(train).encode())
+    checksum = hashlib.sha256(str(train).encode())
     for example in examples:
         row = [example.question, example.answer, example.spans, example.source]
-        found.update(json.dumps(row).encode())
-    return found.hexdigest()
+        checksum.update(json.dumps(row).encode())
+    return checksum.hexdigest()

@@ -29,8 +29,9 @@ _TOGETHER = 1000
 class LabelledWindows:
     """Windows one after another: number k has the pieces `ids[starts[k]:starts[k + 1]]`, of `answers[k]`.
 
-    Its classified words are `begins[k]` to `begins[k + 1]` of `firsts` (places of first pieces), `words`
-    (numbers of words) and `labels` (1 in the key phrase, else 0). `typed`: word pieces have types.
+    Its classified words are `begins[k]` to `begins[k + 1]` of `firsts` (places of first pieces),
+    `word_numbers` (numbers of words) and `labels` (1 in the key phrase, else 0). `typed`: word pieces have
+    types.
     """
 
     answers: Numbers
@@ -39,7 +40,7 @@ class LabelledWindows:
     types: Numbers
     begins: Places
     firsts: Numbers
-    words: Numbers
+    word_numbers: Numbers
     labels: Numbers
     typed: bool
 
@@ -52,14 +53,14 @@ class LabelledWindows:
         return np.diff(self.starts)
 
 
-def labels_of(words: Sequence[Span], spans: Sequence[Span]) -> list[int]:
+def labels_of(word_spans: Sequence[Span], spans: Sequence[Span]) -> list[int]:
     """1 for each word that a span touches, else 0; both are in order."""
-    found, at = [], 0
-    for begin, end in words:
+    labels, at = [], 0
+    for begin, end in word_spans:
         while at < len(spans) and spans[at][1] <= begin:
             at += 1
-        found.append(int(at < len(spans) and spans[at][0] < end))
-    return found
+        labels.append(int(at < len(spans) and spans[at][0] < end))
+    return labels
 
 
 def labelled(
@@ -70,22 +71,22 @@ def labelled(
     parts: list[tuple[Numbers, ...]] = []
     sizes: list[tuple[int, int]] = []
     for start in range(0, len(examples), _TOGETHER):
-        some = examples[start : start + _TOGETHER]
-        pairs = [(example.question, example.answer) for example in some]
-        every, words = windows(tokenizer, pairs, longest, with_question=with_question)
-        labels = [labels_of(own, example.spans) for own, example in zip(words, some, strict=True)]
+        chunk = examples[start : start + _TOGETHER]
+        pairs = [(example.question, example.answer) for example in chunk]
+        every, word_spans = windows(tokenizer, pairs, longest, with_question=with_question)
+        labels = [labels_of(own, example.spans) for own, example in zip(word_spans, chunk, strict=True)]
         answers += [start + window.pair for window in every]
-        sizes += [(len(window.ids), len(window.words)) for window in every]
+        sizes += [(len(window.ids), len(window.word_numbers)) for window in every]
         parts.append(
             (
                 _flat(window.ids for window in every),
                 _flat(window.types for window in every),
                 _flat(window.firsts for window in every),
-                _flat(window.words for window in every),
-                _flat([labels[window.pair][word] for word in window.words] for window in every),
+                _flat(window.word_numbers for window in every),
+                _flat([labels[window.pair][word] for word in window.word_numbers] for window in every),
             )
         )
-    ids, types, firsts, words_, said = (
+    ids, types, firsts, word_numbers, word_labels = (
         np.concatenate([part[column] for part in parts] or [np.zeros(0, np.int32)]) for column in range(5)
     )
     return LabelledWindows(
@@ -95,8 +96,8 @@ def labelled(
         types=types,
         begins=np.array([0, *accumulate(size for _, size in sizes)], np.int64),
         firsts=firsts,
-        words=words_,
-        labels=said,
+        word_numbers=word_numbers,
+        labels=word_labels,
         typed=len(types) > 0,
     )
 
@@ -115,7 +116,7 @@ NO_WORD = -100
 class Batch:
     """Tensors of B windows, L pieces at most, W words at most; `labels` are NO_WORD where there is no word.
 
-    `words` says how many words there are.
+    `word_count` says how many words there are.
     """
 
     ids: Any
@@ -123,7 +124,7 @@ class Batch:
     types: Any
     firsts: Any
     labels: Any
-    words: int
+    word_count: int
 
     @property
     def size(self) -> int:
@@ -137,15 +138,15 @@ def shuffled(lengths: Sequence[int] | Any, size: int, seed: int, epoch: int) -> 
     All are shuffled; of 50 batches at a time those of about the same length come together, so that little is
     padded; then these batches are shuffled.
     """
-    drawn = np.random.default_rng([seed, epoch])
-    order = drawn.permutation(len(lengths))
+    random = np.random.default_rng([seed, epoch])
+    order = random.permutation(len(lengths))
     own = np.asarray(lengths)
-    found: list[list[int]] = []
+    batches: list[list[int]] = []
     for start in range(0, len(order), _POOL * size):
         pool = order[start : start + _POOL * size]
         pool = pool[np.argsort(own[pool], kind="stable")]
-        found += [pool[at : at + size].tolist() for at in range(0, len(pool), size)]
-    return [found[at] for at in drawn.permutation(len(found))]
+        batches += [pool[at : at + size].tolist() for at in range(0, len(pool), size)]
+    return [batches[at] for at in random.permutation(len(batches))]
 
 
 def by_length(lengths: Sequence[int] | Any, size: int) -> list[list[int]]:
@@ -157,7 +158,7 @@ def by_length(lengths: Sequence[int] | Any, size: int) -> list[list[int]]:
 def batch_of(data: LabelledWindows, which: Sequence[int], pad: int, device: Any) -> Batch:
     """These windows, padded to the longest of them, on a device."""
     pieces = [slice(data.starts[at], data.starts[at + 1]) for at in which]
-    words = [slice(data.begins[at], data.begins[at + 1]) for at in which]
+    word_slices = [slice(data.begins[at], data.begins[at + 1]) for at in which]
 
     def padded(values: Numbers, places: list[slice], filler: int) -> Any:
         longest = max(place.stop - place.start for place in places)
@@ -173,9 +174,9 @@ def batch_of(data: LabelledWindows, which: Sequence[int], pad: int, device: Any)
         ids,
         mask,
         padded(data.types, pieces, 0) if data.typed else None,
-        padded(data.firsts, words, 0),
-        padded(data.labels, words, NO_WORD),
-        sum(int(place.stop - place.start) for place in words),
+        padded(data.firsts, word_slices, 0),
+        padded(data.labels, word_slices, NO_WORD),
+        sum(int(place.stop - place.start) for place in word_slices),
     )
 
 
@@ -223,8 +224,8 @@ class Learner:
 
         MetricError where it is no number. What is dropped out depends on seed, epoch and step alone.
         """
-        drawn = np.random.SeedSequence([self.settings.seed, epoch, step]).generate_state(1, np.uint64)
-        torch.manual_seed(int(drawn[0]))
+        random_state = np.random.SeedSequence([self.settings.seed, epoch, step]).generate_state(1, np.uint64)
+        torch.manual_seed(int(random_state[0]))
         for group in self.optimiser.param_groups:
             group["lr"] = rate(self.settings, done, self.total)
         self.network.train()
@@ -346,10 +347,10 @@ class _Run:
     def __init__(self, learner: Learner, data: Data, checkpoints: Checkpoints, watch: Watch) -> None:
         self.learner, self.data, self.checkpoints, self.watch = learner, data, checkpoints, watch
         self.state = State()
-        if (kept := checkpoints.state()) is not None:
+        if (saved := checkpoints.state()) is not None:
             try:
-                self.state = State(**{name: kept[name] for name in asdict(self.state)})
-                learner.restore(kept)
+                self.state = State(**{name: saved[name] for name in asdict(self.state)})
+                learner.restore(saved)
             except (KeyError, TypeError, ValueError, RuntimeError) as error:
                 raise MetricError(
                     f"{checkpoints.folder} was written by another version. Remove it to train from the "
@@ -366,8 +367,8 @@ class _Run:
             batch = batch_of(self.data.train, order[state.step], self.data.pad, self.learner.device)
             done = state.epoch * len(order) + state.step
             loss = self.learner.step(batch, epoch=state.epoch, step=state.step, done=done)
-            state.loss += loss * batch.words
-            state.words += batch.words
+            state.loss += loss * batch.word_count
+            state.words += batch.word_count
             state.windows += batch.size
             state.step += 1
             self._tell(done + 1)
@@ -414,7 +415,7 @@ class _Run:
     def _tell(self, done: int) -> None:
         state, spent = self.state, time.monotonic() - self.began
         speed = (state.windows - self.windows) / spent if spent else 0.0
-        whole = self.learner.settings.epochs * len(self.data.train)
+        total = self.learner.settings.epochs * len(self.data.train)
         self.watch.on_step(
             Step(
                 state.epoch + 1,
@@ -423,7 +424,7 @@ class _Run:
                 self.learner.total,
                 state.loss / state.words,
                 speed,
-                (whole - state.windows) / speed if speed else 0.0,
+                (total - state.windows) / speed if speed else 0.0,
             )
         )
 
@@ -508,46 +509,46 @@ def evaluated(
 
 
 def figures(
-    data: LabelledWindows, said: npt.NDArray[np.bool_], loss: float, sources: Sequence[str]
+    data: LabelledWindows, predicted: npt.NDArray[np.bool_], loss: float, sources: Sequence[str]
 ) -> Figures:
     """Figures of what was said of each word of `data`."""
     gold = data.labels.astype(bool)
     answers = np.repeat(data.answers, np.diff(data.begins))
-    precision, recall, f1 = _agreement(int((said & gold).sum()), int(said.sum()), int(gold.sum()))
-    spans = _spans(answers, data.words, said), _spans(answers, data.words, gold)
-    whole = _agreement(len(spans[0] & spans[1]), len(spans[0]), len(spans[1]))
+    precision, recall, f1 = _agreement(int((predicted & gold).sum()), int(predicted.sum()), int(gold.sum()))
+    spans = _spans(answers, data.word_numbers, predicted), _spans(answers, data.word_numbers, gold)
+    exact = _agreement(len(spans[0] & spans[1]), len(spans[0]), len(spans[1]))
     by_source: dict[str, float] = {}
     names = np.array([sources[answer] for answer in answers.tolist()])
     for name in sorted(set(sources)):
         own = names == name
         by_source[name] = _agreement(
-            int((said & gold & own).sum()), int((said & own).sum()), int((gold & own).sum())
+            int((predicted & gold & own).sum()), int((predicted & own).sum()), int((gold & own).sum())
         )[2]
-    return Figures(loss, f1, precision, recall, whole[0], whole[1], by_source)
+    return Figures(loss, f1, precision, recall, exact[0], exact[1], by_source)
 
 
-def _agreement(both: int, said: int, gold: int) -> tuple[float, float, float]:
+def _agreement(both: int, predicted: int, gold: int) -> tuple[float, float, float]:
     """Precision, recall, F1; 0 where there is nothing to divide by."""
     return (
-        both / said if said else 0.0,
+        both / predicted if predicted else 0.0,
         both / gold if gold else 0.0,
-        2 * both / (said + gold) if said + gold else 0.0,
+        2 * both / (predicted + gold) if predicted + gold else 0.0,
     )
 
 
-def _spans(answers: Any, words: Any, true: Any) -> set[tuple[int, int, int]]:
+def _spans(answers: Any, word_numbers: Any, true: Any) -> set[tuple[int, int, int]]:
     """Answer, first and last word of each run of words that are true."""
-    found = set()
-    order = np.lexsort((words, answers))
-    chosen = [(int(answers[at]), int(words[at])) for at in order if true[at]]
+    spans = set()
+    order = np.lexsort((word_numbers, answers))
+    true_words = [(int(answers[at]), int(word_numbers[at])) for at in order if true[at]]
     begin = None
-    for place, (answer, word) in enumerate(chosen):
+    for place, (answer, word) in enumerate(true_words):
         begin = word if begin is None else begin
-        after = chosen[place + 1] if place + 1 < len(chosen) else None
+        after = true_words[place + 1] if place + 1 < len(true_words) else None
         if after != (answer, word + 1):
-            found.add((answer, begin, word))
+            spans.add((answer, begin, word))
             begin = None
-    return found
+    return spans
 
 
 def _rounded(value: Any) -> Any:

@@ -133,15 +133,15 @@ _WITHIN, _BEFORE_NUMBERS, _EITHER, _STARTERS = (
 
 def sentences(text: str) -> tuple[Span, ...]:
     """Begin and end of the sentences, which cover the text; white space belongs to the one before it."""
-    found: list[Span] = []
+    spans: list[Span] = []
     begun = 0
     for end in _ends(text):
         if text[begun:end].strip():
-            found.append((begun, end))
+            spans.append((begun, end))
             begun = end
-    if begun < len(text) or not found:
-        found.append((begun, len(text)))
-    return tuple(found)
+    if begun < len(text) or not spans:
+        spans.append((begun, len(text)))
+    return tuple(spans)
 
 
 def around(cut: Sequence[Span], span: Span) -> Span:
@@ -152,14 +152,14 @@ def around(cut: Sequence[Span], span: Span) -> Span:
 
 def _ends(text: str) -> Iterator[int]:
     begun = 0
-    for found in _END.finditer(text):
-        if found.end() < len(text) and _is_end(text, begun, found):
-            begun = found.end()
+    for match in _END.finditer(text):
+        if match.end() < len(text) and _is_end(text, begun, match):
+            begun = match.end()
             yield begun
 
 
-def _is_end(text: str, begun: int, found: re.Match[str]) -> bool:
-    marks, at = found.group(), found.end()
+def _is_end(text: str, begun: int, match: re.Match[str]) -> bool:
+    marks, at = match.group(), match.end()
     if marks.count("\n") > 1 or ("\n" in marks and _ITEM.match(text, at)):
         return True
     if marks[0] == "\n":
@@ -170,7 +170,7 @@ def _is_end(text: str, begun: int, found: re.Match[str]) -> bool:
         return False
     if marks[0] != "." or marks[1:2] in tuple(".!?…"):
         return True
-    return not _is_abbreviation(text, begun, found.start(), at)
+    return not _is_abbreviation(text, begun, match.start(), at)
 
 
 def _is_abbreviation(text: str, begun: int, dot: int, at: int) -> bool:
@@ -214,8 +214,8 @@ class Passage:
 
 def digest(*texts: str) -> str:
     """A short name for texts; white space and letter case do not matter."""
-    whole = "\0".join(" ".join(text.split()).casefold() for text in texts)
-    return hashlib.blake2b(whole.encode(), digest_size=8).hexdigest()
+    joined = "\0".join(" ".join(text.split()).casefold() for text in texts)
+    return hashlib.blake2b(joined.encode(), digest_size=8).hexdigest()
 
 
 def is_yes_or_no(answer: str) -> bool:
@@ -225,14 +225,14 @@ def is_yes_or_no(answer: str) -> bool:
 
 def occurrences(text: str, phrase: str, *, any_case: bool = False) -> list[Span]:
     """Where a phrase is in a text as words of its own; white space may differ."""
-    words = phrase.split()
-    told = text.lower() if any_case else text
-    if not words or not all((word.lower() if any_case else word) in told for word in words):
+    phrase_words = phrase.split()
+    searched = text.lower() if any_case else text
+    if not phrase_words or not all((word.lower() if any_case else word) in searched for word in phrase_words):
         return []
-    before = r"(?<!\w)" if re.match(r"\w", words[0]) else ""
-    after = r"(?!\w)" if re.search(r"\w\Z", words[-1]) else ""
-    pattern = before + r"\s+".join(map(re.escape, words)) + after
-    return [found.span() for found in re.finditer(pattern, text, re.IGNORECASE if any_case else 0)]
+    before = r"(?<!\w)" if re.match(r"\w", phrase_words[0]) else ""
+    after = r"(?!\w)" if re.search(r"\w\Z", phrase_words[-1]) else ""
+    pattern = before + r"\s+".join(map(re.escape, phrase_words)) + after
+    return [match.span() for match in re.finditer(pattern, text, re.IGNORECASE if any_case else 0)]
 
 
 # Values of JSON from people, with the place where each stands for the message when it is wrong.
@@ -248,12 +248,12 @@ class Value:
     `place` names the entry that it was read with; beside it is its way from there.
     """
 
-    __slots__ = ("_above", "_file", "_key", "_place", "given")
+    __slots__ = ("_above", "_file", "_key", "_place", "content")
 
     def __init__(
-        self, given: Any, file: Path, place: str, *, above: "Value | None" = None, key: str | int = ""
+        self, content: Any, file: Path, place: str, *, above: "Value | None" = None, key: str | int = ""
     ) -> None:
-        self.given = given
+        self.content = content
         self._file = file
         self._place = place
         self._above = above
@@ -261,46 +261,46 @@ class Value:
 
     def __getitem__(self, key: str) -> "Value":
         """A member of an object that has to be there."""
-        found = self.get(key)
-        if found is None:
+        member = self.get(key)
+        if member is None:
             raise self.wrong(f"has no {key}")
-        return found
+        return member
 
     def get(self, key: str) -> "Value | None":
         """A member of an object, or None where there is none or it is null."""
-        if type(self.given) is not dict:
+        if type(self.content) is not dict:
             raise self._unlike("an object")
-        given = self.given.get(key)
-        return None if given is None else self._below(given, key)
+        member = self.content.get(key)
+        return None if member is None else self._below(member, key)
 
     def __iter__(self) -> Iterator["Value"]:
         """The entries of a list."""
-        if type(self.given) is not list:
+        if type(self.content) is not list:
             raise self._unlike("a list")
-        for number, given in enumerate(self.given):
-            yield self._below(given, number)
+        for number, element in enumerate(self.content):
+            yield self._below(element, number)
 
     def text(self) -> str:
         """Itself as text; a half of a character, which no file may hold, becomes the mark for a lost one."""
-        if type(self.given) is not str:
+        if type(self.content) is not str:
             raise self._unlike("text")
-        return self.given if self.given.isascii() else _HALVES.sub("\ufffd", self.given)
+        return self.content if self.content.isascii() else _HALVES.sub("\ufffd", self.content)
 
     def number(self) -> int:
         """Itself as a whole number."""
-        if type(self.given) is not int:
+        if type(self.content) is not int:
             raise self._unlike("a whole number")
-        return self.given
+        return self.content
 
     def yes(self) -> bool:
         """Itself as true or false, which some write as 1 or 0."""
-        if type(self.given) not in (bool, int):
+        if type(self.content) not in (bool, int):
             raise self._unlike("true or false")
-        return bool(self.given)
+        return bool(self.content)
 
     def pairs(self, first: str, second: str) -> Iterator[tuple["Value", "Value"]]:
         """Its entries as pairs: a list of lists of two, or an object of two lists of one length."""
-        if type(self.given) is dict:
+        if type(self.content) is dict:
             left, right = list(self[first]), list(self[second])
             if len(left) != len(right):
                 raise self.wrong(f"has {len(left)} entries of {first} and {len(right)} of {second}")
@@ -317,11 +317,11 @@ class Value:
         way = self._way()
         return MetricError(f"{self._file}, {self._place}{': ' if way else ''}{way} {what}. {_REMEDY}")
 
-    def _below(self, given: Any, key: str | int) -> "Value":
-        return Value(given, self._file, self._place, above=self, key=key)
+    def _below(self, content: Any, key: str | int) -> "Value":
+        return Value(content, self._file, self._place, above=self, key=key)
 
     def _unlike(self, needed: str) -> MetricError:
-        return self.wrong(f"is {_KINDS.get(type(self.given), 'a number')} where {needed} is needed")
+        return self.wrong(f"is {_KINDS.get(type(self.content), 'a number')} where {needed} is needed")
 
     def _way(self) -> str:
         if self._above is None:
@@ -358,10 +358,10 @@ def opened(path: Path) -> Iterator[IO[bytes]]:
 
 def _begins(file: IO[bytes] | gzip.GzipFile, with_what: bytes) -> bool:
     """Whether a file begins so; it is read on after that, or else from its begin."""
-    found = file.read(len(with_what)) == with_what
-    if not found:
+    matches = file.read(len(with_what)) == with_what
+    if not matches:
         file.seek(0)
-    return found
+    return matches
 
 
 _BUFFER = 1 << 20
@@ -374,12 +374,12 @@ def lines(path: Path) -> Iterator[Value]:
             if not line.strip():
                 continue
             try:
-                given = json.loads(line.decode("utf-8"))
+                content = json.loads(line.decode("utf-8"))
             except (ValueError, RecursionError) as error:
                 raise MetricError(
                     f"{path}, line {number} is no JSON: {error}. Each line must hold one whole object."
                 ) from error
-            yield Value(given, path, f"line {number}")
+            yield Value(content, path, f"line {number}")
 
 
 def entries(path: Path, prefix: str, name: str) -> Iterator[Value]:
@@ -387,9 +387,9 @@ def entries(path: Path, prefix: str, name: str) -> Iterator[Value]:
     import ijson  # part of the extra
 
     with opened(path) as file:
-        found = ijson.items(file, prefix, buf_size=_BUFFER, use_float=True)
-        for place, given in sound(found, path, name):
-            yield Value(given, path, place)
+        elements = ijson.items(file, prefix, buf_size=_BUFFER, use_float=True)
+        for place, content in sound(elements, path, name):
+            yield Value(content, path, place)
 
 
 def members(path: Path, key: str) -> Iterator[tuple[str, Value]]:
@@ -397,18 +397,18 @@ def members(path: Path, key: str) -> Iterator[tuple[str, Value]]:
     import ijson
 
     with opened(path) as file:
-        found = ijson.kvitems(file, key, buf_size=_BUFFER, use_float=True)
-        for _, (row, given) in sound(found, path, f"member {{}} of {key}"):
-            yield row, Value(given, path, f"row {row} of {key}")
+        pairs = ijson.kvitems(file, key, buf_size=_BUFFER, use_float=True)
+        for _, (row, content) in sound(pairs, path, f"member {{}} of {key}"):
+            yield row, Value(content, path, f"row {row} of {key}")
 
 
-def sound(found: Iterator[Any], path: Path, name: str) -> Iterator[tuple[str, Any]]:
+def sound(elements: Iterator[Any], path: Path, name: str) -> Iterator[tuple[str, Any]]:
     """What ijson finds in a file, with its place; MetricError that names the place where it is no JSON."""
     import ijson
 
     for place in map(name.format, count()):
         try:
-            given = next(found)
+            element = next(elements)
         except StopIteration:
             return
         except (ijson.JSONError, UnicodeError) as error:
@@ -416,7 +416,7 @@ def sound(found: Iterator[Any], path: Path, name: str) -> Iterator[tuple[str, An
             raise MetricError(
                 f"{path} is no whole JSON file: {reason}, at {place}. Fetch it again, or correct it."
             ) from error
-        yield place, given
+        yield place, element
 
 
 def _reason(error: Exception) -> str:

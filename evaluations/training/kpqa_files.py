@@ -114,19 +114,19 @@ def marco_examples(rows: Iterable[Value], dropped: DropCounts) -> Iterator[Examp
 
 def marco_columns(path: Path, dropped: DropCounts) -> Iterator[Example]:
     """The same from a file that holds column after column."""
-    for given in zip_longest(*(members(path, name) for name in _MARCO_READ)):
-        rows = [member[0] if member else None for member in given]
+    for row_members in zip_longest(*(members(path, name) for name in _MARCO_READ)):
+        rows = [member[0] if member else None for member in row_members]
         if len(set(rows)) > 1:
             raise _columns_apart(path, rows)
-        query, passages, answers = (value for _, value in given)
+        query, passages, answers = (value for _, value in row_members)
         with dropped.counting():
-            yield _marco_example(query, passages, None if answers.given is None else answers, dropped)
+            yield _marco_example(query, passages, None if answers.content is None else answers, dropped)
 
 
 def _columns_apart(path: Path, rows: Iterable[str | None]) -> MetricError:
     """The error that columns do not hold the same rows in the same order."""
-    found = ["no row" if row is None else f"row {row}" for row in rows]
-    has = ", ".join(f"{name} has {row}" for name, row in zip(_MARCO_READ, found, strict=True))
+    descriptions = ["no row" if row is None else f"row {row}" for row in rows]
+    has = ", ".join(f"{name} has {row}" for name, row in zip(_MARCO_READ, descriptions, strict=True))
     return MetricError(
         f"{path}: in one place {has}. The columns must hold the same rows in the same order; give the "
         "training or development file as it was published."
@@ -148,12 +148,12 @@ def _marco_example(query: Value, passages: Value, answers: Value | None, dropped
     if not selected:
         raise NoExampleError(NOTHING_SELECTED)
     exact = _found_phrase(selected, spoken, any_case=False)
-    found = exact or _found_phrase(selected, spoken, any_case=True)
-    if not found:
+    match = exact or _found_phrase(selected, spoken, any_case=True)
+    if not match:
         raise NoExampleError(NOT_FOUND)
     if not exact:
         dropped.note(OTHER_CASE)
-    passage, span = found
+    passage, span = match
     return Passage(passage, MARCO).example(question, span)
 
 
@@ -162,9 +162,9 @@ def _bare_phrase(answer: str) -> str:
 
 
 def _selected_passages(passages: Value) -> Iterator[str]:
-    if isinstance(passages.given, dict):
-        for chosen, text in passages.pairs("is_selected", "passage_text"):
-            if chosen.yes():
+    if isinstance(passages.content, dict):
+        for is_selected, text in passages.pairs("is_selected", "passage_text"):
+            if is_selected.yes():
                 yield text.text()
     else:
         for passage in passages:
@@ -204,8 +204,8 @@ def hotpotqa_examples(rows: Iterable[Value], dropped: DropCounts) -> Iterator[Ex
 
 def _hotpotqa_example(row: Value, dropped: DropCounts) -> Example:
     question = row["question"].text().strip()
-    given = row.get("answer")
-    phrase = given.text().strip() if given else ""
+    answer_value = row.get("answer")
+    phrase = answer_value.text().strip() if answer_value else ""
     titles, sentences, lost = _supporting(row)
     answer = " ".join(sentences)
     if not question:
@@ -232,13 +232,13 @@ def _supporting(row: Value) -> tuple[list[str], list[str], bool]:
     marked = {
         (title.text(), number.number()) for title, number in row["supporting_facts"].pairs("title", "sent_id")
     }
-    found: dict[tuple[str, int], str] = {}
+    by_place: dict[tuple[str, int], str] = {}
     for title, sentences in row["context"].pairs("title", "sentences"):
         for number, sentence in enumerate(sentences):
-            if (place := (title.text(), number)) in marked and place not in found:
-                found[place] = sentence.text().strip()
+            if (place := (title.text(), number)) in marked and place not in by_place:
+                by_place[place] = sentence.text().strip()
     titles = sorted({title for title, _ in marked})
-    return titles, [sentence for sentence in found.values() if sentence], len(found) < len(marked)
+    return titles, [sentence for sentence in by_place.values() if sentence], len(by_place) < len(marked)
 
 
 # SQuAD 1.1 and 2.0, and sets in their form such as XQuAD and COVID-QA.
@@ -262,18 +262,18 @@ def squad_examples(articles: Iterable[Value], dropped: DropCounts) -> Iterator[E
     for article in articles:
         for paragraph in article["paragraphs"]:
             passage = Passage(paragraph["context"].text(), SQUAD)
-            for asked in paragraph["qas"]:
+            for entry in paragraph["qas"]:
                 with dropped.counting():
-                    yield _squad_example(asked, passage, dropped)
+                    yield _squad_example(entry, passage, dropped)
 
 
-def _squad_example(asked: Value, passage: Passage, dropped: DropCounts) -> Example:
-    question = asked["question"].text().strip()
-    impossible = asked.get("is_impossible")
-    given = [
-        (answer["text"].text(), answer["answer_start"].number()) for answer in asked.get("answers") or ()
+def _squad_example(entry: Value, passage: Passage, dropped: DropCounts) -> Example:
+    question = entry["question"].text().strip()
+    impossible = entry.get("is_impossible")
+    answers = [
+        (answer["text"].text(), answer["answer_start"].number()) for answer in entry.get("answers") or ()
     ]
-    written = [(text, start) for text, start in given if text.strip()]
+    written = [(text, start) for text, start in answers if text.strip()]
     if not question:
         raise NoExampleError(EMPTY_QUESTION)
     if impossible and impossible.yes():
@@ -349,7 +349,7 @@ def _form(path: Path) -> tuple[str, Reading]:
     """The form's name, and what reads the file."""
     begin = _begin(path)
     if begin == b"[":
-        return _rows(path, _first_keys(path), "list", lambda: _listed(path))
+        return _rows(path, _first_keys(path), "list", lambda: _iterate_entries(path))
     if begin != b"{":
         raise _unknown(path, "it is no JSON" if begin else "it is empty")
     keys, shape = _object(path)
@@ -378,20 +378,20 @@ def _begin(path: Path) -> bytes:
     """The first character that is no white space; none in an empty file."""
     with opened(path) as file:
         while head := file.read(_HEAD):
-            if found := head.lstrip():
-                return found[:1]
+            if stripped := head.lstrip():
+                return stripped[:1]
     return b""
 
 
-def _listed(path: Path) -> Iterator[Value]:
+def _iterate_entries(path: Path) -> Iterator[Value]:
     return entries(path, "item", "entry {}")
 
 
 def _first_keys(path: Path) -> set[str]:
-    first = next(_listed(path), None)
+    first = next(_iterate_entries(path), None)
     if first is None:
         raise MetricError(f"{path} holds no question. Is it the right file?")
-    return set(first.given) if isinstance(first.given, dict) else set()
+    return set(first.content) if isinstance(first.content, dict) else set()
 
 
 def _object(path: Path) -> tuple[set[str], str]:
@@ -400,8 +400,8 @@ def _object(path: Path) -> tuple[set[str], str]:
 
     keys: set[str] = set()
     with opened(path) as file:
-        found = ijson.parse(file, use_float=True, multiple_values=True)
-        events = (event for _, event in sound(found, path, "part {} of its first object"))
+        parsed = ijson.parse(file, use_float=True, multiple_values=True)
+        events = (event for _, event in sound(parsed, path, "part {} of its first object"))
         for prefix, event, value in islice(events, 1, None):
             if not prefix and event == "map_key":
                 keys.add(value)
@@ -438,13 +438,13 @@ class TrainingFiles:
 
     def lines(self) -> list[str]:
         """The counts in sentences for people."""
-        found: list[str] = []
+        texts: list[str] = []
         for file in self.files:
-            kept = f"{file['read']:,} questions, {file['kept']:,} kept"
-            found.append(f"{file['name']} ({file['form']}): {kept}")
-            found += [f"  dropped {number:,}: {reason}" for reason, number in file["dropped"].items()]
-            found += [f"  noted {number:,}: {remark}" for remark, number in file["noted"].items()]
-        return [*found, f"{len(self.train):,} examples for training, {len(self.dev):,} for development"]
+            counts = f"{file['read']:,} questions, {file['kept']:,} kept"
+            texts.append(f"{file['name']} ({file['form']}): {counts}")
+            texts += [f"  dropped {number:,}: {reason}" for reason, number in file["dropped"].items()]
+            texts += [f"  noted {number:,}: {remark}" for remark, number in file["noted"].items()]
+        return [*texts, f"{len(self.train):,} examples for training, {len(self.dev):,} for development"]
 
 
 def prepared(
@@ -453,13 +453,13 @@ def prepared(
     seed: int,
     dev_share: float = 0.1,
     limit: int | None = None,
-    whole: bool = True,
+    whole_answers: bool = True,
     progress: Progress | None = None,
 ) -> TrainingFiles:
     """The examples of all files, each once, split; MetricError where a file is wrong or nothing is kept.
 
-    `limit` keeps that many at most, drawn by the seed from all of them. Without `whole`, those are dropped
-    whose key phrase is all of the answer sentence; Lee et al. (2021) do not say that they drop them.
+    `limit` keeps that many at most, drawn by the seed from all of them. Without `whole_answers`, those are
+    dropped whose key phrase is all of the answer sentence; Lee et al. (2021) do not say that they drop them.
     """
     if not paths:
         raise MetricError("No data is given: name at least one file.")
@@ -468,13 +468,13 @@ def prepared(
     if limit is not None and limit < 1:
         raise MetricError(f"The limit must be at least 1, not {limit}.")
     pool = _Pool()
-    files = [_read(path, pool, whole=whole, progress=progress) for path in paths]
+    files = [_read(path, pool, whole_answers=whole_answers, progress=progress) for path in paths]
     if not pool.examples:
         reasons = "; ".join(f"{count:,}: {reason}" for reason, count in _summed(files, "dropped").items())
         raise MetricError(
             f"No question of {', '.join(map(str, paths))} can be used ({reasons}). Give others."
         )
-    train, dev = _split(_drawn(pool.examples, limit, seed), seed, dev_share)
+    train, dev = _split(_draw_examples(pool.examples, limit, seed), seed, dev_share)
     counts: dict[str, Any] = {
         "read": sum(file["read"] for file in files),
         "kept": len(pool.examples),
@@ -493,28 +493,28 @@ class _Pool:
         self.examples: list[Example] = []
         self._places: dict[tuple[str, str], int] = {}
 
-    def add(self, found: Example) -> bool:
+    def add(self, example: Example) -> bool:
         """Whether it is new; if not, its key phrases are united with those that were there."""
-        place = self._places.setdefault((found.question, found.answer), len(self.examples))
+        place = self._places.setdefault((example.question, example.answer), len(self.examples))
         if place == len(self.examples):
-            self.examples.append(found)
+            self.examples.append(example)
             return True
-        there = self.examples[place]
-        spans = united((*there.spans, *found.spans))
-        self.examples[place] = replace(there, spans=spans, group=min(there.group, found.group))
+        earlier = self.examples[place]
+        spans = united((*earlier.spans, *example.spans))
+        self.examples[place] = replace(earlier, spans=spans, group=min(earlier.group, example.group))
         return False
 
 
-def _read(path: Path, pool: _Pool, *, whole: bool, progress: Progress | None) -> dict[str, Any]:
+def _read(path: Path, pool: _Pool, *, whole_answers: bool, progress: Progress | None) -> dict[str, Any]:
     """Add the examples of a file to a pool; what the file is, and its counts."""
-    form, dropped, kept = form_of(path), DropCounts(), 0
-    told = _OFTEN
-    for found in examples_of(path, dropped):
-        kept += _is_added(found, pool, dropped, whole=whole)
-        if progress and kept + dropped.total() >= told:
-            told += _OFTEN
-            progress(path, kept + dropped.total())
-    read = kept + dropped.total()
+    form, dropped, kept_count = form_of(path), DropCounts(), 0
+    next_report = _OFTEN
+    for example in examples_of(path, dropped):
+        kept_count += _is_added(example, pool, dropped, whole_answers=whole_answers)
+        if progress and kept_count + dropped.total() >= next_report:
+            next_report += _OFTEN
+            progress(path, kept_count + dropped.total())
+    read = kept_count + dropped.total()
     if not read:
         raise MetricError(f"{path} holds no question. Is it the right file?")
     if progress:
@@ -527,19 +527,19 @@ def _read(path: Path, pool: _Pool, *, whole: bool, progress: Progress | None) ->
         "sha256": sha256,
         "form": form,
         "read": read,
-        "kept": kept,
+        "kept": kept_count,
         "dropped": dict(sorted(dropped.reasons.items())),
         "noted": dict(sorted(dropped.noted.items())),
     }
 
 
-def _is_added(found: Example, pool: _Pool, dropped: DropCounts, *, whole: bool) -> bool:
-    rest = found.answer[: found.spans[0][0]] + found.answer[found.spans[-1][1] :]
-    all_of_it = len(found.spans) == 1 and not _WORD.search(rest)
-    if all_of_it and not whole:
+def _is_added(example: Example, pool: _Pool, dropped: DropCounts, *, whole_answers: bool) -> bool:
+    rest = example.answer[: example.spans[0][0]] + example.answer[example.spans[-1][1] :]
+    all_of_it = len(example.spans) == 1 and not _WORD.search(rest)
+    if all_of_it and not whole_answers:
         dropped.add(WHOLE)
         return False
-    if not pool.add(found):
+    if not pool.add(example):
         dropped.add(REPEATED)
         return False
     if all_of_it:
@@ -549,38 +549,38 @@ def _is_added(found: Example, pool: _Pool, dropped: DropCounts, *, whole: bool) 
 
 def united(spans: Iterable[Span]) -> tuple[Span, ...]:
     """Spans in order and apart: those that overlap are one."""
-    found: list[Span] = []
+    merged: list[Span] = []
     for begin, end in sorted(spans):
-        if found and begin < found[-1][1]:
-            found[-1] = (found[-1][0], max(end, found[-1][1]))
+        if merged and begin < merged[-1][1]:
+            merged[-1] = (merged[-1][0], max(end, merged[-1][1]))
         else:
-            found.append((begin, end))
-    return tuple(found)
+            merged.append((begin, end))
+    return tuple(merged)
 
 
 def _split(examples: list[Example], seed: int, share: float) -> tuple[list[Example], list[Example]]:
     sizes = Counter(example.group for example in examples)
-    asked = max(1, min(round(share * len(examples)), len(examples) - 1)) if share else 0
-    if asked and len(sizes) == 1:
+    dev_size = max(1, min(round(share * len(examples)), len(examples) - 1)) if share else 0
+    if dev_size and len(sizes) == 1:
         raise MetricError(
             f"All {len(examples):,} examples stand in one passage, so that none can be set aside for "
             "development. Give more data."
         )
     groups = sorted(sizes, key=lambda name: _lot(seed, name))
-    chosen: set[str] = set()
+    dev_groups: set[str] = set()
     for group in groups:
-        if sizes[group] <= asked:
-            chosen.add(group)
-            asked -= sizes[group]
-    if share and not chosen:
-        chosen = {min(groups, key=sizes.__getitem__)}
+        if sizes[group] <= dev_size:
+            dev_groups.add(group)
+            dev_size -= sizes[group]
+    if share and not dev_groups:
+        dev_groups = {min(groups, key=sizes.__getitem__)}
     sides: tuple[list[Example], list[Example]] = ([], [])
     for example in examples:
-        sides[example.group in chosen].append(example)
+        sides[example.group in dev_groups].append(example)
     return sides
 
 
-def _drawn(examples: list[Example], limit: int | None, seed: int) -> list[Example]:
+def _draw_examples(examples: list[Example], limit: int | None, seed: int) -> list[Example]:
     if limit is None or limit >= len(examples):
         return examples
     lots = [_lot(seed, example.question, example.answer) for example in examples]
@@ -589,8 +589,8 @@ def _drawn(examples: list[Example], limit: int | None, seed: int) -> list[Exampl
 
 
 def _lot(seed: int, *names: str) -> bytes:
-    whole = "\0".join((str(seed), *names))
-    return hashlib.blake2b(whole.encode(), digest_size=16).digest()
+    joined = "\0".join((str(seed), *names))
+    return hashlib.blake2b(joined.encode(), digest_size=16).digest()
 
 
 def _summed(files: Iterable[dict[str, Any]], what: str) -> dict[str, int]:

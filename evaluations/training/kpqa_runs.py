@@ -65,21 +65,21 @@ class Checkpoints:
     def _write(self, path: Path, what: Any) -> None:
         import torch  # takes seconds
 
-        made = path.with_name(f".{path.name}")
+        temporary = path.with_name(f".{path.name}")
         with _refusing(path):
-            with made.open("wb") as file:
+            with temporary.open("wb") as file:
                 torch.save(what, file)
                 file.flush()
                 os.fsync(file.fileno())
-            made.replace(path)
+            temporary.replace(path)
 
     def _read(self, path: Path) -> dict[str, Any]:
         import torch
 
-        words = f"{path} cannot be read. Remove the folder {self.folder}, and train from the beginning."
-        with translated_failure(lambda _: MetricError(words)):
-            found = torch.load(path, map_location="cpu", weights_only=True)
-        return dict(found)
+        message = f"{path} cannot be read. Remove the folder {self.folder}, and train from the beginning."
+        with translated_failure(lambda _: MetricError(message)):
+            state = torch.load(path, map_location="cpu", weights_only=True)
+        return dict(state)
 
 
 def folder_of(out: Path) -> Path:
@@ -105,29 +105,29 @@ def begun(out: Path, what: Mapping[str, Any]) -> Checkpoints:
     `what` is trained: `settings`, and digests of `data` and `encoder`.
     """
     folder = folder_of(out)
-    said = json.loads(json.dumps({"format": FORMAT, **what}))
+    origin = json.loads(json.dumps({"format": FORMAT, **what}))
     path = folder / _ABOUT
     if path.exists():
-        _compare(folder, _about(path), said)
+        _compare(folder, _about(path), origin)
         return Checkpoints(folder)
     if folder.exists() and any(folder.iterdir()):
         raise MetricError(f"{folder} is no folder of a training. Move it away.")
     with _refusing(folder):
         folder.mkdir(parents=True, exist_ok=True)
-        made = folder / f".{_ABOUT}"
-        made.write_text(json.dumps(said, indent=2), encoding="utf-8")
-        made.replace(path)
+        temporary = folder / f".{_ABOUT}"
+        temporary.write_text(json.dumps(origin, indent=2), encoding="utf-8")
+        temporary.replace(path)
     return Checkpoints(folder)
 
 
 def _about(path: Path) -> dict[str, Any]:
     try:
-        found = json.loads(path.read_text(encoding="utf-8"))
+        origin = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         raise MetricError(
             f"{path} cannot be read. Remove the folder {path.parent}, and train from the beginning."
         ) from error
-    return found if isinstance(found, dict) else {}
+    return origin if isinstance(origin, dict) else {}
 
 
 def _compare(folder: Path, was: Mapping[str, Any], now: Mapping[str, Any]) -> None:
@@ -234,14 +234,14 @@ _WORDS = {
 }
 
 
-def precision_for(asked: str, device: Any) -> str:
+def precision_for(precision: str, device: Any) -> str:
     """The precision to compute in: on a GPU bf16 where it can, else fp16; on a CPU fp32."""
     import torch  # takes seconds
 
     if device.type != "cuda":
-        if asked == "fp16":
+        if precision == "fp16":
             raise MetricError("--precision fp16 needs a GPU. Use fp32, bf16 or auto.")
-        return "fp32" if asked == "auto" else asked
-    if asked == "auto":
+        return "fp32" if precision == "auto" else precision
+    if precision == "auto":
         return "bf16" if torch.cuda.is_bf16_supported() else "fp16"
-    return asked
+    return precision

@@ -17,12 +17,12 @@ from evaluations.report.tables import (
     Notes,
     Table,
     between,
+    format_whole,
     number,
     p_is,
     plain,
     probability,
     short,
-    whole,
 )
 from evaluations.table_evaluation import Points
 from evaluations.training.sources import Parts
@@ -48,14 +48,14 @@ _LONGEST = 400
 
 def table3(report: StudyReport, called: Called, notes: Notes) -> list[Table]:
     """Metrics that need no training on all answers and on the test set; trained ones on two parts."""
-    found = mapping(mapping(report.get("table3")).get("metrics"))
+    metrics = mapping(mapping(report.get("table3")).get("metrics"))
     tables = []
     for trained, caption, part, heading in (
         (True, "Trained", "validation", "Validation"),
         (False, "Not trained", "full", "All answers"),
     ):
         lines = []
-        for name, of in found.items():
+        for name, of in metrics.items():
             if bool(of.get("trained")) is not trained:
                 continue
             paper = mapping(_printed(report, "table3", name, "test"))
@@ -71,15 +71,15 @@ def table3(report: StudyReport, called: Called, notes: Notes) -> list[Table]:
 
 def table4(report: StudyReport, called: Called, notes: Notes) -> Table:
     """Correlation of systems' means on the test set."""
-    found = mapping(mapping(report.get("table4")).get("metrics"))
+    metrics = mapping(mapping(report.get("table4")).get("metrics"))
     lines = []
-    for name, of in found.items():
+    for name, of in metrics.items():
         paper = number(_printed(report, "table4", name))
         lines.append(
             Line(
                 called[name],
                 [
-                    *(_with_p(notes, found, name, which) for which in _BOTH),
+                    *(_with_p(notes, metrics, name, which) for which in _BOTH),
                     notes.plain(value(of, "pearson").n),
                     Cell(NOTHING if paper is None else short(paper)),
                 ],
@@ -90,7 +90,7 @@ def table4(report: StudyReport, called: Called, notes: Notes) -> Table:
 
 def table5(report: StudyReport, notes: Notes) -> Table:
     """ADEM trained without each system."""
-    found = mapping(report.get("table5"))
+    section = mapping(report.get("table5"))
     lines = [
         Line(
             plain(each.get("system")),
@@ -100,9 +100,9 @@ def table5(report: StudyReport, notes: Notes) -> Table:
                 Cell(NOTHING),
             ],
         )
-        for each in rows(found.get("systems"))
+        for each in rows(section.get("systems"))
     ]
-    average, chance = mapping(found.get("average")), mapping(found.get("at_random"))
+    average, chance = mapping(section.get("average")), mapping(section.get("at_random"))
     if lines:
         cells = [_with_p(notes, average, part, which) for part in ("full", "removed") for which in _BOTH]
         paper = _pair(mapping(_printed(report, "table5", "average", "full")))
@@ -110,9 +110,9 @@ def table5(report: StudyReport, notes: Notes) -> Table:
         share, times = number(chance.get("share")) or 0, number(chance.get("times")) or 0
         paper = _pair(mapping(_printed(report, "table5", "at_random", "full")))
         cells = [_with_p(notes, {"it": chance}, "it", which) for which in _BOTH]
-        words = f"{100 * share:.0f} % at random, mean of {whole(times)}"
+        title = f"{100 * share:.0f} % at random, mean of {format_whole(times)}"
         trained = notes.plain(chance.get("trained_on"))
-        lines.append(Line(words, [trained, *cells, Cell(NOTHING), Cell(NOTHING), paper]))
+        lines.append(Line(title, [trained, *cells, Cell(NOTHING), Cell(NOTHING), paper]))
     headings = [
         "Left out", "Trained on", "Test, Pearson", "Test, Spearman", "Its answers, Pearson",
         "Its answers, Spearman", f"{_PAPER}: test, Pearson / Spearman",
@@ -122,18 +122,18 @@ def table5(report: StudyReport, notes: Notes) -> Table:
 
 def table6(report: StudyReport, called: Called) -> Table:
     """The cascade: a line for each step, a column for each metric that is no overlap metric."""
-    found = mapping(mapping(report.get("table6")).get("metrics"))
-    trained = [name for name in found if mapping(mapping(report.get("metrics")).get(name)).get("trained")]
+    metrics = mapping(mapping(report.get("table6")).get("metrics"))
+    trained = [name for name in metrics if mapping(mapping(report.get("metrics")).get(name)).get("trained")]
     paper = mapping(_printed(report, "table6"))
     lines = [
         Line(
-            words,
+            title,
             [
-                *(Cell(whole(number(mapping(found[name]).get(key)) or 0)) for name in trained),
-                Cell(whole(number(paper.get(key)) or 0)),
+                *(Cell(format_whole(number(mapping(metrics[name]).get(key)) or 0)) for name in trained),
+                Cell(format_whole(number(paper.get(key)) or 0)),
             ],
         )
-        for key, words in _CASCADE.items()
+        for key, title in _CASCADE.items()
     ]
     headings = ["", *(called[name] for name in trained), f"{_PAPER}: ADEM"]
     return Table("Good answers that overlap metrics miss", headings, lines if trained else [])
@@ -178,7 +178,7 @@ def table14(report: StudyReport, notes: Notes) -> Table:
                 f"{100 * share:.0f} %",
                 [
                     notes.plain(each.get("contexts")),
-                    Cell(whole(number(each.get("answers")) or 0)),
+                    Cell(format_whole(number(each.get("answers")) or 0)),
                     notes.plain(each.get("samples")),
                     *(_spread(notes, each, which) for which in _BOTH),
                     _pair(mapping(printed.get(share))),
@@ -199,8 +199,8 @@ def _error(of: object) -> Cell:
 
 def folds(report: StudyReport, called: Called, notes: Notes) -> list[Table]:
     """Agreement out of fold, differences to the best untrained metric, and single folds."""
-    found = mapping(report.get("folds"))
-    metrics = mapping(found.get("metrics"))
+    section = mapping(report.get("folds"))
+    metrics = mapping(section.get("metrics"))
 
     def first(name: str) -> tuple[bool, float, str]:
         at = value(metrics[name], "pearson").value
@@ -218,29 +218,29 @@ def folds(report: StudyReport, called: Called, notes: Notes) -> list[Table]:
         Line(
             f"{called[str(each.get('a'))]} less {called[str(each.get('b'))]}",
             [
-                Cell(str(each.get("statistic")).capitalize(), words=True),
+                Cell(str(each.get("statistic")).capitalize(), is_text=True),
                 notes.figure(value({"it": each}, "it")),
                 _p(each.get("p")),
                 notes.plain(each.get("n")),
             ],
         )
-        for each in rows(found.get("differences"))
+        for each in rows(section.get("differences"))
     ]
     forms = [name for name, of in metrics.items() if mapping(of).get("trained")]
     single = [
         Line(
-            f"fold {whole(number(each.get('fold')) or 0)}",
+            f"fold {format_whole(number(each.get('fold')) or 0)}",
             [
                 notes.plain(each.get("contexts")),
                 notes.plain(each.get("answers")),
                 *(_chosen_cell(notes, each, name) for name in forms),
             ],
         )
-        for each in rows(found.get("each"))
+        for each in rows(section.get("each"))
     ]
     return [
         Table(
-            f"Agreement with people, scores {plain(found.get('pooled'))}",
+            f"Agreement with people, scores {plain(section.get('pooled'))}",
             ["Metric", "Pearson", "Spearman", "Squared error"],
             agreement,
         ),
@@ -259,7 +259,7 @@ def folds(report: StudyReport, called: Called, notes: Notes) -> list[Table]:
 
 def examples(report: StudyReport, called: Called) -> list[Table]:
     """Answers as Tables 7, 9, 12 and 13 have them."""
-    found = mapping(report.get("examples"))
+    section = mapping(report.get("examples"))
     lead = called.get(str(report.get("lead")), "ADEM")
     captions = {
         "scored": f"Questions with answers, their human score and {lead}\u2019s (ADEM, Table 7)",
@@ -269,15 +269,15 @@ def examples(report: StudyReport, called: Called) -> list[Table]:
     }
     tables = []
     for kind, caption in captions.items():
-        listed = rows(found.get(kind))
-        names = list(mapping(listed[0].get("normalised"))) if listed else []
+        entries = rows(section.get(kind))
+        names = list(mapping(entries[0].get("normalised"))) if entries else []
         plainly = kind == "scored"
         lines = [
             Line(
                 _text(each.get("question")),
                 [
-                    Cell(_text(each.get("reference")), words=True),
-                    Cell(_text(each.get("answer")), words=True),
+                    Cell(_text(each.get("reference")), is_text=True),
+                    Cell(_text(each.get("answer")), is_text=True),
                     _number(each.get("human")),
                     *(
                         [_number(each.get("score"))]
@@ -287,46 +287,46 @@ def examples(report: StudyReport, called: Called) -> list[Table]:
                 ],
                 plain(each.get("system")) if each.get("system") else "",
             )
-            for each in listed
+            for each in entries
         ]
-        shown = [lead] if plainly else [f"|{called.get(name, name)}|" for name in names]
-        tables.append(Table(caption, ["Question", "Reference", "Answer", "People", *shown], lines))
+        value_heads = [lead] if plainly else [f"|{called.get(name, name)}|" for name in names]
+        tables.append(Table(caption, ["Question", "Reference", "Answer", "People", *value_heads], lines))
     return tables
 
 
 def _printed(report: StudyReport, *path: str) -> Any:
-    found: Any = report.get("printed")
+    node: Any = report.get("printed")
     for part in path:
-        found = mapping(found).get(part)
-    return found
+        node = mapping(node).get(part)
+    return node
 
 
 def _with_p(notes: Notes, of: Mapping[str, Any], part: str, which: str) -> Cell:
     """A correlation with its interval and p below it."""
-    found = value(of, part, which)
-    if found.value is None:
-        return notes.missing(found.reason)
-    p = number(found.more.get("p"))
-    ends = between(found.low, found.high) if found.low is not None and found.high is not None else ""
+    figure = value(of, part, which)
+    if figure.value is None:
+        return notes.missing(figure.reason)
+    p = number(figure.more.get("p"))
+    ends = between(figure.low, figure.high) if figure.low is not None and figure.high is not None else ""
     small = " ".join(filter(None, (ends, p_is(p) if p is not None else "")))
-    return Cell(short(found.value), small)
+    return Cell(short(figure.value), small)
 
 
 def _spread(notes: Notes, of: Mapping[str, Any], which: str) -> Cell:
-    found = value(of, which)
-    if found.value is None:
-        return notes.missing(found.reason)
-    low, high = number(found.more.get("low")), number(found.more.get("high"))
-    p = number(found.more.get("p"))
+    figure = value(of, which)
+    if figure.value is None:
+        return notes.missing(figure.reason)
+    low, high = number(figure.more.get("low")), number(figure.more.get("high"))
+    p = number(figure.more.get("p"))
     ends = f"{short(low)} to {short(high)}" if low is not None and high is not None else ""
-    return Cell(short(found.value), " ".join(filter(None, (ends, p_is(p) if p is not None else ""))))
+    return Cell(short(figure.value), " ".join(filter(None, (ends, p_is(p) if p is not None else ""))))
 
 
 def _chosen_cell(notes: Notes, of: Mapping[str, Any], name: str) -> Cell:
-    found, chosen = value(of, name, "pearson"), mapping(mapping(of.get("chosen")).get(name))
-    cell = notes.figure(found)
-    words = ", ".join(f"{key} {chosen.get(key)}" for key in ("n", "penalty", "rate", "epoch"))
-    return Cell(cell.text, words, cell.note, cell.why)
+    figure, trial = value(of, name, "pearson"), mapping(mapping(of.get("chosen")).get(name))
+    cell = notes.figure(figure)
+    settings_text = ", ".join(f"{key} {trial.get(key)}" for key in ("n", "penalty", "rate", "epoch"))
+    return Cell(cell.text, settings_text, cell.note, cell.why)
 
 
 def _pair(of: Mapping[str, Any]) -> Cell:
@@ -338,45 +338,45 @@ def _pair(of: Mapping[str, Any]) -> Cell:
 
 def _mean(of: Mapping[str, Any]) -> Cell:
     mean, n = number(of.get("mean")), number(of.get("n")) or 0
-    return Cell(NOTHING if mean is None else short(mean), f"n = {whole(n)}")
+    return Cell(NOTHING if mean is None else short(mean), f"n = {format_whole(n)}")
 
 
-def _p(given: Any) -> Cell:
-    p = number(given)
+def _p(raw: Any) -> Cell:
+    p = number(raw)
     return Cell(NOTHING if p is None else probability(p))
 
 
-def _number(given: Any) -> Cell:
-    found = number(given)
-    return Cell(NOTHING if found is None else short(found, 2))
+def _number(raw: Any) -> Cell:
+    parsed = number(raw)
+    return Cell(NOTHING if parsed is None else short(parsed, 2))
 
 
-def _text(given: Any) -> str:
-    text = " ".join(str(given).split())
+def _text(raw: Any) -> str:
+    text = " ".join(str(raw).split())
     return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}\u2026"
 
 
 def points_of(
-    judged: ScoredAnswers, parts: Parts, trained: tuple[str, ...], scale: tuple[float, float]
+    answers: ScoredAnswers, parts: Parts, trained: tuple[str, ...], scale: tuple[float, float]
 ) -> dict[str, Points]:
     """Figure 3: scores with the mean and spread of people's; of trained metrics those of the test set."""
-    found = {}
-    for name, values in judged.metrics.items():
-        rows = parts.test if name in trained else np.arange(len(judged))
-        adjusted = normalised(values[rows], judged.human[rows], scale)
-        found[name] = Points(_listed(judged.human[rows]), {name: _listed(adjusted)}, of=len(rows))
-    return found
+    points = {}
+    for name, values in answers.metrics.items():
+        rows = parts.test if name in trained else np.arange(len(answers))
+        adjusted = normalised(values[rows], answers.human[rows], scale)
+        points[name] = Points(_list_values(answers.human[rows]), {name: _list_values(adjusted)}, of=len(rows))
+    return points
 
 
 def figures_of(report: StudyReport, points: Mapping[str, Points], called: Called) -> list[Plot]:
     """Every plot that there are figures for; `key` says what each one is."""
-    found = [
+    plots = [
         *_numbered("scatter", _scatters(report, points, called)),
         *_numbered("systems", _systems(report, called)),
         *_numbered("learning-epochs", _epochs(report, called)),
         *_numbered("learning-curve", _curves(report)),
     ]
-    return [each for each in found if each.rows]
+    return [each for each in plots if each.rows]
 
 
 def _scatters(report: StudyReport, points: Mapping[str, Points], called: Called) -> list[Plot]:
@@ -385,8 +385,8 @@ def _scatters(report: StudyReport, points: Mapping[str, Points], called: Called)
     most = drawn_of(len(points))
     plots = []
     for name, of in points.items():
-        drawn = rows_of(of, name, scale=(low, high), most=most, seed=seed)
-        if not drawn:
+        points_drawn = rows_of(of, name, scale=(low, high), most=most, seed=seed)
+        if not points_drawn:
             continue
         means = fifths(of.pairs(name))
         where = (
@@ -394,17 +394,17 @@ def _scatters(report: StudyReport, points: Mapping[str, Points], called: Called)
         )
         n = min(most, len(of.pairs(name)))
         says = (
-            f"{called[name]}, normalised, across, human score up, {where} ({whole(len(of))} answers): the "
-            f"mean of people goes from {short(means[0]['human'], 2)} in the lowest fifth to "
+            f"{called[name]}, normalised, across, human score up, {where} ({format_whole(len(of))} answers): "
+            f"the mean of people goes from {short(means[0]['human'], 2)} in the lowest fifth to "
             f"{short(means[-1]['human'], 2)} in the highest."
         )
-        made = signature(
+        signature_text = signature(
             report["distillery"], "scatter", jitter="uniform", seed=seed, drawn=n, normalised="yes"
         )
         plots.append(
             charts.metric_and_human(
-                drawn, title=f"{called[name]}, {where}", low=low, high=high, says=says, signature=made,
-                table=means,
+                points_drawn, title=f"{called[name]}, {where}", low=low, high=high, says=says,
+                signature=signature_text, table=means,
             )
         )  # fmt: skip
     return plots
@@ -413,7 +413,7 @@ def _scatters(report: StudyReport, points: Mapping[str, Points], called: Called)
 def _systems(report: StudyReport, called: Called) -> list[Plot]:
     plots = []
     for name, of in mapping(mapping(report.get("table4")).get("metrics")).items():
-        shown = [
+        entries = [
             {
                 "system": plain(each.get("system")),
                 "metric": number(each.get("metric")),
@@ -423,17 +423,19 @@ def _systems(report: StudyReport, called: Called) -> list[Plot]:
             }
             for each in rows(mapping(of).get("points"))
         ]
-        known = [each for each in shown if each["metric"] is not None and each["human"] is not None]
-        if len(known) < 2:
+        defined = [each for each in entries if each["metric"] is not None and each["human"] is not None]
+        if len(defined) < 2:
             continue
         r = value(of, "pearson")
         agrees = f"Pearson {short(r.value)}" if r.value is not None else f"no correlation: {r.reason}"
-        says = f"Mean scores of {len(known)} systems on the test set, {called[name]} normalised: {agrees}."
-        made = signature(report["distillery"], "adem-figure4")
+        says = f"Mean scores of {len(defined)} systems on the test set, {called[name]} normalised: {agrees}."
+        signature_text = signature(report["distillery"], "adem-figure4")
         table = [
-            {"system": each["system"], "metric": each["metric"], "people": each["human"]} for each in known
+            {"system": each["system"], "metric": each["metric"], "people": each["human"]} for each in defined
         ]
-        plot = charts.systems(known, title=f"{called[name]}, normalised", says=says, signature=made)
+        plot = charts.systems(
+            defined, title=f"{called[name]}, normalised", says=says, signature=signature_text
+        )
         plots.append(replace(plot, title=called[name], table=table))
     return plots
 
@@ -443,55 +445,62 @@ def _epochs(report: StudyReport, called: Called) -> list[Plot]:
     for form, of in mapping(report.get("watched")).items():
         history = rows(of)
         best = int(number(mapping(mapping(report.get("chosen")).get(form)).get("epoch")) or 0)
-        drawn = [
-            {"epoch": number(each.get("epoch")), "statistic": words, "value": number(each.get(which))}
-            for which, words in (("pearson", "Pearson"), ("spearman", "Spearman"))
+        points_drawn = [
+            {"epoch": number(each.get("epoch")), "statistic": title, "value": number(each.get(which))}
+            for which, title in (("pearson", "Pearson"), ("spearman", "Spearman"))
             for each in history
         ]
-        known = {int(number(each.get("epoch")) or 0): number(each.get("pearson")) for each in history}
-        if len(known) < 2:
+        by_epoch = {int(number(each.get("epoch")) or 0): number(each.get("pearson")) for each in history}
+        if len(by_epoch) < 2:
             continue
-        first, kept = known.get(0), known.get(best)
+        first, kept_value = by_epoch.get(0), by_epoch.get(best)
         says = f"{called[form]} on the test set as it trains; the line is at epoch {best}, which was kept"
-        if first is not None and kept is not None:
-            says += f": Pearson {short(first)} before training, {short(kept)} there"
+        if first is not None and kept_value is not None:
+            says += f": Pearson {short(first)} before training, {short(kept_value)} there"
         table = [
             {"epoch": each.get("epoch"), "Pearson": each.get("pearson"), "Spearman": each.get("spearman")}
             for each in history
         ]
-        made = signature(
+        signature_text = signature(
             report["distillery"], "adem-figure7", n=mapping(mapping(report.get("chosen")).get(form)).get("n")
         )
         plots.append(
-            charts.epochs(drawn, title=called[form], best=best, says=f"{says}.", signature=made, table=table)
+            charts.epochs(
+                points_drawn,
+                title=called[form],
+                best=best,
+                says=f"{says}.",
+                signature=signature_text,
+                table=table,
+            )
         )
     return plots
 
 
 def _curves(report: StudyReport) -> list[Plot]:
     plots = []
-    given = mapping(report.get("table14"))
-    for which, words in (("pearson", "Pearson"), ("spearman", "Spearman")):
+    section = mapping(report.get("table14"))
+    for which, title in (("pearson", "Pearson"), ("spearman", "Spearman")):
         points: list[dict[str, Any]] = []
-        for each in rows(given.get("points")):
-            found, x = value(each, which), number(each.get("contexts"))
-            if found.value is not None and x is not None:
-                low, high = (number(found.more.get(end)) for end in ("low", "high"))
-                points.append({"metric": "ADEM", "x": x, "value": found.value, "low": low, "high": high})
+        for each in rows(section.get("points")):
+            figure, x = value(each, which), number(each.get("contexts"))
+            if figure.value is not None and x is not None:
+                low, high = (number(figure.more.get(end)) for end in ("low", "high"))
+                points.append({"metric": "ADEM", "x": x, "value": figure.value, "low": low, "high": high})
         if len(points) < 2:
             continue
         first, last = points[-1], points[0]
         says = (
-            f"{words} on the test set is {short(first['value'])} when trained on {whole(first['x'])} "
-            f"questions and {short(last['value'])} on {whole(last['x'])}; the band goes from the lowest "
-            "sample to the highest."
+            f"{title} on the test set is {short(first['value'])} when trained on {format_whole(first['x'])} "
+            f"questions and {short(last['value'])} on {format_whole(last['x'])}; the band goes from the "
+            "lowest sample to the highest."
         )
-        made = signature(report["distillery"], "adem-table14", times=given.get("times"))
+        signature_text = signature(report["distillery"], "adem-table14", times=section.get("times"))
         plot = charts.curve(
-            points, title=words, across="questions of training", up=words, says=says, signature=made
+            points, title=title, across="questions of training", up=title, says=says, signature=signature_text
         )
         table = [
-            {"questions": each["x"], words: each["value"], "from": each["low"], "to": each["high"]}
+            {"questions": each["x"], title: each["value"], "from": each["low"], "to": each["high"]}
             for each in points
         ]
         plots.append(replace(plot, table=table))
@@ -502,7 +511,7 @@ def _numbered(kind: str, plots: list[Plot]) -> list[Plot]:
     return [replace(each, key=f"{kind}-{at}") for at, each in enumerate(plots, start=1)]
 
 
-def _listed(values: Floats) -> list[float | None]:
+def _list_values(values: Floats) -> list[float | None]:
     return [None if np.isnan(each) else float(each) for each in values]
 
 
@@ -521,7 +530,7 @@ def context_of(report: StudyReport, points: Mapping[str, Points]) -> dict[str, A
     called = {**_titles(report.get("yardsticks")), **labels(report)}
     notes = Notes()
     first, *more = answer(report, called)
-    shown = {
+    sections = {
         "folds": folds(report, called, notes) if report.get("folds") else [],
         "table3": table3(report, called, notes),
         "table4": table4(report, called, notes),
@@ -530,7 +539,7 @@ def context_of(report: StudyReport, points: Mapping[str, Points]) -> dict[str, A
         "table8": table8(report, called, notes),
         "table14": table14(report, notes),
         "examples": examples(report, called),
-        "chosen": _chosen(report, called, notes),
+        "chosen": _tabulate_trials(report, called, notes),
         "made": _tabulate_training(report, called),
     }
     reasons = {
@@ -543,7 +552,7 @@ def context_of(report: StudyReport, points: Mapping[str, Points]) -> dict[str, A
         "sentence": first,
         "more": more,
         "figures": by_kind(figures_of(report, points, called)),
-        "tables": shown,
+        "tables": sections,
         "reasons": reasons,
         "has_tables": "table8" in report,
         "overlap": [called.get(str(name), str(name)) for name in _names(report, "overlap")],
@@ -555,8 +564,8 @@ def context_of(report: StudyReport, points: Mapping[str, Points]) -> dict[str, A
     }
 
 
-def _titles(given: object) -> dict[str, str]:
-    return {str(name): plain(words) for name, words in mapping(given).items()}
+def _titles(section: object) -> dict[str, str]:
+    return {str(name): plain(title) for name, title in mapping(section).items()}
 
 
 def answer(report: StudyReport, called: Called) -> list[str]:
@@ -564,34 +573,34 @@ def answer(report: StudyReport, called: Called) -> list[str]:
     lead = str(report.get("lead"))
     if report.get("folds"):
         return _crossed(mapping(report.get("folds")), lead, called)
-    found = value(report, "table3", "metrics", lead, "test", "pearson")
-    said = [f"{called[lead]} on answers to questions that it has not seen: {_figure(found)}."]
+    figure = value(report, "table3", "metrics", lead, "test", "pearson")
+    sentences = [f"{called[lead]} on answers to questions that it has not seen: {_figure(figure)}."]
     for other in [*_others(report, lead), "embedding"]:
         beside = value(report, "table3", "metrics", other, "test", "pearson")
-        said.append(f"{called.get(other, other)} on the same answers: {_figure(beside)}.")
-    return said
+        sentences.append(f"{called.get(other, other)} on the same answers: {_figure(beside)}.")
+    return sentences
 
 
-def _crossed(found: Mapping[str, Any], lead: str, called: Called) -> list[str]:
-    rival = str(found.get("rival"))
-    own, other = (value(found, "metrics", name, "pearson") for name in (lead, rival))
-    said = [
-        f"In {found.get('folds')}-fold cross-validation by question {called[lead]} agrees with people at "
+def _crossed(section: Mapping[str, Any], lead: str, called: Called) -> list[str]:
+    rival = str(section.get("rival"))
+    own, other = (value(section, "metrics", name, "pearson") for name in (lead, rival))
+    sentences = [
+        f"In {section.get('folds')}-fold cross-validation by question {called[lead]} agrees with people at "
         f"{_figure(own)}; {called.get(rival, 'no metric')}, the best metric that needs no training, at "
         f"{_figure(other)}."
     ]
-    for each in rows(found.get("differences")):
+    for each in rows(section.get("differences")):
         if each.get("statistic") != "pearson":
             continue
         apart, p = value({"it": each}, "it"), number(each.get("p"))
         name = called[str(each.get("a"))]
         if apart.value is None or p is None:
-            said.append(f"{name} cannot be compared with it: {apart.reason}.")
+            sentences.append(f"{name} cannot be compared with it: {apart.reason}.")
             continue
         better = name if apart.value > 0 else called[rival]
         verdict = f"{better} is better" if p < _LEVEL else "no significant difference"
-        said.append(f"{name} less {called[rival]}: {_plain(apart)}, {p_is(p)}: {verdict}.")
-    return said
+        sentences.append(f"{name} less {called[rival]}: {_plain(apart)}, {p_is(p)}: {verdict}.")
+    return sentences
 
 
 def _others(report: StudyReport, lead: str) -> list[str]:
@@ -603,28 +612,30 @@ def _others(report: StudyReport, lead: str) -> list[str]:
         for name, of in entries.items()
         if not of.get("trained") and name != "embedding"
     }
-    known = {name: found for name, found in values.items() if found is not None}
-    return [*forms, *([max(known, key=lambda name: known[name])] if known else [])]
+    defined = {name: number_found for name, number_found in values.items() if number_found is not None}
+    return [*forms, *([max(defined, key=lambda name: defined[name])] if defined else [])]
 
 
-def _figure(found: StudyFigure) -> str:
-    if found.value is None:
-        return f"no correlation ({found.reason})"
-    n = f" over {whole(found.n)} answers" if found.n else ""
-    return f"r\u00a0=\u00a0{_plain(found)}{n}"
+def _figure(figure: StudyFigure) -> str:
+    if figure.value is None:
+        return f"no correlation ({figure.reason})"
+    n = f" over {format_whole(figure.n)} answers" if figure.n else ""
+    return f"r\u00a0=\u00a0{_plain(figure)}{n}"
 
 
-def _plain(found: StudyFigure) -> str:
-    ends = f" {between(found.low, found.high)}" if found.low is not None and found.high is not None else ""
-    return f"{short(found.value or 0.0)}{ends}"
+def _plain(figure: StudyFigure) -> str:
+    ends = (
+        f" {between(figure.low, figure.high)}" if figure.low is not None and figure.high is not None else ""
+    )
+    return f"{short(figure.value or 0.0)}{ends}"
 
 
-def _chosen(report: StudyReport, called: Called, notes: Notes) -> Table:
+def _tabulate_trials(report: StudyReport, called: Called, notes: Notes) -> Table:
     """What was tried on validation, and what was chosen."""
     lines = []
     for form, of in mapping(report.get("chosen")).items():
         for each in rows(mapping(of).get("tried")):
-            taken = all(each.get(name) == of.get(name) for name in ("n", "penalty", "rate"))
+            is_best = all(each.get(name) == of.get(name) for name in ("n", "penalty", "rate"))
             lines.append(
                 Line(
                     called.get(form, form),
@@ -634,7 +645,7 @@ def _chosen(report: StudyReport, called: Called, notes: Notes) -> Table:
                             for name in ("n", "penalty", "rate", "epoch", "validation")
                         ),
                         notes.plain(each.get("pearson")),
-                        Cell("chosen" if taken else "", words=True),
+                        Cell("chosen" if is_best else "", is_text=True),
                     ],
                 )
             )
@@ -653,7 +664,7 @@ def _chosen(report: StudyReport, called: Called, notes: Notes) -> Table:
 
 def _tabulate_training(report: StudyReport, called: Called) -> Table:
     lines = [
-        Line(called[name], [Cell(str(mapping(of).get("signature") or "\u2013"), words=True)])
+        Line(called[name], [Cell(str(mapping(of).get("signature") or "\u2013"), is_text=True)])
         for name, of in mapping(report.get("metrics")).items()
     ]
     return Table("Signatures", ["Metric", "Signature"], lines)
@@ -661,17 +672,17 @@ def _tabulate_training(report: StudyReport, called: Called) -> Table:
 
 def _counts(report: StudyReport) -> list[tuple[str, str]]:
     n = mapping(report.get("n"))
-    words = {"contexts": "questions"}
-    found = [
-        (words.get(name, name), whole(given))
+    renamed = {"contexts": "questions"}
+    counts = [
+        (renamed.get(name, name), format_whole(count))
         for name in ("answers", "contexts", "systems")
-        if (given := number(n.get(name))) is not None
+        if (count := number(n.get(name))) is not None
     ]
     for part, called in _PARTS.items():
         of = mapping(mapping(report.get("split")).get(part))
         answers, contexts = number(of.get("answers")) or 0, number(of.get("contexts")) or 0
-        found.append((f"{called} answers", f"{whole(answers)} to {whole(contexts)} questions"))
-    return found
+        counts.append((f"{called} answers", f"{format_whole(answers)} to {format_whole(contexts)} questions"))
+    return counts
 
 
 def _facts(report: StudyReport) -> list[tuple[str, str]]:
@@ -684,16 +695,17 @@ def _facts(report: StudyReport) -> list[tuple[str, str]]:
         for name, digest in mapping(source.get("files")).items()
     ]
     left = [
-        f"{whole(number(count) or 0)} with {why}" for why, count in mapping(report.get("left_out")).items()
+        f"{format_whole(number(count) or 0)} with {why}"
+        for why, count in mapping(report.get("left_out")).items()
     ]
     seconds = mapping(report.get("seconds"))
-    said = [
+    pairs = [
         ("Data", report.get("source")),
         ("Files", ", ".join(files)),
         ("Left out", ", ".join(left)),
         ("Model", trained.get("signature")),
         ("Encoder", f"{encoder.get('name')} ({encoder.get('kind')}, {str(encoder.get('digest'))[:12]})"),
-        ("Training", ", ".join(f"{name} {_words(given)}" for name, given in settings.items())),
+        ("Training", ", ".join(f"{name} {_format_setting(fact)}" for name, fact in settings.items())),
         ("Scale of the human scores", f"{low:g} to {high:g}"),
         ("Profile of untrained metrics", report.get("profile")),
         ("Seed", report.get("seed")),
@@ -704,18 +716,18 @@ def _facts(report: StudyReport) -> list[tuple[str, str]]:
         ("Versions", ", ".join(f"{name} {each}" for name, each in mapping(report.get("versions")).items())),
     ]
     return [
-        (name, f"{given:,}" if isinstance(given, int) else str(given))
-        for name, given in said
-        if given is not None and given != ""
+        (name, f"{fact:,}" if isinstance(fact, int) else str(fact))
+        for name, fact in pairs
+        if fact is not None and fact != ""
     ]
 
 
-def _words(given: object) -> str:
-    if isinstance(given, bool):
-        return "yes" if given else "no"
-    return "/".join(map(str, given)) if isinstance(given, list) else str(given)
+def _format_setting(setting: object) -> str:
+    if isinstance(setting, bool):
+        return "yes" if setting else "no"
+    return "/".join(map(str, setting)) if isinstance(setting, list) else str(setting)
 
 
 def _names(report: StudyReport, name: str) -> list[object]:
-    given = mapping(report.get("table6")).get(name)
-    return list(given) if isinstance(given, list) else []
+    names = mapping(report.get("table6")).get(name)
+    return list(names) if isinstance(names, list) else []

@@ -14,9 +14,9 @@ import numpy.typing as npt
 
 from evaluations.training.sources import Parts
 from metrics.errors import MetricError
-from metrics.metaeval.bootstrap import COVERAGE, DEFINED, Wanted, drawn, intervals, prepare
+from metrics.metaeval.bootstrap import COVERAGE, DEFINED, Wanted, draw_block, intervals, prepare
 from metrics.metaeval.correlation import Statistic, p_of_correlation, related
-from metrics.metaeval.data import Codes, Floats, ScoredAnswers, chosen
+from metrics.metaeval.data import Codes, Floats, ScoredAnswers, select_answers
 from metrics.metaeval.executor import generator
 from metrics.metaeval.papers import OVERLAP, normalised
 from metrics.metaeval.significance import compared
@@ -49,22 +49,22 @@ class FittedMetric(Protocol):
 Fit = Callable[[Indices, Indices], FittedMetric]
 
 
-def of_rows(judged: ScoredAnswers, rows: Indices) -> ScoredAnswers:
+def of_rows(answers: ScoredAnswers, rows: Indices) -> ScoredAnswers:
     """The answers of some rows."""
-    keep = np.zeros(len(judged), dtype=np.bool_)
+    keep = np.zeros(len(answers), dtype=np.bool_)
     keep[rows] = True
-    return chosen(judged, keep)
+    return select_answers(answers, keep)
 
 
-def agreement(judged: ScoredAnswers, name: str, *, replicates: int, seed: int) -> Result:
+def agreement(answers: ScoredAnswers, name: str, *, replicates: int, seed: int) -> Result:
     """Pearson and Spearman of a metric with people: value, 95 % interval by context, n, p of a t-test."""
-    reach = intervals(judged, [name], replicates=replicates, seed=seed, wanted=_WANTED)
-    found: Result = {}
+    reach = intervals(answers, [name], replicates=replicates, seed=seed, statistics=_WANTED)
+    statistics: Result = {}
     for which in BOTH:
-        said = related(judged.human, judged.metrics[name], which).as_json()
+        figure = related(answers.human, answers.metrics[name], which).as_json()
         ends = reach.get((name, which, "global"))
-        found[which] = {**said, "ci": list(ends) if ends else None}
-    return found
+        statistics[which] = {**figure, "ci": list(ends) if ends else None}
+    return statistics
 
 
 def two(human: Floats, scores: Floats) -> Result:
@@ -73,29 +73,29 @@ def two(human: Floats, scores: Floats) -> Result:
 
 
 def table3(
-    judged: ScoredAnswers, parts: Parts, trained: Sequence[str], *, replicates: int, seed: int
+    answers: ScoredAnswers, parts: Parts, trained: Sequence[str], *, replicates: int, seed: int
 ) -> Result:
     """Table 3: each metric's correlations over all answers and over the test set.
 
     Metrics of `trained` have the validation set in place of all answers, most of which they have seen.
     """
-    whole = {"full": judged, "test": of_rows(judged, parts.test)}
-    own = {"validation": of_rows(judged, parts.validation), "test": whole["test"]}
+    by_part = {"full": answers, "test": of_rows(answers, parts.test)}
+    own = {"validation": of_rows(answers, parts.validation), "test": by_part["test"]}
     return {
         "metrics": {
             name: {
                 "trained": name in trained,
                 **{
                     part: agreement(of, name, replicates=replicates, seed=seed)
-                    for part, of in (own if name in trained else whole).items()
+                    for part, of in (own if name in trained else by_part).items()
                 },
             }
-            for name in judged.metrics
+            for name in answers.metrics
         }
     }
 
 
-def table5(judged: ScoredAnswers, parts: Parts, fit: Fit, *, seed: int, times: int = TIMES) -> Result:
+def table5(answers: ScoredAnswers, parts: Parts, fit: Fit, *, seed: int, times: int = TIMES) -> Result:
     """Table 5: for each system a metric that has seen no answer of it.
 
     It is tested on all answers of the test set, and on the system's own there. A system is left out of
@@ -104,28 +104,28 @@ def table5(judged: ScoredAnswers, parts: Parts, fit: Fit, *, seed: int, times: i
     times (once in the paper), and the correlations are the mean.
     """
     seen = np.concatenate([parts.train, parts.validation])
-    used = sorted(set(judged.systems[seen].tolist()) | set(judged.systems[parts.test].tolist()))
+    used = sorted(set(answers.systems[seen].tolist()) | set(answers.systems[parts.test].tolist()))
     if len(used) < 2:
         return {"value": None, "reason": ONE_SYSTEM}
     systems = []
     for k in used:
-        training, validation = (rows[judged.systems[rows] != k] for rows in (parts.train, parts.validation))
+        training, validation = (rows[answers.systems[rows] != k] for rows in (parts.train, parts.validation))
         scores = _scores(fit, training, validation, parts.test)
-        own = judged.systems[parts.test] == k
+        own = answers.systems[parts.test] == k
         systems.append(
             {
-                "system": judged.system_names[k],
+                "system": answers.system_names[k],
                 "trained_on": len(training),
-                "full": _of(judged, parts.test, scores),
-                "removed": _of(judged, parts.test[own], scores if isinstance(scores, str) else scores[own]),
+                "full": _of(answers, parts.test, scores),
+                "removed": _of(answers, parts.test[own], scores if isinstance(scores, str) else scores[own]),
             }
         )
     rest = len(parts.train) - round(len(parts.train) / len(used))
     deals = []
     for time in range(times):
         order = generator(seed, "adem table 5", time).permutation(len(parts.train))
-        some = np.sort(parts.train[order[:rest]])
-        deals.append(_of(judged, parts.test, _scores(fit, some, parts.validation, parts.test)))
+        rest_rows = np.sort(parts.train[order[:rest]])
+        deals.append(_of(answers, parts.test, _scores(fit, rest_rows, parts.validation, parts.test)))
     return {
         "systems": systems,
         "average": {
@@ -142,7 +142,7 @@ def table5(judged: ScoredAnswers, parts: Parts, fit: Fit, *, seed: int, times: i
 
 
 def table14(
-    judged: ScoredAnswers,
+    answers: ScoredAnswers,
     contexts: Codes,
     parts: Parts,
     fit: Fit,
@@ -163,24 +163,24 @@ def table14(
     for share in shares:
         size = max(1, round(share * len(names)))
         samples = [np.isin(own, order[:size]) for order in (orders[:1] if size == len(names) else orders)]
-        found: list[Result] = []
-        for taken in samples:
-            scores = _scores(fit, parts.train[taken], parts.validation, parts.test)
-            found.append(_of(judged, parts.test, scores))
+        figures: list[Result] = []
+        for sample in samples:
+            scores = _scores(fit, parts.train[sample], parts.validation, parts.test)
+            figures.append(_of(answers, parts.test, scores))
         point: Result = {
             "share": share,
             "contexts": size,
-            "answers": float(np.mean([taken.sum() for taken in samples])),
+            "answers": float(np.mean([sample.sum() for sample in samples])),
             "samples": len(samples),
         }
         for which in BOTH:
-            point[which] = _spread([each[which] for each in found])
+            point[which] = _spread([each[which] for each in figures])
         points.append(point)
     return {"times": times, "points": points}
 
 
 def cascade(
-    judged: ScoredAnswers, name: str, scale: tuple[float, float], overlap: Sequence[str] = OVERLAP
+    answers: ScoredAnswers, name: str, scale: tuple[float, float], overlap: Sequence[str] = OVERLAP
 ) -> dict[str, Indices]:
     """The answers behind Table 6 and the examples of Tables 9, 12 and 13, by what is to be seen in them.
 
@@ -188,14 +188,14 @@ def cascade(
     metric find them good, the metric bad; `mistakes`: people and an overlap metric find them bad, the metric
     good. Scores are normalised as in Table 6, and so are the bounds.
     """
-    beside = [each for each in overlap if each in judged.metrics]
+    beside = [each for each in overlap if each in answers.metrics]
     if not beside:
         return {}
     low, high = scale[0] + (scale[1] - scale[0]) / 4, scale[1] - (scale[1] - scale[0]) / 4
-    values = normalised(judged.metrics[name], judged.human, scale)
-    rivals = np.stack([normalised(judged.metrics[each], judged.human, scale) for each in beside])
-    there = ~(np.isnan(values) | np.isnan(judged.human) | np.isnan(rivals).any(axis=0))
-    good, bad = there & (judged.human >= high), there & (judged.human <= low)
+    values = normalised(answers.metrics[name], answers.human, scale)
+    rivals = np.stack([normalised(answers.metrics[each], answers.human, scale) for each in beside])
+    defined = ~(np.isnan(values) | np.isnan(answers.human) | np.isnan(rivals).any(axis=0))
+    good, bad = defined & (answers.human >= high), defined & (answers.human <= low)
     return {
         "finds": np.flatnonzero(good & (rivals < low).all(axis=0) & (values > high)),
         "misses": np.flatnonzero(good & (rivals > high).any(axis=0) & (values < low)),
@@ -207,12 +207,12 @@ def out_of_fold(
     size: int, folds: Sequence[Parts], fits: Sequence[Fit], which: Sequence[str]
 ) -> dict[str, Floats]:
     """The score of every row by the model that has not seen its context; `fits` are parallel to the folds."""
-    found = {name: np.full(size, np.nan) for name in which}
+    columns = {name: np.full(size, np.nan) for name in which}
     for fold, fit in zip(folds, fits, strict=True):
         model = fit(fold.train, fold.validation)
-        for name, column in found.items():
+        for name, column in columns.items():
             column[fold.test] = model.scores(fold.test, name)
-    return found
+    return columns
 
 
 def standardised(scores: Floats, fold: Indices) -> Floats:
@@ -221,49 +221,49 @@ def standardised(scores: Floats, fold: Indices) -> Floats:
     Scores of different models have different levels and spreads; put together as they are, these differences
     would lower or raise a correlation over all of them. Equal scores of a fold become 0.
     """
-    found = np.full(len(scores), np.nan)
+    standard_scores = np.full(len(scores), np.nan)
     for at in np.unique(fold):
         rows = np.flatnonzero((fold == at) & ~np.isnan(scores))
         if len(rows):
             apart = scores[rows] - scores[rows].mean()
             spread = apart.std()
-            found[rows] = apart / spread if spread > _SAME else 0.0
-    return found
+            standard_scores[rows] = apart / spread if spread > _SAME else 0.0
+    return standard_scores
 
 
-def best(judged: ScoredAnswers, names: Sequence[str], statistic: Statistic = "pearson") -> str:
+def best(answers: ScoredAnswers, names: Sequence[str], statistic: Statistic = "pearson") -> str:
     """The metric of these that agrees most with people; empty where none has a correlation."""
-    values = {name: related(judged.human, judged.metrics[name], statistic).figure.value for name in names}
-    known = {name: value for name, value in values.items() if value is not None}
-    return max(known, key=lambda name: known[name]) if known else ""
+    values = {name: related(answers.human, answers.metrics[name], statistic).figure.value for name in names}
+    defined = {name: value for name, value in values.items() if value is not None}
+    return max(defined, key=lambda name: defined[name]) if defined else ""
 
 
 def difference(
-    judged: ScoredAnswers, a: str, b: str, statistic: Statistic, *, replicates: int, draws: int, seed: int
+    answers: ScoredAnswers, a: str, b: str, statistic: Statistic, *, replicates: int, draws: int, seed: int
 ) -> Result:
     """Correlation of a less that of b over the answers that have both scores.
 
     p by swapping whole contexts (`perm_inputs`), the 95 % interval by drawing contexts, both metrics in the
     same samples.
     """
-    there = np.isfinite(judged.human) & np.isfinite(judged.metrics[a]) & np.isfinite(judged.metrics[b])
-    own = chosen(judged, there)
+    complete = np.isfinite(answers.human) & np.isfinite(answers.metrics[a]) & np.isfinite(answers.metrics[b])
+    own = select_answers(answers, complete)
     test = compared(own, [(a, b)], statistic, "global", "perm_inputs", draws=draws, seed=seed)[0]
-    ready = prepare(own, [a, b], replicates=replicates, seed=seed, wanted=[(statistic, "global")])
+    ready = prepare(own, [a, b], replicates=replicates, seed=seed, statistics=[(statistic, "global")])
     ends = None
     if replicates and len(ready.keys) == 2:
-        values = np.concatenate([drawn(ready, block) for block in ready.blocks], axis=1)[:, :replicates]
+        values = np.concatenate([draw_block(ready, block) for block in ready.blocks], axis=1)[:, :replicates]
         of = {key[0]: line for key, line in zip(ready.keys, values, strict=True)}
         apart = of[a] - of[b]
         defined = np.round(apart[~np.isnan(apart)], 10)
         if len(defined) and len(defined) >= DEFINED * replicates:
             ends = np.quantile(defined, [(1 - COVERAGE) / 2, (1 + COVERAGE) / 2]).tolist()
-    said = test.as_json()
+    test_json = test.as_json()
     return {
         "a": a,
         "b": b,
         "statistic": statistic,
-        "value": said["delta"],
+        "value": test_json["delta"],
         "ci": ends,
         "n": test.n,
         "p": test.p,
@@ -279,28 +279,28 @@ def _scores(fit: Fit, training: Indices, validation: Indices, test: Indices) -> 
         return str(error).rstrip(".")
 
 
-def _of(judged: ScoredAnswers, rows: Indices, scores: Floats | str) -> Result:
+def _of(answers: ScoredAnswers, rows: Indices, scores: Floats | str) -> Result:
     if isinstance(scores, str):
         return {which: {"value": None, "reason": scores, "n": 0, "p": None} for which in BOTH}
     if not len(rows):
         return {which: {"value": None, "reason": NO_TEST, "n": 0, "p": None} for which in BOTH}
-    return two(judged.human[rows], scores)
+    return two(answers.human[rows], scores)
 
 
 def _mean(figures: Sequence[Mapping[str, Any]], *, p: bool = True) -> Result:
-    known = [each for each in figures if each["value"] is not None]
-    if not known:
+    defined = [each for each in figures if each["value"] is not None]
+    if not defined:
         return {"value": None, "reason": figures[0]["reason"] if figures else NO_TEST, "n": 0, "p": None}
-    mean = math.fsum(each["value"] for each in known) / len(known)
-    return {"value": mean, "n": len(known), "p": _p(mean, known) if p else None}
+    mean = math.fsum(each["value"] for each in defined) / len(defined)
+    return {"value": mean, "n": len(defined), "p": _p(mean, defined) if p else None}
 
 
 def _spread(figures: Sequence[Mapping[str, Any]]) -> Result:
-    said = _mean(figures)
+    mean = _mean(figures)
     values = [each["value"] for each in figures if each["value"] is not None]
     if len(values) > 1:
-        said |= {"low": min(values), "high": max(values)}
-    return said
+        mean |= {"low": min(values), "high": max(values)}
+    return mean
 
 
 def _p(mean: float, figures: Sequence[Mapping[str, Any]]) -> float | None:

@@ -67,7 +67,7 @@ class MemoryTable:
 
     title: str
     description: str
-    kept: Sequence[Row]
+    stored_rows: Sequence[Row]
     has: frozenset[str]
     scale: tuple[float, float] | None
     notes: list[str]
@@ -79,7 +79,7 @@ class MemoryTable:
 
     def rows(self) -> Iterator[Row]:
         """All rows in their order."""
-        return iter(self.kept)
+        return iter(self.stored_rows)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -107,20 +107,20 @@ class Material:
     @property
     def left_out(self) -> dict[str, int]:
         """How many rows are not used, by reason."""
-        found: Counter[str] = Counter()
+        counts: Counter[str] = Counter()
         for source in self.sources:
-            found.update(source.left_out)
-        return dict(found)
+            counts.update(source.left_out)
+        return dict(counts)
 
 
-def read(given: Sequence[str], open_: Open, *, which: Sequence[str] = (REFERENCE,)) -> Material:
+def read(names: Sequence[str], open_: Open, *, which: Sequence[str] = (REFERENCE,)) -> Material:
     """Everything that the named tables have, one after another, for the forms of `which`.
 
     EvaluationError where a table cannot be read, where too few contexts or a single score are left, or where
     a form compares with the question and there is none.
     """
-    reading = _SourceReader(many=len(given) > 1)
-    for name in given:
+    reading = _SourceReader(many=len(names) > 1)
+    for name in names:
         with open_(name) as table:
             reading.add(name, table)
     material = reading.material()
@@ -256,7 +256,7 @@ def contexts_of(rows: Sequence[Row], has: Iterable[str]) -> tuple[Codes, list[st
             of = parents[of]
         return of
 
-    found = []
+    owner_of_row = []
     for row in rows:
         text = " ".join(row.question.split()).casefold()
         keys = [("text", text)] if text else []
@@ -270,25 +270,25 @@ def contexts_of(rows: Sequence[Row], has: Iterable[str]) -> tuple[Codes, list[st
         for other in roots:
             parents[other] = roots[0]
         owners.update(dict.fromkeys(keys, roots[0]))
-        found.append(roots[0])
+        owner_of_row.append(roots[0])
     names: dict[int, str] = {}
     for (kind, text), owner in sorted(owners.items(), key=lambda each: (each[0][0] != "text", each[0])):
         names.setdefault(root(owner), text or kind)
-    listed = sorted(names, key=names.__getitem__)
-    numbers = {owner: number for number, owner in enumerate(listed)}
-    codes = np.array([numbers[root(each)] for each in found], dtype=np.int32)
-    return codes, [names[owner] for owner in listed]
+    ordered_names = sorted(names, key=names.__getitem__)
+    numbers = {owner: number for number, owner in enumerate(ordered_names)}
+    codes = np.array([numbers[root(each)] for each in owner_of_row], dtype=np.int32)
+    return codes, [names[owner] for owner in ordered_names]
 
 
 def digests(path: Path) -> dict[str, str]:
     """The SHA-256 of a file, or of the manifest of a release's folder, which names all its files."""
     files = [path] if path.is_file() else [path / "manifest.json"] if path.is_dir() else []
-    found = {}
+    by_name = {}
     for file in files:
         if file.is_file():
             with file.open("rb") as opened:
-                found[file.name] = hashlib.file_digest(opened, "sha256").hexdigest()
-    return found
+                by_name[file.name] = hashlib.file_digest(opened, "sha256").hexdigest()
+    return by_name
 
 
 def _unusable(row: Row) -> str:
@@ -304,11 +304,11 @@ def _unusable(row: Row) -> str:
 
 def _scale(scales: Sequence[tuple[float, float] | None]) -> tuple[float, float] | None:
     """The scale that all tables share; None where one has none. EvaluationError where they differ."""
-    known = {each for each in scales if each is not None}
-    if len(known) > 1:
-        words = " and ".join(f"{low:g}-{high:g}" for low, high in sorted(known))
-        raise EvaluationError(f"The tables have different scales, {words}. Train on tables of one scale.")
-    return known.pop() if known and None not in scales else None
+    distinct = {each for each in scales if each is not None}
+    if len(distinct) > 1:
+        texts = " and ".join(f"{low:g}-{high:g}" for low, high in sorted(distinct))
+        raise EvaluationError(f"The tables have different scales, {texts}. Train on tables of one scale.")
+    return distinct.pop() if distinct and None not in scales else None
 
 
 NO_SYSTEMS = (
@@ -322,7 +322,7 @@ _SMALL = 2_000
 class StudyScores:
     """Human scores and scores of untrained metrics, `titles` of these, the scale, notes for the reader."""
 
-    judged: ScoredAnswers
+    answers: ScoredAnswers
     titles: dict[str, str]
     scale: tuple[float, float]
     profile: str
@@ -340,24 +340,24 @@ def measured(
 ) -> StudyScores:
     """Scores the material; a question of the statistics is a context. Errors as `choose` has them."""
     table = material.table
-    chosen: MetricChoice = choose(table, metrics=metrics, profile=profile, tokeniser=tokeniser)
+    choice: MetricChoice = choose(table, metrics=metrics, profile=profile, tokeniser=tokeniser)
     gathered = _by_context(gather(table), material)
-    found = scored(
+    metric_scores = scored(
         table,
         gathered,
-        chosen.metrics,
-        chosen.tokeniser,
-        processes=scoring_processes(processes, chosen, small=len(material) * len(chosen.metrics) < _SMALL),
+        choice.metrics,
+        choice.tokeniser,
+        processes=scoring_processes(processes, choice, small=len(material) * len(choice.metrics) < _SMALL),
         progress=progress,
     )
-    judged = gathered.judged(
-        found.values,
-        signatures={metric.name: metric.signature for metric in chosen.metrics},
-        lengths=found.lengths,
-        reference_lengths=found.reference_lengths,
+    answers = gathered.join_scores(
+        metric_scores.values,
+        signatures={metric.name: metric.signature for metric in choice.metrics},
+        lengths=metric_scores.lengths,
+        reference_lengths=metric_scores.reference_lengths,
     )
-    titles = {metric.name: metric.title for metric in chosen.metrics}
-    return StudyScores(judged, titles, gathered.scale, chosen.profile, [*gathered.notes, *chosen.notes])
+    titles = {metric.name: metric.title for metric in choice.metrics}
+    return StudyScores(answers, titles, gathered.scale, choice.profile, [*gathered.notes, *choice.notes])
 
 
 def _by_context(gathered: AnswerColumns, material: Material) -> AnswerColumns:
@@ -414,9 +414,9 @@ def folds(keys: Sequence[Hashable], k: int, seed: int, validation: float = 0.15)
     for fold in range(k):
         test = dealt[fold::k]
         left = dealt[np.arange(len(dealt)) % k != fold]
-        held = np.random.default_rng((seed, fold + 1)).permutation(left)
-        cut = max(1, round(validation * len(held)))
-        parts.append(_parts(keys, numbers, held[cut:], held[:cut], test))
+        held_out = np.random.default_rng((seed, fold + 1)).permutation(left)
+        cut = max(1, round(validation * len(held_out)))
+        parts.append(_parts(keys, numbers, held_out[cut:], held_out[:cut], test))
     return parts
 
 

@@ -130,12 +130,12 @@ class Model:
 
     def watched(self, training: Indices, test: Indices) -> dict[str, tuple[Epoch, ...]]:
         """What a test set says at each epoch of this training: the same steps again, with it to look at."""
-        found = {}
+        histories = {}
         for form, history in self.trained.history.items():
             epochs = max(1, len(history) - 1)
             again = replace(like(self.trained, form), epochs=epochs, patience=epochs, which=(form,))
-            found[form] = train(self.encoded.part(training), self.encoded.part(test), again).history[form]
-        return found
+            histories[form] = train(self.encoded.part(training), self.encoded.part(test), again).history[form]
+        return histories
 
 
 def fitting(
@@ -144,9 +144,9 @@ def fitting(
     """Training under these settings, on rows of what was encoded."""
 
     def fit(training: Indices, validation: Indices) -> Model:
-        known = encoded.part(training)
-        trained = train(known, encoded.part(validation), settings, progress)
-        return Model(trained, encoded, float(known.scores.mean()))
+        training_part = encoded.part(training)
+        trained = train(training_part, encoded.part(validation), settings, progress)
+        return Model(trained, encoded, float(training_part.scores.mean()))
 
     return fit
 
@@ -156,8 +156,8 @@ def like(trained: TrainedModel, form: str = ADEM) -> Settings:
 
     Of fewer texts there may be fewer components; then all of them are taken.
     """
-    chosen = trained.chosen[form]
-    return replace(trained.settings, n=None, sizes=(chosen.n,), penalty=chosen.penalty, rate=chosen.rate)
+    trial = trained.best_trials[form]
+    return replace(trained.settings, n=None, sizes=(trial.n,), penalty=trial.penalty, rate=trial.rate)
 
 
 def again(model: Model, tick: Callable[[int], None]) -> Fit:
@@ -166,9 +166,9 @@ def again(model: Model, tick: Callable[[int], None]) -> Fit:
     times = count(1)
 
     def ticking(training: Indices, validation: Indices) -> Model:
-        found = fit(training, validation)
+        model = fit(training, validation)
         tick(next(times))
-        return found
+        return model
 
     return ticking
 
@@ -184,7 +184,7 @@ class CrossValidation:
     yardsticks: dict[str, Floats]
     fold: Indices
     parts: Sequence[Parts]
-    chosen: Sequence[dict[str, Any]]
+    choices: Sequence[dict[str, Any]]
     seed: int
 
 
@@ -199,15 +199,15 @@ def crossed(
 ) -> CrossValidation:
     """Trains a model for each fold; n, penalty and rate are chosen within it."""
     dealt = folds(keys, number, seed)
-    chosen: list[dict[str, Any]] = []
+    choices: list[dict[str, Any]] = []
 
     def fit_of(at: int) -> protocols.Fit:
-        def told(done: int, total: int, what: str) -> None:
+        def report_fold(done: int, total: int, what: str) -> None:
             progress(at * total + done, number * total, f"fold {at + 1} of {number}: {what}")
 
         def fit(training: Indices, validation: Indices) -> Model:
-            model = fitting(encode(training), settings, told)(training, validation)
-            chosen.append(
+            model = fitting(encode(training), settings, report_fold)(training, validation)
+            choices.append(
                 {
                     form: {
                         "n": tried.n,
@@ -215,7 +215,7 @@ def crossed(
                         "rate": tried.rate,
                         "epoch": tried.best.number,
                     }
-                    for form, tried in model.trained.chosen.items()
+                    for form, tried in model.trained.best_trials.items()
                 }
             )
             return model
@@ -223,18 +223,18 @@ def crossed(
         return fit
 
     yardsticks = yardsticks_of(settings.which)
-    found = protocols.out_of_fold(
+    columns = protocols.out_of_fold(
         len(keys), dealt, [fit_of(at) for at in range(number)], [*settings.which, *yardsticks]
     )
     fold = np.empty(len(keys), dtype=np.intp)
     for at, parts in enumerate(dealt):
         fold[parts.test] = at
     return CrossValidation(
-        {name: found[name] for name in settings.which},
-        {name: found[name] for name in yardsticks},
+        {name: columns[name] for name in settings.which},
+        {name: columns[name] for name in yardsticks},
         fold,
         dealt,
-        chosen,
+        choices,
         seed,
     )
 
@@ -244,12 +244,12 @@ def _squared_error(human: Floats, scores: Floats | None, name: str) -> float | N
     if scores is None or name == COSINE:
         return None
     apart = scores - human
-    known = apart[~np.isnan(apart)]
-    return float((known**2).mean()) if len(known) else None
+    defined = apart[~np.isnan(apart)]
+    return float((defined**2).mean()) if len(defined) else None
 
 
 def said_of_folds(
-    judged: ScoredAnswers, found: CrossValidation, *, replicates: int, draws: int
+    answers: ScoredAnswers, validation: CrossValidation, *, replicates: int, draws: int
 ) -> dict[str, Any]:
     """Agreement of the scores out of fold, beside all that is untrained, of which `rival` is the best.
 
@@ -257,28 +257,28 @@ def said_of_folds(
     fold, squared errors of the scores as they are. `differences` are those of each trained form to the rival,
     over all answers. The rival was picked on the same answers, which favours it.
     """
-    own = found.scores | found.yardsticks
-    pooled = {name: protocols.standardised(scores, found.fold) for name, scores in own.items()}
-    together = replace(judged, metrics={**judged.metrics, **pooled})
-    rival = protocols.best(together, [name for name in together.metrics if name not in found.scores])
+    own = validation.scores | validation.yardsticks
+    pooled = {name: protocols.standardised(scores, validation.fold) for name, scores in own.items()}
+    together = replace(answers, metrics={**answers.metrics, **pooled})
+    rival = protocols.best(together, [name for name in together.metrics if name not in validation.scores])
     return {
-        "folds": len(found.parts),
+        "folds": len(validation.parts),
         "pooled": "standardised within each fold",
         "metrics": {
             name: {
-                "trained": name in found.scores,
-                **({"yardstick": True} if name in found.yardsticks else {}),
-                "squared_error": _squared_error(judged.human, own.get(name), name),
-                **protocols.agreement(together, name, replicates=replicates, seed=found.seed),
+                "trained": name in validation.scores,
+                **({"yardstick": True} if name in validation.yardsticks else {}),
+                "squared_error": _squared_error(answers.human, own.get(name), name),
+                **protocols.agreement(together, name, replicates=replicates, seed=validation.seed),
             }
             for name in together.metrics
         },
         "rival": rival,
         "differences": [
             protocols.difference(
-                together, name, rival, which, replicates=replicates, draws=draws, seed=found.seed
+                together, name, rival, which, replicates=replicates, draws=draws, seed=validation.seed
             )
-            for name in found.scores
+            for name in validation.scores
             for which in protocols.BOTH
             if rival
         ],
@@ -286,14 +286,16 @@ def said_of_folds(
             {
                 "fold": at,
                 "answers": len(parts.test),
-                "contexts": len(np.unique(judged.questions[parts.test])),
-                "chosen": chosen,
+                "contexts": len(np.unique(answers.questions[parts.test])),
+                "chosen": trial_choice,
                 **{
-                    name: protocols.two(judged.human[parts.test], scores[parts.test])
-                    for name, scores in found.scores.items()
+                    name: protocols.two(answers.human[parts.test], scores[parts.test])
+                    for name, scores in validation.scores.items()
                 },
             }
-            for at, (parts, chosen) in enumerate(zip(found.parts, found.chosen, strict=True), start=1)
+            for at, (parts, trial_choice) in enumerate(
+                zip(validation.parts, validation.choices, strict=True), start=1
+            )
         ],
     }
 
@@ -314,11 +316,11 @@ def examples_of(
 
     `test` are the scores of the rows `rows` of the material.
     """
-    shown = [lead, *(name for name in OVERLAP if name in test.metrics)]
-    adjusted = {name: normalised(test.metrics[name], test.human, scale) for name in shown}
+    names = [lead, *(name for name in OVERLAP if name in test.metrics)]
+    adjusted = {name: normalised(test.metrics[name], test.human, scale) for name in names}
 
     def one(at: int) -> dict[str, Any]:
-        row = material.table.kept[int(rows[at])]
+        row = material.table.stored_rows[int(rows[at])]
         return {
             "question": row.question,
             "reference": row.references[0],
@@ -331,22 +333,22 @@ def examples_of(
 
     counts = np.bincount(test.questions)
     several = np.flatnonzero(counts > 1)
-    contexts = _some(several if len(several) else np.flatnonzero(counts), _CONTEXTS, seed, "scored")
-    found = {
+    contexts = _pick_places(several if len(several) else np.flatnonzero(counts), _CONTEXTS, seed, "scored")
+    by_kind = {
         "scored": [
             one(at) for context in contexts for at in np.flatnonzero(test.questions == context)[:_ANSWERS]
         ]
     }
     for kind, places in cascade(test, lead, scale).items():
-        found[kind] = [one(at) for at in _some(places, _EACH, seed, kind)]
-    return found
+        by_kind[kind] = [one(at) for at in _pick_places(places, _EACH, seed, kind)]
+    return by_kind
 
 
-def _some(places: Indices, most: int, seed: int, purpose: str) -> list[int]:
+def _pick_places(places: Indices, most: int, seed: int, purpose: str) -> list[int]:
     if len(places) <= most:
         return [int(each) for each in places]
-    drawn = generator(seed, f"adem examples {purpose}").permutation(places)[:most]
-    return [int(each) for each in np.sort(drawn)]
+    picked = generator(seed, f"adem examples {purpose}").permutation(places)[:most]
+    return [int(each) for each in np.sort(picked)]
 
 
 #: Gives the vectors of all rows; an encoder that is trained itself reads the texts of these rows alone.
@@ -400,7 +402,7 @@ class Split:
 
     parts: Parts
     model: Model
-    judged: ScoredAnswers
+    answers: ScoredAnswers
 
     @property
     def trained(self) -> tuple[str, ...]:
@@ -425,20 +427,20 @@ class TrainingStudy:
 def study(work: Work) -> TrainingStudy:
     """Train, test, and train again where a table asks for it. MetricError where there is too little."""
     began = time.monotonic()
-    found = _split(work)
+    split_study = _split(work)
     seconds = {"training": time.monotonic() - began}
-    report = _describe_study(work, found)
+    report = _describe_study(work, split_study)
     report["table3"] = protocols.table3(
-        found.judged,
-        found.parts,
-        found.trained,
+        split_study.answers,
+        split_study.parts,
+        split_study.trained,
         replicates=work.options.replicates,
         seed=work.options.seed,
     )
-    report["history"] = _histories(found.model.trained.history)
+    report["history"] = _histories(split_study.model.trained.history)
     if work.options.tables:
         began = time.monotonic()
-        report |= _tables(work, found)
+        report |= _tables(work, split_study)
         seconds["tables"] = time.monotonic() - began
     beside = None
     if work.options.folds:
@@ -452,17 +454,17 @@ def study(work: Work) -> TrainingStudy:
             progress=work.progress,
         )
         report["folds"] = said_of_folds(
-            work.measured.judged, beside, replicates=work.options.replicates, draws=work.options.draws
+            work.measured.answers, beside, replicates=work.options.replicates, draws=work.options.draws
         )
         seconds["cross-validation"] = time.monotonic() - began
     report["printed"] = as_json()
     report["seconds"] = {name: round(value, 1) for name, value in seconds.items()}
     report["warnings"] = [*work.measured.notes, *_warnings(report)]
     cleaned: Result = plain(report)
-    return TrainingStudy(cleaned, found, beside)
+    return TrainingStudy(cleaned, split_study, beside)
 
 
-def whole(work: Work) -> tuple[Model, Parts]:
+def train_on_all(work: Work) -> tuple[Model, Parts]:
     """A model of all contexts but those by which its training is stopped."""
     parts = split(work.keys, work.options.seed, (1 - VALIDATION, VALIDATION, 0.0))
     fit = fitting(work.encode(parts.train), work.settings, work.progress)
@@ -497,7 +499,10 @@ def chosen_of(model: Model) -> Result:
     """n, penalty, rate and epoch of each form, and all that was tried."""
     trained = model.trained
     return {
-        form: {**trained.chosen[form].as_json(), "tried": [each.as_json() for each in trained.tried[form]]}
+        form: {
+            **trained.best_trials[form].as_json(),
+            "tried": [each.as_json() for each in trained.tried[form]],
+        }
         for form in trained.forms
     }
 
@@ -512,16 +517,16 @@ def _split(work: Work) -> Split:
     parts = split(work.keys, work.options.seed)
     encoded = work.encode(parts.train)
     model = fitting(encoded, work.settings, work.progress)(parts.train, parts.validation)
-    judged = work.measured.judged
-    every = np.arange(len(judged))
+    answers = work.measured.answers
+    every = np.arange(len(answers))
     scores = {EMBEDDING: model.initial(every)}
     scores |= {form: model.scores(every, form) for form in FORMS if form in model.trained.forms}
-    return Split(parts, model, replace(judged, metrics={**judged.metrics, **scores}))
+    return Split(parts, model, replace(answers, metrics={**answers.metrics, **scores}))
 
 
-def _describe_study(work: Work, found: Split) -> Result:
+def _describe_study(work: Work, split_study: Split) -> Result:
     """Everything that is no result: what was read, and how it was trained."""
-    material, options, encoder = work.material, work.options, found.model.encoded.encoder
+    material, options, encoder = work.material, work.options, split_study.model.encoded.encoder
     return {
         "report": REPORT,
         "kind": "train-adem",
@@ -538,75 +543,79 @@ def _describe_study(work: Work, found: Split) -> Result:
             "rows": len(material.places),
             "answers": len(material),
             "contexts": len(np.unique(material.contexts)),
-            "systems": len(np.unique(found.judged.systems)) if material.has_systems else None,
+            "systems": len(np.unique(split_study.answers.systems)) if material.has_systems else None,
         },
         "left_out": material.left_out,
         "sources": [source.card() for source in material.sources],
-        "split": split_of(material, found.parts),
+        "split": split_of(material, split_study.parts),
         "encoder": {"kind": encoder.kind, "name": encoder.name, "digest": encoder.digest},
         "settings": settings_of(work.settings),
-        "chosen": chosen_of(found.model),
+        "chosen": chosen_of(split_study.model),
         "model": None,
-        "lead": found.lead,
+        "lead": split_study.lead,
         "metrics": {
             name: {
                 "title": work.measured.titles.get(name) or TITLES.get(name, name),
-                "signature": found.judged.signatures.get(name) or _signature(name, found),
-                "trained": name in found.trained,
+                "signature": split_study.answers.signatures.get(name) or _signature(name, split_study),
+                "trained": name in split_study.trained,
             }
-            for name in found.judged.metrics
+            for name in split_study.answers.metrics
         },
-        "yardsticks": {name: TITLES[name] for name in yardsticks_of(found.trained)},
+        "yardsticks": {name: TITLES[name] for name in yardsticks_of(split_study.trained)},
     }
 
 
-def _signature(name: str, found: Split) -> str:
+def _signature(name: str, split_study: Split) -> str:
     """What a trained form is; `embedding` is the form that leads, before training."""
-    trained, encoder = found.model.trained, found.model.encoded.encoder
-    chosen = trained.chosen[found.lead if name == EMBEDDING else name]
+    trained, encoder = split_study.model.trained, split_study.model.encoded.encoder
+    trial = trained.best_trials[split_study.lead if name == EMBEDDING else name]
     untrained = name == EMBEDDING
     return signature(
         name,
         VERSION,
         encoder=f"{encoder.kind}-{encoder.digest[:12]}",
-        n=chosen.n,
-        **(
-            {} if untrained else {"penalty": chosen.penalty, "rate": chosen.rate, "epoch": chosen.best.number}
-        ),
+        n=trial.n,
+        **({} if untrained else {"penalty": trial.penalty, "rate": trial.rate, "epoch": trial.best.number}),
         seed=trained.settings.seed,
         refs="best",
     )
 
 
-def _tables(work: Work, found: Split) -> Result:
+def _tables(work: Work, split_study: Split) -> Result:
     """Tables 4, 5, 6, 8 and 14, the examples, and Figure 7."""
-    options, scale, parts = work.options, work.measured.scale, found.parts
-    test = protocols.of_rows(found.judged, parts.test)
+    options, scale, parts = work.options, work.measured.scale, split_study.parts
+    test = protocols.of_rows(split_study.answers, parts.test)
     none = {"value": None, "reason": NO_SYSTEMS.rstrip(".")}
     systems = work.material.has_systems
-    said: Result = {
+    sections: Result = {
         "table4": adem_table4(test, scale) if systems else none,
         "table5": none,
         "table6": adem_table6(test, scale),
         "table8": length_bias(
             test, {**test.metrics, HUMAN: test.human}, draws=options.draws, seed=options.seed
         ),
-        "examples": examples_of(work.material, test, parts.test, found.lead, scale=scale, seed=options.seed),
-        "watched": _histories(found.model.watched(parts.train, parts.test)),
+        "examples": examples_of(
+            work.material, test, parts.test, split_study.lead, scale=scale, seed=options.seed
+        ),
+        "watched": _histories(split_study.model.watched(parts.train, parts.test)),
     }
-    if found.lead != ADEM:
+    if split_study.lead != ADEM:
         without = {"value": None, "reason": NOT_TRAINED}
-        return {**said, "table5": without, "table14": without}
+        return {**sections, "table5": without, "table14": without}
     trainings = options.times * len(protocols.SHARES)
     if systems:
-        trainings += options.times + len(np.unique(found.judged.systems))
-    fit = again(found.model, lambda done: work.progress(done, trainings, "training again for the tables"))
-    if systems:
-        said["table5"] = protocols.table5(found.judged, parts, fit, seed=options.seed, times=options.times)
-    said["table14"] = protocols.table14(
-        found.judged, work.material.contexts, parts, fit, seed=options.seed, times=options.times
+        trainings += options.times + len(np.unique(split_study.answers.systems))
+    fit = again(
+        split_study.model, lambda done: work.progress(done, trainings, "training again for the tables")
     )
-    return said
+    if systems:
+        sections["table5"] = protocols.table5(
+            split_study.answers, parts, fit, seed=options.seed, times=options.times
+        )
+    sections["table14"] = protocols.table14(
+        split_study.answers, work.material.contexts, parts, fit, seed=options.seed, times=options.times
+    )
+    return sections
 
 
 def _histories(of: Mapping[str, Any]) -> Result:
@@ -615,18 +624,18 @@ def _histories(of: Mapping[str, Any]) -> Result:
 
 def _warnings(report: Mapping[str, Any]) -> list[str]:
     test = report["split"]["test"]["answers"]
-    said = []
+    warnings = []
     if test < _FEW and "folds" not in report:
-        said.append(
+        warnings.append(
             f"The test set has {test} answers: what is said of it would be different with another seed. "
             "Cross-validation tests on all answers: --folds 5."
         )
-    return said + idle_forms(report["folds"]["metrics"]) if "folds" in report else said
+    return warnings + idle_forms(report["folds"]["metrics"]) if "folds" in report else warnings
 
 
 def idle_forms(metrics: Mapping[str, Any]) -> list[str]:
     """Of each form to which training added nothing, what does as well without it."""
-    said = []
+    warnings = []
     for form in [name for name, of in metrics.items() if of["trained"]]:
         own = metrics[form]["pearson"]["value"]
         beaten_by = [
@@ -636,17 +645,17 @@ def idle_forms(metrics: Mapping[str, Any]) -> list[str]:
         ]
         if beaten_by:
             has = "no correlation with people" if own is None else f"Pearson {own:.3f}"
-            said.append(
+            warnings.append(
                 f"Training adds nothing to {TITLES[form]} here: out of fold it has {has}; "
                 f"{', '.join(beaten_by)}."
             )
         error, constant = metrics[form]["squared_error"], metrics[CONSTANT]["squared_error"]
         if error is not None and constant is not None and error >= constant:
-            said.append(
+            warnings.append(
                 f"{TITLES[form]} is no nearer to people's scores than one score for all answers: its squared "
                 f"error is {error:.2f}, that of the mean score {constant:.2f}."
             )
-    return said
+    return warnings
 
 
 GRU = "gru"
@@ -676,8 +685,8 @@ def encoding(
         return lambda _rows: alone
 
     def anew(rows: Indices) -> EncodedExamples:
-        known = talks_of(material, rows)
-        return _of_gru(material, known, device=device, seed=seed, progress=progress)
+        talks = talks_of(material, rows)
+        return _of_gru(material, talks, device=device, seed=seed, progress=progress)
 
     return anew
 
@@ -702,18 +711,18 @@ def turns_of(path: Path) -> Iterator[tuple[str, ...]]:
 
 def _turns(path: Path, number: int, line: str) -> tuple[str, ...]:
     try:
-        found = json.loads(line)
+        parsed = json.loads(line)
     except ValueError as error:
         raise EvaluationError(f"{path}, line {number} is no JSON: {error}.") from error
-    turns = found.get("turns") if isinstance(found, dict) else found
+    turns = parsed.get("turns") if isinstance(parsed, dict) else parsed
     if not isinstance(turns, list) or not all(isinstance(turn, str) for turn in turns):
         raise EvaluationError(
             f'{path}, line {number} is no dialogue. Write a list of texts, or {{"turns": [...]}}.'
         )
-    kept = tuple(turn for turn in turns if turn.strip())
-    if len(kept) < _FEWEST_TURNS:
+    filled = tuple(turn for turn in turns if turn.strip())
+    if len(filled) < _FEWEST_TURNS:
         raise EvaluationError(f"{path}, line {number} has fewer than two turns; leave it out.")
-    return kept
+    return filled
 
 
 def _of_gru(

@@ -35,8 +35,8 @@ def summary(report: Mapping[str, Any], out: TextIO) -> None:
     for why, count in report["left_out"].items():
         console.print(f"[yellow]![/yellow] Left out: {counted(count, 'row')} with {escape(why)}.")
     for form, of in report["chosen"].items():
-        said = f"n {of['n']}, penalty {of['penalty']:g}, rate {of['rate']:g}, epoch {of['epoch']}"
-        console.print(f"{_title(report, form)}: {said}.")
+        settings_text = f"n {of['n']}, penalty {of['penalty']:g}, rate {of['rate']:g}, epoch {of['epoch']}"
+        console.print(f"{_title(report, form)}: {settings_text}.")
     console.print()
     console.print(_table(report, "Test set", mapping(report["table3"])["metrics"], "test"))
     if "folds" in report:
@@ -44,14 +44,14 @@ def summary(report: Mapping[str, Any], out: TextIO) -> None:
         console.print()
         console.print(_table(report, f"{folds['folds']}-fold cross-validation", folds["metrics"], ""))
         for each in folds["differences"]:
-            found = value({"it": each}, "it")
-            words = f"{_title(report, each['a'])} less {_title(report, each['b'])}, {each['statistic']}"
-            if found.value is None or each["p"] is None:
-                console.print(escape(plain(f"{words}: {found.reason}.")))
+            figure = value({"it": each}, "it")
+            comparison = f"{_title(report, each['a'])} less {_title(report, each['b'])}, {each['statistic']}"
+            if figure.value is None or each["p"] is None:
+                console.print(escape(plain(f"{comparison}: {figure.reason}.")))
                 continue
-            ends = "" if found.low is None else f" [{short(found.low)}, {short(found.high or 0)}]"
+            ends = "" if figure.low is None else f" [{short(figure.low)}, {short(figure.high or 0)}]"
             p = p_is(each["p"]).replace("\u00a0", " ")
-            console.print(escape(plain(f"{words}: {short(found.value)}{ends}, {p}.")))
+            console.print(escape(plain(f"{comparison}: {short(figure.value)}{ends}, {p}.")))
     for warning in report["warnings"]:
         console.print(f"[yellow]![/yellow] {escape(plain(warning))}")
 
@@ -64,12 +64,12 @@ def _table(report: Mapping[str, Any], title: str, metrics: Mapping[str, Any], pa
     table.add_column(title, no_wrap=True)
     for name in ("Pearson", "95 % interval", "Spearman", "95 % interval"):
         table.add_column(name, justify="right", no_wrap=True)
-    found = {name: of[part] if part else of for name, of in metrics.items()}
-    order = sorted(found, key=lambda name: -(value(found[name], "pearson").value or -2.0))
+    by_metric = {name: of[part] if part else of for name, of in metrics.items()}
+    order = sorted(by_metric, key=lambda name: -(value(by_metric[name], "pearson").value or -2.0))
     for name in order:
         cells = []
         for which in ("pearson", "spearman"):
-            at = value(found[name], which)
+            at = value(by_metric[name], which)
             cells.append(NONE if at.value is None else f"{at.value:.3f}")
             cells.append(f"{at.low:.3f} to {at.high:.3f}" if at.low is not None else NONE)
         style = None if metrics[name]["trained"] else "dim"
@@ -93,15 +93,15 @@ class StudyFigure(Figure):
     more: dict[str, Any] = {}
 
 
-def mapping(given: Any) -> Mapping[str, Any]:
+def mapping(raw: Any) -> Mapping[str, Any]:
     """The mapping, or an empty one."""
-    return given if isinstance(given, Mapping) else {}
+    return raw if isinstance(raw, Mapping) else {}
 
 
-def rows(given: Any) -> list[Mapping[str, Any]]:
+def rows(raw: Any) -> list[Mapping[str, Any]]:
     """The rows of a list that are mappings."""
-    listed = given if isinstance(given, Sequence) and not isinstance(given, str) else ()
-    return [each for each in listed if isinstance(each, Mapping)]
+    elements = raw if isinstance(raw, Sequence) and not isinstance(raw, str) else ()
+    return [each for each in elements if isinstance(each, Mapping)]
 
 
 def value(of: Any, *path: str) -> StudyFigure:
@@ -114,8 +114,8 @@ def value(of: Any, *path: str) -> StudyFigure:
         of = inside.get(part)
     if isinstance(of, Mapping):
         return _figure(of, reason)
-    found = number(of)
-    return StudyFigure(value=found, reason=reason)
+    parsed = number(of)
+    return StudyFigure(value=parsed, reason=reason)
 
 
 def _figure(of: Mapping[str, Any], reason: str) -> StudyFigure:
@@ -150,7 +150,7 @@ def scale_of(report: StudyReport) -> tuple[float, float]:
 _LINE = "line"
 
 
-def parts_of(material: Material, judged: ScoredAnswers, crossed: CrossValidation) -> Iterator[Part]:
+def parts_of(material: Material, answers: ScoredAnswers, crossed: CrossValidation) -> Iterator[Part]:
     """Row, line, id, fold, then people, trained forms and other metrics, empty in rows that are not used."""
     places = material.places
     used = np.array([place.used for place in places])
@@ -167,22 +167,22 @@ def parts_of(material: Material, judged: ScoredAnswers, crossed: CrossValidation
     texts["fold"] = [number or None for number in fold.tolist()]
 
     def spread(values: Floats) -> Floats:
-        found = np.full(len(places), np.nan)
-        found[used] = values
-        return found
+        column = np.full(len(places), np.nan)
+        column[used] = values
+        return column
 
-    values = {"human": judged.human, **crossed.scores, **judged.metrics}
+    values = {"human": answers.human, **crossed.scores, **answers.metrics}
     yield texts, {name: spread(column) for name, column in values.items()}
 
 
 def _rows(material: Material) -> list[int]:
     """Numbers from 1 within each table."""
     counts = [0] * len(material.sources)
-    found = []
+    counts_of_rows = []
     for place in material.places:
         counts[place.source] += 1
-        found.append(counts[place.source])
-    return found
+        counts_of_rows.append(counts[place.source])
+    return counts_of_rows
 
 
 _FORMS = {"adem": "ADEM", "c-adem": "C-ADEM", "r-adem": "R-ADEM"}
@@ -197,7 +197,7 @@ def card_of(
     model has seen all contexts but its validation, and `cross_validation` says what it is worth.
     """
     printed = mapping(report["printed"])
-    found: dict[str, Any] = {
+    card: dict[str, Any] = {
         "data": [source.card() for source in material.sources],
         "scale": report["scale"],
         "answers": report["n"],
@@ -219,10 +219,10 @@ def card_of(
         "versions": report["versions"],
     }
     if "folds" in report:
-        found["cross_validation"] = {
+        card["cross_validation"] = {
             name: report["folds"][name] for name in ("folds", "metrics", "rival", "differences")
         }
-    return found
+    return card
 
 
 def readme_of(name: str, card: Mapping[str, Any], trained: TrainedModel) -> str:
@@ -238,7 +238,7 @@ def readme_of(name: str, card: Mapping[str, Any], trained: TrainedModel) -> str:
     lines += [
         f"- {_FORMS.get(form, form)}: n {of.n}, penalty {of.penalty:g}, rate {of.rate:g}, "
         f"epoch {of.best.number}"
-        for form, of in trained.chosen.items()
+        for form, of in trained.best_trials.items()
     ]
     lines += [
         f"- {part}: {of['answers']} answers to {of['contexts']} questions"
@@ -254,10 +254,10 @@ def readme_of(name: str, card: Mapping[str, Any], trained: TrainedModel) -> str:
         where = (
             (crossed, "metrics", form, "pearson") if crossed else (card["results"], form, "test", "pearson")
         )
-        found = value(where[0], *where[1:])
-        ends = between(found.low, found.high) if found.low is not None and found.high is not None else ""
-        said = "none" if found.value is None else f"{short(found.value)} {ends}".strip()
-        lines.append(f"- {_FORMS.get(form, form)}: {said}")
+        figure = value(where[0], *where[1:])
+        ends = between(figure.low, figure.high) if figure.low is not None and figure.high is not None else ""
+        figure_text = "none" if figure.value is None else f"{short(figure.value)} {ends}".strip()
+        lines.append(f"- {_FORMS.get(form, form)}: {figure_text}")
     if crossed:
         lines += ["", f"By {crossed['folds']}-fold cross-validation; this model learned from all folds."]
     return "\n".join([*lines, ""])

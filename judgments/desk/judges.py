@@ -236,7 +236,7 @@ def _rows(request: HttpRequest, access: StageAccess) -> tuple[FilterRun | None, 
     """The scores that an address asks for: of the filters in force, or else from all judgments."""
     systems = {name: name for name in selectors.systems(access.stage)}
     by_system = Choices("system", "System", {"": "All systems", **systems}, tabs=True)
-    grid = SCORES.asked(
+    grid = SCORES.read_request(
         request.GET,
         by_system,
         file_at=reverse("judgments:scores_csv", args=[access.project.slug, access.stage.slug]),

@@ -173,7 +173,7 @@ def refresh(request: HttpRequest, access: ProjectAccess) -> HttpResponse:
 @on_project()
 def system(request: HttpRequest, access: ProjectAccess, *, pk: int) -> HttpResponseBase:
     """One system and its answers; filtered, sorted and paged by the address."""
-    row, grid = _system(access, pk), OF_SYSTEM.asked(request.GET)
+    row, grid = _system(access, pk), OF_SYSTEM.read_request(request.GET)
     (counts,) = read_and_order(
         partial(selectors.systems, access.project, row),
         lambda: page_of(grid.sort(_rows(row, grid)), request, cached_rows),
@@ -212,7 +212,7 @@ def _rows(row: System, grid: GridRequest) -> QuerySet[Candidate]:
 def download(request: HttpRequest, access: ProjectAccess, *, pk: int) -> StreamingHttpResponse:
     """What the table shows on all its pages, as CSV, a thousand rows in memory at a time."""
     row = _system(access, pk)
-    grid = OF_SYSTEM.asked(request.GET)
+    grid = OF_SYSTEM.read_request(request.GET)
     rows = grid.sort(_rows(row, grid))
     answer = StreamingHttpResponse(_lines(rows), content_type="text/csv; charset=utf-8")
     answer["Content-Disposition"] = f'attachment; filename="{access.project.slug}-answers-{row.pk}.csv"'

@@ -79,7 +79,7 @@ def whole_report(
             stage, columns.judgments, [aspect.name for aspect in judging_config(stage).aspects]
         ),
         sources=_sources(stage, columns),
-        listed=False,
+        as_lists=False,
         replicates=replicates,
         seed=run.seed if run else 0,
         version=f"distillery={settings.DISTILLERY_VERSION}",

@@ -66,7 +66,7 @@ def sidebar_links(requester: Requester, here: str, path: str, user: User | None 
     found = []
     for label, name, url_name in places:
         address = reverse(url_name, args=[requester.customer_id])
-        current = mark_current(here=name == here, exactly=address == path)
+        current = mark_current(is_here=name == here, exactly=address == path)
         found.append(NavLink(label, name, address, current))
     return found
 

@@ -432,7 +432,7 @@ def activity(request: HttpRequest, access: RequesterAccess) -> HttpResponseBase:
     owner = Owner(Owner.Kind.REQUESTER, access.requester.pk)
     name = f"activity-{access.requester.customer_id}"
     if request.GET.get("format") == "jsonl":
-        return stream_log(owner, rows(ACTIVITY.asked(request.GET)).order_by("pk"), name)
+        return stream_log(owner, rows(ACTIVITY.read_request(request.GET)).order_by("pk"), name)
     return respond(
         request,
         access,

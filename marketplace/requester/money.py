@@ -239,7 +239,7 @@ STATEMENT = Grid(
 def statement(request: HttpRequest, access: RequesterAccess) -> HttpResponseBase:
     """Every movement, the latest first, and the last thirty days as bars."""
     now = clock.now()
-    asked = STATEMENT.asked(request.GET)
+    asked = STATEMENT.read_request(request.GET)
 
     def rows(asked: GridRequest) -> QuerySet[LedgerEntry]:
         return entries(
@@ -578,7 +578,7 @@ def _lines(workers: list[Worker], *, shown: bool) -> list[Due]:
 def _payable_file(
     request: HttpRequest, report: Payable, complete: Callable[[list[Worker]], list[Due]]
 ) -> StreamingHttpResponse:
-    rows = PAYABLE.asked(request.GET).sort(workers_of(report))
+    rows = PAYABLE.read_request(request.GET).sort(workers_of(report))
     name = f"payable-{report.requester.customer_id}-{report.number}"
     answer = grids.stream(PAYABLE, rows, name, complete=complete)
     answer.streaming_content = chain(iter(answer), _totals(report))

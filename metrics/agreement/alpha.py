@@ -110,9 +110,9 @@ def percent_agreement(counts: npt.NDArray[np.number]) -> Figure:
         n = block @ np.ones(counts.shape[1])
         pairs = n * (n - 1)
         same = np.square(block) @ np.ones(counts.shape[1]) - n
-        some = pairs > 0
-        total += float((same[some] / pairs[some]).sum())
-        items += int(some.sum())
+        paired = pairs > 0
+        total += float((same[paired] / pairs[paired]).sum())
+        items += int(paired.sum())
     return Figure(total / items) if items else Figure(None, NO_PAIRS)
 
 
@@ -128,9 +128,9 @@ def pearson_two(ratings: Ratings) -> Figure:
         return Figure(None, ONE_RATER)
     if len(annotators) > 2:
         return Figure(None, f"not defined: there are {len(annotators)} annotators, not two")
-    given = np.full((2, ratings.n_items), np.nan)
-    given[(ratings.workers == annotators[1]).astype(np.int64), ratings.items] = ratings.scores
-    first, second = given[:, ~np.isnan(given).any(axis=0)]
+    by_annotator = np.full((2, ratings.n_items), np.nan)
+    by_annotator[(ratings.workers == annotators[1]).astype(np.int64), ratings.items] = ratings.scores
+    first, second = by_annotator[:, ~np.isnan(by_annotator).any(axis=0)]
     if not len(first):
         return Figure(None, NO_PAIRS)
     first, second = first - first.mean(), second - second.mean()

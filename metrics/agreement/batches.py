@@ -39,7 +39,7 @@ def map_in_order(work: Callable[[B], R], batches: Iterator[B], threads: int) -> 
     if threads == 1:
         return [work(batch) for batch in batches]
     numbered, lock, stopped = enumerate(batches), Lock(), Event()
-    found: dict[int, R] = {}
+    by_number: dict[int, R] = {}
 
     def work_on() -> None:
         try:
@@ -48,7 +48,7 @@ def map_in_order(work: Callable[[B], R], batches: Iterator[B], threads: int) -> 
                     number, batch = next(numbered, (-1, None))
                 if batch is None:
                     return
-                found[number] = work(batch)
+                by_number[number] = work(batch)
                 del batch
         finally:  # after an error no thread begins another batch; otherwise none is left
             stopped.set()
@@ -58,7 +58,7 @@ def map_in_order(work: Callable[[B], R], batches: Iterator[B], threads: int) -> 
         work_on()
         for each in others:
             each.result()
-    return [found[number] for number in range(len(found))]
+    return [by_number[number] for number in range(len(by_number))]
 
 
 def parts_of(width: int, most: int) -> Iterator[slice]:

@@ -47,15 +47,15 @@ def aspect_ratings(ratings: Ratings, values: Floats, among: Mask | None = None) 
 
     ValueError where an aspect is no whole number, or has more than 1,001 scores.
     """
-    given = ~np.isnan(values) if among is None else among & ~np.isnan(values)
-    said = values[given]
-    if (said != np.rint(said)).any():
+    rated = ~np.isnan(values) if among is None else among & ~np.isnan(values)
+    rated_values = values[rated]
+    if (rated_values != np.rint(rated_values)).any():
         raise ValueError("scores of aspects are whole numbers")
-    low, high = (int(said.min()), int(said.max())) if len(said) else (1, 2)
+    low, high = (int(rated_values.min()), int(rated_values.max())) if len(rated_values) else (1, 2)
     if high - low >= MOST_SCORES:
         raise ValueError(f"an aspect has at most {MOST_SCORES:,} different scores")
-    some = ratings.only(given)
-    return replace(some, scores=said.astype(np.int16), scale=Scale.of(low, max(high, low + 1)))
+    rated_rows = ratings.only(rated)
+    return replace(rated_rows, scores=rated_values.astype(np.int16), scale=Scale.of(low, max(high, low + 1)))
 
 
 def worker_kappa(ratings: Ratings) -> Figure:
@@ -64,8 +64,8 @@ def worker_kappa(ratings: Ratings) -> Figure:
     if int((n * (n - 1)).sum()) > 2 * MOST_PAIRS:
         return Figure(None, f"not calculated for more than {MOST_PAIRS:,} pairs of ratings", n=0)
     kappas = pairwise_median(ratings, least=LEAST_SHARED).kappa
-    known = kappas[~np.isnan(kappas)]
-    return Figure(float(np.median(known)), n=len(known)) if len(known) else Figure(None, NO_KAPPA, n=0)
+    defined = kappas[~np.isnan(kappas)]
+    return Figure(float(np.median(defined)), n=len(defined)) if len(defined) else Figure(None, NO_KAPPA, n=0)
 
 
 def with_overall(ratings: Ratings, values: Floats, among: Mask) -> Figure:
@@ -145,20 +145,20 @@ def _figures(ratings: Ratings, values: Floats | None, among: Mask, how: _Draws) 
         "alpha": alpha,
         "kappa": kappa,
         "split_half": halves.half,
-        "spearman_brown": halves.whole,
+        "spearman_brown": halves.full_length,
         "pearson": Figure(None, OF_ITSELF) if values is None else with_overall(ratings, values, among),
     }
-    said = {**_counts(own), "workers": kappa.n, **figures_as_json(figures)}
-    said["ci"] = None if ci is None else list(ci)
-    return said if ci is not None else add_reasons(said, {"ci": why})
+    fields = {**_counts(own), "workers": kappa.n, **figures_as_json(figures)}
+    fields["ci"] = None if ci is None else list(ci)
+    return fields if ci is not None else add_reasons(fields, {"ci": why})
 
 
 def alpha_of_items(ratings: Ratings) -> Figure:
     """Interval alpha; none of a single item, where it is near 0 whatever people say."""
-    found = alpha_of(ratings)
-    if found.value is not None and int((np.bincount(ratings.items) > 1).sum()) < 2:
+    alpha = alpha_of(ratings)
+    if alpha.value is not None and int((np.bincount(ratings.items) > 1).sum()) < 2:
         return Figure(None, ONE_ITEM)
-    return found
+    return alpha
 
 
 #: Items that must have two ratings inside a group for its alpha. Of 200 simulated studies of a moderate crowd
@@ -199,9 +199,9 @@ def group_rows(
 
 def _presence(ratings: Ratings, groups: RatingGroups) -> np.ndarray:
     """Which group rated which item: shape (groups, items)."""
-    found = np.zeros((len(groups.names), ratings.n_items), dtype=np.bool_)
-    found[groups.codes, ratings.items] = True
-    return found
+    present = np.zeros((len(groups.names), ratings.n_items), dtype=np.bool_)
+    present[groups.codes, ratings.items] = True
+    return present
 
 
 def _row(
@@ -210,35 +210,35 @@ def _row(
     own = ratings.only(done.distinct & mine)
     n = np.bincount(own.items, minlength=ratings.n_items)
     shared = int((n > 1).sum())
-    given, kept = int(mine.sum()), int((done.kept & mine).sum())
+    n_ratings, n_kept = int(mine.sum()), int((done.kept & mine).sum())
     workers = np.unique(ratings.workers[mine])
     alpha = _group_alpha(own, shared)
     ci, why = interval_or_reason(own, alpha, replicates=replicates, seed=seed)
     figures = {
         "mean": _mean(ratings, done.distinct & mine, NO_RATINGS),
-        "flagged_share": _flagged(done, given, kept),
+        "flagged_share": _flagged(done, n_ratings, n_kept),
         "mean_kept": _mean(ratings, done.kept & mine, _NO_KEPT),
         "alpha": alpha,
         "failed_checks_share": _failed(checks, workers),
     }
-    said: dict[str, Any] = {
-        "n_ratings": given,
+    fields: dict[str, Any] = {
+        "n_ratings": n_ratings,
         "n_items": int((n > 0).sum()),
         "n_workers": len(workers),
         "shared_items": shared,
-        "flagged": given - kept,
+        "flagged": n_ratings - n_kept,
         **figures_as_json(figures),
         "ci": None if ci is None else list(ci),
     }
-    return said if ci is not None else add_reasons(said, {"ci": why})
+    return fields if ci is not None else add_reasons(fields, {"ci": why})
 
 
 def _group_alpha(own: Ratings, shared: int) -> Figure:
     """Interval alpha where enough items have two ratings of the group."""
-    found = alpha_of(own)
-    if found.value is not None and shared < LEAST_IN_GROUPS:
+    alpha = alpha_of(own)
+    if alpha.value is not None and shared < LEAST_IN_GROUPS:
         return Figure(None, explain_few(shared))
-    return found
+    return alpha
 
 
 def explain_few(shared: int) -> str:
@@ -256,15 +256,15 @@ def _mean(ratings: Ratings, mask: np.ndarray, none: str) -> Figure:
     return Figure(float(counts @ ratings.scale.values) / total) if total else Figure(None, none)
 
 
-def _flagged(done: Run, given: int, kept: int) -> Figure:
+def _flagged(done: Run, n_ratings: int, n_kept: int) -> Figure:
     if not done.recipe.rules:
         return Figure(None, NO_FILTER)
-    return Figure((given - kept) / given) if given else Figure(None, NO_RATINGS)
+    return Figure((n_ratings - n_kept) / n_ratings) if n_ratings else Figure(None, NO_RATINGS)
 
 
 def _failed(checks: Checks | None, workers: np.ndarray) -> Figure:
     """The share of failed attention checks, of all that these workers were shown."""
-    shown = 0 if checks is None else int(checks.presented[workers].sum())
-    if checks is None or not shown:
+    presented = 0 if checks is None else int(checks.presented[workers].sum())
+    if checks is None or not presented:
         return Figure(None, NO_CHECKS)
-    return Figure(float(checks.failed[workers].sum()) / shown)
+    return Figure(float(checks.failed[workers].sum()) / presented)

@@ -91,13 +91,13 @@ def _removed(
     """For each fold the workers whom the rules remove on the ratings of the others."""
     quick = None if rules.has(TECHNICAL) else _removed_by_sums(ratings, rules, deal, checks)
     for each in range(deal.folds):
-        found = None if quick is None else next(quick)
-        if found is None:
+        removed = None if quick is None else next(quick)
+        if removed is None:
             rest = deal.fold_of[ratings.items] != each
-            known = None if seconds is None else seconds[rest]
-            done = run(ratings.only(rest), rules, checks=checks, seconds=known, repeated=False)
-            found = done.removed_workers
-        yield found
+            seconds_of_rest = None if seconds is None else seconds[rest]
+            done = run(ratings.only(rest), rules, checks=checks, seconds=seconds_of_rest, repeated=False)
+            removed = done.removed_workers
+        yield removed
 
 
 #: What the sums of a worker may be wrong by, as a share of the most that they can come to.
@@ -150,10 +150,10 @@ def cross_fitted(
     Each round deals the items into other folds. `ratings` as for `held_out`.
     """
     rng = generator(seed, "folds of items")
-    found = [held_out(ratings, recipe, rng, checks=checks, seconds=seconds) for _ in range(rounds)]
-    figures = [alpha_of(ratings.only(each.standing), level) for each in found]
+    held_outs = [held_out(ratings, recipe, rng, checks=checks, seconds=seconds) for _ in range(rounds)]
+    figures = [alpha_of(ratings.only(each.standing), level) for each in held_outs]
     values = [figure.value for figure in figures if figure.value is not None]
-    removed = float(np.mean([each.removed_workers for each in found]))
+    removed = float(np.mean([each.removed_workers for each in held_outs]))
     if not values:
         return CrossFitted(figures[-1], removed, rounds)
     return CrossFitted(Figure(float(np.mean(values))), removed, rounds)

@@ -162,12 +162,12 @@ def value_counts(
     zeros. ValueError for scores outside the scale.
     """
     checked(ratings)
-    given = None if weights is None else np.asarray(weights, dtype=np.float64)
-    if given is not None and given.shape != (len(ratings),):
+    row_weights = None if weights is None else np.asarray(weights, dtype=np.float64)
+    if row_weights is not None and row_weights.shape != (len(ratings),):
         raise ValueError("there must be as many weights as ratings")
     size = ratings.n_items * ratings.scale.size
     shape = (ratings.n_items, ratings.scale.size)
-    if given is None:
+    if row_weights is None:
         counts = np.zeros(size, dtype=np.int64)
         for rows in portions(ratings, size):
             keys = cells(ratings, rows)
@@ -175,7 +175,7 @@ def value_counts(
         return counts.reshape(shape)
     weighted = np.zeros(size)
     for rows in portions(ratings, size):
-        weighted += np.bincount(cells(ratings, rows), given[rows], size)
+        weighted += np.bincount(cells(ratings, rows), row_weights[rows], size)
     return weighted.reshape(shape)
 
 
@@ -254,8 +254,8 @@ def order_in_place(keys: Counts) -> npt.NDArray[np.int64]:
     """
     keys <<= 32
     for start in range(0, len(keys), ROWS):
-        some = keys[start : start + ROWS]
-        some |= np.arange(start, start + len(some))
+        block = keys[start : start + ROWS]
+        block |= np.arange(start, start + len(block))
     keys.sort()
     keys &= (1 << 32) - 1
     return keys
@@ -285,11 +285,11 @@ def medians(
     n = np.bincount(groups, minlength=size)
     ordered = values[np.lexsort((values, groups))]
     first = np.cumsum(n) - n
-    found = np.full(size, np.nan)
-    some = n > 0
+    by_code = np.full(size, np.nan)
+    filled = n > 0
     low, high = first + (n - 1) // 2, first + n // 2
-    found[some] = (ordered[low[some]] + ordered[high[some]]) / 2
-    return found
+    by_code[filled] = (ordered[low[filled]] + ordered[high[filled]]) / 2
+    return by_code
 
 
 # Streams of chance, one per purpose, so that none repeats what drew the data.

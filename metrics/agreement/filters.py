@@ -19,8 +19,8 @@ class Verdicts:
     """One rule's verdict on every worker; arrays of length n_workers, in the order of their codes.
 
     `removed` and `undetermined` never both hold: an undetermined worker stays and is flagged. `value` is what
-    the rule looked at (nan: there is none), `n` how much evidence it had. `words` is the reason in words, a
-    format with `value` and `n`.
+    the rule looked at (nan: there is none), `n` how much evidence it had. `reason_format` is the reason in
+    words, a format with `value` and `n`.
     """
 
     rule: str
@@ -28,17 +28,17 @@ class Verdicts:
     undetermined: data.Mask
     value: npt.NDArray[np.float64]
     n: npt.NDArray[np.int64]
-    words: str
+    reason_format: str
     words_undetermined: str = ""
 
     def reason(self, worker: int) -> str:
         """Why this worker is removed or undetermined; empty for the others."""
         if self.removed[worker]:
-            return self._filled(self.words, worker)
+            return self._filled(self.reason_format, worker)
         return self._filled(self.words_undetermined, worker) if self.undetermined[worker] else ""
 
-    def _filled(self, words: str, worker: int) -> str:
-        return words.format(value=float(self.value[worker]), n=int(self.n[worker]))
+    def _filled(self, reason_format: str, worker: int) -> str:
+        return reason_format.format(value=float(self.value[worker]), n=int(self.n[worker]))
 
 
 # Technical filters: ratings given twice, workers too fast to have read, straight-liners, test accounts.
@@ -54,8 +54,8 @@ def duplicates(ratings: data.Ratings) -> data.Mask:
         ordered = np.sort(pairs)
         twice = ordered[1:][ordered[1:] == ordered[:-1]]
         if len(twice):
-            some = np.flatnonzero(np.isin(pairs, twice))
-            by_pair = some[np.argsort(pairs[some], kind="stable")]
+            repeated = np.flatnonzero(np.isin(pairs, twice))
+            by_pair = repeated[np.argsort(pairs[repeated], kind="stable")]
             again[rows[by_pair[1:][pairs[by_pair[1:]] == pairs[by_pair[:-1]]]]] = True
     return again
 
@@ -66,13 +66,13 @@ def too_fast(ratings: data.Ratings, seconds: npt.ArrayLike, *, limit: float, lea
     `seconds` has one number per rating, nan where the time is not known. With fewer than `least` known times
     a worker is undetermined. The median, because one long pause must not hide a hundred hasty answers.
     """
-    taken = np.asarray(seconds, dtype=np.float64)
-    if taken.shape != (len(ratings),):
+    times = np.asarray(seconds, dtype=np.float64)
+    if times.shape != (len(ratings),):
         raise ValueError("there must be as many times as ratings")
-    known = np.flatnonzero(~np.isnan(taken))
-    workers, taken = ratings.workers[known], taken[known]
+    timed = np.flatnonzero(~np.isnan(times))
+    workers, times = ratings.workers[timed], times[timed]
     n = np.bincount(workers, minlength=ratings.n_workers)
-    median = data.medians(workers, taken, ratings.n_workers)
+    median = data.medians(workers, times, ratings.n_workers)
     enough = n >= max(1, least)
     return Verdicts(
         rule="too fast",
@@ -80,7 +80,8 @@ def too_fast(ratings: data.Ratings, seconds: npt.ArrayLike, *, limit: float, lea
         undetermined=~enough,
         value=median,
         n=n,
-        words=f"took a median of {{value:.1f}} s for a rating over {{n}} ratings; the limit is {limit:g} s",
+        reason_format=f"took a median of {{value:.1f}} s for a rating over {{n}} ratings; "
+        f"the limit is {limit:g} s",
         words_undetermined=f"{{n}} ratings have a known time; a decision needs {max(1, least)}",
     )
 
@@ -109,7 +110,7 @@ def straight_lining(ratings: data.Ratings, *, least: int = 10, share: float = 1.
         undetermined=~enough,
         value=part,
         n=n,
-        words="gave the same score {value:.0%} of {n} ratings in a row",
+        reason_format="gave the same score {value:.0%} of {n} ratings in a row",
         words_undetermined=f"gave {{n}} ratings; a decision needs {max(1, least)}",
     )
 
@@ -131,7 +132,7 @@ def test_accounts(
         undetermined=np.zeros_like(removed),
         value=np.full(len(removed), np.nan),
         n=np.zeros(len(removed), dtype=np.int64),
-        words="is an account for testing",
+        reason_format="is an account for testing",
     )
 
 
@@ -160,17 +161,17 @@ def check_verdicts(
     "any failure"): `failures=1, least=1`.
     """
     size = n_workers if n_workers is not None else (int(workers.max()) + 1 if len(workers) else 0)
-    shown, wrong = _added(workers, presented, size), _added(workers, failed, size)
-    if (wrong > shown).any() or (wrong < 0).any():
+    n_presented, wrong = _added(workers, presented, size), _added(workers, failed, size)
+    if (wrong > n_presented).any() or (wrong < 0).any():
         raise ValueError("a worker cannot have failed more attention checks than were presented")
-    enough = shown >= least
+    enough = n_presented >= least
     return Verdicts(
         rule=RULE,
         removed=enough & (wrong >= failures),
         undetermined=~enough,
         value=wrong.astype(np.float64),
-        n=shown,
-        words="failed {value:.0f} of {n} attention checks",
+        n=n_presented,
+        reason_format="failed {value:.0f} of {n} attention checks",
         words_undetermined=f"was shown {{n}} attention checks; a decision needs {least}",
     )
 
@@ -245,8 +246,8 @@ class ZRemoved:
         """1 for the first removed rating of an item, 2 for the second …, 0 for those kept; length n."""
         rank = np.zeros(len(self.mask), dtype=np.int32)
         rows = np.flatnonzero(self.mask)
-        here = _cells(self._ratings, rows)
-        rank[rows] = self._plan.before.take(here) + _place(self._ratings, rows, self._plan) + 1
+        row_cells = _cells(self._ratings, rows)
+        rank[rows] = self._plan.before.take(row_cells) + _place(self._ratings, rows, self._plan) + 1
         return rank
 
 
@@ -281,16 +282,20 @@ def z_removed(
     capped = np.zeros(ratings.n_items, dtype=np.bool_)
     for start in range(0, ratings.n_items, ITEMS):
         block = _transposed(counts[start : start + ITEMS])
-        here = slice(start, start + block.shape[1])
+        block_items = slice(start, start + block.shape[1])
         n = block.sum(axis=0, dtype=block.dtype)
         far = _far(block, n, limit, ddof) & (n >= least)
         room = np.maximum(0, n - keep if cap is None else np.minimum(cap, n - keep))
         group, before, size = _tie_groups(block, n, far)
         left = room - before
         quota = size * (size <= left) if ties == "group" else np.clip(left, 0, size)
-        plan.group[:, here], plan.quota[:, here], plan.before[:, here] = group, quota, before
-        plan.fate[:, here] = (quota > 0).astype(np.int8) + ((quota > 0) & (quota < size))
-        capped[here] = (before + size).max(axis=0) > room
+        plan.group[:, block_items], plan.quota[:, block_items], plan.before[:, block_items] = (
+            group,
+            quota,
+            before,
+        )
+        plan.fate[:, block_items] = (quota > 0).astype(np.int8) + ((quota > 0) & (quota < size))
+        capped[block_items] = (before + size).max(axis=0) > room
     return ZRemoved(_mask(ratings, plan), capped, ratings, plan, ddof)
 
 
@@ -474,18 +479,18 @@ def run(
     if recipe.has(KAPPA):
         kappas = kappa_of(_rows(ratings, standing), recipe)
         judge(_kappa(recipe, kappas))
-    kept = standing
+    kept_ratings = standing
     # One number for all ratings, until there is one for each.
     z: npt.NDArray[np.float32] = np.broadcast_to(np.float32(np.nan), len(ratings))
     rank: npt.NDArray[np.int16] = np.broadcast_to(np.int16(0), len(ratings))
     capped = np.zeros(ratings.n_items, dtype=np.bool_)
     if recipe.has(Z):
         out = respond(_rows(ratings, standing), recipe)
-        kept = standing.copy()
-        kept[standing] = ~out.mask
+        kept_ratings = standing.copy()
+        kept_ratings[standing] = ~out.mask
         z, rank, capped = z.copy(), rank.copy(), out.capped_items
         z[standing], rank[standing] = out.z, out.rank
-    return Run(recipe, distinct, standing, kept, tuple(verdicts), gone, z, rank, capped, kappas)
+    return Run(recipe, distinct, standing, kept_ratings, tuple(verdicts), gone, z, rank, capped, kappas)
 
 
 def respond(ratings: data.Ratings, recipe: Recipe) -> ZRemoved:
@@ -566,8 +571,8 @@ def _kappa(recipe: Recipe, kappas: WorkerKappas) -> Verdicts:
         undetermined=~enough,
         value=kappas.kappa,
         n=kappas.n,
-        words=f"has a {recipe.kappa_weights} kappa of {{value:z.2f}} with the others over {{n}} ratings; "
-        f"the limit is {recipe.kappa_below:g}",
+        reason_format=f"has a {recipe.kappa_weights} kappa of {{value:z.2f}} with the others over {{n}} "
+        f"ratings; the limit is {recipe.kappa_below:g}",
         words_undetermined="has {n} ratings on items that others rated too; a decision needs "
         f"{recipe.kappa_least}, and scores that differ",
     )

@@ -70,14 +70,14 @@ def alpha_interval(
         return None
     rng = data.generator(seed, "bootstrap")
     if over == "items":
-        found = _over_items(counts[several], ratings.scale.values, level, replicates, rng)
+        alphas = _over_items(counts[several], ratings.scale.values, level, replicates, rng)
     else:
         del counts  # there may be millions of items
-        found = _over_both(ratings.only(several[ratings.items]), level, replicates, rng)
-    found = found[~np.isnan(found)]
-    if len(found) < DEFINED * replicates:
+        alphas = _over_both(ratings.only(several[ratings.items]), level, replicates, rng)
+    alphas = alphas[~np.isnan(alphas)]
+    if len(alphas) < DEFINED * replicates:
         return None
-    low, high = np.quantile(found, [(1 - COVERAGE) / 2, (1 + COVERAGE) / 2])
+    low, high = np.quantile(alphas, [(1 - COVERAGE) / 2, (1 + COVERAGE) / 2])
     return float(low), float(high)
 
 
@@ -117,14 +117,14 @@ def _over_items(
     kinds, frequency = _histograms(counts)
     n = kinds.sum(axis=1)
     marks = values.astype(np.float64)
-    found = np.full(replicates, np.nan)
+    alphas = np.full(replicates, np.nan)
     for replicate in range(replicates):
         weighted = kinds * (rng.multinomial(len(counts), frequency / len(counts)) / (n - 1))[:, None]
         together = kinds.T @ weighted - np.diag(weighted.sum(axis=0))
         value = from_coincidences(together, marks, level)
         if value is not None:
-            found[replicate] = value
-    return found
+            alphas[replicate] = value
+    return alphas
 
 
 def _histograms(counts: data.Counts) -> tuple[data.Floats, data.Counts]:
@@ -151,15 +151,15 @@ def _over_both(ratings: data.Ratings, level: Level, replicates: int, rng: np.ran
     values = ratings.scale.values.astype(np.float64)
     threads = threads_for(len(ratings) * replicates)
 
-    def alphas(drawn: tuple[Drawn, Drawn]) -> list[float]:
-        of_worker, of_item = drawn
+    def alphas(draws: tuple[Drawn, Drawn]) -> list[float]:
+        of_worker, of_item = draws
         sums = (_Moments if moments else _Sums)(_columns(of_worker), ratings.scale.size)
         for block in blocks:
             sums.add(block, _columns(of_item[:, block.items]))
         return [sums.alpha(replicate, values, level) for replicate in range(len(of_worker))]
 
-    drawn = _batches(n_workers, n_items, replicates, rng)
-    return np.array([alpha for batch in map_in_order(alphas, drawn, threads) for alpha in batch])
+    draws = _batches(n_workers, n_items, replicates, rng)
+    return np.array([alpha for batch in map_in_order(alphas, draws, threads) for alpha in batch])
 
 
 def _batches(
@@ -179,29 +179,29 @@ def _batches(
         of_item = np.zeros((width, n_items), dtype=np.uint8)
         for first in range(0, width, group):
             rows, size = slice(first, first + group), min(group, width - first)
-            of_worker[rows] = _drawn(draws_of_workers, size, rng, least=2)
-            of_item[rows] = _drawn(draws_of_items, size, rng)
+            of_worker[rows] = _draw_counts(draws_of_workers, size, rng, least=2)
+            of_item[rows] = _draw_counts(draws_of_items, size, rng)
         yield of_worker, of_item
 
 
-def _drawn(draws: data.Draws, width: int, rng: np.random.Generator, least: int = 1) -> Drawn:
+def _draw_counts(draws: data.Draws, width: int, rng: np.random.Generator, least: int = 1) -> Drawn:
     """How often each is drawn, a row for each replicate.
 
     Draws of fewer than `least` different ones are drawn again: a single worker has nobody to agree with, and
     of three workers every ninth draw would be one.
     """
-    drawn = np.zeros((width, draws.size), dtype=np.uint8)
-    for counts in drawn:
+    times = np.zeros((width, draws.size), dtype=np.uint8)
+    for counts in times:
         draws.add(rng, counts)
         while least > 1 and np.count_nonzero(counts) < least:
             counts[:] = 0
             draws.add(rng, counts)
-    return drawn
+    return times
 
 
-def _columns(drawn: Drawn) -> Weights:
+def _columns(times: Drawn) -> Weights:
     """Draws as weights, a column for each replicate."""
-    return np.asarray(drawn.T, dtype=np.float32, order="C")
+    return np.asarray(times.T, dtype=np.float32, order="C")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -242,7 +242,7 @@ def _blocks(ratings: data.Ratings, *, moments: bool) -> Iterator[_Block]:
     for start in range(0, items, ITEMS):
         stop = min(start + ITEMS, items)
         rows, shape = slice(ends[start], ends[stop]), (stop - start, ratings.n_workers)
-        here, until = columns[rows], ends[start : stop + 1] - ends[start]
+        block_columns, until = columns[rows], ends[start : stop + 1] - ends[start]
         crew = None
         if same is not None:
             first = ~same[start:stop]
@@ -250,14 +250,16 @@ def _blocks(ratings: data.Ratings, *, moments: bool) -> Iterator[_Block]:
             if 2 * np.count_nonzero(first) <= stop - start:
                 crew = np.cumsum(first) - 1
         if crew is None:
-            by_raters = csr_array((each[: len(here)], here, until), shape=shape)
+            by_raters = csr_array((each[: len(block_columns)], block_columns, until), shape=shape)
         else:
-            by_raters = csr_array((each[: len(here)], here, until), shape=shape)[np.flatnonzero(first)]
+            by_raters = csr_array((each[: len(block_columns)], block_columns, until), shape=shape)[
+                np.flatnonzero(first)
+            ]
         if far is None:
-            by_score = _by_score(here, counts[start:stop], once, ratings.n_workers)
+            by_score = _by_score(block_columns, counts[start:stop], once, ratings.n_workers)
             yield _Block(slice(start, stop), by_raters, crew, by_score)
         else:
-            powers = (csr_array((far[rows] ** power, here, until), shape=shape) for power in (1, 2))
+            powers = (csr_array((far[rows] ** power, block_columns, until), shape=shape) for power in (1, 2))
             yield _Block(slice(start, stop), by_raters, None, None, *powers)
 
 
@@ -495,9 +497,9 @@ def expected_alpha(
     if raw.value is None:
         return ExpectedAlpha(raw, raw, None, 0)
     rng = data.generator(seed, "crowds of the same agreement")
-    made = [_crowd(ratings, raw.value, level, rng) for _ in range(crowds)]
-    before = [alpha_of(each, level) for each in made]
-    after = [alpha_of(each.only(~respond(each, recipe).mask), level) for each in made]
+    crowds_made = [_crowd(ratings, raw.value, level, rng) for _ in range(crowds)]
+    before = [alpha_of(each, level) for each in crowds_made]
+    after = [alpha_of(each.only(~respond(each, recipe).mask), level) for each in crowds_made]
     values = [figure.value for figure in after if figure.value is not None]
     return ExpectedAlpha(
         _mean(before),
@@ -515,8 +517,8 @@ def _crowd(ratings: data.Ratings, raw: float, level: Level, rng: np.random.Gener
     low, high = 0.0, 1.0
     for _ in range(_STEPS):
         share = (low + high) / 2
-        found = alpha_of(_mixed(ratings, chance < share, of_worker, of_item), level).value
-        low, high = (share, high) if found is not None and found > raw else (low, share)
+        alpha = alpha_of(_mixed(ratings, chance < share, of_worker, of_item), level).value
+        low, high = (share, high) if alpha is not None and alpha > raw else (low, share)
     return _mixed(ratings, chance < (low + high) / 2, of_worker, of_item)
 
 

@@ -54,7 +54,7 @@ class Cost:
     """
 
     apart: Floats
-    given: Floats
+    factors: Floats
     marks: Floats
 
 
@@ -67,10 +67,10 @@ def disagreement(weights: Weights, size: int) -> Floats:
         if weights not in named:
             raise ValueError(f"no weights of kappa: {weights}")
         return named[weights]
-    given = np.asarray(weights, dtype=np.float64)
-    if given.shape != (size, size) or np.diag(given).any() or (given < 0).any():
+    matrix = np.asarray(weights, dtype=np.float64)
+    if matrix.shape != (size, size) or np.diag(matrix).any() or (matrix < 0).any():
         raise ValueError(f"weights must be {size} x {size}, not negative, and 0 on the diagonal")
-    return given
+    return matrix
 
 
 def cost_of(weights: Weights, size: int) -> Cost:
@@ -119,9 +119,9 @@ class _ByItem:
 def pair_kappas(ratings: Ratings, cost: Cost, least: int) -> Iterator[PairKappas]:
     """The kappas of all pairs that share at least `least` items and whose kappa is defined, in portions."""
     rated = value_counts(ratings).sum(axis=1)
-    given = np.bincount(ratings.workers, minlength=ratings.n_workers)
+    n_by_worker = np.bincount(ratings.workers, minlength=ratings.n_workers)
     # Workers with fewer than `least` ratings share no `least` items with anybody.
-    ratings = ratings.only((rated[ratings.items] > 1) & (given[ratings.workers] >= least))
+    ratings = ratings.only((rated[ratings.items] > 1) & (n_by_worker[ratings.workers] >= least))
     if not len(ratings):
         return
     pairs = int(np.square(np.bincount(ratings.items)).sum())
@@ -129,32 +129,32 @@ def pair_kappas(ratings: Ratings, cost: Cost, least: int) -> Iterator[PairKappas
     if people * items <= CELLS and pairs * PER_PAIR > people * people * (items + PER_CELL):
         yield _multiplied(ratings, cost, least)
     else:
-        yield from _listed(ratings.only(stable_order(ratings.workers)), cost, least)
+        yield from _go_through_pairs(ratings.only(stable_order(ratings.workers)), cost, least)
 
 
 def _multiplied(ratings: Ratings, cost: Cost, least: int) -> PairKappas:
     people, workers = np.unique(ratings.workers, return_inverse=True)
     present, items = np.unique(ratings.items, return_inverse=True)
     values = ratings.scores - ratings.scale.low
-    there = np.zeros((len(people), len(present)))
-    there[workers, items] = 1
-    shared = there @ there.T
+    is_present = np.zeros((len(people), len(present)))
+    is_present[workers, items] = 1
+    shared = is_present @ is_present.T
     observed, chance = np.zeros(shared.shape), np.zeros(shared.shape)
-    for given, mark in zip(cost.given.T, cost.marks, strict=True):
-        first, second = np.zeros(there.shape), np.zeros(there.shape)
-        first[workers, items], second[workers, items] = given[values], mark[values]
+    for factor, mark in zip(cost.factors.T, cost.marks, strict=True):
+        first, second = np.zeros(is_present.shape), np.zeros(is_present.shape)
+        first[workers, items], second[workers, items] = factor[values], mark[values]
         observed += first @ second.T
-        chance += (first @ there.T) * (there @ second.T)
+        chance += (first @ is_present.T) * (is_present @ second.T)
     np.fill_diagonal(shared, 0)
     return _defined(people.repeat(len(people)), shared.ravel(), observed.ravel(), chance.ravel(), least)
 
 
 def _defined(workers: Codes, shared: Floats, observed: Floats, chance: Floats, least: int) -> PairKappas:
-    found = (shared >= max(1, least)) & (chance > NOTHING * shared)
-    return PairKappas(workers[found], 1 - observed[found] * shared[found] / chance[found])
+    defined = (shared >= max(1, least)) & (chance > NOTHING * shared)
+    return PairKappas(workers[defined], 1 - observed[defined] * shared[defined] / chance[defined])
 
 
-def _listed(ratings: Ratings, cost: Cost, least: int) -> Iterator[PairKappas]:
+def _go_through_pairs(ratings: Ratings, cost: Cost, least: int) -> Iterator[PairKappas]:
     """From ratings in the order of their workers; all pairs of a first worker come in one portion."""
     order = stable_order(ratings.items)
     n = np.bincount(ratings.items, minlength=ratings.n_items)
@@ -199,8 +199,8 @@ def _of_portion(mine: Ratings, by_item: _ByItem, cost: Cost, least: int) -> Pair
     own, theirs = np.divmod(both, size)
     observed = np.add.reduceat(cost.apart.ravel()[both], starts)
     chance = np.zeros(len(starts))
-    for given, mark in zip(cost.given.T, cost.marks, strict=True):
-        chance += np.add.reduceat(given[own], starts) * np.add.reduceat(mark[theirs], starts)
+    for factor, mark in zip(cost.factors.T, cost.marks, strict=True):
+        chance += np.add.reduceat(factor[own], starts) * np.add.reduceat(mark[theirs], starts)
     return _defined(first, shared.astype(np.float64), observed, chance, least)
 
 
@@ -217,15 +217,15 @@ class WorkerKappas:
 
 def from_table(table: npt.ArrayLike, weights: Weights = "unweighted") -> Figure:
     """Kappa of a table of two raters: rows are what the first said, columns what the second said."""
-    given = np.asarray(table, dtype=np.float64)
-    total = float(given.sum())
+    counts = np.asarray(table, dtype=np.float64)
+    total = float(counts.sum())
     if not total:
         return Figure(None, NO_RATINGS)
-    apart = disagreement(weights, len(given))
-    expected = float(given.sum(axis=1) @ apart @ given.sum(axis=0)) / total
+    apart = disagreement(weights, len(counts))
+    expected = float(counts.sum(axis=1) @ apart @ counts.sum(axis=0)) / total
     if expected <= 0:
         return Figure(None, NO_VARIATION)
-    return Figure(1 - float((apart * given).sum()) / expected)
+    return Figure(1 - float((apart * counts).sum()) / expected)
 
 
 def fleiss(counts: npt.NDArray[np.number]) -> Figure:
@@ -353,8 +353,8 @@ def costs(sums: Floats, cost: Cost) -> tuple[Floats, Floats, Floats]:
     """
     by_score = sums[:, 0]
     n = by_score[0].sum(axis=1)
-    observed = np.einsum("rwx,xr->w", by_score, cost.given)
-    chance = ((by_score[0] @ cost.given) * by_score.sum(axis=2).T).sum(axis=1)
+    observed = np.einsum("rwx,xr->w", by_score, cost.factors)
+    chance = ((by_score[0] @ cost.factors) * by_score.sum(axis=2).T).sum(axis=1)
     return n, observed, chance
 
 
@@ -366,9 +366,9 @@ def pairwise_median(ratings: Ratings, weights: Weights = "quadratic", *, least: 
     cost = cost_of(weights, ratings.scale.size)
     workers: list[Codes] = [np.zeros(0, dtype=np.int32)]
     kappas: list[Floats] = [np.zeros(0)]
-    for found in pair_kappas(ratings, cost, least):
-        workers.append(found.workers)
-        kappas.append(found.kappa)
+    for pairs in pair_kappas(ratings, cost, least):
+        workers.append(pairs.workers)
+        kappas.append(pairs.kappa)
     several = value_counts(ratings).sum(axis=1) > 1
     n = np.bincount(ratings.workers[several[ratings.items]], minlength=ratings.n_workers)
     return WorkerKappas(medians(np.concatenate(workers), np.concatenate(kappas), ratings.n_workers), n)
@@ -422,8 +422,8 @@ def _together(items: Whole, columns: Whole, n_items: int, width: int) -> Floats:
     pairs = int(np.square(np.bincount(items, minlength=n_items)).sum())
     if pairs * PER_PAIR < n_items * width * width:
         ones = np.ones(len(items), dtype=np.int64)
-        given = csr_array((ones, (items, columns)), shape=(n_items, width))
-        return np.asarray((given.T @ given).toarray(), dtype=np.float64)
+        incidence = csr_array((ones, (items, columns)), shape=(n_items, width))
+        return np.asarray((incidence.T @ incidence).toarray(), dtype=np.float64)
     table = np.zeros((width, width))
     for start in range(0, n_items, _ITEMS):
         rows = (items >= start) & (items < start + _ITEMS)

@@ -196,8 +196,8 @@ def items_for_metrics(three: Three, *, power: float = 0.8, level: float = 0.05) 
         return Figure(None, reason)
 
     def enough(n: int) -> bool:
-        found = power_for_metrics(three, n, level=level).value
-        return found is not None and found >= power
+        reached = power_for_metrics(three, n, level=level).value
+        return reached is not None and reached >= power
 
     low, high = LEAST_ITEMS - 1, LEAST_ITEMS
     while not enough(high):
@@ -379,7 +379,7 @@ def simulated(
 ) -> Study:
     """A study: `per_item` ratings of each item, by different workers; rows in order of submission."""
     random = np.random.default_rng(seed)
-    people = _People.drawn(crowd, workers, random)
+    people = _People.draw(crowd, workers, random)
     latent, contested, other = _items(crowd, items, random)
     rows, who = _handed_out(people.activity, items, per_item, random)
     seen = np.where(contested[rows] & (random.random(len(rows)) < crowd.minority), other[rows], latent[rows])
@@ -412,7 +412,7 @@ class _People:
     noise: data.Floats
 
     @classmethod
-    def drawn(cls, crowd: Crowd, workers: int, random: np.random.Generator) -> "_People":
+    def draw(cls, crowd: Crowd, workers: int, random: np.random.Generator) -> "_People":
         spammer = np.arange(workers) < round(crowd.spam * workers)
         random.shuffle(spammer)
         activity = crowd.uneven * random.standard_normal(workers) + np.log(crowd.busier) * spammer
@@ -431,8 +431,8 @@ class _People:
         evenly = random.integers(_SCALE.low, _SCALE.high + 1, len(who))
         middle = random.choice(_SCALE.values, len(who), p=[0.05, 0.2, 0.5, 0.2, 0.05])
         top = random.choice(_SCALE.values, len(who), p=[0.05, 0.05, 0.15, 0.35, 0.4])
-        drawn = np.where(self.habit[who] <= 2, middle, top)
-        return np.select([self.kind[who] == 0, self.kind[who] == 1], [evenly, self.habit[who]], drawn)
+        central = np.where(self.habit[who] <= 2, middle, top)
+        return np.select([self.kind[who] == 0, self.kind[who] == 1], [evenly, self.habit[who]], central)
 
 
 def _items(
@@ -452,10 +452,10 @@ def _handed_out(
 ) -> tuple[data.Codes, data.Codes]:
     """Items and workers of all ratings in a shuffled order; nobody rates an item twice."""
     keys = activity + random.gumbel(size=(items, len(activity)))
-    chosen = np.argpartition(-keys, per_item - 1, axis=1)[:, :per_item]
+    workers_of_item = np.argpartition(-keys, per_item - 1, axis=1)[:, :per_item]
     order = random.permutation(items * per_item)
     rows = np.repeat(np.arange(items), per_item)[order].astype(np.int32)
-    return rows, chosen.ravel()[order].astype(np.int32)
+    return rows, workers_of_item.ravel()[order].astype(np.int32)
 
 
 def _truth(crowd: Crowd, latent: data.Floats, contested: data.Mask, other: data.Floats) -> data.Floats:

@@ -26,42 +26,46 @@ def interval(ci: list[float] | None) -> str:
 
 
 def _reliability(report: Mapping[str, Any]) -> list[str]:
-    said = report["reliability"]
-    kept = report["kept"]["mean_per_item"]
-    per_item = f"{kept:.1f} kept ratings per item on average" if kept is not None else "no kept ratings"
-    if said["spearman_brown"] is None:
-        why = said["reason"]["spearman_brown"]
+    section = report["reliability"]
+    kept_per_item = report["kept"]["mean_per_item"]
+    per_item = (
+        f"{kept_per_item:.1f} kept ratings per item on average"
+        if kept_per_item is not None
+        else "no kept ratings"
+    )
+    if section["spearman_brown"] is None:
+        why = section["reason"]["spearman_brown"]
         return [f"Nothing can be quoted: the published means have no reliability, because {why}; {per_item}."]
-    ci = said.get("ci")
+    ci = section.get("ci")
     ends = f", 95 % interval {ci[0]:.3f} to {ci[1]:.3f}" if ci else ""
     quoted = (
-        f"Quote this: the published means have a reliability of {figure(said['spearman_brown'])}{ends} "
-        f"(split-half, Spearman-Brown, mean of {said['splits']} splits; workers judged on other items, "
+        f"Quote this: the published means have a reliability of {figure(section['spearman_brown'])}{ends} "
+        f"(split-half, Spearman-Brown, mean of {section['splits']} splits; workers judged on other items, "
         f"responses filtered inside each half), with {per_item}."
     )
-    return [" ".join([quoted, *said.get("cautions", ())])]
+    return [" ".join([quoted, *section.get("cautions", ())])]
 
 
 def _alpha(alpha: Mapping[str, Any], report: Mapping[str, Any]) -> list[str]:
     before, after = alpha["before"], alpha["after_workers"]
     if before["interval"] is None:
         return [f"Krippendorff's alpha before filtering: {before['reason']['interval']}."]
-    said = [
+    sentences = [
         f"Krippendorff's alpha (interval) before filtering: "
         f"{figure(before['interval'])}{interval(before['ci'])}."
     ]
     removed = int(after["removes"])
     if not removed:
-        return said
+        return sentences
     if after["cross_fitted"] is None:
         why = after["reason"]["cross_fitted"]
         return [
-            *said,
+            *sentences,
             f"After removing {counted(removed, 'worker')} of {report['n_workers']:,}: cross-fitted "
             f"alpha {why}.",
         ]
     return [
-        *said,
+        *sentences,
         f"After removing {counted(removed, 'worker')} of {report['n_workers']:,}: "
         f"{figure(after['cross_fitted'])} "
         f"cross-fitted ({figure(after['interval'])}{interval(after['ci'])} on the ratings that the "

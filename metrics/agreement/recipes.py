@@ -159,18 +159,18 @@ def named(name: str) -> Recipe:
     return RECIPES[name]
 
 
-def with_parameters(recipe: Recipe, given: Mapping[str, Any]) -> Recipe:
+def with_parameters(recipe: Recipe, parameters: Mapping[str, Any]) -> Recipe:
     """The recipe with other parameters; texts are read as the parameter's kind, `rules` as `checks,kappa`.
 
     RecipeError for a parameter that does not exist, cannot be read, or belongs to a rule that does not run.
     """
-    if not given:
+    if not parameters:
         return recipe
     kinds = {each.name: type(getattr(recipe, each.name)) for each in fields(Recipe)}
     for name in ("name", "version", "changed"):
         del kinds[name]
     read = {}
-    for name, value in given.items():
+    for name, value in parameters.items():
         if name not in kinds:
             raise RecipeError(f"There is no parameter {name!r}; there are {', '.join(kinds)}.")
         read[name] = _read(name, value, kinds[name])

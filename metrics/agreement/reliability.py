@@ -70,9 +70,9 @@ def splits_of_ratings(ratings: data.Ratings, splits: int, rng: np.random.Generat
             keys = rng.integers(0, 1 << free, len(items), dtype=np.int64)
             keys <<= bits
             for rows in _parts(len(items)):
-                here = items[rows].astype(np.int64)
-                keys[rows] |= np.arange(rows.start, rows.start + len(here)) - first[here]
-                keys[rows] |= here << (bits + free)
+                block_items = items[rows].astype(np.int64)
+                keys[rows] |= np.arange(rows.start, rows.start + len(block_items)) - first[block_items]
+                keys[rows] |= block_items << (bits + free)
             keys.sort()
             shuffled = np.empty_like(order)
             for rows in _parts(len(items)):
@@ -155,16 +155,16 @@ _NEAREST = 1e-6
 
 @dataclass(frozen=True, slots=True)
 class SplitHalf:
-    """`half` is the mean r between halves over the splits, `whole` its Spearman-Brown correction.
+    """`half` is the mean r between halves over the splits, `full_length` its Spearman-Brown correction.
 
     `sd` is the standard deviation of the corrected figure over the splits, `items` how many items had a mean
     in both halves on average, `splits` how many splits gave a figure, `removed_workers` how many workers were
-    removed on average when they were judged on other items. `whole` has the interval; `no_interval` says why
-    there is none.
+    removed on average when they were judged on other items. `full_length` has the interval; `no_interval`
+    says why there is none.
     """
 
     half: Figure
-    whole: Figure
+    full_length: Figure
     sd: float | None
     items: float
     splits: int
@@ -191,25 +191,27 @@ def split_half(
         return _none(data.NO_RATINGS)
     distinct = ~duplicates(ratings)
     rows = ratings if distinct.all() else ratings.only(distinct)
-    taken = None if seconds is None else seconds[distinct]
-    judged = held_out(rows, recipe, data.generator(seed, "folds"), checks=checks, seconds=taken)
-    stand = rows if judged.standing.all() else rows.only(judged.standing)
+    distinct_seconds = None if seconds is None else seconds[distinct]
+    cross_judged = held_out(
+        rows, recipe, data.generator(seed, "folds"), checks=checks, seconds=distinct_seconds
+    )
+    stand = rows if cross_judged.standing.all() else rows.only(cross_judged.standing)
     halves, items, reason = _halves(stand, recipe, splits, data.generator(seed, "split-half"))
     if not halves:
-        return replace(_none(reason), removed_workers=judged.removed_workers)
+        return replace(_none(reason), removed_workers=cross_judged.removed_workers)
     r = float(np.mean(halves))
     spread = float(np.std(halves, ddof=1)) * 2 / (1 + max(r, 0.0)) ** 2 if len(halves) > 1 else None
-    whole = Figure(2 * r / (1 + r)) if r > 0 else Figure(None, NO_AGREEMENT)
-    ci, why = None, whole.reason or NO_INTERVAL
-    if whole.value is not None and replicates:
-        ci, why = interval(stand, whole.value, replicates=replicates, seed=seed), TOO_FEW_TO_DRAW
+    full_length = Figure(2 * r / (1 + r)) if r > 0 else Figure(None, NO_AGREEMENT)
+    ci, why = None, full_length.reason or NO_INTERVAL
+    if full_length.value is not None and replicates:
+        ci, why = interval(stand, full_length.value, replicates=replicates, seed=seed), TOO_FEW_TO_DRAW
     return SplitHalf(
         Figure(r),
-        replace(whole, ci=ci),
+        replace(full_length, ci=ci),
         spread,
         float(np.mean(items)),
         len(halves),
-        judged.removed_workers,
+        cross_judged.removed_workers,
         "" if ci is not None else why,
     )
 
@@ -219,10 +221,10 @@ def _halves(
 ) -> tuple[list[float], list[int], str]:
     """r between the halves of each split, items behind it, and why a split may have had none."""
     rule = replace(recipe, z_least=-(-recipe.z_least // 2), z_keep=-(-recipe.z_keep // 2))
-    found, items, reason = [], [], TOO_FEW
+    r_values, items, reason = [], [], TOO_FEW
     for second in splits_of_ratings(ratings, splits, rng):
-        kept = ~respond(doubled(ratings, second), rule).mask if recipe.has(Z) else None
-        one, two = _means(ratings, second, kept).reshape(-1, 2).T
+        kept_ratings = ~respond(doubled(ratings, second), rule).mask if recipe.has(Z) else None
+        one, two = _means(ratings, second, kept_ratings).reshape(-1, 2).T
         both = ~(np.isnan(one) | np.isnan(two))
         r = _pearson(one[both], two[both]) if both.sum() >= LEAST_ITEMS else None
         if r is None:
@@ -230,14 +232,14 @@ def _halves(
             alike = data.NO_VARIATION if len(np.unique(ratings.scores)) < 2 else SAME_MEANS
             reason = alike if enough else TOO_FEW
             continue
-        found.append(r)
+        r_values.append(r)
         items.append(int(both.sum()))
-    return found, items, reason
+    return r_values, items, reason
 
 
-def replicates_of(asked: int, ratings: int) -> int:
+def replicates_of(requested: int, ratings: int) -> int:
     """How many draws of each kind are behind an interval when so many were asked for."""
-    return min(asked, _OF_MANY if ratings > _MANY else REPLICATES)
+    return min(requested, _OF_MANY if ratings > _MANY else REPLICATES)
 
 
 def interval(
@@ -257,9 +259,9 @@ def interval(
     threads = threads_for(len(ratings) * replicates)
     for over, size in (("items", n_items), ("workers", n_workers), ("ratings", len(ratings))):
         rng = data.generator(seed, f"reliability over {over}")
-        drawn = _drawn(data.Draws(size), replicates, max(size, n_items), rng)
-        found = np.concatenate(map_in_order(partial(means.drawn, over), drawn, threads))
-        missing = np.log(np.maximum(1 - found, _NEAREST))
+        draws = _draw_counts(data.Draws(size), replicates, max(size, n_items), rng)
+        values = np.concatenate(map_in_order(partial(means.resample, over), draws, threads))
+        missing = np.log(np.maximum(1 - values, _NEAREST))
         missing = missing[~np.isnan(missing)]
         if len(missing) < replicates / 2:
             return None
@@ -281,13 +283,13 @@ class _Part:
     workers: "csr_array"
     ratings: "csr_array"
 
-    def sums(self, of_workers: Weights | None, drawn: Drawn) -> "_ItemSums":
+    def sums(self, of_workers: Weights | None, times: Drawn) -> "_ItemSums":
         """The sums of these items under weights of workers, or else of the drawn ratings."""
         from scipy.sparse import csr_array
 
         counts, weights = self.workers, of_workers
         if weights is None:
-            counts, weights = self.ratings, _columns(drawn[:, self.rows])
+            counts, weights = self.ratings, _columns(times[:, self.rows])
         places = (counts.indices, counts.indptr)
         return _ItemSums(
             counts @ weights,
@@ -332,19 +334,19 @@ class _Means:
         once = np.ones((1, len(far)), dtype=np.uint8)
         self.undrawn = _ItemSums.joined(part.sums(None, once) for part in self.parts)
 
-    def _sums(self, over: str, drawn: Drawn) -> Iterator[tuple[slice, _ItemSums]]:
+    def _sums(self, over: str, times: Drawn) -> Iterator[tuple[slice, _ItemSums]]:
         """Sums of items, a part of them after the other; of all at once for a single replicate."""
         everything = slice(0, len(self.raters))
-        weights = _columns(drawn) if over == "workers" else None
+        weights = _columns(times) if over == "workers" else None
         if over == "items":
-            parts = [everything] if len(drawn) == 1 else [part.items for part in self.parts]
+            parts = [everything] if len(times) == 1 else [part.items for part in self.parts]
             yield from ((items, self.undrawn.of(items)) for items in parts)
-        elif len(drawn) == 1:
-            yield everything, _ItemSums.joined(part.sums(weights, drawn) for part in self.parts)
+        elif len(times) == 1:
+            yield everything, _ItemSums.joined(part.sums(weights, times) for part in self.parts)
         else:
-            yield from ((part.items, part.sums(weights, drawn)) for part in self.parts)
+            yield from ((part.items, part.sums(weights, times)) for part in self.parts)
 
-    def drawn(self, over: str, drawn: Drawn) -> data.Floats:
+    def resample(self, over: str, drawn_times: Drawn) -> data.Floats:
         """ICC(1, k) for each row of weights; nan where there is none.
 
         A rating of weight u counts as u ratings by one person: pairs of them say nothing, so the variance
@@ -353,22 +355,22 @@ class _Means:
         """
         total, apart, inside, copies, middle, share, between = (_Total() for _ in range(7))
         looked_at = []
-        for items, (n, sums, squares, squared) in self._sums(over, drawn):
-            some = np.maximum(n, _NEAREST)
-            own = squared / some
+        for items, (n, sums, squares, squared) in self._sums(over, drawn_times):
+            sizes = np.maximum(n, _NEAREST)
+            own = squared / sizes
             rated = n > 0
             counted: np.ndarray = (
-                _columns(drawn[:, items]) * rated if over == "items" else rated * np.float32(1)
+                _columns(drawn_times[:, items]) * rated if over == "items" else rated * np.float32(1)
             )
             total.add(counted)
             apart.add(counted * (n - own))
-            inside.add(counted * (squares - sums * sums / some))
-            copies.add(counted * own / some)
-            means: np.ndarray = sums / some
+            inside.add(counted * (squares - sums * sums / sizes))
+            copies.add(counted * own / sizes)
+            means: np.ndarray = sums / sizes
             middle.add(counted * means)
             share.add(counted / self.raters[items])
             looked_at.append((means, counted.astype(np.uint8)))
-        del n, sums, squares, squared, own, some
+        del n, sums, squares, squared, own, sizes
         mean = middle.sum / total.sum
         while looked_at:
             means, times = looked_at.pop(0)
@@ -376,8 +378,8 @@ class _Means:
             between.add(centred * (times.astype(np.float32) * centred))
         within = data.divided(inside.sum, np.where(apart.sum > _NEAREST, apart.sum, 0))
         of_items = between.sum / np.maximum(total.sum - 1, 1) - within * copies.sum / total.sum
-        whole = of_items + within * share.sum / total.sum
-        return data.divided(of_items, np.where(whole > 0, whole, 0))
+        all_variance = of_items + within * share.sum / total.sum
+        return data.divided(of_items, np.where(all_variance > 0, all_variance, 0))
 
 
 class _Total:
@@ -420,12 +422,12 @@ def _parts_of(far: Weights, workers: data.Codes, n: data.Whole, n_workers: int) 
         )
 
 
-def _columns(drawn: Drawn) -> Weights:
+def _columns(times: Drawn) -> Weights:
     """Draws as weights, a column for each replicate."""
-    return np.asarray(drawn.T, dtype=np.float32, order="C")
+    return np.asarray(times.T, dtype=np.float32, order="C")
 
 
-def _drawn(draws: data.Draws, replicates: int, size: int, rng: np.random.Generator) -> Iterator[Drawn]:
+def _draw_counts(draws: data.Draws, replicates: int, size: int, rng: np.random.Generator) -> Iterator[Drawn]:
     """How often each is drawn, a row for each replicate, some replicates at a time.
 
     `size` numbers belong to a replicate. Which ones come alone decides about the last digit: all of many
@@ -435,25 +437,25 @@ def _drawn(draws: data.Draws, replicates: int, size: int, rng: np.random.Generat
     alone = replicates if step == 1 else int(replicates % step == 1)
     widths = [part.stop - part.start for part in parts_of(replicates - alone, min(_WIDE, _AT_ONCE // size))]
     for width in [*filter(None, widths), *[1] * alone]:
-        drawn = np.zeros((width, draws.size), dtype=np.uint8)
-        for counts in drawn:
+        times = np.zeros((width, draws.size), dtype=np.uint8)
+        for counts in times:
             draws.add(rng, counts)
-        yield drawn
+        yield times
 
 
 def _none(reason: str) -> SplitHalf:
     return SplitHalf(Figure(None, reason), Figure(None, reason), None, 0.0, 0, no_interval=reason)
 
 
-def _means(ratings: data.Ratings, second: data.Mask, kept: data.Mask | None) -> data.Floats:
+def _means(ratings: data.Ratings, second: data.Mask, kept_ratings: data.Mask | None) -> data.Floats:
     """Mean of every item in the first half and in the second, from the ratings that are kept; nan where none
     is."""
     size = 2 * ratings.n_items
     n, sums = np.zeros(size, dtype=np.int64), np.zeros(size)
     for rows in data.portions(ratings, size):
         codes, scores = 2 * ratings.items[rows].astype(np.int64) + second[rows], ratings.scores[rows]
-        if kept is not None:
-            codes, scores = codes[kept[rows]], scores[kept[rows]]
+        if kept_ratings is not None:
+            codes, scores = codes[kept_ratings[rows]], scores[kept_ratings[rows]]
         n += np.bincount(codes, minlength=size)
         sums += np.bincount(codes, weights=scores, minlength=size)
     return data.divided(sums, n)

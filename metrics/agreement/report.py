@@ -52,10 +52,10 @@ def warnings_of(ratings: Ratings, done: Run, checks: Checks | None, seconds: Flo
 
 
 def _data(ratings: Ratings, done: Run) -> list[str]:
-    said = []
+    warnings = []
     repeated = int((~done.distinct).sum())
     if repeated:
-        said.append(
+        warnings.append(
             "Ratings that repeat an earlier one of the same worker on the same item: "
             f"{repeated:,}. The first counts."
         )
@@ -63,81 +63,81 @@ def _data(ratings: Ratings, done: Run) -> list[str]:
     n = n[n > 0]
     single = int((n == 1).sum())
     if len(n) == 1:
-        said.append(
+        warnings.append(
             "There is only one item: its raters cannot agree on differences, alpha is 0 by construction."
         )
     elif int((n > 1).sum()) == 1:
-        said.append(
+        warnings.append(
             "Only one item has two ratings: its raters cannot agree on differences, alpha is 0 by "
             "construction."
         )
     if single:
-        said.append(f"{single:,} of {len(n):,} items have one rating: they say nothing about agreement.")
+        warnings.append(f"{single:,} of {len(n):,} items have one rating: they say nothing about agreement.")
     counts = np.bincount(ratings.scores.astype(np.int64) - ratings.scale.low)
     if counts.max() > _SKEWED * counts.sum():
-        said.append(
+        warnings.append(
             f"{counts.max() / counts.sum():.0%} of all ratings are "
             f"{ratings.scale.text(ratings.scale.low + int(counts.argmax()))}: on such skewed ratings alpha "
             "and kappa are low even where nearly everybody agrees; read percent agreement beside them."
         )
-    return said
+    return warnings
 
 
 def _rules(ratings: Ratings, done: Run, checks: Checks | None, seconds: Floats | None) -> list[str]:
-    recipe, said = done.recipe, []
+    recipe, warnings = done.recipe, []
     if recipe.has(CHECKS) and checks is None:
-        said.append("There are no attention checks in the data: that rule had nothing to decide on.")
+        warnings.append("There are no attention checks in the data: that rule had nothing to decide on.")
     if recipe.has(TECHNICAL) and recipe.seconds_below and seconds is None:
-        said.append("There are no times in the data: nobody was judged as too fast.")
+        warnings.append("There are no times in the data: nobody was judged as too fast.")
     rated = np.bincount(ratings.workers, minlength=ratings.n_workers) > 0
     unsure, all_workers = int((done.undetermined & rated).sum()), int(rated.sum())
     if unsure > _MUCH * all_workers:
-        said.append(
+        warnings.append(
             f"{unsure:,} of {all_workers:,} workers could not be decided on: too little is known of them. "
             "They were kept."
         )
     if recipe.has(Z):
-        said.append(
+        warnings.append(
             "Removing single responses by z manufactures agreement, also in noise: never quote the alpha "
             "after it without its null, and expect the opinion of minorities to be gone from contested items."
         )
         n = np.bincount(ratings.items[done.standing], minlength=ratings.n_items)
         if recipe.name == "kpqa-2021" and np.median(n[n > 0] if n.any() else [0]) < _TEN / 2:
-            said.append(
+            warnings.append(
                 "kpqa-2021 was made for ten ratings an item; half of these items have fewer than five."
             )
     if not recipe.has(KAPPA):
-        said.append(
+        warnings.append(
             "score_adjusted was calculated without a kappa filter: a busy worker who always gives one score "
             "can distort it."
         )
-    return said
+    return warnings
 
 
 def _outcome(ratings: Ratings, done: Run) -> list[str]:
-    said = []
+    warnings = []
     rated = np.bincount(ratings.workers, minlength=ratings.n_workers) > 0
     gone, all_workers = int((done.removed_workers & rated).sum()), int(rated.sum())
     if gone > all_workers / 2:
-        said.append(
+        warnings.append(
             f"{gone:,} of {all_workers:,} workers were removed: that is more than half; look at the "
             "task before blaming the workers."
         )
-    kept = np.bincount(ratings.items[done.kept], minlength=ratings.n_items)
+    n_kept = np.bincount(ratings.items[done.kept], minlength=ratings.n_items)
     raw = np.bincount(ratings.items, minlength=ratings.n_items)
-    without = int(((kept == 0) & (raw > 0)).sum())
+    without = int(((n_kept == 0) & (raw > 0)).sum())
     if without:
-        said.append(f"{without:,} items keep no rating and have no score.")
-    one = int(((kept == 1) & (raw > 1)).sum())
+        warnings.append(f"{without:,} items keep no rating and have no score.")
+    one = int(((n_kept == 1) & (raw > 1)).sum())
     if one:
-        said.append(f"{one:,} items keep a single rating.")
+        warnings.append(f"{one:,} items keep a single rating.")
     capped = int(done.capped_items.sum())
     if capped:
         how = "the order of submission decided" if done.recipe.z_ties == "submission" else "the cap decided"
-        said.append(
+        warnings.append(
             f"On {capped:,} items more responses lay outside than may be removed; {how} which ones went."
         )
-    return said
+    return warnings
 
 
 # Whether the reliability of the published means can be quoted, and what must be said beside it.
@@ -164,29 +164,29 @@ def refusal(ratings: Ratings, done: Run) -> str:
     if not after.any():
         return NO_PAIRS_LEFT
     if after.sum() < _NEARLY_NOTHING * before.sum():
-        left, there = int(after.sum()), int(before.sum())
-        return f"the filter leaves {left:,} of {there:,} items with two ratings or more"
+        left, rated_twice = int(after.sum()), int(before.sum())
+        return f"the filter leaves {left:,} of {rated_twice:,} items with two ratings or more"
     return ""
 
 
 def cautions_about(ratings: Ratings, done: Run, halves: SplitHalf) -> list[str]:
     """Sentences that belong beside the reliability wherever it is shown."""
-    said = []
+    cautions = []
     items = count_different(ratings.items[done.kept])
     workers = count_different(ratings.workers[done.kept])
-    if halves.whole.value is not None and (items < _FEW_ITEMS or workers < _FEW_WORKERS):
-        said.append(
+    if halves.full_length.value is not None and (items < _FEW_ITEMS or workers < _FEW_WORKERS):
+        cautions.append(
             f"The reliability rests on {_counted(items, 'item')} and {_counted(workers, 'worker')}: from so "
             "few it can come out as anything."
         )
     removed = int(done.removed_workers.sum())
     if removed and halves.removed_workers < _MOST_REMOVED * removed:
-        said.append(
+        cautions.append(
             f"Judged on nine tenths of their items, {halves.removed_workers:.1f} workers are removed on "
             f"average, of {_counted(removed, 'worker')} whom the whole study removes: the reliability and "
             "the cross-fitted alpha are those of a filter that removes less."
         )
-    return said
+    return cautions
 
 
 def _counted(number: int, noun: str) -> str:
@@ -269,7 +269,7 @@ def report(
     seed: int = 0,
     version: str = "",
     rows: bool = True,
-    listed: bool = True,
+    as_lists: bool = True,
 ) -> dict[str, Any]:
     """The honest report on ratings under a recipe, or under a run of it that was made from the same ratings.
 
@@ -277,7 +277,7 @@ def report(
     what each rating says of them (nan: nothing); without any the report has no `aspects`. `sources` says from
     where each rating came; without it the report has no `sources`. `replicates` 0 leaves out intervals;
     `rows` false leaves out the lists of items, workers and removed ratings, which grow with the data. With
-    `listed` false items and removed ratings are no lists, but made each time they are read.
+    `as_lists` false items and removed ratings are no lists, but made each time they are read.
     """
     done = recipe if isinstance(recipe, Run) else run(ratings, recipe, checks=checks, seconds=seconds)
     task = _Task(ratings, done, checks, seconds, replicates, splits, seed, version)
@@ -294,7 +294,7 @@ def report(
     alpha, agreement = _alpha(task, stages), _agreement(stages)
     annotators = _annotators(stages["before"], grouped, done)
     del stages  # two copies of most ratings; halving them needs the room
-    said: dict[str, Any] = {
+    sections: dict[str, Any] = {
         "recipe": task.recipe.name,
         "recipe_details": {
             "version": task.recipe.version,
@@ -314,40 +314,40 @@ def report(
         "agreement": agreement,
         "annotators": annotators,
         "removed": report_tables.removed(ratings, done, grouped),
-        "kept": report_tables.kept(ratings, done, scores),
+        "kept": report_tables.describe_kept(ratings, done, scores),
         "scores": report_tables.histogram(ratings, done),
         "signatures": {},
         "warnings": warnings_of(ratings, done, checks, seconds),
     }
-    said["signatures"] = _signatures(task)
-    said["warnings"] += said["reliability"]["cautions"]
+    sections["signatures"] = _signatures(task)
+    sections["warnings"] += sections["reliability"]["cautions"]
     if aspects:
-        said["aspects"] = aspect_rows(
+        sections["aspects"] = aspect_rows(
             ratings, done, aspects, replicates=replicates, splits=task.halvings, seed=seed
         )
-        said["signatures"]["aspects"] = task.signature(
+        sections["signatures"]["aspects"] = task.signature(
             "aspects", alpha="interval", kappa="median-of-pairwise-medians", weights="quadratic",
             least=LEAST_SHARED, halves="unfiltered", splits=task.halvings, replicates=replicates,
         )  # fmt: skip
         if removed_by_kappa(done):
-            said["warnings"].append(ASPECTS_AFTER_KAPPA)
+            sections["warnings"].append(ASPECTS_AFTER_KAPPA)
     if sources is not None:
-        said["sources"] = group_rows(
+        sections["sources"] = group_rows(
             ratings, done, sources, name="source", checks=checks, replicates=replicates, seed=seed
         )
-        said["signatures"]["sources"] = task.signature(
+        sections["signatures"]["sources"] = task.signature(
             "krippendorff-alpha-by-source", level="interval", least=LEAST_IN_GROUPS,
             interval="two-way-percentile-bootstrap", replicates=replicates,
         )  # fmt: skip
     if rows:
-        said["removed_workers"] = report_tables.removed_workers(ratings, done)
-        said["undetermined_workers"] = report_tables.undetermined_workers(ratings, done)
+        sections["removed_workers"] = report_tables.removed_workers(ratings, done)
+        sections["undetermined_workers"] = report_tables.undetermined_workers(ratings, done)
         removed = report_tables.Rows(lambda: report_tables.removed_ratings(ratings, done))
-        said["removed_ratings"] = list(removed) if listed else removed
-        said["workers"] = report_tables.workers(ratings, done, checks, adjusted_scores)
+        sections["removed_ratings"] = list(removed) if as_lists else removed
+        sections["workers"] = report_tables.workers(ratings, done, checks, adjusted_scores)
         items = report_tables.Rows(lambda: report_tables.items(ratings, scores, adjusted_scores))
-        said["items"] = list(items) if listed else items
-    return said
+        sections["items"] = list(items) if as_lists else items
+    return sections
 
 
 def _alpha(task: _Task, stages: Mapping[str, Ratings]) -> dict[str, Any]:
@@ -378,13 +378,13 @@ def _alpha(task: _Task, stages: Mapping[str, Ratings]) -> dict[str, Any]:
 def _after_z(task: _Task, stages: Mapping[str, Ratings]) -> dict[str, Any]:
     if not task.recipe.has(Z):
         names = ("interval", "ordinal", "nominal", "null", "expected")
-        said = figures_as_json({name: Figure(None, _NO_Z) for name in names})
-        return add_reasons({**said, "ci": None}, {"ci": _NO_Z})
-    said = _stage(task, stages["after_z"])
+        section = figures_as_json({name: Figure(None, _NO_Z) for name in names})
+        return add_reasons({**section, "ci": None}, {"ci": _NO_Z})
+    section = _stage(task, stages["after_z"])
     null = null_alpha(stages["after_workers"], task.recipe, permutations=task.repeats(20), seed=task.seed)
     like = expected_alpha(stages["after_workers"], task.recipe, crowds=task.repeats(_CROWDS), seed=task.seed)
-    said = _joined(said, {"null": null.after, "expected": like.after})
-    return {**said, **_about(null, like)}
+    section = _joined(section, {"null": null.after, "expected": like.after})
+    return {**section, **_about(null, like)}
 
 
 def _about(null: Null, like: ExpectedAlpha) -> dict[str, Any]:
@@ -401,13 +401,13 @@ def _about(null: Null, like: ExpectedAlpha) -> dict[str, Any]:
 def _stage(task: _Task, ratings: Ratings) -> dict[str, Any]:
     figures = alphas(ratings)
     one = figures["interval"]
-    said = figures_as_json(figures)
+    section = figures_as_json(figures)
     if one.value is not None and (ratings.items == ratings.items[0]).all():
         ci, why = None, ONE_ITEM
     else:
         ci, why = interval_or_reason(ratings, one, replicates=task.replicates, seed=task.seed)
-    said["ci"] = None if ci is None else list(ci)
-    return said if ci is not None else add_reasons(said, {"ci": why})
+    section["ci"] = None if ci is None else list(ci)
+    return section if ci is not None else add_reasons(section, {"ci": why})
 
 
 def alphas(ratings: Ratings) -> dict[str, Figure]:
@@ -420,17 +420,17 @@ def alphas(ratings: Ratings) -> dict[str, Figure]:
     return {level: Figure(from_coincidences(together, values, level)) for level in _LEVELS}
 
 
-def _joined(said: dict[str, Any], figures: Mapping[str, Figure]) -> dict[str, Any]:
+def _joined(section: dict[str, Any], figures: Mapping[str, Figure]) -> dict[str, Any]:
     more = figures_as_json(figures)
     reasons = more.pop("reason", {})
-    joined = {**said, **more}
+    joined = {**section, **more}
     if "reason" in joined:
         joined["reason"] = dict(joined["reason"])
     return add_reasons(joined, reasons)
 
 
-def _reason(said: Mapping[str, Any], name: str) -> str:
-    return str(said.get("reason", {}).get(name, ""))
+def _reason(section: Mapping[str, Any], name: str) -> str:
+    return str(section.get("reason", {}).get(name, ""))
 
 
 def _reliability(task: _Task) -> dict[str, Any]:
@@ -444,10 +444,12 @@ def _reliability(task: _Task) -> dict[str, Any]:
         seed=task.seed,
     )
     if none := refusal(task.ratings, task.run):
-        halves = replace(halves, half=Figure(None, none), whole=Figure(None, none), sd=None, no_interval=none)
-    said = figures_as_json({"split_half": halves.half, "spearman_brown": halves.whole})
-    ci = halves.whole.ci
-    said |= {
+        halves = replace(
+            halves, half=Figure(None, none), full_length=Figure(None, none), sd=None, no_interval=none
+        )
+    section = figures_as_json({"split_half": halves.half, "spearman_brown": halves.full_length})
+    ci = halves.full_length.ci
+    section |= {
         "ci": None if ci is None else list(ci),
         "sd": halves.sd,
         "splits": halves.splits,
@@ -456,25 +458,25 @@ def _reliability(task: _Task) -> dict[str, Any]:
         "cautions": cautions_about(task.ratings, task.run, halves),
     }
     if ci is None:
-        add_reasons(said, {"ci": halves.no_interval})
+        add_reasons(section, {"ci": halves.no_interval})
     if halves.sd is None:
-        add_reasons(said, {"sd": halves.whole.reason or "needs two splits"})
-    return said
+        add_reasons(section, {"sd": halves.full_length.reason or "needs two splits"})
+    return section
 
 
 def _agreement(stages: Mapping[str, Ratings]) -> dict[str, Any]:
-    said = {}
+    sections = {}
     for name in ("before", "after_workers"):
         ratings = stages[name]
         single = one_way(sums_of(ratings))
-        said[name] = figures_as_json(
+        sections[name] = figures_as_json(
             {
                 "percent": percent_agreement(value_counts(ratings)),
                 "icc_single": single.single,
                 "icc_mean": single.mean,
             }
         )
-    return said
+    return sections
 
 
 def _annotators(ratings: Ratings, groups: Mapping[str, RatingGroups], done: Run) -> dict[str, Any] | None:
@@ -483,11 +485,11 @@ def _annotators(ratings: Ratings, groups: Mapping[str, RatingGroups], done: Run)
     n = np.bincount(ratings.items, minlength=ratings.n_items)
     if not len(ratings) or not (n[n > 0] == 2).all():
         return None
-    said = figures_as_json({"pearson": pearson_two(ratings)})
-    said["n_items"] = int((n > 0).sum())
+    section = figures_as_json({"pearson": pearson_two(ratings)})
+    section["n_items"] = int((n > 0).sum())
     if "type" in groups:
         codes = groups["type"].codes[done.distinct]
-        said["by_type"] = [
+        section["by_type"] = [
             {
                 "type": name,
                 "n_items": count_different(ratings.items[codes == code]),
@@ -495,7 +497,7 @@ def _annotators(ratings: Ratings, groups: Mapping[str, RatingGroups], done: Run)
             }
             for code, name in enumerate(groups["type"].names)
         ]
-    return said
+    return section
 
 
 def _signatures(task: _Task) -> dict[str, str]:

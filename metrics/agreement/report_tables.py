@@ -89,7 +89,7 @@ def removed_ratings(ratings: Ratings, done: Run) -> Iterator[Row]:
 def workers(ratings: Ratings, done: Run, checks: Checks | None, model: AdjustedScores) -> list[Row]:
     """A row per worker with ratings: kappas, checks, bias, inconsistency, verdict."""
     n = np.bincount(ratings.workers, minlength=ratings.n_workers)
-    kept = np.bincount(ratings.workers[done.kept], minlength=ratings.n_workers)
+    n_kept = np.bincount(ratings.workers[done.kept], minlength=ratings.n_workers)
     distinct = ratings.only(done.distinct)
     columns = {
         "kappa": _floats(kappa.pooled(distinct).kappa),
@@ -112,10 +112,12 @@ def workers(ratings: Ratings, done: Run, checks: Checks | None, model: AdjustedS
         reasons["pairwise_median"] = f"not calculated for more than {MOST_PAIRS:,} pairs of ratings"
     presented = checks.presented.tolist() if checks is not None else [0] * ratings.n_workers
     failed = checks.failed.tolist() if checks is not None else [0] * ratings.n_workers
-    said = np.array(
+    verdict_names = np.array(
         ["kept", "undetermined", *(f"removed: {verdict.rule}" for verdict in done.verdicts)], dtype=object
     )
-    verdicts = said[np.where(done.removed_workers, done.removed_by.astype(np.int64) + 2, done.undetermined)]
+    verdicts = verdict_names[
+        np.where(done.removed_workers, done.removed_by.astype(np.int64) + 2, done.undetermined)
+    ]
     missing = sum(
         (
             np.array([value is None for value in column]) * (1 << place)
@@ -130,7 +132,7 @@ def workers(ratings: Ratings, done: Run, checks: Checks | None, model: AdjustedS
     table = zip(
         ratings.worker_names,
         n.tolist(),
-        kept.tolist(),
+        n_kept.tolist(),
         presented,
         failed,
         verdicts.tolist(),
@@ -139,15 +141,15 @@ def workers(ratings: Ratings, done: Run, checks: Checks | None, model: AdjustedS
         strict=True,
     )
     rows = []
-    for name, given, left, shown, wrong, verdict, pattern, figures in table:
-        if not given:
+    for name, n_ratings, left, n_presented, wrong, verdict, pattern, figures in table:
+        if not n_ratings:
             continue
         row: Row = {
             "worker": name,
-            "n": given,
+            "n": n_ratings,
             "n_kept": left,
             **dict(zip(columns, figures, strict=True)),
-            "checks_presented": shown,
+            "checks_presented": n_presented,
             "checks_failed": wrong,
             "verdict": verdict,
         }
@@ -163,17 +165,17 @@ def items(ratings: Ratings, scores: ItemScores, model: AdjustedScores) -> Iterat
         yield from _items(ratings, scores, model, slice(start, min(start + _AT_ONCE, ratings.n_items)))
 
 
-def _items(ratings: Ratings, scores: ItemScores, model: AdjustedScores, some: slice) -> Iterator[Row]:
+def _items(ratings: Ratings, scores: ItemScores, model: AdjustedScores, block: slice) -> Iterator[Row]:
     unscored = _NO_WORKER_RATING if model.settled else NOT_SETTLED
     columns = zip(
-        ratings.item_names[some],
-        scores.n_raw[some].tolist(),
-        scores.n_kept[some].tolist(),
-        _floats(scores.mean[some]),
-        _floats(scores.sd[some]),
-        _floats(scores.median[some]),
-        _floats(scores.trimmed[some]),
-        _floats(model.quality[some]) if model.settled else [None] * (some.stop - some.start),
+        ratings.item_names[block],
+        scores.n_raw[block].tolist(),
+        scores.n_kept[block].tolist(),
+        _floats(scores.mean[block]),
+        _floats(scores.sd[block]),
+        _floats(scores.median[block]),
+        _floats(scores.trimmed[block]),
+        _floats(model.quality[block]) if model.settled else [None] * (block.stop - block.start),
         strict=True,
     )
     for name, n_raw, n_kept, mean, sd, median, trimmed, quality in columns:
@@ -199,13 +201,13 @@ def _items(ratings: Ratings, scores: ItemScores, model: AdjustedScores, some: sl
 def removed(ratings: Ratings, done: Run, groups: Mapping[str, RatingGroups]) -> Row:
     """How much was removed: in all, by reason, and by group."""
     because = done.removed_because(ratings)
-    said = _removed(because, done)
+    table = _removed(because, done)
     for name, grouping in groups.items():
-        said[f"by_{name}"] = [
+        table[f"by_{name}"] = [
             {name: label, **_removed(because[grouping.codes == code], done)}
             for code, label in enumerate(grouping.names)
         ]
-    return said
+    return table
 
 
 def _removed(because: np.ndarray, done: Run) -> Row:
@@ -225,23 +227,23 @@ def _removed(because: np.ndarray, done: Run) -> Row:
     }
 
 
-def kept(ratings: Ratings, done: Run, scores: ItemScores) -> Row:
+def describe_kept(ratings: Ratings, done: Run, scores: ItemScores) -> Row:
     """How many ratings items keep, and where the cap of the response filter bound."""
     rated = scores.n_raw > 0
     n = scores.n_kept[rated]
-    some = len(n) > 0
+    any_rated = len(n) > 0
     return {
-        "mean_per_item": float(n.mean()) if some else None,
-        "median_per_item": float(np.median(n)) if some else None,
-        "least": int(n.min()) if some else None,
-        "most": int(n.max()) if some else None,
+        "mean_per_item": float(n.mean()) if any_rated else None,
+        "median_per_item": float(np.median(n)) if any_rated else None,
+        "least": int(n.min()) if any_rated else None,
+        "most": int(n.max()) if any_rated else None,
         "items_without": int((n == 0).sum()),
         "items_by_n": {str(size): int(count) for size, count in enumerate(np.bincount(n)) if count},
         "capped_items": int(done.capped_items.sum()),
-        "capped_share": float(done.capped_items[rated].mean()) if some else None,
+        "capped_share": float(done.capped_items[rated].mean()) if any_rated else None,
         **(
             {}
-            if some
+            if any_rated
             else {
                 "reason": dict.fromkeys(
                     ("mean_per_item", "median_per_item", "least", "most", "capped_share"),

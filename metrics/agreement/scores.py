@@ -47,25 +47,25 @@ class ItemScores:
     trimmed: Floats
 
 
-def item_scores(ratings: Ratings, kept: Mask | None = None) -> ItemScores:
-    """Scores of all items from the rows that `kept` (one truth per rating) keeps; without it from all."""
-    counts = value_counts(ratings) if kept is None else value_counts(ratings, among=kept)
+def item_scores(ratings: Ratings, kept_ratings: Mask | None = None) -> ItemScores:
+    """Scores of all items from the `kept_ratings` (one truth per rating); without it from all."""
+    counts = value_counts(ratings) if kept_ratings is None else value_counts(ratings, among=kept_ratings)
     values, unit = ratings.scale.steps, float(ratings.scale.unit)
     n = counts.sum(axis=1)
-    found = np.empty((4, len(n)))
+    statistics = np.empty((4, len(n)))
     for start in range(0, len(n), ITEMS):
-        some = slice(start, start + ITEMS)
-        block, rated = counts[some], n[some]
+        block_items = slice(start, start + ITEMS)
+        block, rated = counts[block_items], n[block_items]
         sums = Sums(rated, block @ values, block @ (values * values))
         upto = block.cumsum(axis=1)
-        found[:, some] = (
+        statistics[:, block_items] = (
             sums.mean * unit,
             np.sqrt(sums.variance) * unit,
             _median(upto, rated, values) * unit,
             _trimmed(upto, rated, values) * unit,
         )
     raw = np.bincount(ratings.items, minlength=ratings.n_items).astype(np.int64, copy=False)
-    return ItemScores(raw, n, *found)
+    return ItemScores(raw, n, *statistics)
 
 
 def _median(upto: Whole, n: Whole, values: npt.NDArray[np.int64]) -> Floats:
@@ -132,8 +132,8 @@ def adjusted(ratings: Ratings, standing: Mask | None = None, *, shrink: float = 
 
     def residuals(quality: Floats) -> tuple[Floats, Floats]:
         """Sums of score minus quality, and of its square, for each worker."""
-        known = np.nan_to_num(quality)
-        first, second, product = table.by_worker(known)
+        qualities = np.nan_to_num(quality)
+        first, second, product = table.by_worker(qualities)
         return table.sums - first, table.squares - 2 * product + second
 
     quality = divided(*table.sum_items())
@@ -145,8 +145,8 @@ def adjusted(ratings: Ratings, standing: Mask | None = None, *, shrink: float = 
         before = quality
         variance = _variances(above, beyond, n, shrink)
         weights = np.nan_to_num(1 / variance)
-        given, biased, rated = table.by_item(weights, np.nan_to_num(bias) * weights)
-        quality = divided(given - biased, rated)
+        sums, biased, rated = table.by_item(weights, np.nan_to_num(bias) * weights)
+        quality = divided(sums - biased, rated)
         above, beyond = residuals(quality)
         bias = divided(above, n)
         settled = bool(np.nanmax(np.abs(quality - before)) < _STILL)
@@ -207,9 +207,13 @@ class _Table:
     @staticmethod
     def _portions(ratings: Ratings, standing: Mask | None) -> Iterator[tuple[Codes, Scores]]:
         for start in range(0, len(ratings), ROWS):
-            some = slice(start, start + ROWS)
-            workers, scores = ratings.workers[some], ratings.scores[some]
-            yield (workers, scores) if standing is None else (workers[standing[some]], scores[standing[some]])
+            portion = slice(start, start + ROWS)
+            workers, scores = ratings.workers[portion], ratings.scores[portion]
+            yield (
+                (workers, scores)
+                if standing is None
+                else (workers[standing[portion]], scores[standing[portion]])
+            )
 
     def _block(self, ratings: Ratings, items: slice, rows: npt.NDArray[np.intp]) -> _Block:
         from scipy.sparse import csr_array  # slow to import; only this needs it here
@@ -227,10 +231,10 @@ class _Table:
         keys >>= _SCORE_BITS
         if (keys[1:] == keys[:-1]).any():
             places, shape = (rated, ratings.workers[rows]), (len(ends) - 1, self._n_workers)
-            given = csr_array((ratings.scores[rows] - self.middle, places), shape=shape)
+            matrix = csr_array((ratings.scores[rows] - self.middle, places), shape=shape)
             times = csr_array((np.ones(len(rows)), places), shape=shape)
-            workers = np.concatenate([self._everybody, given.indices])
-            return _Block(items, given.indptr, workers, None, given.data, times.data)
+            workers = np.concatenate([self._everybody, matrix.indices])
+            return _Block(items, matrix.indptr, workers, None, matrix.data, times.data)
         keys %= self._n_workers
         return _Block(items, ends, np.concatenate([self._everybody, keys.astype(np.int32)]), scores)
 
@@ -242,44 +246,46 @@ class _Table:
         workers = block.workers[self._n_workers - more :]
         ends = np.concatenate([self._everybody, block.ends + np.int32(more)]) if carry else block.ends
         shape = (len(ends) - 1, self._n_workers)
-        given: npt.NDArray[np.floating] | None = (
+        scores: npt.NDArray[np.floating] | None = (
             block.sums if block.scores is None else block.scores - self.middle
         )
-        for known in (given, block.times):
+        for numbers in (scores, block.times):
             data: npt.NDArray[np.floating]
-            if known is None:
+            if numbers is None:
                 data = self._ones[: len(workers)]
             else:
-                data = np.concatenate([self._ones[:more], known]) if carry else known
+                data = np.concatenate([self._ones[:more], numbers]) if carry else numbers
             yield csr_array((data, workers, ends), shape=shape)
 
     def sum_items(self) -> tuple[Floats, Floats]:
         """Of each item the sum of its centred scores, and how many there are."""
-        given, rated = np.zeros(self._n_items), np.zeros(self._n_items)
+        sums, rated = np.zeros(self._n_items), np.zeros(self._n_items)
         for block in self._blocks:
             scores, times = self._matrices(block)
-            given[block.items], rated[block.items] = scores.sum(axis=1), times.sum(axis=1)
-        return given, rated
+            sums[block.items], rated[block.items] = scores.sum(axis=1), times.sum(axis=1)
+        return sums, rated
 
     def by_item(self, weights: Floats, others: Floats) -> tuple[Floats, Floats, Floats]:
         """Of each item the sums over its ratings: of score times weight, the other number, the weight."""
-        given = np.zeros(self._n_items)
+        sums = np.zeros(self._n_items)
         rated = np.zeros((self._n_items, 2))
         both = np.stack([others, weights], axis=1)
         for block in self._blocks:
             scores, times = self._matrices(block)
-            given[block.items], rated[block.items] = scores @ weights, times @ both
-        return given, rated[:, 0], rated[:, 1]
+            sums[block.items], rated[block.items] = scores @ weights, times @ both
+        return sums, rated[:, 0], rated[:, 1]
 
-    def by_worker(self, known: Floats) -> tuple[Floats, Floats, Floats]:
+    def by_worker(self, qualities: Floats) -> tuple[Floats, Floats, Floats]:
         """Of each worker the sums over their ratings of the item's number, its square, and score times it."""
         product, numbers = np.zeros(self._n_workers), np.zeros((self._n_workers, 2))
         for block in self._blocks:
             # What the blocks before add up to comes first, as ratings of items of one worker each.
             scores, times = self._matrices(block, carry=True)
-            here = known[block.items]
-            product = scores.T @ np.concatenate([product, here])
-            numbers = times.T @ np.concatenate([numbers, np.stack([here, here**2], axis=1)])
+            block_qualities = qualities[block.items]
+            product = scores.T @ np.concatenate([product, block_qualities])
+            numbers = times.T @ np.concatenate(
+                [numbers, np.stack([block_qualities, block_qualities**2], axis=1)]
+            )
         return numbers[:, 0], numbers[:, 1], product
 
 
@@ -328,9 +334,9 @@ class Labels:
     @property
     def best(self) -> npt.NDArray[np.int64]:
         """Column of each item's likeliest label (of equals the lowest); -1 for items without ratings."""
-        known = ~np.isnan(self.posterior).any(axis=1)
+        labelled = ~np.isnan(self.posterior).any(axis=1)
         best = np.full(len(self.posterior), -1, dtype=np.int64)
-        best[known] = self.posterior[known].argmax(axis=1)
+        best[labelled] = self.posterior[labelled].argmax(axis=1)
         return best
 
 
@@ -375,8 +381,8 @@ class _Model:
 
     def maximise(self, posterior: Floats) -> tuple[Floats, Floats]:
         """Priors and confusions from the labels."""
-        known = posterior[self.rated]
-        priors = known.mean(axis=0) if len(known) else np.full(self.size, np.nan)
+        rated_posterior = posterior[self.rated]
+        priors = rated_posterior.mean(axis=0) if len(rated_posterior) else np.full(self.size, np.nan)
         counts = np.maximum(self.met_by @ np.nan_to_num(posterior), _LEAST)
         counts = np.where(self.given, counts, 0.0).reshape(-1, self.size, self.size).transpose(0, 2, 1)
         return priors, counts / np.maximum(counts.sum(axis=2, keepdims=True), _LEAST)
@@ -389,9 +395,9 @@ class _Model:
 
     def bound(self, posterior: Floats, priors: Floats, confusion: Floats) -> float:
         """Evidence lower bound: expected log likelihood and the entropy of the labels."""
-        known = posterior[self.rated]
+        rated_posterior = posterior[self.rated]
         logs = self._logs(priors, confusion)[self.rated]
-        return float((known * (logs - np.log(np.maximum(known, _LEAST)))).sum())
+        return float((rated_posterior * (logs - np.log(np.maximum(rated_posterior, _LEAST)))).sum())
 
     def _logs(self, priors: Floats, confusion: Floats) -> Floats:
         """Of prior times likelihood, items x labels."""

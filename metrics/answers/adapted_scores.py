@@ -138,19 +138,19 @@ def opinions(answers: Answers) -> tuple[Flags, Flags]:
 def _agreeing(answers: Answers, agrees: Flags) -> Answers:
     """The answers with those references only that have the candidate's opinion."""
     flags = iter(agrees.tolist())
-    kept = [[text for text in references if next(flags)] for references in answers.references]
-    return Answers(answers.candidates, kept)
+    agreeing = [[text for text in references if next(flags)] for references in answers.references]
+    return Answers(answers.candidates, agreeing)
 
 
 def _entities(answers: Answers, yes_no: Flags) -> list[list[str]]:
     """Gold entities of each question, none for yes-no questions; an empty list where no question has any."""
     if answers.entities is None:
         return []
-    found = [
+    of_answers = [
         [] if opinion else list(entities)
         for opinion, entities in zip(yes_no.tolist(), answers.entities, strict=True)
     ]
-    return found if any(found) else []
+    return of_answers if any(of_answers) else []
 
 
 def _clipped(chunk: Chunk, tokeniser: Tokeniser, order: int) -> Floats:
@@ -166,8 +166,8 @@ def _contained(candidates: Any, entities: list[list[str]], tokeniser: Tokeniser)
     sums = np.zeros(len(chunk))
     for row, candidate in enumerate(chunk.candidates.tolist()):
         distinct = {_key(texts[place]) for place in places[chunk.starts[row] : chunk.starts[row + 1]]}
-        whole = _key(texts[candidate])
-        sums[row] = sum(len(entity) for entity in distinct if _stands(entity, whole))
+        candidate_key = _key(texts[candidate])
+        sums[row] = sum(len(entity) for entity in distinct if _stands(entity, candidate_key))
     return sums
 
 
@@ -175,10 +175,10 @@ def _key(text: Any) -> str | tuple[int, ...]:
     return text if isinstance(text, str) else tuple(text)
 
 
-def _stands(part: Any, whole: Any) -> bool:
-    if isinstance(whole, str):
-        return part in whole
-    return any(whole[at : at + len(part)] == part for at in range(len(whole) - len(part) + 1))
+def _stands(part: Any, text: Any) -> bool:
+    if isinstance(text, str):
+        return part in text
+    return any(text[at : at + len(part)] == part for at in range(len(text) - len(part) + 1))
 
 
 def _share(above: Floats, below: Floats) -> Floats:
@@ -203,11 +203,17 @@ def _measure_bleu(
     lengths = every[chunk.candidates]
     counts = hits_of(chunk, tokeniser, plain.n, how)
     r = closest(lengths, every[chunk.references], chunk.starts)
-    some = np.flatnonzero(np.diff(chunk.starts))
+    with_references = np.flatnonzero(np.diff(chunk.starts))
     rows = np.zeros((len(chunk), 2 * plain.n + 2))
-    rows[some] = np.column_stack((counts.hits, counts.totals, lengths, r))[some]
+    rows[with_references] = np.column_stack((counts.hits, counts.totals, lengths, r))[with_references]
     values = np.full(len(chunk), np.nan)
-    values[some] = bleu(counts.hits[some], counts.totals[some], lengths[some], r[some], plain)
+    values[with_references] = bleu(
+        counts.hits[with_references],
+        counts.totals[with_references],
+        lengths[with_references],
+        r[with_references],
+        plain,
+    )
     return measured(values, chunk.starts, rows)
 
 
@@ -215,14 +221,14 @@ def _corpus_bleu(sums: Floats, plain: Bleu) -> float | None:
     n = plain.n
     if not sums[2 * n + 1] and not sums[2 * n]:
         return None
-    whole = Bleu(n, plain.smoothing, plain.value, effective=False)
-    return float(bleu(sums[None, :n], sums[None, n : 2 * n], sums[-2:-1], sums[-1:], whole)[0])
+    corpus_how = Bleu(n, plain.smoothing, plain.value, effective=False)
+    return float(bleu(sums[None, :n], sums[None, n : 2 * n], sums[-2:-1], sums[-1:], corpus_how)[0])
 
 
 def _measure_rouge(chunk: Chunk, _: Any, name: str, how: Bonus, tokeniser: Tokeniser) -> ChunkValues:
     _checked(chunk, name)
-    found = subsequences_of(chunk, tokeniser, how)
-    precision, recall = (best(part, chunk.starts)[0] for part in (found.precision, found.recall))
+    shares = subsequences_of(chunk, tokeniser, how)
+    precision, recall = (best(part, chunk.starts)[0] for part in (shares.precision, shares.recall))
     values = f_measure(precision, recall, how.gamma)
     values[np.isnan(precision)] = np.nan
     return measured(values, chunk.starts)
@@ -236,16 +242,16 @@ def make(name: str, profile: Profile) -> Metric:
     """
     how = Bonus(**profile.options("adapted"))
     tokeniser = tokeniser_named(profile.tokeniser_for("adapted"))
-    said: dict[str, object] = {"tok": tokeniser.label, "alpha": f"{how.alpha:g}", "beta": f"{how.beta:g}"}
+    parts: dict[str, object] = {"tok": tokeniser.label, "alpha": f"{how.alpha:g}", "beta": f"{how.beta:g}"}
     if name == "adapted-rouge-l":
-        said |= {"gamma": f"{how.gamma:g}", "refs": "separate"}
+        parts |= {"gamma": f"{how.gamma:g}", "refs": "separate"}
         measure = partial(_measure_rouge, name=name, how=how, tokeniser=tokeniser)
-        return Metric(name, "Adapted ROUGE-L", signature(name, 1, **said), measure)
+        return Metric(name, "Adapted ROUGE-L", signature(name, 1, **parts), measure)
     plain = Bleu(**{**profile.options("bleu"), "n": int(name.rpartition("-")[2]), "refs": "clip"})
     return Metric(
         name,
         f"Adapted BLEU-{plain.n}",
-        signature(name, 1, **said, **plain.as_json()),
+        signature(name, 1, **parts, **plain.as_json()),
         partial(_measure_bleu, name=name, how=how, plain=plain, tokeniser=tokeniser),
         corpus=partial(_corpus_bleu, plain=plain),
     )

@@ -68,13 +68,13 @@ def count_matches(ids: Ids, starts: Places, candidates: Places, references: Plac
 
     Text k is `ids[starts[k]:starts[k + 1]]`; pair p are the texts `candidates[p]` and `references[p]`.
     """
-    found = np.zeros((orders, len(candidates)), np.int64)
+    matches = np.zeros((orders, len(candidates)), np.int64)
     few = int(ids.max(initial=0)) < np.iinfo(np.uint16).max - 2
     numbers = ids.astype(np.uint16 if few else np.uint32)  # half the bytes to compare
     lengths = np.diff(starts)
     for pairs in _alike(lengths[candidates], lengths[references]):
-        found[:, pairs] = _count_block(numbers, starts, candidates[pairs], references[pairs], orders)
-    return found
+        matches[:, pairs] = _count_block(numbers, starts, candidates[pairs], references[pairs], orders)
+    return matches
 
 
 def _alike(ours: Places, theirs: Places) -> Iterator[Places]:
@@ -103,7 +103,7 @@ def _count_block(
     ours, theirs = _columns(ids, starts, candidates, gaps[0]), _columns(ids, starts, references, gaps[1])
     same = theirs[:, None] == ours[None]
     repeats = _Repeats(ours, np.where(ours == gaps[0], ours.dtype.type(gaps[2]), ours))
-    found = np.zeros((orders, len(candidates)), np.uint8)
+    matches = np.zeros((orders, len(candidates)), np.uint8)
     for order in range(orders):
         if order:
             if min(same.shape[:2]) == 1:
@@ -111,8 +111,8 @@ def _count_block(
             same = same[:-1, :-1] & same[1:, 1:]
         times = np.add.reduce(same.view(np.uint8), axis=0, dtype=np.uint8)
         counted = times > repeats.count_before(order, times.shape)
-        np.add.reduce(counted.view(np.uint8), axis=0, dtype=np.uint8, out=found[order])
-    return found
+        np.add.reduce(counted.view(np.uint8), axis=0, dtype=np.uint8, out=matches[order])
+    return matches
 
 
 def _columns(ids: Numbers, starts: Places, texts: Places, gap: int) -> Numbers:
@@ -183,7 +183,7 @@ def run_starts(row: Ints) -> Ints:
 class _Block:
     """Some candidates with their references, laid out: all candidates first.
 
-    `here` has the number of the n-gram that begins at a place, -1 where none does that matched, and `live`
+    `gram_at` has the number of the n-gram that begins at a place, -1 where none does that matched, and `live`
     are the places of those that did. References lie from place `own` on. `candidate_of` (all places) and
     `pair_of` (those of references) count within the block. `alone`: every candidate has one reference.
     """
@@ -195,7 +195,7 @@ class _Block:
     pair_of: Ids
     alone: bool
     bits: int
-    here: Ints
+    gram_at: Ints
     live: Ints
     order: int = 0
 
@@ -210,22 +210,22 @@ class _Block:
         self.live = places = places[np.repeat(shared, sizes)]
         sizes = sizes[shared]
         number = np.repeat(np.arange(len(sizes)), sizes)
-        self.here[places] = number
+        self.gram_at[places] = number
         return self._counted(places, number, sizes)
 
     def _sorted(self) -> tuple[Ints, Ints]:
         """The places where an n-gram can match, and what is there, sorted by that and then by place."""
-        here, live = self.here, self.live
+        gram_at, live = self.gram_at, self.live
         if self.order == 1:
-            keys = here[live]
+            keys = gram_at[live]
         else:
-            after = here[live + 1]
+            after = gram_at[live + 1]
             goes_on = np.flatnonzero(after >= 0)
             live = live[goes_on]
-            keys = here[live]
+            keys = gram_at[live]
             keys <<= self.bits
             keys |= after[goes_on]
-        here[self.live] = -1
+        gram_at[self.live] = -1
         keys <<= self.bits
         keys |= live
         keys.sort()
@@ -242,8 +242,8 @@ class _Block:
         in_candidate = sizes - in_references
         if self.alone:
             matched = np.minimum(in_candidate, in_references)
-            found = _summed(candidate, matched, self.candidates)
-            return found, found
+            counts = _summed(candidate, matched, self.candidates)
+            return counts, counts
         pair = self.pair_of[places[of_reference] - self.own]
         firsts = run_starts(numbers * (self.pairs.stop - self.pairs.start) + pair)
         numbers = numbers[firsts]
@@ -290,8 +290,8 @@ class Overlap:
 
     def reach(self, n: int) -> None:
         """Find all orders up to n; to ask for the highest first is quicker than one after another."""
-        known = len(self._by_pair)
-        if n <= known:
+        reached = len(self._by_pair)
+        if n <= reached:
             return
         if (
             not self.sorts
@@ -300,13 +300,13 @@ class Overlap:
         ):
             self._by_pair = self._clipped = list(self._of_lone_pairs(max(n, ORDERS)))
             return
-        for _ in range(known, n):
+        for _ in range(reached, n):
             self._by_pair.append(np.zeros(len(self.references), np.int64))
             self._clipped.append(np.zeros(len(self.candidates), np.int64))
         blocks = self._laid_out() if self._blocks is None else iter(self._blocks)
         self._blocks = []
         for block in blocks:
-            for order in range(known, n):
+            for order in range(reached, n):
                 by_pair, clipped = block.next_order()
                 self._by_pair[order][block.pairs] = by_pair
                 self._clipped[order][block.candidates] = clipped
@@ -318,21 +318,23 @@ class Overlap:
         long = np.maximum(lengths[self.candidates], lengths[self.references]) > LONGEST
         if not long.any():
             return count_matches(self.ids, self.starts, self.candidates, self.references, n)
-        found = np.zeros((n, len(self.candidates)), np.int64)
-        some = np.flatnonzero(~long)
-        found[:, some] = count_matches(self.ids, self.starts, self.candidates[some], self.references[some], n)
-        some = np.flatnonzero(long)
+        counts = np.zeros((n, len(self.candidates)), np.int64)
+        pair_numbers = np.flatnonzero(~long)
+        counts[:, pair_numbers] = count_matches(
+            self.ids, self.starts, self.candidates[pair_numbers], self.references[pair_numbers], n
+        )
+        pair_numbers = np.flatnonzero(long)
         rest = Overlap(
             self.ids,
             self.starts,
-            self.candidates[some],
-            self.references[some],
-            np.arange(len(some) + 1),
+            self.candidates[pair_numbers],
+            self.references[pair_numbers],
+            np.arange(len(pair_numbers) + 1),
             True,
         )
         rest.reach(n)
-        found[:, some] = rest._by_pair
-        return found
+        counts[:, pair_numbers] = rest._by_pair
+        return counts
 
     def _laid_out(self) -> Iterator[_Block]:
         lengths = np.diff(self.starts) + 1
@@ -360,8 +362,8 @@ class Overlap:
         numbers = np.arange(n, dtype=np.int32)
         candidate_of = np.repeat(np.concatenate((numbers, np.repeat(numbers, counts))), sizes)
         live = np.flatnonzero(places >= 0)
-        here = np.full(len(places) + 1, -1, np.int64)
-        here[live] = (candidate_of[live].astype(np.int64) << width) | self.ids[places[live]]
+        gram_at = np.full(len(places) + 1, -1, np.int64)
+        gram_at[live] = (candidate_of[live].astype(np.int64) << width) | self.ids[places[live]]
         return _Block(
             candidates=slice(first, last),
             pairs=pairs,
@@ -370,7 +372,7 @@ class Overlap:
             pair_of=np.repeat(np.arange(len(texts) - n, dtype=np.int32), sizes[n:]),
             alone=bool((counts == 1).all()),
             bits=bits,
-            here=here,
+            gram_at=gram_at,
             live=live,
         )
 
@@ -447,11 +449,11 @@ def bleu(
         if how.smoothing == "kpqa":
             return _kpqa(hits, totals, c, r)
         matched = (hits[: how.n] != 0).any(axis=0) & (c > 0)
-        found = np.exp(_mean_log(hits, totals, how))
+        scores = np.exp(_mean_log(hits, totals, how))
         short = c < r
         if short.any():
-            found *= np.where(short, np.exp(1 - r / c), 1.0)
-        return np.where(matched, found, 0.0)
+            scores *= np.where(short, np.exp(1 - r / c), 1.0)
+        return np.where(matched, scores, 0.0)
 
 
 def _mean_log(hits: Floats, totals: Floats, how: Bleu) -> Floats:
@@ -489,14 +491,14 @@ def _kpqa(hits: Floats, totals: Floats, c: Floats, r: Floats) -> Floats:
     for hit, total in zip(hits, totals, strict=True):
         product *= (hit + _TINY) / (total + _SMALL)
     ratio = (c + _TINY) / (r + _SMALL)
-    found = product ** (1 / len(hits))
-    return np.where(ratio < 1, found * np.exp(1 - 1 / np.minimum(ratio, 1)), found)
+    scores = product ** (1 / len(hits))
+    return np.where(ratio < 1, scores * np.exp(1 - 1 / np.minimum(ratio, 1)), scores)
 
 
 def totals_of(lengths: Numbers, n: int) -> Numbers:
     """Number of n-grams of each order 1..n in texts of these lengths: (m, n)."""
-    found: Numbers = np.maximum(lengths[:, None] - np.arange(n), 0)
-    return found
+    totals: Numbers = np.maximum(lengths[:, None] - np.arange(n), 0)
+    return totals
 
 
 def _measure(chunk: Chunk, _: Any, how: Bleu, tokeniser: Tokeniser) -> ChunkValues:
@@ -511,15 +513,15 @@ def _measure(chunk: Chunk, _: Any, how: Bleu, tokeniser: Tokeniser) -> ChunkValu
         of = owners(chunk.starts)
         alone = bleu(hits, totals[of], lengths[of], references, how)
         values, pairs = best(alone, chunk.starts)
-        some = np.flatnonzero(pairs >= 0)
-        hits, r = hits[pairs[some]], references[pairs[some]]
+        scored = np.flatnonzero(pairs >= 0)
+        hits, r = hits[pairs[scored]], references[pairs[scored]]
     else:
-        some = np.flatnonzero(np.diff(chunk.starts))
-        hits = np.stack([shared.clipped(n + 1)[some] for n in range(how.n)], axis=1)
-        r = closest(lengths, references, chunk.starts)[some]
+        scored = np.flatnonzero(np.diff(chunk.starts))
+        hits = np.stack([shared.clipped(n + 1)[scored] for n in range(how.n)], axis=1)
+        r = closest(lengths, references, chunk.starts)[scored]
         values = np.full(len(chunk), np.nan)
-        values[some] = bleu(hits, totals[some], lengths[some], r, how)
-    rows[some] = np.column_stack((hits, totals[some], lengths[some], r, np.ones(len(some))))
+        values[scored] = bleu(hits, totals[scored], lengths[scored], r, how)
+    rows[scored] = np.column_stack((hits, totals[scored], lengths[scored], r, np.ones(len(scored))))
     return measured(values, chunk.starts, rows)
 
 

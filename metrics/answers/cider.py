@@ -61,19 +61,19 @@ def grams_of(tokens: Tokens, highest: int) -> Grams:
     """All n-grams of the texts, n = 1..`highest`, under a hash of 64 bits that is the same everywhere."""
     ids, starts = tokens.ids, tokens.starts
     n = len(starts) - 1
-    words = np.fromiter(map(_hash, tokens.words), np.uint64, len(tokens.words))
+    hashes_of_words = np.fromiter(map(_hash, tokens.vocabulary), np.uint64, len(tokens.vocabulary))
     of = np.repeat(np.arange(n), np.diff(starts))
     left = starts[1:][of] - np.arange(len(ids))
-    own = words[ids] if len(ids) else np.zeros(0, np.uint64)
-    found, places, orders = [own], [of], [np.zeros(len(ids), np.intp)]
+    own = hashes_of_words[ids] if len(ids) else np.zeros(0, np.uint64)
+    hash_parts, places, orders = [own], [of], [np.zeros(len(ids), np.intp)]
     running = own
     for order in range(1, highest):
         running = (running[:-1] ^ (running[:-1] >> np.uint64(29))) * _FACTOR + own[order:]
-        whole = left[: len(running)] > order
-        found.append(running[whole])
-        places.append(of[: len(running)][whole])
-        orders.append(np.full(int(whole.sum()), order, np.intp))
-    hashes, first, number = np.unique(np.concatenate(found), return_index=True, return_inverse=True)
+        complete = left[: len(running)] > order
+        hash_parts.append(running[complete])
+        places.append(of[: len(running)][complete])
+        orders.append(np.full(int(complete.sum()), order, np.intp))
+    hashes, first, number = np.unique(np.concatenate(hash_parts), return_index=True, return_inverse=True)
     width = max(len(hashes), 1)
     keys, counts = np.unique(np.concatenate(places) * width + number, return_counts=True)
     texts = keys // width
@@ -118,9 +118,9 @@ class Frequencies:
             self._merge_last()
         frequency = np.ones(len(hashes), np.int64)
         if self._heaps and len(self._heaps[0][0]):
-            known, counts = self._heaps[0]
-            place = np.minimum(np.searchsorted(known, hashes), len(known) - 1)
-            frequency = np.where(known[place] == hashes, counts[place], 1)
+            known_hashes, counts = self._heaps[0]
+            place = np.minimum(np.searchsorted(known_hashes, hashes), len(known_hashes) - 1)
+            frequency = np.where(known_hashes[place] == hashes, counts[place], 1)
         weights: npt.NDArray[np.float64] = np.log(float(max(self.documents, 1))) - np.log(frequency)
         return weights
 
@@ -146,10 +146,10 @@ def _counted(hashes: Hashes, counts: Counts) -> tuple[Hashes, Counts]:
 def merged(first: Sequence[Frequencies], second: Sequence[Frequencies]) -> list[Frequencies]:
     """Frequencies of the k-th references of all, for each k."""
     longer, shorter = (first, second) if len(first) >= len(second) else (second, first)
-    found = list(longer)
+    sums = list(longer)
     for place, other in enumerate(shorter):
-        found[place] = found[place].add(other)
-    return found
+        sums[place] = sums[place].add(other)
+    return sums
 
 
 VERSION = 1
@@ -185,11 +185,11 @@ def make(name: str, profile: Profile) -> Metric:
     """`cider` as the profile's `cider` settings (fields of `Cider`, `tokeniser`) have it."""
     how = Cider(**profile.options("cider"))
     tokeniser = tokeniser_named(profile.tokeniser_for("cider"))
-    said = {"n": how.n, "sigma": f"{how.sigma:g}", "df": "references", "refs": how.refs}
+    parts = {"n": how.n, "sigma": f"{how.sigma:g}", "df": "references", "refs": how.refs}
     return Metric(
         name=name,
         title="CIDEr-D",
-        signature=signature(name, VERSION, tok=tokeniser.label, **said),
+        signature=signature(name, VERSION, tok=tokeniser.label, **parts),
         measure=partial(_measure, how=how, tokeniser=tokeniser),
         high=10.0,
         survey=Survey(partial(_survey, how=how, tokeniser=tokeniser), merged),
@@ -212,13 +212,13 @@ def _columns(chunk: Chunk, how: Cider) -> list[Places]:
 def _survey(chunk: Chunk, how: Cider, tokeniser: Tokeniser) -> list[Frequencies]:
     grams = _grams(chunk, how, tokeniser)
     of = owners(chunk.starts)
-    found = []
+    frequencies = []
     for pairs in _columns(chunk, how):
         document, gram = _entries(grams, chunk.references[pairs], of[pairs])
         width = max(len(grams.hashes), 1)
         once = np.unique(document * width + gram) % width
-        found.append(Frequencies.of(len(np.unique(of[pairs])), grams.hashes[once]))
-    return found
+        frequencies.append(Frequencies.of(len(np.unique(of[pairs])), grams.hashes[once]))
+    return frequencies
 
 
 def _entries(grams: Grams, texts: Places, owner: Places) -> tuple[Places, Places]:
@@ -235,14 +235,14 @@ def _spread(grams: Grams, texts: Places) -> tuple[Places, Places]:
     return np.arange(int(sizes.sum())) + np.repeat(firsts - begins, sizes), sizes
 
 
-def _measure(chunk: Chunk, found: list[Frequencies], how: Cider, tokeniser: Tokeniser) -> ChunkValues:
-    if found and all(frequencies.tell_nothing for frequencies in found):
+def _measure(chunk: Chunk, surveyed: list[Frequencies], how: Cider, tokeniser: Tokeniser) -> ChunkValues:
+    if surveyed and all(frequencies.tell_nothing for frequencies in surveyed):
         return ChunkValues(np.full(len(chunk), np.nan), why={ONE_QUESTION: len(chunk)})
     grams = _grams(chunk, how, tokeniser)
     lengths = np.maximum(chunk.tokens(tokeniser).lengths - 1, 0)
     of = owners(chunk.starts)
     values = np.zeros(len(of))
-    for pairs, frequencies in zip(_columns(chunk, how), found, strict=False):
+    for pairs, frequencies in zip(_columns(chunk, how), surveyed, strict=False):
         candidates, references = chunk.candidates[of[pairs]], chunk.references[pairs]
         near = np.exp(-((lengths[candidates] - lengths[references]) ** 2.0) / (2 * how.sigma**2))
         weighed = _WeightedCounts(grams, frequencies.weights(grams.hashes), how.n)
@@ -270,11 +270,11 @@ class _WeightedCounts:
         sizes = np.diff(self.grams.starts)
         ends = np.cumsum(sizes[candidates] + sizes[references])
         cuts = np.searchsorted(ends, np.arange(_BLOCK, ends[-1] if len(ends) else 0, _BLOCK))
-        found = [
-            self._similar(candidates[some], references[some])
-            for some in np.split(np.arange(len(candidates)), np.unique(cuts))
+        parts = [
+            self._similar(candidates[block], references[block])
+            for block in np.split(np.arange(len(candidates)), np.unique(cuts))
         ]
-        return np.concatenate(found) if found else np.zeros(0)
+        return np.concatenate(parts) if parts else np.zeros(0)
 
     def _similar(self, candidates: Places, references: Places) -> Floats:
         m, width = len(candidates), max(len(self.grams.hashes), 1)
@@ -288,8 +288,8 @@ class _WeightedCounts:
         cells = keys[0][mine] // width * self.n + self.orders[ours]
         sums = np.bincount(cells, products, minlength=m * self.n).reshape(m, self.n).astype(np.float64)
         below = self.norms[candidates] * self.norms[references]
-        found: Floats = np.divide(sums, below, out=sums, where=below > 0).mean(axis=1)
-        return found
+        similarity: Floats = np.divide(sums, below, out=sums, where=below > 0).mean(axis=1)
+        return similarity
 
 
 def _shared(first: Places, second: Places) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:

@@ -69,8 +69,8 @@ def weighted(similarities: Floats, weights: Floats) -> Floats:
     if not weights.shape[-1]:
         return np.full(len(similarities), np.nan)
     weights = np.where(weights.any(axis=-1, keepdims=True), weights, 1.0)
-    found: Floats = (similarities * weights).sum(axis=-1) / weights.sum(axis=-1)
-    return found
+    means: Floats = (similarities * weights).sum(axis=-1) / weights.sum(axis=-1)
+    return means
 
 
 class SizedCache(Generic[V]):
@@ -92,11 +92,11 @@ class SizedCache(Generic[V]):
     def get(self, key: Hashable) -> V | None:
         """What is kept for a key, which thereby is the one used last."""
         with self._lock:
-            found = self._kept.get(key)
-            if found is None:
+            entry = self._kept.get(key)
+            if entry is None:
                 return None
             self._kept.move_to_end(key)
-            return found[0]
+            return entry[0]
 
     def put(self, key: Hashable, value: V, size: int) -> None:
         """Keep a value that is not kept yet, if its size is not more than all may have together."""

@@ -59,14 +59,14 @@ def solved(duos: dict[int, list[int]]) -> int:
     size = len(matches) + len(every)
     table = csr_array((values, (rows, columns)), shape=(len(most), size))
     worth = np.concatenate((np.zeros(len(matches)), -np.ones(len(every))))
-    found = milp(
+    solution = milp(
         worth,
         constraints=LinearConstraint(table, -np.inf, most),
         bounds=Bounds(0, 1),
         integrality=np.ones(size),
         options={"node_limit": MOST_NODES},
     )
-    return 0 if found.x is None else round(-found.fun)
+    return 0 if solution.x is None else round(-solution.fun)
 
 
 def _limits(
@@ -108,8 +108,10 @@ def most_adjacencies(first: Sequence[Hashable], second: Sequence[Hashable]) -> i
     places: dict[Hashable, list[int]] = defaultdict(list)
     for j, pair in seconds:
         places[pair].append(j)
-    wanted = [pair for _, pair in firsts]
-    return _search({i: places[pair] for i, pair in firsts}, _at_most(wanted, Counter(p for _, p in seconds)))
+    pairs_of_first = [pair for _, pair in firsts]
+    return _search(
+        {i: places[pair] for i, pair in firsts}, _at_most(pairs_of_first, Counter(p for _, p in seconds))
+    )
 
 
 def most_adjacencies_that_fit(
@@ -125,9 +127,11 @@ def most_adjacencies_that_fit(
     }
     if not duos:
         return 0
-    wanted = [(first[i], first[i + 1]) for i in duos]
-    there = {j for js in duos.values() for j in js}
-    return _guarded(duos, _at_most(wanted, Counter((second[j], second[j + 1]) for j in there)), fits)
+    pairs_of_first = [(first[i], first[i + 1]) for i in duos]
+    reachable = {j for js in duos.values() for j in js}
+    return _guarded(
+        duos, _at_most(pairs_of_first, Counter((second[j], second[j + 1]) for j in reachable)), fits
+    )
 
 
 def _agree(along: dict[int, int]) -> bool:
@@ -136,11 +140,11 @@ def _agree(along: dict[int, int]) -> bool:
     return all(along.get(i + 1, j + 1) == j + 1 and back.get(j + 1, i + 1) == i + 1 for i, j in along.items())
 
 
-def _at_most(wanted: Iterable[Hashable], there: Counter[Hashable]) -> list[int]:
+def _at_most(pairs: Iterable[Hashable], available: Counter[Hashable]) -> list[int]:
     """Most adjacencies of the k-th and all later of those wanted, as far as their numbers tell."""
-    left = Counter(there)
+    left = Counter(available)
     bounds = [0]
-    for pair in reversed(list(wanted)):
+    for pair in reversed(list(pairs)):
         more = left[pair] > 0
         left[pair] -= more
         bounds.append(bounds[-1] + more)
@@ -161,7 +165,7 @@ def _greedy(runs: dict[int, list[tuple[int, int]]]) -> int:
     every = sorted(((-length, i, j) for i, ends in runs.items() for j, length in ends))
     firsts: set[int] = set()
     seconds: set[int] = set()
-    found = 0
+    adjacencies = 0
     for minus, i, j in every:
         length = 0
         while length < -minus and i + length not in firsts and j + length not in seconds:
@@ -169,8 +173,8 @@ def _greedy(runs: dict[int, list[tuple[int, int]]]) -> int:
         if length > 1:
             firsts.update(range(i, i + length))
             seconds.update(range(j, j + length))
-            found += length - 1
-    return found
+            adjacencies += length - 1
+    return adjacencies
 
 
 def _search(duos: dict[int, list[int]], bounds: Sequence[int]) -> int:
@@ -195,21 +199,21 @@ def _widely(
     for i, layer in enumerate(layers):
         if len(layer) > MOST_CHUNK_STATES:
             return best, False
-        for taken, value in layer.items():
-            if value + _left(later[i] & ~taken, kinds[i], best - value) <= best:
+        for occupied, value in layer.items():
+            if value + _left(later[i] & ~occupied, kinds[i], best - value) <= best:
                 continue
             for j, most in runs.get(i, ()):
                 span = 0
                 for length in range(most):
-                    if taken >> (j + length) & 1:
+                    if occupied >> (j + length) & 1:
                         break
                     span |= 1 << (j + length)
                     if length:
                         best = max(best, value + length)
                         after = i + length + 1
-                        _keep_chunks(layers[after], (taken | span) & later[after], value + length)
+                        _keep_chunks(layers[after], (occupied | span) & later[after], value + length)
             if i + 1 < len(layers):
-                _keep_chunks(layers[i + 1], taken & later[i + 1], value)
+                _keep_chunks(layers[i + 1], occupied & later[i + 1], value)
         layer.clear()
     return best, True
 
@@ -217,12 +221,12 @@ def _widely(
 def _left(free: int, kinds: list[tuple[int, int]], enough: int) -> int:
     """Most adjacencies that the free tokens of the second allow, or some number above `enough`."""
     free &= free >> 1
-    found = 0
+    left = 0
     for places, most in kinds:
-        found += min(most, (free & places).bit_count())
-        if found > enough:
+        left += min(most, (free & places).bit_count())
+        if left > enough:
             break
-    return found
+    return left
 
 
 def _kinds(duos: dict[int, list[int]]) -> list[list[tuple[int, int]]]:
@@ -236,9 +240,9 @@ def _kinds(duos: dict[int, list[int]]) -> list[list[tuple[int, int]]]:
     return kinds
 
 
-def _keep_chunks(layer: dict[int, int], taken: int, value: int) -> None:
-    if layer.get(taken, -1) < value:
-        layer[taken] = value
+def _keep_chunks(layer: dict[int, int], occupied: int, value: int) -> None:
+    if layer.get(occupied, -1) < value:
+        layer[occupied] = value
 
 
 def _later(runs: dict[int, list[tuple[int, int]]]) -> list[int]:
@@ -264,9 +268,9 @@ def _guarded(duos: dict[int, list[int]], bounds: Sequence[int], fits: Fits) -> i
         states += 1
         if i >= len(limit) or value + limit[i] <= best or states > MOST_GUARDED:
             return
-        taken = {j for _, j in links}
+        occupied = {j for _, j in links}
         for j, most in runs.get(i, ()):
-            free = next((n for n in range(most) if j + n in taken), most)
+            free = next((n for n in range(most) if j + n in occupied), most)
             for length in range(free, 1, -1):
                 more = links | {(i + n, j + n) for n in range(length)}
                 if fits(more):
@@ -301,25 +305,25 @@ def chunks_with_fewest_crossings(
     From left to right over states, the best (crossings, chunks) of each. Two matches with the same word of
     the second never cross in the best mapping: changing their ends would take a crossing away.
     """
-    words: dict[Hashable, int] = defaultdict(int)
+    places_of_word: dict[Hashable, int] = defaultdict(int)
     for j, word in enumerate(second):
-        words[word] |= 1 << j
+        places_of_word[word] |= 1 << j
     quota = _quotas(partners, parts)
     states: dict[State, tuple[int, int]] = {(0, -2, NOTHING): (0, 0)}
     for i, choices in enumerate(partners):
         following: dict[State, tuple[int, int]] = {}
         mask, missing = quota[i]
-        for (taken, last, links), (crossings, chunks) in states.items():
-            if not choices or (taken & mask).bit_count() >= missing:
-                _keep(following, (taken, -2, links), (crossings, chunks))
+        for (occupied, last, links), (crossings, chunks) in states.items():
+            if not choices or (occupied & mask).bit_count() >= missing:
+                _keep(following, (occupied, -2, links), (crossings, chunks))
             for j in choices:
-                if taken >> j & 1 or (taken & words[second[j]]) >> j:
+                if occupied >> j & 1 or (occupied & places_of_word[second[j]]) >> j:
                     continue
                 more = links | {(i, j)} if fits else NOTHING
                 if fits and not fits(more):
                     continue
-                cost = crossings + (taken >> j).bit_count(), chunks + (last != j - 1)
-                _keep(following, (taken | 1 << j, j, more), cost)
+                cost = crossings + (occupied >> j).bit_count(), chunks + (last != j - 1)
+                _keep(following, (occupied | 1 << j, j, more), cost)
         if len(following) > MOST_STATES:
             following = dict(sorted(following.items(), key=lambda item: item[1])[:MOST_STATES])
         states = following
@@ -404,7 +408,7 @@ def staged(
     first: Sequence[Word], second: Sequence[Word], pairs: Sequence[set[tuple[Word, Word]]]
 ) -> Matching:
     """Matches of equal words, then of `pairs[0]`, and so on; see `later`."""
-    used = [some for some in pairs if some]
+    used = [group for group in pairs if group]
     if not used:
         return exact(first, second)
     firsts, seconds = set(first), set(second)
@@ -449,15 +453,15 @@ def _weighted(
         [[base**depth if a == b else worth.get((a, b), 0) for b in second] for a in first], np.float64
     )
     total = _best(weights)
-    known: dict[frozenset[tuple[int, int]], bool] = {}
+    verdicts: dict[frozenset[tuple[int, int]], bool] = {}
 
     def fits(links: frozenset[tuple[int, int]]) -> bool:
-        if links not in known:
+        if links not in verdicts:
             rest = weights.copy()
             rest[[i for i, _ in links], :] = 0
             rest[:, [j for _, j in links]] = 0
-            known[links] = _best(rest) + sum(int(weights[link]) for link in links) == total
-        return known[links]
+            verdicts[links] = _best(rest) + sum(int(weights[link]) for link in links) == total
+        return verdicts[links]
 
     partners = [[int(j) for j in np.flatnonzero(row)] for row in weights]
     groups = _components(partners)
@@ -493,14 +497,14 @@ def _components(partners: Sequence[Sequence[int]]) -> list[list[int]]:
     for i, js in enumerate(partners):
         if not js:
             continue
-        joined, taken = [i], set(js)
+        joined, columns = [i], set(js)
         apart = []
         for rows, those in groups:
-            if those & taken:
-                joined, taken = rows + joined, taken | those
+            if those & columns:
+                joined, columns = rows + joined, columns | those
             else:
                 apart.append((rows, those))
-        groups = [*apart, (sorted(joined), taken)]
+        groups = [*apart, (sorted(joined), columns)]
     return [rows for rows, _ in groups]
 
 
@@ -561,12 +565,16 @@ def matches_and_chunks(
     if variant == MINCHUNK and not any(pairs):
         matches = overlap(candidate, reference)
         return matches, matches - most_adjacencies(candidate, reference) if matches else 0
-    found = staged(candidate, reference, pairs)
+    alignment = staged(candidate, reference, pairs)
     if variant == MINCROSS:
-        return found.m, chunks_with_fewest_crossings(found.partners, reference, found.parts, found.fits)
-    if found.fits is None:
-        return found.m, found.m - most_adjacencies(*found.names)
-    return found.m, found.m - most_adjacencies_that_fit(found.partners, *found.names, found.fits)
+        return alignment.m, chunks_with_fewest_crossings(
+            alignment.partners, reference, alignment.parts, alignment.fits
+        )
+    if alignment.fits is None:
+        return alignment.m, alignment.m - most_adjacencies(*alignment.names)
+    return alignment.m, alignment.m - most_adjacencies_that_fit(
+        alignment.partners, *alignment.names, alignment.fits
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -583,15 +591,15 @@ class Setting:
         tokens = chunk.tokens(self.tokeniser)
         stages: list[Keys] = []
         if self.language:
-            of_word = np.zeros(len(tokens.words), np.intp)
+            of_word = np.zeros(len(tokens.vocabulary), np.intp)
             of_word[tokens.ids] = stemmed(chunk, self.tokeniser, self.language).ids
             same = [(stem,) for stem in of_word.tolist()]
             stages.append(cast(Keys, same.__getitem__))
         if self.synonyms:
-            stages.append(cast(Keys, cache(lambda number: stems.synsets(tokens.words[number]))))
+            stages.append(cast(Keys, cache(lambda number: stems.synsets(tokens.vocabulary[number]))))
         return stages
 
-    def measure(self, chunk: Chunk, found: object) -> ChunkValues:
+    def measure(self, chunk: Chunk, survey: object) -> ChunkValues:
         """The best reference of each candidate; nan where there is none."""
         tokens = chunk.tokens(self.tokeniser)
         texts = chunk.once(("lists", self.tokeniser.name), lambda: lists(tokens))
@@ -621,13 +629,13 @@ def make(name: str, profile: Profile) -> Metric:
     Its settings `meteor` may hold alpha, gamma, theta, variant, language (of the stemmer; "" for no stems),
     synonyms ("wordnet", or "" for none) and tokeniser.
     """
-    given = profile.options("meteor")
+    options = profile.options("meteor")
     tokeniser = tokeniser_named(profile.tokeniser_for("meteor"))
-    language = given.pop("language", "english")
-    wanted = given.pop("synonyms", "wordnet")
-    synonyms = wanted == "wordnet" and not stems.wordnet_missing()
+    language = options.pop("language", "english")
+    synonyms_option = options.pop("synonyms", "wordnet")
+    synonyms = synonyms_option == "wordnet" and not stems.wordnet_missing()
     try:
-        weights = Weights(**given)
+        weights = Weights(**options)
     except TypeError as error:
         raise MetricError(f"METEOR has no such setting: {error}.") from None
     setting = Setting(tokeniser, weights, language, synonyms)

@@ -37,14 +37,14 @@ class Program:
     def __init__(self, name: str, command: Sequence[str], patience: float) -> None:
         self.name, self.patience = name, patience
         self.key = (os.getpid(), tuple(command))
-        with tempfile.TemporaryFile() as said:
+        with tempfile.TemporaryFile() as errors:
             try:
                 self.process = subprocess.Popen(  # noqa: S603 - a fixed program; texts go through its input
-                    command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=said
+                    command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors
                 )
             except OSError as error:
                 raise MetricError(f"{name} could not be started: {error}.") from error
-            self.said: IO[bytes] = os.fdopen(os.dup(said.fileno()), "rb")
+            self.said: IO[bytes] = os.fdopen(os.dup(errors.fileno()), "rb")
         self.lines: queue.SimpleQueue[str | None] = queue.SimpleQueue()
         self.asking = threading.Lock()
         threading.Thread(target=self._listen, daemon=True).start()
@@ -65,9 +65,9 @@ class Program:
         with self.asking:
             writer = threading.Thread(target=self._tell, args=(lines,), daemon=True)
             writer.start()
-            found = [self._next() for _ in range(answers)]
+            replies = [self._next() for _ in range(answers)]
             writer.join()
-            return found
+            return replies
 
     def end(self) -> None:
         """Stop it, whatever it does."""
@@ -153,20 +153,20 @@ def jar() -> Path | None:
         return Path(named).absolute()
     package = find_spec("pycocoevalcap")
     for folder in (package.submodule_search_locations or []) if package else []:
-        if (found := Path(folder) / "meteor" / "meteor-1.5.jar").is_file():
-            return found
+        if (path := Path(folder) / "meteor" / "meteor-1.5.jar").is_file():
+            return path
     return None
 
 
 def make(name: str, profile: Profile) -> Metric:
     """`meteor-1.5`; the profile's settings of that name may hold a tokeniser that comes before its own."""
-    given = profile.settings.get(name, {}).get("tokeniser", "")
-    tokeniser = tokeniser_named(given) if given else None
-    said = {"tok": f"{tokeniser.label}+norm" if tokeniser else "norm", "lang": "en", "refs": "max"}
+    tokeniser_name = profile.settings.get(name, {}).get("tokeniser", "")
+    tokeniser = tokeniser_named(tokeniser_name) if tokeniser_name else None
+    parts = {"tok": f"{tokeniser.label}+norm" if tokeniser else "norm", "lang": "en", "refs": "max"}
     return Metric(
         name=name,
         title="METEOR 1.5",
-        signature=signature(name, VERSION, **said),
+        signature=signature(name, VERSION, **parts),
         measure=_Measure(tokeniser),
     )
 
@@ -177,7 +177,7 @@ class _Measure:
 
     tokeniser: Tokeniser | None
 
-    def __call__(self, chunk: Chunk, found: object) -> ChunkValues:
+    def __call__(self, chunk: Chunk, survey: object) -> ChunkValues:
         texts = [self.text(text) for text in chunk.texts]
         pairs = [
             (texts[candidate], texts[reference])
@@ -185,14 +185,14 @@ class _Measure:
                 chunk.candidates[owners(chunk.starts)], chunk.references, strict=True
             )
         ]
-        known = scores(list(dict.fromkeys(pairs)))
-        values = np.fromiter(map(known.__getitem__, pairs), np.float64, len(pairs))
+        by_pair = scores(list(dict.fromkeys(pairs)))
+        values = np.fromiter(map(by_pair.__getitem__, pairs), np.float64, len(pairs))
         return measured(best(values, chunk.starts)[0], chunk.starts)
 
     def text(self, text: str) -> str:
         """A text as the program gets it: on one line, without what separates fields."""
-        words = self.tokeniser.split(text) if self.tokeniser else text.split()
-        return " ".join(" ".join(words).replace("|||", "").splitlines())
+        tokens = self.tokeniser.split(text) if self.tokeniser else text.split()
+        return " ".join(" ".join(tokens).replace("|||", "").splitlines())
 
 
 def scores(pairs: Sequence[tuple[str, str]]) -> dict[tuple[str, str], float]:
@@ -204,14 +204,14 @@ def scores(pairs: Sequence[tuple[str, str]]) -> dict[tuple[str, str], float]:
     path = jar()
     options = ("-Xmx2G", "-jar", str(path), "-", "-", "-stdio", "-l", "en", "-norm")
     program = Program.of("METEOR 1.5", (shutil.which("java") or "java", *options), PATIENCE)
-    found: dict[tuple[str, str], float] = {}
+    by_pair: dict[tuple[str, str], float] = {}
     for start, end in pairwise([*range(0, len(pairs), BATCH), len(pairs)]):
-        some = pairs[start:end]
-        asked = [f"SCORE ||| {reference} ||| {candidate}" for candidate, reference in some]
-        matches = program.ask(asked, len(some))
-        values = program.ask([" ||| ".join(["EVAL", *matches])], len(some) + 1)[:-1]
-        found.update(zip(some, map(_number, values), strict=True))
-    return found
+        batch = pairs[start:end]
+        requests = [f"SCORE ||| {reference} ||| {candidate}" for candidate, reference in batch]
+        matches = program.ask(requests, len(batch))
+        values = program.ask([" ||| ".join(["EVAL", *matches])], len(batch) + 1)[:-1]
+        by_pair.update(zip(batch, map(_number, values), strict=True))
+    return by_pair
 
 
 def _number(line: str) -> float:

@@ -62,11 +62,11 @@ def written(tokens: Tokens) -> Sequence[Sequence[int] | str]:
     """
     bounds = tokens.starts.tolist()
     slices = list(pairwise(bounds))
-    if len(tokens.words) > MOST:
+    if len(tokens.vocabulary) > MOST:
         numbers = tokens.ids.tolist()
         return [numbers[a:b] for a, b in slices]
-    whole = _characters(tokens.ids)
-    return [whole[a:b] for a, b in slices]
+    characters = _characters(tokens.ids)
+    return [characters[a:b] for a, b in slices]
 
 
 def _characters(ids: Ids) -> str:
@@ -81,14 +81,14 @@ def common(chunk: Chunk, tokens: Tokens) -> Floats:
     candidates = np.repeat(chunk.candidates, np.diff(chunk.starts)).tolist()
     if not candidates:
         return np.zeros(0)
-    found = cpdist(
+    lengths = cpdist(
         [texts[place] for place in candidates],
         [texts[place] for place in chunk.references.tolist()],
         scorer=LCSseq.similarity,
         dtype=np.int32,
         workers=1,
     )
-    return found.astype(np.float64)
+    return lengths.astype(np.float64)
 
 
 REFERENCES = {"best": "reference with the highest F", "separate": "highest P and highest R, each by itself"}
@@ -159,11 +159,11 @@ def make(name: str, profile: Profile) -> Metric:
     which = plain.rpartition("-")[2]
     how = Rouge(0 if which == "l" else int(which), stem=stem if name != plain else "", **options)
     tokeniser = tokeniser_named(profile.tokeniser_for("rouge"))
-    said = {"tok": tokeniser.label, "stem": how.stem or "no", "beta": f"{how.beta:g}", "refs": how.refs}
+    parts = {"tok": tokeniser.label, "stem": how.stem or "no", "beta": f"{how.beta:g}", "refs": how.refs}
     return Metric(
         name=name,
         title=f"ROUGE-{which.upper()}" + (" (stemmed)" if how.stem else ""),
-        signature=signature(name, 1, **said),
+        signature=signature(name, 1, **parts),
         measure=partial(_measure, how=how, tokeniser=tokeniser),
     )
 
@@ -183,17 +183,17 @@ class Chrf:
 
 def _split(text: str) -> list[str]:
     """Words, of which one mark is cut off, at the end or else at the start."""
-    found = []
+    tokens = []
     for word in text.split():
         if len(word) == 1:
-            found.append(word)
+            tokens.append(word)
         elif word[-1] in _MARKS:
-            found += [word[:-1], word[-1]]
+            tokens += [word[:-1], word[-1]]
         elif word[0] in _MARKS:
-            found += [word[0], word[1:]]
+            tokens += [word[0], word[1:]]
         else:
-            found.append(word)
-    return found
+            tokens.append(word)
+    return tokens
 
 
 WORDS = Tokeniser("chrf-words", lambda text: _split(composed(text)))
@@ -207,12 +207,12 @@ def _counts(chunk: Chunk, tokeniser: Tokeniser, orders: int) -> Floats:
     shared.reach(orders)
     own = totals_of(lengths[chunk.candidates], orders)[owners(chunk.starts)]
     theirs = totals_of(lengths[chunk.references], orders)
-    found = np.empty((len(chunk.references), orders, 3))
-    found[:, :, 0] = np.where(theirs > 0, own, 0)
-    found[:, :, 1] = theirs
+    counts = np.empty((len(chunk.references), orders, 3))
+    counts[:, :, 0] = np.where(theirs > 0, own, 0)
+    counts[:, :, 1] = theirs
     for n in range(orders):
-        found[:, n, 2] = shared.by_pair(n + 1)
-    return found
+        counts[:, n, 2] = shared.by_pair(n + 1)
+    return counts
 
 
 def chrf(counts: Floats, beta: float) -> Floats:
@@ -231,10 +231,10 @@ def _measure_chrf(chunk: Chunk, _: Any, how: Chrf) -> ChunkValues:
         parts.append(_counts(chunk, LOWER_WORDS if how.lower else WORDS, how.words))
     counts = np.concatenate(parts, axis=1)
     values, pairs = best(chrf(counts, how.beta), chunk.starts)
-    some = np.flatnonzero(pairs >= 0)
+    scored = np.flatnonzero(pairs >= 0)
     rows = np.zeros((len(chunk), 3 * counts.shape[1] + 1))
-    rows[some, :-1] = counts.reshape(len(counts), rows.shape[1] - 1)[pairs[some]]
-    rows[some, -1] = 1
+    rows[scored, :-1] = counts.reshape(len(counts), rows.shape[1] - 1)[pairs[scored]]
+    rows[scored, -1] = 1
     return measured(values, chunk.starts, rows)
 
 
@@ -247,7 +247,7 @@ def _corpus_chrf(sums: Floats, how: Chrf) -> float | None:
 def make_chrf(name: str, profile: Profile) -> Metric:
     """`chrf` and `chrf++`, as the profile's `chrf` settings (fields of `Chrf`) have them."""
     how = Chrf(**{"words": 2 if name == "chrf++" else 0, **profile.options("chrf")})
-    said = {
+    parts = {
         "nc": how.characters,
         "nw": how.words,
         "beta": f"{how.beta:g}",
@@ -259,7 +259,7 @@ def make_chrf(name: str, profile: Profile) -> Metric:
     return Metric(
         name=name,
         title="chrF" + "+" * how.words,
-        signature=signature(name, 2, **said),
+        signature=signature(name, 2, **parts),
         measure=partial(_measure_chrf, how=how),
         corpus=partial(_corpus_chrf, how=how),
     )
@@ -284,16 +284,16 @@ def _difference(chunk: Chunk, _: Any, tokeniser: Tokeniser) -> ChunkValues:
 def make_length(name: str, profile: Profile) -> Metric:
     """`length`, which needs no reference."""
     tokeniser = tokeniser_named(profile.tokeniser_for("length"))
-    said = signature(name, 1, tok=tokeniser.label)
-    return Metric(name, "Length", said, partial(_length, tokeniser=tokeniser), high=float("inf"))
+    full_signature = signature(name, 1, tok=tokeniser.label)
+    return Metric(name, "Length", full_signature, partial(_length, tokeniser=tokeniser), high=float("inf"))
 
 
 def make_difference(name: str, profile: Profile) -> Metric:
     """`length-difference`, at most 0."""
     tokeniser = tokeniser_named(profile.tokeniser_for("length"))
-    said = signature(name, 1, tok=tokeniser.label, refs="closest")
+    full_signature = signature(name, 1, tok=tokeniser.label, refs="closest")
     measure = partial(_difference, tokeniser=tokeniser)
-    return Metric(name, "Length difference", said, measure, low=float("-inf"), high=0.0)
+    return Metric(name, "Length difference", full_signature, measure, low=float("-inf"), high=0.0)
 
 
 _PUNCTUATION = str.maketrans("", "", string.punctuation)
@@ -324,11 +324,11 @@ def _tokens(chunk: Chunk, rule: Runs) -> Tokens:
 def _cut(texts: Sequence[str], rule: Runs) -> Tokens:
     if rule.alone == "all":
         return Tokens(*cut(list(map(normalised, texts)), rule))
-    ids, starts, words = cut(list(map(_without_marks, texts)), rule)
-    article = np.fromiter((word in _ARTICLES for word in words), np.bool_, len(words))
-    kept = ~article[ids]
-    before = np.concatenate(([0], np.cumsum(kept)))
-    return Tokens(ids[kept], before[starts], words)
+    ids, starts, vocabulary = cut(list(map(_without_marks, texts)), rule)
+    article = np.fromiter((word in _ARTICLES for word in vocabulary), np.bool_, len(vocabulary))
+    is_kept = ~article[ids]
+    before = np.concatenate(([0], np.cumsum(is_kept)))
+    return Tokens(ids[is_kept], before[starts], vocabulary)
 
 
 def _numbered(tokens: Tokens) -> Places:
@@ -338,8 +338,8 @@ def _numbered(tokens: Tokens) -> Places:
     written = tokens.ids.tobytes()
     size = tokens.ids.itemsize
     slices = pairwise(bounds)
-    found = [numbers.setdefault(written[size * a : size * b], len(numbers)) for a, b in slices]
-    return np.asarray(found, np.intp)
+    numbers_of_texts = [numbers.setdefault(written[size * a : size * b], len(numbers)) for a, b in slices]
+    return np.asarray(numbers_of_texts, np.intp)
 
 
 def _exact(chunk: Chunk, _: Any, rule: Runs) -> ChunkValues:
@@ -353,9 +353,9 @@ def _f1(chunk: Chunk, _: Any, rule: Runs) -> ChunkValues:
     lengths = tokens.lengths
     own, theirs = lengths[chunk.candidates][owners(chunk.starts)], lengths[chunk.references]
     both = overlap_of(chunk, tokens).by_pair(1)
-    found = f_measure(both / np.maximum(own, 1), both / np.maximum(theirs, 1), 1.0)
-    found[(own == 0) & (theirs == 0)] = 1.0
-    return measured(best(found, chunk.starts)[0], chunk.starts)
+    scores = f_measure(both / np.maximum(own, 1), both / np.maximum(theirs, 1), 1.0)
+    scores[(own == 0) & (theirs == 0)] = 1.0
+    return measured(best(scores, chunk.starts)[0], chunk.starts)
 
 
 def _rule(profile: Profile, family: str) -> tuple[Runs, str]:
@@ -367,11 +367,15 @@ def _rule(profile: Profile, family: str) -> tuple[Runs, str]:
 
 def make_exact(name: str, profile: Profile) -> Metric:
     """`exact`; under a profile of characters white space makes no difference."""
-    rule, said = _rule(profile, "exact")
-    return Metric(name, "Exact match", signature(name, 2, tok=said, refs="best"), partial(_exact, rule=rule))
+    rule, rule_name = _rule(profile, "exact")
+    return Metric(
+        name, "Exact match", signature(name, 2, tok=rule_name, refs="best"), partial(_exact, rule=rule)
+    )
 
 
 def make_f1(name: str, profile: Profile) -> Metric:
     """`f1` of tokens, under a profile of characters of characters."""
-    rule, said = _rule(profile, "f1")
-    return Metric(name, "F1 of tokens", signature(name, 2, tok=said, refs="best"), partial(_f1, rule=rule))
+    rule, rule_name = _rule(profile, "f1")
+    return Metric(
+        name, "F1 of tokens", signature(name, 2, tok=rule_name, refs="best"), partial(_f1, rule=rule)
+    )

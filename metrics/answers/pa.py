@@ -39,13 +39,13 @@ PAIRS = 2**16
 KEPT = 2**20
 
 
-def pairwise(base: Metric, found: Any = None) -> Similarity:
+def pairwise(base: Metric, survey: Any = None) -> Similarity:
     """The values of a metric for pairs of texts, each second text being the only reference of the first."""
 
     def values(first: Sequence[str], second: Sequence[str]) -> Floats:
         parts = [
             base.measure(
-                Chunk(Answers(first[at : at + PAIRS], [[text] for text in second[at : at + PAIRS]])), found
+                Chunk(Answers(first[at : at + PAIRS], [[text] for text in second[at : at + PAIRS]])), survey
             ).values
             for at in range(0, len(first), PAIRS)
         ]
@@ -54,9 +54,9 @@ def pairwise(base: Metric, found: Any = None) -> Similarity:
     return values
 
 
-def by_pairs(base: Metric, found: Any = None) -> Similar:
+def by_pairs(base: Metric, survey: Any = None) -> Similar:
     """The same for sets of candidates and references, one pair after another."""
-    similarity = pairwise(base, found)
+    similarity = pairwise(base, survey)
 
     def tables(sets: Sequence[tuple[Sequence[str], Sequence[str]]]) -> list[Floats]:
         first = [text for texts, references in sets for text in texts for _ in references]
@@ -77,12 +77,12 @@ class _Pa:
     fast: PairBleu | None
     itself: bool
     choice: str = "sum"
-    kept: SizedCache[Floats] = field(default_factory=lambda: SizedCache(KEPT))
+    cache: SizedCache[Floats] = field(default_factory=lambda: SizedCache(KEPT))
 
-    def __call__(self, chunk: Chunk, found: Any) -> ChunkValues:
+    def __call__(self, chunk: Chunk, survey: Any) -> ChunkValues:
         values = np.full(len(chunk), np.nan)
         for part in _parts(chunk.answers):
-            self._measure(part, chunk.answers.candidates, found, values)
+            self._measure(part, chunk.answers.candidates, survey, values)
         np.clip(values, self.base.low, self.base.high, out=values)
         return measured(values, chunk.starts)
 
@@ -90,13 +90,16 @@ class _Pa:
         self,
         part: Sequence[tuple[References, list[int]]],
         candidates: Sequence[str],
-        found: Any,
+        survey: Any,
         values: Floats,
     ) -> None:
-        weights = self._weights([references for references, _ in part], found)
+        weights = self._weights([references for references, _ in part], survey)
         texts = [list(dict.fromkeys(candidates[row] for row in rows)) for _, rows in part]
-        sets = [(given, references) for given, (references, _) in zip(texts, part, strict=True)]
-        tables = self._tables(sets, found)
+        sets = [
+            (candidates_of_set, references)
+            for candidates_of_set, (references, _) in zip(texts, part, strict=True)
+        ]
+        tables = self._tables(sets, survey)
         # Sets of as many references are weighted together: most have the same number.
         for places in _alike([len(references) for references, _ in part]):
             sizes = [len(texts[place]) for place in places]
@@ -109,29 +112,29 @@ class _Pa:
                 rows = part[place][1]
                 values[rows] = [of_text[candidates[row]] for row in rows]
 
-    def _weights(self, sets: Sequence[References], found: Any) -> dict[References, Floats]:
+    def _weights(self, sets: Sequence[References], survey: Any) -> dict[References, Floats]:
         """Importance by reference set; what depends on a survey holds for this run only and is not kept."""
         keeps = self.base.survey is None
-        known = {references: self.kept.get(references) if keeps else None for references in sets}
-        weights = {references: weight for references, weight in known.items() if weight is not None}
-        new = [references for references in known if references not in weights]
-        tables = self._among(new, found)
+        cached = {references: self.cache.get(references) if keeps else None for references in sets}
+        weights = {references: weight for references, weight in cached.items() if weight is not None}
+        new = [references for references in cached if references not in weights]
+        tables = self._among(new, survey)
         for places in _alike([len(references) for references in new]):
             stack = np.stack([tables[place] for place in places])
             importances = importance_of(stack, itself=self.itself, choice=self.choice)
             for place, weight in zip(places, importances, strict=True):
                 weights[new[place]] = weight
                 if keeps:
-                    self.kept.put(new[place], weight.copy(), len(weight))
+                    self.cache.put(new[place], weight.copy(), len(weight))
         return weights
 
-    def _among(self, sets: Sequence[References], found: Any) -> list[Floats]:
+    def _among(self, sets: Sequence[References], survey: Any) -> list[Floats]:
         return (
-            self._tables([(one, one) for one in sets], found) if self.fast is None else self.fast.among(sets)
+            self._tables([(one, one) for one in sets], survey) if self.fast is None else self.fast.among(sets)
         )
 
-    def _tables(self, sets: Sequence[tuple[Sequence[str], References]], found: Any) -> list[Floats]:
-        return by_pairs(self.base, found)(sets) if self.fast is None else self.fast(sets)
+    def _tables(self, sets: Sequence[tuple[Sequence[str], References]], survey: Any) -> list[Floats]:
+        return by_pairs(self.base, survey)(sets) if self.fast is None else self.fast(sets)
 
 
 def _alike(sizes: Sequence[int]) -> Iterator[list[int]]:
@@ -153,12 +156,12 @@ def _parts(answers: Answers) -> Iterator[list[tuple[References, list[int]]]]:
     for references, every in rows.items():
         most = max(PAIRS // len(references), 1)
         for at in range(0, len(every), most):
-            some = every[at : at + most]
-            if part and pairs + len(some) * len(references) > PAIRS:
+            row_numbers = every[at : at + most]
+            if part and pairs + len(row_numbers) * len(references) > PAIRS:
                 yield part
                 part, pairs = [], 0
-            part.append((references, some))
-            pairs += len(some) * len(references)
+            part.append((references, row_numbers))
+            pairs += len(row_numbers) * len(references)
     if part:
         yield part
 

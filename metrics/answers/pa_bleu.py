@@ -89,10 +89,10 @@ class Vocabulary:
     numbers: defaultdict[str, int] = field(default_factory=lambda: defaultdict(count().__next__))
     _lock: Lock = field(default_factory=Lock)
 
-    def numbers_of(self, words: Sequence[str]) -> Counts:
+    def numbers_of(self, tokens: Sequence[str]) -> Counts:
         """The number of each word; new words get the next ones."""
         with self._lock:
-            return np.fromiter(map(self.numbers.__getitem__, words), np.int64, len(words))
+            return np.fromiter(map(self.numbers.__getitem__, tokens), np.int64, len(tokens))
 
 
 #: The tables of a set and its place in them.
@@ -124,8 +124,8 @@ class PairBleu:
         values: list[Floats] = [np.zeros(0)] * len(sets)
         for tables, which, places in self._by_tables([tuple(references) for _, references in sets], book):
             texts = split_sets([sets[one][0] for one in which], self.tokeniser, book.vocabulary)
-            found = similarities(tables, places, texts, self.how.n, partial(bleu, how=self.how))
-            for one, value in zip(which, found, strict=True):
+            similar = similarities(tables, places, texts, self.how.n, partial(bleu, how=self.how))
+            for one, value in zip(which, similar, strict=True):
                 values[one] = value
         return values
 
@@ -133,9 +133,9 @@ class PairBleu:
         """Per set of k references a table of values (k, k): BLEU of each with each of them alone."""
         values: list[Floats] = [np.zeros(0)] * len(sets)
         for tables, which, places in self._by_tables(sets, self._current()):
-            found = own_similarities(tables, self.how.n, partial(bleu, how=self.how))
+            own_values = own_similarities(tables, self.how.n, partial(bleu, how=self.how))
             for one, place in zip(which, places, strict=True):
-                values[one] = found[place]
+                values[one] = own_values[place]
         return values
 
     def _current(self) -> _Book:
@@ -147,20 +147,22 @@ class PairBleu:
         self, sets: Sequence[tuple[str, ...]], book: _Book
     ) -> Iterator[tuple[Tables, list[int], list[int]]]:
         """Tables with the sets that are in them: their places among those given, and in the tables."""
-        found = [book.places.get(references) for references in sets]
-        new = list(dict.fromkeys(one for one, place in zip(sets, found, strict=True) if place is None))
+        cached_places = [book.places.get(references) for references in sets]
+        new = list(
+            dict.fromkeys(one for one, place in zip(sets, cached_places, strict=True) if place is None)
+        )
         new.sort(key=len)
-        made: dict[tuple[str, ...], Place] = {}
+        new_places: dict[tuple[str, ...], Place] = {}
         at = 0
         for tables in tables_of(split_sets(new, self.tokeniser, book.vocabulary), self.how.n):
             share = tables.size // len(tables.lengths)
             for place in range(len(tables.lengths)):
-                made[new[at]] = tables, place
+                new_places[new[at]] = tables, place
                 book.places.put(new[at], (tables, place), share)
                 at += 1
         groups: dict[int, tuple[Tables, list[int], list[int]]] = {}
-        for one, (references, known) in enumerate(zip(sets, found, strict=True)):
-            tables, place = made[references] if known is None else known
+        for one, (references, place_of_set) in enumerate(zip(sets, cached_places, strict=True)):
+            tables, place = new_places[references] if place_of_set is None else place_of_set
             _, which, places = groups.setdefault(id(tables), (tables, [], []))
             which.append(one)
             places.append(place)
@@ -187,8 +189,8 @@ def split_sets(sets: Sequence[Sequence[str]], tokeniser: Tokeniser, vocabulary: 
         cut_up = [tokeniser.split(text) for text in texts]
         ids = vocabulary.numbers_of([word for text in cut_up for word in text])
         return TokenSets(ids, np.fromiter(map(len, cut_up), np.int64, len(cut_up)), widths)
-    found, starts, words = cut(texts, tokeniser.runs)
-    ids = vocabulary.numbers_of(words[:]).take(found)
+    word_ids, starts, distinct_words = cut(texts, tokeniser.runs)
+    ids = vocabulary.numbers_of(distinct_words[:]).take(word_ids)
     return TokenSets(ids, np.diff(starts).astype(np.int64, copy=False), widths)
 
 
@@ -219,22 +221,22 @@ def _tables(ids: Counts, lengths: Counts, order: int) -> Tables:
     left = _left(lengths.reshape(-1))
     small = np.min_scalar_type(int(lengths.max(initial=0)))
     levels, all_counts, all_most = [], [], []
-    here = (owners << WORD_BITS) | ids
-    words, places, bits, row = here, np.arange(len(ids)), 0, 0
+    gram_keys = (owners << WORD_BITS) | ids
+    single_words, places, bits, row = gram_keys, np.arange(len(ids)), 0, 0
     for n in range(order):
-        keys = here
+        keys = gram_keys
         if n:
             places = np.flatnonzero(left > n)
-            keys = (here.take(places) << bits) | words.take(places + n)
+            keys = (gram_keys.take(places) << bits) | single_words.take(places + n)
         keys, places = _sorted(keys, places, len(ids).bit_length())
         starts = run_starts(keys)
         keys = keys.take(starts)
         owners = owners.take(keys >> bits) if n else keys >> WORD_BITS
         sizes = np.diff(starts, append=len(places))
         numbers = np.repeat(np.arange(len(keys)), sizes)
-        here[places] = numbers
+        gram_keys[places] = numbers
         if not n:
-            words, bits = here.copy(), len(keys).bit_length()
+            single_words, bits = gram_keys.copy(), len(keys).bit_length()
         cells = numbers * k
         cells += columns.take(places)
         counts, most = np.zeros(len(keys) * k, small), (sizes > 1).astype(small)
@@ -272,20 +274,20 @@ def own_similarities(tables: Tables, order: int, combine: Combine) -> Floats:
     at_once = max(1, CELLS // max(k * k, 1))
     hits = _own_hits(tables, order)
     for start in range(0, sets, at_once):
-        some = slice(start, start + at_once)
-        values[some] = combine(
-            np.moveaxis(hits[:, some], 0, -1),
-            _totals(lengths[some, :, None], order),
-            lengths[some, :, None],
-            lengths[some, None],
+        block = slice(start, start + at_once)
+        values[block] = combine(
+            np.moveaxis(hits[:, block], 0, -1),
+            _totals(lengths[block, :, None], order),
+            lengths[block, :, None],
+            lengths[block, None],
         )
     return values
 
 
 def _totals(lengths: Counts, order: int) -> Counts:
     """Number of n-grams of each order: (…, order)."""
-    found: Counts = np.maximum(lengths[..., None] - np.arange(order), 0)
-    return found
+    totals: Counts = np.maximum(lengths[..., None] - np.arange(order), 0)
+    return totals
 
 
 def _own_hits(tables: Tables, order: int) -> Counts:
@@ -299,8 +301,8 @@ def _own_hits(tables: Tables, order: int) -> Counts:
         above = ones.orders - lowest
         powers = np.where((above >= 0) & (above < together), np.ldexp(1.0, bits * above), 0)
         sums = ones.products(tables.counts, powers)
-        for found in hits[lowest : lowest + together]:
-            np.bitwise_and(sums, (1 << bits) - 1, out=found)
+        for table in hits[lowest : lowest + together]:
+            np.bitwise_and(sums, (1 << bits) - 1, out=table)
             sums >>= bits
     own = np.arange(k)
     hits[:, :, own, own] = np.moveaxis(_totals(tables.lengths, order), -1, 0)
@@ -322,9 +324,9 @@ class _Ones(NamedTuple):
         sums = np.zeros((len(bounds) - 1, k, k))
         at_once = max(1, ONES // max(k, 1))
         for start in range(0, len(self.rows), at_once):
-            some = slice(start, start + at_once)
-            ones = (counts.take(self.rows[some], axis=0) > self.levels[some, None]).astype(np.float64)
-            weighed = ones * powers[some, None]
+            block = slice(start, start + at_once)
+            ones = (counts.take(self.rows[block], axis=0) > self.levels[block, None]).astype(np.float64)
+            weighed = ones * powers[block, None]
             for place in range(bisect_right(bounds, start) - 1, bisect_left(bounds, start + len(ones))):
                 part = slice(max(bounds[place] - start, 0), bounds[place + 1] - start)
                 sums[place] += weighed[part].T @ ones[part]
@@ -362,14 +364,14 @@ def similarities(
     values = np.empty((len(owners), tables.lengths.shape[1]))
     at_once = max(1, CELLS // max(values.shape[1], 1))
     for start in range(0, len(owners), at_once):
-        some = slice(start, start + at_once)
-        lengths = candidates.lengths[some]
+        block = slice(start, start + at_once)
+        lengths = candidates.lengths[block]
         ids = candidates.ids[tokens[start] : tokens[start + len(lengths)]]
-        values[some] = combine(
-            np.moveaxis(_hits(tables, owners[some], ids, lengths, order), 0, -1),
+        values[block] = combine(
+            np.moveaxis(_hits(tables, owners[block], ids, lengths, order), 0, -1),
             _totals(lengths[:, None], order),
             lengths[:, None],
-            tables.lengths[owners[some]],
+            tables.lengths[owners[block]],
         )
     return [values[begin:end] for begin, end in pairwise(_bounds(candidates.widths).tolist())]
 
@@ -380,19 +382,19 @@ def _hits(tables: Tables, owners: Counts, ids: Counts, lengths: Counts, order: i
     texts = np.repeat(np.arange(len(lengths)), lengths)
     left = _left(lengths)
     keys = tables.levels[0].keys
-    here, live = _found(keys, (owners.take(texts) << WORD_BITS) | ids)
-    words, bits = np.full(len(ids) + order, -1), len(keys).bit_length()
-    words[live] = here
+    gram_keys, live = _look_up(keys, (owners.take(texts) << WORD_BITS) | ids)
+    word_rows, bits = np.full(len(ids) + order, -1), len(keys).bit_length()
+    word_rows[live] = gram_keys
     for n, level in enumerate(tables.levels):
         if n:
-            on = np.flatnonzero((left.take(live) > n) & (words.take(live + n) >= 0))
-            live, here = live.take(on), here.take(on)
-            here, on = _found(level.keys, (here << bits) | words.take(live + n))
+            on = np.flatnonzero((left.take(live) > n) & (word_rows.take(live + n) >= 0))
+            live, gram_keys = live.take(on), gram_keys.take(on)
+            gram_keys, on = _look_up(level.keys, (gram_keys << bits) | word_rows.take(live + n))
             live = live.take(on)
         if not len(live):
             break
         row_bits = len(level.keys).bit_length()
-        keys = (texts.take(live) << row_bits) | here
+        keys = (texts.take(live) << row_bits) | gram_keys
         keys.sort()
         starts = run_starts(keys)
         times = np.diff(starts, append=len(keys))
@@ -406,13 +408,13 @@ def _hits(tables: Tables, owners: Counts, ids: Counts, lengths: Counts, order: i
     return hits
 
 
-def _found(keys: Counts, sought: Counts) -> tuple[Counts, Counts]:
+def _look_up(keys: Counts, sought: Counts) -> tuple[Counts, Counts]:
     """Where among the sorted keys those sought are, and which of these are there."""
     if not len(keys):
         return keys, keys
     places = np.searchsorted(keys, sought)
-    there = np.flatnonzero(keys.take(places, mode="clip") == sought)
-    return places.take(there), there
+    present = np.flatnonzero(keys.take(places, mode="clip") == sought)
+    return places.take(present), present
 
 
 def _bounds(sizes: Sequence[int] | Small) -> Counts:

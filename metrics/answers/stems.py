@@ -30,8 +30,8 @@ def stemmed(chunk: Chunk, tokeniser: Tokeniser, language: str) -> Tokens:
 
 def _stemmed(tokens: Tokens, language: str) -> Tokens:
     numbers: dict[str, int] = {}
-    found = _stemmer(language).stemWords(list(tokens.words))
-    of_word = [numbers.setdefault(stem, len(numbers)) for stem in found]
+    stems = _stemmer(language).stemWords(list(tokens.vocabulary))
+    of_word = [numbers.setdefault(stem, len(numbers)) for stem in stems]
     return Tokens(np.asarray(of_word, np.int32)[tokens.ids], tokens.starts, list(numbers))
 
 
@@ -48,8 +48,8 @@ _stemmers = _Stemmers()
 def _stemmer(language: str) -> Stemmer.Stemmer:
     if language not in _stemmers.made:
         if language not in Stemmer.algorithms():
-            known = ", ".join(Stemmer.algorithms())
-            raise MetricError(f"There is no stemmer {language!r}; there are {known}.")
+            languages = ", ".join(Stemmer.algorithms())
+            raise MetricError(f"There is no stemmer {language!r}; there are {languages}.")
         _stemmers.made[language] = Stemmer.Stemmer(language, _KEPT)
     return _stemmers.made[language]
 

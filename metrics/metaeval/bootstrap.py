@@ -90,10 +90,10 @@ def pairwise(statistic: AnyStatistic, rows: data.Rows, scores: data.Floats, gap:
     """The pairs of one of the pair statistics."""
     starts = data.grouped(rows, "item")[1]
     sizes = np.diff(np.append(starts, len(rows)))
-    found = list(index_pairs(starts, sizes))
+    pairs = list(index_pairs(starts, sizes))
     none = np.zeros(0, np.int64)
-    first = np.concatenate([none, *(pair[0] for pair in found)])
-    second = np.concatenate([none, *(pair[1] for pair in found)])
+    first = np.concatenate([none, *(pair[0] for pair in pairs)])
+    second = np.concatenate([none, *(pair[1] for pair in pairs)])
     order = np.argsort(rows.questions[first], kind="stable")
     first, second = first[order], second[order]
     used = snapped(rows, scores) if statistic == "pair_acc" else scores
@@ -136,9 +136,9 @@ class SampleCounts:
     systems: data.Floats | None
 
     def __len__(self) -> int:
-        drawn = self.systems if self.questions is None else self.questions
-        assert drawn is not None
-        return int(drawn.shape[1])
+        counts = self.systems if self.questions is None else self.questions
+        assert counts is not None
+        return int(counts.shape[1])
 
     def parts(self, answers: int) -> "list[SampleCounts]":
         """Some samples at a time, so that weights of so many answers stay small."""
@@ -155,9 +155,9 @@ class Places:
     systems: data.Indices
     starts: data.Indices
 
-    def outside(self, drawn: data.Floats | None, of: data.Indices) -> data.Floats | None:
+    def outside(self, counts: data.Floats | None, of: data.Indices) -> data.Floats | None:
         """(G, samples) weights of the groups, which are questions or systems."""
-        return None if drawn is None else drawn[of[self.starts]]
+        return None if counts is None else counts[of[self.starts]]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -168,10 +168,10 @@ class OfSums:
     below: data.Floats
     questions: data.Indices
 
-    def values(self, drawn: SampleCounts) -> data.Floats:
+    def values(self, sample_counts: SampleCounts) -> data.Floats:
         """(samples,)."""
-        assert drawn.questions is not None
-        weights = drawn.questions
+        assert sample_counts.questions is not None
+        weights = sample_counts.questions
         # All questions in their order need no copy, which takes as much as the draws themselves.
         if not np.array_equal(self.questions, np.arange(len(weights))):
             weights = weights[self.questions]
@@ -184,10 +184,10 @@ class OfMoments:
 
     sums: data.Floats
 
-    def values(self, drawn: SampleCounts) -> data.Floats:
+    def values(self, sample_counts: SampleCounts) -> data.Floats:
         """(samples,)."""
-        assert drawn.questions is not None
-        total, *moments = self.sums @ drawn.questions
+        assert sample_counts.questions is not None
+        total, *moments = self.sums @ sample_counts.questions
         return _mean(of_moments(total, np.stack(moments)), None)
 
 
@@ -198,11 +198,11 @@ class OfAnswers:
     weighted: WeightedCorrelation
     places: Places
 
-    def values(self, drawn: SampleCounts) -> data.Floats:
+    def values(self, sample_counts: SampleCounts) -> data.Floats:
         """(samples,)."""
-        found = []
+        parts_of_values = []
         by_system = len(self.places.starts) > 1
-        for part in drawn.parts(len(self.places.systems)):
+        for part in sample_counts.parts(len(self.places.systems)):
             weights = (
                 np.ones((1, len(part))) if part.questions is None else part.questions[self.places.questions]
             )
@@ -212,8 +212,8 @@ class OfAnswers:
             elif part.systems is not None:
                 weights = weights * part.systems[self.places.systems]
             weights = np.broadcast_to(weights, (len(self.places.systems), len(part)))
-            found.append(_mean(self.weighted.values(np.ascontiguousarray(weights)), outside))
-        return np.concatenate(found)
+            parts_of_values.append(_mean(self.weighted.values(np.ascontiguousarray(weights)), outside))
+        return np.concatenate(parts_of_values)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -224,18 +224,18 @@ class OfQuestions:
     pairs: Pairwise | None
     places: Places
 
-    def values(self, drawn: SampleCounts) -> data.Floats:
+    def values(self, sample_counts: SampleCounts) -> data.Floats:
         """(samples,)."""
-        found = []
-        for part in drawn.parts(len(self.places.systems)):
+        parts_of_values = []
+        for part in sample_counts.parts(len(self.places.systems)):
             assert part.systems is not None
             inside = part.systems[self.places.systems]
             outside = self.places.outside(part.questions, self.places.questions)
             if self.pairs is not None:
-                found.append(self.pairs.values(inside, outside))
+                parts_of_values.append(self.pairs.values(inside, outside))
             elif self.weighted is not None:
-                found.append(_mean(self.weighted.values(inside), outside))
-        return np.concatenate(found)
+                parts_of_values.append(_mean(self.weighted.values(inside), outside))
+        return np.concatenate(parts_of_values)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -250,21 +250,21 @@ class OfSystems:
     sums: data.Floats
     systems: data.Indices
 
-    def values(self, drawn: SampleCounts) -> data.Floats:
+    def values(self, sample_counts: SampleCounts) -> data.Floats:
         """(samples,)."""
-        if drawn.questions is None:
+        if sample_counts.questions is None:
             sums = self.sums.sum(axis=2, keepdims=True)
         else:
-            sums = self.sums @ drawn.questions
+            sums = self.sums @ sample_counts.questions
         count, human, metric = sums
-        there = count > 0
-        human = np.where(there, human, np.nan) / np.where(there, count, 1.0)
-        metric = np.where(there, metric, np.nan) / np.where(there, count, 1.0)
-        if drawn.systems is None:
+        has_score = count > 0
+        human = np.where(has_score, human, np.nan) / np.where(has_score, count, 1.0)
+        metric = np.where(has_score, metric, np.nan) / np.where(has_score, count, 1.0)
+        if sample_counts.systems is None:
             return self._level(human.T, metric.T)
-        times = drawn.systems[self.systems].T.astype(np.int64)
+        times = sample_counts.systems[self.systems].T.astype(np.int64)
         human, metric = (np.broadcast_to(means, times.T.shape).T for means in (human, metric))
-        found = np.empty(len(times))
+        by_sample = np.empty(len(times))
         # A drawn system without a score of the metric has no mean, and the sample is that much smaller.
         for size in np.unique(times.sum(axis=1)):
             own = np.flatnonzero(times.sum(axis=1) == size)
@@ -273,8 +273,8 @@ class OfSystems:
             system = np.repeat(np.tile(np.arange(times.shape[1]), len(own)), times[own].ravel()).reshape(
                 shape
             )
-            found[own] = self._level(human[sample, system], metric[sample, system])
-        return found
+            by_sample[own] = self._level(human[sample, system], metric[sample, system])
+        return by_sample
 
     def _level(self, human: data.Floats, metric: data.Floats) -> data.Floats:
         """(samples,) statistics of (samples, systems) means; those that differ by rounding are tied."""
@@ -284,30 +284,30 @@ class OfSystems:
         gone = np.isnan(human).any(axis=1) | np.isnan(metric).any(axis=1)
         human, metric = np.nan_to_num(data.rounded(human)), np.nan_to_num(data.rounded(metric))
         if self.statistic == "pa":
-            found = _ratio(*system_pairs(human, metric))
+            statistics = _ratio(*system_pairs(human, metric))
         else:
             statistic = correlation(self.statistic)
             starts = np.arange(samples) * systems
-            found = within(statistic, human.ravel(), metric.reshape(1, -1), starts)[0]
-        found[gone] = np.nan
-        return found
+            statistics = within(statistic, human.ravel(), metric.reshape(1, -1), starts)[0]
+        statistics[gone] = np.nan
+        return statistics
 
 
 def correlation(statistic: AnyStatistic) -> Statistic:
     """The statistic, which is a correlation."""
-    known = correlation_named(statistic)
-    assert known is not None
-    return known
+    correlation_statistic = correlation_named(statistic)
+    assert correlation_statistic is not None
+    return correlation_statistic
 
 
-def _columns(drawn: data.Floats | None, of: slice) -> data.Floats | None:
-    return None if drawn is None else np.ascontiguousarray(drawn[:, of])
+def _columns(counts: data.Floats | None, of: slice) -> data.Floats | None:
+    return None if counts is None else np.ascontiguousarray(counts[:, of])
 
 
 def _mean(values: data.Floats, weights: data.Floats | None) -> data.Floats:
     """(G, samples) to the weighted mean over the groups that have a value."""
-    there = ~np.isnan(values)
-    mass = there.astype(np.float64) if weights is None else there * weights
+    defined = ~np.isnan(values)
+    mass = defined.astype(np.float64) if weights is None else defined * weights
     return _ratio((mass * np.nan_to_num(values)).sum(axis=0), mass.sum(axis=0))
 
 
@@ -322,7 +322,7 @@ def _ratio(above: data.Floats, below: data.Floats) -> data.Floats:
 class SampledStatistic(Protocol):
     """A statistic that waits for samples."""
 
-    def values(self, drawn: SampleCounts) -> data.Floats:
+    def values(self, sample_counts: SampleCounts) -> data.Floats:
         """(samples,) values, nan where a sample has none."""
         ...
 
@@ -340,14 +340,14 @@ class MetricScores:
     questions: data.Indices
     systems: data.Indices
     drawn_from: int
-    _known: dict[str, Any] = field(default_factory=dict, repr=False)
+    _cache: dict[str, Any] = field(default_factory=dict, repr=False)
 
     def once(self, name: str, make: Callable[[], T]) -> T:
         """What `make` gives, made when it is first asked for under this name."""
-        if name not in self._known:
-            self._known[name] = make()
-        found: T = self._known[name]
-        return found
+        if name not in self._cache:
+            self._cache[name] = make()
+        cached: T = self._cache[name]
+        return cached
 
 
 def scored(rows: data.Rows, places: data.Indices, own: data.Rows, scores: data.Floats) -> MetricScores:
@@ -356,40 +356,58 @@ def scored(rows: data.Rows, places: data.Indices, own: data.Rows, scores: data.F
 
 
 def sampled(
-    given: MetricScores, statistic: AnyStatistic, grouping: data.Grouping, *, whole: bool, gap: float
+    metric_scores: MetricScores,
+    statistic: AnyStatistic,
+    grouping: data.Grouping,
+    *,
+    whole_questions: bool,
+    gap: float,
 ) -> SampledStatistic:
-    """A statistic of these scores; `whole`: only questions are drawn."""
-    rows, scores, questions, systems = given.rows, given.scores, given.questions, given.systems
+    """A statistic of these scores; `whole_questions`: only questions are drawn."""
+    rows, scores, questions, systems = (
+        metric_scores.rows,
+        metric_scores.scores,
+        metric_scores.questions,
+        metric_scores.systems,
+    )
     if grouping == "system":
-        return _of_systems(given, statistic)
+        return _of_systems(metric_scores, statistic)
     order, starts = data.grouped(rows, grouping)
-    if grouping == "item" and whole:
+    if grouping == "item" and whole_questions:
         return OfSums(*shares(statistic, rows, scores, gap), questions[starts])
-    places = given.once(f"places {grouping}", lambda: Places(questions[order], systems[order], starts))
+    places = metric_scores.once(
+        f"places {grouping}", lambda: Places(questions[order], systems[order], starts)
+    )
     human, metric = rows.human[order], scores[order]
     if grouping == "item":
         if statistic in STATISTICS:
             return OfQuestions(prepared(correlation(statistic), human, metric, starts), None, places)
         return OfQuestions(None, pairwise(statistic, rows, scores, gap), places)
-    if whole and statistic == "pearson":
+    if whole_questions and statistic == "pearson":
         columns = np.concatenate([np.ones((1, len(order))), moments(human, metric, starts)])
         group = np.repeat(np.arange(len(starts)), np.diff(np.append(starts, len(order))))
-        return OfMoments(_by_question(columns, group, len(starts), places.questions, given.drawn_from))
+        return OfMoments(
+            _by_question(columns, group, len(starts), places.questions, metric_scores.drawn_from)
+        )
 
     def runs() -> tuple[Runs, Runs]:
-        return given.once(f"runs {grouping}", lambda: (runs_of(human, starts), runs_of(metric, starts)))
+        return metric_scores.once(
+            f"runs {grouping}", lambda: (runs_of(human, starts), runs_of(metric, starts))
+        )
 
     return OfAnswers(prepared(correlation(statistic), human, metric, starts, runs), places)
 
 
-def _of_systems(given: MetricScores, statistic: AnyStatistic) -> OfSystems:
-    rows = given.rows
+def _of_systems(metric_scores: MetricScores, statistic: AnyStatistic) -> OfSystems:
+    rows = metric_scores.rows
 
     def sums() -> data.Floats:
-        columns = np.stack([np.ones(len(rows)), rows.human, given.scores])
-        return _by_question(columns, rows.systems, len(rows.system_names), given.questions, given.drawn_from)
+        columns = np.stack([np.ones(len(rows)), rows.human, metric_scores.scores])
+        return _by_question(
+            columns, rows.systems, len(rows.system_names), metric_scores.questions, metric_scores.drawn_from
+        )
 
-    return OfSystems(statistic, given.once("sums", sums), np.unique(given.systems))
+    return OfSystems(statistic, metric_scores.once("sums", sums), np.unique(metric_scores.systems))
 
 
 def _by_question(
@@ -436,47 +454,51 @@ class BootstrapInput:
 
 
 def intervals(
-    judged: data.ScoredAnswers,
+    answers: data.ScoredAnswers,
     metrics: Sequence[str] | None = None,
     *,
     replicates: int = 1000,
     seed: int = 0,
     kind: Kind = "boot_inputs",
-    wanted: Wanted = WANTED,
+    statistics: Wanted = WANTED,
     gap: float = 2.0,
     spread: PartRunner = in_process,
 ) -> Mapping[Key, Interval]:
     """The 95 % intervals of some metrics (all, if None). MetricError for a kind or statistic there is not."""
-    ready = prepare(judged, metrics, replicates=replicates, seed=seed, kind=kind, wanted=wanted, gap=gap)
-    return bounds(ready, spread(partial(drawn, ready), list(ready.blocks)))
+    ready = prepare(
+        answers, metrics, replicates=replicates, seed=seed, kind=kind, statistics=statistics, gap=gap
+    )
+    return bounds(ready, spread(partial(draw_block, ready), list(ready.blocks)))
 
 
 def prepare(
-    judged: data.ScoredAnswers,
+    answers: data.ScoredAnswers,
     metrics: Sequence[str] | None = None,
     *,
     replicates: int = 1000,
     seed: int = 0,
     kind: Kind = "boot_inputs",
-    wanted: Wanted = WANTED,
+    statistics: Wanted = WANTED,
     gap: float = 2.0,
 ) -> BootstrapInput:
     """Everything that does not depend on chance."""
     if kind not in KINDS:
         raise MetricError(f"There is no bootstrap “{kind}”; known are: {', '.join(KINDS)}.")
-    rows = data.rows_of(judged, metrics)
+    rows = data.rows_of(answers, metrics)
     keys: list[Key] = []
     parts: list[SampledStatistic] = []
     for metric in rows.names:
-        there = np.isfinite(rows.column(metric))
-        if not there.any():
+        finite = np.isfinite(rows.column(metric))
+        if not finite.any():
             continue
-        own = rows.only(there)
-        given = scored(rows, np.flatnonzero(there), own, own.column(metric))
-        for statistic, grouping in wanted:
+        own = rows.only(finite)
+        metric_scores = scored(rows, np.flatnonzero(finite), own, own.column(metric))
+        for statistic, grouping in statistics:
             check(statistic, grouping)
             keys.append((metric, statistic, grouping))
-            parts.append(sampled(given, statistic, grouping, whole=kind == "boot_inputs", gap=gap))
+            parts.append(
+                sampled(metric_scores, statistic, grouping, whole_questions=kind == "boot_inputs", gap=gap)
+            )
     return _ready(rows, keys, parts, kind=kind, replicates=replicates, seed=seed)
 
 
@@ -493,7 +515,7 @@ def _ready(
     return BootstrapInput(tuple(keys), tuple(parts), kind, replicates, seed, *sizes)
 
 
-def drawn(prepared: BootstrapInput, block: int) -> data.Floats:
+def draw_block(prepared: BootstrapInput, block: int) -> data.Floats:
     """(statistics, samples) values of the samples of one block; nan where there is none."""
     seed, kind = prepared.seed, prepared.kind
     sample = SampleCounts(
@@ -505,20 +527,20 @@ def drawn(prepared: BootstrapInput, block: int) -> data.Floats:
 
 def bounds(prepared: BootstrapInput, values: Sequence[data.Floats]) -> Mapping[Key, Interval]:
     """The intervals, from the values of all blocks in their order."""
-    found: dict[Key, Interval] = {}
+    intervals_by_key: dict[Key, Interval] = {}
     if not values:
-        return found
+        return intervals_by_key
     together = np.concatenate(values, axis=1)[:, : prepared.replicates]
     for key, of in zip(prepared.keys, together, strict=True):
         defined = of[~np.isnan(of)]
         if len(defined) and len(defined) >= DEFINED * prepared.replicates:
             low, high = np.quantile(np.round(defined, 10), [(1 - COVERAGE) / 2, (1 + COVERAGE) / 2])
-            found[key] = (round(float(low), 10), round(float(high), 10))
-    return found
+            intervals_by_key[key] = (round(float(low), 10), round(float(high), 10))
+    return intervals_by_key
 
 
 def paired(
-    judged: data.ScoredAnswers,
+    answers: data.ScoredAnswers,
     pairs: Sequence[Pair],
     statistic: AnyStatistic = "pearson",
     grouping: data.Grouping = "global",
@@ -536,9 +558,9 @@ def paired(
     (1 + draws), at most 1.
     """
     check(statistic, grouping)
-    rows = data.rows_of(judged, sorted({name for pair in pairs for name in pair}))
+    rows = data.rows_of(answers, sorted({name for pair in pairs for name in pair}))
     dealt = cohorts_of(rows, pairs, statistic, grouping, gap)
-    found = [
+    comparisons = [
         MetricDifference(
             *pair,
             statistic,
@@ -557,18 +579,18 @@ def paired(
                 scored(rows, cohort.places, cohort.rows, scores),
                 statistic,
                 grouping,
-                whole=kind == "boot_inputs",
+                whole_questions=kind == "boot_inputs",
                 gap=gap,
             )
             for scores in cohort.scores
         ]
         keys: list[Key] = [(name, statistic, grouping) for name in cohort.names]
         ready = _ready(rows, keys, parts, kind=kind, replicates=draws, seed=seed)
-        values = np.concatenate(spread(partial(drawn, ready), list(ready.blocks)), axis=1)[:, :draws]
+        values = np.concatenate(spread(partial(draw_block, ready), list(ready.blocks)), axis=1)[:, :draws]
         for place, a, b in zip(cohort.pairs, cohort.first, cohort.second, strict=True):
             p, error = _turned(values[a] - values[b])
-            found[place] = replace(found[place], delta=dealt.delta(place), p=p, null_sd=error)
-    return found
+            comparisons[place] = replace(comparisons[place], delta=dealt.delta(place), p=p, null_sd=error)
+    return comparisons
 
 
 def _turned(apart: data.Floats) -> tuple[float, float | None]:

@@ -15,7 +15,7 @@ from metrics.errors import MetricError
 from metrics.figure import Figure
 from metrics.metaeval.bootstrap import Wanted, intervals
 from metrics.metaeval.correlation import Statistic, correlation, p_of_t, ranks, related
-from metrics.metaeval.data import Floats, Rows, ScoredAnswers, canonical, chosen, rows_of
+from metrics.metaeval.data import Floats, Rows, ScoredAnswers, canonical, rows_of, select_answers
 from metrics.metaeval.executor import generator
 from metrics.metaeval.pairwise import pair_accuracy
 from metrics.texts import Metric
@@ -27,42 +27,42 @@ _SAMPLES = 100
 NO_HUMAN = "no answer of this system has a human score"
 
 
-def types_of(judged: ScoredAnswers) -> list[str]:
+def types_of(answers: ScoredAnswers) -> list[str]:
     """The question types that are named, in alphabetical order."""
-    return sorted({kind for kind in judged.types if kind})
+    return sorted({kind for kind in answers.types if kind})
 
 
-def by_type(judged: ScoredAnswers, name: str, *, replicates: int, seed: int) -> dict[str, Any]:
+def by_type(answers: ScoredAnswers, name: str, *, replicates: int, seed: int) -> dict[str, Any]:
     """For each question type: n answers, Pearson and Spearman over them, `pair_acc` in its questions.
 
     Intervals are bootstraps over the questions of the type.
     """
-    found: dict[str, Any] = {}
-    for kind in types_of(judged):
-        own = chosen(judged, np.array(judged.types, dtype=object)[judged.questions] == kind)
+    figures: dict[str, Any] = {}
+    for kind in types_of(answers):
+        own = select_answers(answers, np.array(answers.types, dtype=object)[answers.questions] == kind)
         rows, scores = rows_of(own, [name]).of(name)
-        reach = intervals(own, [name], replicates=replicates, seed=seed, wanted=_OF_TYPE)
+        reach = intervals(own, [name], replicates=replicates, seed=seed, statistics=_OF_TYPE)
         of_type: dict[str, Any] = {"n": len(rows)}
         for statistic in BOTH:
             figure = correlation(rows, scores, statistic, "global")
             of_type[statistic] = replace(figure, ci=reach.get((name, statistic, "global"))).as_json()
         of_pairs = pair_accuracy(rows, scores)
         of_type["pair_acc"] = of_pairs.within(reach.get((name, "pair_acc", "item"))).as_json()
-        found[kind] = of_type
-    return found
+        figures[kind] = of_type
+    return figures
 
 
-def types(judged: ScoredAnswers) -> list[dict[str, Any]]:
+def types(answers: ScoredAnswers) -> list[dict[str, Any]]:
     """Each question type with its number of answers."""
-    kinds = types_of(judged)
+    kinds = types_of(answers)
     if not kinds:
         return []
-    of_answer = np.array(judged.types, dtype=object)[judged.questions]
+    of_answer = np.array(answers.types, dtype=object)[answers.questions]
     return [{"name": kind, "n": int((of_answer == kind).sum())} for kind in kinds]
 
 
 def systems(
-    judged: ScoredAnswers,
+    scored_answers: ScoredAnswers,
     corpus: dict[str, dict[str, float | None]],
     *,
     inferred: bool,
@@ -74,13 +74,13 @@ def systems(
     The interval of the human mean is a percentile bootstrap over the system's questions with all their
     answers. Metric means are over all answers that have a score.
     """
-    names = sorted(judged.metrics)
-    rows = rows_of(judged, names)
-    found = []
-    for code, system in enumerate(judged.system_names):
-        answers = judged.systems == code
+    names = sorted(scored_answers.metrics)
+    rows = rows_of(scored_answers, names)
+    entries = []
+    for code, system in enumerate(scored_answers.system_names):
+        answers = scored_answers.systems == code
         own = rows.only(np.array([name == system for name in rows.system_names], bool)[rows.systems])
-        found.append(
+        entries.append(
             {
                 "name": system,
                 "inferred": inferred,
@@ -88,7 +88,7 @@ def systems(
                 "human": human_mean(own, replicates=replicates, seed=seed).as_json(),
                 "metrics": {
                     name: {
-                        "mean": _mean(judged.metrics[name][answers]),
+                        "mean": _mean(scored_answers.metrics[name][answers]),
                         "corpus": corpus.get(name, {}).get(system),
                         **_correlations(own, name),
                     }
@@ -96,7 +96,7 @@ def systems(
                 },
             }
         )
-    return found
+    return entries
 
 
 def human_mean(rows: Rows, *, replicates: int, seed: int) -> Figure:
@@ -112,11 +112,11 @@ def human_mean(rows: Rows, *, replicates: int, seed: int) -> Figure:
         evenly = np.full(questions, 1 / questions)
         means = np.empty(replicates)
         for start in range(0, replicates, _SAMPLES):
-            some = means[start : start + _SAMPLES]
-            weights = np.empty((len(some), questions))  # whole numbers would be copied for each product
+            block = means[start : start + _SAMPLES]
+            weights = np.empty((len(block), questions))  # whole numbers would be copied for each product
             for sample in weights:
                 sample[:] = rng.multinomial(questions, evenly)
-            some[:] = (weights @ sums) / (weights @ sizes)
+            block[:] = (weights @ sums) / (weights @ sizes)
         # Rounded: the last bit of a product may differ between machines.
         low, high = np.percentile(np.round(means, 10), (2.5, 97.5))
         ci = (round(float(low), 10), round(float(high), 10))
@@ -129,8 +129,8 @@ def _correlations(rows: Rows, name: str) -> dict[str, Any]:
 
 
 def _mean(values: Floats) -> float | None:
-    there = values[np.isfinite(values)]
-    return float(there.mean()) if len(there) else None
+    finite = values[np.isfinite(values)]
+    return float(finite.mean()) if len(finite) else None
 
 
 # Correlation with people as the weight of a bonus changes: Figures 1 and 2 of Yang et al. (2018), 4.3.
@@ -170,15 +170,15 @@ class Sweep:
 
 def sweep_of(text: str) -> Sweep:
     """`alpha=0:10:1` (from, to, step) or `alpha=0,0.5,2`; MetricError says what is wrong."""
-    weight, equals, given = (part.strip() for part in text.partition("="))
+    weight, equals, values_text = (part.strip() for part in text.partition("="))
     values: tuple[Decimal, ...]
-    if span := _RANGE.fullmatch(given):
+    if span := _RANGE.fullmatch(values_text):
         low, high, step = (Decimal(part) for part in span.groups())
         if not step or (high - low) / step > MOST_POINTS:
             raise MetricError(f"{text}: the step must be above 0 and make at most {MOST_POINTS} values.")
         values = tuple(low + step * k for k in range(int((high - low) / step) + 1 if high >= low else 0))
-    elif equals and _LIST.fullmatch(given):
-        values = tuple(Decimal(part) for part in given.split(","))
+    elif equals and _LIST.fullmatch(values_text):
+        values = tuple(Decimal(part) for part in values_text.split(","))
     else:
         raise MetricError(f"{text}: write a sweep as alpha=0:10:1 (from:to:step) or alpha=0,0.5,2.")
     return Sweep(weight, tuple(map(float, values)))
@@ -196,7 +196,7 @@ def fixed_weights(metric: Metric, weight: str) -> dict[str, float]:
 
 
 def curves(
-    judged: ScoredAnswers,
+    answers: ScoredAnswers,
     columns: Mapping[str, Sequence[Floats]],
     sweep: Sweep,
     *,
@@ -206,19 +206,21 @@ def curves(
 ) -> dict[str, Any]:
     """By metric and question type, and overall: a point (x, value, interval, n) for each value of the weight.
 
-    `columns` are each metric's scores of the rows of `judged` at the values of the sweep, in their order. A
+    `columns` are each metric's scores of the rows of `answers` at the values of the sweep, in their order. A
     point that has no correlation has a reason.
     """
     names = {(metric, at): f"{metric} {at:04}" for metric, each in columns.items() for at in range(len(each))}
     scores = {name: columns[metric][at] for (metric, at), name in names.items()}
     # What is not finite is missing, and rows are in an order of their own, as in the report.
     scores = {name: np.where(np.isfinite(column), column, np.nan) for name, column in scores.items()}
-    sorted_rows, _ = canonical(replace(judged, metrics=scores))
+    sorted_rows, _ = canonical(replace(answers, metrics=scores))
     kinds = np.array(sorted_rows.types or [""] * len(sorted_rows.question_names), dtype=object)
-    found: dict[str, dict[str, list[dict[str, Any]]]] = {metric: {} for metric in columns}
+    points_by_metric: dict[str, dict[str, list[dict[str, Any]]]] = {metric: {} for metric in columns}
     for kind in (ALL, *types_of(sorted_rows)):
-        own = sorted_rows if kind == ALL else chosen(sorted_rows, kinds[sorted_rows.questions] == kind)
-        reach = intervals(own, list(scores), replicates=replicates, seed=seed, wanted=_PEARSON)
+        own = (
+            sorted_rows if kind == ALL else select_answers(sorted_rows, kinds[sorted_rows.questions] == kind)
+        )
+        reach = intervals(own, list(scores), replicates=replicates, seed=seed, statistics=_PEARSON)
         rows = rows_of(own, list(scores))
         for metric, each in columns.items():
             points = []
@@ -227,20 +229,20 @@ def curves(
                 figure = correlation(*rows.of(name), "pearson", "global")
                 ci = reach.get((name, "pearson", "global"))
                 points.append({"x": sweep.values[at], **replace(figure, ci=ci).as_json()})
-            found[metric][kind] = points
+            points_by_metric[metric][kind] = points
     return {
         "weight": sweep.weight,
         "statistic": "pearson",
         "fixed": {metric: dict(fixed[metric]) for metric in columns},
-        "curves": found,
+        "curves": points_by_metric,
         "note": NOTE,
     }
 
 
 def is_monotonic(values: Sequence[float | None]) -> bool:
     """Whether no figure is lower than the one before it, which the paper says of its curves."""
-    known = [value for value in values if value is not None and not math.isnan(value)]
-    return all(low <= high for low, high in pairwise(known))
+    defined = [value for value in values if value is not None and not math.isnan(value)]
+    return all(low <= high for low, high in pairwise(defined))
 
 
 # Do scores depend on how far an answer's length is from its references'? Lowe et al. 2017 (ADEM), Table 8.
@@ -266,7 +268,7 @@ class Group:
 
 
 def length_bias(
-    judged: ScoredAnswers, columns: Mapping[str, Floats], *, draws: int, seed: int, cut: float = CUT
+    answers: ScoredAnswers, columns: Mapping[str, Floats], *, draws: int, seed: int, cut: float = CUT
 ) -> dict[str, dict[str, Any]]:
     """For each column of scores, what the two groups get and whether chance explains the difference.
 
@@ -274,17 +276,17 @@ def length_bias(
     at random, `draws` times, the same way for all columns, and takes the difference of means,
     p = (1 + #) / (1 + draws). Without lengths each value is null with its reason.
     """
-    if judged.lengths is None or judged.reference_lengths is None:
+    if answers.lengths is None or answers.reference_lengths is None:
         return {name: {"value": None, "reason": NO_LENGTHS} for name in columns}
-    distance = np.abs(judged.lengths - judged.reference_lengths)
-    known = ~np.isnan(distance)
-    near = (distance <= cut)[known]
-    values = {name: column[known] for name, column in columns.items()}
+    distance = np.abs(answers.lengths - answers.reference_lengths)
+    measured = ~np.isnan(distance)
+    near = (distance <= cut)[measured]
+    values = {name: column[measured] for name, column in columns.items()}
     p = permuted(near, values, draws=draws, seed=seed)
-    said = {}
+    biases = {}
     for name, column in values.items():
         groups = _group(column[near]), _group(column[~near])
-        said[name] = {
+        biases[name] = {
             "cut": cut,
             "near": _group_json(groups[0]),
             "far": _group_json(groups[1]),
@@ -292,11 +294,11 @@ def length_bias(
             "welch_p": welch(*groups),
             "permutation_p": p[name],
             "draws": draws,
-            "length": related(judged.lengths, columns[name], "pearson").as_json(),
+            "length": related(answers.lengths, columns[name], "pearson").as_json(),
             "distance": related(distance, columns[name], "pearson").as_json(),
         }
-        del said[name]["ci"]
-    return said
+        del biases[name]["ci"]
+    return biases
 
 
 def welch(a: Group, b: Group) -> float | None:
@@ -322,12 +324,12 @@ def permuted(
     if not values or near.all() or not near.any():
         return dict.fromkeys(values)
     stacked = np.stack(list(values.values()), axis=1)
-    there = ~np.isnan(stacked)
-    filled = np.where(there, stacked, 0.0)
-    complete = bool(there.all())
-    centre = filled.sum(axis=0) / np.maximum(there.sum(axis=0), 1)
-    filled = np.where(there, filled - centre, 0.0)
-    counted = np.ones((len(near), 1)) if complete else there.astype(np.float64)
+    defined = ~np.isnan(stacked)
+    filled = np.where(defined, stacked, 0.0)
+    complete = bool(defined.all())
+    centre = filled.sum(axis=0) / np.maximum(defined.sum(axis=0), 1)
+    filled = np.where(defined, filled - centre, 0.0)
+    counted = np.ones((len(near), 1)) if complete else defined.astype(np.float64)
     observed = np.abs(_differences(near[None, :], filled, counted))[0]
     rng = generator(seed, "length bias")
     size = int(near.sum())
@@ -339,21 +341,21 @@ def permuted(
     for start in range(0, draws, at_once):
         keys = rng.random((min(at_once, draws - start), len(near)))
         dealt = keys < np.partition(keys, size, axis=1)[:, size, None]
-        found = np.abs(_differences(dealt, filled, counted))
-        possible += (~np.isnan(found)).sum(axis=0)
-        reached += (found >= bound).sum(axis=0)
+        differences_dealt = np.abs(_differences(dealt, filled, counted))
+        possible += (~np.isnan(differences_dealt)).sum(axis=0)
+        reached += (differences_dealt >= bound).sum(axis=0)
     return {
         name: None if math.isnan(observed[k]) else float((1 + reached[k]) / (1 + possible[k]))
         for k, name in enumerate(values)
     }
 
 
-def _differences(near: npt.NDArray[np.bool_], filled: Floats, there: Floats) -> Floats:
+def _differences(near: npt.NDArray[np.bool_], filled: Floats, defined: Floats) -> Floats:
     weights = near.astype(np.float64)
-    sums, counts = weights @ filled, weights @ there
+    sums, counts = weights @ filled, weights @ defined
     with np.errstate(invalid="ignore", divide="ignore"):
-        found: Floats = sums / counts - (filled.sum(axis=0) - sums) / (there.sum(axis=0) - counts)
-    return found
+        differences: Floats = sums / counts - (filled.sum(axis=0) - sums) / (defined.sum(axis=0) - counts)
+    return differences
 
 
 def _group(scores: Floats) -> Group:
@@ -407,28 +409,28 @@ class Disagreement:
 
 def rank_values(values: Floats) -> Floats:
     """Ranks from 1, ties sharing their mean rank."""
-    found: Floats = ranks(values[None], np.zeros(1, np.int64))[0]
-    return found
+    ranked: Floats = ranks(values[None], np.zeros(1, np.int64))[0]
+    return ranked
 
 
-def largest_differences(judged: ScoredAnswers, metric: str, most: int = MOST) -> list[Disagreement]:
+def largest_differences(answers: ScoredAnswers, metric: str, most: int = MOST) -> list[Disagreement]:
     """The answers with the largest differences in rank, the largest first; equal ones by rows.
 
     MetricError where there is no such metric.
     """
-    if metric not in judged.metrics:
-        known = ", ".join(sorted(judged.metrics)) or "none"
-        raise MetricError(f"There are no scores of the metric {metric}; there are those of: {known}.")
-    values = judged.metrics[metric]
-    rows = np.flatnonzero(np.isfinite(judged.human) & np.isfinite(values))
+    if metric not in answers.metrics:
+        names = ", ".join(sorted(answers.metrics)) or "none"
+        raise MetricError(f"There are no scores of the metric {metric}; there are those of: {names}.")
+    values = answers.metrics[metric]
+    rows = np.flatnonzero(np.isfinite(answers.human) & np.isfinite(values))
     if not len(rows):
         return []
-    human, own = rank_values(judged.human[rows]), rank_values(values[rows])
+    human, own = rank_values(answers.human[rows]), rank_values(values[rows])
     order = np.argsort(-np.abs(own - human), kind="stable")[:most]
     return [
         Disagreement(
             int(rows[at]),
-            float(judged.human[rows[at]]),
+            float(answers.human[rows[at]]),
             float(values[rows[at]]),
             float(human[at]),
             float(own[at]),

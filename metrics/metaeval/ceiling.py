@@ -29,14 +29,14 @@ NEGATIVE = "the halves do not agree above chance"
 LEVEL = 0.01
 
 
-def ceiling(judged: ScoredAnswers, *, seed: int, splits: int = SPLITS) -> dict[str, Any]:
+def ceiling(answers: ScoredAnswers, *, seed: int, splits: int = SPLITS) -> dict[str, Any]:
     """`leave_one_out` and `split_half` as the report has them; null with a reason without single ratings."""
-    raters = judged.raters
+    raters = answers.raters
     if raters is None or not len(raters.scores):
         raters = Raters(np.empty(0, np.int32), np.empty(0, np.int32), np.empty(0))
     return {
-        "leave_one_out": leave_one_out(raters, len(judged), without=judged.no_ratings),
-        "split_half": split_half(raters, len(judged), seed=seed, splits=splits, without=judged.no_ratings),
+        "leave_one_out": leave_one_out(raters, len(answers), without=answers.no_ratings),
+        "split_half": split_half(raters, len(answers), seed=seed, splits=splits, without=answers.no_ratings),
     }
 
 
@@ -59,14 +59,16 @@ def leave_one_out(raters: Raters, n: int, *, without: str = NO_RATINGS) -> dict[
     order = np.lexsort((answers, workers))
     ends = np.flatnonzero(np.diff(workers[order])) + 1
     of_rater = [rows for rows in np.split(order, ends) if len(rows) >= LEAST]
-    said: dict[str, Any] = {}
+    section: dict[str, Any] = {}
     for name in STATISTICS:
-        found = [(related(scores[rows], others[rows], name).figure.value, len(rows)) for rows in of_rater]
-        said[name] = _weighted(
-            [(value, size) for value, size in found if value is not None],
+        correlations = [
+            (related(scores[rows], others[rows], name).figure.value, len(rows)) for rows in of_rater
+        ]
+        section[name] = _weighted(
+            [(value, size) for value, size in correlations if value is not None],
             NOBODY if len(raters.scores) else without,
         )
-    return said
+    return section
 
 
 def split_half(
@@ -82,31 +84,33 @@ def split_half(
     of the stepped-up Pearson's r: what a metric that knew the true scores would reach against the observed
     ones.
     """
-    kept, sizes = _splittable(raters, n)
+    splittable, sizes = _splittable(raters, n)
     answers, scores = raters.answers, raters.scores
-    if len(kept) < len(scores):
-        answers, scores = answers[kept], scores[kept]
+    if len(splittable) < len(scores):
+        answers, scores = answers[splittable], scores[splittable]
     if len(sizes) < LEAST:
         none = Figure(None, NO_PAIRS if len(raters.scores) else without, n=len(sizes)).as_json()
         return {**dict.fromkeys(STATISTICS, none), "highest": none, "splits": 0, "ratings_per_answer": None}
     halves = _Halves(answers, scores, sizes)
-    found: dict[str, list[float]] = {name: [] for name in STATISTICS}
+    correlations: dict[str, list[float]] = {name: [] for name in STATISTICS}
     for split in range(splits):
         first, second = halves.dealt(generator(seed, "split-half", split))
         for name in STATISTICS:
-            found[name].append(column_correlation(first, second, name))
+            correlations[name].append(column_correlation(first, second, name))
     chance = _by_chance(answers, scores)
     longer = float(sizes.sum() / (sizes // 2).sum())
-    said: dict[str, Any] = {}
-    for statistic, values in found.items():
-        there = [value for value in values if not math.isnan(value)]
-        half = math.fsum(there) / len(there) if there else math.nan
-        said[statistic] = _stepped(half, longer, len(sizes), chance=chance)
-    full = said["pearson"]["value"]
+    section: dict[str, Any] = {}
+    for statistic, values in correlations.items():
+        defined = [value for value in values if not math.isnan(value)]
+        half = math.fsum(defined) / len(defined) if defined else math.nan
+        section[statistic] = _stepped(half, longer, len(sizes), chance=chance)
+    full = section["pearson"]["value"]
     root = (
-        Figure(math.sqrt(full), n=len(sizes)) if full is not None else Figure(None, said["pearson"]["reason"])
+        Figure(math.sqrt(full), n=len(sizes))
+        if full is not None
+        else Figure(None, section["pearson"]["reason"])
     )
-    return {**said, "highest": root.as_json(), "splits": splits, "ratings_per_answer": float(sizes.mean())}
+    return {**section, "highest": root.as_json(), "splits": splits, "ratings_per_answer": float(sizes.mean())}
 
 
 #: Ratings that are shuffled together.
@@ -128,8 +132,8 @@ class _Halves:
         for size in np.unique(self.sizes).tolist():
             own = np.flatnonzero(self.sizes == size)
             for begin in range(0, len(own), max(1, _AT_ONCE // size)):
-                some = own[begin : begin + max(1, _AT_ONCE // size)]
-                first[some], second[some] = self._of(some, size, keys)
+                block = own[begin : begin + max(1, _AT_ONCE // size)]
+                first[block], second[block] = self._of(block, size, keys)
         return first, second
 
     def _of(self, answers: Indices, size: int, keys: Floats) -> tuple[Floats, Floats]:
@@ -149,8 +153,8 @@ class _Halves:
 def _splittable(raters: Raters, n: int) -> tuple[Codes, Codes]:
     """The ratings of answers that have two or more, and how many each such answer has."""
     _, counts = _totals(raters, n)
-    kept = np.flatnonzero(counts[raters.answers] > 1).astype(np.int32)
-    return kept, counts[counts > 1].astype(np.int32)
+    rows = np.flatnonzero(counts[raters.answers] > 1).astype(np.int32)
+    return rows, counts[counts > 1].astype(np.int32)
 
 
 def _totals(raters: Raters, n: int) -> tuple[Floats, Codes]:
@@ -163,11 +167,11 @@ def _by_chance(answers: Codes, scores: Floats) -> bool:
     from scipy.stats import f  # takes a while to load
 
     counts = np.bincount(answers)
-    there = counts > 0
-    sizes = counts[there]
-    means = np.bincount(answers, weights=scores)[there] / sizes
+    rated = counts > 0
+    sizes = counts[rated]
+    means = np.bincount(answers, weights=scores)[rated] / sizes
     between = float(sizes @ np.square(means - scores.mean())) / (len(sizes) - 1)
-    apart = means[np.cumsum(there)[answers] - 1]
+    apart = means[np.cumsum(rated)[answers] - 1]
     np.subtract(scores, apart, out=apart)
     within = float(np.square(apart, out=apart).sum()) / (len(scores) - len(sizes))
     if within <= 0:
@@ -183,13 +187,13 @@ def _stepped(half: float, longer: float, n: int, *, chance: bool) -> dict[str, A
     return {**Figure(longer * half / (1 + (longer - 1) * half), n=n).as_json(), "half": half}
 
 
-def _weighted(found: Sequence[tuple[float, int]], why: str) -> dict[str, Any]:
+def _weighted(values_and_sizes: Sequence[tuple[float, int]], why: str) -> dict[str, Any]:
     """The weighted mean, the same for any order of the raters."""
-    total = sum(size for _, size in found)
+    total = sum(size for _, size in values_and_sizes)
     if not total:
         return {**Figure(None, why, n=0).as_json(), "raters": 0}
-    value = math.fsum(value * size for value, size in found) / total
-    return {**Figure(value, n=total).as_json(), "raters": len(found)}
+    value = math.fsum(value * size for value, size in values_and_sizes) / total
+    return {**Figure(value, n=total).as_json(), "raters": len(values_and_sizes)}
 
 
 # Metrics that nobody would publish. A metric that is no better than they are has learned nothing, and a
@@ -208,7 +212,7 @@ class Floor:
     without: Mapping[str, str] = field(default_factory=dict)
 
 
-def floors(judged: ScoredAnswers) -> dict[str, Floor]:
+def floors(answers: ScoredAnswers) -> dict[str, Floor]:
     """The floors that these data allow, by name.
 
     `length`: number of tokens of the answer. `length-difference`: minus the distance between that and the
@@ -217,31 +221,31 @@ def floors(judged: ScoredAnswers) -> dict[str, Floor]:
     the answer. `system`: the mean human score of the system that answered; it knows who answered and nothing
     of the answer.
     """
-    found = {}
-    if judged.lengths is not None:
-        found["length"] = Floor("Length of the answer", judged.lengths)
-        if judged.reference_lengths is not None:
-            distance = -np.abs(judged.lengths - judged.reference_lengths)
-            found["length-difference"] = Floor("Closeness of its length to its references'", distance)
-    found["question"] = Floor(
+    by_name = {}
+    if answers.lengths is not None:
+        by_name["length"] = Floor("Length of the answer", answers.lengths)
+        if answers.reference_lengths is not None:
+            distance = -np.abs(answers.lengths - answers.reference_lengths)
+            by_name["length-difference"] = Floor("Closeness of its length to its references'", distance)
+    by_name["question"] = Floor(
         "What the question's other answers got",
-        _mean_of_others(judged.human, judged.questions),
+        _mean_of_others(answers.human, answers.questions),
         dict.fromkeys(("item", "pairs"), OF_THE_OTHERS),
     )
-    found["system"] = Floor(
+    by_name["system"] = Floor(
         "What the system gets on average",
-        _mean(judged.human, judged.systems),
+        _mean(answers.human, answers.systems),
         dict.fromkeys(("by_system", "system"), ONE_VALUE),
     )
-    return found
+    return by_name
 
 
 def _sums(human: Floats, groups: Codes) -> tuple[Floats, Floats]:
     """For each row the sum of the human scores in its group, and how many there are."""
-    there = ~np.isnan(human)
+    rated = ~np.isnan(human)
     size = int(groups.max(initial=-1)) + 1
-    sums = np.bincount(groups, weights=np.where(there, human, 0.0), minlength=size)
-    counts = np.bincount(groups, weights=there.astype(np.float64), minlength=size)
+    sums = np.bincount(groups, weights=np.where(rated, human, 0.0), minlength=size)
+    counts = np.bincount(groups, weights=rated.astype(np.float64), minlength=size)
     return np.asarray(sums[groups], np.float64), np.asarray(counts[groups], np.float64)
 
 
@@ -252,9 +256,9 @@ def _mean(human: Floats, groups: Codes) -> Floats:
 
 def _mean_of_others(human: Floats, groups: Codes) -> Floats:
     sums, counts = _sums(human, groups)
-    there = ~np.isnan(human)
-    others = counts - there
-    mean = (sums - np.where(there, human, 0.0)) / np.maximum(others, 1)
+    rated = ~np.isnan(human)
+    others = counts - rated
+    mean = (sums - np.where(rated, human, 0.0)) / np.maximum(others, 1)
     # Equal means stay equal: what is left of a subtraction may differ in the last bits.
     return np.where(others > 0, np.round(mean, 12), np.nan)
 
@@ -282,14 +286,14 @@ def steps_to(most: int) -> list[int]:
 
 def summarise(values: Sequence[float]) -> dict[str, Any]:
     """The mean of a correlation over samples of references, and the middle 95 % of the samples."""
-    there = [value for value in values if not math.isnan(value)]
-    if not there:
+    defined = [value for value in values if not math.isnan(value)]
+    if not defined:
         return {"value": None, "middle": None, "n": 0, "reason": NOTHING}
-    low, high = np.percentile(there, _MIDDLE)
+    low, high = np.percentile(defined, _MIDDLE)
     return {
-        "value": math.fsum(there) / len(there),
-        "middle": [float(low), float(high)] if len(there) > 1 else None,
-        "n": len(there),
+        "value": math.fsum(defined) / len(defined),
+        "middle": [float(low), float(high)] if len(defined) > 1 else None,
+        "n": len(defined),
     }
 
 
@@ -341,13 +345,13 @@ def plan_references(points: Sequence[tuple[int, float]], *, questions: int) -> d
     enough = math.ceil(NEAR**2 * (1 - model.rho) / (model.rho * (1 - NEAR**2)) - 1e-9)
     trade, reaches = [], {}
     for k in steps:
-        asked = questions * most // k
+        questions_needed = questions * most // k
         expected = model.at(k)
-        ends = reaches[k] = _fisher(expected, asked)
+        ends = reaches[k] = _fisher(expected, questions_needed)
         trade.append(
             {
                 "references": k,
-                "questions": asked,
+                "questions": questions_needed,
                 "expected": expected,
                 "ci": list(ends) if ends else None,
             }

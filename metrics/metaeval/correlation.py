@@ -80,10 +80,10 @@ def within(statistic: Statistic, human: Floats, scores: Floats, starts: Indices)
 
 
 def _kernel(statistic: Statistic) -> Callable[[Floats, Floats, Indices], Floats]:
-    known = {"pearson": pearson, "spearman": spearman, "kendall": kendall}
-    if statistic not in known:
+    kernels = {"pearson": pearson, "spearman": spearman, "kendall": kendall}
+    if statistic not in kernels:
         raise MetricError(f"There is no correlation “{statistic}”; known are: {', '.join(STATISTICS)}.")
-    return known[statistic]
+    return kernels[statistic]
 
 
 def _by_rows(
@@ -105,9 +105,9 @@ def pearson(human: Floats, scores: Floats, starts: Indices) -> Floats:
     together = _sums(metric * people, starts)
     spread = _sums(people * people, starts) * _sums(metric * metric, starts)
     good = _varied(human, starts) & _varied(scores, starts) & (spread > 0)
-    found = np.full(spread.shape, np.nan)
-    np.divide(together, np.sqrt(spread), out=found, where=good)
-    return np.asarray(np.clip(found, -1.0, 1.0))
+    coefficients = np.full(spread.shape, np.nan)
+    np.divide(together, np.sqrt(spread), out=coefficients, where=good)
+    return np.asarray(np.clip(coefficients, -1.0, 1.0))
 
 
 def spearman(human: Floats, scores: Floats, starts: Indices) -> Floats:
@@ -121,14 +121,14 @@ def kendall(human: Floats, scores: Floats, starts: Indices) -> Floats:
     untied = counts.concordant + counts.discordant
     people = (untied + counts.tied_metric).astype(np.float64)
     metric = (untied + counts.tied_human).astype(np.float64)
-    found = np.full(people.shape, np.nan)
+    coefficients = np.full(people.shape, np.nan)
     np.divide(
         (counts.concordant - counts.discordant).astype(np.float64),
         np.sqrt(people) * np.sqrt(metric),
-        out=found,
+        out=coefficients,
         where=(people > 0) & (metric > 0),
     )
-    return np.asarray(np.clip(found, -1.0, 1.0))
+    return np.asarray(np.clip(coefficients, -1.0, 1.0))
 
 
 def ranks(scores: Floats, starts: Indices) -> Floats:
@@ -143,9 +143,9 @@ def ranks(scores: Floats, starts: Indices) -> Floats:
     sizes = np.diff(np.append(runs, d * n))
     begin = np.concatenate([starts + row * n for row in range(d)])[groups[order[runs]]]
     mean = runs - begin + (sizes + 1) / 2
-    found = np.empty(d * n)
-    found[order] = np.repeat(mean, sizes)
-    return found.reshape(d, n)
+    mean_ranks = np.empty(d * n)
+    mean_ranks[order] = np.repeat(mean, sizes)
+    return mean_ranks.reshape(d, n)
 
 
 def pair_counts(human: Floats, scores: Floats, starts: Indices) -> PairCounts:
@@ -215,7 +215,7 @@ def inversions(places: Indices, begins: Indices) -> Indices:
     those, every 1 before a 0 is an inversion. Then the zeros move before the ones.
     """
     n = len(places)
-    found = np.zeros(len(begins), np.int64)
+    counts = np.zeros(len(begins), np.int64)
     sizes = np.diff(np.append(begins, n))
     base = np.repeat(begins, sizes)
     position = np.arange(n)
@@ -224,12 +224,12 @@ def inversions(places: Indices, begins: Indices) -> Indices:
         one = (places >> bit) & 1
         before = np.cumsum(one) - one
         before -= before[node]
-        found += np.add.reduceat(np.where(one == 0, before, 0), begins)
+        counts += np.add.reduceat(np.where(one == 0, before, 0), begins)
         target = np.where(one == 1, node + (1 << bit) + before, position - before)
         moved = np.empty_like(places)
         moved[target] = places
         places = moved
-    return found
+    return counts
 
 
 def _sorted(first: Indices, second: Indices, largest: int, different: int) -> Indices:
@@ -244,8 +244,8 @@ def _tied(order: Indices, begins: Indices, *codes: Indices) -> Indices:
     runs = _runs(*(code[order] for code in codes))
     sizes = np.diff(np.append(runs, len(order)))
     first = np.searchsorted(runs, begins)
-    found: Indices = np.add.reduceat(sizes * (sizes - 1) // 2, first)
-    return found
+    tied_pairs: Indices = np.add.reduceat(sizes * (sizes - 1) // 2, first)
+    return tied_pairs
 
 
 def _runs(*columns: npt.NDArray[np.generic]) -> Indices:
@@ -274,8 +274,8 @@ def _sums(values: Floats, starts: Indices) -> Floats:
     """Sums of groups; a single group is summed pairwise, which keeps more digits."""
     if len(starts) == 1:
         return np.asarray(values.sum(axis=-1, keepdims=True))
-    found: Floats = np.add.reduceat(values, starts, axis=-1)
-    return found
+    sums: Floats = np.add.reduceat(values, starts, axis=-1)
+    return sums
 
 
 def _varied(values: Floats, starts: Indices) -> npt.NDArray[np.bool_]:
@@ -308,15 +308,15 @@ class CorrelationTest:
 
     def as_json(self) -> dict[str, Any]:
         """As JSON has it: the figure without an interval, and p."""
-        said = self.figure.as_json()
-        del said["ci"]
-        return {**said, "p": self.p}
+        fields = self.figure.as_json()
+        del fields["ci"]
+        return {**fields, "p": self.p}
 
 
 def both(x: Floats, y: Floats) -> tuple[Floats, Floats]:
     """The pairs in which neither is missing."""
-    there = ~(np.isnan(x) | np.isnan(y))
-    return x[there], y[there]
+    complete = ~(np.isnan(x) | np.isnan(y))
+    return x[complete], y[complete]
 
 
 def related(x: Floats, y: Floats, statistic: Statistic, *, few: str = FEW) -> CorrelationTest:
@@ -373,16 +373,18 @@ def over_subsets(x: Floats, y: Floats, subsets: Subsets, statistic: Which) -> Fl
     Answers that lack one of the two scores are in no subset. nan for fewer than three answers, or if one of
     the columns has a single value there.
     """
-    there = ~(np.isnan(x) | np.isnan(y))
-    x, y, subsets = x[there], y[there], subsets[:, there]
+    complete = ~(np.isnan(x) | np.isnan(y))
+    x, y, subsets = x[complete], y[complete], subsets[:, complete]
     if not len(x):
         return np.full(len(subsets), np.nan)
     width = max(1, _CELLS // len(x))
     slices = [slice(start, start + width) for start in range(0, len(subsets), width)]
-    return np.concatenate([_some(x, y, subsets[of].astype(np.float64), statistic) for of in slices])
+    return np.concatenate(
+        [_correlate_weighted(x, y, subsets[of].astype(np.float64), statistic) for of in slices]
+    )
 
 
-def _some(x: Floats, y: Floats, weights: Floats, statistic: Which) -> Floats:
+def _correlate_weighted(x: Floats, y: Floats, weights: Floats, statistic: Which) -> Floats:
     n = weights.sum(axis=1)
     if statistic == "spearman":
         first, second = _ranks(x, weights), _ranks(y, weights)
@@ -395,9 +397,9 @@ def _some(x: Floats, y: Floats, weights: Floats, statistic: Which) -> Floats:
     together = (weighted * second).sum(axis=1)
     spread_x, spread_y = (weighted * first).sum(axis=1), (weights * second * second).sum(axis=1)
     good = (n >= LEAST) & (spread_x > _NONE) & (spread_y > _NONE)
-    found = np.full(len(weights), np.nan)
-    np.divide(together, np.sqrt(spread_x * spread_y), out=found, where=good)
-    return np.asarray(np.clip(found, -1.0, 1.0), np.float64)
+    coefficients = np.full(len(weights), np.nan)
+    np.divide(together, np.sqrt(spread_x * spread_y), out=coefficients, where=good)
+    return np.asarray(np.clip(coefficients, -1.0, 1.0), np.float64)
 
 
 def _unit(values: Floats) -> Floats:
@@ -415,8 +417,8 @@ def _ranks(values: Floats, weights: Floats) -> Floats:
     mean = np.cumsum(counts, axis=1) - (counts - 1) / 2
     place = np.empty(len(values), dtype=np.intp)
     place[order] = np.repeat(np.arange(len(starts)), np.diff(np.append(starts, len(values))))
-    found: Floats = mean[:, place]
-    return found
+    mean_ranks: Floats = mean[:, place]
+    return mean_ranks
 
 
 Key = tuple[str, Statistic, Grouping]
@@ -438,26 +440,26 @@ SAME_HUMAN_MEANS = "not defined: the mean human scores of all systems are the sa
 SAME_METRIC_MEANS = "not defined: the mean scores of this metric are the same for all systems"
 
 
-def correlate(judged: ScoredAnswers, metric: str, statistic: Statistic, grouping: Grouping) -> Figure:
+def correlate(answers: ScoredAnswers, metric: str, statistic: Statistic, grouping: Grouping) -> Figure:
     """The correlation of one metric with the human scores; MetricError if there is no such metric."""
-    return correlations(judged, [metric], [statistic], [grouping])[metric, statistic, grouping]
+    return correlations(answers, [metric], [statistic], [grouping])[metric, statistic, grouping]
 
 
 def correlations(
-    judged: ScoredAnswers,
+    answers: ScoredAnswers,
     metrics: Sequence[str] | None = None,
     statistics: Sequence[Statistic] = STATISTICS,
     groupings: Sequence[Grouping] = GROUPINGS,
 ) -> Mapping[Key, Figure]:
     """The correlations of many metrics (of all, if None); answers are put in order only once."""
-    rows = rows_of(judged, metrics)
-    found: dict[Key, Figure] = {}
+    rows = rows_of(answers, metrics)
+    figures: dict[Key, Figure] = {}
     for metric in rows.names:
         own, scores = rows.of(metric)
         for grouping in groupings:
             for statistic in statistics:
-                found[metric, statistic, grouping] = correlation(own, scores, statistic, grouping)
-    return found
+                figures[metric, statistic, grouping] = correlation(own, scores, statistic, grouping)
+    return figures
 
 
 def correlation(rows: Rows, scores: Floats, statistic: Statistic, grouping: Grouping) -> Figure:

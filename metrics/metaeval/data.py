@@ -91,8 +91,8 @@ class Rows:
 
     def column(self, metric: str) -> Floats:
         """The scores of one metric, nan where missing."""
-        found: Floats = self.scores[self.names.index(metric)]
-        return found
+        scores_of_metric: Floats = self.scores[self.names.index(metric)]
+        return scores_of_metric
 
     def only(self, mask: Mask) -> "Rows":
         """The answers of a mask, questions and systems numbered again without gaps."""
@@ -116,21 +116,23 @@ class Rows:
         return rows, rows.column(metric)
 
 
-def rows_of(judged: ScoredAnswers, metrics: Sequence[str] | None = None) -> Rows:
+def rows_of(answers: ScoredAnswers, metrics: Sequence[str] | None = None) -> Rows:
     """The answers with a human score and the scores of some metrics (all, if None) in their own order."""
-    names = tuple(judged.metrics if metrics is None else metrics)
+    names = tuple(answers.metrics if metrics is None else metrics)
     for name in names:
-        if name not in judged.metrics:
-            known = ", ".join(sorted(judged.metrics)) or "none"
-            raise MetricError(f"There are no scores of the metric {name}; there are those of: {known}.")
-    kept = np.isfinite(judged.human)
-    human = np.asarray(judged.human, dtype=np.float64)[kept]
+        if name not in answers.metrics:
+            metric_names = ", ".join(sorted(answers.metrics)) or "none"
+            raise MetricError(
+                f"There are no scores of the metric {name}; there are those of: {metric_names}."
+            )
+    finite = np.isfinite(answers.human)
+    human = np.asarray(answers.human, dtype=np.float64)[finite]
     scores = np.empty((len(names), len(human)))
     for row, name in zip(scores, names, strict=True):
-        row[:] = np.asarray(judged.metrics[name], dtype=np.float64)[kept]
+        row[:] = np.asarray(answers.metrics[name], dtype=np.float64)[finite]
     scores[~np.isfinite(scores)] = np.nan
-    questions, question_names = _by_name(np.asarray(judged.questions)[kept], judged.question_names)
-    systems, system_names = _by_name(np.asarray(judged.systems)[kept], judged.system_names)
+    questions, question_names = _by_name(np.asarray(answers.questions)[finite], answers.question_names)
+    systems, system_names = _by_name(np.asarray(answers.systems)[finite], answers.system_names)
     order, repeats = _order(human, systems, questions, len(system_names), len(question_names))
     if repeats:
         by_metric = [scores[names.index(name)] for name in sorted(names)]
@@ -234,56 +236,58 @@ def _repeats(*columns: npt.NDArray[np.generic]) -> bool:
 RowNumbers = npt.NDArray[np.intp]
 
 
-def canonical(judged: ScoredAnswers) -> tuple[ScoredAnswers, RowNumbers]:
+def canonical(answers: ScoredAnswers) -> tuple[ScoredAnswers, RowNumbers]:
     """The same scores, sorted, and the place that each row had before.
 
     Systems and questions are numbered by their names, rows sorted by system, question, human score, metrics
     by name, lengths and ratings. Rows that agree in all of that may change places: nothing can tell them
     apart. Workers are numbered by what they rated.
     """
-    system_names, systems = _renumbered(judged.system_names, judged.systems)
-    question_names, questions = _renumbered(judged.question_names, judged.questions)
-    names = sorted(judged.metrics)
-    keys: list[Floats | Codes] = [systems, questions, judged.human]
-    keys += [judged.metrics[name] for name in names]
-    keys += [column for column in (judged.lengths, judged.reference_lengths) if column is not None]
-    if judged.raters is not None:
-        keys += _of_ratings(judged.raters, len(judged))
+    system_names, systems = _renumbered(answers.system_names, answers.systems)
+    question_names, questions = _renumbered(answers.question_names, answers.questions)
+    names = sorted(answers.metrics)
+    keys: list[Floats | Codes] = [systems, questions, answers.human]
+    keys += [answers.metrics[name] for name in names]
+    keys += [column for column in (answers.lengths, answers.reference_lengths) if column is not None]
+    if answers.raters is not None:
+        keys += _of_ratings(answers.raters, len(answers))
     rows = np.lexsort(keys[::-1]).astype(np.intp)
-    types = [judged.types[place] for place in _sort_names(judged.question_names)] if judged.types else ()
+    types = [answers.types[place] for place in _sort_names(answers.question_names)] if answers.types else ()
     moved = replace(
-        judged,
-        human=judged.human[rows],
-        metrics={name: judged.metrics[name][rows] for name in judged.metrics},
+        answers,
+        human=answers.human[rows],
+        metrics={name: answers.metrics[name][rows] for name in answers.metrics},
         systems=systems[rows],
         questions=questions[rows],
         system_names=system_names,
         question_names=question_names,
         types=types,
-        lengths=_taken(judged.lengths, rows),
-        reference_lengths=_taken(judged.reference_lengths, rows),
-        raters=None if judged.raters is None else _raters(judged.raters, rows),
+        lengths=_take_rows(answers.lengths, rows),
+        reference_lengths=_take_rows(answers.reference_lengths, rows),
+        raters=None if answers.raters is None else _raters(answers.raters, rows),
     )
     return moved, rows
 
 
-def chosen(judged: ScoredAnswers, keep: npt.NDArray[np.bool_]) -> ScoredAnswers:
+def select_answers(answers: ScoredAnswers, keep: npt.NDArray[np.bool_]) -> ScoredAnswers:
     """Only some of the rows; systems and questions keep their numbers and names."""
     rows = np.flatnonzero(keep)
-    raters = judged.raters
+    raters = answers.raters
     if raters is not None:
-        place = np.full(len(judged), -1, dtype=np.int32)
+        place = np.full(len(answers), -1, dtype=np.int32)
         place[rows] = np.arange(len(rows), dtype=np.int32)
-        kept = place[raters.answers] >= 0
-        raters = Raters(place[raters.answers[kept]], raters.workers[kept], raters.scores[kept])
+        of_selected = place[raters.answers] >= 0
+        raters = Raters(
+            place[raters.answers[of_selected]], raters.workers[of_selected], raters.scores[of_selected]
+        )
     return replace(
-        judged,
-        human=judged.human[rows],
-        metrics={name: values[rows] for name, values in judged.metrics.items()},
-        systems=judged.systems[rows],
-        questions=judged.questions[rows],
-        lengths=_taken(judged.lengths, rows),
-        reference_lengths=_taken(judged.reference_lengths, rows),
+        answers,
+        human=answers.human[rows],
+        metrics={name: values[rows] for name, values in answers.metrics.items()},
+        systems=answers.systems[rows],
+        questions=answers.questions[rows],
+        lengths=_take_rows(answers.lengths, rows),
+        reference_lengths=_take_rows(answers.reference_lengths, rows),
         raters=raters,
     )
 
@@ -299,7 +303,7 @@ def _renumbered(names: Sequence[str], codes: Codes) -> tuple[list[str], Codes]:
     return [names[place] for place in order], new[codes]
 
 
-def _taken(column: Floats | None, rows: RowNumbers) -> Floats | None:
+def _take_rows(column: Floats | None, rows: RowNumbers) -> Floats | None:
     return None if column is None else column[rows]
 
 
@@ -357,7 +361,10 @@ def _number_workers(answers: Codes, workers: Codes, scores: Floats) -> Codes:
     by_worker = np.argsort(workers, kind="stable").astype(np.int32)
     sizes = np.bincount(workers)
     starts = np.append(0, np.cumsum(sizes[sizes > 0]))
-    known, first = workers[by_worker[starts[:-1]]], by_worker[starts[:-1]]  # where each comes up first
+    distinct_workers, first = (
+        workers[by_worker[starts[:-1]]],
+        by_worker[starts[:-1]],
+    )  # where each comes up first
     work: list[bytes] = []
     for begin, end in _spans(starts, _RATINGS_AT_ONCE):
         own = by_worker[begin:end]
@@ -365,9 +372,9 @@ def _number_workers(answers: Codes, workers: Codes, scores: Floats) -> Codes:
         bounds = 12 * (starts[np.searchsorted(starts, begin) : np.searchsorted(starts, end) + 1] - begin)
         work += [rated[of:to] for of, to in pairwise(bounds.tolist())]
     del by_worker
-    order = sorted(range(len(known)), key=lambda each: (work[each], first[each]))
-    number = np.empty(int(known[-1]) + 1 if len(known) else 0, dtype=np.int32)
-    number[known[order]] = np.arange(len(known), dtype=np.int32)
+    order = sorted(range(len(distinct_workers)), key=lambda each: (work[each], first[each]))
+    number = np.empty(int(distinct_workers[-1]) + 1 if len(distinct_workers) else 0, dtype=np.int32)
+    number[distinct_workers[order]] = np.arange(len(distinct_workers), dtype=np.int32)
     return number[workers]
 
 

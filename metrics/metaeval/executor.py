@@ -105,7 +105,7 @@ def blocks(draws: int, size: int = BLOCK) -> range:
     return range(-(-draws // size))
 
 
-def kept(draws: int, block: int, size: int = BLOCK) -> int:
+def count_draws(draws: int, block: int, size: int = BLOCK) -> int:
     """How many draws of a block count."""
     return min(size, draws - block * size)
 
@@ -122,8 +122,8 @@ def swaps(seed: int, purpose: str, block: int, units: int) -> Iterator[tuple[sli
 def samples(seed: int, purpose: str, block: int, units: int) -> Floats:
     """(units, SAMPLES) how often each unit is drawn in as many draws with replacement as there are units."""
     rng = generator(seed, purpose, block)
-    found = np.empty((SAMPLES, units), np.int32)  # half of what is given back, so that both are not too much
-    for row in found:
-        drawn: Indices = rng.integers(units, size=units)
-        row[:] = np.bincount(drawn, minlength=units)
-    return found.T.astype(np.float64, order="C")
+    counts = np.empty((SAMPLES, units), np.int32)  # half of what is given back, so that both are not too much
+    for row in counts:
+        draws: Indices = rng.integers(units, size=units)
+        row[:] = np.bincount(draws, minlength=units)
+    return counts.T.astype(np.float64, order="C")

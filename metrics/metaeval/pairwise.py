@@ -58,9 +58,9 @@ class Pairs:
         return replace(self, figure=replace(self.figure, ci=ci))
 
 
-def pair_acc(judged: data.ScoredAnswers, metric: str) -> Pairs:
+def pair_acc(answers: data.ScoredAnswers, metric: str) -> Pairs:
     """The share of pairs of answers to the same question that the metric orders as people do."""
-    rows, scores = data.rows_of(judged, [metric]).of(metric)
+    rows, scores = data.rows_of(answers, [metric]).of(metric)
     return pair_accuracy(rows, scores)
 
 
@@ -85,14 +85,14 @@ def snapped(rows: data.Rows, scores: data.Floats) -> data.Floats:
     sorted_scores, questions = scores[order], rows.questions[order]
     new = np.ones(len(scores), dtype=bool)
     new[1:] = (questions[1:] != questions[:-1]) | (np.diff(sorted_scores) > SCORE_ROUNDING * np.ptp(scores))
-    found = np.empty_like(scores)
-    found[order] = sorted_scores[np.flatnonzero(new)[np.cumsum(new) - 1]]
-    return found
+    snapped_scores = np.empty_like(scores)
+    snapped_scores[order] = sorted_scores[np.flatnonzero(new)[np.cumsum(new) - 1]]
+    return snapped_scores
 
 
-def acc_eq(judged: data.ScoredAnswers, metric: str, grouping: data.Grouping = "item") -> Figure:
+def acc_eq(answers: data.ScoredAnswers, metric: str, grouping: data.Grouping = "item") -> Figure:
     """Pairwise accuracy with ties; `n` counts pairs if global, else the questions or systems of the mean."""
-    rows, scores = data.rows_of(judged, [metric]).of(metric)
+    rows, scores = data.rows_of(answers, [metric]).of(metric)
     return accuracy_with_ties(rows, scores, grouping)
 
 
@@ -102,12 +102,12 @@ def accuracy_with_ties(rows: data.Rows, scores: data.Floats, grouping: data.Grou
         return Figure(None, NO_SCORES, n=0)
     order, starts = data.grouped(rows, grouping)
     counts = pair_counts(rows.human[order], scores[order][None], starts)
-    some = counts.total[0] > 0
-    if not some.any():
+    with_pairs = counts.total[0] > 0
+    if not with_pairs.any():
         return Figure(None, NO_PAIR, n=0)
     if counts.total[0].sum() == 1:
         return Figure(None, ONE_PAIR, n=1)
-    right, pairs = (counts.concordant + counts.tied_both)[0][some], counts.total[0][some]
+    right, pairs = (counts.concordant + counts.tied_both)[0][with_pairs], counts.total[0][with_pairs]
     value = float(np.mean(right / pairs))
     return Figure(value, n=int(pairs.sum()) if grouping == "global" else len(pairs))
 
@@ -142,10 +142,10 @@ class CalibratedAccuracy:
 
     def as_json(self) -> dict[str, Any]:
         """As JSON has it: the figure, `epsilon` and the value of `held_out`."""
-        said = {**self.figure.as_json(), "epsilon": self.epsilon, "held_out": self.held_out.value}
+        fields = {**self.figure.as_json(), "epsilon": self.epsilon, "held_out": self.held_out.value}
         if self.held_out.value is None:
-            said["held_out_reason"] = self.held_out.reason
-        return said
+            fields["held_out_reason"] = self.held_out.reason
+        return fields
 
     def within(self, ci: tuple[float, float] | None) -> "CalibratedAccuracy":
         """The same with an interval."""
@@ -173,9 +173,9 @@ class Differences:
         )
 
 
-def acc_eq_cal(judged: data.ScoredAnswers, metric: str, *, seed: int = 0) -> CalibratedAccuracy:
+def acc_eq_cal(answers: data.ScoredAnswers, metric: str, *, seed: int = 0) -> CalibratedAccuracy:
     """Tie-calibrated accuracy of a metric."""
-    rows, scores = data.rows_of(judged, [metric]).of(metric)
+    rows, scores = data.rows_of(answers, [metric]).of(metric)
     return calibrated(rows, scores, seed=seed)
 
 
@@ -197,8 +197,8 @@ def calibrated(rows: data.Rows, scores: data.Floats, *, seed: int = 0) -> Calibr
 def _held_out(pairs: Differences, questions: data.Indices, seed: int) -> Figure:
     if len(questions) < 2:
         return Figure(None, ONE_QUESTION, n=0)
-    drawn = generator(seed, "halves of questions for epsilon").permutation(len(questions))
-    first = np.isin(pairs.question, questions[drawn < len(questions) // 2])
+    order = generator(seed, "halves of questions for epsilon").permutation(len(questions))
+    first = np.isin(pairs.question, questions[order < len(questions) // 2])
     total = 0.0
     for half in (first, ~first):
         total += accuracy(pairs.only(half), best_epsilon(pairs.only(~half)))
@@ -209,14 +209,14 @@ def differences(rows: data.Rows, scores: data.Floats) -> Differences:
     """All pairs of answers to the same question."""
     starts = data.grouped(rows, "item")[1]
     sizes = np.diff(np.append(starts, len(rows)))
-    found = [
+    parts = [
         _of_pairs(first, second, rows, scores, 2 / (size * (size - 1)))
         for first, second, size in index_pairs(starts, sizes)
     ]
-    if not found:
+    if not parts:
         nothing = np.zeros(0)
         return Differences(nothing.astype(np.int64), nothing > 0, nothing > 0, nothing, nothing)
-    columns = zip(*found, strict=True)
+    columns = zip(*parts, strict=True)
     return Differences(*(np.concatenate(column) for column in columns))
 
 
@@ -303,16 +303,20 @@ class RankMatch:
         return replace(self, figure=replace(self.figure, ci=ci))
 
 
-def rank_match(judged: data.ScoredAnswers, metric: str, gap: float = 2.0) -> RankMatch:
+def rank_match(answers: data.ScoredAnswers, metric: str, gap: float = 2.0) -> RankMatch:
     """How often the metric agrees where people see a clear difference."""
-    rows, scores = data.rows_of(judged, [metric]).of(metric)
+    rows, scores = data.rows_of(answers, [metric]).of(metric)
     return matched(rows, scores, gap)
 
 
 def matched(rows: data.Rows, scores: data.Floats, gap: float = 2.0) -> RankMatch:
     """`rank_match` of (n,) scores, none of them missing."""
-    found = matches(rows, scores, gap)
-    pairs, match, ties = len(found.question), int(found.match.sum()), int(found.tie.sum())
+    question_matches = matches(rows, scores, gap)
+    pairs, match, ties = (
+        len(question_matches.question),
+        int(question_matches.match.sum()),
+        int(question_matches.tie.sum()),
+    )
     few = "only one pair of answers to a question is" if pairs else "no two answers to a question are"
     reason = f"not defined: {few} {gap:g} apart for people"
     value = Figure(match / pairs, n=pairs) if pairs > 1 else Figure(None, reason, n=pairs)
@@ -332,18 +336,18 @@ def matches(rows: data.Rows, scores: data.Floats, gap: float = 2.0) -> Matches:
     """The pairs of answers to a question that are at least `gap` apart for people."""
     starts = data.grouped(rows, "item")[1]
     sizes = np.diff(np.append(starts, len(rows)))
-    found: list[tuple[data.Indices, data.Mask, data.Mask]] = []
+    parts: list[tuple[data.Indices, data.Mask, data.Mask]] = []
     for first, second, _ in index_pairs(starts, sizes):
         people = rows.human[first] - rows.human[second]
         clear = np.abs(people) >= gap - GAP_ROUNDING
         metric = (scores[first] - scores[second])[clear]
         tie = np.abs(metric) < TIE
         match = ~tie & (np.sign(metric) == np.sign(people[clear]))
-        found.append((rows.questions[first[clear]], tie, match))
-    if not found:
+        parts.append((rows.questions[first[clear]], tie, match))
+    if not parts:
         none = np.zeros(0, dtype=bool)
         return Matches(np.zeros(0, np.int64), none, none)
-    questions, ties, matched = zip(*found, strict=True)
+    questions, ties, matched = zip(*parts, strict=True)
     return Matches(np.concatenate(questions), np.concatenate(ties), np.concatenate(matched))
 
 
@@ -403,15 +407,15 @@ def _calibrated(rows: data.Rows, scores: data.Floats, questions: int) -> Shares:
     if not len(pairs.gap):
         return np.zeros(questions), np.zeros(questions)
     good = pairs.weight * right(pairs, best_epsilon(pairs))
-    some = np.bincount(pairs.question, minlength=questions) > 0
+    has_pairs = np.bincount(pairs.question, minlength=questions) > 0
     above = np.bincount(pairs.question, weights=good, minlength=questions).astype(np.float64)
-    return above, some.astype(np.float64)
+    return above, has_pairs.astype(np.float64)
 
 
 def _matched(rows: data.Rows, scores: data.Floats, gap: float, questions: int) -> Shares:
-    found = matches(rows, scores, gap)
-    match = np.bincount(found.question[found.match], minlength=questions)
-    pairs = np.bincount(found.question, minlength=questions)
+    question_matches = matches(rows, scores, gap)
+    match = np.bincount(question_matches.question[question_matches.match], minlength=questions)
+    pairs = np.bincount(question_matches.question, minlength=questions)
     return match.astype(np.float64), pairs.astype(np.float64)
 
 
@@ -433,9 +437,9 @@ NOTHING_SHARED = "not defined: no two systems answered the same question"
 CLOSE = 1e-9
 
 
-def pa(judged: data.ScoredAnswers, metric: str) -> Figure:
+def pa(answers: data.ScoredAnswers, metric: str) -> Figure:
     """Pairwise accuracy over systems; `n` counts pairs that people do not tie."""
-    rows, scores = data.rows_of(judged, [metric]).of(metric)
+    rows, scores = data.rows_of(answers, [metric]).of(metric)
     return pairwise_accuracy(rows, scores)
 
 
@@ -464,10 +468,10 @@ def system_pairs(human: data.Floats, metric: data.Floats) -> tuple[data.Floats, 
 
 
 def spa(
-    judged: data.ScoredAnswers, metrics: Sequence[str] | None = None, *, draws: int = 1000, seed: int = 0
+    answers: data.ScoredAnswers, metrics: Sequence[str] | None = None, *, draws: int = 1000, seed: int = 0
 ) -> Mapping[str, Figure]:
     """Soft pairwise accuracy of some metrics (all, if None); `n` counts pairs of systems."""
-    rows = data.rows_of(judged, metrics)
+    rows = data.rows_of(answers, metrics)
     return {metric: soft_accuracy(*rows.of(metric), draws=draws, seed=seed) for metric in rows.names}
 
 
@@ -504,8 +508,8 @@ def _cells(rows: data.Rows, values: data.Floats) -> data.Floats:
     cell = rows.questions * shape[1] + rows.systems
     n = np.bincount(cell, minlength=shape[0] * shape[1])
     sums = np.bincount(cell, weights=values, minlength=shape[0] * shape[1])
-    found: data.Floats = np.where(n > 0, sums / np.maximum(n, 1), np.nan).reshape(shape)
-    return found
+    means: data.Floats = np.where(n > 0, sums / np.maximum(n, 1), np.nan).reshape(shape)
+    return means
 
 
 def _paired(rows: data.Rows, values: data.Floats) -> data.Floats:
@@ -517,6 +521,6 @@ def _paired(rows: data.Rows, values: data.Floats) -> data.Floats:
 
 def _common(rows: data.Rows) -> data.Mask:
     """Which pairs of systems answered a common question."""
-    there = ~np.isnan(_cells(rows, rows.human))
-    first, second = np.triu_indices(there.shape[1], 1)
-    return np.asarray((there[:, first] & there[:, second]).any(axis=0))
+    rated = ~np.isnan(_cells(rows, rows.human))
+    first, second = np.triu_indices(rated.shape[1], 1)
+    return np.asarray((rated[:, first] & rated[:, second]).any(axis=0))

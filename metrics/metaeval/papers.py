@@ -22,7 +22,7 @@ from metrics.metaeval.correlation import (
     related,
     within,
 )
-from metrics.metaeval.data import Floats, Raters, ScoredAnswers, chosen
+from metrics.metaeval.data import Floats, Raters, ScoredAnswers, select_answers
 from metrics.metaeval.executor import generator
 from metrics.metaeval.pairwise import rank_match
 from metrics.metaeval.plan import METRIC, TABLE8, CorpusRule, Plan, ReportHeader
@@ -41,7 +41,7 @@ _OVER_ANSWERS: Wanted = (("spearman", "global"), ("pearson", "global"))
 FEW_SYSTEMS = "fewer than three systems have both scores"
 
 
-def adem_table3(judged: ScoredAnswers) -> dict[str, Any]:
+def adem_table3(answers: ScoredAnswers) -> dict[str, Any]:
     """Table 3 (5.2, utterance level): Spearman and Pearson of each metric with people over all answers.
 
     p-values as in the paper, by a t-test that takes answers for independent. The paper's second pair of
@@ -49,36 +49,36 @@ def adem_table3(judged: ScoredAnswers) -> dict[str, Any]:
     """
     return {
         "level": "answer",
-        "metrics": {name: _two(judged.human, values) for name, values in sorted(judged.metrics.items())},
+        "metrics": {name: _two(answers.human, values) for name, values in sorted(answers.metrics.items())},
         "note": "All answers; the paper's test set is there for the metric that it trains.",
     }
 
 
-def adem_table4(judged: ScoredAnswers, scale: tuple[float, float]) -> dict[str, Any]:
+def adem_table4(answers: ScoredAnswers, scale: tuple[float, float]) -> dict[str, Any]:
     """Table 4 (5.2, system level) and Figure 4: Pearson between systems' mean scores, with p (N - 2 degrees).
 
     Means are over the answers that have both scores. `points` are the figure's: the human mean and the mean
     of the metric normalised to the human scores and the scale (`normalised`).
     """
-    found = {}
-    for name, values in sorted(judged.metrics.items()):
-        there = ~(np.isnan(values) | np.isnan(judged.human))
-        human = _means(np.where(there, judged.human, np.nan), judged)
-        metric = _means(np.where(there, values, np.nan), judged)
-        adjusted = _means(normalised(values, judged.human, scale), judged)
-        found[name] = {
+    metrics = {}
+    for name, values in sorted(answers.metrics.items()):
+        complete = ~(np.isnan(values) | np.isnan(answers.human))
+        human = _means(np.where(complete, answers.human, np.nan), answers)
+        metric = _means(np.where(complete, values, np.nan), answers)
+        adjusted = _means(normalised(values, answers.human, scale), answers)
+        metrics[name] = {
             "pearson": related(human, metric, "pearson", few=FEW_SYSTEMS).as_json(),
             "spearman": related(human, metric, "spearman", few=FEW_SYSTEMS).as_json(),
             "points": [
                 {"system": system, "human": _number(human[k]), "metric": _number(adjusted[k])}
-                for k, system in enumerate(judged.system_names)
+                for k, system in enumerate(answers.system_names)
             ],
         }
-    return {"level": "system", "systems": len(judged.system_names), "metrics": found}
+    return {"level": "system", "systems": len(answers.system_names), "metrics": metrics}
 
 
 def adem_table5(
-    judged: ScoredAnswers, *, seed: int, deals: int = RANDOM, replicates: int = 0
+    answers: ScoredAnswers, *, seed: int, deals: int = RANDOM, replicates: int = 0
 ) -> dict[str, Any]:
     """Table 5 (5.2, generalisation to unseen models): one system left out at a time.
 
@@ -89,39 +89,39 @@ def adem_table5(
     questions' answers as one system is (the paper's last row). With `replicates` figures of systems have
     intervals by the bootstrap over questions.
     """
-    used = [k for k in range(len(judged.system_names)) if (judged.systems == k).any()]
-    found: dict[str, Any] = {}
+    used = [k for k in range(len(answers.system_names)) if (answers.systems == k).any()]
+    metrics: dict[str, Any] = {}
     reach: dict[tuple[int, bool], Mapping[Key, tuple[float, float]]] = {}
     for k, removed in product(used, (False, True)) if replicates else ():
-        some = chosen(judged, (judged.systems == k) == removed)
-        reach[k, removed] = intervals(some, replicates=replicates, seed=seed, wanted=_OVER_ANSWERS)
-    for name, values in sorted(judged.metrics.items()):
+        selected = select_answers(answers, (answers.systems == k) == removed)
+        reach[k, removed] = intervals(selected, replicates=replicates, seed=seed, statistics=_OVER_ANSWERS)
+    for name, values in sorted(answers.metrics.items()):
         rows: list[dict[str, Any]] = []
         for k in used:
-            out = judged.systems == k
+            out = answers.systems == k
             rows.append(
                 {
-                    "system": judged.system_names[k],
-                    "rest": _two(judged.human[~out], values[~out], name, reach.get((k, False))),
-                    "removed": _two(judged.human[out], values[out], name, reach.get((k, True))),
+                    "system": answers.system_names[k],
+                    "rest": _two(answers.human[~out], values[~out], name, reach.get((k, False))),
+                    "removed": _two(answers.human[out], values[out], name, reach.get((k, True))),
                 }
             )
-        found[name] = {
+        metrics[name] = {
             "systems": rows,
             "average": {
                 part: {which: _mean([row[part][which] for row in rows]) for which in _TABLE_STATISTICS}
                 for part in ("rest", "removed")
             },
-            "at_random": _at_random(judged.human, values, len(used), seed=seed, deals=deals),
+            "at_random": _at_random(answers.human, values, len(used), seed=seed, deals=deals),
         }
     return {
-        "metrics": found,
+        "metrics": metrics,
         "note": "Metrics that are given are not trained; see docs for what that leaves.",
     }
 
 
 def adem_table6(
-    judged: ScoredAnswers, scale: tuple[float, float], overlap: Sequence[str] = OVERLAP
+    answers: ScoredAnswers, scale: tuple[float, float], overlap: Sequence[str] = OVERLAP
 ) -> dict[str, Any]:
     """Table 6 (5.2, improvement over word-overlap metrics): a cascade of counts on normalised scores.
 
@@ -132,25 +132,25 @@ def adem_table6(
     signs are the table's (>= for people, < and > for metrics); the paper's text has "2 or lower". Null with
     a reason where none of the overlap metrics is there.
     """
-    beside = [name for name in overlap if name in judged.metrics]
+    beside = [name for name in overlap if name in answers.metrics]
     if not beside:
         reason = f"the word-overlap metrics of the paper, {' and '.join(overlap)}, are not among the metrics"
         return {"metrics": None, "reason": reason}
     low, high = scale[0] + (scale[1] - scale[0]) / 4, scale[1] - (scale[1] - scale[0]) / 4
     adjusted = {
-        name: normalised(values, judged.human, scale) for name, values in sorted(judged.metrics.items())
+        name: normalised(values, answers.human, scale) for name, values in sorted(answers.metrics.items())
     }
-    found: dict[str, Any] = {}
+    metrics: dict[str, Any] = {}
     for name, values in adjusted.items():
         if name in beside:
             continue
         rivals = np.stack([adjusted[rival] for rival in beside])
-        there = ~(np.isnan(values) | np.isnan(judged.human) | np.isnan(rivals).any(axis=0))
-        good = there & (judged.human >= high)
+        complete = ~(np.isnan(values) | np.isnan(answers.human) | np.isnan(rivals).any(axis=0))
+        good = complete & (answers.human >= high)
         missed = good & (rivals < low).all(axis=0)
         failed = good & (values < low)
-        found[name] = {
-            "answers": int(there.sum()),
+        metrics[name] = {
+            "answers": int(complete.sum()),
             "good": int(good.sum()),
             "overlap_fails": int(missed.sum()),
             "metric_finds": int((missed & (values > high)).sum()),
@@ -162,7 +162,7 @@ def adem_table6(
         "missing": sorted(set(overlap) - set(beside)),
         "low": low,
         "high": high,
-        "metrics": found,
+        "metrics": metrics,
     }
 
 
@@ -172,14 +172,14 @@ def normalised(values: Floats, human: Floats, scale: tuple[float, float]) -> Flo
     5.2, "Improvement over word-overlap metrics". Mean and variance are over the answers that have both
     scores; nan where a score is missing, and everywhere if all are the same.
     """
-    there = ~(np.isnan(values) | np.isnan(human))
-    if there.sum() < 2 or values[there].min() == values[there].max():
+    complete = ~(np.isnan(values) | np.isnan(human))
+    if complete.sum() < 2 or values[complete].min() == values[complete].max():
         return np.full(len(values), np.nan)
-    spread = values[there].std()
+    spread = values[complete].std()
     if not spread > 0:
         return np.full(len(values), np.nan)
-    centred = (values - values[there].mean()) / spread
-    moved = np.clip(centred * human[there].std() + human[there].mean(), *scale)
+    centred = (values - values[complete].mean()) / spread
+    moved = np.clip(centred * human[complete].std() + human[complete].mean(), *scale)
     return np.where(values == 0, scale[0], moved)
 
 
@@ -189,20 +189,20 @@ def _two(
     name: str = "",
     reach: Mapping[Key, tuple[float, float]] | None = None,
 ) -> dict[str, Any]:
-    said: dict[str, Any] = {}
+    statistics: dict[str, Any] = {}
     for which in _TABLE_STATISTICS:
-        said[which] = related(human, values, which).as_json()
+        statistics[which] = related(human, values, which).as_json()
         if reach is not None:
-            ci = reach.get((name, which, "global")) if said[which]["value"] is not None else None
-            said[which]["ci"] = list(ci) if ci else None
-    return said
+            ci = reach.get((name, which, "global")) if statistics[which]["value"] is not None else None
+            statistics[which]["ci"] = list(ci) if ci else None
+    return statistics
 
 
-def _means(values: Floats, judged: ScoredAnswers) -> Floats:
-    there = ~np.isnan(values)
-    size = len(judged.system_names)
-    counts = np.bincount(judged.systems[there], minlength=size)
-    sums = np.bincount(judged.systems[there], weights=values[there], minlength=size)
+def _means(values: Floats, answers: ScoredAnswers) -> Floats:
+    defined = ~np.isnan(values)
+    size = len(answers.system_names)
+    counts = np.bincount(answers.systems[defined], minlength=size)
+    sums = np.bincount(answers.systems[defined], weights=values[defined], minlength=size)
     return np.where(counts > 0, sums / np.maximum(counts, 1), np.nan)
 
 
@@ -214,19 +214,19 @@ def _mean(figures: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
 
 
 def _at_random(human: Floats, values: Floats, systems: int, *, seed: int, deals: int) -> dict[str, Any]:
-    there = np.flatnonzero(~(np.isnan(human) | np.isnan(values)))
-    if systems < 2 or len(there) < 4:
+    complete = np.flatnonzero(~(np.isnan(human) | np.isnan(values)))
+    if systems < 2 or len(complete) < 4:
         none = {"value": None, "reason": FEW if systems > 1 else "there is one system", "n": 0}
         return {"share": None, "spearman": none, "pearson": none}
-    kept = np.zeros((deals, len(human)), dtype=np.bool_)
+    is_kept = np.zeros((deals, len(human)), dtype=np.bool_)
     for deal in range(deals):
-        chosen = generator(seed, "adem table 5", deal).permutation(there)[len(there) // systems :]
-        kept[deal, chosen] = True
-    said: dict[str, Any] = {"share": 1 / systems}
+        picked = generator(seed, "adem table 5", deal).permutation(complete)[len(complete) // systems :]
+        is_kept[deal, picked] = True
+    section: dict[str, Any] = {"share": 1 / systems}
     for which in _TABLE_STATISTICS:
-        values_of = over_subsets(human, values, kept, which)
-        said[which] = _mean([{"value": value} for value in values_of[~np.isnan(values_of)].tolist()])
-    return said
+        values_of = over_subsets(human, values, is_kept, which)
+        section[which] = _mean([{"value": value} for value in values_of[~np.isnan(values_of)].tolist()])
+    return section
 
 
 def _number(value: float) -> float | None:
@@ -247,7 +247,7 @@ _MIDDLE = (2.5, 97.5)
 
 
 def adem_table14(
-    judged: ScoredAnswers, *, seed: int, times: int = TIMES, shares: Sequence[float] = SHARES
+    answers: ScoredAnswers, *, seed: int, times: int = TIMES, shares: Sequence[float] = SHARES
 ) -> dict[str, Any]:
     """Pearson and Spearman of each metric at the paper's shares of the questions, and by ratings per answer.
 
@@ -259,63 +259,66 @@ def adem_table14(
     return {
         "times": times,
         "note": "The metrics are given and not trained: fewer answers, not less training.",
-        "questions": by_questions(judged, seed=seed, times=times, shares=shares),
-        "ratings": by_ratings(judged, seed=seed, times=times) or {"value": None, "reason": judged.no_ratings},
+        "questions": by_questions(answers, seed=seed, times=times, shares=shares),
+        "ratings": by_ratings(answers, seed=seed, times=times)
+        or {"value": None, "reason": answers.no_ratings},
     }
 
 
 def by_questions(
-    judged: ScoredAnswers, *, seed: int, times: int = TIMES, shares: Sequence[float] = SHARES
+    scored_answers: ScoredAnswers, *, seed: int, times: int = TIMES, shares: Sequence[float] = SHARES
 ) -> dict[str, list[dict[str, Any]]]:
     """For each metric a point for each share of the questions that have a human score."""
-    asked = np.unique(judged.questions[~np.isnan(judged.human)])
-    found: dict[str, list[dict[str, Any]]] = {name: [] for name in sorted(judged.metrics)}
+    rated_questions = np.unique(scored_answers.questions[~np.isnan(scored_answers.human)])
+    points_by_metric: dict[str, list[dict[str, Any]]] = {name: [] for name in sorted(scored_answers.metrics)}
     for share in shares:
-        size = max(1, round(share * len(asked))) if len(asked) else 0
-        taken = np.zeros((1 if size == len(asked) else times, len(judged.question_names)), dtype=np.bool_)
-        for sample, of_sample in enumerate(taken):
+        size = max(1, round(share * len(rated_questions))) if len(rated_questions) else 0
+        sampled_questions = np.zeros(
+            (1 if size == len(rated_questions) else times, len(scored_answers.question_names)), dtype=np.bool_
+        )
+        for sample, of_sample in enumerate(sampled_questions):
             rng = generator(seed, f"learning curve {share}", sample)
-            of_sample[rng.permutation(asked)[:size]] = True
-        answers = taken[:, judged.questions]
-        for name, points in found.items():
+            of_sample[rng.permutation(rated_questions)[:size]] = True
+        answers = sampled_questions[:, scored_answers.questions]
+        for name, points in points_by_metric.items():
             values = {
-                which: over_subsets(judged.human, judged.metrics[name], answers, which)
+                which: over_subsets(scored_answers.human, scored_answers.metrics[name], answers, which)
                 for which in _CURVE_STATISTICS
             }
             points.append({"share": share, "questions": size, **_summary(values)})
-    return found
+    return points_by_metric
 
 
-def by_ratings(judged: ScoredAnswers, *, seed: int, times: int = TIMES) -> dict[str, Any] | None:
+def by_ratings(answers: ScoredAnswers, *, seed: int, times: int = TIMES) -> dict[str, Any] | None:
     """For each metric a point for each number of ratings per answer; None without single ratings."""
-    raters = judged.raters
+    raters = answers.raters
     if raters is None or not len(raters.scores):
         return None
-    counts = np.bincount(raters.answers, minlength=len(judged))
+    counts = np.bincount(raters.answers, minlength=len(answers))
     most = int(np.median(counts[counts > 0]))
     rows = np.flatnonzero(counts >= most)
-    found: dict[str, list[dict[str, Any]]] = {name: [] for name in sorted(judged.metrics)}
+    points_by_metric: dict[str, list[dict[str, Any]]] = {name: [] for name in sorted(answers.metrics)}
     for k in range(1, most + 1):
         human = np.stack(
             [
-                _some_ratings(raters, len(judged), k, generator(seed, f"ratings {k}", sample))[rows]
+                _some_ratings(raters, len(answers), k, generator(seed, f"ratings {k}", sample))[rows]
                 for sample in range(times if k < most or (counts > most).any() else 1)
             ]
         )
-        for name, points in found.items():
+        for name, points in points_by_metric.items():
             values = {
-                which: _of_samples(human, judged.metrics[name][rows], which) for which in _CURVE_STATISTICS
+                which: _of_samples(human, answers.metrics[name][rows], which) for which in _CURVE_STATISTICS
             }
             points.append({"ratings": k, "answers": len(rows), **_summary(values)})
-    return found
+    return points_by_metric
 
 
 def _of_samples(human: Floats, metric: Floats, statistic: Statistic) -> Floats:
     """The correlation of a metric with each of several human scores (samples, n) of the same answers."""
-    there = ~np.isnan(metric)
-    if there.sum() < LEAST:
+    defined = ~np.isnan(metric)
+    if defined.sum() < LEAST:
         return np.full(len(human), np.nan)
-    return within(statistic, metric[there], human[:, there], np.zeros(1, dtype=np.int64))[:, 0]
+    return within(statistic, metric[defined], human[:, defined], np.zeros(1, dtype=np.int64))[:, 0]
 
 
 def _some_ratings(raters: Raters, n: int, k: int, rng: np.random.Generator) -> Floats:
@@ -324,26 +327,26 @@ def _some_ratings(raters: Raters, n: int, k: int, rng: np.random.Generator) -> F
     answers = raters.answers[order]
     counts = np.bincount(answers, minlength=n)
     place = np.arange(len(order)) - (np.cumsum(counts) - counts)[answers]
-    taken = order[place < k]
-    sums = np.bincount(raters.answers[taken], weights=raters.scores[taken], minlength=n)
-    sizes = np.bincount(raters.answers[taken], minlength=n)
+    picked = order[place < k]
+    sums = np.bincount(raters.answers[picked], weights=raters.scores[picked], minlength=n)
+    sizes = np.bincount(raters.answers[picked], minlength=n)
     return np.where(sizes > 0, sums / np.maximum(sizes, 1), np.nan)
 
 
 def _summary(values: Mapping[Which, Floats]) -> dict[str, Any]:
-    said: dict[str, Any] = {}
-    for name, found in values.items():
-        there = found[~np.isnan(found)]
-        if not len(there):
-            said[name] = {"value": None, "middle": None, "reason": NOTHING, "n": 0}
+    statistics: dict[str, Any] = {}
+    for name, sample_values in values.items():
+        defined = sample_values[~np.isnan(sample_values)]
+        if not len(defined):
+            statistics[name] = {"value": None, "middle": None, "reason": NOTHING, "n": 0}
             continue
-        low, high = np.percentile(there, _MIDDLE)
-        said[name] = {
-            "value": math.fsum(there) / len(there),
-            "middle": [float(low), float(high)] if len(there) > 1 else None,
-            "n": len(there),
+        low, high = np.percentile(defined, _MIDDLE)
+        statistics[name] = {
+            "value": math.fsum(defined) / len(defined),
+            "middle": [float(low), float(high)] if len(defined) > 1 else None,
+            "n": len(defined),
         }
-    return said
+    return statistics
 
 
 # Overall scores by resampling: Yang et al. 2018 (adaptations of ROUGE and BLEU), 4.2 and Table 3.
@@ -362,7 +365,7 @@ NOTE = (
 
 
 def resample_overall(
-    judged: ScoredAnswers,
+    answers: ScoredAnswers,
     rules: Mapping[str, CorpusRule],
     *,
     seed: int,
@@ -377,15 +380,15 @@ def resample_overall(
     human and a metric score are counted. Questions are drawn without replacement from those of the type;
     with fewer than `questions` of them there is no figure.
     """
-    kinds = {ALL: np.ones(len(judged.question_names), dtype=np.bool_)}
-    for kind in sorted({kind for kind in judged.types if kind}):
-        kinds[kind] = np.array([named == kind for named in judged.types])
-    answered = np.zeros(len(judged.question_names), dtype=np.bool_)
-    answered[judged.questions[~np.isnan(judged.human)]] = True
+    kinds = {ALL: np.ones(len(answers.question_names), dtype=np.bool_)}
+    for kind in sorted({kind for kind in answers.types if kind}):
+        kinds[kind] = np.array([named == kind for named in answers.types])
+    answered = np.zeros(len(answers.question_names), dtype=np.bool_)
+    answered[answers.questions[~np.isnan(answers.human)]] = True
     samples = {
         kind: _samples(
             np.flatnonzero(of_kind & answered),
-            len(judged.question_names),
+            len(answers.question_names),
             kind,
             seed=seed,
             times=times,
@@ -393,17 +396,17 @@ def resample_overall(
         )
         for kind, of_kind in kinds.items()
     }
-    found: dict[str, Any] = {}
-    for name, values in sorted(judged.metrics.items()):
+    metrics: dict[str, Any] = {}
+    for name, values in sorted(answers.metrics.items()):
         rule = rules.get(name)
-        found[name] = {
+        metrics[name] = {
             "rule": "corpus" if rule is not None else "mean",
             **{
-                kind: _overall(judged, values, rule, taken, questions).as_json()
-                for kind, taken in samples.items()
+                kind: _overall(answers, values, rule, sampled_questions, questions).as_json()
+                for kind, sampled_questions in samples.items()
             },
         }
-    return {"times": times, "questions": questions, "metrics": found, "note": NOTE}
+    return {"times": times, "questions": questions, "metrics": metrics, "note": NOTE}
 
 
 def _samples(
@@ -412,26 +415,30 @@ def _samples(
     """For each sample a row that has 1 at the questions in it; None where there are too few."""
     if len(among) < questions:
         return None
-    taken = np.zeros((times, size))
+    sampled_questions = np.zeros((times, size))
     for sample in range(times):
         rng = generator(seed, f"resample overall {kind}", sample)
-        taken[sample, rng.choice(among, questions, replace=False)] = 1.0
-    return taken
+        sampled_questions[sample, rng.choice(among, questions, replace=False)] = 1.0
+    return sampled_questions
 
 
 def _overall(
-    judged: ScoredAnswers, values: Floats, rule: CorpusRule | None, taken: Floats | None, questions: int
+    answers: ScoredAnswers,
+    values: Floats,
+    rule: CorpusRule | None,
+    sampled_questions: Floats | None,
+    questions: int,
 ) -> Figure:
-    if taken is None:
+    if sampled_questions is None:
         return Figure(None, f"there are fewer than {questions} questions with human scores", n=0)
-    there = ~(np.isnan(judged.human) | np.isnan(values))
+    complete = ~(np.isnan(answers.human) | np.isnan(values))
     human, metric = [], []
-    for system in range(len(judged.system_names)):
-        rows = np.flatnonzero(there & (judged.systems == system))
-        weights = taken[:, judged.questions[rows]]
+    for system in range(len(answers.system_names)):
+        rows = np.flatnonzero(complete & (answers.systems == system))
+        weights = sampled_questions[:, answers.questions[rows]]
         n = weights.sum(axis=1)
         with np.errstate(invalid="ignore"):
-            human.append(weights @ judged.human[rows] / n)
+            human.append(weights @ answers.human[rows] / n)
             means = weights @ values[rows] / n
         metric.append(means if rule is None else _by_rule(rule, weights @ rule.sums[rows], n))
     x, y = np.concatenate(human), np.concatenate(metric)
@@ -464,29 +471,29 @@ PAIRED_NOTE = (
 NO_PAIR = "no adapted metric stands beside the plain one, such as adapted-bleu-4 beside bleu-4"
 
 
-def yang_bootstrap(judged: ScoredAnswers, *, seed: int, times: int = TIMES) -> dict[str, Any]:
+def yang_bootstrap(answers: ScoredAnswers, *, seed: int, times: int = TIMES) -> dict[str, Any]:
     """The six tests of 4.2, for each adapted metric that is beside the plain one: by type and overall."""
     pairs = {
         name: plain
-        for name in sorted(judged.metrics)
+        for name in sorted(answers.metrics)
         if name.startswith(_ADAPTED)
-        and (plain := name.removeprefix(_ADAPTED).partition("(")[0]) in judged.metrics
+        and (plain := name.removeprefix(_ADAPTED).partition("(")[0]) in answers.metrics
     }
     if not pairs:
         return {"metrics": None, "reason": NO_PAIR}
-    of_answer = np.array(judged.types or [""] * len(judged.question_names), dtype=object)[judged.questions]
-    kinds = (ALL, *sorted({kind for kind in judged.types if kind}))
-    found: dict[str, Any] = {}
+    of_answer = np.array(answers.types or [""] * len(answers.question_names), dtype=object)[answers.questions]
+    kinds = (ALL, *sorted({kind for kind in answers.types if kind}))
+    metrics: dict[str, Any] = {}
     for name, plain in pairs.items():
-        columns = (judged.human, judged.metrics[name], judged.metrics[plain])
-        there = ~np.isnan(np.stack(columns)).any(axis=0)
+        columns = (answers.human, answers.metrics[name], answers.metrics[plain])
+        complete = ~np.isnan(np.stack(columns)).any(axis=0)
         tests = {}
         for kind in kinds:
-            some = np.flatnonzero(there if kind == ALL else there & (of_answer == kind))
-            own = [column[some] for column in columns]
-            tests[kind] = _koehn(own, judged.questions[some], kind, seed=seed, times=times)
-        found[name] = {"against": plain, "tests": tests}
-    return {"times": times, "metrics": found, "note": PAIRED_NOTE}
+            rows = np.flatnonzero(complete if kind == ALL else complete & (of_answer == kind))
+            own = [column[rows] for column in columns]
+            tests[kind] = _koehn(own, answers.questions[rows], kind, seed=seed, times=times)
+        metrics[name] = {"against": plain, "tests": tests}
+    return {"times": times, "metrics": metrics, "note": PAIRED_NOTE}
 
 
 def _koehn(
@@ -498,7 +505,7 @@ def _koehn(
     if n < LEAST or any(map(math.isnan, r)):
         return {"value": None, "reason": NOTHING, "n": n}
     groups = np.unique(questions, return_inverse=True)[1]
-    said: dict[str, Any] = {"n": n, "adapted": r[0], "plain": r[1]}
+    test: dict[str, Any] = {"n": n, "adapted": r[0], "plain": r[1]}
     for unit, codes in (("answers", np.arange(n)), ("questions", groups)):
         size = int(codes.max()) + 1
         rng = generator(seed, f"koehn {unit} {kind}")
@@ -507,12 +514,12 @@ def _koehn(
             weighted_pearson(weights, human, adapted) - weighted_pearson(weights, human, plain), 10
         )
         better = int((apart > 0).sum())
-        said[unit] = {
+        test[unit] = {
             "better": better / times,
             "p": (1 + times - better) / (1 + times),
             "significant": better >= SURE * times,
         }
-    return said
+    return test
 
 
 def weighted_pearson(weights: Floats, x: Floats, y: Floats) -> Floats:
@@ -529,33 +536,33 @@ def weighted_pearson(weights: Floats, x: Floats, y: Floats) -> Floats:
 Result = dict[str, Any]
 
 
-def _resample(judged: ScoredAnswers, plan: Plan, about: ReportHeader) -> Result:
-    return resample_overall(judged, about.rules, seed=plan.seed)
+def _resample(answers: ScoredAnswers, plan: Plan, about: ReportHeader) -> Result:
+    return resample_overall(answers, about.rules, seed=plan.seed)
 
 
-def _yang_bootstrap(judged: ScoredAnswers, plan: Plan, about: ReportHeader) -> Result:
-    return yang_bootstrap(judged, seed=plan.seed)
+def _yang_bootstrap(answers: ScoredAnswers, plan: Plan, about: ReportHeader) -> Result:
+    return yang_bootstrap(answers, seed=plan.seed)
 
 
-def _table3(judged: ScoredAnswers, plan: Plan, about: ReportHeader) -> Result:
-    return adem_table3(judged)
+def _table3(answers: ScoredAnswers, plan: Plan, about: ReportHeader) -> Result:
+    return adem_table3(answers)
 
 
-def _table4(judged: ScoredAnswers, plan: Plan, about: ReportHeader) -> Result:
-    return adem_table4(judged, plan.scale)
+def _table4(answers: ScoredAnswers, plan: Plan, about: ReportHeader) -> Result:
+    return adem_table4(answers, plan.scale)
 
 
-def _table5(judged: ScoredAnswers, plan: Plan, about: ReportHeader) -> Result:
-    return adem_table5(judged, seed=plan.seed, replicates=plan.replicates)
+def _table5(answers: ScoredAnswers, plan: Plan, about: ReportHeader) -> Result:
+    return adem_table5(answers, seed=plan.seed, replicates=plan.replicates)
 
 
-def _table6(judged: ScoredAnswers, plan: Plan, about: ReportHeader) -> Result:
-    return adem_table6(judged, plan.scale)
+def _table6(answers: ScoredAnswers, plan: Plan, about: ReportHeader) -> Result:
+    return adem_table6(answers, plan.scale)
 
 
-def _table8(judged: ScoredAnswers, plan: Plan, about: ReportHeader) -> Result:
-    columns = {HUMAN: judged.human, **{METRIC + name: values for name, values in judged.metrics.items()}}
-    return table8(length_bias(judged, columns, draws=plan.draws, seed=plan.seed), judged.metrics)
+def _table8(answers: ScoredAnswers, plan: Plan, about: ReportHeader) -> Result:
+    columns = {HUMAN: answers.human, **{METRIC + name: values for name, values in answers.metrics.items()}}
+    return table8(length_bias(answers, columns, draws=plan.draws, seed=plan.seed), answers.metrics)
 
 
 def table8(bias: Mapping[str, Result], names: Iterable[str]) -> Result:
@@ -567,23 +574,23 @@ def table8(bias: Mapping[str, Result], names: Iterable[str]) -> Result:
     return {HUMAN: bias[HUMAN], "metrics": {name: bias[METRIC + name] for name in sorted(names)}}
 
 
-def _table14(judged: ScoredAnswers, plan: Plan, about: ReportHeader) -> Result:
-    return adem_table14(judged, seed=plan.seed)
+def _table14(answers: ScoredAnswers, plan: Plan, about: ReportHeader) -> Result:
+    return adem_table14(answers, seed=plan.seed)
 
 
-def table7(judged: ScoredAnswers, plan: Plan, about: ReportHeader) -> Result:
+def table7(answers: ScoredAnswers, plan: Plan, about: ReportHeader) -> Result:
     """KPQA (Lee et al. 2021), 5.4 "Rank-Pair" and Table 7: percentage of pairs that match people.
 
     Pairs of answers to the same question whose human scores differ by at least 2 (half of the scale, or the
     plan's gap); the paper says "greater than 2" and counts at least 2. A tie of the metric is no match.
     """
-    found = {}
-    for name in sorted(judged.metrics):
-        result = rank_match(judged, name, plan.clear)
+    metrics = {}
+    for name in sorted(answers.metrics):
+        result = rank_match(answers, name, plan.clear)
         value = result.figure.value
-        found[name] = {**result.as_json(), "percent": None if value is None else 100 * value}
-        del found[name]["ci"]
-    return {"gap": plan.clear, "metrics": found}
+        metrics[name] = {**result.as_json(), "percent": None if value is None else 100 * value}
+        del metrics[name]["ci"]
+    return {"gap": plan.clear, "metrics": metrics}
 
 
 #: What runs under each name.
@@ -600,15 +607,15 @@ PROTOCOLS: dict[str, Callable[[ScoredAnswers, Plan, ReportHeader], Result]] = {
 }
 
 
-def known(names: tuple[str, ...]) -> None:
+def refuse_unknown(names: tuple[str, ...]) -> None:
     """MetricError for a protocol that there is not."""
     for name in names:
         if name not in PROTOCOLS:
             raise MetricError(f"There is no protocol {name!r}; there are {', '.join(PROTOCOLS)}.")
 
 
-def protocol(name: str, judged: ScoredAnswers, plan: Plan, about: ReportHeader) -> Result:
+def protocol(name: str, answers: ScoredAnswers, plan: Plan, about: ReportHeader) -> Result:
     """The result of the protocol of that name; human scores must exist."""
-    if np.isnan(judged.human).all():
+    if np.isnan(answers.human).all():
         return {"value": None, "reason": "no answer has a human score"}
-    return PROTOCOLS[name](judged, plan, about)
+    return PROTOCOLS[name](answers, plan, about)

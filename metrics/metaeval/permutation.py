@@ -29,7 +29,7 @@ import numpy.typing as npt
 from metrics.errors import MetricError
 from metrics.metaeval import data
 from metrics.metaeval.correlation import Statistic, pair_counts, ranks, within
-from metrics.metaeval.executor import BLOCK, PartRunner, blocks, in_process, kept, swaps
+from metrics.metaeval.executor import BLOCK, PartRunner, blocks, count_draws, in_process, swaps
 from metrics.metaeval.pairwise import shares, system_pairs
 from metrics.metaeval.plan import (
     AnyStatistic,
@@ -108,12 +108,12 @@ class Moments:
         groups = len(self.sizes)
         total = self.columns.sum(axis=0).reshape(-1, groups, 3)
         part = swapped.reshape(len(swapped), -1, groups, 3)
-        found = np.empty((len(swapped), len(self.first)))
+        deltas_of_draws = np.empty((len(swapped), len(self.first)))
         for few in _few(len(self.first), len(swapped) * groups * 3):
             a, b = self.first[few], self.second[few]
             moved = part[:, b] - part[:, a]
-            found[:, few] = self._mean(total[a] + moved) - self._mean(total[b] - moved)
-        return found
+            deltas_of_draws[:, few] = self._mean(total[a] + moved) - self._mean(total[b] - moved)
+        return deltas_of_draws
 
     def _mean(self, sums: data.Floats) -> data.Floats:
         spread = sums[..., 1] - sums[..., 0] ** 2 / self.sizes
@@ -138,12 +138,12 @@ class Means:
         systems = len(self.sizes)
         total = self.columns.sum(axis=0).reshape(-1, systems)
         part = swapped.reshape(len(swapped), -1, systems)
-        found = np.empty((len(swapped), len(self.first)))
+        deltas_of_draws = np.empty((len(swapped), len(self.first)))
         for few in _few(len(self.first), len(swapped) * systems):
             a, b = self.first[few], self.second[few]
             moved = part[:, b] - part[:, a]
-            found[:, few] = self._of(total[a] + moved) - self._of(total[b] - moved)
-        return found
+            deltas_of_draws[:, few] = self._of(total[a] + moved) - self._of(total[b] - moved)
+        return deltas_of_draws
 
     def _of(self, sums: data.Floats) -> data.Floats:
         """(draws, pairs) statistics; sums that only rounding tells apart are ties."""
@@ -194,14 +194,14 @@ def moments_of(
     flat = np.minimum.reduceat(human, starts) == np.maximum.reduceat(human, starts)
     norm = np.sqrt(np.where(flat, 1.0, np.add.reduceat(people * people, starts)))
     people /= norm[group]
-    kept = np.flatnonzero(~flat)
+    varied = np.flatnonzero(~flat)
     columns = np.zeros((size, len(cohort.names), len(starts), 3))
     unit = units[order]
     for k, values in enumerate(metric):
         for moment, terms in enumerate((values, values * values, people * values)):
             np.add.at(columns[:, k, :, moment], (unit, group), terms)
     return Moments(
-        columns[:, :, kept].reshape(size, -1), sizes[kept].astype(np.float64), cohort.first, cohort.second
+        columns[:, :, varied].reshape(size, -1), sizes[varied].astype(np.float64), cohort.first, cohort.second
     )
 
 
@@ -223,8 +223,8 @@ def standardised(scores: data.Floats) -> data.Floats:
     spread = np.ptp(scores, axis=-1, keepdims=True)
     centred /= np.where(spread > 0, spread, 1.0)
     deviation = np.sqrt((centred * centred).mean(axis=-1, keepdims=True))
-    found: data.Floats = centred / np.where(deviation > 0, deviation, 1.0)
-    return found
+    standard_scores: data.Floats = centred / np.where(deviation > 0, deviation, 1.0)
+    return standard_scores
 
 
 def _few(pairs: int, cells: int) -> Iterator[slice]:
@@ -237,8 +237,8 @@ def _ratio(sums: data.Floats) -> data.Floats:
     """sums[..., 0] / sums[..., 1], nan where there is nothing below the line."""
     above, below = sums[..., 0], sums[..., 1]
     good = below > 0.5
-    found: data.Floats = np.where(good, above, np.nan) / np.where(good, below, 1.0)
-    return found
+    ratios: data.Floats = np.where(good, above, np.nan) / np.where(good, below, 1.0)
+    return ratios
 
 
 # Means over questions when single answers are swapped, in `perm_both` and `perm_systems`.
@@ -280,27 +280,27 @@ class SwapStatistics:
         width = max(1, ANSWER_CELLS // len(self.units))
         return np.concatenate(
             [
-                self._some(swapped[at : at + width][:, self.units].astype(bool))
+                self._swap_block(swapped[at : at + width][:, self.units].astype(bool))
                 for at in range(0, len(swapped), width)
             ]
         )
 
-    def _some(self, answers: data.Mask) -> data.Floats:
-        found = np.empty((len(answers), len(self.cohort.first)))
+    def _swap_block(self, answers: data.Mask) -> data.Floats:
+        deltas_of_draws = np.empty((len(answers), len(self.cohort.first)))
         pairs = list(zip(self.cohort.first, self.cohort.second, strict=True))
         if self.few:
             way, opposite = self._ways(answers)
             for pair, (a, b) in enumerate(pairs):
                 table = self.tables[pair] if self.tables else self.table(a, b)
-                found[:, pair] = _mean(table.take(way)) - _mean(table.take(opposite))
-            return found
+                deltas_of_draws[:, pair] = _mean(table.take(way)) - _mean(table.take(opposite))
+            return deltas_of_draws
         for pair, (a, b) in enumerate(pairs):
             first, second = self.scores[a], self.scores[b]
             for draw, moved in enumerate(answers):
                 one = self.shares(np.where(moved, second, first))
                 other = self.shares(np.where(moved, first, second))
-                found[draw, pair] = _mean(one[0] + 1j * one[1]) - _mean(other[0] + 1j * other[1])
-        return found
+                deltas_of_draws[draw, pair] = _mean(one[0] + 1j * one[1]) - _mean(other[0] + 1j * other[1])
+        return deltas_of_draws
 
     @property
     def few(self) -> bool:
@@ -359,8 +359,8 @@ def _mean(values: Values) -> data.Floats:
     """(..., questions) to the mean over questions."""
     sums = values.sum(axis=-1)
     good = sums.imag > 0.5
-    found: data.Floats = np.where(good, sums.real, np.nan) / np.where(good, sums.imag, 1.0)
-    return found
+    means: data.Floats = np.where(good, sums.real, np.nan) / np.where(good, sums.imag, 1.0)
+    return means
 
 
 # Kendall's tau under swaps, for all answers or by system.
@@ -385,8 +385,8 @@ class Concordance:
 
     def deltas(self, swapped: data.Floats) -> data.Floats:
         """The differences."""
-        found: data.Floats = self.columns.sum(axis=0) - 2 * swapped
-        return found
+        deltas_of_draws: data.Floats = self.columns.sum(axis=0) - 2 * swapped
+        return deltas_of_draws
 
 
 def concordance_of(cohort: Cohort, units: data.Indices, size: int, grouping: data.Grouping) -> Concordance:
@@ -460,7 +460,7 @@ class PermutationInput:
 
 
 def compare(
-    judged: data.ScoredAnswers,
+    answers: data.ScoredAnswers,
     pairs: Sequence[Pair],
     statistic: AnyStatistic = "pearson",
     grouping: data.Grouping = "global",
@@ -472,12 +472,12 @@ def compare(
     spread: PartRunner = in_process,
 ) -> list[MetricDifference]:
     """The test of each pair of metrics. MetricError for a statistic, grouping or method that there is not."""
-    prepared = prepare(judged, pairs, statistic, grouping, method, draws=draws, seed=seed, gap=gap)
+    prepared = prepare(answers, pairs, statistic, grouping, method, draws=draws, seed=seed, gap=gap)
     return concluded(prepared, spread(partial(counted, prepared), list(prepared.blocks)))
 
 
 def prepare(
-    judged: data.ScoredAnswers,
+    answers: data.ScoredAnswers,
     pairs: Sequence[Pair],
     statistic: AnyStatistic,
     grouping: data.Grouping,
@@ -491,7 +491,7 @@ def prepare(
     check(statistic, grouping)
     if method not in PERMUTATIONS:
         raise MetricError(f"There is no permutation “{method}”; known are: {', '.join(PERMUTATIONS)}.")
-    rows = data.rows_of(judged, sorted({name for pair in pairs for name in pair}))
+    rows = data.rows_of(answers, sorted({name for pair in pairs for name in pair}))
     dealt = cohorts_of(rows, pairs, statistic, grouping, gap)
     units = {
         "perm_inputs": len(rows.question_names),
@@ -562,13 +562,13 @@ def counted(prepared: PermutationInput, block: int) -> ExtremeCounts:
                 total[:, part] = swapped > 0
             else:
                 np.add(total, swapped @ sums.columns[part], out=total)
-    count = kept(prepared.draws, block)
+    count = count_draws(prepared.draws, block)
     for total, sums, cohort in zip(totals, prepared.sums, prepared.sorted.cohorts, strict=True):
         observed = sums.deltas(np.zeros((1, total.shape[1])))
-        drawn = _deltas(sums, total[:count])
-        far = ~(np.abs(drawn) < np.abs(observed) - CLOSE)
+        deltas_of_draws = _deltas(sums, total[:count])
+        far = ~(np.abs(deltas_of_draws) < np.abs(observed) - CLOSE)
         extreme[cohort.pairs] = far.sum(axis=0)
-        squares[cohort.pairs] = np.nansum(drawn * drawn, axis=0)
+        squares[cohort.pairs] = np.nansum(deltas_of_draws * deltas_of_draws, axis=0)
     return ExtremeCounts(extreme, squares)
 
 
@@ -582,15 +582,15 @@ def concluded(prepared: PermutationInput, counts: Sequence[ExtremeCounts]) -> li
     """The tests, from the counts of all blocks in their order."""
     extreme = sum((count.extreme for count in counts), np.zeros(len(prepared.pairs), np.int64))
     squares = sum((count.squares for count in counts), np.zeros(len(prepared.pairs)))
-    found = []
+    differences = []
     for place, (a, b) in enumerate(prepared.pairs):
-        told = (a, b, prepared.statistic, prepared.grouping, prepared.method)
+        identity = (a, b, prepared.statistic, prepared.grouping, prepared.method)
         delta, n = prepared.sorted.delta(place), prepared.sorted.sizes[place]
         if delta is None:
             reason = prepared.sorted.why(place, (a, b))
-            found.append(MetricDifference(*told, None, None, n, reason=reason))
+            differences.append(MetricDifference(*identity, None, None, n, reason=reason))
             continue
         p = (1 + int(extreme[place])) / (1 + prepared.draws)
         error = float(np.round(np.sqrt(squares[place] / prepared.draws), 10))
-        found.append(MetricDifference(*told, delta, p, n, error))
-    return found
+        differences.append(MetricDifference(*identity, delta, p, n, error))
+    return differences

@@ -49,7 +49,7 @@ def figure_of(
 
 def correlation_named(statistic: AnyStatistic) -> Statistic | None:
     """The statistic if it is a correlation, else None."""
-    return next((known for known in STATISTICS if known == statistic), None)
+    return next((each for each in STATISTICS if each == statistic), None)
 
 
 def check(statistic: str, grouping: str) -> None:
@@ -61,8 +61,8 @@ def check(statistic: str, grouping: str) -> None:
     if statistic == "pa" and grouping != "system":
         raise MetricError("The statistic pa compares systems: its grouping is system.")
     if statistic not in (*STATISTICS, *PAIR_STATISTICS, "pa"):
-        known = ", ".join((*STATISTICS, *PAIR_STATISTICS, "pa"))
-        raise MetricError(f"There is no statistic “{statistic}” to compare metrics by; known are: {known}.")
+        names = ", ".join((*STATISTICS, *PAIR_STATISTICS, "pa"))
+        raise MetricError(f"There is no statistic “{statistic}” to compare metrics by; known are: {names}.")
 
 
 # Pairs of metrics that have scores for the same answers are tested together.
@@ -115,17 +115,17 @@ def cohorts_of(
     rows: Rows, pairs: Sequence[Pair], statistic: AnyStatistic, grouping: Grouping, gap: float
 ) -> PairCohorts:
     """Deals pairs into cohorts; those for which a figure is not defined are in none."""
-    there = {name: np.isfinite(rows.column(name)) for name in {name for pair in pairs for name in pair}}
+    finite = {name: np.isfinite(rows.column(name)) for name in {name for pair in pairs for name in pair}}
     masks: dict[bytes, Mask] = {}
     members: dict[bytes, list[int]] = {}
     for place, (a, b) in enumerate(pairs):
-        mask = there[a] & there[b]
+        mask = finite[a] & finite[b]
         key = np.packbits(mask).tobytes()
         masks.setdefault(key, mask)
         members.setdefault(key, []).append(place)
     sizes = [0] * len(pairs)
     figures = [(Figure(None), Figure(None))] * len(pairs)
-    found = []
+    cohorts = []
     for key, places in members.items():
         own = rows.only(masks[key])
         names = sorted({name for place in places for name in pairs[place]})
@@ -136,7 +136,7 @@ def cohorts_of(
         good = [place for place in places if all(figure.value is not None for figure in figures[place])]
         if good:
             used = tuple(sorted({name for place in good for name in pairs[place]}))
-            found.append(
+            cohorts.append(
                 Cohort(
                     own,
                     np.flatnonzero(masks[key]),
@@ -147,7 +147,7 @@ def cohorts_of(
                     np.array([used.index(pairs[place][1]) for place in good]),
                 )
             )
-    return PairCohorts(tuple(found), tuple(sizes), tuple(figures))
+    return PairCohorts(tuple(cohorts), tuple(sizes), tuple(figures))
 
 
 # What a test of "is metric A better than metric B?" says.
@@ -184,7 +184,7 @@ class MetricDifference:
 
     def as_json(self) -> dict[str, Any]:
         """As JSON has it."""
-        said: dict[str, Any] = {
+        fields: dict[str, Any] = {
             "a": self.a,
             "b": self.b,
             "statistic": self.statistic,
@@ -196,8 +196,8 @@ class MetricDifference:
             "n": self.n,
         }
         if self.p is None:
-            said["reason"] = self.reason
-        return said
+            fields["reason"] = self.reason
+        return fields
 
 
 VERSION = 1
@@ -262,13 +262,13 @@ class Plan:
     version: int = VERSION
 
     def __post_init__(self) -> None:
-        for given, known, what in (
+        for names, allowed, what in (
             (self.statistics, STATISTICS, "statistic"),
             (self.groupings, GROUPINGS, "grouping"),
         ):
-            for name in given:
-                if name not in known:
-                    raise MetricError(f"There is no {what} {name!r}; there are {', '.join(known)}.")
+            for name in names:
+                if name not in allowed:
+                    raise MetricError(f"There is no {what} {name!r}; there are {', '.join(allowed)}.")
         if self.replicates < 0 or self.draws < 1:
             raise MetricError("A plan needs 0 or more replicates and at least 1 draw.")
         if not self.replicates and any(each.method == "bootstrap" for each in self.comparisons):

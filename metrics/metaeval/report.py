@@ -62,28 +62,28 @@ _OF_SYSTEMS = ("pa", "spa")
 
 
 def entry(
-    judged: ScoredAnswers,
+    answers: ScoredAnswers,
     name: str,
     plan: Plan,
     about: ReportHeader,
     without: Mapping[str, str] | None = None,
 ) -> dict[str, Any]:
-    """The figures of the metric `name` of `judged`.
+    """The figures of the metric `name` of `answers`.
 
     `without` names groupings (and `pairs`) whose figures mean nothing for this metric, with the reason.
     """
-    rows, scores = rows_of(judged, [name]).of(name)
-    reach = _intervals(judged, name, plan)
-    said: dict[str, Any] = {
+    rows, scores = rows_of(answers, [name]).of(name)
+    reach = _intervals(answers, name, plan)
+    figures: dict[str, Any] = {
         "title": about.titles.get(name, name),
-        "signature": judged.signatures.get(name, ""),
+        "signature": answers.signatures.get(name, ""),
         "n": len(rows),
-        "undefined": undefined(judged, name, about),
-        "corpus": corpus(judged, name, about),
+        "undefined": undefined(answers, name, about),
+        "corpus": corpus(answers, name, about),
         "most_common": most_common(scores),
     }
     for statistic in plan.statistics:
-        said[statistic] = {
+        figures[statistic] = {
             grouping: replace(
                 correlation(rows, scores, statistic, grouping), ci=reach.get((name, statistic, grouping))
             ).as_json()
@@ -91,28 +91,28 @@ def entry(
         }
     for statistic_of_pairs in PAIR_STATISTICS:
         reach_of_pairs = reach.get((name, statistic_of_pairs, "item"))
-        said[statistic_of_pairs] = _of_pairs(statistic_of_pairs, rows, scores, plan, reach_of_pairs)
+        figures[statistic_of_pairs] = _of_pairs(statistic_of_pairs, rows, scores, plan, reach_of_pairs)
     of_systems = pairwise_accuracy(rows, scores)
-    said["pa"] = replace(of_systems, ci=reach.get((name, "pa", "system"))).as_json()
-    said["spa"] = soft_accuracy(rows, scores, seed=plan.seed).as_json()
-    said["by_type"] = by_type(judged, name, replicates=plan.replicates, seed=plan.seed)
-    return _excused(said, without or {})
+    figures["pa"] = replace(of_systems, ci=reach.get((name, "pa", "system"))).as_json()
+    figures["spa"] = soft_accuracy(rows, scores, seed=plan.seed).as_json()
+    figures["by_type"] = by_type(answers, name, replicates=plan.replicates, seed=plan.seed)
+    return _excused(figures, without or {})
 
 
-def _excused(said: dict[str, Any], without: Mapping[str, str]) -> dict[str, Any]:
+def _excused(figures: dict[str, Any], without: Mapping[str, str]) -> dict[str, Any]:
     """The entry without the figures that mean nothing."""
     for grouping, reason in without.items():
         none = Figure(None, reason).as_json()
         for statistic in STATISTICS:
-            if grouping in said.get(statistic, {}):
-                said[statistic][grouping] = none
+            if grouping in figures.get(statistic, {}):
+                figures[statistic][grouping] = none
         if grouping == PAIRS:
-            said.update(dict.fromkeys(PAIR_STATISTICS, none))
-            for of_type in said["by_type"].values():
+            figures.update(dict.fromkeys(PAIR_STATISTICS, none))
+            for of_type in figures["by_type"].values():
                 of_type["pair_acc"] = none
         if grouping == "system":
-            said.update(dict.fromkeys(_OF_SYSTEMS, none))
-    return said
+            figures.update(dict.fromkeys(_OF_SYSTEMS, none))
+    return figures
 
 
 def _of_pairs(
@@ -129,21 +129,21 @@ def _of_pairs(
             return matched(rows, scores, plan.clear).within(ci).as_json()
 
 
-def _intervals(judged: ScoredAnswers, name: str, plan: Plan) -> Mapping[Key, Interval]:
+def _intervals(answers: ScoredAnswers, name: str, plan: Plan) -> Mapping[Key, Interval]:
     """Of all figures of a metric, from the same samples as those of every other metric."""
-    wanted: Wanted = (
+    statistics: Wanted = (
         *((statistic, grouping) for statistic in plan.statistics for grouping in plan.groupings),
         *((statistic, "item") for statistic in PAIR_STATISTICS),
         ("pa", "system"),
     )
     return intervals(
-        judged, [name], replicates=plan.replicates, seed=plan.seed, wanted=wanted, gap=plan.clear
+        answers, [name], replicates=plan.replicates, seed=plan.seed, statistics=statistics, gap=plan.clear
     )
 
 
-def undefined(judged: ScoredAnswers, name: str, about: ReportHeader) -> dict[str, int]:
+def undefined(answers: ScoredAnswers, name: str, about: ReportHeader) -> dict[str, int]:
     """How many answers have no score, by reason."""
-    missing = int((~np.isfinite(judged.metrics[name])).sum())
+    missing = int((~np.isfinite(answers.metrics[name])).sum())
     reasons = {reason: count for reason, count in sorted(about.undefined.get(name, {}).items()) if count}
     rest = missing - sum(reasons.values())
     return {**reasons, NO_REASON: rest} if rest > 0 else reasons
@@ -158,10 +158,10 @@ def most_common(scores: Floats) -> dict[str, Any]:
     return {"value": float(values[place]), "share": float(counts[place] / len(scores))}
 
 
-def corpus(judged: ScoredAnswers, name: str, about: ReportHeader) -> dict[str, float | None]:
+def corpus(answers: ScoredAnswers, name: str, about: ReportHeader) -> dict[str, float | None]:
     """The metric's score of each system as a whole; null where it has none but the mean."""
-    known = about.corpus.get(name, {})
-    return {system: known.get(system) for system in judged.system_names}
+    by_system = about.corpus.get(name, {})
+    return {system: by_system.get(system) for system in answers.system_names}
 
 
 # What a reader must know before quoting the report, in sentences.
@@ -183,37 +183,37 @@ def warnings_of(report: dict[str, Any]) -> list[str]:
 
 
 def _size(report: dict[str, Any]) -> list[str]:
-    n, said = report["n"], []
+    n, warnings = report["n"], []
     if n["scored"] < n["answers"]:
         left = n["answers"] - n["scored"]
-        said.append(f"{left:,} of {n['answers']:,} answers have no human score and were left out.")
+        warnings.append(f"{left:,} of {n['answers']:,} answers have no human score and were left out.")
     if n["systems"] < FEW_SYSTEMS:
-        said.append(
+        warnings.append(
             f"There {_are(n['systems'], 'system')}. Figures of the system level mean little below "
             f"{FEW_SYSTEMS} systems."
         )
     elif n["systems"] < FEW_FOR_SYSTEM_LEVEL:
-        said.append(
+        warnings.append(
             f"There {_are(n['systems'], 'system')}. Figures of the system level rest on as many points: read "
             "their intervals, not their values."
         )
     if n["questions"] < FEW_QUESTIONS:
-        said.append(
+        warnings.append(
             f"There {_are(n['questions'], 'question')}: intervals are wide, and most differences are missed."
         )
     if any(system["inferred"] for system in report["systems"]):
-        said.append(
+        warnings.append(
             "Systems are not named in the data. They were inferred from the order of the rows: the t-th "
             "answer to a question is taken as system t's."
         )
     if report["human"]["sd"] == 0:
-        said.append("All human scores are the same: no correlation with them exists.")
-    return said
+        warnings.append("All human scores are the same: no correlation with them exists.")
+    return warnings
 
 
 def _questions(report: dict[str, Any]) -> list[str]:
     """Whether answers to the same question can be compared at all."""
-    asked = report["n"]["questions"]
+    n_questions = report["n"]["questions"]
     # A floor such as the length is there for each answer, also where no metric has a score.
     scored = [*report["metrics"].values(), *report["floors"].values()]
     compared = [entry["pair_acc"]["n"] for entry in scored if "n" in entry["pair_acc"]]
@@ -229,10 +229,10 @@ def _questions(report: dict[str, Any]) -> list[str]:
         for entry in report["metrics"].values()
         if "item" in entry.get("pearson", {})
     ]
-    if within and 0 < max(within) < asked / 2:
+    if within and 0 < max(within) < n_questions / 2:
         return [
-            f"Figures within questions (item) rest on {max(within):,} of {asked:,} questions: in the others "
-            "people or the metrics tell no answers apart."
+            f"Figures within questions (item) rest on {max(within):,} of {n_questions:,} questions: in the "
+            "others people or the metrics tell no answers apart."
         ]
     return []
 
@@ -255,22 +255,22 @@ def _is_turned(report: dict[str, Any], name: str) -> bool:
 
 
 def _metrics(report: dict[str, Any]) -> list[str]:
-    said = [*_turned_round(report), *_without_scores(report)]
+    warnings = [*_turned_round(report), *_without_scores(report)]
     for name, entry in report["metrics"].items():
         common = entry["most_common"]
         if common["share"] is not None and MOST <= common["share"] < 1:
-            said.append(
+            warnings.append(
                 f"{name} gives {common['share']:.0%} of the answers the same score, {common['value']:g}: "
                 "correlations of such scores cannot be high."
             )
         pairs = entry["pair_acc"]
         if pairs["value"] is not None and pairs["metric_ties"] > MANY_TIES * pairs["n"]:
             tied = f"{pairs['metric_ties']:,} of {pairs['n']:,}"
-            said.append(
+            warnings.append(
                 f"{name} gives the same score to both answers in {tied} pairs that people tell apart; each "
                 "counts as a miss. Read acc_eq_cal beside it."
             )
-    return said
+    return warnings
 
 
 def _without_scores(report: dict[str, Any]) -> list[str]:
@@ -282,27 +282,27 @@ def _without_scores(report: dict[str, Any]) -> list[str]:
         if missing > MANY_UNDEFINED * answers:
             why = "; ".join(f"{reason}: {count:,}" for reason, count in entry["undefined"].items())
             alike.setdefault((missing, why), []).append(name)
-    said = []
+    warnings = []
     for (missing, why), names in alike.items():
         few = f"no score for {missing:,} of {answers:,} answers ({why})"
         if len(names) == len(report["metrics"]) > 1:
-            said.append(f"No metric has a score for {missing:,} of {answers:,} answers ({why}).")
+            warnings.append(f"No metric has a score for {missing:,} of {answers:,} answers ({why}).")
         elif len(names) == 1:
-            said.append(
+            warnings.append(
                 f"{names[0]} has {few}. Its figures are about the others, so they do not compare with those "
                 "of metrics that score all."
             )
         else:
-            said.append(
+            warnings.append(
                 f"{', '.join(names)} have {few}. Their figures are about the others, so they do not compare "
                 "with those of metrics that score all."
             )
-    return said
+    return warnings
 
 
 def _floors(report: dict[str, Any]) -> list[str]:
     """Metrics that do not beat a floor, and floors that do well."""
-    said = []
+    warnings = []
     for floor, entry in report["floors"].items():
         value = _global(entry)
         if value is None or value <= 0:
@@ -314,8 +314,8 @@ def _floors(report: dict[str, Any]) -> list[str]:
         ]
         if beaten:
             rests = f"r = {value:.3f}, n = {entry['pearson']['global']['n']:,}"
-            said.append(f"No better than the floor “{floor}” ({rests}): {', '.join(beaten)}.")
-    return said
+            warnings.append(f"No better than the floor “{floor}” ({rests}): {', '.join(beaten)}.")
+    return warnings
 
 
 def _global(entry: dict[str, Any]) -> float | None:
@@ -355,7 +355,7 @@ NEED_RULES = (Part("protocol", "resample_overall"),)
 
 
 def evaluate(
-    judged: ScoredAnswers,
+    answers: ScoredAnswers,
     plan: Plan,
     about: ReportHeader | None = None,
     *,
@@ -367,22 +367,22 @@ def evaluate(
     The same scores in another row order give the same report. `progress` hears (done, total, what was done).
     MetricError for a protocol that there is not, and for scores beyond all bounds.
     """
-    judged, about = prepared(judged, about or ReportHeader())
-    parts = parts_of(judged, plan)
+    answers, about = prepared(answers, about or ReportHeader())
+    parts = parts_of(answers, plan)
 
     # Rules are functions of any kind, which may not travel: what needs them is done here, at the end.
-    here = [part for part in parts if about.rules and part in NEED_RULES]
-    away = [part for part in parts if part not in here]
-    count = Count(len(parts) + parts_of_tests(judged, plan), progress)
-    work = partial(worked, judged, plan, replace(about, rules={}))
+    local = [part for part in parts if about.rules and part in NEED_RULES]
+    away = [part for part in parts if part not in local]
+    count = Count(len(parts) + parts_of_tests(answers, plan), progress)
+    work = partial(worked, answers, plan, replace(about, rules={}))
     results = dict(
         zip(away, spread(work, away, lambda done: count.more(1, str(away[done - 1]))), strict=True)
     )
-    for part in here:
-        results[part] = worked(judged, plan, about, part)
+    for part in local:
+        results[part] = worked(answers, plan, about, part)
         count.more(1, str(part))
-    found = tests(judged, plan, _values(results, plan), spread=spread, done=count.more)
-    return assembled(judged, plan, about, results, found)
+    tested = tests(answers, plan, _values(results, plan), spread=spread, done=count.more)
+    return assembled(answers, plan, about, results, tested)
 
 
 class Count:
@@ -398,34 +398,34 @@ class Count:
             self._progress(self._done, self._total, what)
 
 
-def prepared(judged: ScoredAnswers, about: ReportHeader) -> tuple[ScoredAnswers, ReportHeader]:
+def prepared(answers: ScoredAnswers, about: ReportHeader) -> tuple[ScoredAnswers, ReportHeader]:
     """Both in the order of their own: what `parts_of`, `worked` and `assembled` want."""
-    moved, rows = canonical(_checked(judged))
+    moved, rows = canonical(_checked(answers))
     rules = {name: CorpusRule(rule.sums[rows], rule.rule) for name, rule in about.rules.items()}
     return moved, replace(about, rules=rules)
 
 
-def _checked(judged: ScoredAnswers) -> ScoredAnswers:
+def _checked(answers: ScoredAnswers) -> ScoredAnswers:
     """Scores that are numbers: what is not finite is missing; MetricError for what no arithmetic bears."""
-    columns = {"the human scores": judged.human, **judged.metrics}
+    columns = {"the human scores": answers.human, **answers.metrics}
     finite = {name: np.where(np.isfinite(column), column, np.nan) for name, column in columns.items()}
     for name, column in finite.items():
         if (np.abs(column) > LARGEST).any():
             raise MetricError(
                 f"{name}: scores beyond {LARGEST:g} are no scores of a metric or a person. Check the column."
             )
-    return replace(judged, human=finite.pop("the human scores"), metrics=finite)
+    return replace(answers, human=finite.pop("the human scores"), metrics=finite)
 
 
-def parts_of(judged: ScoredAnswers, plan: Plan) -> list[Part]:
+def parts_of(answers: ScoredAnswers, plan: Plan) -> list[Part]:
     """Everything that there is to do, in the order of the report."""
     if plan.protocols:
-        from metrics.metaeval.papers import known  # noqa: PLC0415 - only where a paper's protocol is asked for
+        from metrics.metaeval.papers import refuse_unknown  # noqa: PLC0415 - only where a paper's protocol is asked for
 
-        known(plan.protocols)
+        refuse_unknown(plan.protocols)
     return [
-        *(Part("metric", name) for name in sorted(judged.metrics)),
-        *(Part("floor", name) for name in floors(judged)),
+        *(Part("metric", name) for name in sorted(answers.metrics)),
+        *(Part("floor", name) for name in floors(answers)),
         Part("systems"),
         Part("length bias"),
         Part("ceiling"),
@@ -433,47 +433,47 @@ def parts_of(judged: ScoredAnswers, plan: Plan) -> list[Part]:
     ]
 
 
-def worked(judged: ScoredAnswers, plan: Plan, about: ReportHeader, part: Part) -> Result:
+def worked(answers: ScoredAnswers, plan: Plan, about: ReportHeader, part: Part) -> Result:
     """The result of one part: plain JSON, and the same wherever it is worked out."""
     match part.kind:
         case "metric":
-            found = entry(judged, part.name, plan, about)
+            section = entry(answers, part.name, plan, about)
         case "floor":
-            floor = floors(judged)[part.name]
-            alone = replace(judged, metrics={part.name: floor.scores}, signatures={})
-            found = entry(
+            floor = floors(answers)[part.name]
+            alone = replace(answers, metrics={part.name: floor.scores}, signatures={})
+            section = entry(
                 alone, part.name, plan, ReportHeader(titles={part.name: floor.title}), floor.without
             )
         case "systems":
-            found = {"systems": _systems(judged, plan, about), "human": _human(judged)}
+            section = {"systems": _systems(answers, plan, about), "human": _human(answers)}
         case "length bias":
-            found = _length_bias(judged, plan)
+            section = _length_bias(answers, plan)
         case "ceiling":
-            found = ceiling(judged, seed=plan.seed)
+            section = ceiling(answers, seed=plan.seed)
         case "protocol":
             from metrics.metaeval.papers import protocol  # noqa: PLC0415 - as above
 
-            found = protocol(part.name, judged, plan, about)
+            section = protocol(part.name, answers, plan, about)
         case _:
             raise ValueError(f"no part {part}")
-    result: Result = plain(found)
+    result: Result = plain(section)
     return result
 
 
 def _values(results: Mapping[Part, Result], plan: Plan) -> dict[tuple[str, str], dict[str, float | None]]:
     """The metrics' values by what they are compared in; without one where the plan leaves the figure out."""
-    found: dict[tuple[str, str], dict[str, float | None]] = {}
+    by_statistic: dict[tuple[str, str], dict[str, float | None]] = {}
     for comparison in plan.comparisons:
-        values = found.setdefault((comparison.statistic, comparison.grouping), {})
+        values = by_statistic.setdefault((comparison.statistic, comparison.grouping), {})
         for part, result in results.items():
             if part.kind == "metric":
                 figure = result.get(comparison.statistic, {})
                 values[part.name] = figure.get(comparison.grouping, figure).get("value")
-    return found
+    return by_statistic
 
 
 def assembled(
-    judged: ScoredAnswers, plan: Plan, about: ReportHeader, results: Mapping[Part, Result], tested: Tests
+    answers: ScoredAnswers, plan: Plan, about: ReportHeader, results: Mapping[Part, Result], tested: Tests
 ) -> Result:
     """The report of all parts' results."""
     of: dict[str, dict[str, Result]] = {"metric": {}, "floor": {}, "protocol": {}}
@@ -487,7 +487,7 @@ def assembled(
     if TABLE8 in plan.protocols:
         from metrics.metaeval.papers import table8  # noqa: PLC0415 - as above
 
-        of["protocol"][TABLE8] = table8(bias, judged.metrics)
+        of["protocol"][TABLE8] = table8(bias, answers.metrics)
     for kind in ("metric", "floor"):
         of[kind] = {
             name: {**entry, "length_bias": bias[f"{kind} {name}"]} for name, entry in of[kind].items()
@@ -507,15 +507,15 @@ def assembled(
         "scale": list(plan.scale),
         "gap": plan.clear,
         "signature": signature(plan),
-        "n": _n(judged),
+        "n": _n(answers),
         "human": {**alone["systems"]["human"], "length_bias": bias[HUMAN]},
         "metrics": of["metric"],
-        "tests": tested.said,
+        "tests": tested.entries,
         "clusters": tested.clusters,
         "ceiling": alone["ceiling"],
         "floors": of["floor"],
         "systems": alone["systems"]["systems"],
-        "types": breakdown.types(judged),
+        "types": breakdown.types(answers),
         "alpha": _alpha(about),
         "protocols": of["protocol"],
     }
@@ -533,38 +533,38 @@ def signature(plan: Plan) -> str:
     )
 
 
-def _n(judged: ScoredAnswers) -> dict[str, int]:
-    ratings = 0 if judged.raters is None else len(judged.raters.scores)
+def _n(answers: ScoredAnswers) -> dict[str, int]:
+    ratings = 0 if answers.raters is None else len(answers.raters.scores)
     return {
-        "answers": len(judged),
-        "questions": len(np.unique(judged.questions)),
-        "systems": len(np.unique(judged.systems)),
-        "scored": int(np.isfinite(judged.human).sum()),
+        "answers": len(answers),
+        "questions": len(np.unique(answers.questions)),
+        "systems": len(np.unique(answers.systems)),
+        "scored": int(np.isfinite(answers.human).sum()),
         "ratings": ratings,
     }
 
 
-def _systems(judged: ScoredAnswers, plan: Plan, about: ReportHeader) -> list[dict[str, Any]]:
-    scores = {name: corpus(judged, name, about) for name in judged.metrics}
+def _systems(answers: ScoredAnswers, plan: Plan, about: ReportHeader) -> list[dict[str, Any]]:
+    scores = {name: corpus(answers, name, about) for name in answers.metrics}
     return breakdown.systems(
-        judged, scores, inferred=about.inferred, replicates=plan.replicates, seed=plan.seed
+        answers, scores, inferred=about.inferred, replicates=plan.replicates, seed=plan.seed
     )
 
 
-def _length_bias(judged: ScoredAnswers, plan: Plan) -> dict[str, Any]:
+def _length_bias(answers: ScoredAnswers, plan: Plan) -> dict[str, Any]:
     """Of people, metrics and floors; they share the draws, which is most of the work."""
-    columns = {METRIC + name: judged.metrics[name] for name in sorted(judged.metrics)}
-    columns |= {f"floor {name}": floor.scores for name, floor in floors(judged).items()}
-    columns[HUMAN] = judged.human
-    return length_bias(judged, columns, draws=plan.draws, seed=plan.seed)
+    columns = {METRIC + name: answers.metrics[name] for name in sorted(answers.metrics)}
+    columns |= {f"floor {name}": floor.scores for name, floor in floors(answers).items()}
+    columns[HUMAN] = answers.human
+    return length_bias(answers, columns, draws=plan.draws, seed=plan.seed)
 
 
-def _human(judged: ScoredAnswers) -> dict[str, Any]:
-    there = judged.human[np.isfinite(judged.human)]
+def _human(answers: ScoredAnswers) -> dict[str, Any]:
+    finite = answers.human[np.isfinite(answers.human)]
     return {
-        "n": len(there),
-        "mean": float(there.mean()) if len(there) else None,
-        "sd": float(there.std(ddof=1)) if len(there) > 1 else None,
+        "n": len(finite),
+        "mean": float(finite.mean()) if len(finite) else None,
+        "sd": float(finite.std(ddof=1)) if len(finite) > 1 else None,
     }
 
 

@@ -36,12 +36,12 @@ def holm(ps: Sequence[float | None]) -> list[float | None]:
     Never less than the one before it, never above 1. None, where a test has no p, stays None and is no test.
     """
     order = sorted((p, place) for place, p in enumerate(ps) if p is not None)
-    found: list[float | None] = [None] * len(ps)
+    adjusted: list[float | None] = [None] * len(ps)
     highest = 0.0
     for rank, (p, place) in enumerate(order):
         highest = max(highest, min(1.0, p * (len(order) - rank)))
-        found[place] = highest
-    return found
+        adjusted[place] = highest
+    return adjusted
 
 
 def corrected(tests: Sequence[MetricDifference]) -> list[MetricDifference]:
@@ -65,16 +65,16 @@ FEW = "not defined: Williams' test needs four answers with both scores"
 SAME = "not defined: the two metrics are the same but for scale"
 
 
-def williams(judged: ScoredAnswers, pairs: Sequence[Pair]) -> list[MetricDifference]:
+def williams(answers: ScoredAnswers, pairs: Sequence[Pair]) -> list[MetricDifference]:
     """Williams' test of each pair, two-sided."""
-    rows = rows_of(judged, sorted({name for pair in pairs for name in pair}))
+    rows = rows_of(answers, sorted({name for pair in pairs for name in pair}))
     dealt = cohorts_of(rows, pairs, "pearson", "global", 0.0)
     between = [0.0] * len(pairs)
     for cohort in dealt.cohorts:
         for place, a, b in zip(cohort.pairs, cohort.first, cohort.second, strict=True):
             r = pearson(cohort.scores[a], cohort.scores[b][None], np.zeros(1, np.int64))
             between[place] = float(r[0, 0])
-    found = []
+    differences = []
     for place, (a, b) in enumerate(pairs):
         delta, n = dealt.delta(place), dealt.sizes[place]
         p, error, reason = None, None, dealt.why(place, (a, b))
@@ -84,10 +84,10 @@ def williams(judged: ScoredAnswers, pairs: Sequence[Pair]) -> list[MetricDiffere
             first, second = (figure.value or 0.0 for figure in dealt.figures[place])
             error = williams_error(first, second, between[place], n)
             p, reason = (None, SAME) if error is None else (p_of_t(delta / error, n - 3), "")
-        found.append(
+        differences.append(
             MetricDifference(a, b, "pearson", "global", "williams", delta, p, n, error, reason=reason)
         )
-    return found
+    return differences
 
 
 def williams_p(human_a: float, human_b: float, between: float, n: int) -> float | None:
@@ -118,7 +118,7 @@ def p_of_t(t: float, degrees: int) -> float:
 
 
 def compared(
-    judged: ScoredAnswers,
+    answers: ScoredAnswers,
     pairs: Sequence[Pair],
     statistic: AnyStatistic = "pearson",
     grouping: Grouping = "global",
@@ -133,14 +133,14 @@ def compared(
     if method == "williams":
         if (statistic, grouping) != ("pearson", "global"):
             raise MetricError("Williams' test is one of Pearson's r over all answers: pearson, global.")
-        return corrected(williams(judged, pairs))
+        return corrected(williams(answers, pairs))
     if method == "bootstrap":
-        tests = paired(judged, pairs, statistic, grouping, draws=draws, seed=seed, gap=gap, spread=spread)
+        tests = paired(answers, pairs, statistic, grouping, draws=draws, seed=seed, gap=gap, spread=spread)
         return corrected(tests)
     if method not in PERMUTATIONS:
         raise MetricError(f"There is no test “{method}”; known are: {', '.join(METHODS)}.")
     tests = compare(
-        judged, pairs, statistic, grouping, method, draws=draws, seed=seed, gap=gap, spread=spread
+        answers, pairs, statistic, grouping, method, draws=draws, seed=seed, gap=gap, spread=spread
     )
     return corrected(tests)
 
@@ -165,14 +165,14 @@ def clusters(
         key=lambda name: (-_value(values, name), name),
     )
     apart = {frozenset((test.a, test.b)) for test in tests if _significant(test, alpha)}
-    found: list[list[str]] = []
+    groups: list[list[str]] = []
     for place, name in enumerate(ranked):
         better, worse = ranked[:place], ranked[place:]
         if all(frozenset((a, b)) in apart for a in better for b in worse):
-            found.append([name])
+            groups.append([name])
         else:
-            found[-1].append(name)
-    return found
+            groups[-1].append(name)
+    return groups
 
 
 def _value(values: Mapping[str, float | None], name: str) -> float:
@@ -218,12 +218,12 @@ def detectable(error: float | None, *, level: float = LEVEL, power: float = POWE
 class Tests:
     """All tests, and the clusters of each statistic and grouping."""
 
-    said: list[dict[str, Any]]
+    entries: list[dict[str, Any]]
     clusters: dict[str, list[list[str]]]
 
 
 def tests(
-    judged: ScoredAnswers,
+    answers: ScoredAnswers,
     plan: Plan,
     figures: Mapping[tuple[str, str], Mapping[str, float | None]],
     *,
@@ -236,28 +236,28 @@ def tests(
     correction is over the pairs of one comparison. Clusters come from a comparison's permutation test (its
     first method otherwise), at the plan's level after correction. `done` hears how many more parts are done.
     """
-    pairs = list(combinations(sorted(judged.metrics), 2))
-    said: list[dict[str, Any]] = []
-    found: dict[str, list[list[str]]] = {}
+    pairs = list(combinations(sorted(answers.metrics), 2))
+    entries: list[dict[str, Any]] = []
+    groups: dict[str, list[list[str]]] = {}
     for comparison in plan.comparisons if pairs else ():
-        made = _compared(judged, pairs, comparison, plan, spread=spread, done=done)
-        said += [{**test.as_json(), **_detectable(test, plan)} for test in made]
+        differences = _compared(answers, pairs, comparison, plan, spread=spread, done=done)
+        entries += [{**test.as_json(), **_detectable(test, plan)} for test in differences]
         name = f"{comparison.statistic}|{comparison.grouping}"
-        if comparison.method in PERMUTATIONS or name not in found:
+        if comparison.method in PERMUTATIONS or name not in groups:
             values = figures[comparison.statistic, comparison.grouping]
-            found[name] = clusters(values, made, plan.level)
-    return Tests(said, found)
+            groups[name] = clusters(values, differences, plan.level)
+    return Tests(entries, groups)
 
 
-def parts_of_tests(judged: ScoredAnswers, plan: Plan) -> int:
+def parts_of_tests(answers: ScoredAnswers, plan: Plan) -> int:
     """How often `done` is told of one more."""
-    if len(judged.metrics) < 2:
+    if len(answers.metrics) < 2:
         return 0
     return sum(_parts(comparison, plan) for comparison in plan.comparisons)
 
 
 def _compared(
-    judged: ScoredAnswers,
+    answers: ScoredAnswers,
     pairs: Sequence[tuple[str, str]],
     comparison: Comparison,
     plan: Plan,
@@ -266,8 +266,8 @@ def _compared(
     done: Callable[[int, str], None],
 ) -> list[MetricDifference]:
     telling = _ComparisonProgress(spread, comparison, _parts(comparison, plan), done)
-    found = compared(
-        judged,
+    differences = compared(
+        answers,
         pairs,
         comparison.statistic,
         comparison.grouping,
@@ -278,17 +278,17 @@ def _compared(
         spread=telling,
     )
     telling.up_to(telling.total)
-    return found
+    return differences
 
 
 class _ComparisonProgress:
     """A spread that says how far one comparison is, which is never more than `total` parts."""
 
     def __init__(
-        self, spread: PartRunner, comparison: Comparison, total: int, told: Callable[[int, str], None]
+        self, spread: PartRunner, comparison: Comparison, total: int, report_part: Callable[[int, str], None]
     ) -> None:
         self.total = total
-        self._spread, self._told, self._so_far = spread, told, 0
+        self._spread, self._told, self._so_far = spread, report_part, 0
         self._what = f"{comparison.method} {comparison.statistic} {comparison.grouping}"
 
     def __call__(
@@ -315,5 +315,5 @@ def _parts(comparison: Comparison, plan: Plan) -> int:
 def _detectable(test: MetricDifference, plan: Plan) -> dict[str, Any]:
     """`mdd`: the smallest true difference that this test would have found; None with a reason."""
     figure = detectable(test.null_sd, level=plan.level, power=plan.power)
-    said: dict[str, Any] = {"mdd": figure.value}
-    return said if figure.value is not None else {**said, "mdd_reason": figure.reason}
+    fields: dict[str, Any] = {"mdd": figure.value}
+    return fields if figure.value is not None else {**fields, "mdd_reason": figure.reason}

@@ -44,8 +44,8 @@ class Runs:
 
         n = len(self.order)
         parts = (np.ones(n), self.order, np.append(self.starts, n))
-        found: Floats = csr_array(parts, shape=(len(self.starts), n)) @ weights
-        return found
+        masses: Floats = csr_array(parts, shape=(len(self.starts), n)) @ weights
+        return masses
 
 
 def group_sums(values: Floats, starts: Indices) -> Floats:
@@ -88,10 +88,10 @@ def sign_sums(human: Floats, own: Floats, others: Floats) -> Floats:
     levels = np.bincount(codes)
     before = np.cumsum(levels) - levels
     after = len(human) - before - levels
-    found = _lower(people, np.concatenate([own, others]), asks_first=True)
+    lower = _lower(people, np.concatenate([own, others]), asks_first=True)
     if len(np.intersect1d(own, others, assume_unique=False)):
-        found = (found + _lower(people, np.concatenate([others, own]), asks_first=False)) / 2
-    left, beside, below = found
+        lower = (lower + _lower(people, np.concatenate([others, own]), asks_first=False)) / 2
+    left, beside, below = lower
     sums: Floats = 2 * left - before[codes] - 2 * (below - left - beside) + after[codes]
     return sums.astype(np.float64)
 
@@ -123,9 +123,9 @@ def _lower(people: Indices, scores: Floats, *, asks_first: bool) -> Floats:
 def _before(order: Indices, weight: Indices) -> Indices:
     """For each element the weight of those before it in an order."""
     sorted_weight = weight[order]
-    found = np.empty_like(weight)
-    found[order] = np.cumsum(sorted_weight) - sorted_weight
-    return found
+    sums_before = np.empty_like(weight)
+    sums_before[order] = np.cumsum(sorted_weight) - sorted_weight
+    return sums_before
 
 
 def lower_before(places: Indices, weight: Indices) -> Indices:
@@ -134,21 +134,21 @@ def lower_before(places: Indices, weight: Indices) -> Indices:
     The way of `kernels.inversions`, bit by bit, but for each element by itself.
     """
     n = len(places)
-    found = np.zeros(n, np.int64)
+    sums_before = np.zeros(n, np.int64)
     position = ids = np.arange(n)
     for bit in range(n.bit_length() - 1, -1, -1):
         node = (places >> (bit + 1)) << (bit + 1)
         one = (places >> bit) & 1
         light = weight * (1 - one)
         before = np.cumsum(light) - light
-        found[ids] += (before - before[node]) * one
+        sums_before[ids] += (before - before[node]) * one
         ones = np.cumsum(one) - one
         ones -= ones[node]
         target = np.where(one == 1, node + (1 << bit) + ones, position - ones)
         order = np.empty_like(target)
         order[target] = position
         places, weight, ids = places[order], weight[order], ids[order]
-    return found
+    return sums_before
 
 
 NONE = 1e-12
@@ -306,5 +306,5 @@ def _scaled(values: Floats, starts: Indices) -> Floats:
     middle -= (np.add.reduceat(middle, starts) / sizes)[group]
     spread = np.sqrt(np.add.reduceat(middle * middle, starts) / sizes)
     flat = np.maximum.reduceat(values, starts) == np.minimum.reduceat(values, starts)
-    found: Floats = np.where(flat[group], 0.0, middle) / np.where(spread > 0, spread, 1.0)[group]
-    return found
+    scaled: Floats = np.where(flat[group], 0.0, middle) / np.where(spread > 0, spread, 1.0)[group]
+    return scaled

@@ -70,8 +70,8 @@ class Parameters:
     @property
     def size(self) -> int:
         """Number of components."""
-        some = self.m if self.m is not None else self.n
-        return 0 if some is None else len(some)
+        matrix = self.m if self.m is not None else self.n
+        return 0 if matrix is None else len(matrix)
 
     @property
     def norm(self) -> float:
@@ -126,21 +126,21 @@ def gradient(
 
 def _products(parameters: Parameters, terms: Terms) -> tuple[Floats, Floats]:
     """c' M a + r' N a of each example (k), and the reference that counts (k, n)."""
-    found = np.zeros(len(terms))
+    products = np.zeros(len(terms))
     counted = terms.references[:, 0]
     if parameters.m is not None:
-        found += ((terms.responses @ parameters.m.T) * terms.contexts).sum(1)
+        products += ((terms.responses @ parameters.m.T) * terms.contexts).sum(1)
     if parameters.n is not None:
         images = terms.responses @ parameters.n.T
         if terms.references.shape[1] == 1:
-            found += (images * counted).sum(1)
+            products += (images * counted).sum(1)
         else:
             each = (terms.references * images[:, None]).sum(2)
             best = each.argmax(1)
             rows = np.arange(len(terms))
-            found += each[rows, best]
+            products += each[rows, best]
             counted = terms.references[rows, best]
-    return found, counted
+    return products, counted
 
 
 # Principal components of vectors (Pearson 1901; Lowe et al. 2017, section 5.1).
@@ -163,21 +163,21 @@ class Projection:
         mean = vectors.mean(0)
         _, lengths, directions = np.linalg.svd(vectors - mean, full_matrices=False)
         variances = lengths**2
-        whole = variances.sum()
-        if whole <= 0:
+        total = variances.sum()
+        if total <= 0:
             raise MetricError("All texts have the same vector; nothing can be learned from them.")
         rank = int(np.count_nonzero(lengths > lengths[0] * max(vectors.shape) * np.finfo(np.float64).eps))
-        kept = directions[: min(n, rank)]
-        largest = np.abs(kept).argmax(1)
+        components = directions[: min(n, rank)]
+        largest = np.abs(components).argmax(1)
         # The sign of a component is arbitrary and BLAS libraries differ. The largest entry is made positive,
         # so that the same vectors give the same model on every machine.
-        signs = np.sign(kept[np.arange(len(kept)), largest])
-        return cls(mean, kept * signs[:, None], variances[: len(kept)] / whole)
+        signs = np.sign(components[np.arange(len(components)), largest])
+        return cls(mean, components * signs[:, None], variances[: len(components)] / total)
 
     def __call__(self, vectors: Floats, n: int | None = None) -> Floats:
         """Vectors (v, width) along the first `n` components (v, n)."""
-        found: Floats = (vectors - self.mean) @ self.components[:n].T
-        return found
+        projected: Floats = (vectors - self.mean) @ self.components[:n].T
+        return projected
 
 
 NO_QUESTION = "there is no question"
@@ -188,11 +188,11 @@ _VERSION = 1
 def make(name: str, profile: Profile) -> Metric:
     """A form of ADEM, by the model that the profile's settings choose."""
     choice = profile.options(ADEM).get("model")
-    said, lacks = _describe_form(name, choice)
+    parts, lacks = _describe_form(name, choice)
     return Metric(
         name,
         _TITLES[name],
-        signature(name, _VERSION, **said),
+        signature(name, _VERSION, **parts),
         partial(_measure, form=name, choice=choice),
         low=float("-inf"),
         high=float("inf"),
@@ -211,7 +211,7 @@ def _describe_form(form: str, choice: Choice | None) -> tuple[dict[str, object],
         return {"model": f"{ADEM}-{choice.digest[:12]}"}, missing() or str(error).removesuffix(".")
     settings = card["settings"]
     of_form = settings.get("forms", {}).get(form)
-    said = {
+    parts = {
         "model": f"{ADEM}-{choice.digest[:12]}",
         "encoder": f"{card.get('encoder', {}).get('name', '')}-{settings['encoder']['digest'][:12]}",
         "n": of_form["n"] if of_form else "none",
@@ -219,7 +219,7 @@ def _describe_form(form: str, choice: Choice | None) -> tuple[dict[str, object],
         "scale": f"{settings['low']:g}-{settings['high']:g}",
     }
     why = "" if of_form else f"the model {choice.folder} was trained without {form}"
-    return said, missing() or why
+    return parts, missing() or why
 
 
 def _measure(chunk: Chunk, _: Any, form: str, choice: Choice | None) -> ChunkValues:
@@ -279,20 +279,20 @@ def load(choice: Choice, device: str = "auto") -> Scorer:
     folder = opened(Path(choice.folder), ADEM, choice.digest)
     external = str(folder.card.get("encoder", {}).get("external", ""))
     encoder = text_encoder(external or folder.path / ENCODER, device=device)
-    asked = str(folder.settings["encoder"]["digest"])
-    if encoder.digest != asked:
+    encoder_digest = str(folder.settings["encoder"]["digest"])
+    if encoder.digest != encoder_digest:
         raise MetricError(
             f"The encoder {external or ENCODER} of {folder.path} is not the one that the model was trained "
-            f"with ({asked[:12]}, not {encoder.digest[:12]}). Put that one there."
+            f"with ({encoder_digest[:12]}, not {encoder.digest[:12]}). Put that one there."
         )
-    held = load_file(folder.path / LEARNED)
-    projection = Projection(held["mean"], held["components"], held["shares"])
+    tensors = load_file(folder.path / LEARNED)
+    projection = Projection(tensors["mean"], tensors["components"], tensors["shares"])
     forms = {
         form: Parameters(
-            held.get(f"{form}.m"),
-            held.get(f"{form}.n"),
-            float(held[f"{form}.alpha"][0]),
-            float(held[f"{form}.beta"][0]),
+            tensors.get(f"{form}.m"),
+            tensors.get(f"{form}.n"),
+            float(tensors[f"{form}.alpha"][0]),
+            float(tensors[f"{form}.beta"][0]),
         )
         for form in folder.settings["forms"]
     }
@@ -301,22 +301,22 @@ def load(choice: Choice, device: str = "auto") -> Scorer:
 
 def scored(projection: Projection, parameters: Parameters, encoded: examples.EncodedExamples) -> Floats:
     """Scores (k) under some parameters, nan where an example lacks what they compare with."""
-    found = np.full(len(encoded), np.nan)
+    column = np.full(len(encoded), np.nan)
     needs = {"context": parameters.m is not None, "reference": parameters.n is not None}
     rows = complete_rows(encoded, **needs)
     if len(rows):
-        found[rows] = scores(parameters, terms_of(projection, encoded.part(rows), parameters.size))
-    return found
+        column[rows] = scores(parameters, terms_of(projection, encoded.part(rows), parameters.size))
+    return column
 
 
 def complete_rows(encoded: examples.EncodedExamples, *, context: bool, reference: bool) -> Places:
     """The examples that have a context, a reference, or both, as wanted."""
-    there = np.ones(len(encoded), bool)
+    complete = np.ones(len(encoded), bool)
     if context:
-        there &= encoded.contexts >= 0
+        complete &= encoded.contexts >= 0
     if reference:
-        there &= np.diff(encoded.starts) > 0
-    return np.flatnonzero(there)
+        complete &= np.diff(encoded.starts) > 0
+    return np.flatnonzero(complete)
 
 
 def terms_of(projection: Projection, encoded: examples.EncodedExamples, n: int | None) -> Terms:

@@ -190,7 +190,7 @@ def encode(
     every = (text for example in examples for text in (example.response, *example.references))
     texts = _places(every)
     total = len(contexts) + len(texts)
-    found = np.empty((total, encoder.width))
+    vectors = np.empty((total, encoder.width))
     done = 0
     kinds: list[tuple[Sequence[Any], Callable[[Sequence[Any]], Floats]]] = [
         (list(contexts), encoder.contexts),
@@ -198,15 +198,15 @@ def encode(
     ]
     for what, how in kinds:
         for begin in range(0, len(what), _AT_ONCE):
-            some = what[begin : begin + _AT_ONCE]
-            found[done : done + len(some)] = how(some)
-            done += len(some)
+            batch = what[begin : begin + _AT_ONCE]
+            vectors[done : done + len(batch)] = how(batch)
+            done += len(batch)
             if progress is not None:
                 progress(done, total, "encoding texts")
     counts = [len(example.references) for example in examples]
     after = len(contexts)
     return EncodedExamples(
-        found,
+        vectors,
         np.array([contexts.get(example.context, -1) for example in examples], np.intp),
         np.array([after + texts[example.response] for example in examples], np.intp),
         np.array([after + texts[text] for example in examples for text in example.references], np.intp),
@@ -226,14 +226,14 @@ def cosines(encoded: EncodedExamples) -> Floats:
     counts = np.diff(encoded.starts)
     owners = np.repeat(np.arange(len(encoded)), counts)
     pairs = np.einsum("ij,ij->i", units[encoded.responses[owners]], units[encoded.references])
-    found = np.full(len(encoded), -np.inf)
-    np.maximum.at(found, owners, pairs)
-    found[counts == 0] = np.nan
-    return found
+    best = np.full(len(encoded), -np.inf)
+    np.maximum.at(best, owners, pairs)
+    best[counts == 0] = np.nan
+    return best
 
 
 def _places(things: Iterable[T]) -> dict[T, int]:
-    found: dict[T, int] = {}
+    by_thing: dict[T, int] = {}
     for thing in things:
-        found.setdefault(thing, len(found))
-    return found
+        by_thing.setdefault(thing, len(by_thing))
+    return by_thing

@@ -38,7 +38,7 @@ from metrics import neural
 from metrics.errors import MetricError
 from metrics.neural import devices
 from metrics.neural.devices import batches, spread
-from metrics.neural.encoders import EncoderFolder, encoder, known
+from metrics.neural.encoders import EncoderFolder, encoder, find_encoder
 from metrics.neural.folders import Choice
 from metrics.neural.kpqa import said_of
 from metrics.neural.pieces import Span
@@ -84,8 +84,8 @@ class References:
 
     def idf(self) -> Floats:
         """The weight of each piece."""
-        found: Floats = np.log((self.number + 1) / (self.having + 1))
-        return found
+        weights: Floats = np.log((self.number + 1) / (self.having + 1))
+        return weights
 
     def merged(self, other: "References") -> "References":
         """Of all references of both."""
@@ -111,44 +111,44 @@ def pieces_weighed(weigher: Weigher, pairs: Sequence[Pair]) -> list[WordWeights]
     """
     if not pairs:
         return []
-    loaded, asked = weigher.loaded, weigher.with_question
+    loaded, with_question = weigher.loaded, weigher.with_question
     tokenizer = loaded.tokenizer
-    sides = zip(*pairs, strict=True) if asked else [[answer for _, answer in pairs]]
-    given = tokenizer(
+    sides = zip(*pairs, strict=True) if with_question else [[answer for _, answer in pairs]]
+    encoded = tokenizer(
         *map(list, sides),
         truncation=True,
         max_length=int(weigher.folder.settings["longest"]),
         return_offsets_mapping=True,
     )
-    ids = given["input_ids"]
+    ids = encoded["input_ids"]
     parts = list(batches(range(len(pairs)), lambda pair: len(ids[pair]), _PIECES_WEIGHED))
 
     def likely(batch: Sequence[int]) -> Floats:
-        return _likely(loaded.network, given, batch, tokenizer.pad_token_id or 0, loaded.device)
+        return _likely(loaded.network, encoded, batch, tokenizer.pad_token_id or 0, loaded.device)
 
-    found = [WordWeights([], np.zeros(0)) for _ in pairs]
+    weights = [WordWeights([], np.zeros(0)) for _ in pairs]
     for batch, values in zip(parts, spread(likely, parts, loaded.device), strict=True):
         for row, pair in enumerate(batch):
-            places = [at for at, side in enumerate(given.sequence_ids(pair)) if side == int(asked)]
-            spans = [tuple(given["offset_mapping"][pair][at]) for at in places]
-            found[pair] = WordWeights(spans, values[row, places])
-    return found
+            places = [at for at, side in enumerate(encoded.sequence_ids(pair)) if side == int(with_question)]
+            spans = [tuple(encoded["offset_mapping"][pair][at]) for at in places]
+            weights[pair] = WordWeights(spans, values[row, places])
+    return weights
 
 
-def _likely(network: Any, given: Any, batch: Sequence[int], pad: int, device: Any) -> Floats:
+def _likely(network: Any, encoded: Any, batch: Sequence[int], pad: int, device: Any) -> Floats:
     """How likely each piece of some pairs is part of the key phrase, padded."""
     import torch  # takes seconds
 
-    longest = max(len(given["input_ids"][pair]) for pair in batch)
+    longest = max(len(encoded["input_ids"][pair]) for pair in batch)
 
     def padded(name: str, fill: int) -> Any:
-        rows = [[*given[name][pair], *[fill] * (longest - len(given[name][pair]))] for pair in batch]
+        rows = [[*encoded[name][pair], *[fill] * (longest - len(encoded[name][pair]))] for pair in batch]
         return torch.tensor(rows, device=device)
 
-    types = padded("token_type_ids", 0) if "token_type_ids" in given else None
+    types = padded("token_type_ids", 0) if "token_type_ids" in encoded else None
     logits = network(padded("input_ids", pad), padded("attention_mask", 0), types)
-    found: Floats = torch.softmax(logits.float(), -1)[:, :, 1].double().cpu().numpy()
-    return found
+    probabilities: Floats = torch.softmax(logits.float(), -1)[:, :, 1].double().cpu().numpy()
+    return probabilities
 
 
 VERSION = 1
@@ -224,32 +224,32 @@ def make(name: str, profile: Profile) -> Metric:
     lacks = lacks or without
     if not lacks:
         try:
-            found = known(str(how.encoder), download=how.download)
+            folder = find_encoder(str(how.encoder), download=how.download)
         except MetricError as error:
             lacks = _in_a_sentence(str(error))
-    whole = partial(Metric, name, _TITLES[name], needs=frozenset({"questions"} if weighed else ()))
+    new_metric = partial(Metric, name, _TITLES[name], needs=frozenset({"questions"} if weighed else ()))
     if lacks:
-        return whole(signature(name, VERSION, encoder="none"), _lacking, lacks=lacks)
-    layer = Layer(found, found.layer(how.layer), how.device)
-    by = {"encoder": found.signature, "layer": layer.number}
+        return new_metric(signature(name, VERSION, encoder="none"), _lacking, lacks=lacks)
+    layer = Layer(folder, folder.layer(how.layer), how.device)
+    by = {"encoder": folder.signature, "layer": layer.number}
     rest = {"refs": how.refs, "baseline": "no", "package": f"bert-score-{version('bert-score')}"}
     if not weighed:
-        said = signature(name, VERSION, **by, idf="yes" if how.idf else "no", **rest)
+        full_signature = signature(name, VERSION, **by, idf="yes" if how.idf else "no", **rest)
         survey = Survey(partial(_survey, layer=layer), _merged) if how.idf else None
-        return whole(said, partial(_measure, layer=layer), survey=survey)
+        return new_metric(full_signature, partial(_measure, layer=layer), survey=survey)
     weights = "words" if _OF_WORDS[name] else "pieces"
-    said = signature(name, VERSION, **by, **predictor, weights=weights, **rest)
+    full_signature = signature(name, VERSION, **by, **predictor, weights=weights, **rest)
     weigh = WordWeighting(
         kpqa["model"], str(kpqa.get("cache", "")), str(kpqa.get("device", "auto")), _OF_WORDS[name]
     )
-    return whole(said, partial(_measure_kpqa, layer=layer, weighing=weigh))
+    return new_metric(full_signature, partial(_measure_kpqa, layer=layer, weighing=weigh))
 
 
-def _in_a_sentence(said: str) -> str:
-    return said[:1].lower() + said[1:].rstrip(".")
+def _in_a_sentence(sentence: str) -> str:
+    return sentence[:1].lower() + sentence[1:].rstrip(".")
 
 
-def _lacking(_chunk: Chunk, _found: Any) -> NoReturn:
+def _lacking(_chunk: Chunk, _references: Any) -> NoReturn:
     raise MetricError("BERTScore was made without an encoder.")
 
 
@@ -263,30 +263,30 @@ def _merged(first: Any, second: Any) -> Any:
     return first.merged(second)
 
 
-def _measure(chunk: Chunk, found: Any, layer: Layer) -> ChunkValues:
+def _measure(chunk: Chunk, survey: Any, layer: Layer) -> ChunkValues:
     vectors = layer.vectors(chunk)
-    weigh = vectors.layers.plain() if found is None else found.idf()
+    weigh = vectors.layers.plain() if survey is None else survey.idf()
     weights = [weigh[list(pieces.ids)] for pieces in vectors.pieces]
     return _best(chunk, vectors, [0] * len(chunk), lambda _question, text: weights[text])
 
 
-def _measure_kpqa(chunk: Chunk, _found: Any, layer: Layer, weighing: WordWeighting) -> ChunkValues:
+def _measure_kpqa(chunk: Chunk, _references: Any, layer: Layer, weighing: WordWeighting) -> ChunkValues:
     vectors = layer.vectors(chunk)
     by = weigher(weighing.model, weighing.cache, weighing.device)
     questions = chunk.answers.questions or []
     numbers: dict[str, int] = {}
-    asked = [numbers.setdefault(question, len(numbers)) for question in questions]
+    question_numbers = [numbers.setdefault(question, len(numbers)) for question in questions]
     texts = [*chunk.candidates.tolist(), *chunk.references.tolist()]
-    of = [*asked, *(asked[owner] for owner in owners(chunk.starts))]
+    of = [*question_numbers, *(question_numbers[owner] for owner in owners(chunk.starts))]
     keys = [key for key in dict.fromkeys(zip(of, texts, strict=True)) if not vectors.pieces[key[1]].empty]
-    words = list(numbers)
-    pairs = [(words[question], chunk.texts[text]) for question, text in keys]
+    distinct_questions = list(numbers)
+    pairs = [(distinct_questions[question], chunk.texts[text]) for question, text in keys]
     weighed = by.weigh(pairs) if weighing.of_words else pieces_weighed(by, pairs)
     weights = {
         key: np.asarray(on_places(vectors.pieces[key[1]].spans, one), np.float32)
         for key, one in zip(keys, weighed, strict=True)
     }
-    return _best(chunk, vectors, asked, lambda question, text: weights[question, text])
+    return _best(chunk, vectors, question_numbers, lambda question, text: weights[question, text])
 
 
 def _best(
@@ -298,15 +298,15 @@ def _best(
     every = np.stack([np.asarray(questions, np.intp)[of], chunk.candidates[of], chunk.references])
     pairs, places = np.unique(every, axis=1, return_inverse=True)
     empty = np.array([pieces.empty for pieces in vectors.pieces], np.bool_)
-    whole = ~(empty[pairs[1]] | empty[pairs[2]])
-    asked, candidates, references = pairs[:, whole]
-    values = np.zeros(len(whole))
-    values[whole] = f1(
+    complete = ~(empty[pairs[1]] | empty[pairs[2]])
+    question_numbers, candidates, references = pairs[:, complete]
+    values = np.zeros(len(complete))
+    values[complete] = f1(
         vectors,
         candidates,
         references,
-        list(map(weights, asked.tolist(), candidates.tolist())),
-        list(map(weights, asked.tolist(), references.tolist())),
+        list(map(weights, question_numbers.tolist(), candidates.tolist())),
+        list(map(weights, question_numbers.tolist(), references.tolist())),
     )
     return measured(best(values[places.ravel()], chunk.starts)[0], chunk.starts)
 
@@ -348,24 +348,24 @@ class Layers:
 
     def _pieces(self, texts: Sequence[str]) -> list[Pieces]:
         bare = [_encodable(text).strip() for text in texts]
-        found = self.tokenizer(
+        encoded = self.tokenizer(
             bare,
             truncation=True,
             max_length=self.longest,
             return_offsets_mapping=True,
             return_special_tokens_mask=True,
         )
-        if any(encoding.overflowing for encoding in found.encodings):
+        if any(encoding.overflowing for encoding in encoded.encodings):
             _tell_cut(self.name, self.longest)
         every = []
         for place, text in enumerate(texts):
-            frame = found["special_tokens_mask"][place]
+            frame = encoded["special_tokens_mask"][place]
             left = len(text) - len(text.lstrip())
             spans = [
                 (0, 0) if of_frame else (begin + left, end + left)
-                for (begin, end), of_frame in zip(found["offset_mapping"][place], frame, strict=True)
+                for (begin, end), of_frame in zip(encoded["offset_mapping"][place], frame, strict=True)
             ]
-            every.append(Pieces(found["input_ids"][place], spans, all(frame)))
+            every.append(Pieces(encoded["input_ids"][place], spans, all(frame)))
         return every
 
     @property
@@ -390,25 +390,25 @@ class Layers:
 
 
 @lru_cache(maxsize=_LOADED)
-def layers(known: EncoderFolder, layer: int, device: str) -> Layers:
+def layers(encoder_folder: EncoderFolder, layer: int, device: str) -> Layers:
     """An encoder without what lies above a layer, loaded once."""
     from metrics.neural.networks import pack
 
-    loaded = encoder(known.folder)
+    loaded = encoder(encoder_folder.folder)
     _cut(loaded.model, layer)
     where = devices.device(device)
     model = loaded.model.to(where).requires_grad_(False)
     pack(model)
-    return Layers(known.name, model, loaded.tokenizer, loaded.longest, where)
+    return Layers(encoder_folder.name, model, loaded.tokenizer, loaded.longest, where)
 
 
 def _cut(model: Any, layer: int) -> None:
     """Take away the layers above one: the package cuts models by name alone, which it loads itself."""
     from torch import nn
 
-    whole = int(model.config.num_hidden_layers)
+    layer_count = int(model.config.num_hidden_layers)
     for stack in list(model.modules()):
-        if isinstance(stack, nn.ModuleList) and len(stack) == whole:
+        if isinstance(stack, nn.ModuleList) and len(stack) == layer_count:
             del stack[layer:]
             break
     model.config.num_hidden_layers = layer
@@ -432,13 +432,13 @@ def _tell_cut(name: str, longest: int) -> None:
 class Vectors:
     """Vectors of the distinct texts of a chunk, computed when they are needed.
 
-    They are held while they fit into `held` numbers, so that several metrics share them.
+    They are held while they fit into `capacity` numbers, so that several metrics share them.
     """
 
     layers: Layers
     pieces: Sequence[Pieces]
-    held: int = HELD
-    _kept: dict[int, Any] = field(default_factory=dict)
+    capacity: int = HELD
+    _by_text: dict[int, Any] = field(default_factory=dict)
 
     @property
     def width(self) -> int:
@@ -451,15 +451,15 @@ class Vectors:
 
     def of(self, texts: Sequence[int]) -> dict[int, Any]:
         """The vectors (pieces, units) of some texts."""
-        asked = set(texts)
-        missing = asked - self._kept.keys()
-        if sum(map(self.size, self._kept)) + sum(map(self.size, missing)) > self.held:
-            self._kept = {text: kept for text, kept in self._kept.items() if text in asked}
+        distinct = set(texts)
+        missing = distinct - self._by_text.keys()
+        if sum(map(self.size, self._by_text)) + sum(map(self.size, missing)) > self.capacity:
+            self._by_text = {text: vectors for text, vectors in self._by_text.items() if text in distinct}
         most = _PIECES_AT_ONCE.get(self.layers.device.type, _PIECES_AT_ONCE_ELSEWHERE)
         parts = list(batches(sorted(missing), lambda text: len(self.pieces[text].ids), most))
         for part in spread(self._computed, parts, self.layers.device):
-            self._kept |= part
-        return self._kept
+            self._by_text |= part
+        return self._by_text
 
     def _computed(self, texts: Sequence[int]) -> dict[int, Any]:
         vectors = self.layers.vectors([self.pieces[text].ids for text in texts])
@@ -489,13 +489,13 @@ def _of_block(
     vectors: Vectors, candidates: Places, references: Places, weights: Weights, reference_weights: Weights
 ) -> Floats:
     """F1 of pairs whose vectors are held together."""
-    found = vectors.of(sorted({*candidates.tolist(), *references.tolist()}))
+    by_text = vectors.of(sorted({*candidates.tolist(), *references.tolist()}))
     lengths = np.array([len(pieces.ids) for pieces in vectors.pieces], np.intp)
     parts = list(_batches(lengths[candidates], lengths[references], vectors.width))
 
     def matched(pairs: Places) -> Floats:
         sides = [
-            _padded([found[text] for text in texts[pairs].tolist()], [of[pair] for pair in pairs.tolist()])
+            _padded([by_text[text] for text in texts[pairs].tolist()], [of[pair] for pair in pairs.tolist()])
             for texts, of in ((references, reference_weights), (candidates, weights))
         ]
         return _matched(*sides)
@@ -514,7 +514,7 @@ def _blocks(vectors: Vectors, candidates: Places, references: Places) -> Iterato
     for pair in np.lexsort((candidates, references)).tolist():
         both = {int(candidates[pair]), int(references[pair])}
         more = sum(vectors.size(text) for text in both - texts)
-        if block and size + more > vectors.held:
+        if block and size + more > vectors.capacity:
             yield np.array(block, np.intp)
             block, texts, size = [], set(), 0
             more = sum(map(vectors.size, both))
@@ -548,17 +548,17 @@ def _padded(vectors: Sequence[Any], weights: Weights) -> tuple[Any, Any, Any]:
     device = vectors[0].device
     longest = max(map(len, vectors)) + 1
     lengths = torch.tensor([len(of) for of in vectors], device=device)
-    whole = torch.ones((len(vectors), longest, vectors[0].shape[-1]), device=device)
+    filled = torch.ones((len(vectors), longest, vectors[0].shape[-1]), device=device)
     rows = torch.zeros((len(vectors), longest))
     for row, (of, weight) in enumerate(zip(vectors, weights, strict=True)):
-        whole[row, : len(of)] = of
+        filled[row, : len(of)] = of
         rows[row, : len(of)] = torch.as_tensor(weight, dtype=torch.float32)
     mask = torch.arange(longest, device=device) < lengths[:, None]
-    return whole, mask, rows.to(device)
+    return filled, mask, rows.to(device)
 
 
 def _matched(reference: tuple[Any, Any, Any], candidate: tuple[Any, Any, Any]) -> Floats:
     from bert_score.utils import greedy_cos_idf
 
-    found: Floats = greedy_cos_idf(*reference, *candidate)[2].double().cpu().numpy()
-    return found
+    scores: Floats = greedy_cos_idf(*reference, *candidate)[2].double().cpu().numpy()
+    return scores

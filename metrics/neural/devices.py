@@ -9,28 +9,28 @@ from typing import Any, TypeVar
 from metrics.errors import MetricError
 
 
-def device(asked: str = "auto") -> Any:
+def device(name: str = "auto") -> Any:
     """The device of a name (`auto`: a GPU if there is one, else the CPU); MetricError if it is not there."""
     import torch  # takes seconds
 
-    if asked == "auto":
-        asked = "cuda" if torch.cuda.is_available() else "cpu"
+    if name == "auto":
+        name = "cuda" if torch.cuda.is_available() else "cpu"
     try:
-        found = torch.device(asked)
-        torch.empty(1, device=found)
+        torch_device = torch.device(name)
+        torch.empty(1, device=torch_device)
     except (RuntimeError, AssertionError) as error:
         reason = str(error).splitlines()[0]
-        raise MetricError(f"--device {asked} cannot be used here: {reason} Use cpu, or auto.") from error
-    return found
+        raise MetricError(f"--device {name} cannot be used here: {reason} Use cpu, or auto.") from error
+    return torch_device
 
 
 def threads() -> None:
     """Give PyTorch all cores, one where a pool of processes shares them, or OMP_NUM_THREADS of them."""
     import torch
 
-    asked = os.environ.get("OMP_NUM_THREADS", "")
+    setting = os.environ.get("OMP_NUM_THREADS", "")
     alone = multiprocessing.parent_process() is None
-    torch.set_num_threads(int(asked) if asked.isdecimal() and int(asked) else cores() if alone else 1)
+    torch.set_num_threads(int(setting) if setting.isdecimal() and int(setting) else cores() if alone else 1)
 
 
 def cores() -> int:

@@ -77,7 +77,7 @@ def quiet() -> Iterator[None]:
 
     level, logger = said.get_verbosity(), logging.getLogger("transformers")
     was = logger.level
-    shown = said.is_progress_bar_enabled()
+    was_shown = said.is_progress_bar_enabled()
     said.set_verbosity_error()
     said.disable_progress_bar()
     os.environ.setdefault("HF_HUB_DISABLE_TELEMETRY", "1")
@@ -87,7 +87,7 @@ def quiet() -> Iterator[None]:
     finally:
         said.set_verbosity(level)
         logger.setLevel(was)
-        if shown:
+        if was_shown:
             said.enable_progress_bar()
 
 
@@ -114,18 +114,18 @@ class EncoderFolder:
         """As it is in the signature of every score."""
         return f"{self.name}-{self.digest[:_SHORT]}"
 
-    def layer(self, asked: int | None) -> int:
+    def layer(self, number: int | None) -> int:
         """The layer that is asked for, the last one for None; MetricError where there is none such."""
-        if asked is None:
+        if number is None:
             return self.layers
-        if isinstance(asked, bool) or not isinstance(asked, int) or not 0 <= asked <= self.layers:
+        if isinstance(number, bool) or not isinstance(number, int) or not 0 <= number <= self.layers:
             raise MetricError(
-                f"The encoder {self.name} has no layer {asked}; it has 0 (embeddings) to {self.layers}."
+                f"The encoder {self.name} has no layer {number}; it has 0 (embeddings) to {self.layers}."
             )
-        return asked
+        return number
 
 
-def known(encoder: str, *, download: bool = False) -> EncoderFolder:
+def find_encoder(encoder: str, *, download: bool = False) -> EncoderFolder:
     """The encoder of a folder or name; MetricError where it is not here, and may not be fetched."""
     folder = _folder(encoder, download=download)
     layers = _layers(folder)
@@ -153,10 +153,10 @@ def _layers(folder: Path) -> int:
         config: Any = json.loads((folder / "config.json").read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         raise MetricError(f"{folder} is no encoder: it has no config.json that can be read.") from error
-    said = [config[key] for key in _LAYERS if key in config] if isinstance(config, dict) else []
-    if not said or not isinstance(said[0], int):
+    numbers = [config[key] for key in _LAYERS if key in config] if isinstance(config, dict) else []
+    if not numbers or not isinstance(numbers[0], int):
         raise MetricError(f"{folder}/config.json does not say how many layers the encoder has.")
-    return said[0]
+    return numbers[0]
 
 
 def _name(encoder: str) -> str:

@@ -62,14 +62,14 @@ def write(
         raise MetricError(f"{folder} is there already. Give another name, or move it away.")
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
-        made = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))
+        temporary = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))
     except OSError as error:
         raise MetricError(f"{folder} cannot be made: {error.strerror or error}.") from error
     with ExitStack() as undoing:
-        undoing.callback(shutil.rmtree, made, ignore_errors=True)
-        fill(made)
-        files = {name: _sha256(made / name) for name in _files(made)}
-        whole = {
+        undoing.callback(shutil.rmtree, temporary, ignore_errors=True)
+        fill(temporary)
+        files = {name: _sha256(temporary / name) for name in _files(temporary)}
+        full_card = {
             "format": FORMAT,
             "kind": kind,
             "name": folder.name,
@@ -78,23 +78,23 @@ def write(
             **card,
             "files": files,
         }
-        (made / CARD).write_text(
-            json.dumps(whole, indent=2, ensure_ascii=False, allow_nan=False), encoding="utf-8"
+        (temporary / CARD).write_text(
+            json.dumps(full_card, indent=2, ensure_ascii=False, allow_nan=False), encoding="utf-8"
         )
         if readme:
-            (made / README).write_text(readme, encoding="utf-8")
-        _open_to_all(made)
-        made.rename(folder)
+            (temporary / README).write_text(readme, encoding="utf-8")
+        _open_to_all(temporary)
+        temporary.rename(folder)
         undoing.pop_all()  # all is there
     return opened(folder, kind)
 
 
-def _open_to_all(made: Path) -> None:
+def _open_to_all(folder: Path) -> None:
     """The rights that a new folder and new files have here, which temporary ones have not."""
     mask = os.umask(0)
     os.umask(mask)
-    made.chmod(0o777 & ~mask)
-    for path in made.rglob("*"):
+    folder.chmod(0o777 & ~mask)
+    for path in folder.rglob("*"):
         path.chmod((0o777 if path.is_dir() else 0o666) & ~mask)
 
 
@@ -104,9 +104,9 @@ def opened(folder: Path, kind: str = "", digest: str = "") -> ModelFolder:
     MetricError where it is no model, of another kind, not the one of that digest, or not what its card says.
     """
     card = read_card(folder)
-    found = str(card["kind"])
-    if kind and found != kind:
-        raise MetricError(f"{folder} is a model of kind {found}, and one of kind {kind} is needed.")
+    own_kind = str(card["kind"])
+    if kind and own_kind != kind:
+        raise MetricError(f"{folder} is a model of kind {own_kind}, and one of kind {kind} is needed.")
     if card["format"] != FORMAT:
         raise MetricError(f"{folder} has format {card['format']}; this version reads format {FORMAT}.")
     files = {name: _sha256(folder / name) for name in _files(folder)}
@@ -116,14 +116,15 @@ def opened(folder: Path, kind: str = "", digest: str = "") -> ModelFolder:
             f"{folder} is not the model that its card describes: {wrong[0]} "
             f"{'is missing' if wrong[0] not in files else 'differs'}. Copy the folder again, whole."
         )
-    now = _digest(found, FORMAT, card["settings"], files)
+    now = _digest(own_kind, FORMAT, card["settings"], files)
     if now != card["digest"]:
         raise MetricError(f"{folder} is not the model that its card describes: its settings were changed.")
     if digest and now != digest:
         raise MetricError(
-            f"{folder} holds the model {found}-{now[:_SHORT]}, and {found}-{digest[:_SHORT]} is asked for."
+            f"{folder} holds the model {own_kind}-{now[:_SHORT]}, and {own_kind}-{digest[:_SHORT]} is asked "
+            "for."
         )
-    return ModelFolder(folder, found, str(card["name"]), now, card["settings"], card)
+    return ModelFolder(folder, own_kind, str(card["name"]), now, card["settings"], card)
 
 
 def read_card(folder: Path) -> dict[str, Any]:
@@ -147,8 +148,8 @@ def _files(folder: Path) -> list[str]:
 
 
 def _digest(kind: str, form: int, settings: Mapping[str, Any], files: Mapping[str, str]) -> str:
-    said = {"kind": kind, "format": form, "settings": settings, "files": files}
-    return hashlib.sha256(json.dumps(said, sort_keys=True, ensure_ascii=False).encode()).hexdigest()
+    fields = {"kind": kind, "format": form, "settings": settings, "files": files}
+    return hashlib.sha256(json.dumps(fields, sort_keys=True, ensure_ascii=False).encode()).hexdigest()
 
 
 def _sha256(path: Path) -> str:
@@ -185,13 +186,13 @@ def with_models(
     where weights of words are kept between runs; without one they are kept while the process lives.
     """
     settings: dict[str, Mapping[str, Any]] = dict(profile.settings)
-    given: set[str] = set()
+    kinds: set[str] = set()
     for folder in folders:
-        kind, chosen = choice(folder)
-        if kind in given:
+        kind, model = choice(folder)
+        if kind in kinds:
             raise MetricError(f"Two models of kind {kind} are given; name one.")
-        given.add(kind)
-        settings[kind] = {**settings.get(kind, {}), "model": chosen}
+        kinds.add(kind)
+        settings[kind] = {**settings.get(kind, {}), "model": model}
     if cache:
         settings[KPQA] = {**settings.get(KPQA, {}), "cache": cache}
     if bertscore:

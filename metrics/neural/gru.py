@@ -61,9 +61,9 @@ class GruEncoder:
 
     kind = KIND
 
-    def __init__(self, name: str, reader: Any, pieces: Any, said: dict[str, Any]) -> None:
-        self.name, self._reader, self._pieces, self._said = name, reader.eval(), pieces, said
-        self.width = int(said["width"])
+    def __init__(self, name: str, reader: Any, pieces: Any, description: dict[str, Any]) -> None:
+        self.name, self._reader, self._pieces, self._said = name, reader.eval(), pieces, description
+        self.width = int(description["width"])
         self.digest = self._digest()
 
     @property
@@ -79,17 +79,17 @@ class GruEncoder:
         """A vector of each context, of its last turns."""
         import torch
 
-        found = np.empty((len(contexts), self.width))
+        encoded = np.empty((len(contexts), self.width))
         turns = [context[-self._said["turns"] :] for context in contexts]
         numbers = {turn: place for place, turn in enumerate(dict.fromkeys(t for c in turns for t in c))}
         with torch.inference_mode():
             vectors = self._utterances(list(numbers))
-            for some in _by_length([len(context) for context in turns], _BATCH):
-                places, mask = _padded([[numbers[turn] for turn in turns[row]] for row in some], 0)
+            for batch in _by_length([len(context) for context in turns], _BATCH):
+                places, mask = _padded([[numbers[turn] for turn in turns[row]] for row in batch], 0)
                 real = torch.tensor(mask, device=vectors.device)
                 states = self._reader.contexts(vectors[torch.tensor(places, device=vectors.device)], real)
-                found[some] = states[:, -1].cpu().numpy()
-        return found
+                encoded[batch] = states[:, -1].cpu().numpy()
+        return encoded
 
     def save(self, folder: Path) -> None:
         """Weights of the encoder, its pieces, and how they are used."""
@@ -105,24 +105,24 @@ class GruEncoder:
 
         where = next(self._reader.parameters()).device
         ids = _ids(self._pieces, texts, self._said["longest"])
-        found = torch.empty(len(texts), self._said["units"], device=where)
-        for some in _by_length([len(one) for one in ids], _BATCH):
-            padded, _ = _padded([ids[row] for row in some], 0)
-            found[torch.tensor(some, device=where)] = self._reader.utterances(
+        vectors = torch.empty(len(texts), self._said["units"], device=where)
+        for batch in _by_length([len(one) for one in ids], _BATCH):
+            padded, _ = _padded([ids[row] for row in batch], 0)
+            vectors[torch.tensor(batch, device=where)] = self._reader.utterances(
                 torch.tensor(padded, device=where)
             )
-        return found
+        return vectors
 
     def _weights(self) -> dict[str, Any]:
         return {name: value.cpu().contiguous() for name, value in self._reader.state_dict().items()}
 
     def _digest(self) -> str:
-        said = hashlib.sha256(json.dumps(self._used(), sort_keys=True).encode())
-        said.update(self._pieces.to_str().encode())
+        checksum = hashlib.sha256(json.dumps(self._used(), sort_keys=True).encode())
+        checksum.update(self._pieces.to_str().encode())
         for name, value in sorted(self._weights().items()):
-            said.update(f"{name} {tuple(value.shape)}\n".encode())
-            said.update(value.numpy().tobytes())
-        return said.hexdigest()
+            checksum.update(f"{name} {tuple(value.shape)}\n".encode())
+            checksum.update(value.numpy().tobytes())
+        return checksum.hexdigest()
 
     def _used(self) -> dict[str, Any]:
         return {name: self._said[name] for name in ("embedding", "units", "width", "longest", "turns")}
@@ -139,8 +139,8 @@ def train_gru(
 
     from metrics.neural.networks import Dialogue, Reader
 
-    known, held = _held(dialogues, settings)
-    pieces = _learned_pieces(known, settings.pieces)
+    training, held_out = _hold_out(dialogues, settings)
+    pieces = _learned_pieces(training, settings.pieces)
     threads()
     where = device_named(settings.device)
     with torch.random.fork_rng():
@@ -148,10 +148,14 @@ def train_gru(
         reader = Reader(pieces.get_vocab_size(), settings.embedding, settings.units, settings.width)
         model = Dialogue(reader, settings.units).to(where)
     history = _fit(
-        model, _Turns.of(known, pieces, settings), _Turns.of(held, pieces, settings), settings, progress
+        model,
+        _Turns.of(training, pieces, settings),
+        _Turns.of(held_out, pieces, settings),
+        settings,
+        progress,
     )
-    said = {key: value for key, value in asdict(settings).items() if key != "device"}
-    return GruEncoder(KIND, model.reader, pieces, {**said, "history": history})
+    description = {key: value for key, value in asdict(settings).items() if key != "device"}
+    return GruEncoder(KIND, model.reader, pieces, {**description, "history": history})
 
 
 def is_one(folder: Path) -> bool:
@@ -170,11 +174,13 @@ def load(folder: Path, *, device: str = "auto") -> GruEncoder:
 
     threads()
     try:
-        said = json.loads((folder / _SAID).read_text(encoding="utf-8"))
+        description = json.loads((folder / _SAID).read_text(encoding="utf-8"))
         pieces = Tokenizer.from_str((folder / _PIECES).read_text(encoding="utf-8"))
-        reader = Reader(pieces.get_vocab_size(), said["embedding"], said["units"], said["width"])
+        reader = Reader(
+            pieces.get_vocab_size(), description["embedding"], description["units"], description["width"]
+        )
         reader.load_state_dict(load_file(folder / _WEIGHTS))
-        return GruEncoder(folder.name, reader.to(device_named(device)), pieces, said)
+        return GruEncoder(folder.name, reader.to(device_named(device)), pieces, description)
     except (OSError, ValueError, KeyError, RuntimeError, SafetensorError) as error:
         first = str(error).strip().splitlines()[0]
         raise MetricError(
@@ -191,10 +197,10 @@ class _Turns:
 
     @classmethod
     def of(cls, dialogues: Sequence[Turns], pieces: Any, settings: GruSettings) -> "_Turns":
-        some = [dialogue[-settings.turns - 1 :] for dialogue in dialogues]
-        numbers = {turn: place for place, turn in enumerate(dict.fromkeys(t for d in some for t in d))}
+        shortened = [dialogue[-settings.turns - 1 :] for dialogue in dialogues]
+        numbers = {turn: place for place, turn in enumerate(dict.fromkeys(t for d in shortened for t in d))}
         ids = _ids(pieces, list(numbers), settings.longest)
-        return cls(ids, [[numbers[turn] for turn in dialogue] for dialogue in some])
+        return cls(ids, [[numbers[turn] for turn in dialogue] for dialogue in shortened])
 
     def batch(self, rows: Sequence[int], where: Any) -> tuple[Any, Any]:
         """Utterances (N, L) of some dialogues, and their numbers (B, T)."""
@@ -212,7 +218,7 @@ class _Turns:
         return max(len(self.ids[turn]) for turn in self.dialogues[row])
 
 
-def _held(dialogues: Iterable[Turns], settings: GruSettings) -> tuple[list[Turns], list[Turns]]:
+def _hold_out(dialogues: Iterable[Turns], settings: GruSettings) -> tuple[list[Turns], list[Turns]]:
     """The distinct dialogues without, and with, a context that is held out."""
     every = sorted({tuple(dialogue) for dialogue in dialogues if len(dialogue) > 1})
     contexts = sorted({dialogue[:-1] for dialogue in every})
@@ -220,8 +226,8 @@ def _held(dialogues: Iterable[Turns], settings: GruSettings) -> tuple[list[Turns
         raise MetricError("A GRU encoder learns from dialogues of two turns or more, and there are none.")
     number = min(len(contexts) - 1, max(1, round(settings.held * len(contexts))))
     order = np.random.default_rng(settings.seed).permutation(len(contexts))
-    held = {contexts[place] for place in order[:number]}
-    return [one for one in every if one[:-1] not in held], [one for one in every if one[:-1] in held]
+    held_out = {contexts[place] for place in order[:number]}
+    return [one for one in every if one[:-1] not in held_out], [one for one in every if one[:-1] in held_out]
 
 
 def _learned_pieces(dialogues: Sequence[Turns], size: int) -> Any:
@@ -248,12 +254,13 @@ def _ids(pieces: Any, texts: Sequence[str], longest: int) -> list[list[int]]:
     """The pieces of each text, with the mark of its end."""
     end = _SPECIAL.index("</s>")
     return [
-        [*found.ids[:longest], end] for found in pieces.encode_batch(list(texts), add_special_tokens=False)
+        [*encoded.ids[:longest], end]
+        for encoded in pieces.encode_batch(list(texts), add_special_tokens=False)
     ]
 
 
 def _fit(
-    model: Any, known: _Turns, held: _Turns, settings: GruSettings, progress: Progress | None
+    model: Any, training: _Turns, held_out: _Turns, settings: GruSettings, progress: Progress | None
 ) -> dict[str, Any]:
     """Train until the held-out dialogues get no likelier; the weights of the best epoch stay."""
     import torch
@@ -261,14 +268,14 @@ def _fit(
     where = next(model.parameters()).device
     chance = np.random.default_rng((settings.seed, 1))
     steps = torch.optim.Adam(model.parameters(), lr=settings.rate)
-    perplexities = [_perplexity(model, held)]
-    best, found = _copied(model), 0
-    batches = math.ceil(len(known.dialogues) / settings.batch)
+    perplexities = [_perplexity(model, held_out)]
+    best, best_epoch = _copied(model), 0
+    batches = math.ceil(len(training.dialogues) / settings.batch)
     done, total = 0, settings.epochs * batches
     for epoch in range(1, settings.epochs + 1):
         model.train()
-        for rows in _shuffled(known, settings.batch, chance):
-            ids, turns = known.batch(rows, where)
+        for rows in _shuffled(training, settings.batch, chance):
+            ids, turns = training.batch(rows, where)
             dropped = torch.tensor(chance.random(tuple(ids.shape)) < settings.dropped, device=where)
             loss, count = model(ids, turns, dropped)
             steps.zero_grad()
@@ -278,18 +285,18 @@ def _fit(
             done += 1
             if progress is not None:
                 progress(done, total, "training the dialogue model")
-        perplexities.append(_perplexity(model, held))
-        if perplexities[epoch] < perplexities[found]:
-            best, found = _copied(model), epoch
-        elif epoch - found >= settings.patience:
+        perplexities.append(_perplexity(model, held_out))
+        if perplexities[epoch] < perplexities[best_epoch]:
+            best, best_epoch = _copied(model), epoch
+        elif epoch - best_epoch >= settings.patience:
             break
     model.load_state_dict(best)
     return {
-        "dialogues": len(known.dialogues),
-        "held": len(held.dialogues),
+        "dialogues": len(training.dialogues),
+        "held": len(held_out.dialogues),
         "perplexity": perplexities,
-        "best": found,
-        "unigram": _unigram(known, held, len(model.pieces.bias)),
+        "best": best_epoch,
+        "unigram": _unigram(training, held_out, len(model.pieces.bias)),
     }
 
 
@@ -297,36 +304,40 @@ def _copied(model: Any) -> dict[str, Any]:
     return {name: value.detach().clone() for name, value in model.state_dict().items()}
 
 
-def _perplexity(model: Any, held: _Turns) -> float:
+def _perplexity(model: Any, turns_held_out: _Turns) -> float:
     import torch
 
     model.eval()
     where = next(model.parameters()).device
-    whole, pieces = 0.0, 0
+    total, pieces = 0.0, 0
     with torch.inference_mode():
-        for rows in _by_length([held.size(row) for row in range(len(held.dialogues))], _BATCH):
-            loss, count = model(*held.batch(rows, where))
-            whole, pieces = whole + float(loss), pieces + int(count)
-    return math.exp(whole / pieces)
+        for rows in _by_length(
+            [turns_held_out.size(row) for row in range(len(turns_held_out.dialogues))], _BATCH
+        ):
+            loss, count = model(*turns_held_out.batch(rows, where))
+            total, pieces = total + float(loss), pieces + int(count)
+    return math.exp(total / pieces)
 
 
-def _unigram(known: _Turns, held: _Turns, size: int) -> float:
+def _unigram(training: _Turns, held_out: _Turns, size: int) -> float:
     """Perplexity of what says how frequent each piece is, whatever came before (with one more of each)."""
     counts = np.ones(size)
-    for dialogue in known.dialogues:
+    for dialogue in training.dialogues:
         for turn in dialogue[1:]:
-            np.add.at(counts, known.ids[turn], 1)
+            np.add.at(counts, training.ids[turn], 1)
     logs = np.log(counts / counts.sum())
-    wanted = [piece for dialogue in held.dialogues for turn in dialogue[1:] for piece in held.ids[turn]]
-    return float(np.exp(-logs[wanted].mean()))
+    pieces = [
+        piece for dialogue in held_out.dialogues for turn in dialogue[1:] for piece in held_out.ids[turn]
+    ]
+    return float(np.exp(-logs[pieces].mean()))
 
 
-def _shuffled(known: _Turns, batch: int, chance: np.random.Generator) -> Iterator[list[int]]:
+def _shuffled(training: _Turns, batch: int, chance: np.random.Generator) -> Iterator[list[int]]:
     """Batches in random order, of dialogues about equally long, as they cost the least."""
-    order = chance.permutation(len(known.dialogues))
+    order = chance.permutation(len(training.dialogues))
     batches = []
     for begin in range(0, len(order), batch * _POOL):
-        pool = sorted((int(row) for row in order[begin : begin + batch * _POOL]), key=known.size)
+        pool = sorted((int(row) for row in order[begin : begin + batch * _POOL]), key=training.size)
         batches += [pool[at : at + batch] for at in range(0, len(pool), batch)]
     for place in chance.permutation(len(batches)):
         yield batches[place]
@@ -341,9 +352,9 @@ def _by_length(lengths: Sequence[int], batch: int) -> Iterator[list[int]]:
 def _padded(rows: Sequence[Sequence[int]], fill: int) -> tuple[Any, Any]:
     """Rows filled up to the longest (B, L), and where they are real."""
     longest = max(map(len, rows))
-    found = np.full((len(rows), longest), fill, np.int64)
+    padded = np.full((len(rows), longest), fill, np.int64)
     mask = np.zeros((len(rows), longest), bool)
     for place, row in enumerate(rows):
-        found[place, : len(row)] = row
+        padded[place, : len(row)] = row
         mask[place, : len(row)] = True
-    return found, mask
+    return padded, mask

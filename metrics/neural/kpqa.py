@@ -100,10 +100,11 @@ class Pairs:
             for texts in (candidates, references)
         ]
         for texts, weights in ((candidates, candidate_weights), (references, reference_weights)):
-            for text, given in zip(texts, weights, strict=True):
-                if len(text) != len(given):
+            for text, token_weights in zip(texts, weights, strict=True):
+                if len(text) != len(token_weights):
                     raise MetricError(
-                        f"A text of {len(text)} tokens has {len(given)} weights; each token needs one."
+                        f"A text of {len(text)} tokens has {len(token_weights)} weights; each token needs "
+                        "one."
                     )
         return cls(
             _padded(ids[0], -1).astype(np.int64),
@@ -137,8 +138,8 @@ def rouge_l_kpqa(
     beta: float = 1.0,
 ) -> Shares:
     """ROUGE-L-KPQA of one pair: P, R, and F with `beta`."""
-    found = rouge_l_of(Pairs.of([candidate], [reference], [weights_c], [weights_r]), variant, beta)
-    return Shares(*(float(part[0]) for part in found))
+    shares = rouge_l_of(Pairs.of([candidate], [reference], [weights_c], [weights_r]), variant, beta)
+    return Shares(*(float(part[0]) for part in shares))
 
 
 def bleu1_of(pairs: Pairs, variant: str = "paper") -> Floats:
@@ -146,17 +147,17 @@ def bleu1_of(pairs: Pairs, variant: str = "paper") -> Floats:
     if variant not in BLEU_VARIANTS:
         raise MetricError(f"BLEU-1-KPQA has no variant {variant!r}; it has {', '.join(BLEU_VARIANTS)}.")
     matches = _times(pairs.candidates, pairs.references)
-    whole = pairs.candidate_weights.sum(1)
+    total = pairs.candidate_weights.sum(1)
     if variant == "literal":
-        return _share((matches * pairs.candidate_weights).sum(1), whole)
+        return _share((matches * pairs.candidate_weights).sum(1), total)
     times = np.maximum(_times(pairs.candidates, pairs.candidates), 1)
     matched = (np.minimum(matches / times, 1) * pairs.candidate_weights).sum(1)
     if variant == "paper":
-        return _share(matched, whole)
+        return _share(matched, total)
     ratio = ((pairs.candidates >= 0).sum(1) + _TINY) / ((pairs.references >= 0).sum(1) + _SMALL)
     penalty = np.exp(1 - 1 / np.minimum(ratio, 1))
-    found: Floats = (matched + _TINY) / (whole + _SMALL) * penalty
-    return found
+    scores: Floats = (matched + _TINY) / (total + _SMALL) * penalty
+    return scores
 
 
 def rouge_l_of(pairs: Pairs, variant: str = "weighted", beta: float = 1.0) -> tuple[Floats, Floats, Floats]:
@@ -208,7 +209,7 @@ def _subsequence(pairs: Pairs, rule: Rule, *, by_reference: bool) -> Floats:
     """
     (size, m), n = pairs.candidates.shape, pairs.references.shape[1]
     ends = (pairs.candidates >= 0).sum(1), (pairs.references >= 0).sum(1)
-    found = np.zeros(size)
+    lengths = np.zeros(size)
     before = last = np.zeros((2, size, m + 1))
     for d in range(2, m + n + 1):
         i = np.arange(max(1, d - n), min(m, d - 1) + 1)
@@ -218,23 +219,23 @@ def _subsequence(pairs: Pairs, rule: Rule, *, by_reference: bool) -> Floats:
         now = np.zeros_like(last)
         now[:, :, i] = rule(last[:, :, i - 1], last[:, :, i], before[:, :, i - 1], match, weight)
         done = np.flatnonzero(ends[0] + ends[1] == d)
-        found[done] = now[1, done, ends[0][done]]
+        lengths[done] = now[1, done, ends[0][done]]
         before, last = last, now
-    found[(ends[0] == 0) | (ends[1] == 0)] = 0
-    return found
+    lengths[(ends[0] == 0) | (ends[1] == 0)] = 0
+    return lengths
 
 
 def _times(tokens: Ids, texts: Ids) -> Ids:
     """How often each token of a row occurs in the same row of `texts`; 0 for what is padded."""
     size = max(int(tokens.max(initial=0)), int(texts.max(initial=0))) + 1
     rows = np.arange(len(texts))[:, None] * size
-    known, times = np.unique((rows + texts)[texts >= 0], return_counts=True)
-    if not len(known):
+    distinct, times = np.unique((rows + texts)[texts >= 0], return_counts=True)
+    if not len(distinct):
         return np.zeros(tokens.shape, np.int64)
-    wanted = rows + tokens
-    places = np.minimum(np.searchsorted(known, wanted), len(known) - 1)
-    found: Ids = np.where((tokens >= 0) & (known[places] == wanted), times[places], 0)
-    return found
+    keys = rows + tokens
+    places = np.minimum(np.searchsorted(distinct, keys), len(distinct) - 1)
+    counts: Ids = np.where((tokens >= 0) & (distinct[places] == keys), times[places], 0)
+    return counts
 
 
 def _padded(rows: Sequence[Sequence[float]], fill: float) -> Floats:
@@ -293,15 +294,15 @@ def make(name: str, profile: Profile) -> Metric:
         device=str(options.get("device", "auto")),
     )
     tokens = PIECES if how.tokeniser == PIECES else tokeniser_named(how.tokeniser).label
-    asked, lacks = said_of(how.model)
-    said = {"tok": tokens, "variant": how.variant}
+    model_parts, lacks = said_of(how.model)
+    parts = {"tok": tokens, "variant": how.variant}
     if how.rouge:
-        said["beta"] = f"{how.beta:g}"
+        parts["beta"] = f"{how.beta:g}"
     title = f"{'ROUGE-L' if how.rouge else 'BLEU-1'}-KPQA"
     return Metric(
         name=name,
         title=title if name == title.lower() else f"{title} ({how.variant})",
-        signature=signature(name, 1, **said, refs="best", **asked),
+        signature=signature(name, 1, **parts, refs="best", **model_parts),
         measure=partial(_measure, how=how),
         high=2.0 if how.rouge and how.variant != "weighted" else 1.0,
         needs=frozenset({"questions"}),
@@ -313,12 +314,12 @@ def said_of(model: Choice | None) -> tuple[dict[str, str], str]:
     """What a signature says of a model, and why it cannot be used, if so."""
     if model is None:
         return {"question": "yes", "model": "none"}, NO_MODEL
-    shown = f"{KPQA}-{model.digest[:12]}"
+    model_name = f"{KPQA}-{model.digest[:12]}"
     try:
         settings = read_card(Path(model.folder))["settings"]
     except MetricError as error:
-        return {"question": "unknown", "model": shown}, str(error).removesuffix(".")
-    return {"question": "yes" if settings.get("with_question", True) else "no", "model": shown}, ""
+        return {"question": "unknown", "model": model_name}, str(error).removesuffix(".")
+    return {"question": "yes" if settings.get("with_question", True) else "no", "model": model_name}, ""
 
 
 def _measure(chunk: Chunk, _: Any, how: MetricSettings) -> ChunkValues:
@@ -328,12 +329,12 @@ def _measure(chunk: Chunk, _: Any, how: MetricSettings) -> ChunkValues:
     of = owners(chunk.starts)
     first, second = weighed.candidates[of], weighed.references
     values = np.zeros(len(of))
-    for some in _batches(weighed.lengths[first], weighed.lengths[second]):
-        pairs = weighed.pairs(first[some], second[some])
+    for batch in _batches(weighed.lengths[first], weighed.lengths[second]):
+        pairs = weighed.pairs(first[batch], second[batch])
         if how.rouge:
-            values[some] = rouge_l_of(pairs, how.variant, how.beta)[2]
+            values[batch] = rouge_l_of(pairs, how.variant, how.beta)[2]
         else:
-            values[some] = bleu1_of(pairs, how.variant)
+            values[batch] = bleu1_of(pairs, how.variant)
     return measured(best(values, chunk.starts)[0], chunk.starts)
 
 
@@ -383,11 +384,11 @@ def _of(chunk: Chunk, by: Weigher, tokeniser: str) -> _Texts:
     questions = chunk.answers.questions
     assert questions is not None
     texts = chunk.texts
-    asked = [questions[row] for row in owners(chunk.starts).tolist()]
+    own_questions = [questions[row] for row in owners(chunk.starts).tolist()]
     places: dict[tuple[str, int], int] = {}
     rows = [*zip(questions, chunk.candidates.tolist(), strict=True)]
-    rows += zip(asked, chunk.references.tolist(), strict=True)
-    found = np.array([places.setdefault(row, len(places)) for row in rows], np.intp)
+    rows += zip(own_questions, chunk.references.tolist(), strict=True)
+    numbers = np.array([places.setdefault(row, len(places)) for row in rows], np.intp)
     weighed = by.weigh([(question, texts[text]) for question, text in places])
     if tokeniser == PIECES:
         tokens, spans = _pieces(texts, by.loaded.tokenizer)
@@ -398,13 +399,13 @@ def _of(chunk: Chunk, by: Weigher, tokeniser: str) -> _Texts:
         own = tokens.ids[tokens.starts[text] : tokens.starts[text + 1]]
         ids.append(own)
         if spans is None:
-            weights.append(on_tokens(texts[text], [tokens.words[place] for place in own], each))
+            weights.append(on_tokens(texts[text], [tokens.vocabulary[place] for place in own], each))
         else:
             weights.append(on_places(spans[text], each))
     starts = np.concatenate(([0], np.cumsum([len(own) for own in ids]))).astype(np.intp)
     return _Texts(
-        found[: len(chunk)],
-        found[len(chunk) :],
+        numbers[: len(chunk)],
+        numbers[len(chunk) :],
         starts,
         np.concatenate([np.zeros(0, np.int64), *ids]).astype(np.int64),
         np.concatenate([np.zeros(0), *weights]),

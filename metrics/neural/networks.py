@@ -133,18 +133,24 @@ class Dialogue(nn.Module):  # type: ignore[misc]
         dialogue has fewer turns. Where `dropped` (N, L) is true, the decoder does not see the piece.
         """
         vectors = self.reader.utterances(ids)
-        there = turns >= 0
-        contexts = self.reader.contexts(vectors[turns[:, :-1].clamp(min=0)], there[:, :-1])
-        next_there = there[:, 1:]
-        said, targets = contexts[next_there], turns[:, 1:][next_there]
-        wanted = ids[targets]
+        present = turns >= 0
+        contexts = self.reader.contexts(vectors[turns[:, :-1].clamp(min=0)], present[:, :-1])
+        next_there = present[:, 1:]
+        states_before, targets = contexts[next_there], turns[:, 1:][next_there]
+        target_ids = ids[targets]
         seen = ids if dropped is None else ids.masked_fill(dropped & (ids != PAD), UNKNOWN)
-        begin = torch.full_like(wanted[:, :1], BEGIN)
-        given = torch.cat((begin, seen[targets][:, :-1]), 1)
-        inputs = torch.cat((self.reader.embedding(given), said[:, None].expand(-1, given.shape[1], -1)), 2)
-        states, _ = self.decoder(inputs, torch.tanh(self.first(said))[None])
-        real = wanted != PAD
-        return cross_entropy(self.pieces(states[real]), wanted[real], reduction="sum"), real.sum()
+        begin = torch.full_like(target_ids[:, :1], BEGIN)
+        inputs_before = torch.cat((begin, seen[targets][:, :-1]), 1)
+        inputs = torch.cat(
+            (
+                self.reader.embedding(inputs_before),
+                states_before[:, None].expand(-1, inputs_before.shape[1], -1),
+            ),
+            2,
+        )
+        states, _ = self.decoder(inputs, torch.tanh(self.first(states_before))[None])
+        real = target_ids != PAD
+        return cross_entropy(self.pieces(states[real]), target_ids[real], reduction="sum"), real.sum()
 
 
 UNITS = 768
@@ -172,10 +178,10 @@ class KeyphraseNetwork(nn.Module):  # type: ignore[misc]  # torch's types are no
 
     def forward(self, ids: Any, mask: Any, types: Any = None, firsts: Any = None) -> Any:
         """Word pieces (B, L) with their mask -> logits (B, L, 2), of `firsts` (B, W) alone (B, W, 2)."""
-        given = {"input_ids": ids, "attention_mask": mask}
+        inputs = {"input_ids": ids, "attention_mask": mask}
         if types is not None and self.typed:
-            given["token_type_ids"] = types
-        states = self.base(**given).last_hidden_state
+            inputs["token_type_ids"] = types
+        states = self.base(**inputs).last_hidden_state
         if firsts is not None:
             states = states.gather(1, firsts[:, :, None].expand(-1, -1, states.shape[-1]))
         return self.classes(torch.tanh(self.layer(states)))

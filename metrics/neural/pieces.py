@@ -25,7 +25,7 @@ _WORDS = re.compile(r"\w+|[^\w\s]")
 
 def cut(text: str) -> list[Span]:
     """Begin and end of each word and each mark, as the tokeniser `default` cuts them."""
-    return [found.span() for found in _WORDS.finditer(text)]
+    return [match.span() for match in _WORDS.finditer(text)]
 
 
 #: Word pieces that a pair must be given at least.
@@ -36,15 +36,15 @@ SHORTEST = 16
 class Window:
     """Pieces of pair number `pair`, or of a part of its answer, with at least one word.
 
-    `firsts[k]` is the place in `ids` of the first piece of word number `words[k]`. `types` is empty where the
-    tokeniser knows none.
+    `firsts[k]` is the place in `ids` of the first piece of word number `word_numbers[k]`. `types` is empty
+    where the tokeniser knows none.
     """
 
     pair: int
     ids: Sequence[int]
     types: Sequence[int]
     firsts: Sequence[int]
-    words: Sequence[int]
+    word_numbers: Sequence[int]
 
 
 def windows(
@@ -63,32 +63,32 @@ def windows(
     answers = tokenizer([_encodable(answer) for _, answer in pairs], return_offsets_mapping=True, **alone)
     frame = _frame(tokenizer, with_question=with_question)
     most = (longest - len(frame)) // 2
-    asked = (
+    question_ids = (
         tokenizer([_encodable(question) for question, _ in pairs], **alone)["input_ids"]
         if with_question
         else [[]] * len(pairs)
     )
     typed = "token_type_ids" in tokenizer.model_input_names
-    found: list[Window] = []
+    cut_windows: list[Window] = []
     every: list[list[Span]] = []
     for pair, (_, answer) in enumerate(pairs):
-        words = cut(answer)
-        every.append(words)
+        word_spans = cut(answer)
+        every.append(word_spans)
         ids = answers["input_ids"][pair]
-        firsts = _firsts(words, answers["offset_mapping"][pair], answer)
-        head = [*frame.before, *asked[pair][:most], *frame.middle]
+        firsts = _firsts(word_spans, answers["offset_mapping"][pair], answer)
+        head = [*frame.before, *question_ids[pair][:most], *frame.middle]
         room = longest - len(head) - len(frame.after)
-        for begin, end, kept in _cuts(len(ids), firsts, room):
-            found.append(
+        for begin, end, word_numbers in _cuts(len(ids), firsts, room):
+            cut_windows.append(
                 Window(
                     pair,
                     [*head, *ids[begin:end], *frame.after],
                     _types(typed, len(head), end - begin + len(frame.after), with_question),
-                    [len(head) + firsts[word] - begin for word in kept],
-                    kept,
+                    [len(head) + firsts[word] - begin for word in word_numbers],
+                    word_numbers,
                 )
             )
-    return found, every
+    return cut_windows, every
 
 
 def _encodable(text: str) -> str:
@@ -109,8 +109,8 @@ class _Frame:
 
 
 def _frame(tokenizer: Any, *, with_question: bool) -> _Frame:
-    given = tokenizer("a", "a") if with_question else tokenizer("a")
-    ids, sides = given["input_ids"], given.sequence_ids()
+    encoded = tokenizer("a", "a") if with_question else tokenizer("a")
+    ids, sides = encoded["input_ids"], encoded.sequence_ids()
     answer = 1 if with_question else 0
     begin, end = sides.index(answer), len(sides) - sides[::-1].index(answer)
     if not with_question:
@@ -123,9 +123,9 @@ def _types(typed: bool, head: int, tail: int, with_question: bool) -> list[int]:
     return [0] * head + [int(with_question)] * tail if typed else []
 
 
-def _firsts(words: Sequence[Span], offsets: Sequence[Span], text: str) -> dict[int, int]:
+def _firsts(word_spans: Sequence[Span], offsets: Sequence[Span], text: str) -> dict[int, int]:
     """The first piece of each word by the word's number, in the order of words."""
-    begins = [begin for begin, _ in words]
+    begins = [begin for begin, _ in word_spans]
     started: dict[int, int] = {}
     covered: dict[int, int] = {}
     for piece, (left, end) in enumerate(offsets):
@@ -135,11 +135,11 @@ def _firsts(words: Sequence[Span], offsets: Sequence[Span], text: str) -> dict[i
         if begin == end:
             continue
         word = max(bisect_right(begins, begin) - 1, 0)
-        if begins and begins[word] <= begin < words[word][1]:
+        if begins and begins[word] <= begin < word_spans[word][1]:
             started.setdefault(word, piece)
             word += 1
-        while word < len(words) and begins[word] < end:
-            if words[word][1] > begin:
+        while word < len(word_spans) and begins[word] < end:
+            if word_spans[word][1] > begin:
                 covered.setdefault(word, piece)
             word += 1
     return dict(sorted({**covered, **started}.items()))
@@ -153,16 +153,16 @@ def _cuts(pieces: int, firsts: dict[int, int], room: int) -> Iterator[tuple[int,
         return
     step = max(1, room // 2)
     begins = [*range(0, pieces - room, step), pieces - room]
-    taken: list[list[int]] = [[] for _ in begins]
+    words_of_window: list[list[int]] = [[] for _ in begins]
     for word, place in firsts.items():
         near = range(
             max(0, (place - room) // step), len(begins) if place >= begins[-1] else place // step + 1
         )
         best = max(near, key=lambda at: (_inside(begins[at], place, room, pieces), -at))
-        taken[best].append(word)
-    for begin, kept in zip(begins, taken, strict=True):
-        if kept:
-            yield begin, begin + room, kept
+        words_of_window[best].append(word)
+    for begin, word_numbers in zip(begins, words_of_window, strict=True):
+        if word_numbers:
+            yield begin, begin + room, word_numbers
 
 
 def _inside(begin: int, place: int, room: int, pieces: int) -> int:

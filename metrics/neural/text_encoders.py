@@ -43,17 +43,17 @@ class Sentences:
         """A vector of each text."""
         if not texts:
             return np.empty((0, self.width))
-        found = self._model.encode(list(texts), batch_size=_BATCH, show_progress_bar=False)
-        return np.asarray(found, np.float64)
+        vectors = self._model.encode(list(texts), batch_size=_BATCH, show_progress_bar=False)
+        return np.asarray(vectors, np.float64)
 
     def contexts(self, contexts: Sequence[Turns]) -> Floats:
         """The mean of the vectors of each context's turns."""
         turns = {turn: place for place, turn in enumerate(dict.fromkeys(t for c in contexts for t in c))}
         vectors = self.texts(list(turns))
-        found = np.empty((len(contexts), self.width))
+        means = np.empty((len(contexts), self.width))
         for row, context in enumerate(contexts):
-            found[row] = vectors[[turns[turn] for turn in context]].mean(0)
-        return found
+            means[row] = vectors[[turns[turn] for turn in context]].mean(0)
+        return means
 
     def save(self, folder: Path) -> None:
         """As sentence-transformers loads it."""
@@ -114,14 +114,14 @@ def _digest(model: Any) -> str:
         if values.is_floating_point()
     )
     tokenizer = model.tokenizer
-    said = {
+    fields = {
         "weights": weights,
         "pieces": sorted(tokenizer.get_vocab().items()),
         "probe": tokenizer(_PROBE)["input_ids"],
         "longest": model.max_seq_length,
         "steps": [(type(step).__name__, _pooling(step)) for step in model],
     }
-    return hashlib.sha256(json.dumps(said).encode()).hexdigest()
+    return hashlib.sha256(json.dumps(fields).encode()).hexdigest()
 
 
 def _pooling(step: Any) -> str:

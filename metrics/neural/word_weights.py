@@ -51,20 +51,20 @@ _SUM = 4
 class Store:
     """What is kept of one model. Without a `file` it is kept while the process lives."""
 
-    kept: SizedCache[Weights] = field(default_factory=lambda: SizedCache(IN_PROCESS))
+    cache: SizedCache[Weights] = field(default_factory=lambda: SizedCache(IN_PROCESS))
     file: Path | None = None
     most: int = ON_DISK
 
     def get(self, sizes: Mapping[bytes, int]) -> dict[bytes, Weights]:
         """The weights of those keys that are kept, given how many words each has."""
-        here = {key: self.kept.get(key) for key in sizes}
-        found = {key: weights for key, weights in here.items() if weights is not None}
-        asked = {key: size for key, size in sizes.items() if key not in found}
-        if self.file is not None and asked:
-            read = _read(self.file, asked)
+        cached = {key: self.cache.get(key) for key in sizes}
+        weights_by_key = {key: weights for key, weights in cached.items() if weights is not None}
+        missing = {key: size for key, size in sizes.items() if key not in weights_by_key}
+        if self.file is not None and missing:
+            read = _read(self.file, missing)
             self._remember(read)
-            found |= read
-        return found
+            weights_by_key |= read
+        return weights_by_key
 
     def put(self, weights: Mapping[bytes, Weights]) -> None:
         """Keep the weights of keys."""
@@ -74,16 +74,16 @@ class Store:
 
     def _remember(self, weights: Mapping[bytes, Weights]) -> None:
         for key, each in weights.items():
-            self.kept.put(key, each, each.nbytes + _ENTRY)
+            self.cache.put(key, each, each.nbytes + _ENTRY)
 
 
 def key(question: str, answer: str) -> bytes:
     """What the weights of an answer to a question are kept under."""
-    asked = question.encode("utf-8", "surrogatepass")
-    said = hashlib.sha256(f"{VERSION} {len(asked)} ".encode())
-    said.update(asked)
-    said.update(answer.encode("utf-8", "surrogatepass"))
-    return said.digest()
+    question_bytes = question.encode("utf-8", "surrogatepass")
+    checksum = hashlib.sha256(f"{VERSION} {len(question_bytes)} ".encode())
+    checksum.update(question_bytes)
+    checksum.update(answer.encode("utf-8", "surrogatepass"))
+    return checksum.digest()
 
 
 def file_of(cache: str, model: ModelFolder) -> Path | None:
@@ -94,19 +94,19 @@ def file_of(cache: str, model: ModelFolder) -> Path | None:
 def _read(file: Path, sizes: Mapping[bytes, int]) -> dict[bytes, Weights]:
     if not file.exists():
         return {}
-    found: dict[bytes, Weights] = {}
+    weights_by_key: dict[bytes, Weights] = {}
     with _forgiving(file), closing(_opened(file)) as database:
         names = list(sizes)
         for at in range(0, len(names), _ASKED):
-            some = names[at : at + _ASKED]
-            marks = ",".join("?" * len(some))
+            batch = names[at : at + _ASKED]
+            marks = ",".join("?" * len(batch))
             query = f"SELECT key, weights FROM kept WHERE key IN ({marks})"  # noqa: S608  # question marks alone
-            rows = database.execute(query, some)
+            rows = database.execute(query, batch)
             for name, blob in rows:
                 weights = _unpacked(name, blob, sizes[name])
                 if weights is not None:
-                    found[name] = weights
-    return found
+                    weights_by_key[name] = weights
+    return weights_by_key
 
 
 def _write(file: Path, weights: Mapping[bytes, Weights], most: int) -> None:
@@ -222,13 +222,13 @@ class Weigher:
         """The words of each answer with their weights, for pairs (question, answer)."""
         seen = pairs if self.with_question else [("", answer) for _, answer in pairs]
         keys = {pair: key(*pair) for pair in dict.fromkeys(seen)}
-        words = {pair: cut(pair[1]) for pair in keys}
-        known = self.store.get({keys[pair]: len(words[pair]) for pair in keys})
-        for part in _parts([pair for pair in keys if keys[pair] not in known]):
+        word_spans = {pair: cut(pair[1]) for pair in keys}
+        by_key = self.store.get({keys[pair]: len(word_spans[pair]) for pair in keys})
+        for part in _parts([pair for pair in keys if keys[pair] not in by_key]):
             new = dict(zip(map(keys.__getitem__, part), self.loaded.weights(part), strict=True))
             self.store.put(new)
-            known |= new
-        return [WordWeights(words[pair], known[keys[pair]].astype(np.float64)) for pair in seen]
+            by_key |= new
+        return [WordWeights(word_spans[pair], by_key[keys[pair]].astype(np.float64)) for pair in seen]
 
 
 def weigher(choice: Choice, cache: str = "", device: str = "auto") -> Weigher:
@@ -291,14 +291,14 @@ class LoadedModel:
         """The weights of the words of each answer, computed."""
         network, tokenizer, device = self._parts
         longest = int(self.folder.settings["longest"])
-        found, words = windows(tokenizer, pairs, longest, with_question=self.with_question)
-        batches = _batches(found, ON_GPU if device.type == "cuda" else ON_CPU)
+        cut_windows, word_spans = windows(tokenizer, pairs, longest, with_question=self.with_question)
+        batches = _batches(cut_windows, ON_GPU if device.type == "cuda" else ON_CPU)
         pad = tokenizer.pad_token_id or 0
-        weights = [np.zeros(len(of), np.float32) for of in words]
+        weights = [np.zeros(len(of), np.float32) for of in word_spans]
         likely_of = partial(_likely, network, pad=pad, device=device)
         for batch, likely in zip(batches, spread(likely_of, batches, device), strict=True):
             for row, window in enumerate(batch):
-                weights[window.pair][list(window.words)] = likely[row, : len(window.words)]
+                weights[window.pair][list(window.word_numbers)] = likely[row, : len(window.word_numbers)]
         return weights
 
 
@@ -327,7 +327,7 @@ def _parts(pairs: Sequence[Pair]) -> Iterator[list[Pair]]:
 def _batches(windows: Sequence[Window], budget: int) -> list[list[Window]]:
     """Windows of about the same length together, as many as the budget of word pieces allows."""
     batches: list[list[Window]] = []
-    for window in sorted((one for one in windows if one.words), key=lambda one: -len(one.ids)):
+    for window in sorted((one for one in windows if one.word_numbers), key=lambda one: -len(one.ids)):
         if not batches or (len(batches[-1]) + 1) * len(batches[-1][0].ids) > budget:
             batches.append([])
         batches[-1].append(window)
@@ -348,8 +348,8 @@ def _likely(network: Any, batch: Sequence[Window], pad: int, device: Any) -> Wei
         tensor([window.types for window in batch]) if batch[0].types else None,
         tensor([window.firsts for window in batch]),
     )
-    found: Weights = torch.softmax(logits.float(), -1)[:, :, 1].cpu().numpy()
-    return found
+    probabilities: Weights = torch.softmax(logits.float(), -1)[:, :, 1].cpu().numpy()
+    return probabilities
 
 
 def on_tokens(text: str, tokens: Sequence[str], weighed: WordWeights) -> list[float]:
@@ -375,21 +375,21 @@ def on_places(places: Sequence[Span], weighed: WordWeights) -> list[float]:
 
 def _places(text: str, tokens: Sequence[str]) -> list[Span | None]:
     """Places of tokens; after one that is written otherwise in the text the nearest of the next leads on."""
-    found: list[Span | None] = []
+    places: list[Span | None] = []
     at = 0
     for _ in range(_LOST):
-        part = placed(text[at:], tokens[len(found) :])
+        part = placed(text[at:], tokens[len(places) :])
         while part and part[-1] is None:
             part.pop()
-        found += [None if place is None else (place[0] + at, place[1] + at) for place in part]
-        at = next((place[1] for place in reversed(found) if place), 0)
-        nearest = min(_later(text, tokens[len(found) : len(found) + _AHEAD], at), default=None)
+        places += [None if place is None else (place[0] + at, place[1] + at) for place in part]
+        at = next((place[1] for place in reversed(places) if place), 0)
+        nearest = min(_later(text, tokens[len(places) : len(places) + _AHEAD], at), default=None)
         if nearest is None:
             break
         at, ahead, end = nearest
-        found += [*[None] * ahead, (at, end)]
+        places += [*[None] * ahead, (at, end)]
         at = end
-    return [*found, *[None] * (len(tokens) - len(found))]
+    return [*places, *[None] * (len(tokens) - len(places))]
 
 
 def _later(text: str, tokens: Sequence[str], at: int) -> Iterator[tuple[int, int, int]]:
@@ -418,11 +418,11 @@ def _filled(places: Sequence[Span | None], end: int) -> list[Span]:
 
 def _greatest(spans: Sequence[Span], weights: Sequence[float], place: Span) -> float:
     first = max(bisect_right(spans, (place[0],)) - 1, 0)
-    found = 0.0
+    greatest = 0.0
     for at in range(first, len(spans)):
         begin, end = spans[at]
         if begin >= place[1]:
             break
         if end > place[0]:
-            found = max(found, weights[at])
-    return found
+            greatest = max(greatest, weights[at])
+    return greatest

@@ -86,13 +86,13 @@ class ContentForm(Form):
         return self._read(self.cleaned_data, answers)
 
     @staticmethod
-    def _read(given: dict[str, Any], answers: dict[str, str] | None = None) -> Options:
-        shares = tuple(given[name] / 100 for name in SPLITS)
+    def _read(cleaned: dict[str, Any], answers: dict[str, str] | None = None) -> Options:
+        shares = tuple(cleaned[name] / 100 for name in SPLITS)
         return options_of(
             {
-                "include": given["include"],
-                "formats": given["formats"],
-                "seed": given["seed"],
+                "include": cleaned["include"],
+                "formats": cleaned["formats"],
+                "seed": cleaned["seed"],
                 "shares": shares,
                 "answers": answers or {},
             }
@@ -115,8 +115,8 @@ class CardForm(RevisedForm, OnceForm):
     def __init__(self, data: Any = None, *, last: Release | None = None) -> None:
         super().__init__(data, initial=card_of(last))
         self.shows(last, _SHOWN)
-        for key, words in QUESTIONS.items():
-            self.fields[key] = _long(words)
+        for key, question in QUESTIONS.items():
+            self.fields[key] = _long(question)
         for key in DETAILS:
             label, help_text = _DETAIL_WORDS[key]
             self.fields[key] = _long(label, help_text)
@@ -136,8 +136,8 @@ class CardForm(RevisedForm, OnceForm):
 
     def answers(self) -> dict[str, str]:
         """What was answered, by key."""
-        given = ((key, self.cleaned_data[key].strip()) for key in (*QUESTIONS, *DETAILS))
-        return {key: text for key, text in given if text}
+        pairs = ((key, self.cleaned_data[key].strip()) for key in (*QUESTIONS, *DETAILS))
+        return {key: text for key, text in pairs if text}
 
 
 def _long(label: str, help_text: str = "") -> forms.CharField:
@@ -203,17 +203,17 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Way:
-    """Where somebody is in the wizard. `chosen` are the choices as a query string."""
+    """Where somebody is in the wizard. `query_string` are the choices as a query string."""
 
-    here: str
+    current: str
     steps: list[Step]
-    chosen: str
-    given: QueryDict
+    query_string: str
+    choices: QueryDict
 
     def others(self) -> list[tuple[str, str]]:
         """Choices of the other one of the first two steps, for the form of this one."""
-        names = FORMAT_CHOICES if self.here == "content" else ("include",)
-        return [(name, value) for name in names for value in self.given.getlist(name)]
+        names = FORMAT_CHOICES if self.current == "content" else ("include",)
+        return [(name, value) for name in names for value in self.choices.getlist(name)]
 
     def address(self, name: str) -> str:
         """Of a step."""
@@ -223,45 +223,45 @@ class Way:
     def following(self) -> str:
         """The address of the next step; empty at the last."""
         names = [step.name for step in self.steps]
-        place = names.index(self.here) + 1
+        place = names.index(self.current) + 1
         return self.steps[place].address if place < len(names) else ""
 
     @property
     def number(self) -> int:
         """Which step it is, from one."""
-        return [step.name for step in self.steps].index(self.here) + 1
+        return [step.name for step in self.steps].index(self.current) + 1
 
 
-def chosen(given: QueryDict) -> str:
+def encode_choices(parameters: QueryDict) -> str:
     """The choices of the first two steps alone, as a query string."""
-    return _kept(given).urlencode()
+    return _pick_choices(parameters).urlencode()
 
 
-def _kept(given: QueryDict) -> QueryDict:
-    kept = QueryDict(mutable=True)
+def _pick_choices(parameters: QueryDict) -> QueryDict:
+    choices = QueryDict(mutable=True)
     for name in CHOICES:
-        if name in given:
-            kept.setlist(name, given.getlist(name)[:20])
-    return kept
+        if name in parameters:
+            choices.setlist(name, parameters.getlist(name)[:20])
+    return choices
 
 
-def way(project: Project, here: str, given: QueryDict) -> Way:
+def way(project: Project, current: str, parameters: QueryDict) -> Way:
     """The steps with the choices that the address has."""
-    query = chosen(given)
+    query = encode_choices(parameters)
     steps = [
         Step(name, label, f"{reverse(f'releases:{name}', args=[project.slug])}{'?' if query else ''}{query}")
         for name, label in _STEPS.items()
     ]
-    return Way(here, steps, query, _kept(given))
+    return Way(current, steps, query, _pick_choices(parameters))
 
 
-def content_form(given: QueryDict) -> ContentForm:
+def content_form(parameters: QueryDict) -> ContentForm:
     """The form with what the address has; the defaults where it says nothing about formats and splits."""
-    if any(name in given for name in FORMAT_CHOICES):
-        return ContentForm(given)
+    if any(name in parameters for name in FORMAT_CHOICES):
+        return ContentForm(parameters)
     first: Mapping[str, Any] = {name: field.initial for name, field in ContentForm().fields.items()}
     defaults = QueryDict(mutable=True)
-    defaults.setlist("include", given.getlist("include")[:20])
+    defaults.setlist("include", parameters.getlist("include")[:20])
     for name, value in first.items():
         if name == "include":
             continue

@@ -38,11 +38,11 @@ STATES = {
 }
 
 
-def _chosen(rows: QuerySet[Release], request: HttpRequest) -> dict[str, Any]:
+def _read_page(rows: QuerySet[Release], request: HttpRequest) -> dict[str, Any]:
     """The page of the state that the address names."""
     state = tables.choice(request, "state", STATES)
-    some = rows if state.chosen == "all" else rows.filter(state=state.chosen)
-    page = page_of(some, request)
+    in_state = rows if state.chosen == "all" else rows.filter(state=state.chosen)
+    page = page_of(in_state, request)
     return {"page": page, "state": state, "any": bool(page.paginator.count) or state.chosen != "all"}
 
 
@@ -50,16 +50,16 @@ def _chosen(rows: QuerySet[Release], request: HttpRequest) -> dict[str, Any]:
 @on_project()
 def listing(request: HttpRequest, access: ProjectAccess) -> HttpResponse:
     """A project's releases."""
-    found = _chosen(selectors.releases_of(access.project), request)
-    return show(request, "list.html", access, folder=FOLDER, tab="releases", **found)
+    context = _read_page(selectors.releases_of(access.project), request)
+    return show(request, "list.html", access, folder=FOLDER, tab="releases", **context)
 
 
 @require_safe
 @for_members
 def everywhere(request: HttpRequest, user: User) -> HttpResponse:
     """The releases of all projects that somebody is a member of."""
-    found = _chosen(selectors.releases_in(projects_of(user)), request)
-    return show(request, "everywhere.html", folder=FOLDER, sidebar="releases", **found)
+    context = _read_page(selectors.releases_in(projects_of(user)), request)
+    return show(request, "everywhere.html", folder=FOLDER, sidebar="releases", **context)
 
 
 PAGE = "releases:release"
@@ -126,10 +126,10 @@ def _pay(release: Release) -> dict[str, Any] | None:
     """The summary of costs, as the release has it."""
     try:
         with storage.open_at(release, "reports/costs.json") as file:
-            said = json.loads(file.read(_LARGEST_REPORT))
+            report = json.loads(file.read(_LARGEST_REPORT))
     except (OSError, ValueError):
         return None
-    return said if isinstance(said, dict) else None
+    return report if isinstance(report, dict) else None
 
 
 @require_safe
@@ -238,10 +238,10 @@ def withdraw(request: HttpRequest, access: ProjectAccess, *, version: str) -> Ht
     release = find_release(access, version)
 
     def action() -> str:
-        given = read_form(WithdrawForm(request.POST))
-        if given["typed"].strip() != version:
+        cleaned = read_form(WithdrawForm(request.POST))
+        if cleaned["typed"].strip() != version:
             raise FormError(f"Type {version} to withdraw it; this was something else.")
-        services.withdraw_release(release=release, reason=given["reason"], actor=access.user)
+        services.withdraw_release(release=release, reason=cleaned["reason"], actor=access.user)
         return f"Release {version} is withdrawn. Its page stays and says why."
 
     return run_action(request, action, PAGE, access.project.slug, version)
@@ -261,8 +261,8 @@ def difference(request: HttpRequest, access: ProjectAccess, *, version: str) -> 
         .values_list("version", flat=True)[:100]
     )
     earlier = selectors.before(release)
-    wanted = request.GET.get("from") or (earlier.version if earlier else "")
-    other = find_release(access, wanted) if wanted else None
+    other_version = request.GET.get("from") or (earlier.version if earlier else "")
+    other = find_release(access, other_version) if other_version else None
     if other is not None and (other.state not in Release.BUILT or other.pk == release.pk):
         raise Http404("There is no such release to compare with.")
     return show(

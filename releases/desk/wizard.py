@@ -24,7 +24,7 @@ from judgments.models import Candidate, Judgment
 from judgments.selectors.live import list_late_judgments
 from releases import selectors
 from releases.build import CHECK, begin, look_for_findings
-from releases.desk.forms import CardForm, CheckForm, DecisionForm, card_of, chosen, read_choices, way
+from releases.desk.forms import CardForm, CheckForm, DecisionForm, card_of, encode_choices, read_choices, way
 from releases.errors import ReleaseError
 from releases.models import PrivacyFinding
 from releases.options import OPTIONAL
@@ -67,23 +67,23 @@ class Block:
 
 def plain(text: str) -> str:
     """Words without the marks of emphasis, code and links."""
-    return _MARKS.sub(lambda found: next(part for part in found.groups() if part is not None), text).strip()
+    return _MARKS.sub(lambda match: next(part for part in match.groups() if part is not None), text).strip()
 
 
 def blocks(text: str) -> list[Block]:
     """The blocks of a card; the YAML head is one of code."""
-    found: list[Block] = []
+    page_blocks: list[Block] = []
     lines = text.splitlines()
     place = 0
     if lines[:1] == ["---"] and "---" in lines[1:]:
         place = lines.index("---", 1) + 1
-        found.append(Block("code", "\n".join(lines[1 : place - 1])))
+        page_blocks.append(Block("code", "\n".join(lines[1 : place - 1])))
     while place < len(lines):
-        place = _next(lines, place, found)
-    return found
+        place = _next(lines, place, page_blocks)
+    return page_blocks
 
 
-def _next(lines: list[str], place: int, found: list[Block]) -> int:
+def _next(lines: list[str], place: int, page_blocks: list[Block]) -> int:
     """Read the block that begins at a line; where the one after it begins."""
     line = lines[place]
     if not line.strip():
@@ -92,20 +92,20 @@ def _next(lines: list[str], place: int, found: list[Block]) -> int:
         end = next(
             (n for n in range(place + 1, len(lines)) if lines[n].lstrip().startswith(_FENCE)), len(lines)
         )
-        found.append(Block("code", "\n".join(lines[place + 1 : end])))
+        page_blocks.append(Block("code", "\n".join(lines[place + 1 : end])))
         return end + 1
     heading = _HEADING.fullmatch(line)
     if heading:
-        found.append(Block("heading", plain(heading[2]), level=min(6, len(heading[1]) + 1)))
+        page_blocks.append(Block("heading", plain(heading[2]), level=min(6, len(heading[1]) + 1)))
         return place + 1
     if line.lstrip().startswith("|") and place + 1 < len(lines) and _RULE.fullmatch(lines[place + 1]):
-        return _table(lines, place, found)
+        return _table(lines, place, page_blocks)
     if _ITEM.fullmatch(line):
-        return _list(lines, place, found)
+        return _list(lines, place, page_blocks)
     end = place
     while end < len(lines) and lines[end].strip() and not _begins(lines[end], end > place):
         end += 1
-    found.append(Block("text", plain(" ".join(each.strip().lstrip("> ") for each in lines[place:end]))))
+    page_blocks.append(Block("text", plain(" ".join(each.strip().lstrip("> ") for each in lines[place:end]))))
     return max(end, place + 1)
 
 
@@ -115,11 +115,11 @@ def _begins(line: str, inside: bool) -> bool:
     )
 
 
-def _table(lines: list[str], place: int, found: list[Block]) -> int:
+def _table(lines: list[str], place: int, page_blocks: list[Block]) -> int:
     end = place + 2
     while end < len(lines) and lines[end].lstrip().startswith("|"):
         end += 1
-    found.append(
+    page_blocks.append(
         Block("table", head=_cells(lines[place]), rows=[_cells(each) for each in lines[place + 2 : end]])
     )
     return end
@@ -129,7 +129,7 @@ def _cells(line: str) -> list[str]:
     return [plain(each) for each in _CELL.split(line.strip().strip("|"))]
 
 
-def _list(lines: list[str], place: int, found: list[Block]) -> int:
+def _list(lines: list[str], place: int, page_blocks: list[Block]) -> int:
     items: list[str] = []
     while place < len(lines) and lines[place].strip():
         item = _ITEM.fullmatch(lines[place])
@@ -140,7 +140,7 @@ def _list(lines: list[str], place: int, found: list[Block]) -> int:
         else:
             break
         place += 1
-    found.append(Block("list", items=[plain(each) for each in items]))
+    page_blocks.append(Block("list", items=[plain(each) for each in items]))
     return place
 
 
@@ -195,18 +195,18 @@ def open_findings(access: ProjectAccess) -> int:
 @on_project(Role.MANAGER)
 def content(request: HttpRequest, access: ProjectAccess) -> HttpResponse:
     """What goes in: what was accepted, and by group what is not, each with a box to bring it in."""
-    here = way(access.project, "content", request.GET)
+    step = way(access.project, "content", request.GET)
     if "go" in request.GET:
-        return redirect(here.address("formats"))
-    chosen = [name for name in OPTIONAL if name in request.GET.getlist("include")]
+        return redirect(step.address("formats"))
+    included = [name for name in OPTIONAL if name in request.GET.getlist("include")]
     return show(
         request,
         "content.html",
         access,
         folder=FOLDER,
         tab="releases",
-        way=here,
-        content=_content(access.project, chosen),
+        way=step,
+        content=_content(access.project, included),
         late_judgments=list_late_judgments(access.project),
         places=of(access.project),
     )
@@ -247,16 +247,16 @@ def formats(request: HttpRequest, access: ProjectAccess) -> HttpResponse:
 def preview(request: HttpRequest, access: ProjectAccess) -> HttpResponse:
     """The first rows of each table as they will be, and how many there were before and after each step."""
     form = read_choices(request)
-    here = way(access.project, "preview", request.GET)
+    step = way(access.project, "preview", request.GET)
     if not form.is_valid():
-        return redirect(f"{here.address('formats')}&go=1")
+        return redirect(f"{step.address('formats')}&go=1")
     return show(
         request,
         "preview.html",
         access,
         folder=FOLDER,
         tab="releases",
-        way=here,
+        way=step,
         seen=selectors.preview(access.project, form.options()),
     )
 
@@ -266,9 +266,9 @@ def preview(request: HttpRequest, access: ProjectAccess) -> HttpResponse:
 def card(request: HttpRequest, access: ProjectAccess) -> HttpResponse:
     """The questions that only people can answer, with the card as it will read; `build` begins the build."""
     choices = read_choices(request)
-    here = way(access.project, "card", request.GET)
+    step = way(access.project, "card", request.GET)
     if not choices.is_valid():
-        return redirect(f"{here.address('formats')}&go=1")
+        return redirect(f"{step.address('formats')}&go=1")
     posted = request.method == "POST"
     last = selectors.last_built(access.project)
     form = CardForm(request.POST if posted else None, last=last)
@@ -278,10 +278,10 @@ def card(request: HttpRequest, access: ProjectAccess) -> HttpResponse:
             form.compare(theirs, request.get_full_path())
         elif (begun := _begin(request, access, choices, form)) is not None:
             return begun
-    said = form.answers() if posted and form.is_valid() else card_of(last)
+    answers = form.answers() if posted and form.is_valid() else card_of(last)
     text = selectors.card(
         access.project,
-        choices.options(said),
+        choices.options(answers),
         version=choices.cleaned_data["version"],
         notes=form.cleaned_data["notes"] if posted and form.is_valid() else "",
     )
@@ -291,7 +291,7 @@ def card(request: HttpRequest, access: ProjectAccess) -> HttpResponse:
         access,
         folder=FOLDER,
         tab="releases",
-        way=here,
+        way=step,
         form=form,
         blocks=blocks(text),
         waiting=open_findings(access),
@@ -326,7 +326,7 @@ class FindingView:
     """One finding as the page shows it; `address` leads to where the text is, empty where no page has it."""
 
     row: PrivacyFinding
-    words: str
+    title: str
     excerpt: Parts
     where: str
     address: str
@@ -352,7 +352,7 @@ def privacy(request: HttpRequest, access: ProjectAccess) -> HttpResponse:
         state=state,
         rule=rule,
         page=page,
-        findings=_shown(access, list(page.object_list)),
+        findings=_view_findings(access, list(page.object_list)),
         totals=totals,
         waiting=totals["open"],
         by_rule=[(RULES.get(name, name), counts[name]) for name in RULES if name in counts],
@@ -362,7 +362,7 @@ def privacy(request: HttpRequest, access: ProjectAccess) -> HttpResponse:
     )
 
 
-def _shown(access: ProjectAccess, rows: Sequence[PrivacyFinding]) -> list[FindingView]:
+def _view_findings(access: ProjectAccess, rows: Sequence[PrivacyFinding]) -> list[FindingView]:
     """The rows with words and links, in three statements."""
     keys: dict[str, list[int]] = {}
     for row in rows:
@@ -382,7 +382,7 @@ def _shown(access: ProjectAccess, rows: Sequence[PrivacyFinding]) -> list[Findin
         Judgment.objects.filter(pk__in=keys.get("judgment", ())).values_list("pk", "candidate_id")
     )
     slug = access.project.slug
-    found = []
+    views = []
     for row in rows:
         kind, _, number = row.subject.partition(":")
         key = int(number) if number.isdecimal() else 0
@@ -397,12 +397,12 @@ def _shown(access: ProjectAccess, rows: Sequence[PrivacyFinding]) -> list[Findin
         elif kind == "judgment" and key in candidate_of:
             address = reverse("judgments:candidate", args=[slug, candidate_of[key]])
         cut = parts(row.excerpt, row.start, row.end)
-        found.append(FindingView(row, RULES.get(row.rule, row.rule), cut, where, address))
-    return found
+        views.append(FindingView(row, RULES.get(row.rule, row.rule), cut, where, address))
+    return views
 
 
 def _where(kind: str, field: str) -> str:
-    words = {
+    titles = {
         "answer": "Answer",
         "candidate": "Answer",
         "query": "Query",
@@ -411,7 +411,7 @@ def _where(kind: str, field: str) -> str:
         "judgment": "Comment of a judge",
     }
     more = {"context": ", an earlier turn", "references": ", a reference of its file"}
-    return words.get(kind, kind) + more.get(field.partition(".")[0], "")
+    return titles.get(kind, kind) + more.get(field.partition(".")[0], "")
 
 
 @require_POST
@@ -421,31 +421,31 @@ def decide(request: HttpRequest, access: ProjectAccess) -> HttpResponse:
 
     def action() -> str:
         reason = read_form(DecisionForm(request.POST))["reason"]
-        rows = _chosen(request, access)
+        rows = _read_selection(request, access)
         decision = request.POST.get("do", "")
         if decision == "accept":
-            done, words = (
+            done, outcome = (
                 accept_findings(findings=rows, reason=reason, actor=access.user),
                 "may stay",
             )
         elif decision == "redact":
-            done, words = (
+            done, outcome = (
                 redact_findings(findings=rows, reason=reason, actor=access.user),
                 "will be blacked out",
             )
         elif decision == "reopen":
-            done, words = reopen_findings(findings=rows, actor=access.user), "open again"
+            done, outcome = reopen_findings(findings=rows, actor=access.user), "open again"
         else:
             raise FormError("Choose what is to happen to them.")
         if not done:
             raise FormError("Nothing has changed: this decision fits none of them.")
-        is_open = "" if words != "open again" else "is " if done == 1 else "are "
-        return f"{done:,} finding{'' if done == 1 else 's'} {is_open}{words}."
+        is_open = "" if outcome != "open again" else "is " if done == 1 else "are "
+        return f"{done:,} finding{'' if done == 1 else 's'} {is_open}{outcome}."
 
     return _back(request, access, run_action(request, action, "releases:privacy", access.project.slug))
 
 
-def _chosen(request: HttpRequest, access: ProjectAccess) -> Any:
+def _read_selection(request: HttpRequest, access: ProjectAccess) -> Any:
     if request.POST.get("which") == "all":
         state, rule = request.POST.get("state", ""), request.POST.get("rule", "")
         if state not in STATES or (rule and rule not in RULES):
@@ -459,17 +459,17 @@ def _chosen(request: HttpRequest, access: ProjectAccess) -> Any:
 
 def _back(request: HttpRequest, access: ProjectAccess, answer: HttpResponse) -> HttpResponse:
     """To the page where one was, with its filter and what was chosen for the release."""
-    address = f"{reverse('releases:privacy', args=[access.project.slug])}?{_kept(request)}"
+    address = f"{reverse('releases:privacy', args=[access.project.slug])}?{_encode_filters(request)}"
     answer["Location"] = address.rstrip("?")
     return answer
 
 
-def _kept(request: HttpRequest) -> str:
+def _encode_filters(request: HttpRequest) -> str:
     more = request.GET.copy()
     filters = "&".join(
         f"{name}={more[name]}" for name in ("state", "rule") if more.get(name) in {*STATES, *RULES}
     )
-    return "&".join(part for part in (chosen(request.GET), filters) if part)
+    return "&".join(part for part in (encode_choices(request.GET), filters) if part)
 
 
 @require_POST
@@ -481,7 +481,7 @@ def check(request: HttpRequest, access: ProjectAccess) -> HttpResponse:
         raise Http404("There is no such check.")
     job = look_for_findings(project=access.project, actor=access.user, once=form.cleaned_data["once"])
     address = reverse("releases:check_job", args=[access.project.slug, job.pk])
-    query = chosen(request.GET)
+    query = encode_choices(request.GET)
     return redirect(f"{address}{'?' if query else ''}{query}")
 
 
@@ -528,7 +528,7 @@ def check_cancel(request: HttpRequest, access: ProjectAccess, *, job: int) -> Ht
 
 
 def _live(request: HttpRequest, access: ProjectAccess, row: Job) -> dict[str, Any]:
-    query = chosen(request.GET)
+    query = encode_choices(request.GET)
     return {
         "job": row,
         "query": f"?{query}" if query else "",

@@ -107,12 +107,12 @@ class FileNames:
     def of(self, name: str) -> str:
         """The name with _ for dots, slashes, white space and the like; one that is taken gets a number."""
         plain = _NOT_SAFE.sub("_", name).encode()[:_LONGEST].decode(errors="ignore") or "unnamed"
-        found, number = plain, 1
-        while found.casefold() in self._taken or self._reserved.fullmatch(found):
+        candidate, number = plain, 1
+        while candidate.casefold() in self._taken or self._reserved.fullmatch(candidate):
             number += 1
-            found = f"{plain}-{number}"
-        self._taken.add(found.casefold())
-        return found
+            candidate = f"{plain}-{number}"
+        self._taken.add(candidate.casefold())
+        return candidate
 
 
 def line(text: str) -> str:

@@ -83,12 +83,12 @@ def texts_as_json(texts: Any, escaped: str = ESCAPED, encode: Callable[[str], by
     import pyarrow as pa
     from pyarrow import compute
 
-    whole = compute.binary_join_element_wise('"', texts, '"', "")
-    found = compute.fill_null(compute.match_substring_regex(texts, escaped), False)
-    if not compute.any(found).as_py():
-        return whole
-    made = [encode(text).decode() for text in texts.filter(found).to_pylist()]
-    return compute.replace_with_mask(whole, found, pa.array(made, pa.string()))
+    quoted = compute.binary_join_element_wise('"', texts, '"', "")
+    needs_escape = compute.fill_null(compute.match_substring_regex(texts, escaped), False)
+    if not compute.any(needs_escape).as_py():
+        return quoted
+    escaped_texts = [encode(text).decode() for text in texts.filter(needs_escape).to_pylist()]
+    return compute.replace_with_mask(quoted, needs_escape, pa.array(escaped_texts, pa.string()))
 
 
 def _as_json(values: Any) -> Any:
@@ -102,8 +102,8 @@ def _as_json(values: Any) -> Any:
         parts: list[Any] = []
         for number, (field, inner) in enumerate(zip(values.type, values.flatten(), strict=True)):
             parts += [f'{"," if number else "{"}"{field.name}":', _as_json(inner)]
-        whole = compute.binary_join_element_wise(*parts, "}", "")
-        return compute.if_else(values.is_null(), "null", whole) if values.null_count else whole
+        objects = compute.binary_join_element_wise(*parts, "}", "")
+        return compute.if_else(values.is_null(), "null", objects) if values.null_count else objects
     if pa.types.is_string(values.type):
         return compute.fill_null(texts_as_json(values), "null")
     coded = values.dictionary_encode(null_encoding="encode")
@@ -122,7 +122,7 @@ def _lists_as_json(lists: Any) -> Any:
     joined = compute.binary_join(
         pa.ListArray.from_arrays(pa.array(ends, pa.int32()), _as_json(lists.flatten())), ","
     )
-    whole = compute.binary_join_element_wise("[", joined, "]", "")
+    arrays = compute.binary_join_element_wise("[", joined, "]", "")
     return (
-        compute.if_else(lists.is_null(), pa.scalar(None, pa.string()), whole) if lists.null_count else whole
+        compute.if_else(lists.is_null(), pa.scalar(None, pa.string()), arrays) if lists.null_count else arrays
     )

@@ -48,13 +48,13 @@ def _cells_of(table: Table) -> "pa.Schema":
 def _cells(batch: Any, table: Table) -> Any:
     import pyarrow as pa
 
-    made = []
+    arrays = []
     for column, values in zip(table.columns, batch.columns, strict=True):
         if column.kind in _PLAIN:
-            made.append(values)
+            arrays.append(values)
         else:
-            made.append(_guarded(values) if column.kind == Kind.TEXT else json_texts(values))
-    return pa.record_batch(made, schema=_cells_of(table))
+            arrays.append(_guarded(values) if column.kind == Kind.TEXT else json_texts(values))
+    return pa.record_batch(arrays, schema=_cells_of(table))
 
 
 def _guarded(texts: Any) -> Any:

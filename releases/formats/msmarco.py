@@ -73,16 +73,16 @@ class _Columns:
 
     def join(self, path: Path) -> None:
         """Write all columns into one object."""
-        with path.open("w", encoding="utf-8", newline="\n") as whole:
-            whole.write("{")
+        with path.open("w", encoding="utf-8", newline="\n") as joined:
+            joined.write("{")
             for place, name in enumerate(COLUMNS):
-                whole.write(f'{"," if place else ""}\n"{name}": {{')
+                joined.write(f'{"," if place else ""}\n"{name}": {{')
                 file = self._files[name]
                 file.seek(0)
                 while block := file.read(_BLOCK):
-                    whole.write(block)
-                whole.write("}")
-            whole.write("\n}\n")
+                    joined.write(block)
+                joined.write("}")
+            joined.write("\n}\n")
 
 
 def record(row: Row) -> dict[str, Any]:

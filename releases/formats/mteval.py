@@ -130,8 +130,8 @@ class _Cells:
         return ((query, text, split, refs.split("\n")) for query, text, split, refs in rows)
 
     def most_references(self) -> int:
-        found = self._rows.execute("SELECT MAX(n_refs) FROM segment").fetchone()
-        return int(found[0] or 0)
+        row = self._rows.execute("SELECT MAX(n_refs) FROM segment").fetchone()
+        return int(row[0] or 0)
 
     def outputs(self, system: int) -> Iterator[str]:
         """A system's answers, one per segment; empty where it gave none."""
@@ -202,14 +202,14 @@ class _Layout:
         """A stage's means by system and by segment; systems without any are in neither file."""
         start = f"human-scores/{self.pair}.{name}"
         names = f"{start}.sys.score", f"{start}.seg.score"
-        whole, parts = (self._path(each).open("w", encoding="utf-8", newline="\n") for each in names)
+        system_file, parts = (self._path(each).open("w", encoding="utf-8", newline="\n") for each in names)
         self.written |= dict.fromkeys(names, 0)
-        with whole, parts:
+        with system_file, parts:
             for system, plain in self.names.items():
                 scores = list(self.cells.scores(stage, system))
-                known = [score for score in scores if score is not None]
-                if known:
-                    whole.write(f"{plain}\t{fsum(known) / len(known)!r}\n")
+                defined = [score for score in scores if score is not None]
+                if defined:
+                    system_file.write(f"{plain}\t{fsum(defined) / len(defined)!r}\n")
                     parts.writelines(f"{plain}\t{score!r}\n" for score in scores)
                     self.written[names[0]] += 1
                     self.written[names[1]] += len(scores)

@@ -41,12 +41,12 @@ def card(path: Path | None) -> dict[str, Any]:
     if path is None:
         return {}
     try:
-        found = json.loads(path.read_text(encoding="utf-8"))
+        answers = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError) as error:
         raise CommandError(f"--card {path} cannot be read: {error}.") from error
-    if not isinstance(found, dict):
+    if not isinstance(answers, dict):
         raise CommandError(f"--card {path} is no JSON object of questions and answers.")
-    return found
+    return answers
 
 
 def formats(text: str) -> tuple[str, ...]:

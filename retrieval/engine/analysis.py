@@ -76,8 +76,8 @@ def _chain(code: str, *, drop_function_words: bool) -> TextAnalyzer:
     unspaced, stemmer = code in UNSPACED, SNOWBALL.get(code)
     builder = TextAnalyzerBuilder(Tokenizer.whitespace() if unspaced else Tokenizer.simple())
     builder = builder.filter(Filter.remove_long(LONGEST_WORD)).filter(Filter.lowercase())
-    if drop_function_words and (words := _function_words(stemmer)) is not None:
-        builder = builder.filter(words)  # before folding: lists are spelled with accents
+    if drop_function_words and (stop_words := _function_words(stemmer)) is not None:
+        builder = builder.filter(stop_words)  # before folding: lists are spelled with accents
     builder = builder.filter(Filter.ascii_fold())
     if stemmer:
         builder = builder.filter(Filter.stemmer(stemmer))
@@ -93,16 +93,16 @@ def _function_words(stemmer: str | None) -> Any:  # tantivy does not type its fi
 def terms(text: str, language: str) -> list[str]:
     """Different words of a query, in their order; function words only where there is nothing else."""
     text = prepared(text, language)
-    found = _query_chain(language).analyze(text) or passage_chain(language).analyze(text)
-    return list(dict.fromkeys(_without_parts(found, language)))[:MOST_TERMS]
+    query_terms = _query_chain(language).analyze(text) or passage_chain(language).analyze(text)
+    return list(dict.fromkeys(_without_parts(query_terms, language)))[:MOST_TERMS]
 
 
-def _without_parts(found: list[str], language: str) -> list[str]:
+def _without_parts(terms_of_query: list[str], language: str) -> list[str]:
     """Of unspaced writing, pairs say more than their characters, which are on nearly every page."""
     if primary(language) not in UNSPACED:
-        return found
-    whole = [term for term in found if len(term) > 1 or not _FIRST_UNSPACED.match(term)]
-    return whole or found
+        return terms_of_query
+    long_terms = [term for term in terms_of_query if len(term) > 1 or not _FIRST_UNSPACED.match(term)]
+    return long_terms or terms_of_query
 
 
 #: Written forms that are remembered per language (some 150 bytes each), and the longest of them. The common
@@ -128,10 +128,10 @@ class _Forms(dict[str, str]):
         self._analyze = analyze
 
     def __missing__(self, form: str) -> str:
-        words = " ".join(self._analyze(form))
+        terms_text = " ".join(self._analyze(form))
         if len(form) <= LONGEST_FORM and len(self) < MOST_FORMS:
-            self[form] = words
-        return words
+            self[form] = terms_text
+        return terms_text
 
 
 @cache
@@ -154,8 +154,8 @@ def _by_columns(texts: list[str], forms: _Forms) -> list[str]:
     lowered = compute.ascii_lower(pyarrow.array(texts, pyarrow.string()))
     pieces = compute.split_pattern(lowered, " ")
     coded = compute.dictionary_encode(pieces.values)
-    words = pyarrow.array(map(forms.__getitem__, coded.dictionary.to_pylist()), pyarrow.string())
-    cut = pyarrow.ListArray.from_arrays(pieces.offsets, words.take(coded.indices))
+    forms_of_words = pyarrow.array(map(forms.__getitem__, coded.dictionary.to_pylist()), pyarrow.string())
+    cut = pyarrow.ListArray.from_arrays(pieces.offsets, forms_of_words.take(coded.indices))
     answer: list[str] = compute.binary_join(cut, " ").to_pylist()
     return answer
 
@@ -168,13 +168,13 @@ def cut(passages: Iterable[tuple[Key, str]], language: str) -> Iterator[tuple[Ke
             keys = [key for key, _ in batch]
             waiting.append((keys, pool.submit(joined, [text for _, text in batch], language)))
             if len(waiting) > _AHEAD:
-                yield from _told(*waiting.pop(0))
-        for keys, words in waiting:
-            yield from _told(keys, words)
+                yield from _pair_keys(*waiting.pop(0))
+        for keys, waiting_texts in waiting:
+            yield from _pair_keys(keys, waiting_texts)
 
 
-def _told(keys: list[Key], words: Future[list[str]]) -> Iterator[tuple[Key, str]]:
-    return zip(keys, words.result(), strict=True)
+def _pair_keys(keys: list[Key], cut_texts: Future[list[str]]) -> Iterator[tuple[Key, str]]:
+    return zip(keys, cut_texts.result(), strict=True)
 
 
 def batches(passages: Iterable[tuple[Key, str]]) -> Iterator[list[tuple[Key, str]]]:

@@ -57,7 +57,7 @@ class Cluster:
                 return call(self.client)
             except client_error() as error:
                 if not _passes(error) or time.monotonic() + pause > deadline:
-                    raise told(error, self.where) from error
+                    raise translate_error(error, self.where) from error
             time.sleep(pause * random.uniform(0.5, 1.5))  # so that not all ask again at once
             pause = min(pause * 2, _LONGEST_PAUSE)
 
@@ -97,7 +97,7 @@ def _passes(error: Exception) -> bool:
     return status_of(error) in _TURNED_AWAY and kind_of(error) != "cluster_block_exception"
 
 
-def told(error: Exception, where: str) -> Exception:
+def translate_error(error: Exception, where: str) -> Exception:
     """An error of the client as one of ours; others, our own among them, stay as they are."""
     from opensearchpy.exceptions import ConnectionTimeout, OpenSearchException, SSLError  # an optional extra
 

@@ -64,59 +64,61 @@ class CommitSearch:
 
         Weights that are no number above 0 count for nothing.
         """
-        words = self._words(weights)
-        if not words or k < 1:
+        query_words = self._order_words(weights)
+        if not query_words or k < 1:
             return []
-        return self._pruned(words, k) or self._hits(words, len(words), k)
+        return self._pruned(query_words, k) or self._hits(query_words, len(query_words), k)
 
-    def _pruned(self, words: Sequence[_Word], k: int) -> list[Hit]:
+    def _pruned(self, query_words: Sequence[_Word], k: int) -> list[Hit]:
         """The same without passages that have common words only; none where that would hardly be quicker."""
-        passages = [0, *accumulate(word.passages for word in words)]
-        whole = passages[-1] * _TO_SCORE
+        passages = [0, *accumulate(word.passages for word in query_words)]
+        full_cost = passages[-1] * _TO_SCORE
 
         def cost(rare: int) -> int:
-            return passages[rare] * (_TO_SCORE + _TO_LOOK_UP * (len(words) - rare))
+            return passages[rare] * (_TO_SCORE + _TO_LOOK_UP * (len(query_words) - rare))
 
-        if whole < _SHORT:
+        if full_cost < _SHORT:
             return []
         few = [
-            rare for rare in range(1, len(words)) if passages[rare] >= k and cost(rare) <= whole * _TO_LEARN
+            rare
+            for rare in range(1, len(query_words))
+            if passages[rare] >= k and cost(rare) <= full_cost * _TO_LEARN
         ]
         if not few:
             return []
         rare = few[-1]
         # What all words from each common one on can give together.
-        most = [*accumulate((self._most(word) for word in reversed(words[rare:])), initial=0.0)][::-1]
+        most = [*accumulate((self._most(word) for word in reversed(query_words[rare:])), initial=0.0)][::-1]
         if most[0] == math.inf:
             return []
-        hits = self._hits(words, rare, k)
+        hits = self._hits(query_words, rare, k)
         worst = hits[-1][0] if len(hits) == k else 0.0
         rare += next(
             (more for more, value in enumerate(most) if value * (1 + _ROUNDING) < worst), len(most) - 1
         )
         if rare == few[-1]:
             return hits
-        if rare == len(words) or cost(rare) > whole * _WORTHWHILE:
+        if rare == len(query_words) or cost(rare) > full_cost * _WORTHWHILE:
             return []
-        return self._hits(words, rare, k)
+        return self._hits(query_words, rare, k)
 
-    def _hits(self, words: Sequence[_Word], rare: int, k: int) -> list[Hit]:
+    def _hits(self, query_words: Sequence[_Word], rare: int, k: int) -> list[Hit]:
         """The best of the passages that have one of the first words; the others add to their scores."""
-        query = _any_of(words[:rare])
+        query = _any_of(query_words[:rare])
         # One in another, as tantivy passes over parts of the list of one word, and not of several together.
-        for word in words[rare:]:
+        for word in query_words[rare:]:
             query = Query.boolean_query([(Occur.Must, query), _clause(word.word, word.weight)])
-        found: list[Hit] = self._searcher.search(query, k, count=False).hits
-        return found
+        hits: list[Hit] = self._searcher.search(query, k, count=False).hits
+        return hits
 
-    def _words(self, weights: Mapping[str, float]) -> list[_Word]:
+    def _order_words(self, weights: Mapping[str, float]) -> list[_Word]:
         """Words that some passage has, rarest first: in this order scores are added up in any case."""
-        words = [
+        query_words = [
             _Word(word, weight, self._passages_with(word))
             for word, weight in weights.items()
             if math.isfinite(weight) and weight > 0
         ]
-        return sorted((word for word in words if word.passages), key=attrgetter("passages"))
+        return sorted((word for word in query_words if word.passages), key=attrgetter("passages"))
 
     def _passages_with(self, word: str) -> int:
         passages = self._passages.get(word)
@@ -142,8 +144,8 @@ class CommitSearch:
         return highest * word.weight
 
 
-def _any_of(words: Sequence[_Word]) -> Query:
-    return Query.boolean_query([_clause(word.word, word.weight) for word in words])
+def _any_of(query_words: Sequence[_Word]) -> Query:
+    return Query.boolean_query([_clause(word.word, word.weight) for word in query_words])
 
 
 @lru_cache(maxsize=10_000)

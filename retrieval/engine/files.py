@@ -193,14 +193,14 @@ def is_held(path: Path) -> bool:
     except FileNotFoundError:
         return False
     try:
-        return not _taken(handle)
+        return not _lock_handle(handle)
     finally:
         os.close(handle)
 
 
 def _wait(handle: int, what: str, patience: float) -> None:
     deadline = time.monotonic() + patience
-    while not _taken(handle):
+    while not _lock_handle(handle):
         if time.monotonic() >= deadline:
             holder = os.pread(handle, 20, 0).decode(errors="replace") or "unknown"
             raise BusyError(
@@ -210,7 +210,7 @@ def _wait(handle: int, what: str, patience: float) -> None:
         time.sleep(_PAUSE)
 
 
-def _taken(handle: int) -> bool:
+def _lock_handle(handle: int) -> bool:
     try:
         if sys.platform == "win32":
             msvcrt.locking(handle, msvcrt.LK_NBLCK, 1)

@@ -39,8 +39,8 @@ _LATER = {429, 503}
 
 def added(passages: Iterable[tuple[int, str]]) -> Iterator[str]:
     """Passages, cut into words, as actions of the bulk interface."""
-    for pk, words in passages:
-        action, document = json.dumps({"index": {"_id": str(pk)}}), {"pk": pk, "body": words}
+    for pk, body in passages:
+        action, document = json.dumps({"index": {"_id": str(pk)}}), {"pk": pk, "body": body}
         yield f"{action}\n{json.dumps(document, ensure_ascii=False)}\n"
 
 
@@ -84,7 +84,7 @@ def _send(cluster: Cluster, index: str, batch: list[str]) -> None:
             if error.get("type") == "cluster_block_exception":
                 raise no_room(cluster.where, error.get("reason", ""))
             if status not in _LATER:
-                raise _told(cluster, len(refused), error)
+                raise _describe_refusal(cluster, len(refused), error)
         batch = [action for action, _, _ in refused]
         if not batch:
             return
@@ -115,7 +115,7 @@ def _refused(answer: Any, batch: list[str]) -> Iterator[tuple[str, int, dict[str
             yield action, facts["status"], facts.get("error", {})
 
 
-def _told(cluster: Cluster, many: int, error: dict[str, str]) -> EngineError:
+def _describe_refusal(cluster: Cluster, many: int, error: dict[str, str]) -> EngineError:
     return EngineError(
         f"OpenSearch at {cluster.where} refused {many:,} passages: {error.get('type', 'error')}, "
         f"{str(error.get('reason', ''))[:200]}. Nothing of what it had is lost; build the index again."
@@ -139,7 +139,7 @@ class Lease:
         self._done = threading.Event()
 
     @contextmanager
-    def held(self) -> Iterator["Lease"]:
+    def hold(self) -> Iterator["Lease"]:
         """Hold it, waiting for `lock.PATIENCE` seconds at most; BusyError after that."""
         self._take()
         beating = threading.Thread(target=self._beat, name=f"lease of {self._name}", daemon=True)
@@ -239,7 +239,7 @@ def _mark(answer: Any) -> dict[str, int]:
 def _unless(status: int, call: Any) -> Any:
     """A call that gives None where the answer has this status."""
 
-    def asked(client: Any) -> Any:
+    def call_unless(client: Any) -> Any:
         try:
             return call(client)
         except client_error() as error:
@@ -247,13 +247,13 @@ def _unless(status: int, call: Any) -> Any:
                 return None
             raise
 
-    return asked
+    return call_unless
 
 
 def _create_index(index: str) -> Any:
     """A call that makes the index of leases unless it is there."""
 
-    def asked(client: Any) -> Any:
+    def create_missing(client: Any) -> Any:
         if client.indices.exists(index=index):
             return None
         settings = {"number_of_shards": 1, "auto_expand_replicas": "0-1"}
@@ -270,7 +270,7 @@ def _create_index(index: str) -> Any:
                 return None
             raise
 
-    return asked
+    return create_missing
 
 
 #: BM25's k1; see above.
@@ -417,7 +417,7 @@ class OpenSearchEngine:
     # Inside
 
     def _writing(self) -> AbstractContextManager[Lease]:
-        return Lease(self._cluster, self._locks, self._name, self._what).held()
+        return Lease(self._cluster, self._locks, self._name, self._what).hold()
 
     def _write(self, index: str, passages: Iterable[tuple[int, str]], lease: Lease) -> int:
         written = send(self._cluster, index, added(cut(passages, self._language)), lease.check)

@@ -61,15 +61,15 @@ def damage_told(what: str, folder: Path) -> Iterator[None]:
         with on_failure(tell_panic):
             yield
     except (ValueError, OSError) as error:
-        raise told(what, error, folder) from error
+        raise translate_error(what, error, folder) from error
 
 
-def told(what: str, error: Exception, folder: Path) -> RetrievalError:
+def translate_error(what: str, error: Exception, folder: Path) -> RetrievalError:
     """A full disk where the error says so, or where a thread died and there is no room; else damage."""
     number = _NUMBER.search(str(error))
     full = getattr(error, "errno", None) in _FULL or (number is not None and int(number[1]) in _FULL)
     if not full and "thread" in str(error):
-        full = shutil.disk_usage(_there(folder)).free < LEAST_ROOM
+        full = shutil.disk_usage(_find_parent(folder)).free < LEAST_ROOM
     if full:
         return NoRoomError(
             f"{what}: the disk with {folder.parent} is full, or this user may use no more of it. Make "
@@ -78,7 +78,7 @@ def told(what: str, error: Exception, folder: Path) -> RetrievalError:
     return IndexBrokenError(f"{what}: {error}")
 
 
-def _there(folder: Path) -> Path:
+def _find_parent(folder: Path) -> Path:
     return next(path for path in (folder, *folder.parents) if path.exists())
 
 
@@ -136,32 +136,32 @@ class _Reader:
         By the count of changes; where no writer has counted any, by the commit's own file, as a rebuild ends
         with removing it.
         """
-        held, look = self.snapshot, self.look
-        if held is None or look is None or time.monotonic() - look.at > LOOK_EVERY:
+        snapshot, look = self.snapshot, self.look
+        if snapshot is None or look is None or time.monotonic() - look.at > LOOK_EVERY:
             return None
         if look.written is not None:
-            return held if look.changes.now() == look.written else None
+            return snapshot if look.changes.now() == look.written else None
         try:
-            return held if _looks(self.meta) == held.seen else None
+            return snapshot if _looks(self.meta) == snapshot.seen else None
         except FileNotFoundError:
             return None
 
     def newest(self) -> _Snapshot:
         """The commit that its file names now."""
         now = _looks(self.meta)
-        held = self.snapshot
-        if held is not None and held.seen == now:
-            return held
+        snapshot = self.snapshot
+        if snapshot is not None and snapshot.seen == now:
+            return snapshot
         with self.lock:
-            held = self.snapshot
-            if held is None or held.seen != now:
+            snapshot = self.snapshot
+            if snapshot is None or snapshot.seen != now:
                 self.index.reload()
                 searcher, layout = self.index.searcher(), Path(self.meta).read_bytes()
                 # Another commit may have come since: then the order is not known, and the next search asks.
                 is_same = _looks(self.meta) == now
                 in_order = is_same and _are_in_order(searcher, json.loads(layout))
-                held = self.snapshot = _Snapshot(searcher, CommitSearch(searcher), now, in_order)
-            return held
+                snapshot = self.snapshot = _Snapshot(searcher, CommitSearch(searcher), now, in_order)
+            return snapshot
 
 
 def _looks(path: str) -> tuple[int, ...]:
@@ -244,10 +244,10 @@ class TantivyEngine:
             return ScoredPassages((), ())
         searcher, search, _, is_in_order = snapshot
         with damage_told(f"{self._what} cannot be searched", self._files.path):
-            found = search.best(weights, k) if is_in_order else _with_tied(search, weights, k)
-            if not found:
+            hits = search.best(weights, k) if is_in_order else _with_tied(search, weights, k)
+            if not hits:
                 return ScoredPassages((), ())
-            scores, addresses = zip(*found, strict=True)
+            scores, addresses = zip(*hits, strict=True)
             numbers = cast(list[int], searcher.fast_field_values("pk", list(addresses)))
         if is_in_order:
             return ScoredPassages(numbers, scores)
@@ -295,10 +295,10 @@ class TantivyEngine:
         with self._writing():
             folder = self._files.of(self._checked().generation)
             with self._writer(_opened(folder), folder) as writer:
-                made = schema()
+                index_schema = schema()
                 for start in range(0, len(ids), _DELETE_AT_ONCE):
-                    some = list(ids[start : start + _DELETE_AT_ONCE])
-                    writer.delete_documents_by_query(Query.term_set_query(made, "pk", some))
+                    id_batch = list(ids[start : start + _DELETE_AT_ONCE])
+                    writer.delete_documents_by_query(Query.term_set_query(index_schema, "pk", id_batch))
                 with damage_told(f"{self._what} cannot be written", folder):
                     writer.commit()
 
@@ -313,18 +313,18 @@ class TantivyEngine:
 
     def _newest(self) -> _Snapshot:
         """The newest commit of the current generation."""
-        held = _open.get((os.getpid(), self._files.path))
-        if held is not None and held[0].chain == analysis.chain_name(self._language):
-            snapshot = held[1].unchanged()
+        cached = _open.get((os.getpid(), self._files.path))
+        if cached is not None and cached[0].chain == analysis.chain_name(self._language):
+            snapshot = cached[1].unchanged()
             if snapshot is not None:
                 return snapshot
         return self._look()
 
     def _look(self) -> _Snapshot:
         """The same by the files themselves."""
-        held = _open.get((os.getpid(), self._files.path))
+        cached = _open.get((os.getpid(), self._files.path))
         for attempt in range(_OPEN_ATTEMPTS):
-            look = self._begin_look(held)
+            look = self._begin_look(cached)
             pointer = self._checked()
             try:
                 return self._reader(pointer, look)
@@ -338,8 +338,8 @@ class TantivyEngine:
     def _has_moved_on(self, pointer: Pointer) -> bool:
         return self._checked() != pointer
 
-    def _begin_look(self, held: tuple[Pointer, _Reader] | None) -> _Sight:
-        former = held[1].look if held else None
+    def _begin_look(self, cached: tuple[Pointer, _Reader] | None) -> _Sight:
+        former = cached[1].look if cached else None
         if former is not None and former.changes.is_of(self._files.changes):
             changes = former.changes
         else:
@@ -348,15 +348,15 @@ class TantivyEngine:
 
     def _reader(self, pointer: Pointer, look: _Sight) -> _Snapshot:
         key = (os.getpid(), self._files.path)
-        held = _open.get(key)
-        if held is None or held[0] != pointer:
+        cached = _open.get(key)
+        if cached is None or cached[0] != pointer:
             folder = self._files.of(pointer.generation)
-            held = (pointer, _Reader(_opened(folder), folder, str(folder / _META)))
+            cached = (pointer, _Reader(_opened(folder), folder, str(folder / _META)))
             _open.pop(key, None)
-            _open[key] = held
+            _open[key] = cached
             for other in list(_open)[:-MOST_OPEN]:
                 _open.pop(other, None)
-        reader = held[1]
+        reader = cached[1]
         with damage_told(f"The files of {self._what} cannot be read", reader.folder):
             snapshot = reader.newest()
         reader.look = look
@@ -403,14 +403,14 @@ class TantivyEngine:
     def _add(self, writer: IndexWriter, passages: Iterable[tuple[int, str]], folder: Path) -> int:
         """Add passages that are cut already."""
         added = 0
-        for pk, words in passages:
+        for pk, body in passages:
             document = Document()
             document.add_unsigned("pk", pk)
-            document.add_text("body", words)
+            document.add_text("body", body)
             try:
                 writer.add_document(document)
             except ValueError as error:
-                raise told(f"{self._what} cannot be written", error, folder) from error
+                raise translate_error(f"{self._what} cannot be written", error, folder) from error
             added += 1
         return added
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from core.files.reading import Reading
 from core.files.refusals import RowCounts
 from retrieval.errors import EvaluationError
-from retrieval.evaluation.questions import Faults, cells, is_comment, line_reading, lines, shown
+from retrieval.evaluation.questions import Faults, cells, is_comment, line_reading, lines, quote_beginning
 from retrieval.evaluation.runs import Rankings
 
 # Relevance judgments: TREC's four columns, or three with a header as in BEIR.
@@ -80,13 +80,14 @@ def read_qrels(path: Path) -> Qrels:
         elif before == int(grade):
             repeated += 1
         else:
-            what = f"{shown(passage)} has grade {grade} for {shown(query)}, and had {before} before"
+            has = f"{quote_beginning(passage)} has grade {grade} for {quote_beginning(query)}"
+            what = f"{has}, and had {before} before"
             faults.add(number, "grade", what, "Keep one of the two lines.")
     faults.check()
     if not grades:
         raise faults.stop(1, "there is no judgment in the file", _FORM)
-    judged = sum(map(len, grades.values()))
-    rows = RowCounts(judged + repeated + comments, used=judged, repeats=repeated, refused=comments)
+    grade_count = sum(map(len, grades.values()))
+    rows = RowCounts(grade_count + repeated + comments, used=grade_count, repeats=repeated, refused=comments)
     places = {"query": 0, "passage": width - 2, "grade": width - 1}
     return Qrels(grades, repeated, line_reading(first, names, places, header_row, rows))
 
@@ -102,7 +103,9 @@ def _sound(faults: Faults, number: int, query: str, passage: str, grade: str) ->
     if not passage:
         faults.add(number, "passage", "it is empty", _FORM)
     if not _GRADE.fullmatch(grade):
-        faults.add(number, "grade", f"{shown(grade)} is no whole number", "Grades are 0, 1, 2 and so on.")
+        faults.add(
+            number, "grade", f"{quote_beginning(grade)} is no whole number", "Grades are 0, 1, 2 and so on."
+        )
     return len(faults.found) == before
 
 
@@ -132,7 +135,7 @@ def parse_measures(text: str) -> list[NamedMeasure]:
     """Measures of a list such as `nDCG@10,MRR@10,R(rel=2)@100`; EvaluationError for one that there is not."""
     import ir_measures  # only where something is measured
 
-    found: dict[str, NamedMeasure] = {}
+    by_name: dict[str, NamedMeasure] = {}
     for name in filter(None, _SEPARATORS.split(text.strip())):
         try:
             measure = ir_measures.parse_measure(_spelled(name, ir_measures.measures.registry))
@@ -148,17 +151,17 @@ def parse_measures(text: str) -> list[NamedMeasure]:
                 f"The measure {name!r} needs a part of ir-measures that is not installed, or a number of "
                 f"passages behind an @. Leave it out."
             )
-        found[name] = NamedMeasure(name, measure)
-    if not found:
+        by_name[name] = NamedMeasure(name, measure)
+    if not by_name:
         raise EvaluationError("Name at least one measure, such as nDCG@10.")
-    return list(found.values())
+    return list(by_name.values())
 
 
 def _spelled(name: str, registry: Mapping[str, Any]) -> str:
     """The name as ir-measures writes it, whatever the case."""
     head = re.match(r"\w*", name)[0]  # type: ignore[index]  # it always matches
-    known = {each.lower(): each for each in registry}
-    return known.get(head.lower(), head) + name[len(head) :]
+    spellings = {each.lower(): each for each in registry}
+    return spellings.get(head.lower(), head) + name[len(head) :]
 
 
 def values(
@@ -168,18 +171,18 @@ def values(
     import ir_measures  # only where something is measured
 
     place = {query: number for number, query in enumerate(queries)}
-    judged = {query: qrels.grades[query] for query in queries}
+    grades = {query: qrels.grades[query] for query in queries}
     # Strictly falling whatever the scores, so that no provider orders equal ones in its own way.
     run = {query: _falling(rankings[query]) for query in queries if rankings.get(query)}
-    found = {each.name: np.zeros(len(queries)) for each in measures}
+    columns = {each.name: np.zeros(len(queries)) for each in measures}
     for each in measures if run else ():
         try:
-            for metric in ir_measures.iter_calc([each.measure], judged, run):
-                found[each.name][place[metric.query_id]] = metric.value
+            for metric in ir_measures.iter_calc([each.measure], grades, run):
+                columns[each.name][place[metric.query_id]] = metric.value
         except (subprocess.CalledProcessError, OSError, ValueError, RuntimeError) as error:
             raise EvaluationError(f"The measure {each.name} cannot be computed: {error}") from error
-    return found
+    return columns
 
 
-def _falling(found: Sequence[tuple[str, float]]) -> dict[str, float]:
-    return {passage: float(len(found) - rank) for rank, (passage, _) in enumerate(found)}
+def _falling(ranking: Sequence[tuple[str, float]]) -> dict[str, float]:
+    return {passage: float(len(ranking) - rank) for rank, (passage, _) in enumerate(ranking)}

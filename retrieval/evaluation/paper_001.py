@@ -107,11 +107,11 @@ def judged_sets(folder: Path) -> list[Path]:
 
     A set has judgments, passages, and queries, conversations or both.
     """
-    found = [path for path in (folder, *sorted(folder.glob("*/"))) if _file(path, _QRELS)]
-    found = found[:1] if found[:1] == [folder] else found
-    if not found:
+    folders = [path for path in (folder, *sorted(folder.glob("*/"))) if _file(path, _QRELS)]
+    folders = folders[:1] if folders[:1] == [folder] else folders
+    if not folders:
         raise EvaluationError(f"{folder} has no qrels.tsv and holds no judged set. {_FORM}")
-    return found
+    return folders
 
 
 def _file(folder: Path, names: Sequence[str]) -> Path | None:
@@ -136,15 +136,17 @@ def _tasks(folder: Path, most: int) -> Iterator[_Task]:
     for kind, names in (("queries", _QUERIES), ("conversations", ("conversations.jsonl",))):
         path = _file(folder, names)
         if path is not None and path.stat().st_size:
-            asked = read_questions(path)
-            judged = judged_questions(qrels, asked, answerable=True)
-            yield _Task(f"{folder.name} {kind}", qrels, judged[: most or None], asked.conversational)
+            questions = read_questions(path)
+            with_judgments = judged_questions(qrels, questions, answerable=True)
+            yield _Task(
+                f"{folder.name} {kind}", qrels, with_judgments[: most or None], questions.conversational
+            )
 
 
 def _task_rows(task: _Task, haystack: FileHaystack, settings: SectionSettings) -> SectionRows:
     measures = parse_measures(MEASURES)
 
-    def asked(name: str, ranker: Ranker) -> SystemRun:
+    def ask_system(name: str, ranker: Ranker) -> SystemRun:
         settings.progress(f"{task.name}: {name}")
         return ask(ranker, haystack, task.questions, DEPTH, name=name)
 
@@ -170,16 +172,16 @@ def _task_rows(task: _Task, haystack: FileHaystack, settings: SectionSettings) -
         ]
 
     models = [f"{CROWN_2020}:{model}" for model in PAPER_MODELS] if task.conversational else []
-    wanted = dict.fromkeys([BASELINE, CROWN_2020, *models])
+    system_names = dict.fromkeys([BASELINE, CROWN_2020, *models])
     # cq2 is the default, so that the system with it is the one without a name behind the colon.
     usual = f"{CROWN_2020}:{QUERY_MODEL.default}"
-    runs = {name: asked(name, parse_system(name)) for name in wanted if name != usual}
-    if usual in wanted:
+    runs = {name: ask_system(name, parse_system(name)) for name in system_names if name != usual}
+    if usual in system_names:
         runs[usual] = replace(runs[CROWN_2020], run=Run(usual, runs[CROWN_2020].run.rankings))
     ablation = ablate(
         runs[CROWN_2020],
         parse_system(CROWN_2020),
-        asked,
+        ask_system,
         task.qrels,
         task.questions,
         measures=measures,

@@ -122,7 +122,7 @@ def line_reading(
     )
 
 
-def shown(text: str, most: int = 40) -> str:
+def quote_beginning(text: str, most: int = 40) -> str:
     """The beginning of a text in quotes, for a message."""
     return repr(text if len(text) <= most else text[:most] + "…")
 
@@ -163,7 +163,7 @@ def topics(numbered: Iterable[tuple[int, str]], faults: Faults) -> Iterator[Topi
             if name == "top":
                 name = ""
                 if now is not None:
-                    yield from _whole(now, faults)
+                    yield from _check_topic(now, faults)
                 now = None if closing else Topic(number)
             elif closing:
                 name = ""
@@ -173,7 +173,7 @@ def topics(numbered: Iterable[tuple[int, str]], faults: Faults) -> Iterator[Topi
         faults.add(now.line, "", "this <top> is never closed", "Close it with </top>.")
 
 
-def _whole(topic: Topic, faults: Faults) -> Iterator[Topic]:
+def _check_topic(topic: Topic, faults: Faults) -> Iterator[Topic]:
     topic.id = topic.fields.pop("num", "")
     if topic.id:
         yield topic
@@ -200,7 +200,7 @@ class Questions:
 
     format: str
     field: str
-    found: list[Question] = dataclasses.field(default_factory=list)
+    questions: list[Question] = dataclasses.field(default_factory=list)
     without: list[str] = dataclasses.field(default_factory=list)
     repeated: int = 0
     reading: Reading | None = None
@@ -208,7 +208,7 @@ class Questions:
     @property
     def conversational(self) -> bool:
         """Are there earlier turns?"""
-        return any(len(each.turns) > 1 for each in self.found)
+        return any(len(each.turns) > 1 for each in self.questions)
 
 
 def read_questions(path: Path, field: str = "") -> Questions:
@@ -265,13 +265,13 @@ class _Reader:
     def done(self) -> Questions:
         """Everything, or FileRefusedError."""
         if self._without and not self._questions and not self._faults.found:
-            there = ", ".join(self._fields) or "none"
+            field_names = ", ".join(self._fields) or "none"
             what = f"no query has a field {self._field or 'text'!r}"
-            raise self._faults.stop(1, what, f"Fields that there are: {there}.")
+            raise self._faults.stop(1, what, f"Fields that there are: {field_names}.")
         self._faults.check()
         if not self._questions:
             raise self._faults.stop(1, "there is no query in the file", _FORM)
-        found = [
+        questions = [
             dataclasses.replace(each, conversation=self._root(each.conversation)) for each in self._questions
         ]
         reading = Reading(
@@ -283,13 +283,15 @@ class _Reader:
                 name for name in self._fields if not any(name in names for names in self._read.values())
             ],
             rows=RowCounts(
-                len(found) + self._repeated + len(self._without),
-                used=len(found),
+                len(questions) + self._repeated + len(self._without),
+                used=len(questions),
                 repeats=self._repeated,
                 refused=len(self._without),
             ),
         )
-        return Questions(self.format, self._field or "text", found, self._without, self._repeated, reading)
+        return Questions(
+            self.format, self._field or "text", questions, self._without, self._repeated, reading
+        )
 
     def jsonl(self, numbered: Iterable[tuple[int, str]]) -> None:
         """An object a line."""
@@ -348,22 +350,22 @@ class _Reader:
     def _columns(self, number: int, row: Sequence[str]) -> tuple[tuple[int, int], bool]:
         """Places of id and text, and whether these are names at all."""
         names = [cell.lower() for cell in row]
-        known = next((name for name in IDS if name in names), None)
-        if known is None:
+        id_column = next((name for name in IDS if name in names), None)
+        if id_column is None:
             if self._field:
                 what = f"the first line names no columns, so there is no {self._field!r}"
                 raise self._faults.stop(number, what, "Give the table a header, or leave out --field.")
             self._read = {"id": {"column 1": None}, "text": {"column 2": None}}
             return (0, 1), False
         self._note(row)
-        wanted = (self._field.lower(),) if self._field else TEXTS
-        text = next((name for name in wanted if name in names), None)
+        text_columns = (self._field.lower(),) if self._field else TEXTS
+        text = next((name for name in text_columns if name in names), None)
         if text is None:
-            what = f"there is no column {' or '.join(map(repr, wanted[:3]))}"
+            what = f"there is no column {' or '.join(map(repr, text_columns[:3]))}"
             raise self._faults.stop(
                 number, what, f"Columns that there are: {', '.join(name[:60] for name in names[:10])}."
             )
-        places = (names.index(known), names.index(text))
+        places = (names.index(id_column), names.index(text))
         self._read = {role: {row[at]: None} for role, at in zip(("id", "text"), places, strict=True)}
         self._header_row = number
         return places, True
@@ -403,8 +405,8 @@ class _Reader:
                 return
             # TREC CAsT numbers turns within their topic: 31_4 is the fourth of 31.
             name = f"{conversation}_{name}" if "number" in turn and "id" not in turn else name
-            said = (text,) if self._field else (*earlier, text)
-            self._add(number, name, said, conversation, f"{where}.text")
+            turns_so_far = (text,) if self._field else (*earlier, text)
+            self._add(number, name, turns_so_far, conversation, f"{where}.text")
             if text.strip():
                 earlier.append(text)
 
@@ -416,7 +418,11 @@ class _Reader:
         if isinstance(value, int) and not isinstance(value, bool):
             value = str(value)
         if not isinstance(value, str) or not value.strip():
-            what = "it is missing or empty" if value in (None, "") else f"{shown(str(value))} is no text"
+            what = (
+                "it is missing or empty"
+                if value in (None, "")
+                else f"{quote_beginning(str(value))} is no text"
+            )
             self._faults.add(number, where, what, "Every query has an id: a text or a whole number.")
             return None
         return value.strip()
@@ -443,7 +449,7 @@ class _Reader:
                 self._repeated += 1
                 self._same[self._root(conversation)] = self._root(before.conversation)
             else:
-                what = f"{shown(name)} is the id of line {line} too, which says something else"
+                what = f"{quote_beginning(name)} is the id of line {line} too, which says something else"
                 self._faults.add(number, "id", what, "Every query has an id of its own.")
             return
         self._places[name] = (number, question)

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from core.files import atomic
 from core.files.atomic import Write
 from core.files.cells import cell
-from metrics.metaeval.executor import BLOCK, blocks, kept, swaps
+from metrics.metaeval.executor import BLOCK, blocks, count_draws, swaps
 from metrics.metaeval.significance import holm
 from retrieval.errors import EvaluationError
 from retrieval.evaluation.measures import NamedMeasure, Qrels, Values, values
@@ -93,11 +93,14 @@ def paired(
     order = {name: number for number, name in enumerate(dict.fromkeys(units))}
     sums = np.zeros((len(order), len(systems)))
     np.add.at(sums, [order[name] for name in units], differences)
-    ps, made = _randomised(sums, draws, seed)
-    found = [_one(differences[:, at], float(ps[at]), len(order), made) for at in range(len(systems))]
-    ts, rs = holm([each.t_p for each in found]), holm([each.randomisation_p for each in found])
+    ps, draws_made = _randomised(sums, draws, seed)
+    comparisons = [
+        _one(differences[:, at], float(ps[at]), len(order), draws_made) for at in range(len(systems))
+    ]
+    ts, rs = holm([each.t_p for each in comparisons]), holm([each.randomisation_p for each in comparisons])
     return [
-        replace(each, t_p_holm=t, randomisation_p_holm=r) for each, t, r in zip(found, ts, rs, strict=True)
+        replace(each, t_p_holm=t, randomisation_p_holm=r)
+        for each, t, r in zip(comparisons, ts, rs, strict=True)
     ]
 
 
@@ -135,7 +138,7 @@ def _randomised(sums: Floats, draws: int, seed: int) -> tuple[Floats, int]:
         total = np.zeros((BLOCK, sums.shape[1]))
         for part, swapped in swaps(seed, _PURPOSE, block, units):
             total += (1 - 2 * swapped) @ sums[part]
-        extreme += (np.abs(total[: kept(draws, block)]) >= observed).sum(axis=0)
+        extreme += (np.abs(total[: count_draws(draws, block)]) >= observed).sum(axis=0)
     return (1 + extreme) / (1 + draws), draws
 
 
@@ -172,18 +175,18 @@ class Evaluation:
 
 def judged_questions(qrels: Qrels, questions: Questions, *, answerable: bool = False) -> list[Question]:
     """Questions that have judgments, or, if `answerable`, a relevant passage; EvaluationError for none."""
-    found = [each for each in questions.found if each.id in qrels.grades]
-    if not found:
+    with_judgments = [each for each in questions.questions if each.id in qrels.grades]
+    if not with_judgments:
         raise EvaluationError(
             "None of the queries is judged. Ids of queries are such as "
-            f"{_examples(each.id for each in questions.found)}; ids in the judgments are such as "
+            f"{_examples(each.id for each in questions.questions)}; ids in the judgments are such as "
             f"{_examples(qrels.grades)}."
         )
     if answerable:
-        found = [each for each in found if qrels.relevant(each.id)]
-        if not found:
+        with_judgments = [each for each in with_judgments if qrels.relevant(each.id)]
+        if not with_judgments:
             raise EvaluationError("No query has a relevant passage: all grades are 0 or less.")
-    return found
+    return with_judgments
 
 
 def evaluate(
@@ -205,53 +208,58 @@ def evaluate(
             f"There is no system {baseline!r} to compare with. There are: {', '.join(names)}."
         )
     ids = [each.id for each in questions]
-    found = {each.run.name: values(measures, qrels, each.run.rankings, ids) for each in systems}
+    values_by_system = {each.run.name: values(measures, qrels, each.run.rankings, ids) for each in systems}
     others = [name for name in names if name != baseline]
     units = [each.conversation for each in questions]
     comparisons = []
     for measure in measures:
         tests = paired(
-            [found[name][measure.name] for name in others],
-            found[baseline][measure.name],
+            [values_by_system[name][measure.name] for name in others],
+            values_by_system[baseline][measure.name],
             units,
             draws=draws,
             seed=seed,
         )
         comparisons += [(name, measure.name, test) for name, test in zip(others, tests, strict=True)]
-    return Evaluation(questions, measures, systems, baseline, found, comparisons, draws, seed, facts or {})
+    return Evaluation(
+        questions, measures, systems, baseline, values_by_system, comparisons, draws, seed, facts or {}
+    )
 
 
 def coverage(
     qrels: Qrels,
     questions: Questions,
-    asked: Sequence[Question],
-    known: Callable[[set[str]], set[str]] | None,
+    evaluated: Sequence[Question],
+    find_known: Callable[[set[str]], set[str]] | None,
 ) -> dict[str, Any]:
     """What judgments, queries and passages have in common, and what not: counts and examples.
 
-    `known` gives the ids that passages have; None where there are only runs.
+    `find_known` gives the ids that passages have; None where there are only runs.
     """
-    ids = {each.id for each in questions.found} | set(questions.without)
-    named = [each.id for each in questions.found if each.id in qrels.grades]
-    grades = {each.id: qrels.grades[each.id] for each in asked}
+    ids = {each.id for each in questions.questions} | set(questions.without)
+    named = [each.id for each in questions.questions if each.id in qrels.grades]
+    grades = {each.id: qrels.grades[each.id] for each in evaluated}
     facts: dict[str, Any] = {
-        "queries": len(questions.found) + len(questions.without),
-        "evaluated": len(asked),
+        "queries": len(questions.questions) + len(questions.without),
+        "evaluated": len(evaluated),
         "repeated_turns": questions.repeated,
-        "conversations": len({each.conversation for each in asked}),
+        "conversations": len({each.conversation for each in evaluated}),
         "without_field": _counted(questions.without),
-        "not_judged": _counted(each.id for each in questions.found if each.id not in qrels.grades),
+        "not_judged": _counted(each.id for each in questions.questions if each.id not in qrels.grades),
         "judged_queries": len(qrels.grades),
         "judgments": qrels.judgments,
         "repeated_judgments": qrels.repeated,
         "judged_without_query": _counted(query for query in qrels.grades if query not in ids),
         "without_relevant": _counted(query for query in named if not qrels.relevant(query)),
     }
-    if known is not None:
-        passages = {passage for found in grades.values() for passage in found}
-        gone = passages - known(passages)
+    if find_known is not None:
+        passages = {passage for of_query in grades.values() for passage in of_query}
+        gone = passages - find_known(passages)
         lost = sum(
-            grade > 0 for found in grades.values() for passage, grade in found.items() if passage in gone
+            grade > 0
+            for of_query in grades.values()
+            for passage, grade in of_query.items()
+            if passage in gone
         )
         facts["judged_passages"] = len(passages)
         facts["judged_not_among_passages"] = {**_counted(sorted(gone)), "relevant_judgments": lost}
@@ -302,8 +310,8 @@ def _times(milliseconds: Sequence[float]) -> dict[str, float] | None:
 
 
 def _counted(ids: Any) -> dict[str, Any]:
-    found = list(ids)
-    return {"count": len(found), "examples": found[:_EXAMPLES]}
+    listed_ids = list(ids)
+    return {"count": len(listed_ids), "examples": listed_ids[:_EXAMPLES]}
 
 
 def _examples(ids: Any) -> str:
@@ -428,18 +436,18 @@ def variants_of(ranker: Ranker) -> list[Variant]:
         return [Variant("query model", model, BM25(model)) for model in MODELS if model != ranker.query_model]
     if not isinstance(ranker, Crown):
         return []
-    given = ranker.parameters
-    found = [
-        Variant("weight", name, Crown(replace(given, weights=weights)))
-        for name, weight in given.weights.items()
-        if weight > 0 and (weights := without_weight(given.weights, name))
+    parameters = ranker.parameters
+    variants = [
+        Variant("weight", name, Crown(replace(parameters, weights=weights)))
+        for name, weight in parameters.weights.items()
+        if weight > 0 and (weights := without_weight(parameters.weights, name))
     ]
-    found += [
-        Variant("query model", model, Crown(replace(given, query_model=model)))
+    variants += [
+        Variant("query model", model, Crown(replace(parameters, query_model=model)))
         for model in MODELS
-        if model != given.query_model
+        if model != parameters.query_model
     ]
-    return found
+    return variants
 
 
 def without_weight(weights: Mapping[str, float], name: str) -> dict[str, float]:
@@ -451,9 +459,9 @@ def without_weight(weights: Mapping[str, float], name: str) -> dict[str, float]:
 
 
 def ablate(
-    whole: SystemRun,
+    full_run: SystemRun,
     ranker: Ranker,
-    asked: Callable[[str, Ranker], SystemRun],
+    ask_variant: Callable[[str, Ranker], SystemRun],
     qrels: Qrels,
     questions: Sequence[Question],
     *,
@@ -464,14 +472,16 @@ def ablate(
 ) -> Ablation:
     """Ask every variant and compare it with the whole system, whose run is there already.
 
-    `asked` asks a ranker all questions under a name. EvaluationError for a system without terms.
+    `ask_variant` asks a ranker all questions under a name. EvaluationError for a system without terms.
     """
     variants = [variant for variant in variants_of(ranker) if variant.kind in kinds]
-    system = whole.run.name
+    system = full_run.run.name
     if not variants:
         raise EvaluationError(
             f"{system} has no terms that could be left out: ablations are of bm25, balanced and crown-2020."
         )
-    runs = [asked(variant_name(system, variant), variant.ranker) for variant in variants]
-    evaluation = evaluate(qrels, questions, [whole, *runs], measures, baseline=system, draws=draws, seed=seed)
+    runs = [ask_variant(variant_name(system, variant), variant.ranker) for variant in variants]
+    evaluation = evaluate(
+        qrels, questions, [full_run, *runs], measures, baseline=system, draws=draws, seed=seed
+    )
     return Ablation(system, variants, evaluation)

@@ -21,7 +21,15 @@ import numpy as np
 from core.files.reading import Reading
 from core.files.refusals import RowCounts
 from retrieval.errors import EmptyQueryError, EvaluationError
-from retrieval.evaluation.questions import Faults, Question, cells, is_comment, line_reading, lines, shown
+from retrieval.evaluation.questions import (
+    Faults,
+    Question,
+    cells,
+    is_comment,
+    line_reading,
+    lines,
+    quote_beginning,
+)
 from retrieval.ranking.base import Collection, Ranker, Ranking
 from retrieval.ranking.folder import FolderCollection
 
@@ -68,11 +76,11 @@ def read_run(path: Path, name: str = "") -> Run:
         if len(row) == 6:
             tags.setdefault(row[5], number)
             query, passage, score = row[0], row[2], _score(row[4])
-            field, what, remedy = "score", shown(row[4]), "Scores are numbers such as 12.5."
+            field, what, remedy = "score", quote_beginning(row[4]), "Scores are numbers such as 12.5."
         elif len(row) == 3:
             query, passage = row[0], row[1]
             score = -float(row[2]) if _RANK.fullmatch(row[2]) else None
-            field, what, remedy = "rank", shown(row[2]), "Ranks are whole numbers from 1."
+            field, what, remedy = "rank", quote_beginning(row[2]), "Ranks are whole numbers from 1."
         else:
             faults.add(number, "", f"there are {len(row)} columns", _FORM)
             continue
@@ -81,7 +89,7 @@ def read_run(path: Path, name: str = "") -> Run:
         elif not query or not passage:
             faults.add(number, "passage" if query else "query", "it is empty", _FORM)
         elif passage in scores.setdefault(query, {}):
-            what = f"{shown(passage)} occurs twice in the list of {shown(query)}"
+            what = f"{quote_beginning(passage)} occurs twice in the list of {quote_beginning(query)}"
             faults.add(number, "passage", what, "Keep the better one.")
         else:
             scores[query][passage] = score
@@ -91,14 +99,14 @@ def read_run(path: Path, name: str = "") -> Run:
     faults.check()
     if not scores:
         raise faults.stop(1, "there is no line in the file", _FORM)
-    rankings = {query: _ordered(found) for query, found in scores.items()}
-    found = sum(map(len, scores.values()))
+    rankings = {query: _ordered(ranking) for query, ranking in scores.items()}
+    ranking = sum(map(len, scores.values()))
     reading = line_reading(
         first,
         (),
         {"query": 0, "passage": 2, "score": 4} if width == 6 else {"query": 0, "passage": 1, "rank": 2},
         0,
-        RowCounts(found + comments, used=found, refused=comments),
+        RowCounts(ranking + comments, used=ranking, refused=comments),
     )
     return Run(name or _stem(path), rankings, sum(map(_contradict, ranks.values())), reading)
 
@@ -106,10 +114,10 @@ def read_run(path: Path, name: str = "") -> Run:
 def write_run(file: IO[bytes], run: Run) -> None:
     """A run as TREC's six columns; scores fall strictly, so that every reader sees our order."""
     tag = _BLANK.sub("-", run.name)
-    for query, found in run.rankings.items():
+    for query, ranking in run.rankings.items():
         _written(query, "query")
         last = np.float32(np.inf)
-        for rank, (passage, score) in enumerate(found, 1):
+        for rank, (passage, score) in enumerate(ranking, 1):
             _written(passage, "passage")
             last = min(np.float32(score), np.nextafter(last, np.float32(-np.inf)))
             file.write(f"{query} Q0 {passage} {rank} {last!s} {tag}\n".encode())
@@ -124,8 +132,8 @@ def check_ids(ids: Iterable[str], what: str) -> None:
 def _written(one: str, what: str) -> None:
     if _BLANK.search(one):
         raise EvaluationError(
-            f"The id {shown(one)} of a {what} has a blank in it, which a TREC run file cannot hold. "
-            "Leave out --run-out, or rename it."
+            f"The id {quote_beginning(one)} of a {what} has a blank in it, which a TREC run file cannot "
+            "hold. Leave out --run-out, or rename it."
         )
 
 
@@ -137,8 +145,8 @@ def _score(text: str) -> float | None:
     return number if math.isfinite(number) else None
 
 
-def _ordered(found: Mapping[str, float]) -> list[tuple[str, float]]:
-    by_id = sorted(found.items(), reverse=True)
+def _ordered(scores: Mapping[str, float]) -> list[tuple[str, float]]:
+    by_id = sorted(scores.items(), reverse=True)
     return sorted(by_id, key=lambda pair: -float(np.float32(pair[1])))
 
 
@@ -157,7 +165,7 @@ def _check_tags(faults: Faults, tags: Mapping[str, int]) -> None:
     """A tag by which a system calls itself in one line, and another in the next: two runs in one file."""
     first, *others = tags or ("",)
     for tag in others:
-        what = f"{shown(tag)} is another run than {shown(first)}, which comes first"
+        what = f"{quote_beginning(tag)} is another run than {quote_beginning(first)}, which comes first"
         faults.add(tags[tag], "tag", what, "Give each run a file of its own.")
 
 
@@ -184,7 +192,7 @@ class Haystack(Protocol):
     def keys(self, collection: str, pks: Sequence[int]) -> Mapping[int, str]:
         """Own ids of passages of a collection."""
 
-    def known(self, keys: Iterable[str]) -> set[str]:
+    def find_keys(self, keys: Iterable[str]) -> set[str]:
         """Those of the ids that some passage has."""
 
     def as_json(self) -> dict[str, Any]:
@@ -251,20 +259,20 @@ def ask(
 
 
 def _keyed(haystack: Haystack, rankings: Sequence[tuple[str, Ranking]]) -> dict[str, list[tuple[str, float]]]:
-    wanted: dict[str, set[int]] = {}
+    keys_wanted: dict[str, set[int]] = {}
     for _, ranking in rankings:
         for hit in ranking.results:
-            wanted.setdefault(hit.collection, set()).add(hit.pk)
-    keys = {name: haystack.keys(name, sorted(pks)) for name, pks in wanted.items()}
-    found: dict[str, list[tuple[str, float]]] = {}
+            keys_wanted.setdefault(hit.collection, set()).add(hit.pk)
+    keys = {name: haystack.keys(name, sorted(pks)) for name, pks in keys_wanted.items()}
+    by_query: dict[str, list[tuple[str, float]]] = {}
     for query, ranking in rankings:
         best: dict[str, float] = {}
         for hit in ranking.results:
             key = keys[hit.collection].get(hit.pk)
             if key is not None:
                 best.setdefault(key, hit.score)
-        found[query] = list(best.items())
-    return found
+        by_query[query] = list(best.items())
+    return by_query
 
 
 class FileHaystack:
@@ -279,7 +287,7 @@ class FileHaystack:
         """Own ids of passages."""
         return {pk: self._collection.key(pk) for pk in pks}
 
-    def known(self, keys: Iterable[str]) -> set[str]:
+    def find_keys(self, keys: Iterable[str]) -> set[str]:
         """Those of the ids that are in the file."""
         return self._ids & set(keys)
 

@@ -106,18 +106,18 @@ def assemble(
             shards = count(scratch)
             passages = sum(shard.facts.passages for shard in shards)
             progress(Progress("merging", passages))
-            whole = merge(shards, files.fresh("s"), whole=True, least_count=min_count)
+            merged = merge(shards, files.fresh("s"), complete=True, least_count=min_count)
         finally:
             shutil.rmtree(scratch, ignore_errors=True)
         progress(Progress("word vectors", passages))
-        made = _vectors(whole, files.fresh("v"), vectors)
+        vectors_made = _vectors(merged, files.fresh("v"), vectors)
         files.point(
             Pointer(
                 generation=max(files.generation(), after) + 1,
                 language=language,
                 rules=rules_of(language),
-                segments=(whole.folder.name,),
-                vectors=made.folder.name,
+                segments=(merged.folder.name,),
+                vectors=vectors_made.folder.name,
                 least_count=min_count,
             )
         )
@@ -125,17 +125,17 @@ def assemble(
         return Network.open(folder)
 
 
-def _vectors(whole: Segment, folder: Path, file: Path | None) -> Vectors:
+def _vectors(segment: Segment, folder: Path, file: Path | None) -> Vectors:
     """Word vectors of a file, or of the network's own counts.
 
     Many counts are worked on by a process of its own in which linear algebra has one thread: the bytes do not
     depend on the number of processors then, and threads that wait for each other do not take a busy machine.
     """
     if file is not None:
-        loaded = load(file, whole.spelled(np.arange(whole.facts.words)))
-        return _write(whole, folder, file.name, loaded)
-    if whole.facts.pairs < _MANY_PAIRS or multiprocessing.current_process().daemon:
-        return _own_vectors(whole, folder)
+        loaded = load(file, segment.spelled(np.arange(segment.facts.words)))
+        return _write(segment, folder, file.name, loaded)
+    if segment.facts.pairs < _MANY_PAIRS or multiprocessing.current_process().daemon:
+        return _own_vectors(segment, folder)
     alone = ProcessPoolExecutor(
         1,
         mp_context=multiprocessing.get_context("spawn"),
@@ -143,17 +143,17 @@ def _vectors(whole: Segment, folder: Path, file: Path | None) -> Vectors:
         initargs=("OPENBLAS_NUM_THREADS", "1"),
     )
     with alone, _ended_process_told():
-        return alone.submit(_own_vectors, whole, folder).result()
+        return alone.submit(_own_vectors, segment, folder).result()
 
 
-def _own_vectors(whole: Segment, folder: Path) -> Vectors:
-    return _write(whole, folder, OWN, LoadedVectors(*embedded(whole), by_stem=0))
+def _own_vectors(segment: Segment, folder: Path) -> Vectors:
+    return _write(segment, folder, OWN, LoadedVectors(*embedded(segment), by_stem=0))
 
 
-def _write(whole: Segment, folder: Path, source: str, found: LoadedVectors) -> Vectors:
-    commonest = np.argsort(-whole.df[found.places], kind="stable")[:COMMONEST]
-    codes = whole.codes[found.places]
-    return write_vectors(folder, NewVectors(source, codes, found.rows, commonest, found.by_stem))
+def _write(segment: Segment, folder: Path, source: str, loaded: LoadedVectors) -> Vectors:
+    commonest = np.argsort(-segment.df[loaded.places], kind="stable")[:COMMONEST]
+    codes = segment.codes[loaded.places]
+    return write_vectors(folder, NewVectors(source, codes, loaded.rows, commonest, loaded.by_stem))
 
 
 def count_here(
@@ -168,16 +168,18 @@ def count_here(
 
     A single shard is counted by this process.
     """
-    given = _pieces(texts)
-    begun = list(islice(given, 2))
-    pieces = ((piece, scratch / f"{number}") for number, piece in enumerate(_given(begun, given)))
-    found: Iterator[Segment]
+    pieces_of_texts = _pieces(texts)
+    begun = list(islice(pieces_of_texts, 2))
+    pieces = (
+        (piece, scratch / f"{number}") for number, piece in enumerate(_release_pieces(begun, pieces_of_texts))
+    )
+    counted_shards: Iterator[Segment]
     if processes <= 1 or len(begun) < 2:
-        found = (count_shard(piece, path, language) for piece, path in pieces)
+        counted_shards = (count_shard(piece, path, language) for piece, path in pieces)
     else:
-        found = _in_processes(pieces, language, processes)
+        counted_shards = _in_processes(pieces, language, processes)
     shards, passages = [], 0
-    for shard in found:
+    for shard in counted_shards:
         shards.append(shard)
         passages += shard.facts.passages
         progress(Progress("counting", passages))
@@ -197,7 +199,7 @@ def _pieces(texts: Texts) -> Iterator[_Piece]:
         yield piece
 
 
-def _given(begun: list[_Piece], others: Iterator[_Piece]) -> Iterator[_Piece]:
+def _release_pieces(begun: list[_Piece], others: Iterator[_Piece]) -> Iterator[_Piece]:
     """Those first, then the others; each is let go of when it is given."""
     while begun:
         yield begun.pop(0)
@@ -246,8 +248,8 @@ def add(texts: Texts, folder: Path) -> Network:
     with files.writing():
         network = Network.open(folder)
         new = count_shard(texts, files.fresh("s"), network.language)
-        if (there := network.holds(new.pks)).any():
-            raise ValueError(f"The network has the passage {new.pks[there][0]} already.")
+        if (is_stored := network.holds(new.pks)).any():
+            raise ValueError(f"The network has the passage {new.pks[is_stored][0]} already.")
         return _appended(network, new, files)
 
 
@@ -256,8 +258,8 @@ def remove(pks: Sequence[int], folder: Path) -> Network:
     files = NetworkFolder(folder)
     with files.writing():
         network = Network.open(folder)
-        asked = np.unique(np.asarray(pks, dtype=np.int64))
-        gone = asked[network.holds(asked)]
+        distinct = np.unique(np.asarray(pks, dtype=np.int64))
+        gone = distinct[network.holds(distinct)]
         if not len(gone):
             return network
         return _appended(network, _negative(network, gone, files.fresh("s")), files)
@@ -274,7 +276,7 @@ def _appended(network: Network, new: Segment, files: NetworkFolder) -> Network:
         segments[-1] = merge(
             [segments[-1], newest],
             files.fresh("s"),
-            whole=len(segments) == 1,
+            complete=len(segments) == 1,
             least_count=network.pointer.least_count,
         )
     names = tuple(segment.folder.name for segment in segments)
@@ -290,18 +292,18 @@ def _size(segment: Segment) -> int:
 def _negative(network: Network, gone: NDArray[np.int64], folder: Path) -> Segment:
     """A segment that takes passages off the counts."""
     stored = network.stored(gone)
-    words, places = np.unique(stored.codes, return_inverse=True)
+    distinct_codes, places = np.unique(stored.codes, return_inverse=True)
     ids = places.astype(np.uint32)
     offsets = np.concatenate([[0], np.cumsum(stored.lengths)])
     before = np.concatenate([[0], np.cumsum(~stored.numbers)])
-    keys, counts = pair_counts(ids[~stored.numbers], before[offsets], len(words))
-    spelling = [word.encode() + b"\n" for word in network.spelled(words)]
+    keys, counts = pair_counts(ids[~stored.numbers], before[offsets], len(distinct_codes))
+    spelling = [word.encode() + b"\n" for word in network.spelled(distinct_codes)]
     written = SegmentWriter(folder)
     try:
-        written.add("codes", words)
+        written.add("codes", distinct_codes)
         written.add("spelling", np.frombuffer(b"".join(spelling), dtype=np.uint8))
         written.add("ends", np.cumsum([len(each) for each in spelling], dtype=np.int64))
-        written.add("df", -word_counts(ids, offsets, len(words)))
+        written.add("df", -word_counts(ids, offsets, len(distinct_codes)))
         written.add("keys", keys)
         written.add("counts", -counts)
         written.add("offsets", np.zeros(1, dtype=np.int64))
@@ -325,10 +327,10 @@ _AT_ONCE = 1 << 22
 _LOW = np.uint64((1 << 32) - 1)
 
 
-def merge(segments: Sequence[Segment], folder: Path, *, whole: bool, least_count: int = 1) -> Segment:
+def merge(segments: Sequence[Segment], folder: Path, *, complete: bool, least_count: int = 1) -> Segment:
     """Add the counts of segments, oldest first, into a new folder.
 
-    `whole`: these are all segments of the network. Then what went is forgotten: words and pairs that no
+    `complete`: these are all segments of the network. Then what went is forgotten: words and pairs that no
     passage holds any more, and pairs in fewer than `least_count` passages. ValueError where two segments hold
     the same passage.
     """
@@ -336,7 +338,7 @@ def merge(segments: Sequence[Segment], folder: Path, *, whole: bool, least_count
     df = np.zeros(len(codes), dtype=np.int32)
     for segment in segments:
         df[np.searchsorted(codes, segment.codes)] += segment.df
-    if whole:
+    if complete:
         codes, df = codes[df > 0], df[df > 0]
     to_whole = [np.searchsorted(codes, segment.codes).astype(np.uint64) for segment in segments]
     written = SegmentWriter(folder)
@@ -345,16 +347,16 @@ def merge(segments: Sequence[Segment], folder: Path, *, whole: bool, least_count
         written.add("df", df)
         _write_spelling(written, segments, codes)
         for keys, counts in _pairs(segments, to_whole):
-            keep = counts >= max(1, least_count) if whole else counts != 0
+            keep = counts >= max(1, least_count) if complete else counts != 0
             written.add("keys", keys[keep])
             written.add("counts", counts[keep])
-        _write_passages(written, segments, to_whole, whole=whole)
+        _write_passages(written, segments, to_whole, complete=complete)
         first = segments[0].facts
         return written.finish(
             language=first.language,
             rules=first.rules,
             passages=sum(segment.facts.passages for segment in segments),
-            least_count=least_count if whole else 1,
+            least_count=least_count if complete else 1,
         )
     finally:
         written.abandon()
@@ -376,9 +378,13 @@ def _write_spelling(written: SegmentWriter, segments: Sequence[Segment], codes: 
     for segment in segments:
         numbers = segment.numbers_of(codes)
         new = np.flatnonzero((numbers >= 0) & (lengths == 0))
-        here = numbers[new]
-        starts = np.where(here > 0, segment.ends[np.maximum(here, 1) - 1], 0) if len(here) else here
-        lengths[new] = segment.ends[here] - starts
+        own_numbers = numbers[new]
+        starts = (
+            np.where(own_numbers > 0, segment.ends[np.maximum(own_numbers, 1) - 1], 0)
+            if len(own_numbers)
+            else own_numbers
+        )
+        lengths[new] = segment.ends[own_numbers] - starts
         sources.append((new, starts))
     ends = np.cumsum(lengths)
     spelling = np.zeros(int(ends[-1]) if len(ends) else 0, dtype=np.uint8)
@@ -393,14 +399,14 @@ def _pairs(
     segments: Sequence[Segment], to_whole: Sequence[Renumbering]
 ) -> Iterator[tuple[NDArray[np.uint64], NDArray[np.int64]]]:
     """Keys of the whole with their counts, rising, range after range."""
-    given = [(segment, numbers) for segment, numbers in zip(segments, to_whole, strict=True)]
-    given = [(segment, numbers) for segment, numbers in given if segment.facts.pairs]
-    if not given:
+    sources = [(segment, numbers) for segment, numbers in zip(segments, to_whole, strict=True)]
+    sources = [(segment, numbers) for segment, numbers in sources if segment.facts.pairs]
+    if not sources:
         return
-    starts = [0] * len(given)
-    for border in _borders(given):
+    starts = [0] * len(sources)
+    for border in _borders(sources):
         pieces = []
-        for place, (segment, numbers) in enumerate(given):
+        for place, (segment, numbers) in enumerate(sources):
             end = _end_below(segment, numbers, border)
             part = slice(starts[place], end)
             pieces.append((_renumbered(segment.keys[part], numbers), segment.counts[part]))
@@ -408,15 +414,15 @@ def _pairs(
         yield _added(pieces)
 
 
-def _borders(given: Sequence[tuple[Segment, Renumbering]]) -> Iterator[int | None]:
+def _borders(sources: Sequence[tuple[Segment, Renumbering]]) -> Iterator[int | None]:
     """Words of the whole where one range of keys ends and the next begins; None after all.
 
     A range has at most twice _AT_ONCE keys, but that all keys with the same first word are in one.
     """
-    share = max(1, _AT_ONCE // len(given))
-    found = [numbers[segment.keys[share::share] >> SHIFT] for segment, numbers in given]
-    words = np.sort(np.concatenate(found))[len(given) - 1 :: len(given)]
-    yield from sorted(set(words.tolist()))
+    share = max(1, _AT_ONCE // len(sources))
+    samples = [numbers[segment.keys[share::share] >> SHIFT] for segment, numbers in sources]
+    borders = np.sort(np.concatenate(samples))[len(sources) - 1 :: len(sources)]
+    yield from sorted(set(borders.tolist()))
     yield None
 
 
@@ -424,14 +430,14 @@ def _end_below(segment: Segment, numbers: Renumbering, border: int | None) -> in
     """Number of keys of a segment whose first word comes before a word of the whole."""
     if border is None:
         return segment.facts.pairs
-    here = int(np.searchsorted(numbers, np.uint64(border)))
-    return int(np.searchsorted(segment.keys, np.uint64(here) << SHIFT))
+    own_border = int(np.searchsorted(numbers, np.uint64(border)))
+    return int(np.searchsorted(segment.keys, np.uint64(own_border) << SHIFT))
 
 
 def _renumbered(keys: NDArray[np.uint64], numbers: Renumbering) -> NDArray[np.uint64]:
     """Keys in numbers of the whole."""
-    found: NDArray[np.uint64] = (numbers[keys >> SHIFT] << SHIFT) | numbers[keys & _LOW]
-    return found
+    new_keys: NDArray[np.uint64] = (numbers[keys >> SHIFT] << SHIFT) | numbers[keys & _LOW]
+    return new_keys
 
 
 def _added(
@@ -453,7 +459,7 @@ def _added(
 
 
 def _write_passages(
-    written: SegmentWriter, segments: Sequence[Segment], to_whole: Sequence[Renumbering], *, whole: bool
+    written: SegmentWriter, segments: Sequence[Segment], to_whole: Sequence[Renumbering], *, complete: bool
 ) -> None:
     """The tokens of all passages that have not gone, by rising number of the passage."""
     pks = np.concatenate([segment.pks for segment in segments])
@@ -471,7 +477,7 @@ def _write_passages(
     if len(pks) and not np.all(pks[1:] > pks[:-1]):
         raise ValueError(f"The passage {pks[1:][pks[1:] == pks[:-1]][0]} is there twice.")
     written.add("pks", pks)
-    if not whole:
+    if not complete:
         written.add("gone", gone)
     written.add("offsets", np.zeros(1, dtype=np.int64))
     ended = 0
@@ -500,7 +506,7 @@ def _gathered(
         mine = np.flatnonzero(of == place)
         if not len(mine):
             continue
-        given = segment.tokens[ragged(segment.offsets[row[mine]], lengths[mine])]
-        numbers = to_whole[place][given & WORD].astype(np.uint32)
-        tokens[ragged(ends[mine] - lengths[mine], lengths[mine])] = numbers | (given & ~WORD)
+        own_tokens = segment.tokens[ragged(segment.offsets[row[mine]], lengths[mine])]
+        numbers = to_whole[place][own_tokens & WORD].astype(np.uint32)
+        tokens[ragged(ends[mine] - lengths[mine], lengths[mine])] = numbers | (own_tokens & ~WORD)
     return tokens, lengths

@@ -35,31 +35,31 @@ def key_of(first: Ids, second: Ids) -> Keys:
     return (low.astype(np.uint64) << SHIFT) | high.astype(np.uint64)
 
 
-def word_counts(tokens: Ids, offsets: Offsets, words: int) -> Counts:
+def word_counts(tokens: Ids, offsets: Offsets, size: int) -> Counts:
     """In how many passages each of so many words is; passage i has tokens[offsets[i]:offsets[i + 1]]."""
-    counts = np.zeros(words, dtype=np.int32)
-    bits = np.uint64(max(1, words.bit_length()))
+    counts = np.zeros(size, dtype=np.int32)
+    bits = np.uint64(max(1, size.bit_length()))
     for first, last in _pieces(offsets, int(bits)):
-        some = tokens[offsets[first] : offsets[last]].astype(np.uint64)
-        keys = (_passages(offsets, first, last).astype(np.uint64) << bits) | some
-        found = _distinct(keys) & np.uint64((1 << int(bits)) - 1)
-        counts += np.bincount(found.astype(np.int64), minlength=words).astype(np.int32)
+        portion = tokens[offsets[first] : offsets[last]].astype(np.uint64)
+        keys = (_passages(offsets, first, last).astype(np.uint64) << bits) | portion
+        distinct = _distinct(keys) & np.uint64((1 << int(bits)) - 1)
+        counts += np.bincount(distinct.astype(np.int64), minlength=size).astype(np.int32)
     return counts
 
 
-def pair_counts(tokens: Ids, offsets: Offsets, words: int) -> tuple[Keys, Counts]:
+def pair_counts(tokens: Ids, offsets: Offsets, size: int) -> tuple[Keys, Counts]:
     """Rising keys of pairs at most WINDOW apart, of different words, and in how many passages each is."""
-    bits = max(1, words.bit_length())
+    bits = max(1, size.bit_length())
     runs: list[tuple[Keys, Counts]] = []
     waiting: list[Keys] = []
-    held = 0
+    waiting_keys = 0
     for first, last in _pieces(offsets, 2 * bits):
         keys = _pairs_once(tokens[offsets[first] : offsets[last]], _passages(offsets, first, last), bits)
         waiting.append(keys)
-        held += len(keys)
-        if held >= _PAIRS:
+        waiting_keys += len(keys)
+        if waiting_keys >= _PAIRS:
             runs.append(_run(waiting))
-            waiting, held = [], 0
+            waiting, waiting_keys = [], 0
     if waiting:
         runs.append(_run(waiting))
     while len(runs) > 1:
@@ -101,14 +101,14 @@ def _passages(offsets: Offsets, first: int, last: int) -> NDArray[np.int64]:
 
 def _pairs_once(tokens: Ids, passage: NDArray[np.int64], bits: int) -> Keys:
     """Keys of the pairs of a piece, each as often as there are passages with it."""
-    found = []
+    parts = []
     ids, above = tokens.astype(np.uint64), passage.astype(np.uint64) << np.uint64(2 * bits)
     for distance in range(1, WINDOW + 1):
         one, two = ids[:-distance], ids[distance:]
         keep = (passage[:-distance] == passage[distance:]) & (one != two)
         low, high = np.minimum(one, two), np.maximum(one, two)
-        found.append((above[:-distance] | (low << np.uint64(bits)) | high)[keep])
-    return _distinct(np.concatenate(found)) & np.uint64((1 << (2 * bits)) - 1)
+        parts.append((above[:-distance] | (low << np.uint64(bits)) | high)[keep])
+    return _distinct(np.concatenate(parts)) & np.uint64((1 << (2 * bits)) - 1)
 
 
 def _run(keys: list[Keys]) -> tuple[Keys, Counts]:
@@ -234,9 +234,9 @@ def _cut(texts: Iterable[tuple[int, str]], language: str) -> _Cut:
             raise ValueError(f"The passage {pk} was given twice.")
         pks.append(pk)
         for start, end in sentences(text, language):
-            if words := tokens(text[start:end], language, numbers=True):
+            if passage_words := tokens(text[start:end], language, numbers=True):
                 firsts.append(len(ids))
-                ids.extend([numbers[word] for word in words])
+                ids.extend([numbers[word] for word in passage_words])
         offsets.append(len(ids))
     return _Cut(
         numbers,

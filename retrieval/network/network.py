@@ -55,13 +55,13 @@ def stem_codes(words: Sequence[str], language: str) -> Codes:
     algorithm = SNOWBALL.get(primary(language))
     if algorithm is None or not len(codes):
         return codes
-    known, stems = _remembered.get(algorithm, _NOTHING)
-    found, there = _looked_up(codes, known, stems)
-    new = np.flatnonzero(~there)
+    known_codes, stems = _remembered.get(algorithm, _NOTHING)
+    stems_found, is_known = _looked_up(codes, known_codes, stems)
+    new = np.flatnonzero(~is_known)
     if len(new):
-        found[new] = codes_of(_stemmer(algorithm).stemWords(_words_at(words, new)))
-        _remember(algorithm, codes[new], found[new])
-    return found
+        stems_found[new] = codes_of(_stemmer(algorithm).stemWords(_words_at(words, new)))
+        _remember(algorithm, codes[new], stems_found[new])
+    return stems_found
 
 
 def _words_at(words: Sequence[str], places: IntArray) -> list[str]:
@@ -71,25 +71,25 @@ def _words_at(words: Sequence[str], places: IntArray) -> list[str]:
 
 
 def _looked_up(
-    codes: Codes, known: Codes, stems: Codes
+    codes: Codes, known_codes: Codes, stems: Codes
 ) -> tuple[Codes, np.ndarray[tuple[int], np.dtype[np.bool_]]]:
-    if not len(known):
+    if not len(known_codes):
         return np.zeros(len(codes), np.uint64), np.zeros(len(codes), np.bool_)
-    places = np.searchsorted(known, codes)
-    places[places == len(known)] = 0
-    return stems[places], known[places] == codes
+    places = np.searchsorted(known_codes, codes)
+    places[places == len(known_codes)] = 0
+    return stems[places], known_codes[places] == codes
 
 
 def _remember(algorithm: str, codes: Codes, stems: Codes) -> None:
-    known, theirs = _remembered.get(algorithm, _NOTHING)
-    if len(known) > MOST_REMEMBERED:
-        known, theirs = _NOTHING
+    known_codes, theirs = _remembered.get(algorithm, _NOTHING)
+    if len(known_codes) > MOST_REMEMBERED:
+        known_codes, theirs = _NOTHING
     codes, first = np.unique(codes, return_index=True)
-    _, there = _looked_up(codes, known, theirs)  # another thread may have been here
-    codes, stems = codes[~there], stems[first][~there]
+    _, is_known = _looked_up(codes, known_codes, theirs)  # another thread may have been here
+    codes, stems = codes[~is_known], stems[first][~is_known]
     # Put in between: sorting all of a vocabulary again would cost more than stemming the few words.
-    places = np.searchsorted(known, codes)
-    _remembered[algorithm] = (np.insert(known, places, codes), np.insert(theirs, places, stems))
+    places = np.searchsorted(known_codes, codes)
+    _remembered[algorithm] = (np.insert(known_codes, places, codes), np.insert(theirs, places, stems))
 
 
 def _stemmer(algorithm: str) -> Stemmer.Stemmer:
@@ -113,19 +113,19 @@ class TokenStore:
 
 
 def places_of(
-    segments: Sequence[Segment], asked: NDArray[np.int64]
+    segments: Sequence[Segment], pks: NDArray[np.int64]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Segment and row of each passage; segment -1 where no segment has it, or it went."""
-    of = np.full(len(asked), -1, dtype=np.int64)
-    row = np.zeros(len(asked), dtype=np.int64)
+    of = np.full(len(pks), -1, dtype=np.int64)
+    row = np.zeros(len(pks), dtype=np.int64)
     for place, segment in enumerate(segments):
         if len(segment.gone):
-            of[np.isin(asked, segment.gone)] = -1
+            of[np.isin(pks, segment.gone)] = -1
         if len(segment.pks):
-            found = np.searchsorted(segment.pks, asked)
-            found[found == len(segment.pks)] = 0
-            here = segment.pks[found] == asked
-            of[here], row[here] = place, found[here]
+            own_rows = np.searchsorted(segment.pks, pks)
+            own_rows[own_rows == len(segment.pks)] = 0
+            is_here = segment.pks[own_rows] == pks
+            of[is_here], row[is_here] = place, own_rows[is_here]
     return of, row
 
 
@@ -133,17 +133,17 @@ def gathered(segments: Sequence[Segment], of: NDArray[np.int64], row: NDArray[np
     """Tokens of passages at these places."""
     lengths = np.zeros(len(of), dtype=np.int64)
     mine = [np.flatnonzero(of == place) for place in range(len(segments))]
-    for segment, here in zip(segments, mine, strict=True):
-        lengths[here] = segment.offsets[row[here] + 1] - segment.offsets[row[here]]
+    for segment, own_rows in zip(segments, mine, strict=True):
+        lengths[own_rows] = segment.offsets[row[own_rows] + 1] - segment.offsets[row[own_rows]]
     ends = np.cumsum(lengths)
     codes = np.zeros(int(lengths.sum()), dtype=np.uint64)
     flags = np.zeros(len(codes), dtype=np.uint32)
-    for segment, here in zip(segments, mine, strict=True):
-        if len(here):
-            given = segment.tokens[ragged(segment.offsets[row[here]], lengths[here])]
-            target = ragged(ends[here] - lengths[here], lengths[here])
-            codes[target] = segment.codes[given & WORD]
-            flags[target] = given
+    for segment, own_rows in zip(segments, mine, strict=True):
+        if len(own_rows):
+            own_tokens = segment.tokens[ragged(segment.offsets[row[own_rows]], lengths[own_rows])]
+            target = ragged(ends[own_rows] - lengths[own_rows], lengths[own_rows])
+            codes[target] = segment.codes[own_tokens & WORD]
+            flags[target] = own_tokens
     return TokenStore(codes, (flags & FIRST) != 0, (flags & NUMBER) != 0, lengths)
 
 
@@ -158,11 +158,11 @@ class _LookedUp:
     tenth of it. Threads may fill the same places at once: with the same values.
     """
 
-    def __init__(self, words: int) -> None:
+    def __init__(self, size: int) -> None:
         #: Numbers of rows of word vectors plus 2; 1 for a word without, 0 where it was not looked up.
-        self.rows = np.zeros(words, np.int32)
+        self.rows = np.zeros(size, np.int32)
         #: Codes of stems; 0 where it was not looked up.
-        self.stems = np.zeros(words, np.uint64)
+        self.stems = np.zeros(size, np.uint64)
 
 
 @dataclass(frozen=True)
@@ -218,9 +218,9 @@ class Network:
     @cached_property
     def word_count(self) -> int:
         """Different words and numbers; at most, while there are increments."""
-        known = self.segments[0]
-        new = [int((known.numbers_of(segment.codes) < 0).sum()) for segment in self.segments[1:]]
-        return known.facts.words + sum(new)
+        main = self.segments[0]
+        new = [int((main.numbers_of(segment.codes) < 0).sum()) for segment in self.segments[1:]]
+        return main.facts.words + sum(new)
 
     @cached_property
     def edge_count(self) -> int:
@@ -233,11 +233,11 @@ class Network:
         """Cosines, (words, terms); 1 for the same word, -1 where one of them has no vector."""
         codes, others = codes_of(words), codes_of(terms)
         if self.vectors is None:
-            found = np.full((len(codes), len(others)), -1.0)
+            cosines = np.full((len(codes), len(others)), -1.0)
         else:
-            found = self.vectors.cosines(self._rows_of(self.vectors, words), self.vectors.places_of(others))
-        found[codes[:, np.newaxis] == others[np.newaxis, :]] = 1.0
-        return found
+            cosines = self.vectors.cosines(self._rows_of(self.vectors, words), self.vectors.places_of(others))
+        cosines[codes[:, np.newaxis] == others[np.newaxis, :]] = 1.0
+        return cosines
 
     def associations(self, first: Sequence[str], second: Sequence[str]) -> FloatArray:
         """NPMI of pairs, -1 to 1; NaN where the network has no edge.
@@ -257,8 +257,8 @@ class Network:
 
     def npmi(self, one: Codes, two: Codes) -> FloatArray:
         """The same, by codes."""
-        words, where = np.unique(np.concatenate([one, two]), return_inverse=True)
-        first, second = np.split(self.word_counts(words)[where], 2)
+        distinct, where = np.unique(np.concatenate([one, two]), return_inverse=True)
+        first, second = np.split(self.word_counts(distinct)[where], 2)
         return npmi(self.pair_counts(one, two), first, second, self.passages)
 
     def idf(self, terms: Sequence[str]) -> FloatArray:
@@ -270,8 +270,8 @@ class Network:
     def same_stem(self, words: Sequence[str], terms: Sequence[str]) -> NDArray[np.bool_]:
         """Whether they have the same stem, (words, terms)."""
         stems, others = self._stems_of(words), stem_codes(terms, self.language)
-        found: NDArray[np.bool_] = stems[:, np.newaxis] == others[np.newaxis, :]
-        return found
+        is_same: NDArray[np.bool_] = stems[:, np.newaxis] == others[np.newaxis, :]
+        return is_same
 
     def neighbours(self, alpha: float) -> float:
         """How many other words the commonest words have on average with a cosine above alpha."""
@@ -301,26 +301,26 @@ class Network:
         places = self._places(words)
         if places is None:
             return vectors.places_of(codes_of(words))
-        known = self._looked_up.rows
-        found = known[places]
-        new = np.flatnonzero(found == 0)
+        known_rows = self._looked_up.rows
+        rows = known_rows[places]
+        new = np.flatnonzero(rows == 0)
         if len(new):
-            found[new] = vectors.places_of(codes_of(words)[new]) + 2
-            known[places[new]] = found[new]
-        return found.astype(np.int64) - 2
+            rows[new] = vectors.places_of(codes_of(words)[new]) + 2
+            known_rows[places[new]] = rows[new]
+        return rows.astype(np.int64) - 2
 
     def _stems_of(self, words: Sequence[str]) -> Codes:
         """The codes of the words' stems."""
         places = self._places(words)
         if places is None:
             return stem_codes(words, self.language)
-        known = self._looked_up.stems
-        found = known[places]
-        new = np.flatnonzero(found == 0)
+        known_stems = self._looked_up.stems
+        stems = known_stems[places]
+        new = np.flatnonzero(stems == 0)
         if len(new):
-            found[new] = stem_codes(_words_at(words, new), self.language)
-            known[places[new]] = found[new]
-        return found
+            stems[new] = stem_codes(_words_at(words, new), self.language)
+            known_stems[places[new]] = stems[new]
+        return stems
 
     # Counts
 
@@ -329,8 +329,8 @@ class Network:
         total = np.zeros(len(codes), dtype=np.int64)
         for segment in self.segments:
             numbers = segment.numbers_of(codes)
-            there = numbers >= 0
-            total[there] += segment.df[numbers[there]]
+            is_known = numbers >= 0
+            total[is_known] += segment.df[numbers[is_known]]
         return np.maximum(total, 0)
 
     def pair_counts(self, first: Codes, second: Codes) -> NDArray[np.int64]:
@@ -347,12 +347,12 @@ class Network:
     ) -> NDArray[np.int64]:
         """What one segment counts of pairs of its words, by their places; 0 for a place of -1."""
         total = np.zeros(len(one), dtype=np.int64)
-        there = np.flatnonzero((one >= 0) & (two >= 0) & (one != two))
-        keys = key_of(one[there].astype(np.uint32), two[there].astype(np.uint32))
+        both_known = np.flatnonzero((one >= 0) & (two >= 0) & (one != two))
+        keys = key_of(one[both_known].astype(np.uint32), two[both_known].astype(np.uint32))
         places = np.searchsorted(segment.keys, keys)
         places[places == len(segment.keys)] = 0
-        found = segment.keys[places] == keys
-        total[there[found]] = segment.counts[places[found]]
+        is_pair = segment.keys[places] == keys
+        total[both_known[is_pair]] = segment.counts[places[is_pair]]
         return total
 
     def _least(self, counts: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -367,8 +367,8 @@ class Network:
 
         None where one of them is not stored: it came after the network was built.
         """
-        asked = np.asarray(pks, dtype=np.int64)
-        of, row = places_of(self.segments, asked)
+        keys = np.asarray(pks, dtype=np.int64)
+        of, row = places_of(self.segments, keys)
         if (of < 0).any():
             return None
         if len(self.segments) == 1:
@@ -376,17 +376,17 @@ class Network:
         with damage_told(self.folder):
             stored = gathered(self.segments, of, row)
         codes, sentence = stored.codes, np.cumsum(stored.starts, dtype=np.int64)
-        passage = np.repeat(np.arange(len(asked)), stored.lengths)
+        passage = np.repeat(np.arange(len(keys)), stored.lengths)
         if not numbers:
             letters = ~stored.numbers
             codes, passage, sentence = codes[letters], passage[letters], sentence[letters]
-        words, tokens = np.unique(codes, return_inverse=True)
+        distinct_codes, tokens = np.unique(codes, return_inverse=True)
         return Passages(
-            words=WordSequence(words, self),
+            words=WordSequence(distinct_codes, self),
             tokens=tokens.astype(np.int64),
             passage=passage,
             sentence=_within(sentence, passage),
-            count=len(asked),
+            count=len(keys),
         )
 
     def _columns_of_one(self, row: NDArray[np.int64], *, numbers: bool) -> Passages:
@@ -395,21 +395,21 @@ class Network:
         with damage_told(self.folder):
             starts = segment.offsets[row]
             lengths = segment.offsets[row + 1] - starts
-            given = segment.tokens[ragged(starts, lengths)]
-            if (given & WORD).max(initial=0) > max(len(segment.codes) - 1, 0):
+            own_tokens = segment.tokens[ragged(starts, lengths)]
+            if (own_tokens & WORD).max(initial=0) > max(len(segment.codes) - 1, 0):
                 raise IndexError("it has a word that is none of its words")
-            passage, sentence = np.repeat(np.arange(len(row)), lengths), np.cumsum((given & FIRST) != 0)
+            passage, sentence = np.repeat(np.arange(len(row)), lengths), np.cumsum((own_tokens & FIRST) != 0)
             if not numbers:
-                letters = (given & NUMBER) == 0
-                given, passage, sentence = given[letters], passage[letters], sentence[letters]
-            places, tokens = _distinct(given & WORD)
-            words = WordSequence(segment.codes[places], self, places)
-        return Passages(words, tokens, passage, _within(sentence, passage), len(row))
+                letters = (own_tokens & NUMBER) == 0
+                own_tokens, passage, sentence = own_tokens[letters], passage[letters], sentence[letters]
+            places, tokens = _distinct(own_tokens & WORD)
+            vocabulary = WordSequence(segment.codes[places], self, places)
+        return Passages(vocabulary, tokens, passage, _within(sentence, passage), len(row))
 
     def holds(self, pks: NDArray[np.int64]) -> NDArray[np.bool_]:
         """Which passages it counts."""
-        there: NDArray[np.bool_] = places_of(self.segments, pks)[0] >= 0
-        return there
+        is_stored: NDArray[np.bool_] = places_of(self.segments, pks)[0] >= 0
+        return is_stored
 
     def stored(self, pks: NDArray[np.int64]) -> TokenStore:
         """Tokens of passages that it counts."""
@@ -417,10 +417,10 @@ class Network:
 
     def counted(self) -> NDArray[np.int64]:
         """Numbers of all passages that it counts, rising."""
-        found = np.zeros(0, dtype=np.int64)
+        pks = np.zeros(0, dtype=np.int64)
         for segment in self.segments:
-            found = np.union1d(np.setdiff1d(found, segment.gone, assume_unique=True), segment.pks)
-        return found
+            pks = np.union1d(np.setdiff1d(pks, segment.gone, assume_unique=True), segment.pks)
+        return pks
 
     def spelled(self, codes: Codes) -> list[str]:
         """The words of codes; empty for one that it does not know."""
@@ -428,12 +428,12 @@ class Network:
         left = np.arange(len(codes))
         for segment in self.segments:
             numbers = segment.numbers_of(codes[left])
-            there = numbers >= 0
+            is_known = numbers >= 0
             with damage_told(self.folder):
-                found = segment.spelled(numbers[there])
-            for place, word in zip(left[there].tolist(), found, strict=True):
+                own_spellings = segment.spelled(numbers[is_known])
+            for place, word in zip(left[is_known].tolist(), own_spellings, strict=True):
                 words[place] = word
-            left = left[~there]
+            left = left[~is_known]
             if not len(left):
                 break
         return words
@@ -454,29 +454,29 @@ def npmi(
     pair: NDArray[np.int64], first: NDArray[np.int64], second: NDArray[np.int64], passages: int
 ) -> FloatArray:
     """Normalised pointwise mutual information of counts; NaN where the pair was never seen."""
-    found = np.full(len(pair), np.nan)
+    npmi_values = np.full(len(pair), np.nan)
     seen = (pair > 0) & (first > 0) & (second > 0)
     p_ab = pair[seen] / passages
     p_a, p_b = first[seen] / passages, second[seen] / passages
     with np.errstate(divide="ignore", invalid="ignore"):
         value = np.log(p_ab / (p_a * p_b)) / -np.log(p_ab)
-    found[seen] = np.where(pair[seen] >= passages, 1.0, np.clip(value, -1.0, 1.0))
-    return found
+    npmi_values[seen] = np.where(pair[seen] >= passages, 1.0, np.clip(value, -1.0, 1.0))
+    return npmi_values
 
 
-def _distinct(words: NDArray[np.uint32]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _distinct(word_ids: NDArray[np.uint32]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Different words, rising, and the place of each word among them.
 
     What `np.unique` gives, in half the time: word and place are sorted as one number.
     """
-    keys = (words.astype(np.uint64) << _HALF) | np.arange(len(words), dtype=np.uint64)
+    keys = (word_ids.astype(np.uint64) << _HALF) | np.arange(len(word_ids), dtype=np.uint64)
     keys.sort()
     rising, places = (keys >> _HALF).astype(np.int64), (keys & _LOW).astype(np.int64)
     is_new = np.ones(len(keys), np.bool_)
     np.not_equal(rising[1:], rising[:-1], out=is_new[1:])
-    found = np.empty(len(keys), np.int64)
-    found[places] = np.cumsum(is_new) - 1
-    return rising[is_new], found
+    place_of_each = np.empty(len(keys), np.int64)
+    place_of_each[places] = np.cumsum(is_new) - 1
+    return rising[is_new], place_of_each
 
 
 def _within(sentence: NDArray[np.int64], passage: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -489,8 +489,8 @@ def _within(sentence: NDArray[np.int64], passage: NDArray[np.int64]) -> NDArray[
     starts = np.ones(len(passage), dtype=np.bool_)
     np.not_equal(passage[1:], passage[:-1], out=starts[1:])
     before = dense[starts] - 1
-    found: NDArray[np.int64] = dense - before[np.cumsum(starts) - 1]
-    return found
+    within: NDArray[np.int64] = dense - before[np.cumsum(starts) - 1]
+    return within
 
 
 # Looking into a network: the words nearest to a word, and those it is next to.
@@ -515,14 +515,14 @@ def similar_words(network: Network, word: str, k: int = 10) -> list[Similar]:
     """The k words with the largest cosines, largest first; none where the word has no vector."""
     if network.vectors is None:
         return []
-    row, there = network.vectors.of(codes_of([word]))
-    if not there[0]:
+    row, has_vector = network.vectors.of(codes_of([word]))
+    if not has_vector[0]:
         return []
     cosines = network.vectors.rows.astype(np.float32) @ row[0]
     cosines[network.vectors.codes == codes_of([word])[0]] = -2.0
     best = np.argsort(-cosines, kind="stable")[:k]
-    words = network.spelled(network.vectors.codes[best])
-    return [Similar(name, float(cosines[place])) for name, place in zip(words, best, strict=True) if name]
+    names = network.spelled(network.vectors.codes[best])
+    return [Similar(name, float(cosines[place])) for name, place in zip(names, best, strict=True) if name]
 
 
 def associated_words(network: Network, word: str, k: int = 10, *, least_passages: int = 2) -> list[Associate]:
@@ -538,15 +538,15 @@ def associated_words(network: Network, word: str, k: int = 10, *, least_passages
         after = segment.keys[first:last] & _LOW
         before = segment.keys[(segment.keys & _LOW) == np.uint64(number)] >> SHIFT
         others += [segment.codes[after], segment.codes[before]]
-    found = np.unique(np.concatenate(others))
-    same = np.repeat(code, len(found))
-    counts = network.pair_counts(same, found)
+    others_near = np.unique(np.concatenate(others))
+    same = np.repeat(code, len(others_near))
+    counts = network.pair_counts(same, others_near)
     often = counts >= least_passages
-    found, same, counts = found[often], same[often], counts[often]
-    values = network.npmi(same, found)
+    others_near, same, counts = others_near[often], same[often], counts[often]
+    values = network.npmi(same, others_near)
     best = np.lexsort((-counts, -values))[:k]
-    words = network.spelled(found[best])
+    names = network.spelled(others_near[best])
     return [
         Associate(name, float(values[place]), int(counts[place]))
-        for name, place in zip(words, best, strict=True)
+        for name, place in zip(names, best, strict=True)
     ]

@@ -274,10 +274,12 @@ class Segment:
     def check(self) -> None:
         """Read all columns and compare their checksums. NetworkBrokenError where one has changed."""
         for name in FILES:
-            column, found = getattr(self, name), 0
+            column, checksum = getattr(self, name), 0
             for start in range(0, len(column), _CHECKED_AT_ONCE):
-                found = crc32(np.ascontiguousarray(column[start : start + _CHECKED_AT_ONCE]).data, found)
-            if found != self.facts.sums[name]:
+                checksum = crc32(
+                    np.ascontiguousarray(column[start : start + _CHECKED_AT_ONCE]).data, checksum
+                )
+            if checksum != self.facts.sums[name]:
                 raise NetworkBrokenError(f"The network in {self.folder} is damaged: {name} has changed.")
 
     def spelled(self, numbers: NDArray[np.int64]) -> list[str]:
@@ -295,8 +297,8 @@ class Segment:
             return np.full(len(codes), -1, dtype=np.int64)
         places = np.searchsorted(self.codes, codes)
         places[places == len(self.codes)] = 0
-        found: NDArray[np.int64] = np.where(self.codes[places] == codes, places, -1)
-        return found
+        numbers: NDArray[np.int64] = np.where(self.codes[places] == codes, places, -1)
+        return numbers
 
     def _column(self, name: str) -> NDArray[Any]:  # of the type that the table above names
         kind = np.dtype(_TYPES[name])
@@ -314,8 +316,8 @@ def ragged(starts: NDArray[np.int64], lengths: NDArray[np.int64]) -> NDArray[np.
     total = np.cumsum(lengths)
     if not len(total):
         return np.zeros(0, dtype=np.int64)
-    found: NDArray[np.int64] = np.arange(total[-1]) + np.repeat(starts - (total - lengths), lengths)
-    return found
+    places: NDArray[np.int64] = np.arange(total[-1]) + np.repeat(starts - (total - lengths), lengths)
+    return places
 
 
 class SegmentWriter:

@@ -47,29 +47,29 @@ def curve(rows: Rows) -> list[float]:
     common = rows[:COMMONEST]
     lengths = np.linalg.norm(common, axis=1, keepdims=True)
     common = (common / np.where(lengths > 0, lengths, 1.0)).astype(np.float32)
-    asked = np.arange(0, len(common), EVERY if len(common) > COMMONEST // EVERY else 1)
+    sample = np.arange(0, len(common), EVERY if len(common) > COMMONEST // EVERY else 1)
     if len(common) < 2:
         return [0.0] * len(ALPHAS)
     edges = np.array([*ALPHAS, 2.0])
-    found = np.zeros(len(ALPHAS))
-    for start in range(0, len(asked), _AT_ONCE):
-        some = asked[start : start + _AT_ONCE]
-        cosines = common[some] @ common.T
-        cosines[np.arange(len(some)), some] = -1.0
+    histogram = np.zeros(len(ALPHAS))
+    for start in range(0, len(sample), _AT_ONCE):
+        batch = sample[start : start + _AT_ONCE]
+        cosines = common[batch] @ common.T
+        cosines[np.arange(len(batch)), batch] = -1.0
         near = cosines[cosines > ALPHAS[0]]
-        found += np.histogram(near, edges)[0]
-    above = np.cumsum(found[::-1])[::-1] / len(asked)
+        histogram += np.histogram(near, edges)[0]
+    above = np.cumsum(histogram[::-1])[::-1] / len(sample)
     return [round(float(value), 4) for value in above]
 
 
-def neighbours_at(alpha: float, found: Sequence[float]) -> float:
+def neighbours_at(alpha: float, means: Sequence[float]) -> float:
     """Mean number of neighbours above a threshold, between the measured ones by a straight line."""
-    return float(np.interp(alpha, ALPHAS, found))
+    return float(np.interp(alpha, ALPHAS, means))
 
 
-def alpha_for(target: float, found: Sequence[float]) -> float:
+def alpha_for(target: float, means: Sequence[float]) -> float:
     """The lowest measured threshold with at most so many neighbours on average."""
-    return next((alpha for alpha, mean in zip(ALPHAS, found, strict=True) if mean <= target), ALPHAS[-1])
+    return next((alpha for alpha, mean in zip(ALPHAS, means, strict=True) if mean <= target), ALPHAS[-1])
 
 
 # Word vectors from the network's own counts: positive PMI and a singular value decomposition.
@@ -91,29 +91,29 @@ _MANY_PAIRS = 10_000_000
 
 def embedded(segment: Segment, *, dimensions: int = DIMENSIONS) -> tuple[NDArray[np.int64], Rows]:
     """Numbers and rows of the words of a segment that holds the whole network."""
-    words = np.flatnonzero(segment.df >= LEAST_PASSAGES)
-    matrix = _ppmi(segment, words)
+    word_numbers = np.flatnonzero(segment.df >= LEAST_PASSAGES)
+    matrix = _ppmi(segment, word_numbers)
     present = np.flatnonzero(np.diff(matrix.indptr))
     if len(present) < 2:
-        return words[:0], np.zeros((0, dimensions), dtype=np.float32)
+        return word_numbers[:0], np.zeros((0, dimensions), dtype=np.float32)
     left, values = _decomposed(matrix, min(dimensions, len(present) - 1))
     rows = (left * np.sqrt(values)).astype(np.float32)[present]
     rows -= rows.mean(axis=0)
-    return words[present], rows
+    return word_numbers[present], rows
 
 
-def _ppmi(segment: Segment, words: NDArray[np.int64]) -> Any:  # a sparse matrix; scipy has no types
+def _ppmi(segment: Segment, word_numbers: NDArray[np.int64]) -> Any:  # a sparse matrix; scipy has no types
     """Positive PMI of words (rows) with words near them (columns)."""
     from scipy.sparse import csr_matrix  # heavy
 
     number = np.full(segment.facts.words, -1, dtype=np.int32)
-    number[words] = np.arange(len(words), dtype=np.int32)
+    number[word_numbers] = np.arange(len(word_numbers), dtype=np.int32)
     first = number[(segment.keys >> SHIFT).astype(np.int64)]
     second = number[(segment.keys & _LOW).astype(np.int64)]
     least = 2 if segment.facts.pairs > _MANY_PAIRS else 1
     keep = (first >= 0) & (second >= 0) & (segment.counts >= least)
     first, second, counts = first[keep], second[keep], segment.counts[keep].astype(np.float64)
-    size = len(words)
+    size = len(word_numbers)
     together = np.bincount(first, counts, size) + np.bincount(second, counts, size)
     smoothed = together**_SMOOTHING
     total = smoothed.sum() or 1.0
@@ -159,8 +159,8 @@ def _gram(columns: Rows) -> NDArray[np.float64]:
     """Products of all columns, summed in double precision."""
     total = np.zeros((columns.shape[1], columns.shape[1]))
     for start in range(0, len(columns), _ROWS_AT_ONCE):
-        some = columns[start : start + _ROWS_AT_ONCE].astype(np.float64)
-        total += some.T @ some
+        block = columns[start : start + _ROWS_AT_ONCE].astype(np.float64)
+        total += block.T @ block
     return total
 
 
@@ -233,8 +233,8 @@ class Vectors:
             return np.full(len(codes), -1, np.int64)
         places = np.searchsorted(self.codes, codes)
         places[places == self.facts.words] = 0
-        found: NDArray[np.int64] = np.where(self.codes[places] == codes, places, -1)
-        return found
+        places_found: NDArray[np.int64] = np.where(self.codes[places] == codes, places, -1)
+        return places_found
 
     def of(self, codes: Codes) -> tuple[Rows, NDArray[np.bool_]]:
         """Rows of words, and which of them have one; the others are 0."""
@@ -242,22 +242,22 @@ class Vectors:
 
     def at(self, places: NDArray[np.int64]) -> tuple[Rows, NDArray[np.bool_]]:
         """Rows by their numbers, and which there are; those of -1 are 0."""
-        there = places >= 0
+        has_row = places >= 0
         if not self.facts.words:
-            return np.zeros((len(places), self.facts.dimensions), np.float32), there
-        found = single_precision(self.rows.take(np.maximum(places, 0), axis=0))
-        found[~there] = 0
-        return found, there
+            return np.zeros((len(places), self.facts.dimensions), np.float32), has_row
+        rows = single_precision(self.rows.take(np.maximum(places, 0), axis=0))
+        rows[~has_row] = 0
+        return rows, has_row
 
     def cosines(self, places: NDArray[np.int64], others: NDArray[np.int64]) -> NDArray[np.float64]:
         """Cosines of words by the numbers of their rows, (places, others); -1 where one has no vector."""
-        rows, there = self.at(places)
+        rows, has_row = self.at(places)
         columns, theirs = self.at(others)
         # No matrix multiplication: on a busy machine its threads wait for each other, for longer than this.
-        found = np.einsum("ij,kj->ik", rows, columns).astype(np.float64)
-        found[~there] = -1.0
-        found[:, ~theirs] = -1.0
-        clipped: NDArray[np.float64] = np.clip(found, -1.0, 1.0)
+        cosines = np.einsum("ij,kj->ik", rows, columns).astype(np.float64)
+        cosines[~has_row] = -1.0
+        cosines[:, ~theirs] = -1.0
+        clipped: NDArray[np.float64] = np.clip(cosines, -1.0, 1.0)
         return clipped
 
     def _column(self, name: str, kind: type[np.generic]) -> NDArray[Any]:  # of that type
@@ -280,23 +280,27 @@ def single_precision(halves: NDArray[np.float16]) -> Rows:
     return moved.view(np.float32) * _BIAS
 
 
-def write_vectors(folder: Path, made: "NewVectors") -> Vectors:
+def write_vectors(folder: Path, new_vectors: "NewVectors") -> Vectors:
     """Store rows for words in any order; each is divided by its length, and one of length 0 left out."""
-    lengths = np.linalg.norm(made.rows, axis=1)
-    order = np.argsort(made.codes)
+    lengths = np.linalg.norm(new_vectors.rows, axis=1)
+    order = np.argsort(new_vectors.codes)
     order = order[lengths[order] > 0]
     folder.mkdir(parents=True)
     facts = VectorFacts(
-        made.source, len(order), int(made.rows.shape[1]), curve(made.rows[made.commonest]), made.by_stem
+        new_vectors.source,
+        len(order),
+        int(new_vectors.rows.shape[1]),
+        curve(new_vectors.rows[new_vectors.commonest]),
+        new_vectors.by_stem,
     )
     with (folder / "codes").open("wb") as file:
-        file.write(made.codes[order].data)
+        file.write(new_vectors.codes[order].data)
         file.flush()
         os.fsync(file.fileno())
     with (folder / "rows").open("wb") as file:
         for start in range(0, len(order), 1 << 15):
-            some = order[start : start + (1 << 15)]
-            file.write((made.rows[some] / lengths[some, np.newaxis]).astype(np.float16).data)
+            block = order[start : start + (1 << 15)]
+            file.write((new_vectors.rows[block] / lengths[block, np.newaxis]).astype(np.float16).data)
         file.flush()
         os.fsync(file.fileno())
     write_json(folder / "facts.json", asdict(facts))
@@ -355,10 +359,10 @@ def load(path: Path, words: Sequence[str]) -> LoadedVectors:
     import Stemmer  # noqa: PLC0415  # only where a file is read
 
     stems = Stemmer.Stemmer("porter").stemWords(list(words))
-    wanted = {word.encode() for word in words} | {stem.encode() for stem in stems}
+    names_needed = {word.encode() for word in words} | {stem.encode() for stem in stems}
     rows: dict[bytes, Rows] = {}
     for word, row in read(path):
-        if word in wanted:
+        if word in names_needed:
             rows.setdefault(word, row)
     exact = {place: word.encode() for place, word in enumerate(words) if word.encode() in rows}
     others = {
@@ -366,22 +370,22 @@ def load(path: Path, words: Sequence[str]) -> LoadedVectors:
         for place, stem in enumerate(stems)
         if place not in exact and stem.encode() in rows
     }
-    found = exact | others
-    if not found:
+    row_names = exact | others
+    if not row_names:
         raise _refused(
             path, 0, "no word of the corpus is in it", "Give a file of the corpus' language, in lower case"
         )
     return LoadedVectors(
-        np.fromiter(found, dtype=np.int64, count=len(found)),
-        np.stack([rows[name] for name in found.values()]),
+        np.fromiter(row_names, dtype=np.int64, count=len(row_names)),
+        np.stack([rows[name] for name in row_names.values()]),
         len(others),
     )
 
 
 def check(path: Path) -> None:
     """FileRefusedError where the first word cannot be read."""
-    with closing(read(path)) as words:
-        first = next(words, None)
+    with closing(read(path)) as rows:
+        first = next(rows, None)
     if first is None:
         raise _refused(path, 1, "it has no words", "Give a file of word vectors")
 

@@ -89,19 +89,21 @@ class Ranker(Protocol):
 
 def columns(texts: Sequence[str], language: str, *, numbers: bool) -> Passages:
     """Content tokens of texts. Sentences are numbered from 1 among those that have a content token."""
-    words: dict[str, int] = {}
-    found, passage, sentence = array("q"), array("q"), array("q")
+    numbers_of_words: dict[str, int] = {}
+    tokens_found, passage, sentence = array("q"), array("q"), array("q")
     for number, text in enumerate(texts):
         nth = 0
         for start, end in sentences(text, language):
-            there = tokens(text[start:end], language, numbers=numbers)
-            if not there:
+            sentence_words = tokens(text[start:end], language, numbers=numbers)
+            if not sentence_words:
                 continue
             nth += 1
-            found.extend([words.setdefault(word, len(words)) for word in there])
-            passage.extend([number] * len(there))
-            sentence.extend([nth] * len(there))
-    return Passages(list(words), _ints(found), _ints(passage), _ints(sentence), len(texts))
+            tokens_found.extend(
+                [numbers_of_words.setdefault(word, len(numbers_of_words)) for word in sentence_words]
+            )
+            passage.extend([number] * len(sentence_words))
+            sentence.extend([nth] * len(sentence_words))
+    return Passages(list(numbers_of_words), _ints(tokens_found), _ints(passage), _ints(sentence), len(texts))
 
 
 def _ints(values: "array[int]") -> IntArray:

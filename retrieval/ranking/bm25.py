@@ -44,15 +44,15 @@ def weighted_terms(engine: Engine, turns: Sequence[str], weights: Sequence[float
 
     The question's words come first, then the earlier turns', oldest first. Turns of weight 0 are left out.
     """
-    found: dict[str, float] = {}
+    weight_of_term: dict[str, float] = {}
     for turn, weight in (
         (turns[-1], weights[-1]),
         *zip(turns[:-1], weights[:-1], strict=True),
     ):
         if weight > 0:
             for term in engine.terms(turn):
-                found[term] = max(found.get(term, 0.0), weight)
-    return found
+                weight_of_term[term] = max(weight_of_term.get(term, 0.0), weight)
+    return weight_of_term
 
 
 def find(
@@ -69,7 +69,7 @@ def find(
         raise EmptyQueryError(NO_WORDS)
     weights = turn_weights(len(turns), query_model)
     terms: dict[str, float] = {}
-    found: list[Candidate] = []
+    candidates: list[Candidate] = []
     cut = False
     for place, collection in enumerate(collections):
         theirs = weighted_terms(collection.engine, turns, weights)
@@ -79,9 +79,9 @@ def find(
             terms[term] = max(terms.get(term, 0.0), weight)
         hits = collection.engine.search(theirs, most)
         columns = zip(hits.pks, hits.scores, strict=True)
-        found += [_candidate(Candidate, (place, pk, score)) for pk, score in columns]
+        candidates += [_candidate(Candidate, (place, pk, score)) for pk, score in columns]
     # One engine has its own in this order already.
-    best = found[:most] if len(collections) == 1 else nsmallest(most, found, key=_order)
+    best = candidates[:most] if len(collections) == 1 else nsmallest(most, candidates, key=_order)
     return CandidateList(best, terms, cut)
 
 
@@ -93,8 +93,8 @@ def _heaviest(terms: dict[str, float]) -> dict[str, float]:
     """The first words of the greatest weights, in their order."""
     if len(terms) <= MOST_TERMS:
         return terms
-    kept = set(nsmallest(MOST_TERMS, terms, key=lambda term: -terms[term]))
-    return {term: weight for term, weight in terms.items() if term in kept}
+    heaviest = set(nsmallest(MOST_TERMS, terms, key=lambda term: -terms[term]))
+    return {term: weight for term, weight in terms.items() if term in heaviest}
 
 
 NOTHING = "No passage has any of these words: {}."
@@ -115,18 +115,18 @@ class BM25:
 
     def rank(self, collections: Sequence[Collection], turns: Sequence[str], k: int) -> Ranking:
         """The engines' best k passages."""
-        found = find(collections, turns, self.query_model, k)
-        return self.ranking(collections, found, k)
+        candidates = find(collections, turns, self.query_model, k)
+        return self.ranking(collections, candidates, k)
 
     def ranking(
-        self, collections: Sequence[Collection], found: CandidateList, k: int, notes: Sequence[str] = ()
+        self, collections: Sequence[Collection], candidates: CandidateList, k: int, notes: Sequence[str] = ()
     ) -> Ranking:
         """Candidates in their own order, as a ranking."""
         return Ranking(
             ranker=self.name,
             parameters={"query_model": self.query_model},
             generations=generations(collections),
-            terms=found.terms,
+            terms=candidates.terms,
             results=[
                 RankedPassage(
                     rank,
@@ -136,9 +136,9 @@ class BM25:
                     parts={"bm25": each.score},
                     found_at=rank,
                 )
-                for rank, each in enumerate(found.candidates[:k], 1)
+                for rank, each in enumerate(candidates.candidates[:k], 1)
             ],
-            notes=[*notes, *notes_on(found)],
+            notes=[*notes, *notes_on(candidates)],
         )
 
 
@@ -147,11 +147,11 @@ def generations(collections: Sequence[Collection]) -> dict[str, Mapping[str, obj
     return {collection.name: dict(collection.generation) for collection in collections}
 
 
-def notes_on(found: CandidateList) -> list[str]:
+def notes_on(candidates: CandidateList) -> list[str]:
     """What a person must know of what was searched for."""
-    notes = [CUT] if found.cut else []
-    if not found.candidates:
-        named = list(found.terms)
+    notes = [CUT] if candidates.cut else []
+    if not candidates.candidates:
+        named = list(candidates.terms)
         more = ", …" if len(named) > _NAMED else ""
         notes.append(NOTHING.format(", ".join(named[:_NAMED]) + more))
     return notes

@@ -52,11 +52,11 @@ class CrossEncoder:
             ).items()
         }
         # A passage may have been deleted since the index was asked.
-        there = [each for each in first.results if (each.collection, each.pk) in texts]
+        with_text = [each for each in first.results if (each.collection, each.pk) in texts]
         scores = model.scores(
-            self.question(turns), [texts[each.collection, each.pk] for each in there]
+            self.question(turns), [texts[each.collection, each.pk] for each in with_text]
         ).tolist()
-        order = sorted(range(len(there)), key=lambda place: (-scores[place], place))[:k]
+        order = sorted(range(len(with_text)), key=lambda place: (-scores[place], place))[:k]
         return Ranking(
             ranker=self.name,
             parameters={
@@ -72,9 +72,9 @@ class CrossEncoder:
                 RankedPassage(
                     rank,
                     scores[place],
-                    there[place].collection,
-                    there[place].pk,
-                    {**there[place].parts, self.inner.name: there[place].score, PART: scores[place]},
+                    with_text[place].collection,
+                    with_text[place].pk,
+                    {**with_text[place].parts, self.inner.name: with_text[place].score, PART: scores[place]},
                 )
                 for rank, place in enumerate(order, 1)
             ],
@@ -84,8 +84,8 @@ class CrossEncoder:
     def question(self, turns: Sequence[str]) -> str:
         """What the model reads as the question: the turns that weigh something, oldest first, each once."""
         weights = turn_weights(len(turns), self.query_model)
-        kept = [turn.strip() for turn, weight in zip(turns, weights, strict=True) if weight > 0]
-        return " ".join(dict.fromkeys(turn for turn in kept if turn))
+        weighted_turns = [turn.strip() for turn, weight in zip(turns, weights, strict=True) if weight > 0]
+        return " ".join(dict.fromkeys(turn for turn in weighted_turns if turn))
 
 
 # A cross-encoder in the form that Hugging Face's cross-encoders are shipped in, run by ONNX Runtime.
@@ -117,15 +117,15 @@ class CrossEncoderModel:
 
     def scores(self, question: str, passages: Sequence[str]) -> FloatArray:
         """One score for each passage, in their order. ModelError for a model of another kind."""
-        found = np.empty(len(passages))
+        scores_found = np.empty(len(passages))
         # Pairs of like length go together, as all of a batch are padded to its longest.
         order = sorted(range(len(passages)), key=lambda place: len(passages[place]))
         for start in range(0, len(order), AT_ONCE):
             places = order[start : start + AT_ONCE]
-            found[places] = self._batch(question, [passages[place] for place in places])
-        if not np.isfinite(found).all():
+            scores_found[places] = self._batch(question, [passages[place] for place in places])
+        if not np.isfinite(scores_found).all():
             raise ModelError(f"The cross-encoder {self.name!r} gives scores that are no numbers.")
-        return found
+        return scores_found
 
     def _batch(self, question: str, passages: Sequence[str]) -> FloatArray:
         encoded = self.tokenizer.encode_batch([(question, passage) for passage in passages])
@@ -134,7 +134,7 @@ class CrossEncoderModel:
             "attention_mask": [each.attention_mask for each in encoded],
             "token_type_ids": [each.type_ids for each in encoded],
         }
-        given = {
+        inputs = {
             each.name: np.array(columns[each.name], np.int32 if "int32" in each.type else np.int64)
             for each in self.session.get_inputs()
         }
@@ -142,7 +142,7 @@ class CrossEncoderModel:
         with translated_failure(
             lambda error: ModelError(f"The cross-encoder {self.name!r} cannot be run: {error}")
         ):
-            answer = np.asarray(self.session.run(None, given)[0], np.float64)
+            answer = np.asarray(self.session.run(None, inputs)[0], np.float64)
         return self._one_column(answer, len(passages))
 
     def _one_column(self, answer: FloatArray, count: int) -> FloatArray:
@@ -202,7 +202,7 @@ def _opened(folder: Path, path: Path, state: tuple[int, int], process: int) -> C
 
 def _longest(folder: Path) -> int:
     """Tokens of a pair, as the model's own files say; some of them say "without end"."""
-    found = [LONGEST_PAIR]
+    limits = [LONGEST_PAIR]
     for name, field in (
         ("config.json", "max_position_embeddings"),
         ("tokenizer_config.json", "model_max_length"),
@@ -212,5 +212,5 @@ def _longest(folder: Path) -> int:
         except (OSError, ValueError, KeyError, TypeError):
             continue
         if isinstance(value, int) and value >= 8:
-            found.append(value)
-    return min(found)
+            limits.append(value)
+    return min(limits)

@@ -34,16 +34,16 @@ class Crown:
     @property
     def name(self) -> str:
         """balanced or crown-2020, with what differs from the profile's usual options after it."""
-        usual, given = defaults(self.parameters.profile), self.parameters
-        options = [given.query_model] if given.query_model != usual.query_model else []
+        usual, parameters = defaults(self.parameters.profile), self.parameters
+        options = [parameters.query_model] if parameters.query_model != usual.query_model else []
         options += [
-            f"{name}={getattr(given, name):g}"
+            f"{name}={getattr(parameters, name):g}"
             for name in _SHORT
-            if getattr(given, name) != getattr(usual, name)
+            if getattr(parameters, name) != getattr(usual, name)
         ]
-        if given.weights != usual.weights:
-            options += [f"{name}={value:g}" for name, value in given.weights.items()]
-        return ":".join([given.profile, *options])
+        if parameters.weights != usual.weights:
+            options += [f"{name}={value:g}" for name, value in parameters.weights.items()]
+        return ":".join([parameters.profile, *options])
 
     def rank(self, collections: Sequence[Collection], turns: Sequence[str], k: int) -> Ranking:
         """The k candidates of the greatest scores; equal ones as BM25 has them.
@@ -51,26 +51,26 @@ class Crown:
         Where a collection has no network that can be used, the order is BM25's, and a note says so.
         """
         model = self.parameters.query_model
-        found = find(collections, turns, model, max(k, self.parameters.candidates))
+        candidates = find(collections, turns, model, max(k, self.parameters.candidates))
         terms = [content_terms(collection.language, turns, self.parameters) for collection in collections]
         why_not = _without_network(collections) or ([] if any(terms) else [NO_CONTENT])
-        if why_not or not found.candidates:
-            return BM25(model).ranking(collections, found, k, notes=why_not)
+        if why_not or not candidates.candidates:
+            return BM25(model).ranking(collections, candidates, k, notes=why_not)
         length = max(question_length(each.language, turns, self.parameters) for each in collections)
-        scores = self._scored(collections, found, terms, length)
+        scores = self._scored(collections, candidates, terms, length)
         return Ranking(
             ranker=self.name,
             parameters=self.parameters.as_dict(),
             generations=generations(collections),
             terms=_merged(terms),
-            results=_ranked(collections, found, scores, k),
-            notes=notes_on(found),
+            results=_ranked(collections, candidates, scores, k),
+            notes=notes_on(candidates),
         )
 
     def _scored(
         self,
         collections: Sequence[Collection],
-        found: CandidateList,
+        candidates: CandidateList,
         terms: Sequence[Mapping[str, float]],
         length: int,
     ) -> Scores:
@@ -80,33 +80,33 @@ class Crown:
         that a share is one of the best of all candidates, whichever collection they are of.
         """
         own = [
-            [number for number, each in enumerate(found.candidates) if each.place == place]
+            [number for number, each in enumerate(candidates.candidates) if each.place == place]
             for place in range(len(collections))
         ]
         if sum(map(bool, own)) == 1:
             [place] = [place for place, numbers in enumerate(own) if numbers]
-            everything = range(len(found.candidates))
-            return self._scored_one(collections[place], found, everything, terms[place], length)
+            everything = range(len(candidates.candidates))
+            return self._scored_one(collections[place], candidates, everything, terms[place], length)
         raw: dict[str, FloatArray] = {}
         for place, numbers in enumerate(own):
             if not numbers:
                 continue
-            theirs = self._scored_one(collections[place], found, numbers, terms[place], length)
+            theirs = self._scored_one(collections[place], candidates, numbers, terms[place], length)
             for name, values in theirs.raw.items():
-                raw.setdefault(name, np.zeros(len(found.candidates)))[numbers] = values
+                raw.setdefault(name, np.zeros(len(candidates.candidates)))[numbers] = values
         return combined(raw, self.parameters, length=length)
 
     def _scored_one(
         self,
         collection: Collection,
-        found: CandidateList,
+        candidates: CandidateList,
         numbers: Sequence[int],
         terms: Mapping[str, float],
         length: int,
     ) -> Scores:
         evidence = collection.evidence
         assert evidence is not None  # asked before
-        mine = [found.candidates[number] for number in numbers]
+        mine = [candidates.candidates[number] for number in numbers]
         passages = collection.columns([each.pk for each in mine], numbers=self.parameters.numbers)
         scores = [each.score for each in mine]
         return score(passages, terms, evidence, self.parameters, scores, length=length)
@@ -143,7 +143,7 @@ def _without_network(collections: Sequence[Collection]) -> list[str]:
 
 
 def _ranked(
-    collections: Sequence[Collection], found: CandidateList, scores: Scores, k: int
+    collections: Sequence[Collection], candidates: CandidateList, scores: Scores, k: int
 ) -> list[RankedPassage]:
     """The first k candidates by score, with what their scores are made of."""
     places = scores.order[:k]
@@ -153,8 +153,8 @@ def _ranked(
         RankedPassage(
             rank=rank,
             score=finals[rank - 1],
-            collection=collections[found.candidates[place].place].name,
-            pk=found.candidates[place].pk,
+            collection=collections[candidates.candidates[place].place].name,
+            pk=candidates.candidates[place].pk,
             parts=parts[rank - 1],
             raw=raw[rank - 1],
             found_at=place + 1,
@@ -186,11 +186,11 @@ class ExactWords:
     def similarities(self, words: Sequence[str], terms: Sequence[str]) -> FloatArray:
         """1 for the same word, -1 for others, (words, terms)."""
         places = {term: place for place, term in enumerate(terms)}
-        found = np.full((len(words), len(terms)), -1.0)
+        cosines = np.full((len(words), len(terms)), -1.0)
         for row, word in enumerate(words):
             if word in places:
-                found[row, places[word]] = 1.0
-        return found
+                cosines[row, places[word]] = 1.0
+        return cosines
 
     def associations(self, first: Sequence[str], second: Sequence[str]) -> FloatArray:
         """No pair has an edge."""

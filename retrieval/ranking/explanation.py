@@ -90,7 +90,7 @@ class _ParsedPassage:
 
     bounds: Sequence[Span]
     sentences: Sequence[Span]
-    words: Sequence[WordPosition]
+    positions: Sequence[WordPosition]
     sentence: Sequence[int]
 
 
@@ -104,18 +104,18 @@ def explain(
     """Explain passages, in their order. terms: as they were scored with, see `conversation.query_terms`."""
     read = [_read(text, language, numbers=parameters.numbers) for text in texts]
     passages = _as_columns(read)
-    found = matches(passages, terms, evidence, parameters.alpha)
-    pairs = edges(passages, found, evidence, parameters.beta)
+    word_matches = matches(passages, terms, evidence, parameters.alpha)
+    pairs = edges(passages, word_matches, evidence, parameters.beta)
     bounds = np.searchsorted(passages.passage, np.arange(len(texts) + 1)).tolist()
     names = list(terms)
     is_published = parameters.profile == CROWN_2020
     explanations = []
     for one, (first, last) in zip(read, pairwise(bounds), strict=True):
         tokens, mine = passages.tokens[first:last], _within(pairs, first, last)
-        scores = _sentence_scores(one, found.weight[tokens], mine)
+        scores = _sentence_scores(one, word_matches.weight[tokens], mine)
         explanations.append(
             Explanation(
-                _nodes(one, passages.words, tokens, found, names),
+                _nodes(one, passages.words, tokens, word_matches, names),
                 _edges(one, passages.words, tokens, mine),
                 _sentences(one, scores, even_zero=is_published),
                 tuple(one.bounds),
@@ -135,23 +135,29 @@ def _sentence_scores(read: _ParsedPassage, weight: FloatArray, pairs: Edges) -> 
 
 
 def _nodes(
-    read: _ParsedPassage, words: Sequence[str], tokens: IntArray, found: Matches, names: Sequence[str]
+    read: _ParsedPassage,
+    vocabulary: Sequence[str],
+    tokens: IntArray,
+    word_matches: Matches,
+    names: Sequence[str],
 ) -> tuple[Node, ...]:
     """Words by falling weight, equals as they stand in the text."""
-    here = list(dict.fromkeys(tokens[found.active[tokens]].tolist()))
-    here.sort(key=lambda token: -found.weight[token])  # stable
+    active_tokens = list(dict.fromkeys(tokens[word_matches.active[tokens]].tolist()))
+    active_tokens.sort(key=lambda token: -word_matches.weight[token])  # stable
     return tuple(
         Node(
-            words[token],
-            float(found.weight[token]),
-            names[int(found.label[token])],
+            vocabulary[token],
+            float(word_matches.weight[token]),
+            names[int(word_matches.label[token])],
             _spans(read, np.flatnonzero(tokens == token)),
         )
-        for token in here[:MOST_NAMED]
+        for token in active_tokens[:MOST_NAMED]
     )
 
 
-def _edges(read: _ParsedPassage, words: Sequence[str], tokens: IntArray, pairs: Edges) -> tuple[Edge, ...]:
+def _edges(
+    read: _ParsedPassage, vocabulary: Sequence[str], tokens: IntArray, pairs: Edges
+) -> tuple[Edge, ...]:
     """Pairs of words by falling NPMI, equals as they stand in the text."""
     places: dict[tuple[str, str], list[int]] = {}
     strength: dict[tuple[str, str], float] = {}
@@ -159,7 +165,7 @@ def _edges(read: _ParsedPassage, words: Sequence[str], tokens: IntArray, pairs: 
     for one, other, value in zip(
         pairs.first[order].tolist(), pairs.second[order].tolist(), pairs.strength[order].tolist(), strict=True
     ):
-        a, b = sorted((words[tokens_here[one]], words[tokens_here[other]]))
+        a, b = sorted((vocabulary[tokens_here[one]], vocabulary[tokens_here[other]]))
         places.setdefault((a, b), []).extend((one, other))
         strength[a, b] = value
     best = sorted(places, key=lambda pair: -strength[pair])[:MOST_NAMED]
@@ -186,7 +192,9 @@ def _sentences(read: _ParsedPassage, scores: Sequence[float], *, even_zero: bool
 
 
 def _spans(read: _ParsedPassage, places: IntArray) -> tuple[Span, ...]:
-    return tuple((read.words[place].start, read.words[place].end) for place in places[:MOST_PLACES].tolist())
+    return tuple(
+        (read.positions[place].start, read.positions[place].end) for place in places[:MOST_PLACES].tolist()
+    )
 
 
 def _within(pairs: Edges, first: int, last: int) -> Edges:
@@ -196,20 +204,26 @@ def _within(pairs: Edges, first: int, last: int) -> Edges:
 
 
 def _read(text: str, language: str, *, numbers: bool) -> _ParsedPassage:
-    spans, words = sentences(text, language), located(text, language, numbers=numbers)
+    spans, positions = sentences(text, language), located(text, language, numbers=numbers)
     ends = np.array([end for _, end in spans])
-    sentence = ends.searchsorted([word.start for word in words], side="right").tolist()
+    sentence = ends.searchsorted([word.start for word in positions], side="right").tolist()
     trimmed = []
     for start, end in spans:
-        there = text[start:end]
-        trimmed.append((end - len(there.lstrip()), start + len(there.rstrip())))
-    return _ParsedPassage(spans, trimmed, words, sentence)
+        sentence_text = text[start:end]
+        trimmed.append((end - len(sentence_text.lstrip()), start + len(sentence_text.rstrip())))
+    return _ParsedPassage(spans, trimmed, positions, sentence)
 
 
 def _as_columns(read: Sequence[_ParsedPassage]) -> Passages:
     """Passages for matching: sentences are told apart here, and not counted."""
-    words: dict[str, int] = {}
-    tokens = [words.setdefault(each.word, len(words)) for one in read for each in one.words]
-    passage = np.repeat(np.arange(len(read)), [len(one.words) for one in read])
+    numbers_of_words: dict[str, int] = {}
+    tokens = [
+        numbers_of_words.setdefault(each.word, len(numbers_of_words))
+        for one in read
+        for each in one.positions
+    ]
+    passage = np.repeat(np.arange(len(read)), [len(one.positions) for one in read])
     sentence = [number for one in read for number in one.sentence]
-    return Passages(list(words), np.array(tokens, np.int64), passage, np.array(sentence, np.int64), len(read))
+    return Passages(
+        list(numbers_of_words), np.array(tokens, np.int64), passage, np.array(sentence, np.int64), len(read)
+    )

@@ -203,10 +203,10 @@ def temporary_collection(
 ) -> Iterator[FolderCollection]:
     """`FolderCollection.build` in a temporary folder that goes with the block."""
     with TemporaryDirectory(prefix="distillery-passages-") as folder:
-        made = FolderCollection.build(
+        collection = FolderCollection.build(
             passages, Path(folder), language=language, vectors=vectors, network=network, progress=progress
         )
         try:
-            yield made
+            yield collection
         finally:
-            made.close()
+            collection.close()

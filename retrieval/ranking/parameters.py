@@ -59,20 +59,20 @@ def turn_weights(n_turns: int, model: str) -> list[float]:
 
 
 def query_terms(
-    turns: Sequence[Sequence[str]], model: str, *, known: Container[str] | None = None
+    turns: Sequence[Sequence[str]], model: str, *, vocabulary: Container[str] | None = None
 ) -> dict[str, float]:
     """Words of the conversational query with their weights, in the published order.
 
     turns: content words of each turn, oldest first. A word of several turns gets the largest of their
     weights. The order decides which word a passage's word belongs to when two are equally similar: those of
     the question come first, then those of the first turn, then those of the others, the newest first. Words
-    not in `known` are left out (the published code leaves out words without a vector).
+    not in `vocabulary` are left out (the published code leaves out words without a vector).
     """
     weights = turn_weights(len(turns), model)
     terms: dict[str, float] = {}
     for place in _members(len(turns), model):
         for word in turns[place]:
-            if known is None or word in known:
+            if vocabulary is None or word in vocabulary:
                 terms[word] = max(terms.get(word, 0.0), weights[place])
     return terms
 
@@ -331,20 +331,20 @@ class Parameters:
             **PUBLISHED,
             **{f"h{number}": f"{PREFIX}{name}" for number, name in enumerate(weights, 1)},
         }
-        known = {names[name]: value for name, value in raw.items() if name in names}
+        options = {names[name]: value for name, value in raw.items() if name in names}
         faults = {
             str(name): f"There is no such option. There are {', '.join(names)}."
             for name in raw
             if name not in names
         }
         try:
-            made = cls.of(known | {"profile": profile})
+            parameters = cls.of(options | {"profile": profile})
         except ParametersError as error:
             theirs = {ours: name for name, ours in names.items()}
             faults |= {theirs.get(name, name): fault for name, fault in error.faults.items()}
         if faults:
             raise ParametersError(faults)
-        return made
+        return parameters
 
 
 @cache
@@ -366,33 +366,33 @@ def _has_weights_of_version_1(raw: Mapping[str, object]) -> bool:
 
 def _weights(profile: str, raw: Mapping[str, object], faults: dict[str, str]) -> dict[str, float]:
     """Weights by name, in the order of the profile."""
-    wanted = weight_options(profile)
-    given = {name: value for name, value in raw.items() if str(name).startswith(PREFIX)}
+    options = weight_options(profile)
+    raw_weights = {name: value for name, value in raw.items() if str(name).startswith(PREFIX)}
     several = raw.get("weights", {})
     if not isinstance(several, Mapping):
         faults["weights"] = "Give weights by name, as in {" + ", ".join(WEIGHTS[profile]) + "}."
         several = {}
     for name, value in several.items():
-        if f"{PREFIX}{name}" in given:
+        if f"{PREFIX}{name}" in raw_weights:
             faults[f"{PREFIX}{name}"] = "This weight is given twice."
         elif name in WEIGHTS[profile]:
-            given[f"{PREFIX}{name}"] = value
+            raw_weights[f"{PREFIX}{name}"] = value
         else:
             faults["weights"] = (
-                f"{_shown(name)} is no weight of {profile}; there are {', '.join(WEIGHTS[profile])}."
+                f"{_shorten_value(name)} is no weight of {profile}; there are {', '.join(WEIGHTS[profile])}."
             )
-    if not given:
+    if not raw_weights:
         return dict(WEIGHTS[profile])
     before = len(faults)
-    found = {}
-    for option in wanted:
-        if option.name not in given:
+    weights = {}
+    for option in options:
+        if option.name not in raw_weights:
             faults[option.name] = f"This weight is missing: give all weights of {profile}, or none."
-        found[option.name.removeprefix(PREFIX)] = _number(option, given, faults)
-    total = math.fsum(found.values())
+        weights[option.name.removeprefix(PREFIX)] = _number(option, raw_weights, faults)
+    total = math.fsum(weights.values())
     if len(faults) == before and abs(total - 1) > TOLERANCE + 1e-12:
         faults[""] = f"The weights must add up to 1; these add up to {total:.6g}."
-    return found
+    return weights
 
 
 def _choice(option: Option, raw: Mapping[str, object], faults: dict[str, str]) -> str:
@@ -406,7 +406,7 @@ def _choice(option: Option, raw: Mapping[str, object], faults: dict[str, str]) -
                 pass
         elif name in option.choices:
             return name
-    faults[option.name] = f"{_shown(value)} is none of {option.range}."
+    faults[option.name] = f"{_shorten_value(value)} is none of {option.range}."
     return str(option.default)
 
 
@@ -426,17 +426,17 @@ def _number(option: Option, raw: Mapping[str, object], faults: dict[str, str]) -
         number = float(value) if abs(value) < 1e30 else math.nan
     if math.isnan(number):
         hint = " Write it with a point." if isinstance(value, str) and "," in value else ""
-        faults[option.name] = f"{_shown(value)} is no number. Enter one from {option.range}.{hint}"
+        faults[option.name] = f"{_shorten_value(value)} is no number. Enter one from {option.range}.{hint}"
     elif not option.least <= number <= option.most:
-        faults[option.name] = f"{_shown(value)} is not in the range from {option.range}."
+        faults[option.name] = f"{_shorten_value(value)} is not in the range from {option.range}."
     elif option.kind == "whole" and number != int(number):
-        faults[option.name] = f"{_shown(value)} is no whole number. Enter one from {option.range}."
+        faults[option.name] = f"{_shorten_value(value)} is no whole number. Enter one from {option.range}."
     else:
         return number
     return usual
 
 
-def _shown(value: object) -> str:
+def _shorten_value(value: object) -> str:
     """A value as an error names it, without what would flood the page."""
     if isinstance(value, int) and abs(value) >= 10**_LONGEST_SHOWN:
         return "A number of so many digits"

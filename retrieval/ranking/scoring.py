@@ -147,11 +147,11 @@ def is_similar(similarity: FloatArray, alpha: float, *, strict: bool) -> BoolArr
     return similarity > alpha if strict else similarity >= alpha
 
 
-def edges(passages: Passages, found: Matches, evidence: Evidence, beta: float) -> Edges:
+def edges(passages: Passages, word_matches: Matches, evidence: Evidence, beta: float) -> Edges:
     """Every occurrence of every edge, by distance, then place."""
     segment = passages.segments
-    tokens, active = passages.tokens, found.active[passages.tokens]
-    label = found.label[tokens]
+    tokens, active = passages.tokens, word_matches.active[passages.tokens]
+    label = word_matches.label[tokens]
     firsts: list[IntArray] = []
     seconds: list[IntArray] = []
     for distance in range(1, WINDOW + 1):
@@ -176,8 +176,8 @@ def _strengths(passages: Passages, first: IntArray, second: IntArray, evidence: 
     low, high = np.minimum(first, second), np.maximum(first, second)
     keys, where = np.unique(low * len(passages.words) + high, return_inverse=True)
     one, other = np.divmod(keys, len(passages.words))
-    known = evidence.associations(passages.words_at(one), passages.words_at(other))
-    return np.asarray(known, np.float64)[where]
+    associations = evidence.associations(passages.words_at(one), passages.words_at(other))
+    return np.asarray(associations, np.float64)[where]
 
 
 #: Values that are equal to this many decimals have the same rank (published code).
@@ -221,13 +221,13 @@ def score(
 
     length: different content words of the question alone; unless given, those of the terms.
     """
-    found = matches(passages, terms, evidence, parameters.alpha)
-    raw = _network_parts(passages, found, edges(passages, found, evidence, parameters.beta))
+    word_matches = matches(passages, terms, evidence, parameters.alpha)
+    raw = _network_parts(passages, word_matches, edges(passages, word_matches, evidence, parameters.beta))
     bm25 = np.asarray(engine_scores, np.float64)
     if parameters.profile == CROWN_2020:
         raw = {**raw, "bm25": bm25}
     else:
-        raw = {"bm25": bm25, **raw, **_coverages(passages, found, terms, evidence, parameters.alpha)}
+        raw = {"bm25": bm25, **raw, **_coverages(passages, word_matches, terms, evidence, parameters.alpha)}
         if parameters.profile == BALANCED:
             raw["feedback"] = _feedback(passages, evidence, bm25)
     return combined(raw, parameters, length=len(terms) if length is None else length)
@@ -285,18 +285,18 @@ def _feedback(passages: Passages, evidence: Evidence, bm25: FloatArray) -> Float
     # A passage is not compared to itself: its cosine would be 1 where it has any word.
     likeness -= strength * (norm > 0)
     others = strength.sum() - strength
-    found = np.where(others > 0, likeness / np.where(others > 0, others, 1), 0.0)
+    shares = np.where(others > 0, likeness / np.where(others > 0, others, 1), 0.0)
     # What is left of the order of adding is no likeness, and must not become a share of one.
-    return np.maximum(np.round(found, _FINAL_DECIMALS), 0.0)
+    return np.maximum(np.round(shares, _FINAL_DECIMALS), 0.0)
 
 
-def _network_parts(passages: Passages, found: Matches, pairs: Edges) -> dict[str, FloatArray]:
+def _network_parts(passages: Passages, word_matches: Matches, pairs: Edges) -> dict[str, FloatArray]:
     """Node, edge and position scores of the paper, as they are there."""
     segment = passages.segments
     n_segments = int(segment[-1]) + 1 if len(segment) else 0
     # Only tokens that weigh anything: the others add nothing.
-    heavy = np.flatnonzero(found.active[passages.tokens])
-    weight = found.weight[passages.tokens[heavy]]
+    heavy = np.flatnonzero(word_matches.active[passages.tokens])
+    weight = word_matches.weight[passages.tokens[heavy]]
     node = _sums(passages.passage[heavy], weight, passages.count)
     edge = _sums(passages.passage[pairs.first], pairs.strength, passages.count)
     inside = _sums(segment[heavy], weight, n_segments)
@@ -308,7 +308,7 @@ def _network_parts(passages: Passages, found: Matches, pairs: Edges) -> dict[str
 
 
 def _coverages(
-    passages: Passages, found: Matches, terms: Mapping[str, float], evidence: Evidence, alpha: float
+    passages: Passages, word_matches: Matches, terms: Mapping[str, float], evidence: Evidence, alpha: float
 ) -> dict[str, FloatArray]:
     """Share of the query, by rarity and weight of its words, that has a similar word in the passage.
 
@@ -321,16 +321,16 @@ def _coverages(
     nothing = {"coverage": np.zeros(passages.count), "early": np.zeros(passages.count)}
     if not terms or not len(passages.tokens):
         return nothing
-    words = list(terms)
-    importance = evidence.idf(words) ** 2 * np.fromiter(terms.values(), np.float64, len(terms))
+    term_words = list(terms)
+    importance = evidence.idf(term_words) ** 2 * np.fromiter(terms.values(), np.float64, len(terms))
     total = importance.sum()
     if not total > 0:
         return nothing
-    is_near = is_similar(found.similarity, alpha, strict=False)
-    is_form = evidence.same_stem(passages.words, words)
+    is_near = is_similar(word_matches.similarity, alpha, strict=False)
+    is_form = evidence.same_stem(passages.words, term_words)
     # Few of the passages' words are like any of the query: the others are left out at once.
     alike = np.flatnonzero((is_near | is_form).any(axis=1))
-    similar = np.where(is_near[alike], found.similarity[alike], 0.0)
+    similar = np.where(is_near[alike], word_matches.similarity[alike], 0.0)
     similar = np.maximum(similar, SAME_STEM * is_form[alike])
     row = np.full(len(passages.words), -1)
     row[alike] = np.arange(len(alike))

@@ -135,28 +135,28 @@ def parse_system(text: str, *, cross_encoder: Path | None = None) -> Ranker:
 
 def _system(text: str, cross_encoder: Path | None, depth: int) -> Ranker:
     head, *options = _split(text, ":")
-    found = _HEAD.fullmatch(head.strip().lower())
-    if found is None or found[1] not in _MAKERS:
+    match = _HEAD.fullmatch(head.strip().lower())
+    if match is None or match[1] not in _MAKERS:
         raise _refused(f"There is no system {text!r}. There are, for example: {EXAMPLES}.")
     if depth > _DEEPEST:
         raise _refused(f"{text!r} has brackets in brackets in brackets.")
     inner = [
         _system(name.strip(), cross_encoder, depth + 1)
-        for name in (_split(found[2], "+") if found[2] is not None else ())
+        for name in (_split(match[2], "+") if match[2] is not None else ())
     ]
-    parsed = _ParsedName(text, found[1], inner, _options(text, options))
+    parsed = _ParsedName(text, match[1], inner, _options(text, options))
     return _MAKERS[parsed.name](parsed, cross_encoder)
 
 
-def _options(text: str, given: Sequence[str]) -> dict[str, str]:
-    found: dict[str, str] = {}
-    for option in given:
+def _options(text: str, options: Sequence[str]) -> dict[str, str]:
+    by_name: dict[str, str] = {}
+    for option in options:
         name, equals, value = option.partition("=")
         name, value = (name.strip(), value.strip()) if equals else ("query_model", name.strip())
-        if name in found:
+        if name in by_name:
             raise _refused(f"{text!r} says {name} twice.")
-        found[name] = value
-    return found
+        by_name[name] = value
+    return by_name
 
 
 def _bm25(parsed: _ParsedName, _: Path | None) -> Ranker:
@@ -189,8 +189,8 @@ def _fusion(parsed: _ParsedName, _: Path | None) -> Ranker:
         raise _refused(f"{parsed.text!r}: give at least two systems to fuse, as in rrf(bm25+balanced).")
     if len({ranker.name for ranker in parsed.inner}) < len(parsed.inner):
         raise _refused(f"{parsed.text!r} fuses a system with itself.")
-    k = _whole(parsed, "k", FUSION_K, 1, 1000)
-    depth = _whole(parsed, "depth", DEPTH, 1, 1000)
+    k = _read_integer(parsed, "k", FUSION_K, 1, 1000)
+    depth = _read_integer(parsed, "depth", DEPTH, 1, 1000)
     _no_more_options(parsed, "k and depth")
     return ReciprocalRankFusion(tuple(parsed.inner), k, depth)
 
@@ -201,15 +201,15 @@ def _cross_encoder(parsed: _ParsedName, folder: Path | None) -> Ranker:
     if folder is None:
         raise ModelError("There is no cross-encoder here: CROSS_ENCODER names the folder of one.")
     model = _query_model(parsed)
-    depth = _whole(parsed, "depth", crossencoder.DEPTH, 1, 1000)
+    depth = _read_integer(parsed, "depth", crossencoder.DEPTH, 1, 1000)
     _no_more_options(parsed, "a query model and depth")
     return crossencoder.CrossEncoder(parsed.inner[0], folder, model, depth)
 
 
 def _query_model(parsed: _ParsedName) -> str:
-    given = parsed.options.pop("query_model", DEFAULT_MODEL)
+    model = parsed.options.pop("query_model", DEFAULT_MODEL)
     try:
-        return model_named(given)
+        return model_named(model)
     except ValueError as error:
         raise _refused(f"{parsed.text!r}: {error}") from error
 
@@ -230,16 +230,16 @@ def _no_inner(parsed: _ParsedName) -> None:
         raise _refused(f"{parsed.text!r}: {parsed.name} takes no systems in brackets.")
 
 
-def _no_more_options(parsed: _ParsedName, there: str) -> None:
+def _no_more_options(parsed: _ParsedName, available: str) -> None:
     if parsed.options:
-        raise _refused(f"{parsed.text!r} has no option {next(iter(parsed.options))!r}; it has {there}.")
+        raise _refused(f"{parsed.text!r} has no option {next(iter(parsed.options))!r}; it has {available}.")
 
 
-def _whole(parsed: _ParsedName, name: str, usual: int, least: int, most: int) -> int:
-    given = parsed.options.pop(name, str(usual))
-    if not given.isascii() or not given.isdigit() or not least <= int(given[:9]) <= most:
+def _read_integer(parsed: _ParsedName, name: str, usual: int, least: int, most: int) -> int:
+    text = parsed.options.pop(name, str(usual))
+    if not text.isascii() or not text.isdigit() or not least <= int(text[:9]) <= most:
         raise _refused(f"{parsed.text!r}: {name} is a whole number from {least} to {most}.")
-    return int(given)
+    return int(text)
 
 
 def _split(text: str, separator: str) -> Iterator[str]:

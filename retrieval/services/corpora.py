@@ -80,9 +80,9 @@ def insert(corpus: Corpus, batch: Sequence[tuple[Row, str]], file: PassageFile) 
                 values = [value for row, digest in rows for value in (corpus.pk, *row[1:], digest)]
                 cursor.execute(_insertion(len(rows)), values)
     except IntegrityError:
-        known = known_among(corpus, list(first))
+        known_keys = known_among(corpus, list(first))
         for row, _ in batch:
-            if row.key in known:
+            if row.key in known_keys:
                 _repeated(file, row, f"the id {row.key[:60]!r} is in the corpus already, or further up")
         if not file.faults:
             raise
@@ -92,11 +92,11 @@ def insert(corpus: Corpus, batch: Sequence[tuple[Row, str]], file: PassageFile) 
 
 def known_among(corpus: Corpus, keys: Sequence[str]) -> set[str]:
     """Which of these ids passages of the corpus have."""
-    held = Passage.objects.filter(corpus=corpus)
-    found: set[str] = set()
+    passages = Passage.objects.filter(corpus=corpus)
+    known_keys: set[str] = set()
     for at in range(0, len(keys), _KEYS):
-        found.update(held.filter(key__in=keys[at : at + _KEYS]).values_list("key", flat=True))
-    return found
+        known_keys.update(passages.filter(key__in=keys[at : at + _KEYS]).values_list("key", flat=True))
+    return known_keys
 
 
 def _repeated(file: PassageFile, row: Row, what: str) -> None:
@@ -166,7 +166,7 @@ class CorpusLease:
             time.sleep(_PAUSE)
 
     @contextmanager
-    def held(self) -> Iterator["CorpusLease"]:
+    def hold(self) -> Iterator["CorpusLease"]:
         """Hold it while the block runs."""
         if not self._token:
             yield self
@@ -219,7 +219,7 @@ def create_corpus(
     try:
         corpus.clean_fields()
     except ValidationError as error:
-        problems = "; ".join(f"{name}: {' '.join(words)}" for name, words in error.message_dict.items())
+        problems = "; ".join(f"{name}: {' '.join(messages)}" for name, messages in error.message_dict.items())
         raise CorpusError(f"The corpus cannot be made. {problems}") from error
     try:
         with transaction.atomic():
@@ -290,12 +290,16 @@ class AdditionCounts:
 
     def as_dict(self) -> dict[str, Any]:
         """For JSON, with examples in words."""
-        found = self.identified
+        identified = self.identified
         return {
             "counts": self.counts.as_json(),
             "added": self.passages,
             "known": self.known,
-            "same_id": {"left_out": found.left_out, "numbered": found.numbered, "examples": found.examples},
+            "same_id": {
+                "left_out": identified.left_out,
+                "numbered": identified.numbered,
+                "examples": identified.examples,
+            },
             "repeats": dict(self.repeats.counts),
             "examples": [str(each) for each in self.repeats.examples],
         }
@@ -313,13 +317,13 @@ def add_file(
     options: AdditionOptions = AdditionOptions(),
     actor: Any = None,
     progress: Callable[[int, int], None] = lambda passages, bytes: None,
-    told: Callable[[Repeat], None] = lambda repeat: None,
+    report_repeat: Callable[[Repeat], None] = lambda repeat: None,
     commit: Callable[[Callable[[], Any]], Any] = _at_once,
 ) -> AdditionCounts:
     """Add the passages of a file, all or none. FileRefusedError lists what is wrong with it.
 
     `progress` hears how many passages are in and how many bytes of the file are done, after each batch;
-    `told` hears of each repetition. `commit` runs what makes the passages count, in a transaction.
+    `report_repeat` hears of each repetition. `commit` runs what makes the passages count, in a transaction.
     """
     with working_on(corpus) as lease:
         _take_back(corpus)
@@ -334,10 +338,10 @@ def add_file(
                 _take_back(corpus)
 
         with on_failure(take_back):
-            with watching(corpus, options.repeats, options.near, told) as watch:
+            with watching(corpus, options.repeats, options.near, report_repeat) as watch:
                 _say(corpus, adding_after=last)
                 items = items_of(file.rows(), make)
-                while batch := _some(items):
+                while batch := _take_batch(items):
                     read += len(batch)
                     rows = [row for item in ids.passed(batch) for row in item.passages]
                     with lease.guarded():
@@ -382,16 +386,16 @@ def _making(file: PassageFile, language: str, splitting: WindowOptions | None) -
     return lambda row: list(split(file, [row], language, splitting))
 
 
-def _some(items: Iterator[Item]) -> list[Item]:
+def _take_batch(items: Iterator[Item]) -> list[Item]:
     """As many items as have the passages of one transaction."""
-    taken: list[Item] = []
+    batch: list[Item] = []
     passages = 0
     for item in items:
-        taken.append(item)
+        batch.append(item)
         passages += len(item.passages)
         if passages >= BATCH:
             break
-    return taken
+    return batch
 
 
 def delete_passages(*, corpus: Corpus, keys: Sequence[str], actor: Any = None) -> int:
@@ -401,9 +405,9 @@ def delete_passages(*, corpus: Corpus, keys: Sequence[str], actor: Any = None) -
     """
     with working_on(corpus):
         numbers: list[int] = []
-        for some in chunks(keys, _KEYS):
-            found = Passage.objects.filter(corpus=corpus, key__in=some)
-            numbers += found.values_list("pk", flat=True)
+        for key_batch in chunks(keys, _KEYS):
+            passages = Passage.objects.filter(corpus=corpus, key__in=key_batch)
+            numbers += passages.values_list("pk", flat=True)
         with transaction.atomic():
             for batch in chunks(numbers, _KEYS):
                 Passage.objects.filter(pk__in=batch).delete()
@@ -460,7 +464,7 @@ def counting_passages(corpus: Corpus) -> Any:  # a QuerySet whose rows depend on
 def working_on(corpus: Corpus) -> Iterator[CorpusLease]:
     """Be the only one who changes the passages or the index of this corpus; BusyError if somebody else is."""
     locked = only_writer(folder_of(corpus.index) / "work", f"the corpus {corpus.slug!r}")
-    with locked, CorpusLease(corpus).held() as lease:
+    with locked, CorpusLease(corpus).hold() as lease:
         corpus.refresh_from_db(fields=["adding_after"])
         take_up(corpus)
         yield lease

@@ -74,14 +74,14 @@ def _build(corpus: Corpus, anew: bool, progress: Callable[[int], None]) -> Index
     return IndexResult(added, engine.count(), engine.generation(), reason)
 
 
-def _move(corpus: Corpus, wanted: str, progress: Callable[[int], None]) -> IndexResult:
+def _move(corpus: Corpus, engine_name: str, progress: Callable[[int], None]) -> IndexResult:
     """Build the index in another engine, let that one answer, and remove the files of the former."""
     former, index = engine_of(corpus), corpus.index
-    reason = f"It moved from {index.engine} to {wanted}." if index.generation else ""
-    engine = engine_named(wanted, corpus)
+    reason = f"It moved from {index.engine} to {engine_name}." if index.generation else ""
+    engine = engine_named(engine_name, corpus)
     added = engine.rebuild(_passages(corpus, 0, progress))
-    Index.objects.filter(pk=index.pk).update(engine=wanted)
-    index.engine = wanted
+    Index.objects.filter(pk=index.pk).update(engine=engine_name)
+    index.engine = engine_name
     with suppress(RetrievalError):  # a server that is gone for good keeps nobody from leaving it
         former.drop()
     return IndexResult(added, engine.count(), engine.generation(), reason)
@@ -90,15 +90,15 @@ def _move(corpus: Corpus, wanted: str, progress: Callable[[int], None]) -> Index
 def _reason_to_start_over(corpus: Corpus, engine: Engine) -> str:
     """Why adding is not enough, in words; empty where it is."""
     try:
-        highest, held = engine.highest(), engine.count()
+        highest, count = engine.highest(), engine.count()
     except NotIndexedError:
         return ""
     except IndexBrokenError as error:
         return f"The files could not be used: {error}"[:300]
-    wanted = counting_passages(corpus).filter(pk__lte=highest).count()
-    if wanted == held:
+    expected = counting_passages(corpus).filter(pk__lte=highest).count()
+    if expected == count:
         return ""
-    return f"It held {held:,} of the first {wanted:,} passages."
+    return f"It held {count:,} of the first {expected:,} passages."
 
 
 def _highest(engine: Engine) -> int:
@@ -112,9 +112,9 @@ def _passages(corpus: Corpus, after: int, progress: Callable[[int], None]) -> It
     """Numbers and what is indexed of each passage: title and text."""
     rows = counting_passages(corpus).order_by("pk").values_list("pk", "title", "text")
     read = 0
-    while some := list(rows.filter(pk__gt=after)[:READ_AT_ONCE]):
-        for pk, title, text in some:
+    while batch := list(rows.filter(pk__gt=after)[:READ_AT_ONCE]):
+        for pk, title, text in batch:
             yield pk, f"{title}\n{text}" if title else text
-        after = some[-1][0]
-        read += len(some)
+        after = batch[-1][0]
+        read += len(batch)
         progress(read)

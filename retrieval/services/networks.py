@@ -77,14 +77,14 @@ def difference(corpus: Corpus, folder: Path, stored: Mapping[str, Any], options:
     return _of_passages(numbers_of(corpus), network.counted())
 
 
-def _of_passages(there: "NDArray[np.int64]", counted: "NDArray[np.int64]") -> Difference:
+def _of_passages(stored: "NDArray[np.int64]", counted: "NDArray[np.int64]") -> Difference:
     highest = int(counted[-1]) if len(counted) else 0
-    new = int((there > highest).sum())
-    if len(np.setdiff1d(there, counted, assume_unique=True)) != new:
+    new = int((stored > highest).sum())
+    if len(np.setdiff1d(stored, counted, assume_unique=True)) != new:
         return Difference("It missed passages that the corpus had.")
     if new > MOST_GROWTH * len(counted):
-        return Difference(f"It had {len(counted):,} of {len(there):,} passages.")
-    gone = np.setdiff1d(counted, there, assume_unique=True)
+        return Difference(f"It had {len(counted):,} of {len(stored):,} passages.")
+    gone = np.setdiff1d(counted, stored, assume_unique=True)
     return Difference(new=new, gone=tuple(gone.tolist()), highest=highest)
 
 
@@ -137,8 +137,8 @@ def build_network(
             lease.check()
             published = publish_network(row)
         with transaction.atomic():
-            kept = {**options.as_dict(), **_described(network)}
-            _say(row, **_facts(network), options=kept, note=built.reason, published=published)
+            options_json = {**options.as_dict(), **_described(network)}
+            _say(row, **_facts(network), options=options_json, note=built.reason, published=published)
             if built.added or built.removed or built.reason:
                 record(
                     project=corpus.project,
@@ -160,16 +160,16 @@ def _build(
     progress: Listener,
 ) -> "tuple[Network, NetworkBuilt]":
     folder = network_folder(row)
-    found = Difference(reason="asked for") if anew else difference(corpus, folder, row.options, options)
-    if not found.reason:
+    change = Difference(reason="asked for") if anew else difference(corpus, folder, row.options, options)
+    if not change.reason:
         network = Network.open(folder)
-        if found.gone:
+        if change.gone:
             progress("taking passages off", 0)
-            network = remove(found.gone, folder)
-        if found.new:
+            network = remove(change.gone, folder)
+        if change.new:
             progress("counting new passages", 0)
-            network = add(passages_of(corpus, after=found.highest), folder)
-        return network, _built(network, found.new, len(found.gone), "")
+            network = add(passages_of(corpus, after=change.highest), folder)
+        return network, _built(network, change.new, len(change.gone), "")
 
     def listen(now: "Progress") -> None:
         progress(now.step, now.passages)
@@ -183,7 +183,7 @@ def _build(
         after=row.generation,
         progress=listen,
     )
-    return network, _built(network, network.passages, 0, found.reason)
+    return network, _built(network, network.passages, 0, change.reason)
 
 
 def _built(network: "Network", added: int, removed: int, reason: str) -> NetworkBuilt:

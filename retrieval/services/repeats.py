@@ -99,9 +99,9 @@ class Watch:
     """Looks at rows before they go into a corpus."""
 
     def __init__(
-        self, corpus: Corpus, policy: str, near: "NearRepeats | None", told: Callable[[Repeat], None]
+        self, corpus: Corpus, policy: str, near: "NearRepeats | None", report_repeat: Callable[[Repeat], None]
     ) -> None:
-        self._corpus, self._policy, self._near, self._told = corpus, policy, near, told
+        self._corpus, self._policy, self._near, self._told = corpus, policy, near, report_repeat
         self.found = Repeats()
 
     def passed(self, batch: Sequence[Row]) -> list[tuple[Row, str]]:
@@ -121,12 +121,12 @@ class Watch:
     def _same(self, batch: Sequence[Row], digests: Sequence[str]) -> dict[int, Repeat]:
         """Repetitions word for word, by place in the batch."""
         first = dict(_holders(self._corpus, list(dict.fromkeys(digests))))
-        found: dict[int, Repeat] = {}
+        by_place: dict[int, Repeat] = {}
         for place, (row, digest) in enumerate(zip(batch, digests, strict=True)):
             of = first.setdefault(digest, row.key)
             if of is not row.key:
-                found[place] = Repeat(row.line, row.key, of, "words", 1.0)
-        return found
+                by_place[place] = Repeat(row.line, row.key, of, "words", 1.0)
+        return by_place
 
     def _nearly(self, batch: Sequence[Row], repeats: dict[int, Repeat]) -> None:
         if self._near is None:
@@ -142,13 +142,16 @@ class Watch:
 
 @contextmanager
 def watching(
-    corpus: Corpus, policy: str, near: float | None, told: Callable[[Repeat], None] = lambda repeat: None
+    corpus: Corpus,
+    policy: str,
+    near: float | None,
+    report_repeat: Callable[[Repeat], None] = lambda repeat: None,
 ) -> Iterator[Watch]:
     """A watch over one addition; what is in the corpus already is looked through first."""
     if policy != "keep":
         _fill_digests(corpus)
     if policy == "keep" or near is None:
-        yield Watch(corpus, policy, None, told)
+        yield Watch(corpus, policy, None, report_repeat)
         return
     from retrieval.near_repeats import Candidate, NearRepeats  # noqa: PLC0415  # numpy
 
@@ -156,9 +159,9 @@ def watching(
     seen.unlink(missing_ok=True)  # of an addition that was killed
     repeats = NearRepeats(seen, corpus.language, near, lambda keys: _texts(corpus, keys))
     try:
-        for some in _batches(corpus, "key", "text", "page", "start", "end"):
-            repeats.register([Candidate(*row) for _, *row in some])
-        yield Watch(corpus, policy, repeats, told)
+        for batch in _batches(corpus, "key", "text", "page", "start", "end"):
+            repeats.register([Candidate(*row) for _, *row in batch])
+        yield Watch(corpus, policy, repeats, report_repeat)
     finally:
         repeats.close()
         seen.unlink(missing_ok=True)
@@ -171,33 +174,35 @@ def seen_file(corpus: Corpus) -> Path:
 
 def _fill_digests(corpus: Corpus) -> None:
     """Digests of passages that were added without anybody asking for them."""
-    while some := list(Passage.objects.filter(corpus=corpus, digest="").values_list("pk", "text")[:_AT_ONCE]):
+    while batch := list(
+        Passage.objects.filter(corpus=corpus, digest="").values_list("pk", "text")[:_AT_ONCE]
+    ):
         with transaction.atomic(), connection.cursor() as cursor:
-            cursor.executemany(_UPDATE, [(digest_of(text), pk) for pk, text in some])
+            cursor.executemany(_UPDATE, [(digest_of(text), pk) for pk, text in batch])
 
 
 def _holders(corpus: Corpus, digests: Sequence[str]) -> Iterator[tuple[str, str]]:
     """Digests that passages of the corpus have, and the id of the first that does, last."""
     for at in range(0, len(digests), _KEYS):
-        held = Passage.objects.filter(corpus=corpus, digest__in=digests[at : at + _KEYS])
+        passages = Passage.objects.filter(corpus=corpus, digest__in=digests[at : at + _KEYS])
         # Sorted here: a database that is asked to do so may walk through the whole corpus in that order.
-        found = sorted(held.values_list("pk", "digest", "key"), reverse=True)
-        yield from ((digest, key) for _, digest, key in found)
+        ordered = sorted(passages.values_list("pk", "digest", "key"), reverse=True)
+        yield from ((digest, key) for _, digest, key in ordered)
 
 
 def _texts(corpus: Corpus, keys: Sequence[str]) -> Mapping[str, str]:
-    found: dict[str, str] = {}
+    by_key: dict[str, str] = {}
     for at in range(0, len(keys), _KEYS):
-        held = Passage.objects.filter(corpus=corpus, key__in=keys[at : at + _KEYS])
-        found |= dict(held.values_list("key", "text"))
-    return found
+        passages = Passage.objects.filter(corpus=corpus, key__in=keys[at : at + _KEYS])
+        by_key |= dict(passages.values_list("key", "text"))
+    return by_key
 
 
 def _batches(corpus: Corpus, *columns: str) -> Iterator[list[Any]]:  # rows of these columns
     rows, after = Passage.objects.filter(corpus=corpus).order_by("pk").values_list("pk", *columns), 0
-    while some := list(rows.filter(pk__gt=after)[:_AT_ONCE]):
-        yield some
-        after = some[-1][0]
+    while batch := list(rows.filter(pk__gt=after)[:_AT_ONCE]):
+        yield batch
+        after = batch[-1][0]
 
 
 # Rows whose id is there already, in the corpus or further up in the file.
@@ -257,28 +262,28 @@ class Identity:
 
     def passed(self, items: Sequence[Item]) -> list[Item]:
         """Those that go in."""
-        there = self._held(list(dict.fromkeys(item.key for item in items)))
+        stored = self._find_stored(list(dict.fromkeys(item.key for item in items)))
         seen: dict[str, Item] = {}
         passed: list[Item] = []
         for item in items:
-            new = self._settled(item, there, seen)
+            new = self._settled(item, stored, seen)
             if new is not None:
                 seen[new.key] = new
                 passed.append(new)
         return passed
 
-    def _settled(self, item: Item, there: dict[str, int], seen: dict[str, Item]) -> Item | None:
+    def _settled(self, item: Item, stored: dict[str, int], seen: dict[str, Item]) -> Item | None:
         earlier = seen.get(item.key)
-        if earlier is None and item.key not in there:
+        if earlier is None and item.key not in stored:
             return item
-        known = earlier is None and there[item.key] <= self._last
-        if known and self._skip_known:
+        is_known = earlier is None and stored[item.key] <= self._last
+        if is_known and self._skip_known:
             self.found.known += 1
             return None
         if _same(item.passages, earlier.passages) if earlier else self._is_stored(item):
             self.found.repeats += 1
             return None
-        where = self._where(known, earlier)
+        where = self._where(is_known, earlier)
         if self._policy == "number":
             return self._renamed(item, seen)
         if self._policy == "first":
@@ -289,10 +294,10 @@ class Identity:
             self._file.fault(item.row.line, "id", f"the id {item.row.key[:60]!r} {where}", remedy)
         return None
 
-    def _where(self, known: bool, earlier: Item | None) -> str:
+    def _where(self, is_known: bool, earlier: Item | None) -> str:
         if earlier is not None:
             return f"is on {self._file.unit} {earlier.row.line} already, with another text"
-        place = "in the corpus already" if known else "further up already"
+        place = "in the corpus already" if is_known else "further up already"
         return f"is {place}, with another text"
 
     def _renamed(self, item: Item, seen: dict[str, Item]) -> Item | None:
@@ -309,7 +314,7 @@ class Identity:
             passages = self._make(row)
             if not passages:
                 return None
-            if passages[0].key not in seen and not self._held([passages[0].key]):
+            if passages[0].key not in seen and not self._find_stored([passages[0].key]):
                 break
         if len(self._numbers) < _REMEMBERED:
             self._numbers[key] = number
@@ -317,17 +322,17 @@ class Identity:
         self._note(f"{self._file.unit} {row.line}: {key[:60]!r} became {row.key[:70]!r}")
         return Item(row, passages)
 
-    def _note(self, words: str) -> None:
+    def _note(self, example: str) -> None:
         if len(self.found.examples) < 5:
-            self.found.examples.append(words)
+            self.found.examples.append(example)
 
-    def _held(self, keys: Sequence[str]) -> dict[str, int]:
+    def _find_stored(self, keys: Sequence[str]) -> dict[str, int]:
         """Those of the ids that passages have, with the passages' numbers."""
-        found: dict[str, int] = {}
+        by_key: dict[str, int] = {}
         for at in range(0, len(keys), _KEYS):
-            held = Passage.objects.filter(corpus=self._corpus, key__in=keys[at : at + _KEYS])
-            found.update(held.values_list("key", "pk"))
-        return found
+            passages = Passage.objects.filter(corpus=self._corpus, key__in=keys[at : at + _KEYS])
+            by_key.update(passages.values_list("key", "pk"))
+        return by_key
 
     def _is_stored(self, item: Item) -> bool:
         """Whether the corpus holds all passages of the item word for word, and no further one of it."""
@@ -336,8 +341,8 @@ class Identity:
             keys.append(f"{item.row.key}#{len(keys) + 1}")
         stored: dict[str, tuple[object, ...]] = {}
         for at in range(0, len(keys), _KEYS):
-            held = Passage.objects.filter(corpus=self._corpus, key__in=keys[at : at + _KEYS])
-            stored.update((values[0], values) for values in held.values_list(*_COLUMNS))
+            passages = Passage.objects.filter(corpus=self._corpus, key__in=keys[at : at + _KEYS])
+            stored.update((values[0], values) for values in passages.values_list(*_COLUMNS))
         return len(stored) == len(item.passages) and all(
             stored.get(row.key) == tuple(row[1:]) for row in item.passages
         )

@@ -64,10 +64,10 @@ def passages_of(corpus: Corpus, *, after: int = 0, upto: int | None = None) -> I
     rows: Any = counting_passages(corpus).order_by("pk").values_list("pk", "title", "text")
     if upto is not None:
         rows = rows.filter(pk__lte=upto)
-    while some := list(rows.filter(pk__gt=after)[:READ_AT_ONCE]):
-        for pk, title, text in some:
+    while batch := list(rows.filter(pk__gt=after)[:READ_AT_ONCE]):
+        for pk, title, text in batch:
             yield pk, with_title(title, text)
-        after = some[-1][0]
+        after = batch[-1][0]
 
 
 def numbers_of(corpus: Corpus) -> "NDArray[np.int64]":
@@ -125,25 +125,25 @@ def as_many_as_needed(
 
 def count_one(context: JobContext) -> dict[str, Any]:
     """Count the shard of a job into its folder, or publish it; the handler of SHARD."""
-    given, store = context.payload, shared_store()
-    scratch = Path(settings.DATA_DIR) / given["scratch"]
-    corpus = Corpus.objects.filter(pk=given["corpus"]).first()
+    payload, store = context.payload, shared_store()
+    scratch = Path(settings.DATA_DIR) / payload["scratch"]
+    corpus = Corpus.objects.filter(pk=payload["corpus"]).first()
     if corpus is not None and scratch.is_dir():
         _count_into(scratch, corpus, context)
         return {}
     if corpus is None or not store.is_shared:
         raise PermanentError("The build that wanted this shard is over.")
-    with scratch_dir(Path(settings.DATA_DIR) / "building", "shard-") as made:
-        _count_into(made, corpus, context)
-        name = _bundle_name(Path(given["scratch"]))
-        return {"bundle": publish_bundle(store, name, made, [str(given["number"])])}
+    with scratch_dir(Path(settings.DATA_DIR) / "building", "shard-") as scratch_folder:
+        _count_into(scratch_folder, corpus, context)
+        name = _bundle_name(Path(payload["scratch"]))
+        return {"bundle": publish_bundle(store, name, scratch_folder, [str(payload["number"])])}
 
 
 def _count_into(scratch: Path, corpus: Corpus, context: JobContext) -> None:
     from retrieval.network.counts import count_shard  # noqa: PLC0415  # heavy
 
-    given = context.payload
-    target, mine = scratch / str(given["number"]), scratch / f"{given['number']}-{secrets.token_hex(8)}"
+    payload = context.payload
+    target, mine = scratch / str(payload["number"]), scratch / f"{payload['number']}-{secrets.token_hex(8)}"
     passages = 0
 
     def watched(texts: Iterator[tuple[int, str]]) -> Iterator[tuple[int, str]]:
@@ -154,7 +154,7 @@ def _count_into(scratch: Path, corpus: Corpus, context: JobContext) -> None:
             yield passage
 
     try:
-        texts = passages_of(corpus, after=given["after"], upto=given["upto"])
+        texts = passages_of(corpus, after=payload["after"], upto=payload["upto"])
         count_shard(watched(texts), mine, corpus.language)
         context.progress(passages, passages, "Counting the words of passages")
         if not target.exists():

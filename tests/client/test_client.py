@@ -2,13 +2,18 @@
 
 import asyncio
 import hashlib
-import importlib.util
 import json
+import shutil
+import subprocess
+import sys
+import zipfile
+from functools import partial
 
 import httpx
 import pytest
 from distillery_client import ApiError, AsyncClient, Client, RetryPolicy, UnreachableError, cli
 
+from tests.client.running import CLIENT
 from tests.repository import ROOT
 
 QUICK = RetryPolicy(attempts=4, first_pause_s=0)
@@ -42,13 +47,22 @@ def problem(status, code, **more):
     return httpx.Response(status, json=given)
 
 
-def test_models_and_operations_are_those_of_the_schema():
-    place = ROOT / "distributions" / "client" / "generate.py"
-    spec = importlib.util.spec_from_file_location("generate", place)
-    generate = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(generate)
-    differing = [path.name for path, text in generate.write_all().items() if path.read_text() != text]
-    assert differing == [], "run `python distributions/client/generate.py`, and commit what it writes"
+def test_a_source_distribution_makes_a_wheel_with_all_modules(tmp_path):
+    run = partial(subprocess.run, check=True, capture_output=True, text=True)
+    run([sys.executable, "setup.py", "--quiet", "sdist", "--dist-dir", tmp_path], cwd=CLIENT)
+    [archive] = tmp_path.glob("*.tar.gz")
+    shutil.unpack_archive(archive, tmp_path, filter="data")
+    sources = tmp_path / archive.name.removesuffix(".tar.gz")
+    pip = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-build-isolation", "--no-deps", "--no-index"]
+    run([*pip, "--wheel-dir", tmp_path, sources])
+    [wheel] = tmp_path.glob("*.whl")
+    with zipfile.ZipFile(wheel) as packed:
+        modules = {name: packed.read(name) for name in packed.namelist() if name.endswith(".py")}
+    here = {
+        path.relative_to(CLIENT).as_posix(): path.read_bytes()
+        for path in CLIENT.glob("distillery_client/**/*.py")
+    }
+    assert modules == here
 
 
 def test_every_operation_is_a_method_of_both_clients():

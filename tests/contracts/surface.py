@@ -1,6 +1,8 @@
 """What people and programs hold on to from outside, rendered from what Django and Celery have registered."""
 
 import argparse
+import importlib
+import inspect
 import re
 from collections.abc import Iterator
 from datetime import timedelta
@@ -208,3 +210,29 @@ def _describe_column(field: "Field[Any, Any]") -> str:
         if getattr(field, name) and not (name in ("unique", "db_index") and field.primary_key):
             parts.append(name.replace("_", " "))
     return f"{field.column}: {', '.join(parts)}"
+
+
+def render_client() -> str:
+    """Every public name of the Python client: methods with their arguments, models with their fields."""
+    client = importlib.import_module("distillery_client")
+    lines = []
+    for name in sorted(client.__all__):
+        lines.append(name)
+        member = getattr(client, name)
+        if inspect.isclass(member):
+            lines += [f"  {line}" for line in _describe_class(member)]
+    for name, model in sorted(vars(client.models).items()):
+        if inspect.isclass(model) and issubclass(model, client.models.Model):
+            lines.append(f"models.{name}: {', '.join(model.model_fields)}")
+    return "\n".join(lines) + "\n"
+
+
+def _describe_class(of: type) -> Iterator[str]:
+    for name, member in sorted(inspect.getmembers(of)):
+        if name.startswith("_") or name in dir(Exception):
+            continue
+        if callable(member):
+            arguments = [each for each in inspect.signature(member).parameters if each != "self"]
+            yield f"{name}({', '.join(arguments)})"
+        else:
+            yield name

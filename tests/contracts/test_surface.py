@@ -29,3 +29,7 @@ def test_the_environment_variables_are_those_that_were():
 
 def test_apps_tables_columns_constraints_and_indexes_are_those_that_were():
     check_snapshot("schema", surface.render_schema())
+
+
+def test_the_python_client_has_the_names_it_had():
+    check_snapshot("client", surface.render_client())

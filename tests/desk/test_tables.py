@@ -29,7 +29,7 @@ ROWS = [("b", 2), ("a", None), ("c", 9)]
 
 
 def asked(address=""):
-    return GRID.asked(QueryDict(address))
+    return GRID.read_request(QueryDict(address))
 
 
 def file_of(client, address):

@@ -4,7 +4,7 @@ import pytest
 
 from evaluations.report.answer import answer
 from evaluations.report.model import read_report
-from evaluations.report.tables import listed, percent, probability, short
+from evaluations.report.tables import join_names, percent, probability, short
 from tests.evaluations.reports import figure, make_report
 
 
@@ -145,6 +145,6 @@ def test_small_probabilities_are_below_a_bound():
 
 def test_shares_and_lists_are_words():
     assert percent(0.566) == "56.6\u00a0%"
-    assert listed(["a"]) == "a"
-    assert listed(["a", "b", "c"]) == "a, b and c"
-    assert listed([*"abcdefgh"]) == "a, b, c, d, e and 3 others"
+    assert join_names(["a"]) == "a"
+    assert join_names(["a", "b", "c"]) == "a, b and c"
+    assert join_names([*"abcdefgh"]) == "a, b, c, d, e and 3 others"

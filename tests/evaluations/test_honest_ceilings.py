@@ -28,7 +28,7 @@ def ceilings(given, **options):
     """Every figure of the ceiling by its name, and the sentences about what was taken."""
     with opened(str(given), scored=True, **options) as table:
         gathered = gather(table)
-        found = ceiling(gathered.judged({}, signatures={}), seed=0, splits=20)
+        found = ceiling(gathered.join_scores({}, signatures={}), seed=0, splits=20)
     figures = {
         f"{way} {name}": figure
         for way, of_way in found.items()

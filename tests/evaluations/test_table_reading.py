@@ -177,7 +177,7 @@ def test_utf_16_without_a_mark_is_recognised_as_something_else(file):
 def test_a_damaged_file_is_refused_while_its_rows_are_read(file):
     rows_of_noise = "".join(f"q,{number * 2_654_435_761 % 2**32},r,2\n" for number in range(150_000))
     whole = gzip.compress((HEADER + rows_of_noise).encode(), mtime=0)
-    sheet = open_sheet(file(whole[: len(whole) * 9 // 10]), known=[])
+    sheet = open_sheet(file(whole[: len(whole) * 9 // 10]), header_names=[])
     with pytest.raises(EvaluationError, match="is damaged: its gzip data cannot be unpacked"):
         list(sheet.rows())
 

@@ -380,7 +380,7 @@ def test_tables_are_joined_and_keep_their_ids_apart(tmp_path):
     assert [place.source for place in found.places] == [0] * 48 + [1] * 48
     # The same questions stand in both tables, so their answers have the same contexts.
     assert found.contexts[:48].tolist() == found.contexts[48:].tolist()
-    assert found.table.kept[48].id == f"2: {found.places[48].id}"
+    assert found.table.stored_rows[48].id == f"2: {found.places[48].id}"
 
 
 def test_tables_of_different_scales_are_not_joined(tmp_path):
@@ -409,7 +409,7 @@ def test_a_release_is_a_source(tmp_path, settings):
     assert [source.title for source in found.sources] == ["capitals 1.0.0", "more.csv"]
     assert list(found.sources[0].files) == ["manifest.json"]
     assert found.sources[0].used > 2
-    assert found.table.kept[0].question_id.startswith("1: ")
+    assert found.table.stored_rows[0].question_id.startswith("1: ")
     assert "who" not in found.examples[0].references
     assert found.table.scale == (1, 5)
 

@@ -17,7 +17,7 @@ any_text = st.text(st.characters(codec=None, exclude_categories=())) | st.text(
 
 def said(tokens):
     bounds = tokens.starts.tolist()
-    return [[tokens.words[k] for k in tokens.ids[a:b].tolist()] for a, b in pairwise(bounds)]
+    return [[tokens.vocabulary[k] for k in tokens.ids[a:b].tolist()] for a, b in pairwise(bounds)]
 
 
 @pytest.mark.parametrize("tokeniser", [DEFAULT, WHITESPACE, CHAR], ids=lambda tokeniser: tokeniser.name)
@@ -29,8 +29,8 @@ def test_texts_as_numbers_are_the_texts_split_one_by_one(tokeniser, candidates):
     tokens = chunk.tokens(tokeniser)
 
     assert said(tokens) == [tokeniser.split(text) for text in chunk.texts]
-    assert len(set(tokens.words)) == len(tokens.words)
-    assert set(tokens.ids.tolist()) == set(range(len(tokens.words)))
+    assert len(set(tokens.vocabulary)) == len(tokens.vocabulary)
+    assert set(tokens.ids.tolist()) == set(range(len(tokens.vocabulary)))
 
 
 @settings(max_examples=limit_cases(20), deadline=None)
@@ -41,7 +41,7 @@ def test_thousands_of_distinct_tokens_keep_numbers_of_their_own(seed):
 
     tokens = Chunk(Answers([text, text.upper()], [[], []])).tokens(DEFAULT)
 
-    assert len(tokens.words) == len(set(text.split()))
+    assert len(tokens.vocabulary) == len(set(text.split()))
     assert said(tokens) == [text.split(), text.split()]
 
 

@@ -272,7 +272,7 @@ class TestCountsAddUp:
         assert (found.queries, found.answers) == (held["references"], held["answers"])
         assert (found.candidates, found.ratings) == (held["candidates"], held["ratings"])
         out = [
-            sum(each.count for each in some if not each.taken)
+            sum(each.count for each in some if not each.brought_in)
             for some in (found.of_queries, found.of_answers)
         ]
         assert found.queries + out[0] == found.all_queries

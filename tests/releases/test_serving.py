@@ -16,7 +16,7 @@ from releases.download_files import OutsideError, part_of, stream_archive
 )  # fmt: skip
 def test_a_part_is_read_as_the_standard_says(header, start, stop):
     part = part_of(header, 10)
-    assert (part.start, part.stop, part.whole) == (start, stop, False)
+    assert (part.start, part.stop, part.is_whole) == (start, stop, False)
 
 
 @pytest.mark.parametrize("header", ["bytes=10-", "bytes=99-100", "bytes=-0"])
@@ -44,7 +44,7 @@ def test_an_empty_file_has_no_part():
     ],
 )
 def test_what_asks_for_no_single_part_gets_the_whole_file(header):
-    assert part_of(header, 10).whole
+    assert part_of(header, 10).is_whole
 
 
 def test_an_archive_holds_every_file_and_is_the_same_each_time():

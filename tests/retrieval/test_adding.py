@@ -83,7 +83,8 @@ def test_repetitions_are_not_looked_for_unless_asked(corpus, tmp_path):
 def test_repetitions_are_told_and_stay(corpus, tmp_path):
     told = []
     file = open_passages(write(tmp_path, "A cat.", "A dog.", "a CAT", "a cat!"))
-    found = add_file(corpus=corpus, file=file, options=AdditionOptions(repeats="report"), told=told.append)
+    options = AdditionOptions(repeats="report")
+    found = add_file(corpus=corpus, file=file, options=options, report_repeat=told.append)
     assert (found.passages, found.repeats.counts) == (4, {"words": 2})
     assert [(each.line, each.key, each.of) for each in told] == [(3, "p3", "p1"), (4, "p4", "p1")]
     assert str(told[0]) == "p3 has the words of p1"

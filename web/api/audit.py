@@ -98,8 +98,10 @@ def verify_log(owner: Owner) -> AuditVerification:
         return AuditVerification(whole=True, length=0, head="", pruned=0, unsealed=0, faults=[])
     point = AuditCheckpoint.objects.filter(chain=chain).order_by("-number").first()
     if chain.length - (point.number if point else 0) > MOST_VERIFIED:
-        words = f"The log has more than {MOST_VERIFIED:,} entries; `audit verify` and every night verify it."
-        raise ProblemError(409, "log_too_long", words)
+        message = (
+            f"The log has more than {MOST_VERIFIED:,} entries; `audit verify` and every night verify it."
+        )
+        raise ProblemError(409, "log_too_long", message)
     report = verify(chain)
     return AuditVerification(
         whole=not report.faults,
@@ -118,8 +120,8 @@ def list_entries(owner: Owner, paging: PageRequest, which: AuditFilter) -> Page[
     if source.related:
         rows = rows.select_related(*source.related)
     page = page_of(rows, paging, key=("pk",), within=(owner.kind, owner.pk, which.model_dump_json()))
-    found = AuditLink.objects.filter(kind=owner.kind, row__in=[row.pk for row in page.items])
-    links = {link.row: link for link in found}
+    audit_links = AuditLink.objects.filter(kind=owner.kind, row__in=[row.pk for row in page.items])
+    links = {link.row: link for link in audit_links}
     items = [_describe(source, row, links.get(row.pk)) for row in page.items]
     return Page(items=items, next=page.next)
 

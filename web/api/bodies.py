@@ -124,19 +124,19 @@ def read_lines(request: HttpRequest, model: type[BodyLine]) -> LineBody:
 
 def _too_large(number: int, length: int) -> ProblemError:
     if length > LONGEST_LINE:
-        words = f"Line {number} is longer than {LONGEST_LINE:,} bytes. Nothing was changed."
+        message = f"Line {number} is longer than {LONGEST_LINE:,} bytes. Nothing was changed."
     else:
-        words = f"The body is larger than {MOST_BYTES // 2**30} GiB. Send it in parts. Nothing was changed."
-    return ProblemError(413, "too_large", words)
+        message = f"The body is larger than {MOST_BYTES // 2**30} GiB. Send it in parts. Nothing was changed."
+    return ProblemError(413, "too_large", message)
 
 
 def _check_line(line: bytes, number: int, model: type[BodyLine], faults: dict[str, list[str]]) -> None:
     place = f"line {number}"
     try:
-        found = model.model_validate_json(line)
+        parsed_line = model.model_validate_json(line)
         if _ESCAPED_NUL in line:
-            check_storable(found.model_dump())
-        found.check()
+            check_storable(parsed_line.model_dump())
+        parsed_line.check()
     except ValidationError as error:
         for each in error.errors(include_url=False, include_input=False, include_context=False):
             field = ".".join(str(part) for part in (place, *each["loc"]))

@@ -85,8 +85,8 @@ def _head_of(response: HttpResponseBase) -> HttpResponseBase:
 
 def _not_allowed(allowed: str) -> HttpResponse:
     methods = ", ".join(sorted(allowed.replace(" ", "").split(",")))
-    words = f"This address takes {methods}."
-    return problems.respond(ProblemError(405, "method_not_allowed", words, headers={"Allow": methods}))
+    message = f"This address takes {methods}."
+    return problems.respond(ProblemError(405, "method_not_allowed", message, headers={"Allow": methods}))
 
 
 @gzip_page

@@ -23,13 +23,13 @@ class BodyParser(Parser):
     def parse_body(self, request: HttpRequest) -> Any:
         """The body; ValueError says what is wrong with it."""
         try:
-            found = json.loads(request.body, parse_constant=_refuse_constant)
-            has_nul = _ESCAPED_NUL in request.body and _has_nul(found)
+            body = json.loads(request.body, parse_constant=_refuse_constant)
+            has_nul = _ESCAPED_NUL in request.body and _has_nul(body)
         except RecursionError as error:
             raise ValueError("it is nested too deeply") from error
         if has_nul:
             raise ValueError("the character U+0000 is allowed in no text")
-        return found
+        return body
 
 
 def _has_nul(value: Any) -> bool:
@@ -48,7 +48,7 @@ def _refuse_constant(name: str) -> None:
 @cache
 def api() -> NinjaAPI:
     """All operations of all apps."""
-    found = NinjaAPI(
+    ninja_api = NinjaAPI(
         title="Distillery",
         version="1",
         description=_DESCRIPTION,
@@ -62,12 +62,12 @@ def api() -> NinjaAPI:
     for part in parts:
         module = import_module(part.module)
         for resource in module.RESOURCES:
-            found.add_router("", resource.router)
+            ninja_api.add_router("", resource.router)
         problems.KINDS.update(getattr(module, "PROBLEMS", {}))
     handled: tuple[type[Exception], ...] = (Exception, Http404, *problems.of_ninja())
     for error in handled:
-        found.add_exception_handler(error, problems.handle)
-    return found
+        ninja_api.add_exception_handler(error, problems.handle)
+    return ninja_api
 
 
 _DESCRIPTION = f"""\
@@ -90,9 +90,9 @@ class _Schema(OpenAPISchema):
     def add_schema_definitions(self, definitions: dict[str, Any]) -> None:
         """Add models; those that are there are the same."""
         for name, model in definitions.items():
-            known = self.schemas.setdefault(name, model)
+            earlier = self.schemas.setdefault(name, model)
             # What a model takes and what it gives may differ: fields with a default are always given.
-            if known.get("properties", known).keys() != model.get("properties", model).keys():
+            if earlier.get("properties", earlier).keys() != model.get("properties", model).keys():
                 raise NameTakenError(f"There are two models {name!r}; give one of them another name.")
         super().add_schema_definitions(definitions)
 
@@ -102,12 +102,12 @@ def build_schema() -> dict[str, Any]:
     """The whole schema; the same for every installation."""
     described = _Schema(api(), ROOT)
     described.add_schema_definitions({problems.NAME: problems.ProblemDetails.model_json_schema()})
-    found: dict[str, Any] = json.loads(json.dumps(described))
-    found["servers"] = [{"url": "/"}]
-    found["components"]["securitySchemes"] = {
+    schema: dict[str, Any] = json.loads(json.dumps(described))
+    schema["servers"] = [{"url": "/"}]
+    schema["components"]["securitySchemes"] = {
         "token": {"type": "http", "scheme": "bearer", "description": "A token of the API, `dst_…`."}
     }
-    return found
+    return schema
 
 
 @cache

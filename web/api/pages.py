@@ -76,11 +76,11 @@ def page_of(
     if paging.cursor:
         rows = rows.filter(_after(rows, key, _read(paging.cursor, place), paging.order))
     sign = "-" if paging.order is Order.NEWEST else ""
-    found = list(rows.order_by(*(f"{sign}{column}" for column in key))[: paging.limit + 1])
-    if len(found) <= paging.limit:
-        return RowPage(found, None)
-    found.pop()
-    return RowPage(found, _write([_value(found[-1], column) for column in key], place))
+    fetched = list(rows.order_by(*(f"{sign}{column}" for column in key))[: paging.limit + 1])
+    if len(fetched) <= paging.limit:
+        return RowPage(fetched, None)
+    fetched.pop()
+    return RowPage(fetched, _write([_value(fetched[-1], column) for column in key], place))
 
 
 def page_of_list(
@@ -88,14 +88,14 @@ def page_of_list(
 ) -> tuple[list[Listed], str | None]:
     """One page of rows in memory, and the cursor of the next one; `key` is unique and never changes."""
     place = repr(("list", paging.order.value, within))
-    found = sorted(rows, key=key, reverse=paging.order is Order.NEWEST)
+    ordered = sorted(rows, key=key, reverse=paging.order is Order.NEWEST)
     if paging.cursor:
         (last,) = _read(paging.cursor, place)
         behind = {Order.NEWEST: operator.lt, Order.OLDEST: operator.gt}[paging.order]
-        found = [row for row in found if behind(key(row), last)]
-    if len(found) <= paging.limit:
-        return found, None
-    page = found[: paging.limit]
+        ordered = [row for row in ordered if behind(key(row), last)]
+    if len(ordered) <= paging.limit:
+        return ordered, None
+    page = ordered[: paging.limit]
     return page, _write([key(page[-1])], place)
 
 
@@ -126,11 +126,11 @@ def _write(values: Sequence[Any], place: str) -> str:
 def _read(cursor: str, place: str) -> list[Any]:
     """The values of a cursor that was made for this list; a signature keeps out any other."""
     try:
-        found = json.loads(base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)))
+        decoded = json.loads(base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)))
     except (ValueError, RecursionError):
-        found = None
-    if isinstance(found, list) and found and isinstance(found[0], str):
-        signature, *values = found
+        decoded = None
+    if isinstance(decoded, list) and decoded and isinstance(decoded[0], str):
+        signature, *values = decoded
         if constant_time_compare(signature, _signature(values, place)):
             return values
     raise ProblemError(

@@ -146,16 +146,16 @@ def problem_of(error: Exception) -> ProblemError:
         return _invalid(error)
     if isinstance(error, HttpError):
         return _unreadable(error)
-    return _known(error)
+    return _translate_error(error)
 
 
-def _known(error: Exception) -> ProblemError:
+def _translate_error(error: Exception) -> ProblemError:
     for base in type(error).__mro__:
         if kind := KINDS.get(base):
             later = {"Retry-After": str(_LATER_S)} if kind.status == 503 else {}
             fields = {error.field: [str(error)]} if isinstance(error, NameTakenError) else {}
-            words = _WORDS.get(base) or str(error)
-            return ProblemError(kind.status, kind.code, words, errors=fields, headers=later)
+            message = _WORDS.get(base) or str(error)
+            return ProblemError(kind.status, kind.code, message, errors=fields, headers=later)
     logger.error("A request of the API failed.", exc_info=error)
     return ProblemError(500, "internal", "Something went wrong here; the log has it under this request id.")
 
@@ -164,9 +164,9 @@ def _unreadable(error: HttpError) -> ProblemError:
     """What django-ninja says of a body that it cannot read."""
     cause = error.__cause__
     if isinstance(cause, RequestDataTooBig):
-        return _known(cause)
-    words = f"The body is no JSON: {cause}." if isinstance(cause, ValueError) else str(error)
-    return ProblemError(error.status_code, "malformed_json", words)
+        return _translate_error(cause)
+    message = f"The body is no JSON: {cause}." if isinstance(cause, ValueError) else str(error)
+    return ProblemError(error.status_code, "malformed_json", message)
 
 
 def _invalid(error: InvalidError) -> ProblemError:

@@ -20,7 +20,7 @@ class FieldRow:
     name: str
     kind: str
     required: bool
-    words: str
+    description: str
     place: str = ""
 
 
@@ -31,7 +31,7 @@ class OperationView:
     name: str
     method: str
     path: str
-    words: str
+    description: str
     scopes: str
     role: str
     parameters: list[FieldRow]
@@ -60,11 +60,11 @@ def show_reference(request: HttpRequest) -> HttpResponse:
 def list_resources() -> list[ResourceView]:
     """All resources in the order of their apps."""
     schema = build_schema()
-    found: dict[str, list[OperationView]] = {}
+    by_tag: dict[str, list[OperationView]] = {}
     for path, methods in schema["paths"].items():
         for method, facts in methods.items():
-            found.setdefault(facts["tags"][0], []).append(_operation(schema, path, method, facts))
-    return [ResourceView(title, title.lower().replace(" ", "-"), rows) for title, rows in found.items()]
+            by_tag.setdefault(facts["tags"][0], []).append(_operation(schema, path, method, facts))
+    return [ResourceView(title, title.lower().replace(" ", "-"), rows) for title, rows in by_tag.items()]
 
 
 def _operation(schema: Mapping[str, Any], path: str, method: str, facts: Mapping[str, Any]) -> OperationView:
@@ -73,12 +73,12 @@ def _operation(schema: Mapping[str, Any], path: str, method: str, facts: Mapping
     content = responses[status].get("content", {})
     media = next(iter(content), "")
     body: dict[str, dict[str, Any]] = facts.get("requestBody", {}).get("content", {})
-    asked: dict[str, Any] = next((each.get("schema", {}) for each in body.values()), {})
+    body_schema: dict[str, Any] = next((each.get("schema", {}) for each in body.values()), {})
     return OperationView(
         name=facts["operationId"],
         method=method.upper(),
         path=path,
-        words=facts.get("description", ""),
+        description=facts.get("description", ""),
         scopes=", ".join(facts["x-scopes"]),
         role=_ROLES.get(facts["x-role"], facts["x-role"]),
         parameters=[
@@ -91,7 +91,7 @@ def _operation(schema: Mapping[str, Any], path: str, method: str, facts: Mapping
             )
             for each in facts["parameters"]
         ],
-        fields=list(_fields(schema, asked)),
+        fields=list(_fields(schema, body_schema)),
         answer=f"{status} {media}".strip(),
         answer_fields=list(_fields(schema, content.get(media, {}).get("schema", {}))),
     )
@@ -114,21 +114,21 @@ def _resolved(schema: Mapping[str, Any], part: Mapping[str, Any]) -> Mapping[str
     reference = part.get("$ref")
     if reference is None:
         return part
-    found: Mapping[str, Any] = schema["components"]["schemas"][reference.rsplit("/", 1)[-1]]
-    return found
+    component: Mapping[str, Any] = schema["components"]["schemas"][reference.rsplit("/", 1)[-1]]
+    return component
 
 
 def _fields(schema: Mapping[str, Any], part: Mapping[str, Any]) -> Iterator[FieldRow]:
     """The fields of an object; of a page of rows, those of one row."""
-    whole = _resolved(schema, part)
-    properties = whole.get("properties", {})
+    resolved = _resolved(schema, part)
+    properties = resolved.get("properties", {})
     if set(properties) == {"items", "next"}:
         yield from _fields(schema, properties["items"]["items"])
         return
-    required = set(whole.get("required", ()))
+    required = set(resolved.get("required", ()))
     for name, field in properties.items():
-        words = field.get("description", "")
-        yield FieldRow(name, _kind(schema, field), name in required, words)
+        description = field.get("description", "")
+        yield FieldRow(name, _kind(schema, field), name in required, description)
 
 
 def _kind(schema: Mapping[str, Any], field: Mapping[str, Any]) -> str:
@@ -136,8 +136,8 @@ def _kind(schema: Mapping[str, Any], field: Mapping[str, Any]) -> str:
     field = _resolved(schema, field.get("allOf", [field])[0])
     if choices := field.get("anyOf") or field.get("oneOf"):
         return " or ".join(_kind(schema, each) for each in choices)
-    if words := field.get("enum"):
-        return " | ".join(map(str, words))
+    if options := field.get("enum"):
+        return " | ".join(map(str, options))
     if field.get("type") == "array":
         return f"list of {_kind(schema, field.get('items', {}))}"
     if "properties" in field:

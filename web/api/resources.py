@@ -74,12 +74,12 @@ def seen_values(request: HttpRequest) -> ShownValues:
 
 
 def _given_mark(request: HttpRequest) -> str:
-    given = request.headers.get(IF_MATCH, "").strip()
-    if not given:
+    mark = request.headers.get(IF_MATCH, "").strip()
+    if not mark:
         raise ProblemError(
             428, "if_match_missing", f"Send {IF_MATCH} with the ETag under which you read these settings."
         )
-    return given.removeprefix("W/").strip('"')
+    return mark.removeprefix("W/").strip('"')
 
 
 View = TypeVar("View", bound=Callable[..., Any])
@@ -153,7 +153,7 @@ class Resource:
         """
         writes = method not in _READING
         statuses = (*ALWAYS, *(OF_WRITES if writes else ()), *((412, 428) if revised else ()))
-        asked: dict[str, Any] = {
+        extra: dict[str, Any] = {
             "x-scopes": [scope.value for scope in scopes],
             "x-role": str(role),
             "security": [{"token": [scope.value for scope in scopes]}],
@@ -163,21 +163,21 @@ class Resource:
             *([_MATCH_PARAMETER] if revised else []),
         ]
         if headers:
-            asked["parameters"] = headers
+            extra["parameters"] = headers
         if spends:
-            asked["x-spends"] = True
+            extra["x-spends"] = True
         # Told of them, django-ninja would make a model for each status of each operation: thousands.
-        asked["responses"] = {problem: problems.describe(problem) for problem in statuses}
+        extra["responses"] = {problem: problems.describe(problem) for problem in statuses}
         if content is not None:
-            asked["responses"][status] = {"description": "OK", "content": dict(content)}
+            extra["responses"][status] = {"description": "OK", "content": dict(content)}
         if lines is not None:
             body = describe_lines(lines)
         if body is not None:
-            asked["requestBody"] = {"required": True, "content": dict(body)}
+            extra["requestBody"] = {"required": True, "content": dict(body)}
         permission = self.permission(scopes=scopes, role=role, writes=writes, spends=spends)
 
         def register(view: View) -> View:
-            known = PARAMETERS[view.__name__] = _query_names(view, path)
+            names = PARAMETERS[view.__name__] = _query_names(view, path)
             if method == "GET" and path.endswith("}"):
                 _THINGS.add(path.rpartition("/")[0])
             response = _successes(get_type_hints(view).get("return"), status)
@@ -189,7 +189,7 @@ class Resource:
                 operation_id=view.__name__,
                 summary=_summary(view),
                 description=_description(view),
-                openapi_extra=asked,
+                openapi_extra=extra,
             )(
                 _answering(
                     view,
@@ -198,7 +198,7 @@ class Resource:
                     atomic=atomic,
                     secret=secret,
                     lines=lines,
-                    known=known,
+                    parameter_names=names,
                     path=path,
                 )
             )
@@ -218,34 +218,34 @@ def _query_names(view: Callable[..., Any], path: str) -> list[str]:
         if not (isinstance(kind, type) and issubclass(kind, BaseModel)):
             names.append(name)
         elif marks:  # Query[Model]; a model without a mark is the body
-            names += [field.alias or known for known, field in kind.model_fields.items()]
+            names += [field.alias or field_name for field_name, field in kind.model_fields.items()]
     return names
 
 
-def _refuse_unknown(request: HttpRequest, known: Sequence[str]) -> None:
+def _refuse_unknown(request: HttpRequest, allowed: Sequence[str]) -> None:
     """A misspelt filter would give all rows: what is not known behind the question mark is refused."""
     for name in request.GET:
-        if name not in known:
-            close = get_close_matches(name, known, n=1, cutoff=0.5)
-            there_are = f"Known here: {', '.join(known)}." if known else "This operation takes none."
+        if name not in allowed:
+            close = get_close_matches(name, allowed, n=1, cutoff=0.5)
+            there_are = f"Known here: {', '.join(allowed)}." if allowed else "This operation takes none."
             remedy = f"Did you mean {close[0]!r}?" if close else there_are
             raise ProblemError(422, "unknown_parameter", f"There is no parameter {name[:60]!r}. {remedy}")
 
 
 def _successes(answer: Any, status: int) -> dict[int, Any]:
     """Models by status, from what a view says that it returns; None is no content."""
-    found: dict[int, Any] = {}
+    answers: dict[int, Any] = {}
     for each in get_args(answer) if isinstance(answer, UnionType) else (answer,):
         if each is type(None):
-            found[_NO_CONTENT] = None
+            answers[_NO_CONTENT] = None
         else:
-            found[status] = each if isinstance(each, type) and issubclass(each, BaseModel) else None
-    return found
+            answers[status] = each if isinstance(each, type) and issubclass(each, BaseModel) else None
+    return answers
 
 
 def _summary(view: Callable[..., Any]) -> str:
-    words = view.__name__.replace("_", " ")
-    return words[:1].upper() + words[1:]
+    sentence = view.__name__.replace("_", " ")
+    return sentence[:1].upper() + sentence[1:]
 
 
 def _description(view: Callable[..., Any]) -> str:
@@ -260,21 +260,21 @@ def _answering(
     atomic: bool,
     secret: bool,
     lines: type[BodyLine] | None,
-    known: Sequence[str],
+    parameter_names: Sequence[str],
     path: str,
 ) -> Callable[..., Any]:
     """The view as django-ninja calls it: once per Idempotency-Key, its model as JSON.
 
-    `known` are the names of its query parameters; any other is refused. What is new at a `path` where one of
-    its kind can be read comes with its address.
+    `parameter_names` are the names of its query parameters; any other is refused. What is new at a `path`
+    where one of its kind can be read comes with its address.
     """
 
     def act_once(request: ApiRequest, values: Mapping[str, Any]) -> HttpResponseBase:
         def act() -> HttpResponseBase:
-            made = view(request, **values)
-            response = _as_response(made, status)
+            created = view(request, **values)
+            response = _as_response(created, status)
             if response.status_code == _CREATED and path in _THINGS:
-                name = next(getattr(made, field) for field in _ADDRESSED_BY if hasattr(made, field))
+                name = next(getattr(created, field) for field in _ADDRESSED_BY if hasattr(created, field))
                 response.headers["Location"] = f"{request.path}/{name}"
             return response
 
@@ -288,7 +288,7 @@ def _answering(
 
     @wraps(view)
     def answer(request: ApiRequest, **values: Any) -> HttpResponseBase:
-        _refuse_unknown(request, known)
+        _refuse_unknown(request, parameter_names)
         if lines is None:
             return act_once(request, values)
         with closing(read_lines(request, lines)) as request.lines:

@@ -132,8 +132,8 @@ _MOST_ATTEMPTS = 50
 
 def list_types(kind: str) -> EventTypes:
     """What webhooks of this kind of owner can ask for."""
-    found = [EventTypeOut(type=each.name, words=each.words) for each in event_types(kind).values()]
-    return EventTypes(items=found)
+    type_rows = [EventTypeOut(type=each.name, words=each.words) for each in event_types(kind).values()]
+    return EventTypes(items=type_rows)
 
 
 def find_webhook(owner: Owner, pk: int) -> Webhook:
@@ -168,8 +168,8 @@ def create(owner: Owner, body: WebhookIn, by: User) -> WebhookWithSecret:
 def change(owner: Owner, pk: int, body: WebhookChanges) -> WebhookOut:
     """Change a webhook."""
     row = find_webhook(owner, pk)
-    given = body.model_dump(exclude_unset=True)
-    _refused_by_field(lambda: services.change_webhook(hook=row, **given))
+    changes = body.model_dump(exclude_unset=True)
+    _refused_by_field(lambda: services.change_webhook(hook=row, **changes))
     return describe_webhook(find_webhook(owner, pk))
 
 

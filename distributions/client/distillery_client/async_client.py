@@ -140,7 +140,7 @@ class AsyncProject:
     async def upload(self, path: str | Path, *, progress: Progress = None) -> models.UploadOut:
         """Send a file; imports name it by its digest."""
         file = Path(path)
-        with self._shown(progress) as show:
+        with self._open_progress(progress) as show:
             label = f"Sending {file.name}"
             size = file.stat().st_size
             body = AsyncFileBody(file, lambda done: show(ProgressUpdate(label, done, size, is_bytes=True)))
@@ -227,18 +227,18 @@ class AsyncProject:
         JobFailedError where it came to no result, WaitTimeoutError where it goes on after that time.
         """
         label = label or f"Job {job}"
-        with self._shown(progress) as show:
+        with self._open_progress(progress) as show:
             async for _ in _pauses(timeout_s):
-                found = await self.client.get_job(self.slug, job)
-                note = found.progress_note or {"queued": "waiting for a worker"}.get(found.state, "")
-                update = ProgressUpdate(label, found.progress_done, found.progress_total, note)
+                current = await self.client.get_job(self.slug, job)
+                note = current.progress_note or {"queued": "waiting for a worker"}.get(current.state, "")
+                update = ProgressUpdate(label, current.progress_done, current.progress_total, note)
                 show(update)
-                if found.state == "done":
-                    return found
-                if found.state in _OVER:
-                    words = found.error or f"Job {job} was {found.state}."
-                    raise JobFailedError(200, f"job_{found.state}", words)
-        missing = f"job {job} is {found.state}" + (f", {update.describe()}" if update.describe() else "")
+                if current.state == "done":
+                    return current
+                if current.state in _OVER:
+                    message = current.error or f"Job {job} was {current.state}."
+                    raise JobFailedError(200, f"job_{current.state}", message)
+        missing = f"job {job} is {current.state}" + (f", {update.describe()}" if update.describe() else "")
         raise WaitTimeoutError(
             f"{label} is not done after {timeout_s:g} s: {missing}. It goes on; wait for it with "
             f"project.wait({job}), and timeout_s=None waits for ever.",
@@ -246,7 +246,7 @@ class AsyncProject:
             job=job,
         )
 
-    def _shown(self, progress: Progress) -> AbstractContextManager[ProgressFunction]:
+    def _open_progress(self, progress: Progress) -> AbstractContextManager[ProgressFunction]:
         return shown_progress(self.client.progress if progress is None else progress)
 
 
@@ -298,24 +298,37 @@ class AsyncStage:
 
         WaitTimeoutError says how many are missing, and why nothing comes where the stage is not open.
         """
-        with self.project._shown(progress) as show:
+        with self.project._open_progress(progress) as show:
             async for _ in _pauses(timeout_s):
-                found = await self._client.get_progress(self.project.slug, self.slug)
-                show(ProgressUpdate(f"Assignments of {self.slug}", found.answered, found.places))
-                if not found.answers_missing and not found.waiting_decisions:
-                    return found
-        missing = f"{found.answers_missing:,} answers are missing"
-        if not found.answers_missing:
-            missing = f"{found.waiting_decisions:,} units have their answers and are not decided yet"
+                stage_progress = await self._client.get_progress(self.project.slug, self.slug)
+                show(
+                    ProgressUpdate(
+                        f"Assignments of {self.slug}", stage_progress.answered, stage_progress.places
+                    )
+                )
+                if not stage_progress.answers_missing and not stage_progress.waiting_decisions:
+                    return stage_progress
+        missing = f"{stage_progress.answers_missing:,} answers are missing"
+        if not stage_progress.answers_missing:
+            missing = f"{stage_progress.waiting_decisions:,} units have their answers and are not decided yet"
         reasons = [
-            f"{found.answered:,} of {found.places:,} assignments came in",
-            *([f"the stage is {found.status}: nothing is on offer"] if found.status != "open" else []),
-            *([f"{found.held:,} assignments are held for a person"] if found.held else []),
-            *([f"{found.waiting_operations:,} calls are not sent yet"] if found.waiting_operations else []),
+            f"{stage_progress.answered:,} of {stage_progress.places:,} assignments came in",
+            *(
+                [f"the stage is {stage_progress.status}: nothing is on offer"]
+                if stage_progress.status != "open"
+                else []
+            ),
+            *([f"{stage_progress.held:,} assignments are held for a person"] if stage_progress.held else []),
+            *(
+                [f"{stage_progress.waiting_operations:,} calls are not sent yet"]
+                if stage_progress.waiting_operations
+                else []
+            ),
         ]
-        words = "; ".join([missing, *reasons])
+        obstacles = "; ".join([missing, *reasons])
         raise WaitTimeoutError(
-            f"{self.slug} is not collected after {timeout_s:g} s: {words}. timeout_s=None waits for ever.",
+            f"{self.slug} is not collected after {timeout_s:g} s: {obstacles}. timeout_s=None waits for "
+            "ever.",
             missing=missing,
         )
 
@@ -347,8 +360,8 @@ class AsyncStage:
         """Figures of agreement, a row each; `value` is missing where `reason` says why."""
 
         async def rows() -> AsyncIterator[dict[str, Any]]:
-            found = await self._client.get_agreement(self.project.slug, self.slug)
-            for name, figure in found.figures.items():
+            agreement_figures = await self._client.get_agreement(self.project.slug, self.slug)
+            for name, figure in agreement_figures.figures.items():
                 yield {"figure": name, "value": figure.value, "reason": figure.reason}
 
         return AsyncRows(rows, {"figure": "", "value": "number", "reason": ""})
@@ -369,8 +382,8 @@ class AsyncStage:
         """Put a recipe in force, wait for it, and give the run: what it removed is in its `counts`."""
         wish = {"recipe": recipe, "parameters": parameters}
         preview = await self._client.preview_filters(self.project.slug, self.slug, wish)
-        asked = {**wish, "seen": preview.seen}
-        job = await self._client.apply_filters(self.project.slug, self.slug, asked)
+        wish_seen = {**wish, "seen": preview.seen}
+        job = await self._client.apply_filters(self.project.slug, self.slug, wish_seen)
         label = f"Filtering {self.slug}"
         await self.project.wait(job.job, label=label, progress=progress, timeout_s=timeout_s)
         newest = await self._client.list_filter_runs(self.project.slug, self.slug, limit=1, order="newest")
@@ -398,9 +411,9 @@ class AsyncRelease:
     async def read(self, path: str) -> bytes:
         """One file in memory, checked against its digest."""
         details = await self._ready()
-        listed = {each.path: each.sha256 for each in details.files}
+        digests = {each.path: each.sha256 for each in details.files}
         content = await self._client.download_file(self.project.slug, self.version, path)
-        if (known := listed.get(path)) and hashlib.sha256(content).hexdigest() != known:
+        if (digest := digests.get(path)) and hashlib.sha256(content).hexdigest() != digest:
             raise ApiError(200, "digest_differs", f"{path} came with other bytes than the release has.")
         return content
 
@@ -466,11 +479,11 @@ class AsyncRelease:
                 "load_dataset() needs the package `datasets`: pip install 'distillery-client[datasets]'"
             ) from error
         details = await self._ready()
-        there = {each.format for each in details.files}
-        written = next((name for name in _LOADERS if name in there), "parquet")
-        wanted = self._table_files(details, table, written)
-        folder = await self._fetch(wanted, self._cache(), progress)
-        by_split = {Path(each.path).stem.rpartition("-")[2]: str(folder / each.path) for each in wanted}
+        formats = {each.format for each in details.files}
+        written = next((name for name in _LOADERS if name in formats), "parquet")
+        files = self._table_files(details, table, written)
+        folder = await self._fetch(files, self._cache(), progress)
+        by_split = {Path(each.path).stem.rpartition("-")[2]: str(folder / each.path) for each in files}
         loader = _LOADERS[written]
         return await async_call(load_dataset, loader, data_files=by_split, split=split, **options)
 
@@ -492,8 +505,8 @@ class AsyncRelease:
         """Details of a release that has files, none of which leads out of its folder."""
         details = await self.details()
         if details.state != "ready":
-            words = f"Release {self.version} is {details.state}, and has no files."
-            raise NotFoundError(404, "not_ready", words)
+            message = f"Release {self.version} is {details.state}, and has no files."
+            raise NotFoundError(404, "not_ready", message)
         for each in details.files:
             if ".." in PurePosixPath(each.path).parts or PurePosixPath(each.path).is_absolute():
                 raise ApiError(200, "path_outside", f"{each.path!r} leads out of the folder.")
@@ -503,18 +516,18 @@ class AsyncRelease:
         self, details: models.ReleaseDetails, table: str, written: str
     ) -> list[models.ReleaseFileOut]:
         """Files of a table; none where the release has it without a row."""
-        listed = [each for each in details.files if each.format == written]
-        found = [each for each in listed if Path(each.path).stem.rpartition("-")[0] == table]
-        if not found and not (listed and table in {each.get("name") for each in details.tables}):
-            tables = sorted({Path(each.path).stem.rpartition("-")[0] for each in listed})
+        of_format = [each for each in details.files if each.format == written]
+        of_table = [each for each in of_format if Path(each.path).stem.rpartition("-")[0] == table]
+        if not of_table and not (of_format and table in {each.get("name") for each in details.tables}):
+            tables = sorted({Path(each.path).stem.rpartition("-")[0] for each in of_format})
             others = sorted({each.format for each in details.files} & _LOADERS.keys())
-            there = (
+            choices = (
                 f"as {written} it has {', '.join(tables)}"
-                if listed
+                if of_format
                 else f"nothing was written as {written}, but as {', '.join(others) or 'nothing else'}"
             )
-            raise NotFoundError(404, "no_such_table", f"Release {self.version} has no {table!r}: {there}.")
-        return found
+            raise NotFoundError(404, "no_such_table", f"Release {self.version} has no {table!r}: {choices}.")
+        return of_table
 
     def _cache(self) -> Path:
         """Where files of this release are kept: one that changes is another release."""
@@ -525,7 +538,7 @@ class AsyncRelease:
     async def _fetch(self, files: list[models.ReleaseFileOut], into: Path, progress: Progress) -> Path:
         total = sum(each.bytes or 0 for each in files)
         before = 0
-        with self.project._shown(progress) as show:
+        with self.project._open_progress(progress) as show:
             for each in files:
 
                 def count(done: int, name: str = each.path, before: int = before) -> None:
@@ -541,6 +554,6 @@ class AsyncRelease:
 
 def _columns_of(details: models.ReleaseDetails, table: str) -> dict[str, str]:
     """Kinds of the columns of a table of a release, by name; see `frame_of`."""
-    found = next((each for each in details.tables if each.get("name") == table), {})
-    columns = [each for each in found.get("columns", ()) if isinstance(each, dict)]
+    table_details = next((each for each in details.tables if each.get("name") == table), {})
+    columns = [each for each in table_details.get("columns", ()) if isinstance(each, dict)]
     return {str(each["name"]): _KINDS.get(str(each.get("kind")), "") for each in columns if "name" in each}

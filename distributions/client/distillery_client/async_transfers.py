@@ -104,11 +104,11 @@ async def _fetch_once(
         if response.is_error:
             await response.aread()
             return response
-        there = start if response.status_code == httpx.codes.PARTIAL_CONTENT else 0
-        with half.open("ab" if there else "wb") as opened:
-            count(there)
+        size = start if response.status_code == httpx.codes.PARTIAL_CONTENT else 0
+        with half.open("ab" if size else "wb") as opened:
+            count(size)
             async for piece in response.aiter_bytes():
                 opened.write(piece)
-                there += len(piece)
-                count(there)
+                size += len(piece)
+                count(size)
     return None

@@ -10,11 +10,13 @@ Given = ParamSpec("Given")
 Result = TypeVar("Result")
 
 
-async def async_call(function: Callable[Given, Result], *given: Given.args, **named: Given.kwargs) -> Result:
+async def async_call(
+    function: Callable[Given, Result], *arguments: Given.args, **named: Given.kwargs
+) -> Result:
     """Call a function in a thread, so that other coroutines go on."""
-    return await asyncio.to_thread(function, *given, **named)
+    return await asyncio.to_thread(function, *arguments, **named)
 
 
-def call(function: Callable[Given, Result], *given: Given.args, **named: Given.kwargs) -> Result:
+def call(function: Callable[Given, Result], *arguments: Given.args, **named: Given.kwargs) -> Result:
     """Call a function; the modules without asyncio have this for `async_call`."""
-    return function(*given, **named)
+    return function(*arguments, **named)

@@ -26,16 +26,16 @@ _RETRY = RetryPolicy(attempts=4)
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command; 0 done, 1 refused, 2 wrong words, 130 interrupted."""
-    given = _parser().parse_args(arguments)
-    url = given.url or os.environ.get("DISTILLERY_URL", "")
-    token = given.token or os.environ.get("DISTILLERY_TOKEN", "")
+    options = _parser().parse_args(arguments)
+    url = options.url or os.environ.get("DISTILLERY_URL", "")
+    token = options.token or os.environ.get("DISTILLERY_TOKEN", "")
     if not url or not token:
         missing = " and ".join(name for name, value in (("--url", url), ("--token", token)) if not value)
         _complain(f"{missing} missing: give them here, or as DISTILLERY_URL and DISTILLERY_TOKEN.")
         return 2
     try:
-        with Client(url, token, retry=_RETRY, progress=False if given.json else None) as client:
-            given.run(client, given)
+        with Client(url, token, retry=_RETRY, progress=False if options.json else None) as client:
+            options.run(client, options)
     except ApiError as error:
         for field, sentences in error.errors.items():
             for sentence in sentences:
@@ -56,8 +56,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 0
 
 
-def _complain(words: str) -> None:
-    print(words, file=sys.stderr)
+def _complain(message: str) -> None:
+    print(message, file=sys.stderr)
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -118,12 +118,12 @@ def _add_study(actions: Any, shared: argparse.ArgumentParser) -> None:
     status = actions.add_parser("status", parents=[shared], help="how far each stage of a project is")
     status.add_argument("project", metavar="PROJECT", help="short name of the project")
     status.set_defaults(run=_status)
-    for name, words, more in (
+    for name, summary, more in (
         ("close", "close a project whose stages are drafts or closed", "No stage is made or opened in it."),
         ("reopen", "let stages of a closed project be made and opened again", "No stage is opened by this."),
     ):
         end = actions.add_parser(
-            name, parents=[shared], help=words, description=f"{words[:1].upper()}{words[1:]}. {more}"
+            name, parents=[shared], help=summary, description=f"{summary[:1].upper()}{summary[1:]}. {more}"
         )
         end.add_argument("project", metavar="PROJECT", help="short name of the project")
         end.add_argument("--why", default="", help="kept in the log of the project")
@@ -135,78 +135,83 @@ def _add_release(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("version", nargs="?", default="", metavar="VERSION", help="default: the newest")
 
 
-def _release(client: Client, given: argparse.Namespace) -> Release:
-    slug, _, version = given.project.partition("/")
+def _release(client: Client, options: argparse.Namespace) -> Release:
+    slug, _, version = options.project.partition("/")
     project = client.project(slug)
-    version = version or given.version
+    version = version or options.version
     return project.release(version) if version else project.newest_release()
 
 
-def _apply(client: Client, given: argparse.Namespace) -> None:
-    content = given.file.read_bytes()
-    found = client.check_study(content) if given.dry_run else client.apply_study(content)
-    if given.json:
-        print(found.model_dump_json(indent=2))
+def _apply(client: Client, options: argparse.Namespace) -> None:
+    content = options.file.read_bytes()
+    outcome = client.check_study(content) if options.dry_run else client.apply_study(content)
+    if options.json:
+        print(outcome.model_dump_json(indent=2))
         return
-    for change in found.changes:
+    for change in outcome.changes:
         if change.action != "unchanged":
             print(f"{change.action}: {change.what} {change.name}")
-    for caution in found.cautions:
+    for caution in outcome.cautions:
         print(f"line {caution.line}, {caution.field}: {caution.what} {caution.remedy}")
-    for slug, quote in (found.quotes or {}).items():
+    for slug, quote in (outcome.quotes or {}).items():
         print(f"{slug}: {quote.hits} HITs, {quote.total_cents / 100:.2f} with fees")
-    print({"applied": "Applied.", "checked": "Nothing was changed."}.get(found.outcome, "Nothing to change."))
+    print(
+        {"applied": "Applied.", "checked": "Nothing was changed."}.get(outcome.outcome, "Nothing to change.")
+    )
 
 
-def _status(client: Client, given: argparse.Namespace) -> None:
-    found = client.get_status(given.project)
-    if given.json:
-        print(json.dumps(found.model_dump(mode="json"), indent=2, ensure_ascii=False))
+def _status(client: Client, options: argparse.Namespace) -> None:
+    status = client.get_status(options.project)
+    if options.json:
+        print(json.dumps(status.model_dump(mode="json"), indent=2, ensure_ascii=False))
         return
-    if not found.stages:
-        print(f"{found.project} has no stages yet.")
+    if not status.stages:
+        print(f"{status.project} has no stages yet.")
     rows = [("stage", "kind", "status", "done", "held")]
-    rows += [(s.stage, s.kind, s.status, f"{s.done}/{s.total}", str(s.held)) for s in found.stages]
+    rows += [(s.stage, s.kind, s.status, f"{s.done}/{s.total}", str(s.held)) for s in status.stages]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    for row in rows if found.stages else ():
+    for row in rows if status.stages else ():
         print("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
 
 
-def _close(client: Client, given: argparse.Namespace) -> None:
-    _print_end(client.project(given.project).close(given.why), given, "closed")
+def _close(client: Client, options: argparse.Namespace) -> None:
+    _print_end(client.project(options.project).close(options.why), options, "closed")
 
 
-def _reopen(client: Client, given: argparse.Namespace) -> None:
-    _print_end(client.project(given.project).reopen(given.why), given, "open again")
+def _reopen(client: Client, options: argparse.Namespace) -> None:
+    _print_end(client.project(options.project).reopen(options.why), options, "open again")
 
 
-def _print_end(found: models.ProjectOut, given: argparse.Namespace, state: str) -> None:
-    if given.json:
-        closed_at = found.closed_at.isoformat() if found.closed_at else None
-        print(json.dumps({"project": found.slug, "closed_at": closed_at}))
+def _print_end(project: models.ProjectOut, options: argparse.Namespace, state: str) -> None:
+    if options.json:
+        closed_at = project.closed_at.isoformat() if project.closed_at else None
+        print(json.dumps({"project": project.slug, "closed_at": closed_at}))
     else:
-        print(f"{found.slug} is {state}.")
+        print(f"{project.slug} is {state}.")
 
 
-def _get(client: Client, given: argparse.Namespace) -> None:
-    release = _release(client, given)
-    folder = release.download(given.out)
-    if given.json:
+def _get(client: Client, options: argparse.Namespace) -> None:
+    release = _release(client, options)
+    folder = release.download(options.out)
+    if options.json:
         print(json.dumps({"version": release.version, "folder": str(folder)}))
     else:
         count = sum(each.is_file() for each in folder.rglob("*"))
         print(f"{folder}: {count} files, whole.")
 
 
-def _evaluate(client: Client, given: argparse.Namespace) -> None:
-    metrics = [name for each in given.metrics for name in _split_names(each)]
-    plan: dict[str, Any] = {"stage": given.stage, "profile": given.profile, "metrics": metrics}
-    found = _release(client, given).evaluate(**plan, seed=given.seed)
-    if given.json:
-        print(json.dumps(found.report, ensure_ascii=False))
+def _evaluate(client: Client, options: argparse.Namespace) -> None:
+    metrics = [name for each in options.metrics for name in _split_names(each)]
+    plan: dict[str, Any] = {"stage": options.stage, "profile": options.profile, "metrics": metrics}
+    evaluation = _release(client, options).evaluate(**plan, seed=options.seed)
+    if options.json:
+        print(json.dumps(evaluation.report, ensure_ascii=False))
     else:
-        value = "" if found.best_value is None else f" (Pearson {found.best_value:.3f})"
-        print(f"Evaluation {found.number} of release {found.release}: best is {found.best or 'none'}{value}.")
+        value = "" if evaluation.best_value is None else f" (Pearson {evaluation.best_value:.3f})"
+        print(
+            f"Evaluation {evaluation.number} of release {evaluation.release}: best is "
+            f"{evaluation.best or 'none'}{value}."
+        )
 
 
 def _split_names(text: str) -> list[str]:

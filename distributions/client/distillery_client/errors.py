@@ -43,9 +43,9 @@ class WaitTimeoutError(DistilleryError, TimeoutError):
     `missing` is what was still missing, `job` the id of the job, if it was one.
     """
 
-    def __init__(self, words: str, *, missing: str = "", job: int | None = None) -> None:
+    def __init__(self, message: str, *, missing: str = "", job: int | None = None) -> None:
         self.missing, self.job = missing, job
-        super().__init__(words)
+        super().__init__(message)
 
 
 class ApiError(DistilleryError):
@@ -63,9 +63,9 @@ class ApiError(DistilleryError):
         self.status, self.code, self.detail = status, code, detail
         self.errors = {field: list(sentences) for field, sentences in (errors or {}).items()}
         self.request_id = request_id
-        super().__init__(self._words())
+        super().__init__(self._compose_message())
 
-    def _words(self) -> str:
+    def _compose_message(self) -> str:
         lines = [f"{self.detail} ({self.status} {self.code})"]
         for field, sentences in self.errors.items():
             lines += [f"  {field}: {each}" for each in sentences if f"{field}: {each}" not in self.detail]
@@ -132,14 +132,14 @@ def error_of(status: int) -> type[ApiError]:
 def problem_of(response: httpx.Response) -> ApiError:
     """What a refusal says; also one that no installation wrote, such as a proxy's page."""
     try:
-        found = response.json()
-        errors = found.get("errors") or {}
+        problem = response.json()
+        errors = problem.get("errors") or {}
         return error_of(response.status_code)(
             response.status_code,
-            str(found["code"]),
-            str(found["detail"]),
+            str(problem["code"]),
+            str(problem["detail"]),
             errors={str(field): [str(each) for each in sentences] for field, sentences in errors.items()},
-            request_id=str(found.get("request_id", "")),
+            request_id=str(problem.get("request_id", "")),
         )
     except (ValueError, KeyError, TypeError, AttributeError):
         return unlike_the_api(response)
@@ -149,9 +149,11 @@ def unlike_the_api(response: httpx.Response) -> ApiError:
     """An answer that no installation gives: the address is another site's, or something is in between."""
     url = response.request.url
     status = f"{response.status_code} {response.reason_phrase}".strip()
-    words = f"{url.copy_with(query=None)} answered {status}, but not as the API of an installation does. "
+    message = f"{url.copy_with(query=None)} answered {status}, but not as the API of an installation does. "
     if response.has_redirect_location:
-        words += f"It leads to {response.headers['Location']}. "
+        message += f"It leads to {response.headers['Location']}. "
     if response.status_code >= 500:
-        return ServerError(response.status_code, "not_the_api", f"{words}A proxy in front of it may be down.")
-    return ApiError(response.status_code, "not_the_api", f"{words}Is the address right?")
+        return ServerError(
+            response.status_code, "not_the_api", f"{message}A proxy in front of it may be down."
+        )
+    return ApiError(response.status_code, "not_the_api", f"{message}Is the address right?")

@@ -29,9 +29,9 @@ def digest_of(file: Path) -> str:
         return hashlib.file_digest(opened, "sha256").hexdigest()
 
 
-def is_whole(response: httpx.Response, there: int) -> bool:
+def is_whole(response: httpx.Response, size: int) -> bool:
     """Whether a part was refused because nothing is missing."""
-    return str(response.headers.get("Content-Range", "")).rpartition("/")[2] == str(there)
+    return str(response.headers.get("Content-Range", "")).rpartition("/")[2] == str(size)
 
 
 @contextmanager
@@ -41,16 +41,16 @@ def part_of(place: Path) -> Iterator[Path]:
     While another download works on that one, this gets a name of its own, and leaves nothing behind.
     """
     half = place.with_name(f"{place.name}.part")
-    held = _hold(half)
-    if held is None:
+    lock_file = _hold(half)
+    if lock_file is None:
         half = place.with_name(f"{place.name}.{uuid4().hex[:12]}.part")
     try:
         yield half
     finally:
-        if half.exists() and (held is None or not half.stat().st_size):
+        if half.exists() and (lock_file is None or not half.stat().st_size):
             half.unlink()
-        if held is not None:
-            held.close()
+        if lock_file is not None:
+            lock_file.close()
 
 
 def _hold(half: Path) -> IO[bytes] | None:

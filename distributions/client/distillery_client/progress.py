@@ -43,12 +43,12 @@ class ProgressUpdate:
 
     def describe(self) -> str:
         """Numbers and note in words: `45 %, 1.2 of 2.7 MB`."""
-        words = [] if self.share is None else [f"{self.share:.0%}".replace("%", " %")]
+        parts = [] if self.share is None else [f"{self.share:.0%}".replace("%", " %")]
         if self.is_bytes:
-            words.append(_sizes(self.done, self.total))
+            parts.append(_sizes(self.done, self.total))
         elif self.total or self.done:
-            words.append(f"{self.done:,} of {self.total:,}" if self.total else f"{self.done:,}")
-        return ", ".join([*words, *([self.note] if self.note else [])])
+            parts.append(f"{self.done:,} of {self.total:,}" if self.total else f"{self.done:,}")
+        return ", ".join([*parts, *([self.note] if self.note else [])])
 
 
 ProgressFunction = Callable[[ProgressUpdate], None]
@@ -114,8 +114,8 @@ class NotebookDisplay:
     def draw(self, update: ProgressUpdate) -> None:
         """Show the element, or change the one that is shown."""
         value = "" if update.share is None else f' value="{update.share:.4f}"'
-        words = html.escape(f"{update.label} {update.describe()}")
-        self._show(f"<progress{value}></progress> {words}")
+        caption = html.escape(f"{update.label} {update.describe()}")
+        self._show(f"<progress{value}></progress> {caption}")
 
     def erase(self) -> None:
         """Empty the output."""

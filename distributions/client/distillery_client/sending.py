@@ -52,9 +52,9 @@ class RetryPolicy:
 
     def pause_after(self, attempt: int, headers: Mapping[str, str]) -> float:
         """Seconds until the next attempt; what the installation says counts."""
-        wanted = _seconds_of(headers.get("Retry-After", ""))
-        if wanted is not None:
-            return min(wanted, _LONGEST_PAUSE_S)
+        seconds = _seconds_of(headers.get("Retry-After", ""))
+        if seconds is not None:
+            return min(seconds, _LONGEST_PAUSE_S)
         longest = min(_LONGEST_PAUSE_S, self.first_pause_s * 2**attempt)
         return random.uniform(0, longest)  # noqa: S311 - spreads clients, guards nothing
 
@@ -113,8 +113,8 @@ class _Common:
             content, media = json.dumps(sent, ensure_ascii=False).encode(), "application/json"
         if media:
             headers["Content-Type"] = media
-        given = {name: _plain(value) for name, value in (query or {}).items() if value is not None}
-        return _Request(method, path, given, content, headers)
+        parameters = {name: _plain(value) for name, value in (query or {}).items() if value is not None}
+        return _Request(method, path, parameters, content, headers)
 
     def should_repeat(self, response: httpx.Response, attempt: int) -> bool:
         """Whether the same request may get another answer, and this attempt was not the last."""
@@ -157,12 +157,12 @@ def _read(kind: Any, response: httpx.Response) -> Any:
 
 def _row(line: str, response: httpx.Response, before: int) -> dict[str, Any]:
     try:
-        found: dict[str, Any] = json.loads(line)
+        row: dict[str, Any] = json.loads(line)
     except ValueError as error:
         if before:
             raise _broken_off(response.request.url.path, before, "half a row came") from error
         raise unlike_the_api(response) from error
-    return found
+    return row
 
 
 def _is_removed(request: _Request, response: httpx.Response, attempt: int) -> bool:
@@ -214,26 +214,26 @@ class Sender(_Common):
         """Close the connections."""
         self._http.close()
 
-    def _send(self, kind: type[Answer], method: str, path: str, **given: Any) -> Answer:
-        answer: Answer = _read(kind, self._ask(self._request(method, path, **given)))
+    def _send(self, kind: type[Answer], method: str, path: str, **arguments: Any) -> Answer:
+        answer: Answer = _read(kind, self._ask(self._request(method, path, **arguments)))
         return answer
 
-    def _send_or_none(self, kind: type[Answer], method: str, path: str, **given: Any) -> Answer | None:
-        response = self._ask(self._request(method, path, **given))
+    def _send_or_none(self, kind: type[Answer], method: str, path: str, **arguments: Any) -> Answer | None:
+        response = self._ask(self._request(method, path, **arguments))
         if response.status_code == 204 or response.content == b"null":
             return None
         answer: Answer = _read(kind, response)
         return answer
 
-    def _send_nothing(self, method: str, path: str, **given: Any) -> None:
-        self._ask(self._request(method, path, **given))
+    def _send_nothing(self, method: str, path: str, **arguments: Any) -> None:
+        self._ask(self._request(method, path, **arguments))
 
-    def _bytes(self, method: str, path: str, **given: Any) -> bytes:
-        return self._ask(self._request(method, path, **given)).content
+    def _bytes(self, method: str, path: str, **arguments: Any) -> bytes:
+        return self._ask(self._request(method, path, **arguments)).content
 
-    def _lines(self, method: str, path: str, **given: Any) -> Iterator[dict[str, Any]]:
+    def _lines(self, method: str, path: str, **arguments: Any) -> Iterator[dict[str, Any]]:
         """Rows of a stream, one at a time; asked for again until the first one came, and not after that."""
-        request, count, attempt = self._request(method, path, **given), 0, 0
+        request, count, attempt = self._request(method, path, **arguments), 0, 0
         while True:
             pause = self.retry.pause_after(attempt, {})
             sent = self._http.stream(method, path, params=request.query, headers=request.headers)
@@ -307,26 +307,28 @@ class AsyncSender(_Common):
         """Close the connections."""
         await self._http.aclose()
 
-    async def _send(self, kind: type[Answer], method: str, path: str, **given: Any) -> Answer:
-        answer: Answer = _read(kind, await self._ask(self._request(method, path, **given)))
+    async def _send(self, kind: type[Answer], method: str, path: str, **arguments: Any) -> Answer:
+        answer: Answer = _read(kind, await self._ask(self._request(method, path, **arguments)))
         return answer
 
-    async def _send_or_none(self, kind: type[Answer], method: str, path: str, **given: Any) -> Answer | None:
-        response = await self._ask(self._request(method, path, **given))
+    async def _send_or_none(
+        self, kind: type[Answer], method: str, path: str, **arguments: Any
+    ) -> Answer | None:
+        response = await self._ask(self._request(method, path, **arguments))
         if response.status_code == 204 or response.content == b"null":
             return None
         answer: Answer = _read(kind, response)
         return answer
 
-    async def _send_nothing(self, method: str, path: str, **given: Any) -> None:
-        await self._ask(self._request(method, path, **given))
+    async def _send_nothing(self, method: str, path: str, **arguments: Any) -> None:
+        await self._ask(self._request(method, path, **arguments))
 
-    async def _bytes(self, method: str, path: str, **given: Any) -> bytes:
-        return (await self._ask(self._request(method, path, **given))).content
+    async def _bytes(self, method: str, path: str, **arguments: Any) -> bytes:
+        return (await self._ask(self._request(method, path, **arguments))).content
 
-    async def _lines(self, method: str, path: str, **given: Any) -> AsyncIterator[dict[str, Any]]:
+    async def _lines(self, method: str, path: str, **arguments: Any) -> AsyncIterator[dict[str, Any]]:
         """Rows of a stream, one at a time; asked for again until the first one came, and not after that."""
-        request, count, attempt = self._request(method, path, **given), 0, 0
+        request, count, attempt = self._request(method, path, **arguments), 0, 0
         while True:
             pause = self.retry.pause_after(attempt, {})
             sent = self._http.stream(method, path, params=request.query, headers=request.headers)

@@ -177,14 +177,14 @@ class Command(BaseCommand):
             scored=True,
             response_filter=options["response_filter"],
         ) as table:
-            chosen = choose(
+            choice = choose(
                 table,
                 metrics=options["metrics"],
                 profile=options["profile"],
                 tokeniser=options["tokeniser"],
                 models=commandline.models_of(options),
             )
-            asked = Options(
+            evaluation_options = Options(
                 seed=options["seed"],
                 replicates=options["replicates"],
                 draws=options["draws"],
@@ -199,7 +199,7 @@ class Command(BaseCommand):
                 version=settings.DISTILLERY_VERSION,
             )
             with bar() as progress:
-                done = run_evaluation(table, chosen, asked, progress=progress)
+                done = run_evaluation(table, choice, evaluation_options, progress=progress)
                 page = page_of(done.report, points_of(done, options["seed"]))
                 files = {**files_of(table, done), "report.html": text_of(page)}
                 with commandline.output_folder(folder):

@@ -62,13 +62,13 @@ class Command(BaseCommand):
         parser.add_argument("--json", action="store_true", help="print the same JSON")
         commandline.add_table(parser)
         commandline.add_models(parser)
-        for name, words in (("marco", "MS-MARCO"), ("question", "questions")):
+        for name, corpus in (("marco", "MS-MARCO"), ("question", "questions")):
             parser.add_argument(
                 f"--model-without-{name}",
                 action="append",
                 default=[],
                 metavar="FOLDER|NAME",
-                help=f"of 002: a KPQA model trained without {words}; repeat for several trainings",
+                help=f"of 002: a KPQA model trained without {corpus}; repeat for several trainings",
             )
         parser.add_argument("--seed", type=natural, default=0, help="random seed (default: 0)")
         parser.add_argument("--replicates", type=natural, default=1000, help="of intervals (default: 1000)")
@@ -86,12 +86,12 @@ class Command(BaseCommand):
             raise CommandError(str(error)) from error
 
     def _list(self, options: dict[str, Any]) -> None:
-        chosen = [paper_named(options["paper"])] if options["paper"] else papers()
-        said = describe_papers(chosen)
+        selected = [paper_named(options["paper"])] if options["paper"] else papers()
+        descriptions = describe_papers(selected)
         if options["json"]:
-            self.stdout.write(json.dumps(said, indent=2, ensure_ascii=False))
+            self.stdout.write(json.dumps(descriptions, indent=2, ensure_ascii=False))
             return
-        for each in said:
+        for each in descriptions:
             self.stdout.write(f"{each['paper']}  {each['title']} ({each['items']} tables and figures)")
             self.stdout.write(f"     {each['needs']}")
 
@@ -148,10 +148,10 @@ class Command(BaseCommand):
         self.stdout.write(f"Written to {folder}: {', '.join(FILES)}")
 
 
-def _sources(given: list[str]) -> tuple[PaperSource, ...]:
+def _sources(texts: list[str]) -> tuple[PaperSource, ...]:
     """Each `--data`, with the name before the sign, or that of the file."""
     sources: list[PaperSource] = []
-    for each in given:
+    for each in texts:
         name, sign, rest = each.partition("=")
         if not sign or Path(each).exists():
             name, rest = Path(each).resolve().name.split(".")[0], each

@@ -69,7 +69,7 @@ class Command(BaseCommand):
             header_row=options["header_row"],
             quotes=not options["no_quotes"],
         ) as table:
-            chosen = choose(
+            choice = choose(
                 table,
                 metrics=options["metrics"],
                 profile=options["profile"],
@@ -77,52 +77,52 @@ class Command(BaseCommand):
                 models=commandline.models_of(options),
             )
             tally = Tally()
-            processes = scoring_processes(options["processes"], chosen, small=_is_small(options["file"]))
-            with bar() as progress, tempfile.TemporaryFile() as held:
+            processes = scoring_processes(options["processes"], choice, small=_is_small(options["file"]))
+            with bar() as progress, tempfile.TemporaryFile() as buffer:
                 parts = stream(
                     table,
-                    chosen.metrics,
+                    choice.metrics,
                     tally,
                     processes=processes,
                     progress=lambda done: progress(done, 0, "Answers scored"),
                 )
-                write(held, parts)
-                said = facts_of(table, chosen, tally, version=settings.DISTILLERY_VERSION)
+                write(buffer, parts)
+                facts = facts_of(table, choice, tally, version=settings.DISTILLERY_VERSION)
                 files: dict[Path, Any] = {}
                 if out is not None:
-                    files[out] = partial(_copy, held)
+                    files[out] = partial(_copy, buffer)
                 if "json" in paths:
-                    files[paths["json"]] = json_of(said)
+                    files[paths["json"]] = json_of(facts)
                 try:
                     write_together(files)
                 except FileWriteError as error:
                     raise CommandError(str(error)) from error
                 if out is None:
-                    self._print(held)
-        show(said, cast("TextIO", (self.stderr if out is None else self.stdout)._out))
+                    self._print(buffer)
+        show(facts, cast("TextIO", (self.stderr if out is None else self.stdout)._out))
         for path in files:
             (self.stderr if out is None else self.stdout).write(f"Written: {path}", style_func=str)
 
-    def _print(self, held: IO[bytes]) -> None:
-        held.seek(0)
+    def _print(self, buffer: IO[bytes]) -> None:
+        buffer.seek(0)
         try:
-            for line in held:
+            for line in buffer:
                 self.stdout.write(line.decode("utf-8", "replace"), ending="")
             self.stdout.flush()
         except BrokenPipeError:  # whoever reads has seen enough
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def _copy(held: IO[bytes], file: IO[bytes]) -> None:
-    held.seek(0)
-    shutil.copyfileobj(held, file)
+def _copy(buffer: IO[bytes], file: IO[bytes]) -> None:
+    buffer.seek(0)
+    shutil.copyfileobj(buffer, file)
 
 
 def _is_jsonl(path: Path) -> bool:
     return path.suffix.lower() in {".jsonl", ".ndjson", ".json"}
 
 
-def _is_small(given: str) -> bool:
+def _is_small(source: str) -> bool:
     """Scored before another process would have started."""
-    path = Path(given)
+    path = Path(source)
     return path.is_file() and path.stat().st_size < _SMALL

@@ -150,14 +150,18 @@ class Command(BaseCommand):
     def _keep(self, work: "Work", done: "TrainingStudy", out: Path, began: float) -> None:
         """The model of the split, or of everything where folds have said what it is worth."""
         from evaluations.training.adem import save
-        from evaluations.training.study import whole
+        from evaluations.training.study import train_on_all
         from evaluations.training.summary import card_of, readme_of
 
-        model, parts = whole(work) if done.crossed else (done.split.model, done.split.parts)
+        model, parts = train_on_all(work) if done.crossed else (done.split.model, done.split.parts)
         trained = model.trained
         card = card_of(done.report, work.material, parts, trained, time.monotonic() - began)
-        kept = save(out, trained, card, readme=readme_of(out.name, card, trained))
-        done.report["model"] = {"name": kept.name, "signature": kept.signature, "digest": kept.digest}
+        model_folder = save(out, trained, card, readme=readme_of(out.name, card, trained))
+        done.report["model"] = {
+            "name": model_folder.name,
+            "signature": model_folder.signature,
+            "digest": model_folder.digest,
+        }
 
     def _write(self, work: "Work", done: "TrainingStudy", options: dict[str, Any]) -> None:
         from core.files.atomic import FileWriteError, json_of, text_of, write_together
@@ -168,14 +172,14 @@ class Command(BaseCommand):
         files: dict[Path, Any] = {}
         if options["report"] is not None:
             split = done.split
-            points = points_of(split.judged, split.parts, split.trained, work.measured.scale)
+            points = points_of(split.answers, split.parts, split.trained, work.measured.scale)
             options["report"].mkdir(parents=True, exist_ok=True)
             files[options["report"] / FILES[0]] = json_of(done.report)
             files[options["report"] / FILES[1]] = text_of(page_of(done.report, points))
         if options["json"] is not None:
             files[options["json"]] = json_of(done.report)
         if options["scores"] is not None and done.crossed is not None:
-            parts = parts_of(work.material, work.measured.judged, done.crossed)
+            parts = parts_of(work.material, work.measured.answers, done.crossed)
             files[options["scores"]] = lambda file: write_csv(file, parts)
         try:
             write_together(files)
@@ -185,23 +189,23 @@ class Command(BaseCommand):
 
 def _add_training(parser: ArgumentParser) -> None:
     """Options of training; the paper's values where it gives them."""
-    some = "a number, or several with commas between them of which validation takes one"
+    form = "a number, or several with commas between them of which validation takes one"
     parser.add_argument(
         "--n",
         type=_sizes,
         default=SIZES,
         metavar="N[,N]",
-        help=f"principal components, {some} (default: {','.join(map(str, SIZES))})",
+        help=f"principal components, {form} (default: {','.join(map(str, SIZES))})",
     )
     parser.add_argument(
-        "--penalty", type=_penalties, default=(0.02,), metavar="X[,X]", help=f"L1, {some} (default: 0.02)"
+        "--penalty", type=_penalties, default=(0.02,), metavar="X[,X]", help=f"L1, {form} (default: 0.02)"
     )
     parser.add_argument(
         "--rate",
         type=_rates,
         default=RATES,
         metavar="X[,X]",
-        help=f"of Adam, {some} (default: {','.join(map(str, RATES))})",
+        help=f"of Adam, {form} (default: {','.join(map(str, RATES))})",
     )
     parser.add_argument(
         "--judge",
@@ -254,10 +258,10 @@ def _checked(options: dict[str, Any]) -> None:
         raise CommandError(f"--out {out} is there already. Give another name, or move it away.")
     if report is not None and report.exists() and not report.is_dir():
         raise CommandError(f"--report {report} is a file. Give the name of a folder.")
-    for given in options["source"]:
-        outputs(options, ("scores", "json"), source=Path(given), what=f"the source {given}")
-        if report is not None and Path(given).resolve() in {(report / name).resolve() for name in FILES}:
-            raise CommandError(f"--report {report} would overwrite {given}. Give another folder.")
+    for source in options["source"]:
+        outputs(options, ("scores", "json"), source=Path(source), what=f"the source {source}")
+        if report is not None and Path(source).resolve() in {(report / name).resolve() for name in FILES}:
+            raise CommandError(f"--report {report} would overwrite {source}. Give another folder.")
 
 
 def _settings(options: dict[str, Any], scale: tuple[float, float]) -> "Settings":
@@ -306,7 +310,7 @@ def _sizes(text: str) -> tuple[int, ...]:
 
 
 def _penalties(text: str) -> tuple[float, ...]:
-    found = []
+    numbers = []
     for each in commandline.names(text):
         try:
             number = float(each)
@@ -314,8 +318,8 @@ def _penalties(text: str) -> tuple[float, ...]:
             number = -1.0
         if not 0 <= number < _MOST:
             raise ArgumentTypeError(f"{each!r} is no number from 0")
-        found.append(number)
-    return tuple(found)
+        numbers.append(number)
+    return tuple(numbers)
 
 
 def _rates(text: str) -> tuple[float, ...]:

@@ -174,7 +174,7 @@ class Command(BaseCommand):
             )
         seeds = range(options["seed"], options["seed"] + options["seeds"])
         outs = {seed: options["out"].with_name(f"{options['out'].name}-{seed}") for seed in seeds}
-        found = []
+        f1_scores = []
         for out in outs.values():
             if not options["resume"] and out.exists():
                 raise CommandError(f"{out} is there already. Give another name, or go on with --resume.")
@@ -187,11 +187,11 @@ class Command(BaseCommand):
             else:
                 model = self._train({**options, "seed": seed, "out": out})
             f1 = (model.card["best"].get("dev") or {}).get("f1")
-            found += [f1] if f1 is not None else []
-        if len(found) > 1:
+            f1_scores += [f1] if f1 is not None else []
+        if len(f1_scores) > 1:
             self.stdout.write(
-                f"F1 over {len(found)} trainings: mean {fmean(found):.4f}, standard deviation "
-                f"{stdev(found):.4f}."
+                f"F1 over {len(f1_scores)} trainings: mean {fmean(f1_scores):.4f}, standard deviation "
+                f"{stdev(f1_scores):.4f}."
             )
 
     def _train(self, options: dict[str, Any]) -> "ModelFolder":
@@ -232,7 +232,7 @@ class Command(BaseCommand):
         from evaluations.training.kpqa_files import prepared
         from evaluations.training.kpqa_runs import Settings, precision_for
         from metrics.neural import devices
-        from metrics.neural.encoders import known
+        from metrics.neural.encoders import find_encoder
 
         settings = Settings(
             epochs=options["epochs"],
@@ -248,19 +248,19 @@ class Command(BaseCommand):
             decay=options["decay"],
         )
         precision_for(settings.precision, devices.device(settings.device))
-        origin = known(options["encoder"], download=options["download"])
+        origin = find_encoder(options["encoder"], download=options["download"])
         base = encoder_for(options["encoder"], settings, download=options["download"])
         data = prepared(
             options["data"],
             seed=settings.seed,
             dev_share=options["dev_share"],
             limit=options["limit"],
-            whole=not options["without_whole"],
+            whole_answers=not options["without_whole"],
             progress=telling.read,
         )
         for line in data.lines():
             telling.note(line)
-        with stopping() as asked:
+        with stopping() as is_stopping:
             return trained(
                 base,
                 {"name": origin.name, "digest": origin.digest},
@@ -268,7 +268,7 @@ class Command(BaseCommand):
                 out,
                 settings,
                 resume=options["resume"],
-                watch=Watch(telling.step, telling.epoch, asked, 60 * options["keep_every"]),
+                watch=Watch(telling.step, telling.epoch, is_stopping, 60 * options["keep_every"]),
                 distillery=project.DISTILLERY_VERSION,
             )
 

@@ -160,9 +160,9 @@ def _release(done: ImportResult, options: dict[str, Any], owner: Any, progress: 
     """The release that the project has already, or its first."""
 
     reason = options["accept_findings"] or f"It is in {done.report['file']}, which was made elsewhere."
-    there = released(done.project)
-    if there is not None:
-        return there
+    earlier = released(done.project)
+    if earlier is not None:
+        return earlier
     release, _ = release_now(
         done.project,
         options=Chosen(formats=options["formats"]),
@@ -185,26 +185,26 @@ def _scale(text: str) -> Scale:
         raise ArgumentTypeError(str(error)) from error
 
 
-def _options(given: dict[str, Any]) -> Options:
+def _options(options: dict[str, Any]) -> Options:
     return Options(
-        format=given["format"],
-        encoding=given["encoding"],
-        sheet=given["sheet"],
-        columns=_columns(given["column"]),
-        header=given["header"],
-        header_row=given["header_row"],
-        scale=given["scale"],
-        systems=tuple(given["system_names"]),
-        slug=given["project"],
-        title=given["title"],
-        licence=given["licence"],
-        language=given["language"],
+        format=options["format"],
+        encoding=options["encoding"],
+        sheet=options["sheet"],
+        columns=_columns(options["column"]),
+        header=options["header"],
+        header_row=options["header_row"],
+        scale=options["scale"],
+        systems=tuple(options["system_names"]),
+        slug=options["project"],
+        title=options["title"],
+        licence=options["licence"],
+        language=options["language"],
     )
 
 
-def _columns(given: list[str]) -> dict[str, list[str]]:
+def _columns(texts: list[str]) -> dict[str, list[str]]:
     columns: dict[str, list[str]] = {}
-    for each in given:
+    for each in texts:
         name, value = pair("--column", each, "FIELD=COLUMN")
         columns.setdefault(name, []).append(value)
     return columns

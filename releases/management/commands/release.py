@@ -113,7 +113,7 @@ class Command(BaseCommand):
         project, actor, out = _project(options["project"]), user_named(options["user"]), options["out"]
         if out is not None:
             _refuse_full(out)
-        chosen = options_of(
+        release_options = options_of(
             {
                 "include": options["include"],
                 "seed": options["seed"],
@@ -129,7 +129,7 @@ class Command(BaseCommand):
         with bar() as progress, terminated():
             done, built = release_now(
                 project,
-                options=chosen,
+                options=release_options,
                 version=options["release_version"],
                 notes=options["notes"],
                 accepting=options["accept_findings"],
@@ -162,11 +162,11 @@ class Command(BaseCommand):
     def count_content(self, options: dict[str, Any]) -> None:
         """content PROJECT."""
 
-        found = content_of(_project(options["project"]), options["include"])
+        counts = content_of(_project(options["project"]), options["include"])
         if options["json"]:
-            self.stdout.write(json.dumps(found.as_json))
+            self.stdout.write(json.dumps(counts.as_json))
             return
-        for line in content_lines(found):
+        for line in content_lines(counts):
             self.stdout.write(line)
 
     def verify_folder(self, options: dict[str, Any]) -> None:
@@ -176,26 +176,35 @@ class Command(BaseCommand):
         if not folder.is_dir():
             raise CommandError(f"There is no folder {folder}.")
         with bar() as progress:
-            found = verify(folder, options["digest"], progress=progress)
-        known = _known(found.digest, found.name, found.version) if not options["digest"] else ""
-        problems = [*found.problems, *([known] if known not in ("", "known") else [])]
+            verification = verify(folder, options["digest"], progress=progress)
+        registration = (
+            _check_registration(verification.digest, verification.name, verification.version)
+            if not options["digest"]
+            else ""
+        )
+        problems = [*verification.problems, *([registration] if registration not in ("", "known") else [])]
         if options["json"]:
-            facts = {**asdict(found), "folder": str(folder), "problems": problems, "fine": not problems}
-            facts["known"] = found.known or known == "known"
+            facts = {
+                **asdict(verification),
+                "folder": str(folder),
+                "problems": problems,
+                "fine": not problems,
+            }
+            facts["known"] = verification.known or registration == "known"
             self.stdout.write(json.dumps(facts))
         else:
             for problem in problems:
                 self.stderr.write(problem)
         if problems:
-            some = "one problem" if len(problems) == 1 else f"{len(problems):,} problems"
-            raise CommandError(f"{folder} is not as it was built: {some}.")
+            number_of_problems = "one problem" if len(problems) == 1 else f"{len(problems):,} problems"
+            raise CommandError(f"{folder} is not as it was built: {number_of_problems}.")
         if not options["json"]:
             self.stdout.write(
-                f"{found.name} {found.version}: {found.files} files, {found.bytes:,} bytes, all as they "
-                "were built."
+                f"{verification.name} {verification.version}: {verification.files} files, "
+                f"{verification.bytes:,} bytes, all as they were built."
             )
-            self.stdout.write(f"digest of manifest.json: {found.digest}")
-            if not found.known and known != "known":
+            self.stdout.write(f"digest of manifest.json: {verification.digest}")
+            if not verification.known and registration != "known":
                 self.stdout.write(
                     "Nothing here knows this digest. Compare it with the one that was published, or give it "
                     "with --digest."
@@ -205,11 +214,11 @@ class Command(BaseCommand):
         """diff A B."""
 
         with _folder(options["a"]) as a, _folder(options["b"]) as b:
-            found = diff(a, b)
+            difference = diff(a, b)
         if options["json"]:
-            self.stdout.write(json.dumps(found.as_json))
+            self.stdout.write(json.dumps(difference.as_json))
             return
-        for line in difference_lines(found):
+        for line in difference_lines(difference):
             self.stdout.write(line)
 
     def check_project(self, options: dict[str, Any]) -> None:
@@ -218,12 +227,12 @@ class Command(BaseCommand):
         project = _project(options["project"])
         with bar() as progress:
             checked = check_project(project=project, actor=user_named(options["user"]), progress=progress)
-        found = PrivacyFinding.objects.filter(project=project, state=PrivacyFinding.State.OPEN)
+        findings = PrivacyFinding.objects.filter(project=project, state=PrivacyFinding.State.OPEN)
         if options["json"]:
-            rows = list(found.order_by("pk").values("rule", "subject", "field", "start", "end", "excerpt"))
+            rows = list(findings.order_by("pk").values("rule", "subject", "field", "start", "end", "excerpt"))
             self.stdout.write(json.dumps({"counts": checked.counts, "open": rows}))
         else:
-            for rule, subject, excerpt in found.order_by("rule", "pk").values_list(
+            for rule, subject, excerpt in findings.order_by("rule", "pk").values_list(
                 "rule", "subject", "excerpt"
             ):
                 self.stdout.write(f"{rule}  {subject}  {plain(excerpt)}")
@@ -272,7 +281,7 @@ def _facts(release: Release) -> dict[str, Any]:
     }
 
 
-def _known(digest: str, name: str, version: str) -> str:
+def _check_registration(digest: str, name: str, version: str) -> str:
     """ "known" for a release of this installation, a problem where it has another of that name, else "".
 
     Whoever checks a download may have no database, or none that was set up.
@@ -292,15 +301,15 @@ def _known(digest: str, name: str, version: str) -> str:
 
 
 @contextmanager
-def _folder(given: str) -> Iterator[Path]:
+def _folder(text: str) -> Iterator[Path]:
     """The folder of a release that is named by its path or as PROJECT@VERSION."""
-    path = Path(given)
+    path = Path(text)
     if path.is_dir():
         yield path
         return
-    slug, sign, version = given.rpartition("@")
+    slug, sign, version = text.rpartition("@")
     if not sign:
-        raise CommandError(f"{given!r} is neither a folder nor of the form PROJECT@VERSION.")
+        raise CommandError(f"{text!r} is neither a folder nor of the form PROJECT@VERSION.")
     release = (
         Release.objects.select_related("project")
         .filter(project=_project(slug), version=version, state__in=Release.BUILT)
@@ -308,8 +317,8 @@ def _folder(given: str) -> Iterator[Path]:
     )
     if release is None:
         versions = Release.objects.filter(project__slug=slug, state__in=Release.BUILT).order_by("pk")
-        known = ", ".join(versions.values_list("version", flat=True)) or "none"
-        raise CommandError(f"{slug} has no release {version!r}; there are: {known}.")
+        version_names = ", ".join(versions.values_list("version", flat=True)) or "none"
+        raise CommandError(f"{slug} has no release {version!r}; there are: {version_names}.")
 
     with fetched_folder(release) as folder:
         yield folder

@@ -114,10 +114,10 @@ class Command(BaseCommand):
         delete.add_argument("--ids", type=Path, required=True, metavar="FILE", help="one id in each line")
         delete.add_argument("--json", action="store_true")
         delete.set_defaults(run=self.delete)
-        listed = commands.add_parser("list", help="corpora with their passages and indexes")
-        listed.add_argument("project")
-        listed.add_argument("--json", action="store_true")
-        listed.set_defaults(run=self.list)
+        list_parser = commands.add_parser("list", help="corpora with their passages and indexes")
+        list_parser.add_argument("project")
+        list_parser.add_argument("--json", action="store_true")
+        list_parser.set_defaults(run=self.list)
         remove = commands.add_parser("remove", help="remove a corpus, its passages and its index")
         remove.add_argument("project")
         remove.add_argument("slug")
@@ -136,20 +136,22 @@ class Command(BaseCommand):
         file = open_passages(options["file"], options["format"], layout=_layout(options))
         slug = options["slug"] or corpora.slug_for(options["file"].name)
         corpus = corpora_of(project).filter(slug=slug).first()
-        made = corpus is None
+        is_new = corpus is None
         about = {name: options[name] for name in ("title", "language", "licence", "attribution")}
         if corpus is None:
             corpus = corpora.create_corpus(project=project, slug=slug, **about)
-        elif given := [name for name, value in about.items() if value and value != getattr(corpus, name)]:
+        elif changed := [name for name, value in about.items() if value and value != getattr(corpus, name)]:
             raise CommandError(
-                f"{slug!r} is there already; leave out --{' and --'.join(given)} to add to it."
+                f"{slug!r} is there already; leave out --{' and --'.join(changed)} to add to it."
             )
         with (
-            on_failure(lambda error: corpora.remove_corpus(corpus=corpus) if made else None),
-            _told(options["report"]) as told,
+            on_failure(lambda error: corpora.remove_corpus(corpus=corpus) if is_new else None),
+            _write_repeats(options["report"]) as report_repeat,
             watched_bytes(file.bytes_total, quiet=options["json"]) as progress,
         ):
-            added = corpora.add_file(corpus=corpus, file=file, options=adding, progress=progress, told=told)
+            added = corpora.add_file(
+                corpus=corpus, file=file, options=adding, progress=progress, report_repeat=report_repeat
+            )
         if options["json"]:
             facts = {"corpus": slug, **added.as_dict(), "left_out": adding.repeats == "skip"}
             self.stdout.write(json.dumps(facts | {"read_as": read_as(file)}))
@@ -206,10 +208,10 @@ class Command(BaseCommand):
 
 def project_named(slug: str) -> Project:
     """The project, or a CommandError in words."""
-    found = Project.objects.filter(slug=slug).first()
-    if found is None:
+    project = Project.objects.filter(slug=slug).first()
+    if project is None:
         raise CommandError(f"There is no project {slug!r}.")
-    return found
+    return project
 
 
 def write_table(command: BaseCommand, table: Table, empty: str) -> None:
@@ -218,9 +220,9 @@ def write_table(command: BaseCommand, table: Table, empty: str) -> None:
         command.stdout.write(empty)
         return
     console = Console(highlight=False)
-    with console.capture() as words:
+    with console.capture() as capture:
         console.print(table)
-    command.stdout.write(words.get(), ending="")
+    command.stdout.write(capture.get(), ending="")
 
 
 def plain(text: str) -> str:
@@ -289,7 +291,7 @@ def _layout(options: dict[str, Any]) -> Layout:
 
 
 @contextmanager
-def _told(path: Path | None) -> Iterator[Callable[[Repeat], None]]:
+def _write_repeats(path: Path | None) -> Iterator[Callable[[Repeat], None]]:
     """Writes repetitions into a file, if there is to be one."""
     if path is None:
         yield lambda repeat: None

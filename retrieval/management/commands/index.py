@@ -65,11 +65,11 @@ class Command(BaseCommand):
     def build(self, project: Project, options: dict[str, Any]) -> None:
         """index build PROJECT."""
         slug = options["corpus"]
-        chosen = [corpus_named(project, slug)] if slug else list(corpora_of(project))
-        if not chosen:
+        corpora = [corpus_named(project, slug)] if slug else list(corpora_of(project))
+        if not corpora:
             raise CommandError(f"{project.slug!r} has no corpus. Add one: manage.py corpus add PROJECT FILE")
         facts = []
-        for corpus in chosen:
+        for corpus in corpora:
             with watched_passages(corpus.slug, 0, quiet=options["json"]) as progress:
                 built = build_index(corpus=corpus, anew=options["anew"], progress=progress)
             facts.append({"corpus": corpus.slug, "added": built.added, "passages": built.passages})
@@ -118,36 +118,38 @@ class Command(BaseCommand):
             raise CommandError("-k is at least 1.")
         slug = options["corpus"]
         where = [corpus_named(project, slug)] if slug else project
-        found = search_conversation(
+        answer = search_conversation(
             where,
             [*options["turn"], options["query"]],
             ranker=options["ranker"],
             results=options["k"],
             explain=False,
         )
-        for note in found.notes:
+        for note in answer.notes:
             self.stderr.write(_plain(note))
         if options["json"]:
-            self.stdout.write(json.dumps([_facts(found, each) for each in found.results], ensure_ascii=False))
+            self.stdout.write(
+                json.dumps([_facts(answer, each) for each in answer.results], ensure_ascii=False)
+            )
             return
         table = Table("", "score", "passage", "text")
-        for hit in found.results:
+        for hit in answer.results:
             text = " ".join(hit.passage.text.split())
-            shown = text if len(text) <= _SHOWN else text[:_SHOWN] + "…"
+            excerpt = text if len(text) <= _SHOWN else text[:_SHOWN] + "…"
             table.add_row(
-                str(hit.rank), f"{hit.score:.3f}", _plain(f"{hit.corpus}/{hit.passage.key}"), _plain(shown)
+                str(hit.rank), f"{hit.score:.3f}", _plain(f"{hit.corpus}/{hit.passage.key}"), _plain(excerpt)
             )
         write_table(self, table, "Nothing is found.")
 
 
-def _facts(found: FoundAnswer, hit: FoundPassage) -> dict[str, Any]:
+def _facts(answer: FoundAnswer, hit: FoundPassage) -> dict[str, Any]:
     return {
         "rank": hit.rank,
         "score": hit.score,
         "corpus": hit.corpus,
         "id": hit.passage.key,
         "text": hit.passage.text,
-        "ranker": found.ranker,
+        "ranker": answer.ranker,
         "parts": dict(hit.parts),
     }
 

@@ -73,8 +73,8 @@ def _means(evaluation: Evaluation) -> Table:
         for measure in evaluation.measures:
             mean = evaluation.mean(each.run.name, measure.name)
             star = _star(evaluation, each.run.name, measure.name)
-            shown = f"{mean:.4f}{star}"
-            row.append(f"[bold]{shown}[/bold]" if mean == best[measure.name] else shown)
+            cell = f"{mean:.4f}{star}"
+            row.append(f"[bold]{cell}[/bold]" if mean == best[measure.name] else cell)
         times = sorted(each.milliseconds)
         row.append(f"{times[len(times) // 2]:.1f}" if times else "")
         table.add_row(*row)
@@ -103,8 +103,10 @@ def ablation_table(ablation: Ablation) -> Table:
     """A system with each of its terms left out, and with the other query models; by the first measure."""
     evaluation = ablation.evaluation
     measure = evaluation.measures[0].name
-    whole = f"{_name(ablation.system)}, {escape(measure)} {evaluation.mean(ablation.system, measure):.4f}"
-    table = Table("ablation", title=f"Ablations of {whole}")
+    full_system = (
+        f"{_name(ablation.system)}, {escape(measure)} {evaluation.mean(ablation.system, measure):.4f}"
+    )
+    table = Table("ablation", title=f"Ablations of {full_system}")
     for name in (measure, "difference", "95 %", "t-test p", "randomisation p"):
         table.add_column(escape(name), justify="right")
     for variant in ablation.variants:
@@ -168,24 +170,24 @@ def _readings(facts: Mapping[str, Any]) -> Iterator[str]:
 
 def _about(each: SystemRun, queries: Sequence[str]) -> Iterator[str]:
     """What is to be said of one system."""
-    asked = _queries(len(queries))
+    of_queries = _queries(len(queries))
     if each.wordless:
-        yield f"{each.run.name}: {each.wordless:,} of {asked} without a word to search for."
+        yield f"{each.run.name}: {each.wordless:,} of {of_queries} without a word to search for."
     notes = sorted((each.notes or {}).items(), key=lambda pair: -pair[1])
     for note, count in notes[:_NOTES]:
-        yield f"{each.run.name}: {note}" + (f" ({count:,} of {asked})" if count < len(queries) else "")
+        yield f"{each.run.name}: {note}" + (f" ({count:,} of {of_queries})" if count < len(queries) else "")
     if len(notes) > _NOTES:
         rest = sum(count for _, count in notes[_NOTES:])
         yield f"{each.run.name}: {rest:,} more notes on single queries; --json has them."
     missing = sum(not each.run.rankings.get(query) for query in queries)
     if missing and not each.milliseconds:
-        yield f"{each.run.name}: nothing for {missing:,} of {asked}; they count as 0."
+        yield f"{each.run.name}: nothing for {missing:,} of {of_queries}; they count as 0."
 
 
-def _of(facts: Mapping[str, Any], name: str, words: str) -> Iterator[str]:
+def _of(facts: Mapping[str, Any], name: str, label: str) -> Iterator[str]:
     about = facts.get(name, {})
     if about.get("count"):
-        yield f"{words}: {_queries(about['count'])}, such as {about['examples'][0]!r}."
+        yield f"{label}: {_queries(about['count'])}, such as {about['examples'][0]!r}."
 
 
 def _queries(number: int) -> str:
@@ -287,45 +289,45 @@ class Command(BaseCommand):
         out = _folder(options["run_out"])
         measures = m.parse_measures(options["measures"] or m.DEFAULT)
         systems = _systems(options)
-        runs = _runs(options["runs"], taken=[name for name, _ in systems])
+        runs = _runs(options["runs"], used_names=[name for name, _ in systems])
         qrels = read_qrels(options["qrels"])
         questions = read_questions(options["queries"], options["field"])
-        judged = judged_questions(qrels, questions, answerable=options["answerable"])
+        evaluated = judged_questions(qrels, questions, answerable=options["answerable"])
         if out is not None:
-            check_ids((question.id for question in judged), "query")
+            check_ids((question.id for question in evaluated), "query")
         depth = options["depth"] or max(m.DEPTH, *(measure.cutoff for measure in measures))
-        _check_ablation(systems, wanted=options["ablate"])
+        _check_ablation(systems, requested=options["ablate"])
         ablations: list[Ablation] = []
         facts: dict[str, Any]
         if systems:
             with _haystack(options, systems) as haystack:
                 facts = {
                     "passages": haystack.as_json(),
-                    "coverage": coverage(qrels, questions, judged, haystack.known),
+                    "coverage": coverage(qrels, questions, evaluated, haystack.find_keys),
                 }
-                asked = [*self._asked(systems, haystack, judged, depth), *runs]
+                system_runs = [*self._ask_systems(systems, haystack, evaluated, depth), *runs]
                 if options["ablate"]:
                     ablations = [
                         ablate(
-                            whole,
+                            system_run,
                             ranker,
-                            partial(self._asked_one, haystack, judged, depth),
+                            partial(self._asked_one, haystack, evaluated, depth),
                             qrels,
-                            judged,
+                            evaluated,
                             measures=measures,
                             draws=options["draws"] or DRAWS,
                             seed=options["seed"],
                         )
-                        for (_, ranker), whole in zip(systems, asked, strict=False)
+                        for (_, ranker), system_run in zip(systems, system_runs, strict=False)
                         if variants_of(ranker)
                     ]
         else:
-            facts = {"passages": None, "coverage": coverage(qrels, questions, judged, None)}
-            asked = runs
+            facts = {"passages": None, "coverage": coverage(qrels, questions, evaluated, None)}
+            system_runs = runs
         evaluation = evaluate(
             qrels,
-            judged,
-            asked,
+            evaluated,
+            system_runs,
             measures,
             baseline=options["baseline"],
             draws=options["draws"] or DRAWS,
@@ -349,18 +351,18 @@ class Command(BaseCommand):
         )
         written: dict[Path, Write] = {}
         if out is not None:
-            written |= report.run_files(out, [each.run for each in asked if each.milliseconds])
+            written |= report.run_files(out, [each.run for each in system_runs if each.milliseconds])
         if "json" in files:
             written[files["json"]] = lambda file: report.write_json(evaluation, file)
         if "per_query" in files:
             written[files["per_query"]] = lambda file: report.write_queries(evaluation, file)
         report.write_together(written)
         console = Console(highlight=False, width=None if self.stdout.isatty() else _WIDTH)
-        with console.capture() as words:
+        with console.capture() as capture:
             console.print(tables(evaluation))
             for ablation in ablations:
                 console.print(ablation_table(ablation))
-        self.stdout.write(words.get(), ending="")
+        self.stdout.write(capture.get(), ending="")
         for path in written:
             self.stdout.write(f"Written: {path}")
 
@@ -372,9 +374,9 @@ class Command(BaseCommand):
         name: str,
         ranker: "Ranker",
     ) -> "SystemRun":
-        return next(self._asked([(name, ranker)], haystack, questions, depth))
+        return next(self._ask_systems([(name, ranker)], haystack, questions, depth))
 
-    def _asked(
+    def _ask_systems(
         self,
         systems: Sequence[tuple[str, Any]],
         haystack: "Haystack",
@@ -391,27 +393,27 @@ def _systems(options: dict[str, Any]) -> list[tuple[str, Any]]:
 
     if options["systems"] is None and options["runs"]:
         return []
-    given = _DEFAULT_SYSTEMS if options["systems"] is None else options["systems"]
-    names = [name.strip() for name in _listed(given)]
+    text = _DEFAULT_SYSTEMS if options["systems"] is None else options["systems"]
+    names = [name.strip() for name in _split_outside_brackets(text)]
     if not any(names):
         raise CommandError("--systems names none. Name some, such as bm25,balanced.")
-    found: dict[str, Any] = {}
+    by_name: dict[str, Any] = {}
     for name in filter(None, names):
-        if name in found:
+        if name in by_name:
             raise CommandError(f"--systems names {name} twice.")
-        found[name] = ranker_named(name)
-    return list(found.items())
+        by_name[name] = ranker_named(name)
+    return list(by_name.items())
 
 
-def _check_ablation(systems: Sequence[tuple[str, Any]], *, wanted: bool) -> None:
+def _check_ablation(systems: Sequence[tuple[str, Any]], *, requested: bool) -> None:
     """Before anything is searched: is there a system whose terms can be left out?"""
-    if wanted and not any(variants_of(ranker) for _, ranker in systems):
+    if requested and not any(variants_of(ranker) for _, ranker in systems):
         raise CommandError(
             "--ablate leaves out terms of bm25, balanced or crown-2020, and --systems names none of them."
         )
 
 
-def _listed(text: str) -> list[str]:
+def _split_outside_brackets(text: str) -> list[str]:
     """Parts between commas that are outside of brackets."""
     depth, parts = 0, [""]
     for character in text:
@@ -423,11 +425,11 @@ def _listed(text: str) -> list[str]:
     return parts
 
 
-def _runs(paths: Sequence[Path], *, taken: Sequence[str]) -> "list[SystemRun]":
+def _runs(paths: Sequence[Path], *, used_names: Sequence[str]) -> "list[SystemRun]":
     """Runs under the names of their files."""
 
-    found: list[SystemRun] = []
-    names = set(taken)
+    system_runs: list[SystemRun] = []
+    names = set(used_names)
     for path in paths:
         run = read_run(path)
         name, number = run.name, 1
@@ -436,8 +438,8 @@ def _runs(paths: Sequence[Path], *, taken: Sequence[str]) -> "list[SystemRun]":
             name = f"{run.name} ({number})"
         names.add(name)
         notes = {_CONTRADICTED: run.contradicted} if run.contradicted else {}
-        found.append(SystemRun(Run(name, run.rankings, reading=run.reading), notes=notes))
-    return found
+        system_runs.append(SystemRun(Run(name, run.rankings, reading=run.reading), notes=notes))
+    return system_runs
 
 
 @contextmanager
@@ -488,9 +490,9 @@ def _folder(path: Path | None) -> Path | None:
 
 def _from_1(most: int) -> Any:
     def number(text: str) -> int:
-        found = natural(text)
-        if not 1 <= found <= most:
+        value = natural(text)
+        if not 1 <= value <= most:
             raise ArgumentTypeError(f"give a number from 1 to {most:,}")
-        return found
+        return value
 
     return number

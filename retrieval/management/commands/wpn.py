@@ -116,8 +116,8 @@ class Command(BaseCommand):
         facts = []
         for corpus in corpora:
             row = WordNetwork.objects.filter(corpus=corpus).first() or WordNetwork(state="none")
-            held = is_building(corpus)
-            broken_off = row.state == WordNetwork.State.BUILDING and not held
+            is_held = is_building(corpus)
+            broken_off = row.state == WordNetwork.State.BUILDING and not is_held
             facts.append(
                 {
                     "corpus": corpus.slug,
@@ -152,10 +152,10 @@ class Command(BaseCommand):
         if options["json"]:
             self.stdout.write(json.dumps(facts, ensure_ascii=False))
             return
-        for word, found in facts.items():
+        for word, neighbours in facts.items():
             table = Table("similar", "cosine", "next to it", "NPMI", "passages", title=word)
-            for place in range(max(map(len, found.values()))):
-                similar, near = (found[name][place : place + 1] for name in ("similar", "next_to"))
+            for place in range(max(map(len, neighbours.values()))):
+                similar, near = (neighbours[name][place : place + 1] for name in ("similar", "next_to"))
                 table.add_row(
                     *([similar[0]["word"], f"{similar[0]['cosine']:.3f}"] if similar else ["", ""]),
                     *(
@@ -208,13 +208,13 @@ def _network(corpora: list[Corpus]) -> "Network":
     return network
 
 
-def _options(corpus: Corpus, given: dict[str, Any]) -> Options | None:
+def _options(corpus: Corpus, options: dict[str, Any]) -> Options | None:
     """What was asked for, over what the network was built with before; None where nothing was."""
-    if given["min_count"] is None and given["vectors"] is None:
+    if options["min_count"] is None and options["vectors"] is None:
         return None
     row = WordNetwork.objects.filter(corpus=corpus).first()
     before = Options.of(row.options if row else {})
     vectors = before.vectors
-    if given["vectors"] is not None:
-        vectors = None if given["vectors"] == "own" else Path(given["vectors"]).absolute()
-    return Options(before.least_count if given["min_count"] is None else given["min_count"], vectors)
+    if options["vectors"] is not None:
+        vectors = None if options["vectors"] == "own" else Path(options["vectors"]).absolute()
+    return Options(before.least_count if options["min_count"] is None else options["min_count"], vectors)

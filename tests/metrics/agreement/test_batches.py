@@ -59,8 +59,8 @@ def test_nor_does_a_report(ratings, monkeypatch):
 def test_sums_of_some_replicates_are_those_of_all_of_them(ratings):
     means = reliability._Means(ratings.items, ratings.workers, ratings.scores.astype(np.float32))
     drawn = np.random.default_rng(1).integers(0, 4, size=(7, ratings.n_workers), dtype=np.uint8)
-    whole = means.drawn("workers", drawn)
-    parts = np.concatenate([means.drawn("workers", drawn[part]) for part in parts_of(7, 2)])
+    whole = means.resample("workers", drawn)
+    parts = np.concatenate([means.resample("workers", drawn[part]) for part in parts_of(7, 2)])
     assert parts.tolist() == whole.tolist()
 
 
@@ -71,9 +71,9 @@ def test_reliability_is_the_same_however_many_items_are_looked_at_together(over,
     columns = many.items, many.workers, many.scores.astype(np.float32)
     size = {"items": many.n_items, "workers": many.n_workers, "ratings": len(many)}[over]
     drawn = np.random.default_rng(3).integers(0, 4, size=(width, size), dtype=np.uint8)
-    whole = reliability._Means(*(column.copy() for column in columns)).drawn(over, drawn)
+    whole = reliability._Means(*(column.copy() for column in columns)).resample(over, drawn)
     monkeypatch.setattr(reliability, "_PART", 700)
-    parts = reliability._Means(*columns).drawn(over, drawn)
+    parts = reliability._Means(*columns).resample(over, drawn)
     assert parts.tolist() == whole.tolist()
     assert np.isfinite(whole).all()
 
@@ -82,7 +82,7 @@ def test_replicates_that_were_looked_at_alone_still_are():
     draws = data.Draws(4)
 
     def widths(replicates, size):
-        made = reliability._drawn(draws, replicates, size, np.random.default_rng(0))
+        made = reliability._draw_counts(draws, replicates, size, np.random.default_rng(0))
         return [len(drawn) for drawn in made]
 
     assert widths(3, reliability._TOGETHER) == [1, 1, 1]

@@ -90,7 +90,9 @@ def test_a_worker_beside_their_own_copy_is_no_agreement():
 @pytest.mark.parametrize("level", LEVELS)
 def test_a_sample_in_which_everything_is_drawn_once_has_alpha_itself(level, monkeypatch):
     monkeypatch.setattr(
-        intervals, "_drawn", lambda draws, width, rng, least=1: np.ones((width, draws.size), dtype=np.uint8)
+        intervals,
+        "_draw_counts",
+        lambda draws, width, rng, least=1: np.ones((width, draws.size), dtype=np.uint8),
     )
     monkeypatch.setattr(intervals, "ITEMS", 7)
     ratings = crowd(items=60, workers=14, per_item=8, seed=0)
@@ -105,7 +107,7 @@ def test_a_sample_has_the_alpha_of_all_its_pairs_of_different_workers(monkeypatc
     drawn = {9: np.array([2, 0, 1, 1, 3, 0, 1, 1, 0]), 6: np.array([0, 2, 1, 1, 0, 2])}
     monkeypatch.setattr(
         intervals,
-        "_drawn",
+        "_draw_counts",
         lambda draws, width, rng, least=1: drawn[draws.size].astype(np.uint8)[None].repeat(width, axis=0),
     )
     rows = list(zip(ratings.items, ratings.workers, ratings.scores.astype(float), strict=True))

@@ -36,7 +36,7 @@ def test_a_split_gives_each_half_half_of_every_item():
 def test_reliability_sees_through_what_the_response_filter_manufactures():
     for recipe in (NONE, KPQA_2021):
         found = split_half(NOISE, recipe)
-        assert found.whole.value is None or found.whole.value < 0.2
+        assert found.full_length.value is None or found.full_length.value < 0.2
 
 
 def test_data_drawn_with_the_same_seed_do_not_look_reliable():
@@ -46,22 +46,22 @@ def test_data_drawn_with_the_same_seed_do_not_look_reliable():
 
 
 def test_reliability_is_that_of_the_whole_filter_in_each_half():
-    raw = split_half(MODERATE.ratings, NONE).whole.value
+    raw = split_half(MODERATE.ratings, NONE).full_length.value
     checks = Checks(MODERATE.presented, MODERATE.failed)
-    assert split_half(MODERATE.ratings, DEFAULT, checks=checks).whole.value > raw + 0.03
+    assert split_half(MODERATE.ratings, DEFAULT, checks=checks).full_length.value > raw + 0.03
 
 
 def test_two_items_have_no_split_half_reliability():
     ratings = ratings_of([(item, worker, 3) for item in "ab" for worker in "vwxy"])
     assert (
-        split_half(ratings, NONE).whole.reason
+        split_half(ratings, NONE).full_length.reason
         == "not defined: fewer than three items keep a rating in both halves"
     )
 
 
 def test_spearman_brown_follows_from_the_halves():
     found = split_half(RATINGS, NONE, splits=1)
-    assert found.whole.value == pytest.approx(2 * found.half.value / (1 + found.half.value))
+    assert found.full_length.value == pytest.approx(2 * found.half.value / (1 + found.half.value))
 
 
 def test_cross_fitting_removes_whom_the_other_items_give_away():
@@ -107,7 +107,7 @@ def test_reliability_is_that_of_the_means_where_workers_have_few_ratings():
         there = ~np.isnan(means)
         truth = np.corrcoef(means[there], study.truth[there])[0, 1] ** 2
         found = split_half(study.ratings, DEFAULT, splits=5, seed=seed)
-        assert found.whole.value == pytest.approx(truth, abs=0.03)
+        assert found.full_length.value == pytest.approx(truth, abs=0.03)
 
 
 def test_cross_fitted_alpha_is_near_that_in_sample_where_workers_have_few_ratings():
@@ -146,7 +146,7 @@ def test_the_reliability_has_the_digits_that_its_signature_had_before():
     # The last digits are the processor's: libraries add in the order of its vector instructions.
     assert found.half.value == pytest.approx(0.5815227812837135, rel=1e-12)
     assert found.sd == pytest.approx(0.005293593164370815, rel=1e-12)
-    assert found.whole.ci == pytest.approx((0.6072397575751607, 0.8217353554656208), rel=1e-12)
+    assert found.full_length.ci == pytest.approx((0.6072397575751607, 0.8217353554656208), rel=1e-12)
 
 
 def test_the_reliability_has_an_interval_that_comes_from_the_seed():
@@ -168,7 +168,7 @@ def test_intervals_of_the_reliability_hold_the_true_one(workers, per_item):
             NONE,
             splits=5,
             replicates=100,
-        ).whole
+        ).full_length
         for seed in range(40)
     ]
     true = np.mean([figure.value for figure in found])

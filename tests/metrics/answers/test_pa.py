@@ -246,7 +246,7 @@ def test_the_importance_of_references_is_worked_out_once():
     pa = metric("pa-rouge-l")
     pa.score(CANDIDATES, [REFERENCES] * 5)
     pa.score(CANDIDATES, [REFERENCES] * 4 + [REFERENCES[:2]])
-    assert len(pa.measure.kept) == 2
+    assert len(pa.measure.cache) == 2
 
 
 def test_what_is_kept_has_a_bound_and_the_longest_unused_goes_first():

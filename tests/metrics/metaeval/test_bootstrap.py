@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from metrics.errors import MetricError
-from metrics.metaeval.bootstrap import WANTED, bounds, drawn, fisher, intervals, paired, prepare
+from metrics.metaeval.bootstrap import WANTED, bounds, draw_block, fisher, intervals, paired, prepare
 from metrics.metaeval.data import ScoredAnswers, rows_of
 from metrics.metaeval.executor import samples
 from metrics.metaeval.plan import figure_of
@@ -19,7 +19,7 @@ KINDS = ("boot_inputs", "boot_systems", "boot_both")
 
 
 def test_intervals_over_questions_are_those_of_mt_metrics_eval():
-    found = intervals(marco(), wanted=[("pearson", "global")])
+    found = intervals(marco(), statistics=[("pearson", "global")])
     for metric in METRICS:
         expected = EXPECTED["metrics"][metric]["boot_inputs_ci95_pearson_none"]
         assert found[metric, "pearson", "global"] == pytest.approx(
@@ -79,8 +79,8 @@ def test_weights_give_what_the_sample_itself_would(kind, ties):
         if kind == "boot_inputs"
         or (grouping in ("global", "item") and statistic in ("pearson", "spearman", "kendall", "pair_acc"))
     ]
-    prepared = prepare(judged, ["m1"], kind=kind, wanted=wanted, replicates=100)
-    found = drawn(prepared, 0)
+    prepared = prepare(judged, ["m1"], kind=kind, statistics=wanted, replicates=100)
+    found = draw_block(prepared, 0)
     for sample in range(8):
         rows = rows_of(copied(judged, questions[:, sample], systems[:, sample]), ["m1"])
         for (statistic, grouping), values in zip(wanted, found, strict=True):
@@ -96,8 +96,8 @@ def test_weights_give_what_the_sample_itself_would(kind, ties):
 
 def test_by_system_counts_a_drawn_system_as_often_as_it_was_drawn():
     judged = full(questions=10, systems=3)
-    found = drawn(
-        prepare(judged, ["m1"], kind="boot_systems", wanted=[("pearson", "by_system")], replicates=100), 0
+    found = draw_block(
+        prepare(judged, ["m1"], kind="boot_systems", statistics=[("pearson", "by_system")], replicates=100), 0
     )
     weights = samples(0, "boot systems", 0, 3)
     own = [
@@ -110,7 +110,7 @@ def test_by_system_counts_a_drawn_system_as_often_as_it_was_drawn():
 def test_kendalls_tau_of_many_answers_is_close_to_first_order():
     judged = full(questions=300, systems=3, ties=True)
     questions = samples(0, "boot questions", 0, 300)
-    found = drawn(prepare(judged, ["m1"], wanted=[("kendall", "global")], replicates=100), 0)[0]
+    found = draw_block(prepare(judged, ["m1"], statistics=[("kendall", "global")], replicates=100), 0)[0]
     for sample in range(5):
         rows = rows_of(copied(judged, questions[:, sample], np.ones(3)), ["m1"])
         assert found[sample] == pytest.approx(
@@ -143,7 +143,7 @@ def test_intervals_over_questions_hold_the_truth_as_often_as_they_say():
             ("a", "b"),
             [f"q{n:03}" for n in range(100)],
         )
-        low, high = intervals(judged, replicates=200, wanted=[("pearson", "global")])[
+        low, high = intervals(judged, replicates=200, statistics=[("pearson", "global")])[
             "m", "pearson", "global"
         ]
         held += low <= 0.6 <= high
@@ -155,7 +155,7 @@ def test_blocks_may_be_drawn_in_any_order_and_place():
     prepared = prepare(judged, ["m0", "m1"], replicates=350)
     assert len(prepared.blocks) == 4
     sent = pickle.loads(pickle.dumps(prepared))
-    values = {block: drawn(sent, block) for block in reversed(prepared.blocks)}
+    values = {block: draw_block(sent, block) for block in reversed(prepared.blocks)}
     assert bounds(prepared, [values[block] for block in prepared.blocks]) == intervals(
         judged, ["m0", "m1"], replicates=350
     )

@@ -53,7 +53,7 @@ def test_a_tiny_trained_predictor_knows_its_pattern(tmp_path: Path) -> None:
         with torch.inference_mode():
             said = network(ids, torch.ones_like(ids), types)[0, window.firsts].argmax(-1).tolist()
         labels = tiny.labels_of(example)
-        right += said == [labels[word] for word in window.words]
+        right += said == [labels[word] for word in window.word_numbers]
     assert right >= 38
 
 

@@ -219,7 +219,7 @@ def literal_loss(
         types = torch.tensor([window.types]) if window.types else None
         ids = torch.tensor([window.ids])
         logits = network(ids, torch.ones_like(ids), types)[0]
-        for place, word in zip(window.firsts, window.words, strict=True):
+        for place, word in zip(window.firsts, window.word_numbers, strict=True):
             losses.append(-torch.log_softmax(logits[place], 0)[labels[word]])
     return torch.stack(losses).mean()
 
@@ -247,7 +247,10 @@ def _padded(own: Any, examples: Sequence[Example], longest: int, with_question: 
         rows([1] * len(window.ids) for window in found),
         rows(window.types for window in found),
         rows(window.firsts for window in found),
-        rows(([labels_of(examples[window.pair])[word] for word in window.words] for window in found), -100),
+        rows(
+            ([labels_of(examples[window.pair])[word] for word in window.word_numbers] for window in found),
+            -100,
+        ),
     )
 
 

@@ -37,7 +37,7 @@ def test_a_word_keeps_its_marks(word):
 def test_a_character_keeps_its_marks(word, letters):
     assert CHAR.split(word) == letters
     tokens = Chunk(Answers(["ab", word, ""], [[], [], []])).tokens(CHAR)
-    assert [tokens.words[k] for k in tokens.ids[2:]] == letters
+    assert [tokens.vocabulary[k] for k in tokens.ids[2:]] == letters
 
 
 def test_characters_of_the_same_letters_with_other_vowels_are_others():
@@ -62,7 +62,7 @@ def test_a_text_is_the_same_however_its_accents_were_typed(name):
 def test_one_text_and_many_at_once_are_cut_alike(tokeniser):
     texts = [BOOK, DELHI, ARABIC, PERSIAN, DECOMPOSED, "\u0130stanbul 4\u00bd \u2764\ufe0f _x_", "", "  "]
     tokens = Chunk(Answers(texts, [[] for _ in texts])).tokens(tokeniser)
-    cut = [[tokens.words[k] for k in tokens.ids[a:b]] for a, b in pairwise(tokens.starts)]
+    cut = [[tokens.vocabulary[k] for k in tokens.ids[a:b]] for a, b in pairwise(tokens.starts)]
     assert cut == [tokeniser.split(text) for text in texts]
 
 

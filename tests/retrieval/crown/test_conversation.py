@@ -52,7 +52,7 @@ def test_a_word_of_several_turns_has_the_largest_of_their_weights():
 
 
 def test_words_that_are_not_known_are_left_out():
-    assert query_terms([["nolan"], ["alfred"]], "cq1", known={"nolan"}) == {"nolan": 1}
+    assert query_terms([["nolan"], ["alfred"]], "cq1", vocabulary={"nolan"}) == {"nolan": 1}
 
 
 def test_no_turns_are_no_query():

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from retrieval.engine.files import Pointer
-from retrieval.engine.tantivy_engine import TantivyEngine, told
+from retrieval.engine.tantivy_engine import TantivyEngine, translate_error
 from retrieval.errors import IndexBrokenError, NoRoomError
 from tests.retrieval.engine.test_engine import CATS, found
 
@@ -130,10 +130,10 @@ def test_where_no_more_may_be_written_it_says_so_and_the_index_is_as_it_was(engi
     ],
 )
 def test_a_full_disk_is_told_from_damage(error, kind_of_error, tmp_path):
-    assert type(told("It cannot be written", error, tmp_path / "not there")) is kind_of_error
+    assert type(translate_error("It cannot be written", error, tmp_path / "not there")) is kind_of_error
 
 
 def test_a_thread_that_died_with_no_room_left_died_of_it(tmp_path, monkeypatch):
     monkeypatch.setattr("retrieval.engine.tantivy_engine.LEAST_ROOM", 2**62)
     error = ValueError("An error occurred in a thread: 'Worker thread failed.'")
-    assert type(told("It cannot be written", error, tmp_path)) is NoRoomError
+    assert type(translate_error("It cannot be written", error, tmp_path)) is NoRoomError

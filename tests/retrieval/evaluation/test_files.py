@@ -34,7 +34,7 @@ def faults_of(read, path, *options):
 
 
 def texts(questions):
-    return {each.id: each.turns for each in questions.found}
+    return {each.id: each.turns for each in questions.questions}
 
 
 # Judgments
@@ -161,7 +161,7 @@ def test_turns_come_with_the_turns_before_them(file):
         "q1b": ("What do cats hunt?", "And where do they hide?"),
         "q2": ("Where do bees live?",),
     }
-    assert {each.id: each.conversation for each in read.found} == {
+    assert {each.id: each.conversation for each in read.questions} == {
         "q1": "animals",
         "q1b": "animals",
         "q2": "insects",
@@ -185,7 +185,11 @@ def test_branches_of_a_conversation_share_their_turns_and_are_one_conversation(f
     read = read_questions(
         file(as_lines([{"id": "a", "turns": [first, second]}, {"id": "b", "turns": [first, other]}]))
     )
-    assert [(each.id, each.conversation) for each in read.found] == [("t1", "a"), ("t2", "a"), ("t3", "a")]
+    assert [(each.id, each.conversation) for each in read.questions] == [
+        ("t1", "a"),
+        ("t2", "a"),
+        ("t3", "a"),
+    ]
     assert read.repeated == 1
 
 

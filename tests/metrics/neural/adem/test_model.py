@@ -184,7 +184,9 @@ def test_a_metric_without_its_model_says_what_is_missing(model, tmp_path, traine
     gone = replace(DEFAULT, settings={"adem": {"model": Choice(str(tmp_path / "gone"), "0" * 64)}})
     assert "is no model" in missing(metric("adem", gone))
     alone = replace(
-        trained, forms={"r-adem": trained.forms["r-adem"]}, chosen={"r-adem": trained.chosen["r-adem"]}
+        trained,
+        forms={"r-adem": trained.forms["r-adem"]},
+        best_trials={"r-adem": trained.best_trials["r-adem"]},
     )
     saved = save(tmp_path / "alone", alone, {})
     lacking = with_models(DEFAULT, [saved.path])

@@ -183,8 +183,8 @@ def test_n_penalty_and_rate_are_chosen_by_the_error_on_validation(parts):
     assert [(each.n, each.penalty, each.rate) for each in tried] == [
         (n, penalty, rate) for n in (2, 5, 12) for penalty in (0.0, 0.1) for rate in (0.01, 0.001)
     ]
-    assert found.chosen["r-adem"] == min(tried, key=lambda each: each.best.validation)
-    assert found.forms["r-adem"].size == found.chosen["r-adem"].n
+    assert found.best_trials["r-adem"] == min(tried, key=lambda each: each.best.validation)
+    assert found.forms["r-adem"].size == found.best_trials["r-adem"].n
     assert heard[-1] == (12, 12, "training r-adem")
 
 

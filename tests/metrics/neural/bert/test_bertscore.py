@@ -11,7 +11,7 @@ import pytest
 from metrics.catalogue import metric, missing
 from metrics.errors import MetricError
 from metrics.neural import bertscore as metrics
-from metrics.neural.encoders import known
+from metrics.neural.encoders import find_encoder
 from metrics.neural.folders import with_models
 from metrics.profiles import profile
 from metrics.scoring import score
@@ -153,12 +153,12 @@ def test_order_company_and_blocks_change_nothing(encoder: Path, monkeypatch: pyt
 
 
 def test_vectors_that_do_not_fit_are_let_go(encoder: Path) -> None:
-    loaded = metrics.layers(known(str(encoder)), 3, "cpu")
+    loaded = metrics.layers(find_encoder(str(encoder)), 3, "cpu")
     texts = [*CANDIDATES, *REFERENCES]
-    held = metrics.Vectors(loaded, loaded.pieces(texts), held=32 * 30)
+    held = metrics.Vectors(loaded, loaded.pieces(texts), capacity=32 * 30)
     for place in range(len(texts)):
         assert set(held.of([place])) >= {place}
-        assert sum(map(held.size, held._kept)) <= 32 * 30
+        assert sum(map(held.size, held._by_text)) <= 32 * 30
 
 
 def test_a_maximum_below_zero_counts_as_zero_whatever_stands_beside_it() -> None:
@@ -166,7 +166,7 @@ def test_a_maximum_below_zero_counts_as_zero_whatever_stands_beside_it() -> None
 
     pieces = [metrics.Pieces((1, 2), ((0, 1), (1, 2)), False)] * 2
     given = metrics.Vectors(_Made(torch.device("cpu")), pieces)  # type: ignore[arg-type]
-    given._kept = {0: torch.tensor([[1.0, 0], [0, 1]]), 1: torch.tensor([[1.0, 0], [0, -1]])}
+    given._by_text = {0: torch.tensor([[1.0, 0], [0, 1]]), 1: torch.tensor([[1.0, 0], [0, -1]])}
     one = np.array([0]), np.array([1])
     assert metrics.f1(given, *one, [[1, 1]], [[1, 1]]).tolist() == [0.5]
     assert metrics.f1(given, *one, [[1, 3]], [[1, 1]]) == pytest.approx([2 * 0.25 * 0.5 / 0.75])

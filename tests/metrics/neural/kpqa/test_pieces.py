@@ -71,7 +71,7 @@ def test_a_pair_is_framed_as_the_tokeniser_does_and_words_have_their_first_piece
     assert list(window.ids) == bert(*pair)["input_ids"]
     assert list(window.types) == bert(*pair)["token_type_ids"]
     assert said(bert, window) == ("[CLS] how much is it ? [SEP] [it] [costs] [4] ##5 ##0 [euros] [.] [SEP]")
-    assert list(window.words) == list(range(len(words))) == [0, 1, 2, 3, 4]
+    assert list(window.word_numbers) == list(range(len(words))) == [0, 1, 2, 3, 4]
 
 
 def test_without_question_the_answer_stands_alone(bert, bytes_) -> None:
@@ -91,13 +91,13 @@ def test_a_tokeniser_without_types_gets_none_and_its_own_frame(bytes_) -> None:
 def test_words_that_share_a_piece_are_both_classified_by_it(bytes_) -> None:
     (window,), (words,) = windows(bytes_, [("", "it's...")], 64, with_question=False)
     assert [(begin, end) for begin, end in words] == [(0, 2), (2, 3), (3, 4), (4, 5), (5, 6), (6, 7)]
-    assert list(window.words) == [0, 1, 2, 3, 4, 5]
+    assert list(window.word_numbers) == [0, 1, 2, 3, 4, 5]
     assert window.firsts[1] == window.firsts[2]
 
 
 def test_a_combining_mark_belongs_to_the_piece_that_covers_it(bert) -> None:
     (window,), (words,) = windows(bert, [("", "bo\u0301ok is")], 64)
-    assert len(words) == len(window.words) == 4
+    assert len(words) == len(window.word_numbers) == 4
     assert window.firsts[0] == window.firsts[1] == window.firsts[2] == window.firsts[3] - 1
 
 
@@ -111,13 +111,13 @@ def test_an_answer_without_words_has_no_window(tokenizer) -> None:
 def test_a_word_that_the_tokeniser_drops_is_in_no_window(bert) -> None:
     (window,), (words,) = windows(bert, [("a", "the \x00 book")], 64)
     assert len(words) == 3
-    assert list(window.words) == [0, 2]
+    assert list(window.word_numbers) == [0, 2]
 
 
 def test_a_long_question_is_cut_and_leaves_room_for_the_answer(tokenizer) -> None:
     found, _ = windows(tokenizer, [("the " * 100, "a book is red")], 16)
     assert max(len(window.ids) for window in found) <= 16
-    assert [word for window in found for word in window.words] == [0, 1, 2, 3]
+    assert [word for window in found for word in window.word_numbers] == [0, 1, 2, 3]
 
 
 def test_too_little_room_is_refused(bert) -> None:
@@ -129,7 +129,7 @@ def test_a_long_answer_is_read_in_windows_that_overlap_by_half(bert) -> None:
     answer = " ".join(["the"] * 40)
     found, _ = windows(bert, [("a", answer)], 24)
     assert [len(window.ids) for window in found] == [24] * len(found)
-    assert [word for window in found for word in window.words] == list(range(40))
+    assert [word for window in found for word in window.word_numbers] == list(range(40))
     for window in found[1:-1]:  # 20 pieces of the answer each; words come from the middle
         assert min(window.firsts) >= 3 + 5
         assert max(window.firsts) <= 3 + 15
@@ -144,12 +144,12 @@ def test_each_word_is_in_exactly_one_window_by_its_own_piece(
         found, words = windows(tokenizer, pairs, longest, with_question=asked)
         seen: dict[int, list[int]] = {}
         for window in found:
-            assert window.words
+            assert window.word_numbers
             assert len(window.ids) <= longest
             assert len(window.types) in (0, len(window.ids))
-            assert len(window.firsts) == len(window.words)
+            assert len(window.firsts) == len(window.word_numbers)
             assert list(window.firsts) == sorted(window.firsts)
-            seen.setdefault(window.pair, []).extend(window.words)
+            seen.setdefault(window.pair, []).extend(window.word_numbers)
         for pair, (_, answer) in enumerate(pairs):
             clean = answer.encode("utf-8", "replace").decode()
             offsets = tokenizer(clean, add_special_tokens=False, return_offsets_mapping=True)[
@@ -172,7 +172,7 @@ def test_the_first_piece_begins_in_its_word_or_covers_it(bert, bytes_, pieces_wi
         found, (words,) = windows(tokenizer, [("", answer)], 4096, with_question=False)
         for window in found:
             assert list(window.ids) == given_["input_ids"]
-            for first, word in zip(window.firsts, window.words, strict=True):
+            for first, word in zip(window.firsts, window.word_numbers, strict=True):
                 begin, end = words[word]
                 left, right = given_["offset_mapping"][first]
                 left += len(clean[left:right]) - len(clean[left:right].lstrip())

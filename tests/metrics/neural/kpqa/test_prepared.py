@@ -132,7 +132,7 @@ def test_key_phrases_that_are_all_of_their_sentence_are_noted_or_left_out(tmp_pa
     path = written(tmp_path / "a.json", squad((context, given)))
     found = prepared([path], seed=1, dev_share=0)
     assert (len(found.train), found.counts["noted"]) == (2, {kpqa_examples.WHOLE: 1})
-    found = prepared([path], seed=1, dev_share=0, whole=False)
+    found = prepared([path], seed=1, dev_share=0, whole_answers=False)
     assert (len(found.train), found.counts["dropped"]) == (1, {kpqa_examples.WHOLE: 1})
 
 

@@ -48,7 +48,7 @@ def test_pieces_of_examples_lie_one_after_another(tokenizer) -> None:
     assert first == tokenizer("How much is it?", "It costs 45.")["input_ids"]
     assert data.lengths.tolist() == [len(first), len(data.ids) - len(first)]
     assert data.labels.tolist() == [0, 0, 1, 0, 1, 0]
-    assert data.words.tolist() == [0, 1, 2, 3, 0, 1]
+    assert data.word_numbers.tolist() == [0, 1, 2, 3, 0, 1]
     assert [tokenizer.convert_ids_to_tokens(first[at]) for at in data.firsts[:4]] == ["it", "costs", "4", "."]
 
 
@@ -56,7 +56,7 @@ def test_each_word_of_a_long_answer_is_labelled_once(tokenizer) -> None:
     long = example(" ".join(["the"] * 50) + " 4 euros " + " ".join(["a"] * 30), "4")
     data = labelled(tokenizer, [long], 24)
     assert len(data) > 3
-    assert data.words.tolist() == list(range(82))
+    assert data.word_numbers.tolist() == list(range(82))
     assert data.labels.sum() == data.labels[50] == 1
 
 
@@ -94,7 +94,7 @@ def test_a_batch_is_padded_to_its_longest_window(tokenizer) -> None:
     data = labelled(tokenizer, [example("It costs 45.", "45"), example("7 euros", "7")], 64)
     batch = batch_of(data, [1, 0], tokenizer.pad_token_id, "cpu")
     assert batch.size == 2
-    assert batch.words == 6
+    assert batch.word_count == 6
     short = int(data.lengths[1])
     assert batch.ids[0, short:].tolist() == [tokenizer.pad_token_id] * 3
     assert batch.mask.sum(1).tolist() == [short, int(data.lengths[0])]

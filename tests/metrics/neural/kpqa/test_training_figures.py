@@ -22,7 +22,7 @@ def of(rows):
         types=none,
         begins=np.array([0, *np.cumsum(sizes)], np.int64),
         firsts=none,
-        words=np.array([word for own in words for word in own], np.int32),
+        word_numbers=np.array([word for own in words for word in own], np.int32),
         labels=np.array([label for _, _, labels in rows for label in labels], np.int32),
         typed=False,
     )

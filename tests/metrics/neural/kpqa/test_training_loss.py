@@ -79,7 +79,7 @@ def test_only_first_pieces_of_words_of_the_answer_have_a_part(base, network) -> 
     touched = {(int(row), int(at)) for row, at, _ in logits.grad.nonzero()}
     firsts = {(row, int(batch.firsts[row, at])) for row, at in (batch.labels != NO_WORD).nonzero().tolist()}
     assert touched == firsts
-    assert len(firsts) == batch.words
+    assert len(firsts) == batch.word_count
 
 
 def test_only_the_layer_for_whole_sentences_learns_nothing_and_is_left_out(base, network) -> None:

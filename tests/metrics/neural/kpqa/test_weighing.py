@@ -56,7 +56,7 @@ def literal(model, question, answer):
         with torch.no_grad():
             logits = network(ids, torch.ones_like(ids), torch.tensor([window.types]))[0]
         likely = torch.softmax(logits.double(), -1)[:, 1].numpy()
-        weights[list(window.words)] = likely[list(window.firsts)]
+        weights[list(window.word_numbers)] = likely[list(window.firsts)]
     return weights
 
 

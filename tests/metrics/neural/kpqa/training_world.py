@@ -6,7 +6,7 @@ from typing import Any
 from evaluations.training.kpqa import encoder_for, trained
 from evaluations.training.kpqa_files import TrainingFiles
 from evaluations.training.kpqa_runs import Settings
-from metrics.neural.encoders import known
+from metrics.neural.encoders import find_encoder
 from metrics.neural.folders import ModelFolder
 from tests.metrics.neural import tiny
 
@@ -36,7 +36,7 @@ def train(
 ) -> ModelFolder:
     """A predictor trained on the pattern."""
     how = how or settings()
-    found = known(str(encoder))
+    found = find_encoder(str(encoder))
     return trained(
         encoder_for(str(encoder), how),
         {"name": found.name, "digest": found.digest},
