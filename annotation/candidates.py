@@ -36,7 +36,7 @@ class Recipe:
     `ranker` is one of `RANKERS`, or the name of any other system, which brings its own options.
     """
 
-    shown: int = SHOWN
+    shown_count: int = SHOWN
     ranker: str = "balanced"
     query_model: str = "cq2"
     fetched: int = FETCHED
@@ -50,11 +50,11 @@ class Recipe:
     @property
     def depth(self) -> int:
         """How far down the ranking is looked at: all of it where something is drawn from below the cut."""
-        return self._fetched if self.below else min(self._fetched, self.shown * _SPARE)
+        return self._fetched if self.below else min(self._fetched, self.shown_count * _SPARE)
 
     @property
     def _fetched(self) -> int:
-        return max(self.fetched, self.shown + self.below)
+        return max(self.fetched, self.shown_count + self.below)
 
 
 def drawn_below(retrieval: Any) -> tuple[int, int] | None:
@@ -93,7 +93,7 @@ class Region:
     end: int | None = None
     rank: int = 0
     #: Chosen already, by whoever made the file: never folded.
-    chosen: bool = False
+    is_selected: bool = False
 
     @cached_property
     def tokens(self) -> tuple[str, ...]:
@@ -120,15 +120,15 @@ def choose(ranked: Sequence[Region], k: int) -> list[Choice]:
 
     The best one is never folded, and folds lead to one that is shown, never to another fold.
     """
-    chosen: list[Choice] = []
-    shown = 0
+    choices: list[Choice] = []
+    shown_count = 0
     for region in ranked:
-        if shown == k:
+        if shown_count == k:
             break
-        into, reason = _repeated(region, chosen)
-        shown += into is None
-        chosen.append(Choice(region, into, reason))
-    return chosen
+        into, reason = _repeated(region, choices)
+        shown_count += into is None
+        choices.append(Choice(region, into, reason))
+    return choices
 
 
 def draw_below(
@@ -140,20 +140,20 @@ def draw_below(
     repetitions of what is shown and of one another; `seed` decides it. With it, what editors choose of them
     times (how many / n) estimates what they would have chosen below the cut.
     """
-    shown = [choice for choice in choices if choice.folded_into is None]
+    unfolded = [choice for choice in choices if choice.folded_into is None]
     pool: list[int] = []
     for place in range(len(choices), len(ranked)):
-        if _repeated(ranked[place], shown)[0] is None:
+        if _repeated(ranked[place], unfolded)[0] is None:
             pool.append(place)
-            shown.append(Choice(ranked[place]))
-    drawn = random.Random(seed).sample(pool, min(n, len(pool)))
-    return drawn, len(pool)
+            unfolded.append(Choice(ranked[place]))
+    sample = random.Random(seed).sample(pool, min(n, len(pool)))
+    return sample, len(pool)
 
 
-def _repeated(region: Region, chosen: Sequence[Choice]) -> tuple[int | None, str]:
-    if region.chosen:
+def _repeated(region: Region, choices: Sequence[Choice]) -> tuple[int | None, str]:
+    if region.is_selected:
         return None, ""
-    for place, earlier in enumerate(chosen):
+    for place, earlier in enumerate(choices):
         if earlier.folded_into is None and (share := similarity(region, earlier.region)) >= REPEATS_FROM:
             return place, fold_reason(
                 share, earlier.region.rank or place + 1, region.tokens == earlier.region.tokens
@@ -189,13 +189,13 @@ def overlap(one: Region, other: Region) -> bool:
 
 def overlaps(regions: Sequence[Region]) -> list[tuple[int, ...]]:
     """For each region the places of those that it overlaps with."""
-    found: list[list[int]] = [[] for _ in regions]
+    neighbours: list[list[int]] = [[] for _ in regions]
     for at, region in enumerate(regions):
         for before in range(at):
             if overlap(region, regions[before]):
-                found[at].append(before)
-                found[before].append(at)
-    return [tuple(sorted(places)) for places in found]
+                neighbours[at].append(before)
+                neighbours[before].append(at)
+    return [tuple(sorted(places)) for places in neighbours]
 
 
 def _run_length(region: Region) -> int:
@@ -203,5 +203,5 @@ def _run_length(region: Region) -> int:
     return COMMON_RUN * 2 if single * 2 > len(region.tokens) else COMMON_RUN
 
 
-def _runs(words: tuple[str, ...], length: int) -> frozenset[tuple[str, ...]]:
-    return frozenset(words[at : at + length] for at in range(len(words) - length + 1))
+def _runs(folded_tokens: tuple[str, ...], length: int) -> frozenset[tuple[str, ...]]:
+    return frozenset(folded_tokens[at : at + length] for at in range(len(folded_tokens) - length + 1))

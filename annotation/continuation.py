@@ -69,7 +69,7 @@ class ContinuationConfig(WritingConfig):
 
     @field_validator("checks")
     @classmethod
-    def _whole(cls, checks: Mapping[str, str]) -> Mapping[str, str]:
+    def _refuse_halves(cls, checks: Mapping[str, str]) -> Mapping[str, str]:
         if not all(folded(text) and folded(word) for text, word in checks.items()):
             raise ValueError("Every check needs a dialogue and a word.")
         return checks
@@ -101,28 +101,28 @@ def read_message(
     if problem:
         return ParsedForm(errors={"text": problem})
     if config.check_language and not form.get("seen") and other_language(text, language):
-        words = (
+        sentence = (
             "This seems to be in another language than the dialogue. If it is right as it is, send it again; "
             "nothing else is needed."
         )
-        return ParsedForm(errors={"language": words})
+        return ParsedForm(errors={"language": sentence})
     return ParsedForm({"text": text})
 
 
 def _problem(text: str, material: Material, config: ContinuationConfig, language: str) -> str:
-    words, messages = folded(text), messages_of(material)
-    if not words:
+    message_words, messages = folded(text), messages_of(material)
+    if not message_words:
         return "Write the next message."
     if len(text) > config.longest:
         return (
             f"Your message has {len(text):,} characters; at most {config.longest:,} fit. Shorten it, please."
         )
-    if any(words == folded(message) for message in messages):
+    if any(message_words == folded(message) for message in messages):
         return "This was said before in the dialogue. Write what could come next."
     if config.check_language and foreign_script(text, language, messages):
         return "Most of this is in another script than the dialogue. Write in the language of the dialogue."
     least = config.shortest_words * (_CHARACTERS_PER_WORD if mostly_spaceless(tokens(text)) else 1)
-    if len(set(words)) < least:
+    if len(set(message_words)) < least:
         return (
             "This is very short, or the same over and over. Write a little more: at least "
             f"{config.shortest_words} different words."
@@ -132,19 +132,21 @@ def _problem(text: str, material: Material, config: ContinuationConfig, language
 
 def simulated_message(material: Material, rng: random.Random) -> str:
     """What somebody who read the dialogue writes: a true one of the file, or words of it put together."""
-    known = simulated_truth(material.query.extra).get("continuations")
+    continuations = simulated_truth(material.query.extra).get("continuations")
     good = (
-        [text for text in known if isinstance(text, str) and text.strip()] if isinstance(known, list) else []
+        [text for text in continuations if isinstance(text, str) and text.strip()]
+        if isinstance(continuations, list)
+        else []
     )
     if good and rng.random() < 0.75:
         return rng.choice(good).strip()
     source = rng.choice(messages_of(material)[-3:])
-    found = tokens(source)
-    start = rng.randrange(max(1, len(found) - 6))
-    words = [source[token.start : token.end] for token in found[start : start + rng.randint(3, 8)]]
-    if mostly_spaceless(found):
-        return f"{''.join(reversed(words))}{source[:12]} 1 2 3 4 5 6"
-    return f"{rng.choice(_OPENINGS)} {' '.join(words)} {rng.choice(_ENDINGS)}"
+    source_tokens = tokens(source)
+    start = rng.randrange(max(1, len(source_tokens) - 6))
+    phrase = [source[token.start : token.end] for token in source_tokens[start : start + rng.randint(3, 8)]]
+    if mostly_spaceless(source_tokens):
+        return f"{''.join(reversed(phrase))}{source[:12]} 1 2 3 4 5 6"
+    return f"{rng.choice(_OPENINGS)} {' '.join(phrase)} {rng.choice(_ENDINGS)}"
 
 
 class Continuation(SimpleKind):
@@ -174,11 +176,11 @@ class Continuation(SimpleKind):
 
     def left_out(self, stage: Stage) -> Mapping[str, int]:
         """Queries that are no dialogue, or that nobody is asked about any more."""
-        every, found = Query.objects.filter(project=stage.project_id).count(), dialogues(stage)
-        asked = found.count()
-        single = found.filter(context=[]).count() if continuation_config(stage).only_with_turns else 0
+        every, queries = Query.objects.filter(project=stage.project_id).count(), dialogues(stage)
+        asked_count = queries.count()
+        single = queries.filter(context=[]).count() if continuation_config(stage).only_with_turns else 0
         reasons = {
-            "excluded, taken out, or still being imported": every - asked,
+            "excluded, taken out, or still being imported": every - asked_count,
             "without earlier turns": single,
         }
         return {reason: count for reason, count in reasons.items() if count}
@@ -223,8 +225,8 @@ class Continuation(SimpleKind):
     def passes(self, stage: Stage, unit: str, response: Any) -> bool:
         """The message has the word that the check asks for."""
         word = folded(list(continuation_config(stage).checks.values())[_number(unit)])
-        words = folded(response["text"])
-        return any(words[at : at + len(word)] == word for at in range(len(words)))
+        answer_words = folded(response["text"])
+        return any(answer_words[at : at + len(word)] == word for at in range(len(answer_words)))
 
     def scopes(self, stage: Stage, unit: str) -> list[str]:
         """Who worked on the query before, wrote an answer to it or judged one, does not continue it."""
@@ -244,7 +246,11 @@ class Continuation(SimpleKind):
     def record_all(self, assignment: Assignment, responses: Mapping[str, Any]) -> None:
         """Keep the messages, each held out for the system `human`; answers to checks stay in the work."""
         stored = assignment.stored_at or timezone.now()
-        written = {query_of(unit): said for unit, said in responses.items() if not unit.startswith(_CHECK)}
+        written = {
+            query_of(unit): response_to_unit
+            for unit, response_to_unit in responses.items()
+            if not unit.startswith(_CHECK)
+        }
         Answer.objects.bulk_create(
             Answer(
                 stage=assignment.stage,
@@ -280,13 +286,13 @@ class Continuation(SimpleKind):
 
     def wording(self, stage: Stage, units: Sequence[str]) -> Mapping[str, str]:
         """The last messages of the dialogues."""
-        known = texts_of(units)
+        texts = texts_of(units)
         if any(unit.startswith(_CHECK) for unit in units):
-            known |= {
+            texts |= {
                 f"{_CHECK}{n}": text.splitlines()[-1]
                 for n, text in enumerate(continuation_config(stage).checks)
             }
-        return {unit: known.get(unit, unit) for unit in units}
+        return {unit: texts.get(unit, unit) for unit in units}
 
     def simulate(self, stage: Stage, unit: str, profile: Profile, rng: random.Random) -> Mapping[str, str]:
         """What somebody who read the dialogue writes."""
@@ -298,10 +304,10 @@ class Continuation(SimpleKind):
 
 def _materials(stage: Stage, units: Sequence[str]) -> dict[str, Material]:
     """The dialogues of units, in two statements; those of checks are made of their lines."""
-    found = materials([query_of(unit) for unit in units if unit.startswith(PREFIX)])
+    by_query = materials([query_of(unit) for unit in units if unit.startswith(PREFIX)])
     checks = list(continuation_config(stage).checks)
     return {
-        unit: _check(checks[_number(unit)]) if unit.startswith(_CHECK) else found[query_of(unit)]
+        unit: _check(checks[_number(unit)]) if unit.startswith(_CHECK) else by_query[query_of(unit)]
         for unit in units
     }
 

@@ -116,11 +116,15 @@ class FileForm(forms.Form):
         how = [self[name] for name in (*_READING, *self.columns) if name in self.fields]
         split = "Passages are windows of whole sentences, with their place in the document."
         repeats = "Compared with the passages of the corpus, and with earlier rows of the file."
-        known = [self["skip_known"]] if "skip_known" in self.fields else []
+        skip_field = [self["skip_known"]] if "skip_known" in self.fields else []
         return [
             ("How to read it", reading, how),
             ("Long documents", split, [self[name] for name in ("split", "size", "stride")]),
-            ("Repeated ids and texts", repeats, [self["same_id"], *known, self["repeats"], self["near"]]),
+            (
+                "Repeated ids and texts",
+                repeats,
+                [self["same_id"], *skip_field, self["repeats"], self["near"]],
+            ),
         ]
 
     def clean(self) -> dict[str, Any]:
@@ -178,9 +182,9 @@ def payload_of(cleaned: dict[str, Any]) -> dict[str, Any]:
         "layout": {
             **{name: cleaned.get(name, "") for name in _READING},
             "columns": {
-                field: "" if chosen == NONE else chosen
+                field: "" if column == NONE else column
                 for field in NAMES
-                if (chosen := cleaned.get(f"column_{field}", ""))
+                if (column := cleaned.get(f"column_{field}", ""))
             },
         },
     }
@@ -193,8 +197,8 @@ def layout_of(payload: dict[str, Any]) -> Layout:
 
 def asked_layout(data: Mapping[str, str]) -> Layout:
     """The same from what was entered, before it is checked: columns depend on it."""
-    chosen = {field: data.get(f"column_{field}", "") for field in NAMES}
-    columns = {field: "" if each == NONE else each for field, each in chosen.items() if each}
+    columns_of_fields = {field: data.get(f"column_{field}", "") for field in NAMES}
+    columns = {field: "" if each == NONE else each for field, each in columns_of_fields.items() if each}
     return Layout(columns, *(data.get(name, "") for name in ("encoding", "delimiter", "sheet")))
 
 

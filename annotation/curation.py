@@ -49,63 +49,63 @@ class _Reader:
         self._by_rank = {str(candidate.rank): candidate for candidate in candidates}
 
     def read(self) -> dict[str, Any]:
-        chosen = self._chosen()
-        conflicts = list(self._conflicts({candidate.key for candidate in chosen}))
-        highlights = list(self._highlights(chosen)) if self._limits.highlights else []
+        selected = self._read_selected()
+        conflicts = list(self._conflicts({candidate.key for candidate in selected}))
+        highlights = list(self._highlights(selected)) if self._limits.highlights else []
         return {
-            "answerable": bool(chosen),
-            "passages": sorted(candidate.key for candidate in chosen),
+            "answerable": bool(selected),
+            "passages": sorted(candidate.key for candidate in selected),
             "conflicts": conflicts,
             "highlights": highlights,
         }
 
-    def _chosen(self) -> list[ShownCandidate]:
-        chosen = [each for each in self._candidates if self._form.get(f"passage_{each.rank}")]
+    def _read_selected(self) -> list[ShownCandidate]:
+        picked = [each for each in self._candidates if self._form.get(f"passage_{each.rank}")]
         none, most = bool(self._form.get(NONE)), self._limits.most_passages
-        if not chosen and not none:
+        if not picked and not none:
             self.errors["passages"] = (
                 "Choose the passages that answer the query, or say that none of these can answer it."
             )
-        elif chosen and none:
+        elif picked and none:
             self.errors["passages"] = (
                 "You chose passages, and also said that none of these can answer it. Take one of them back."
             )
-        elif len(chosen) > most:
+        elif len(picked) > most:
             self.errors["passages"] = (
-                f"Choose at most {most}; you chose {len(chosen)}. Keep those without which the answer would "
+                f"Choose at most {most}; you chose {len(picked)}. Keep those without which the answer would "
                 "not be complete."
             )
-        return chosen
+        return picked
 
-    def _conflicts(self, chosen: set[str]) -> Iterator[dict[str, str | None]]:
+    def _conflicts(self, selected_keys: set[str]) -> Iterator[dict[str, str | None]]:
         seen: set[frozenset[str]] = set()
         for number in range(1, PAIRS + 1):
             name = f"conflict_{number}"
-            said = {part: self._form.get(f"{name}_{part}", NOTHING) for part in ("a", "b", "trusted")}
-            if said["a"] not in self._by_rank and said["b"] not in self._by_rank:
+            parts = {part: self._form.get(f"{name}_{part}", NOTHING) for part in ("a", "b", "trusted")}
+            if parts["a"] not in self._by_rank and parts["b"] not in self._by_rank:
                 continue
-            if said["a"] not in self._by_rank or said["b"] not in self._by_rank:
+            if parts["a"] not in self._by_rank or parts["b"] not in self._by_rank:
                 self.errors[name] = "Name both passages of this pair, or neither."
                 continue
-            if said["a"] == said["b"]:
+            if parts["a"] == parts["b"]:
                 self.errors[name] = "A passage cannot conflict with itself; name two different ones."
                 continue
-            pair = {part: self._by_rank[said[part]] for part in ("a", "b")}
+            pair = {part: self._by_rank[parts[part]] for part in ("a", "b")}
             keys = frozenset(each.key for each in pair.values())
-            if keys <= chosen:
+            if keys <= selected_keys:
                 self.errors[name] = (
-                    f"You chose passages {said['a']} and {said['b']}, and say that they contradict each "
+                    f"You chose passages {parts['a']} and {parts['b']}, and say that they contradict each "
                     "other. Keep the one that you trust more."
                 )
             if keys in seen:
                 continue
             seen.add(keys)
             first, second = sorted(pair.values(), key=lambda each: each.rank)
-            trusted = pair[said["trusted"]].key if said["trusted"] in pair else None
+            trusted = pair[parts["trusted"]].key if parts["trusted"] in pair else None
             yield {"a": first.key, "b": second.key, "trusted": trusted}
 
-    def _highlights(self, chosen: Sequence[ShownCandidate]) -> Iterator[dict[str, str | int]]:
-        for candidate in chosen:
+    def _highlights(self, selected: Sequence[ShownCandidate]) -> Iterator[dict[str, str | int]]:
+        for candidate in selected:
             name = f"highlight_{candidate.rank}"
             lines = [line for line in self._form.get(name, "").splitlines() if line.strip()]
             if len(lines) > _MOST_HIGHLIGHTS:
@@ -297,9 +297,9 @@ class Curation(SimpleKind):
         config = _config(stage)
         provide_for(stage.project, config.recipe())
         more = set(self._wants_more(stage, config))
-        for pk, chosen in selection_counts(stage, screened=config.screened):
-            missing = max(0, stage.redundancy - chosen)
-            if chosen == stage.redundancy and pk in more:
+        for pk, selection_count in selection_counts(stage, screened=config.screened):
+            missing = max(0, stage.redundancy - selection_count)
+            if selection_count == stage.redundancy and pk in more:
                 missing = 1
             if missing:
                 yield PendingUnit(of_query(pk), missing)
@@ -309,7 +309,7 @@ class Curation(SimpleKind):
             return
         for query, selections in undecided(stage, screened=config.screened).items():
             if len(selections) == stage.redundancy:
-                decision = decide_curation(selections, wanted=stage.redundancy, merging=config.merging)
+                decision = decide_curation(selections, needed=stage.redundancy, merging=config.merging)
                 if decision.verdict == CurationVerdict.MORE:
                     yield query
 
@@ -317,11 +317,11 @@ class Curation(SimpleKind):
         """The query and its candidates in the order of their ranks."""
         config, pk = _config(stage), query_of(unit)
         text, context = Query.objects.values_list("text", "context").get(pk=pk)
-        shown = self._candidates(stage, pk)
-        ranks = {candidate.rank for candidate in shown}
+        candidates = self._candidates(stage, pk)
+        ranks = {candidate.rank for candidate in candidates}
         rows = [
             Row(each, _link(each.url), tuple(rank for rank in each.overlaps if rank in ranks))
-            for each in shown
+            for each in candidates
         ]
         return Page(
             "annotation/curation.html",
@@ -369,8 +369,8 @@ class Curation(SimpleKind):
 
     def wording(self, stage: Stage, units: Sequence[str]) -> Mapping[str, str]:
         """The query's text."""
-        known = texts_of(units)
-        return {unit: known.get(unit, unit) for unit in units}
+        texts = texts_of(units)
+        return {unit: texts.get(unit, unit) for unit in units}
 
     def simulate(self, stage: Stage, unit: str, profile: object, rng: random.Random) -> Mapping[str, str]:
         """What simulated editors who understand query and passages choose.
@@ -383,20 +383,20 @@ class Curation(SimpleKind):
         extra = Query.objects.values_list("extra", flat=True).get(pk=pk)
         chance = random.Random(f"curation:{stage.seed}:{unit}")
         right = _right(simulated_truth(extra), candidates, chance)
-        chosen = [each for each in candidates if each.key in right][: _config(stage).most_passages]
-        said = {f"passage_{each.rank}": "on" for each in chosen} or {NONE: "on"}
+        selected = [each for each in candidates if each.key in right][: _config(stage).most_passages]
+        entries = {f"passage_{each.rank}": "on" for each in selected} or {NONE: "on"}
         for number in range(1, PAIRS + 1):
-            said |= {f"conflict_{number}_{part}": NOTHING for part in ("a", "b", "trusted")}
+            entries |= {f"conflict_{number}_{part}": NOTHING for part in ("a", "b", "trusted")}
         marked = {f"highlight_{each.rank}": _first_words(each.text) for each in candidates}
-        return said | marked
+        return entries | marked
 
     def _candidates(self, stage: Stage, query: int) -> list[ShownCandidate]:
         return first(shown_candidates([query]).get(query, []), _config(stage).candidates)
 
 
-def _right(known: Mapping[str, Any], candidates: Sequence[ShownCandidate], chance: random.Random) -> set[str]:
-    if isinstance(known.get("passages"), list):
-        return {str(key) for key in known["passages"]}
+def _right(truth: Mapping[str, Any], candidates: Sequence[ShownCandidate], chance: random.Random) -> set[str]:
+    if isinstance(truth.get("passages"), list):
+        return {str(key) for key in truth["passages"]}
     if chance.random() < _UNANSWERABLE:
         return set()
     likely = [each.key for each in candidates[:4]]

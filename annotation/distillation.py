@@ -82,8 +82,8 @@ def _problem(text: str, material: Material, config: DistillationConfig, language
         )
     if folded(text) == folded(material.query.text):
         return "This is the question itself. Write what answers it."
-    asked = material.asked(language)
-    if config.check_language and foreign_script(text, language, (asked.text, *asked.passages)):
+    flag_query = material.flag_query(language)
+    if config.check_language and foreign_script(text, language, (flag_query.text, *flag_query.passages)):
         return "Most of this is in another script than the question. Answer in the language of the question."
     return ""
 
@@ -95,10 +95,10 @@ def entity_spans(text: str, lines: str) -> tuple[list[dict[str, Any]], str]:
     """
     spans: list[dict[str, Any]] = []
     after: dict[str, int] = {}
-    wanted = [line.strip() for line in unicodedata.normalize("NFC", lines).splitlines() if line.strip()]
-    if len(wanted) > _MOST_ENTITIES:
+    entities = [line.strip() for line in unicodedata.normalize("NFC", lines).splitlines() if line.strip()]
+    if len(entities) > _MOST_ENTITIES:
         return [], f"Name at most {_MOST_ENTITIES} of them."
-    for entity in wanted:
+    for entity in entities:
         start = text.find(entity, after.get(entity, 0))
         if start < 0:
             return (
@@ -113,7 +113,7 @@ def entity_spans(text: str, lines: str) -> tuple[list[dict[str, Any]], str]:
 
 def spelling_hints(text: str, material: Material, language: str) -> list[str]:
     """Words of a text that are in no dictionary, each once."""
-    spans = unknown_words(text, material.asked(language))
+    spans = unknown_words(text, material.flag_query(language))
     return list(dict.fromkeys(text[start:end] for start, end in spans))[:_MOST_HINTS]
 
 
@@ -129,7 +129,11 @@ def simulated_answer(material: Material, profile: Profile, rng: random.Random, s
     Entities are left empty for those who do not read: what they write is not known here.
     """
     own = rng.random() < _OWN_WORDS
-    text = (_composed(material, rng) if own else "") or _known(material, rng) or _composed(material, rng)
+    text = (
+        (_composed(material, rng) if own else "")
+        or _quote_references(material, rng)
+        or _composed(material, rng)
+    )
     fields = {"text": text[:_LONGEST].strip() or "Yes"}
     if material.wants_opinion:
         truth = random.Random(f"opinion:{seed}:{material.query.key}")
@@ -139,35 +143,39 @@ def simulated_answer(material: Material, profile: Profile, rng: random.Random, s
     return fields
 
 
-def _known(material: Material, rng: random.Random) -> str:
+def _quote_references(material: Material, rng: random.Random) -> str:
     answers = simulated_truth(material.query.extra).get("answers")
     answers = answers if isinstance(answers, list) else []
     good = [answer for answer in answers if isinstance(answer, str) and answer.strip()]
     if not good:
         return ""
-    said = rng.sample(good, rng.randint(1, min(2, len(good))))
-    return " ".join(answer.strip() for answer in said)
+    sample = rng.sample(good, rng.randint(1, min(2, len(good))))
+    return " ".join(answer.strip() for answer in sample)
 
 
 def _composed(material: Material, rng: random.Random) -> str:
     if not material.passages:
         return ""
     source = rng.choice(material.passages).text
-    found = tokens(source)
-    if not found:
+    source_tokens = tokens(source)
+    if not source_tokens:
         return ""
-    start = rng.randrange(max(1, len(found) - 12))
-    some = [token for token in found[start : start + rng.randint(4, 16)] if rng.random() < 0.75]
-    words = [source[token.start : token.end] for token in some or found[start : start + 1]]
-    if mostly_spaceless(found):
-        return "".join(words)
-    return f"{rng.choice(_OPENINGS)}{' '.join(words)}"
+    start = rng.randrange(max(1, len(source_tokens) - 12))
+    kept_tokens = [
+        token for token in source_tokens[start : start + rng.randint(4, 16)] if rng.random() < 0.75
+    ]
+    kept_words = [
+        source[token.start : token.end] for token in kept_tokens or source_tokens[start : start + 1]
+    ]
+    if mostly_spaceless(source_tokens):
+        return "".join(kept_words)
+    return f"{rng.choice(_OPENINGS)}{' '.join(kept_words)}"
 
 
 def _entity(text: str) -> str:
     """The first word with a capital, else the first one."""
-    words = [text[token.start : token.end] for token in tokens(text)]
-    return next((word for word in words if word[0].isupper()), words[0] if words else "")
+    text_words = [text[token.start : token.end] for token in tokens(text)]
+    return next((word for word in text_words if word[0].isupper()), text_words[0] if text_words else "")
 
 
 class Distillation(SimpleKind):
@@ -200,16 +208,16 @@ class Distillation(SimpleKind):
 
     def page(self, stage: Stage, unit: str, seed: int) -> Page:
         """The query with its turns and passages, and what is asked."""
-        config, found = distillation_config(stage), material(query_of(unit))
+        config, query_material = distillation_config(stage), material(query_of(unit))
         return Page(
             "annotation/distillation.html",
             {
-                "material": found,
+                "material": query_material,
                 "language": stage.project.language,
                 "instructions": config.instructions,
                 "longest": config.longest,
                 "opinions": Answer.Opinion.choices,
-                "canary": canary_phrase(stage, found) if config.canary else "",
+                "canary": canary_phrase(stage, query_material) if config.canary else "",
                 "spelling_hint": config.spelling_hint,
             },
         )
@@ -236,12 +244,12 @@ class Distillation(SimpleKind):
             approve_reviewed_work(stage)
         checked = compute_new_flags(stage)
         moved = bring_up_to_date(stage)
-        drawn = draw_configured(stage)
+        held_out = draw_configured(stage)
         return {
             "checked": checked,
             "answered": moved.answered,
             "reopened": moved.reopened,
-            "held_out": drawn,
+            "held_out": held_out,
         }
 
     def count_waiting_decisions(self, stage: Stage) -> int:

@@ -57,7 +57,7 @@ _BY_SCRIPT: dict[str, str] = {
     "ETHIOPIC": "am ti",
 }
 _BY_LANGUAGE: dict[str, frozenset[str]] = {
-    language: frozenset({script}) for script, some in _BY_SCRIPT.items() for language in some.split()
+    language: frozenset({script}) for script, tags in _BY_SCRIPT.items() for language in tags.split()
 } | {
     "zh": _HAN,
     "yue": _HAN,
@@ -96,15 +96,15 @@ def expected_scripts(tag: str) -> frozenset[str]:
     return _BY_LANGUAGE.get(language, frozenset())
 
 
-def foreign_script(text: str, tag: str, known: Iterable[str] = ()) -> list[tuple[int, int]]:
+def foreign_script(text: str, tag: str, permitted_texts: Iterable[str] = ()) -> list[tuple[int, int]]:
     """Spans of words in other scripts, where these are most of the text; else nothing.
 
-    `known` are texts whose words may be used in any script.
+    `permitted_texts` are those whose words may be used in any script.
     """
     expected = expected_scripts(tag)
     if not expected:
         return []
-    allowed = words_of(tuple(known))
+    allowed = words_of(tuple(permitted_texts))
     right = wrong = 0
     spans = []
     for token in tokens(text):
@@ -131,10 +131,10 @@ def other_language(text: str, tag: str) -> tuple[str, float] | None:
     letters = sum(_script(each) in expected for each in text)
     if letters < LEAST_TOLD or language not in _identified():
         return None
-    found, sure = _identifier().classify(text)
-    if found == language or sure < SURE or any({found, language} <= same for same in _SAME):
+    likeliest, sure = _identifier().classify(text)
+    if likeliest == language or sure < SURE or any({likeliest, language} <= same for same in _SAME):
         return None
-    return (str(found), float(sure)) if expected & expected_scripts(str(found)) else None
+    return (str(likeliest), float(sure)) if expected & expected_scripts(str(likeliest)) else None
 
 
 @lru_cache(maxsize=1)
@@ -149,13 +149,13 @@ def _identified() -> frozenset[str]:
     return frozenset(map(str, _identifier().labels))
 
 
-def language_flags(text: str, asked: FlagQuery) -> list[Flag]:
+def language_flags(text: str, flag_query: FlagQuery) -> list[Flag]:
     """The flag `language`: another script, with its words, or another language, with its tag."""
-    spans = foreign_script(text, asked.language, (asked.text, *asked.passages))
+    spans = foreign_script(text, flag_query.language, (flag_query.text, *flag_query.passages))
     if spans:
         evidence = {"spans": [{"start": start, "end": end} for start, end in spans], "what": "script"}
         return [Flag("language", None, None, evidence)]
-    other = other_language(text, asked.language)
+    other = other_language(text, flag_query.language)
     if other is None:
         return []
     return [Flag("language", round(other[1], 3), SURE, {"what": "language", "language": other[0]})]
@@ -176,25 +176,25 @@ _SECOND = (
 )  # fmt: skip
 
 
-def phrase(seed: str, known: Iterable[str] = ()) -> str:
-    """The two words of a seed; not such as stand in the texts of `known` already."""
-    there = {word for text in known for word in folded(text)}
+def phrase(seed: str, texts: Iterable[str] = ()) -> str:
+    """The two words of a seed; not such as stand in `texts` already."""
+    text_words = {word for text in texts for word in folded(text)}
     rng = random.Random(f"canary:{seed}")
-    first = [word for word in _FIRST if word not in there] or list(_FIRST)
-    second = [word for word in _SECOND if word not in there] or list(_SECOND)
+    first = [word for word in _FIRST if word not in text_words] or list(_FIRST)
+    second = [word for word in _SECOND if word not in text_words] or list(_SECOND)
     return f"{rng.choice(first)} {rng.choice(second)}"
 
 
-def canary_flags(text: str, words: str) -> list[Flag]:
+def canary_flags(text: str, canary: str) -> list[Flag]:
     """The flag `canary`; without words the canary is off."""
-    wanted = folded(words)
-    if not wanted:
+    canary_words = folded(canary)
+    if not canary_words:
         return []
-    found = tokens(text)
-    for at in range(len(found) - len(wanted) + 1):
-        if tuple(token.folded for token in found[at : at + len(wanted)]) == wanted:
-            span = {"start": found[at].start, "end": found[at + len(wanted) - 1].end}
-            return [Flag("canary", None, None, {"spans": [span], "phrase": words})]
+    text_tokens = tokens(text)
+    for at in range(len(text_tokens) - len(canary_words) + 1):
+        if tuple(token.folded for token in text_tokens[at : at + len(canary_words)]) == canary_words:
+            span = {"start": text_tokens[at].start, "end": text_tokens[at + len(canary_words) - 1].end}
+            return [Flag("canary", None, None, {"spans": [span], "phrase": canary})]
     return []
 
 
@@ -227,13 +227,13 @@ def outliers(lengths: Mapping[int, int], limits: Limits) -> dict[int, list[Flag]
     if len(lengths) < LEAST:
         return {}
     middle = median(lengths.values())
-    found = {}
+    flags = {}
     for (key, length), score in zip(lengths.items(), scores(list(lengths.values())), strict=True):
         factor = max(length, 1) / max(middle, 1)
         if abs(score) > limits.length_z and max(factor, 1 / factor) >= FACTOR:
             evidence = {"length": length, "median": middle, "compared": len(lengths)}
-            found[key] = [Flag("length", round(score, 2), limits.length_z, evidence)]
-    return found
+            flags[key] = [Flag("length", round(score, 2), limits.length_z, evidence)]
+    return flags
 
 
 # Words that are in no dictionary: a hint for writers, a share for reviewers.
@@ -257,17 +257,17 @@ def _dictionary(language: str) -> Any:
     return SpellChecker(language=language, distance=1)
 
 
-def unknown_words(text: str, asked: FlagQuery) -> list[tuple[int, int]]:
+def unknown_words(text: str, flag_query: FlagQuery) -> list[tuple[int, int]]:
     """Spans of unknown words; none in a language without a dictionary."""
-    language = asked.language.lower().partition("-")[0]
+    language = flag_query.language.lower().partition("-")[0]
     if language not in LANGUAGES:
         return []
-    known = words_of((asked.text, *asked.passages))
-    tried = [token for token in tokens(text) if _may_be_wrong(text, token) and token.folded not in known]
+    own_words = words_of((flag_query.text, *flag_query.passages))
+    tried = [token for token in tokens(text) if _may_be_wrong(text, token) and token.folded not in own_words]
     if not tried:
         return []
-    words = {text[token.start : token.end].replace("\u2019", "'").lower() for token in tried}
-    unknown = _dictionary(language).unknown(words | {token.folded for token in tried})
+    candidates = {text[token.start : token.end].replace("\u2019", "'").lower() for token in tried}
+    unknown = _dictionary(language).unknown(candidates | {token.folded for token in tried})
     return [
         (token.start, token.end)
         for token in tried
@@ -287,16 +287,16 @@ def _may_be_wrong(text: str, token: Token) -> bool:
     return True
 
 
-def spelling_flags(text: str, asked: FlagQuery, limits: Limits) -> list[Flag]:
+def spelling_flags(text: str, flag_query: FlagQuery, limits: Limits) -> list[Flag]:
     """The flag `spelling`."""
-    words = [token for token in tokens(text) if not token.spaceless]
-    if len(words) < LEAST_MISSPELT:
+    word_tokens = [token for token in tokens(text) if not token.spaceless]
+    if len(word_tokens) < LEAST_MISSPELT:
         return []
-    unknown = unknown_words(text, asked)
-    share = len(unknown) / len(words)
+    unknown = unknown_words(text, flag_query)
+    share = len(unknown) / len(word_tokens)
     if not unknown or share < limits.spelling_share:
         return []
-    evidence = {"spans": [{"start": start, "end": end} for start, end in unknown], "of": len(words)}
+    evidence = {"spans": [{"start": start, "end": end} for start, end in unknown], "of": len(word_tokens)}
     return [Flag("spelling", round(share, 4), limits.spelling_share, evidence)]
 
 
@@ -357,30 +357,30 @@ RELATIVE = frozenset({"identical", "near-identical", "length"})
 
 
 def flags_of(
-    asked: FlagQuery, answers: Sequence[FlaggedAnswer], limits: Limits, *, check_language: bool = True
+    flag_query: FlagQuery, answers: Sequence[FlaggedAnswer], limits: Limits, *, check_language: bool = True
 ) -> dict[int, list[Flag]]:
     """Flags by the answers' keys, each at most once per name; an entry for every answer.
 
     The order of the answers makes no difference to what is found.
     """
-    found = own_flags(asked, answers, limits, check_language=check_language)
+    flags_by_answer = own_flags(flag_query, answers, limits, check_language=check_language)
     for key, flags in relative_flags(answers, limits).items():
-        found[key].extend(flags)
-    return found
+        flags_by_answer[key].extend(flags)
+    return flags_by_answer
 
 
 def own_flags(
-    asked: FlagQuery, answers: Sequence[FlaggedAnswer], limits: Limits, *, check_language: bool = True
+    flag_query: FlagQuery, answers: Sequence[FlaggedAnswer], limits: Limits, *, check_language: bool = True
 ) -> dict[int, list[Flag]]:
     """Flags of each answer alone; an entry for every answer."""
-    passages = Passages(asked.passages)
+    passages = Passages(flag_query.passages)
     return {
         answer.key: [
             *copied(answer.text, passages, limits),
             *pasted(answer.work, limits),
             *too_fast(answer.text, answer.work, limits),
-            *spelling_flags(answer.text, asked, limits),
-            *(language_flags(answer.text, asked) if check_language else []),
+            *spelling_flags(answer.text, flag_query, limits),
+            *(language_flags(answer.text, flag_query) if check_language else []),
             *canary_flags(answer.text, answer.canary),
             *empty_flags(answer.text, limits),
             *reference_flags(answer.text),
@@ -393,11 +393,11 @@ def own_flags(
 def relative_flags(answers: Sequence[FlaggedAnswer], limits: Limits) -> dict[int, list[Flag]]:
     """Flags of answers among the others; an entry for every answer."""
     lengths = {answer.key: len(answer.text) for answer in sorted(answers, key=lambda each: each.key)}
-    found: dict[int, list[Flag]] = {answer.key: [] for answer in answers}
+    flags_by_answer: dict[int, list[Flag]] = {answer.key: [] for answer in answers}
     for more in (alike(answers, limits), outliers(lengths, limits)):
         for key, flags in more.items():
-            found[key].extend(flags)
-    return found
+            flags_by_answer[key].extend(flags)
+    return flags_by_answer
 
 
 # Answers that say nothing by themselves.
@@ -422,10 +422,10 @@ _FILLERS = frozenset(
 
 def empty_flags(text: str, limits: Limits) -> list[Flag]:
     """The flag `near-empty`, or none."""
-    words = shingles(text)
-    if len(words) >= limits.least_words and not words <= _FILLERS:
+    text_shingles = shingles(text)
+    if len(text_shingles) >= limits.least_words and not text_shingles <= _FILLERS:
         return []
-    return [Flag("near-empty", float(len(words)), float(limits.least_words))]
+    return [Flag("near-empty", float(len(text_shingles)), float(limits.least_words))]
 
 
 def reference_flags(text: str) -> list[Flag]:
@@ -445,15 +445,15 @@ def reference_flags(text: str) -> list[Flag]:
 
 def listed_flags(text: str, limits: Limits) -> list[Flag]:
     """The flag `listed-word`, or none."""
-    listed = {words for entry in limits.listed_words if (words := folded(entry))}
-    if not listed:
+    entries = {folded_words for entry in limits.listed_words if (folded_words := folded(entry))}
+    if not entries:
         return []
-    found = tokens(text)
-    words = tuple(token.folded for token in found)
+    text_tokens = tokens(text)
+    folded_words = tuple(token.folded for token in text_tokens)
     spans = [
-        {"start": found[at].start, "end": found[at + size - 1].end}
-        for size in sorted({len(entry) for entry in listed})
-        for at in range(len(words) - size + 1)
-        if words[at : at + size] in listed
+        {"start": text_tokens[at].start, "end": text_tokens[at + size - 1].end}
+        for size in sorted({len(entry) for entry in entries})
+        for at in range(len(folded_words) - size + 1)
+        if folded_words[at : at + size] in entries
     ]
     return [Flag("listed-word", float(len(spans)), None, {"spans": spans})] if spans else []

@@ -190,11 +190,11 @@ def about(name: str) -> FlagDescription:
 
 def measured(name: str, value: float | None, limit: float | None) -> str:
     """The value in words, with the bound that it passed."""
-    known = about(name)
-    if value is None or known.form == "none":
+    flag_kind = about(name)
+    if value is None or flag_kind.form == "none":
         return ""
-    bound = "" if limit is None else f" (limit {_written(known.form, limit)})"
-    return f"{_written(known.form, value)} {known.unit}{bound}"
+    bound = "" if limit is None else f" (limit {_written(flag_kind.form, limit)})"
+    return f"{_written(flag_kind.form, value)} {flag_kind.unit}{bound}"
 
 
 def _written(form: Form, value: float) -> str:
@@ -203,8 +203,8 @@ def _written(form: Form, value: float) -> str:
 
 def details(name: str, evidence: Mapping[str, Any]) -> str:
     """Further evidence in words, beside what is highlighted."""
-    words = _DETAILS.get(name)
-    return words(evidence) if words else ""
+    describe = _DETAILS.get(name)
+    return describe(evidence) if describe else ""
 
 
 def _language(evidence: Mapping[str, Any]) -> str:
@@ -214,13 +214,14 @@ def _language(evidence: Mapping[str, Any]) -> str:
 
 
 _DETAILS: Mapping[str, Callable[[Mapping[str, Any]], str]] = {
-    "pasted": lambda found: f"{found['pasted']} of {found['characters']} characters were pasted.",
-    "typing-rate": lambda found: (
-        f"{found['typed']} typed characters in {found['active_s']} s of active work."
+    "pasted": lambda evidence: f"{evidence['pasted']} of {evidence['characters']} characters were pasted.",
+    "typing-rate": lambda evidence: (
+        f"{evidence['typed']} typed characters in {evidence['active_s']} s of active work."
     ),
-    "length": lambda found: (
-        f"{found['length']} characters; the median of {found['compared']} answers is {found['median']:g}."
+    "length": lambda evidence: (
+        f"{evidence['length']} characters; the median of {evidence['compared']} answers is "
+        f"{evidence['median']:g}."
     ),
-    "canary": lambda found: f"The hidden line asks for \u201c{found['phrase']}\u201d.",
+    "canary": lambda evidence: f"The hidden line asks for \u201c{evidence['phrase']}\u201d.",
     "language": _language,
 }

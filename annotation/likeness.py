@@ -58,16 +58,16 @@ def fold(text: str) -> str:
     if text.isascii():
         return text.lower()
     decomposed = unicodedata.normalize("NFKD", text.casefold())
-    kept = (
+    characters = (
         each for each in decomposed if unicodedata.category(each) not in ("Mn", "Cf") and each != _TATWEEL
     )
-    return unicodedata.normalize("NFC", "".join(kept)).casefold()
+    return unicodedata.normalize("NFC", "".join(characters)).casefold()
 
 
 @lru_cache(maxsize=64)
 def tokens(text: str) -> tuple[Token, ...]:
     """The tokens of a text in their order, in time linear in its length; kept for the next check of it."""
-    found: list[Token] = []
+    token_list: list[Token] = []
     start, alone = -1, False
     for at, character in enumerate(text):
         kind = _class_of(character)
@@ -77,23 +77,23 @@ def tokens(text: str) -> tuple[Token, ...]:
         if goes_on:
             continue
         if start >= 0:
-            _add(found, text, start, at, alone)
+            _add(token_list, text, start, at, alone)
             start = -1
         if kind in ("w", "c"):
             start, alone = at, kind == "c"
     if start >= 0:
-        _add(found, text, start, len(text), alone)
-    return tuple(found)
+        _add(token_list, text, start, len(text), alone)
+    return tuple(token_list)
 
 
 def _joins(text: str, at: int) -> bool:
     return text[at] in _JOINERS and at + 1 < len(text) and _class_of(text[at + 1]) == "w"
 
 
-def _add(found: list[Token], text: str, start: int, end: int, alone: bool) -> None:
+def _add(token_list: list[Token], text: str, start: int, end: int, alone: bool) -> None:
     folded = fold(text[start:end].replace("\u2019", "'"))
     if folded:
-        found.append(Token(start, end, folded, alone))
+        token_list.append(Token(start, end, folded, alone))
 
 
 def folded(text: str) -> tuple[str, ...]:
@@ -107,17 +107,17 @@ def words_of(texts: tuple[str, ...]) -> frozenset[str]:
     return frozenset(token.folded for text in texts for token in tokens(text))
 
 
-def mostly_spaceless(found: Sequence[Token]) -> bool:
+def mostly_spaceless(text_tokens: Sequence[Token]) -> bool:
     """More than half of the tokens are single characters of a script without spaces."""
-    return sum(token.spaceless for token in found) * 2 > len(found)
+    return sum(token.spaceless for token in text_tokens) * 2 > len(text_tokens)
 
 
 def shingles(text: str) -> frozenset[str]:
     """What overlap is counted in: words, and pairs of neighbours in scripts without spaces."""
-    found = tokens(text)
-    if len(found) == 1 or not mostly_spaceless(found):
-        return frozenset(token.folded for token in found)
-    return frozenset(a.folded + b.folded for a, b in pairwise(found))
+    text_tokens = tokens(text)
+    if len(text_tokens) == 1 or not mostly_spaceless(text_tokens):
+        return frozenset(token.folded for token in text_tokens)
+    return frozenset(a.folded + b.folded for a, b in pairwise(text_tokens))
 
 
 # Text that is in a passage word for word.
@@ -158,16 +158,20 @@ class Passages:
         self.tokens = [tokens(text) for text in texts]
         self._next: list[dict[str, int]] = [{}]
         self._link, self._length, self._where = [-1], [0], [(0, -1)]
-        for number, found in enumerate(self.tokens):
+        for number, passage_tokens in enumerate(self.tokens):
             last = 0
-            for at, token in enumerate(found):
+            for at, token in enumerate(passage_tokens):
                 last = self._extend(last, token.folded, (number, at))
 
     def _extend(self, last: int, word: str, where: tuple[int, int]) -> int:
         """The state of what was read so far with one more word (generalized automaton: states are shared)."""
         if word in self._next[last]:
-            known = self._next[last][word]
-            return known if self._length[known] == self._length[last] + 1 else self._split(last, word, known)
+            following = self._next[last][word]
+            return (
+                following
+                if self._length[following] == self._length[last] + 1
+                else self._split(last, word, following)
+            )
         state = self._new(self._length[last] + 1, {}, where)
         at = last
         while at >= 0 and word not in self._next[at]:
@@ -176,17 +180,17 @@ class Passages:
         if at < 0:
             self._link[state] = 0
             return state
-        known = self._next[at][word]
-        if self._length[known] != self._length[at] + 1:
-            known = self._split(at, word, known)
-        self._link[state] = known
+        following = self._next[at][word]
+        if self._length[following] != self._length[at] + 1:
+            following = self._split(at, word, following)
+        self._link[state] = following
         return state
 
-    def _split(self, at: int, word: str, known: int) -> int:
-        copy = self._new(self._length[at] + 1, dict(self._next[known]), self._where[known])
-        self._link[copy] = self._link[known]
-        self._link[known] = copy
-        while at >= 0 and self._next[at].get(word) == known:
+    def _split(self, at: int, word: str, state: int) -> int:
+        copy = self._new(self._length[at] + 1, dict(self._next[state]), self._where[state])
+        self._link[copy] = self._link[state]
+        self._link[state] = copy
+        while at >= 0 and self._next[at].get(word) == state:
             self._next[at][word] = copy
             at = self._link[at]
         return copy
@@ -200,7 +204,7 @@ class Passages:
 
     def runs(self, answer: Sequence[Token], *, shortest: int = 1) -> list[Run]:
         """Maximal runs of at least `shortest` tokens, by where they begin; none lies inside another."""
-        found: list[Run] = []
+        run_list: list[Run] = []
         state = length = 0
         for at, token in enumerate(answer):
             while state and token.folded not in self._next[state]:
@@ -211,29 +215,29 @@ class Passages:
             if length >= shortest:
                 passage, ends_at = self._where[state]
                 run = Run(at - length + 1, at, passage, ends_at - length + 1)
-                if found and found[-1].first == run.first:
-                    found.pop()
-                found.append(run)
-        return found
+                if run_list and run_list[-1].first == run.first:
+                    run_list.pop()
+                run_list.append(run)
+        return run_list
 
 
 def copied(answer: str, passages: Passages, limits: Limits) -> list[Flag]:
     """The flags `copy-run` and `copy-share` of an answer."""
-    found = tokens(answer)
-    double = 2 if mostly_spaceless(found) else 1
-    if not found:
+    answer_tokens = tokens(answer)
+    double = 2 if mostly_spaceless(answer_tokens) else 1
+    if not answer_tokens:
         return []
-    runs = passages.runs(found, shortest=min(SHORTEST, limits.copy_run) * double)
+    runs = passages.runs(answer_tokens, shortest=min(SHORTEST, limits.copy_run) * double)
     flags = []
     longest = max(runs, key=lambda run: run.length, default=None)
     if longest is not None and longest.length >= limits.copy_run * double:
-        evidence = {"spans": [_span(longest, found, passages)], "tokens": longest.length}
+        evidence = {"spans": [_span(longest, answer_tokens, passages)], "tokens": longest.length}
         flags.append(Flag("copy-run", float(longest.length), float(limits.copy_run * double), evidence))
     covered = {at for run in runs if run.length >= SHORTEST * double for at in range(run.first, run.last + 1)}
-    share = len(covered) / len(found)
-    if len(found) >= LEAST * double and covered and share >= limits.copy_share:
-        spans = [_span(run, found, passages) for run in runs if run.length >= SHORTEST * double]
-        evidence = {"spans": spans, "tokens": len(covered), "of": len(found)}
+    share = len(covered) / len(answer_tokens)
+    if len(answer_tokens) >= LEAST * double and covered and share >= limits.copy_share:
+        spans = [_span(run, answer_tokens, passages) for run in runs if run.length >= SHORTEST * double]
+        evidence = {"spans": spans, "tokens": len(covered), "of": len(answer_tokens)}
         flags.append(Flag("copy-share", round(share, 4), limits.copy_share, evidence))
     return flags
 
@@ -276,21 +280,21 @@ class _Form:
     key: int
     author: int
     length: int
-    words: str
+    folded_text: str
     sorted_words: str
     spaceless: bool
 
 
 def _form(answer: FlaggedAnswer) -> _Form:
-    found = tokens(answer.text)
-    folded = [token.folded for token in found]
+    answer_tokens = tokens(answer.text)
+    folded = [token.folded for token in answer_tokens]
     return _Form(
         key=answer.key,
         author=answer.author,
         length=len(answer.text.strip()),
-        words=" ".join(folded),
+        folded_text=" ".join(folded),
         sorted_words=" ".join(sorted(folded)),
-        spaceless=mostly_spaceless(found),
+        spaceless=mostly_spaceless(answer_tokens),
     )
 
 
@@ -310,12 +314,12 @@ def similarity(a: str, b: str) -> float:
 
 
 def _ratio(a: _Form, b: _Form) -> float:
-    if not a.words or not b.words:
+    if not a.folded_text or not b.folded_text:
         return 0.0
-    if a.words == b.words:
+    if a.folded_text == b.folded_text:
         return 1.0
     if a.spaceless or b.spaceless:
-        return fuzz.ratio(a.words.replace(" ", ""), b.words.replace(" ", "")) / 100
+        return fuzz.ratio(a.folded_text.replace(" ", ""), b.folded_text.replace(" ", "")) / 100
     return fuzz.ratio(a.sorted_words, b.sorted_words) / 100
 
 
@@ -331,7 +335,7 @@ def _pairs(answers: Sequence[FlaggedAnswer], least: float) -> Iterator[Pair]:
             continue
         ratio = _ratio(a, b)
         if ratio >= least:
-            yield Pair(a.key, b.key, round(ratio, 4), bool(a.words) and a.words == b.words)
+            yield Pair(a.key, b.key, round(ratio, 4), bool(a.folded_text) and a.folded_text == b.folded_text)
 
 
 def alike(answers: Sequence[FlaggedAnswer], limits: Limits) -> dict[int, list[Flag]]:
@@ -348,7 +352,7 @@ def alike(answers: Sequence[FlaggedAnswer], limits: Limits) -> dict[int, list[Fl
         table = same if pair.identical else near
         table.setdefault(pair.a, []).append((pair.ratio, pair.b))
         table.setdefault(pair.b, []).append((pair.ratio, pair.a))
-    found: dict[int, list[Flag]] = {}
+    flags: dict[int, list[Flag]] = {}
     for name, table in (("identical", same), ("near-identical", near)):
         for key, others in table.items():
             others.sort(key=lambda other: (-other[0], other[1]))
@@ -359,5 +363,5 @@ def alike(answers: Sequence[FlaggedAnswer], limits: Limits) -> dict[int, list[Fl
                 "count": len(others),
             }
             limit = None if name == "identical" else limits.near_ratio
-            found.setdefault(key, []).append(Flag(name, round(others[0][0], 4), limit, evidence))
-    return found
+            flags.setdefault(key, []).append(Flag(name, round(others[0][0], 4), limit, evidence))
+    return flags

@@ -99,13 +99,13 @@ def _page(
         page.template,
         {**page.context, "prefix": "", "id": "u1-", "values": values, "errors": problems, "preview": False},
     )
-    asked = AnswerReview.objects.filter(answer=answer, action=AnswerReview.Action.REWRITE).order_by("-pk")
+    requests = AnswerReview.objects.filter(answer=answer, action=AnswerReview.Action.REWRITE).order_by("-pk")
     context = {
         "stage": stage,
         "answer": answer,
-        "reason": asked.values_list("reason", flat=True).first() or "",
+        "reason": requests.values_list("reason", flat=True).first() or "",
         "unit": unit,
-        "problems": [(f"u1-{name}-error", words) for name, words in problems.items()],
+        "problems": [(f"u1-{name}-error", sentence) for name, sentence in problems.items()],
     }
     return render(request, "annotation/rewrite.html", context, status=422 if problems else 200)
 

@@ -12,16 +12,16 @@ from enum import StrEnum
 LONGEST = 2_000
 
 
-def locate(text: str, words: str) -> tuple[int, int] | None:
+def locate(text: str, phrase: str) -> tuple[int, int] | None:
     """Offsets in characters of the first place where these words stand in the text, or None.
 
     White space counts as one blank, for what is copied from a page has its line ends elsewhere.
     """
-    parts = words.split()
-    if not parts or len(words) > LONGEST:
+    parts = phrase.split()
+    if not parts or len(phrase) > LONGEST:
         return None
-    found = re.search(r"\s+".join(map(re.escape, parts)), text)
-    return found.span() if found else None
+    match = re.search(r"\s+".join(map(re.escape, parts)), text)
+    return match.span() if match else None
 
 
 class CurationVerdict(StrEnum):
@@ -47,8 +47,8 @@ class CurationDecision:
 Selection = frozenset[str]
 
 
-def decide_curation(selections: Sequence[Selection], *, wanted: int, merging: str) -> CurationDecision:
-    """Merge selections, of which there are at least `wanted`; their order means nothing.
+def decide_curation(selections: Sequence[Selection], *, needed: int, merging: str) -> CurationDecision:
+    """Merge selections, of which there are at least `needed`; their order means nothing.
 
     One editor's choice is taken as it is, several equal ones too. Where they differ, `merging` says how
     to go on: `majority` keeps each passage that more than half of the editors chose; `exact` asks one more
@@ -56,24 +56,24 @@ def decide_curation(selections: Sequence[Selection], *, wanted: int, merging: st
     of no use decides in both. Whatever is left is disputed. Raises ValueError for too few selections.
     """
     count = len(selections)
-    if count < max(1, wanted):
-        raise ValueError(f"There are {count} selections, and {wanted} are wanted.")
+    if count < max(1, needed):
+        raise ValueError(f"There are {count} selections, and {needed} are wanted.")
     choice, same = Counter(selections).most_common(1)[0]
     if same == count:
-        return _taken(choice, same, count, "single" if count == 1 else "exact")
+        return _decide_for(choice, same, count, "single" if count == 1 else "exact")
     useless = sum(not selection for selection in selections)
     if 2 * useless > count:
-        return _taken(frozenset(), useless, count, "")
+        return _decide_for(frozenset(), useless, count, "")
     if merging == "exact":
-        return _same_choice(choice, same, count, wanted)
+        return _same_choice(choice, same, count, needed)
     return _each_passage(selections, useless)
 
 
-def _same_choice(choice: Selection, same: int, count: int, wanted: int) -> CurationDecision:
-    if count == wanted:
+def _same_choice(choice: Selection, same: int, count: int, needed: int) -> CurationDecision:
+    if count == needed:
         return CurationDecision(CurationVerdict.MORE, f"{count} editors chose differently; one more is asked")
     if 2 * same > count:
-        return _taken(choice, same, count, "exact")
+        return _decide_for(choice, same, count, "exact")
     return CurationDecision(
         CurationVerdict.DISPUTED, f"No choice was made by more than half of {count} editors"
     )
@@ -81,24 +81,24 @@ def _same_choice(choice: Selection, same: int, count: int, wanted: int) -> Curat
 
 def _each_passage(selections: Sequence[Selection], useless: int) -> CurationDecision:
     count = len(selections)
-    chosen = Counter(key for selection in selections for key in selection)
-    kept = frozenset(key for key, times in chosen.items() if 2 * times > count)
-    if kept:
+    times_by_key = Counter(key for selection in selections for key in selection)
+    majority = frozenset(key for key, times in times_by_key.items() if 2 * times > count)
+    if majority:
         reason = f"Each passage was chosen by more than half of {count} editors"
-        return CurationDecision(CurationVerdict.CURATED, reason, "majority", kept)
+        return CurationDecision(CurationVerdict.CURATED, reason, "majority", majority)
     reason = f"No passage was chosen by more than half of {count} editors"
     if useless:
         reason += f"; {useless} of {count}: the passages cannot answer it"
     return CurationDecision(CurationVerdict.DISPUTED, reason)
 
 
-def _taken(choice: Selection, same: int, count: int, rule: str) -> CurationDecision:
+def _decide_for(choice: Selection, same: int, count: int, rule: str) -> CurationDecision:
     if not choice:
         return CurationDecision(
             CurationVerdict.UNANSWERABLE, f"{same} of {count}: the passages cannot answer it"
         )
-    words = "Chosen by one editor" if count == 1 else f"{same} of {count} chose the same passages"
-    return CurationDecision(CurationVerdict.CURATED, words, rule, choice)
+    reason = "Chosen by one editor" if count == 1 else f"{same} of {count} chose the same passages"
+    return CurationDecision(CurationVerdict.CURATED, reason, rule, choice)
 
 
 INFORMATIONAL = "informational"
@@ -142,12 +142,12 @@ class Vote:
     def objections(self) -> tuple[str, ...]:
         """What this editor has against the query, flags aside; names in the order of `_OBJECTIONS`."""
         kind = self.excluded_kind if self.intent == INFORMATIONAL else self.intent
-        found = [kind] if kind else []
+        names = [kind] if kind else []
         if not self.unambiguous:
-            found.append("ambiguous")
+            names.append("ambiguous")
         if not self.answerable:
-            found.append("unanswerable")
-        return tuple(found)
+            names.append("unanswerable")
+        return tuple(names)
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,8 +172,8 @@ def decide_screening(
     if not count:
         raise ValueError("There is nothing to decide about without votes.")
     flags = [
-        f"{flagged} of {count}: {words}"
-        for flagged, tolerated, words in (
+        f"{flagged} of {count}: {what}"
+        for flagged, tolerated, what in (
             (sum(vote.sensitive for vote in votes), tolerated_sensitive, "sensitive information"),
             (sum(vote.adult for vote in votes), tolerated_adult, "adult content"),
         )

@@ -80,15 +80,15 @@ def _settle_batch(stage: Stage, rules: Rules, ready: Sequence[int]) -> list[str]
         .only("pk", "status", "status_reason")
         .order_by("pk")
     )
-    held = {query.pk: query for query in waiting}
-    has_set = _with_set(held)
+    queries = {query.pk: query for query in waiting}
+    has_set = _with_set(queries)
     verdicts: list[str] = []
-    for pk, votes in votes_that_count(stage, list(held)).items():
+    for pk, votes in votes_that_count(stage, list(queries)).items():
         if len(votes) < stage.redundancy:
             continue
         decision = rules.decide(votes)
         to = _onward(_STATUS[decision.verdict], pk in has_set)
-        move(query=held[pk], to=to, reason=decision.reason, stage=stage, details={"votes": len(votes)})
+        move(query=queries[pk], to=to, reason=decision.reason, stage=stage, details={"votes": len(votes)})
         verdicts.append(decision.verdict)
     return verdicts
 
@@ -108,17 +108,17 @@ def reconsider_screening(stage: Stage, rules: Rules, changed: Mapping[int, str])
     pks = [query.pk for query in queries]
     later, counted, has_set = later_work("screening", pks), votes_that_count(stage, pks), _with_set(pks)
     for query in queries:
-        to, said = _now(stage, rules, counted[query.pk])
-        reason = f"{said}; decided again, for {why[query.pk]}"
+        to, finding = _now(stage, rules, counted[query.pk])
+        reason = f"{finding}; decided again, for {why[query.pk]}"
         details = {"votes": len(counted[query.pk])}
         step = partial(move, query=query, reason=reason, stage=stage, details=details)
         in_force = query.status if query.status in _DECIDED else Status.ACCEPTED
         if to == in_force:
             lift_doubt(query, stage)
-            if query.status == to and not query.status_reason.startswith(said):
+            if query.status == to and not query.status_reason.startswith(finding):
                 step(to=to)
         elif in_force == Status.ACCEPTED and later.get(query.pk):
-            raise_doubt(query, stage, why=why[query.pk], says=said)
+            raise_doubt(query, stage, why=why[query.pk], says=finding)
         else:
             lift_doubt(query, stage)
             step(to=_onward(to, query.pk in has_set))
@@ -147,7 +147,7 @@ class Option:
     """An answer that can be chosen."""
 
     value: str
-    words: str
+    text: str
     help: str
 
 
@@ -156,14 +156,14 @@ class Question:
     """A question; `missing` is what somebody reads who left it out. `short`: its answers fit side by side."""
 
     name: str
-    words: str
+    text: str
     missing: str
     options: tuple[Option, ...]
     short: bool = True
 
 
-def _yes_no(name: str, words: str, missing: str, yes: str, no: str) -> Question:
-    return Question(name, words, missing, (Option("yes", "Yes", yes), Option("no", "No", no)))
+def _yes_no(name: str, sentence: str, missing: str, yes: str, no: str) -> Question:
+    return Question(name, sentence, missing, (Option("yes", "Yes", yes), Option("no", "No", no)))
 
 
 KIND = Question(
@@ -340,8 +340,8 @@ class Screening(SimpleKind):
         if errors:
             return ParsedForm(errors=errors)
         intent, excluded_kind = _KINDS[form["kind"]]
-        said = {question.name: form[question.name] == "yes" for question in YES_NO}
-        return ParsedForm({"intent": intent, "excluded_kind": excluded_kind, **said})
+        answers = {question.name: form[question.name] == "yes" for question in YES_NO}
+        return ParsedForm({"intent": intent, "excluded_kind": excluded_kind, **answers})
 
     def passes(self, stage: Stage, unit: str, response: Any) -> bool:
         """The check's class was chosen."""
@@ -371,10 +371,10 @@ class Screening(SimpleKind):
 
     def wording(self, stage: Stage, units: Sequence[str]) -> Mapping[str, str]:
         """The query's text."""
-        known = texts_of(units)
+        texts = texts_of(units)
         if any(unit.startswith(_CHECK) for unit in units):
-            known |= {f"{_CHECK}{n}": text for n, text in enumerate(_config(stage).checks)}
-        return {unit: known.get(unit, unit) for unit in units}
+            texts |= {f"{_CHECK}{n}": text for n, text in enumerate(_config(stage).checks)}
+        return {unit: texts.get(unit, unit) for unit in units}
 
     def simulate(self, stage: Stage, unit: str, profile: object, rng: random.Random) -> Mapping[str, str]:
         """What simulated editors who understand the query answer.
@@ -382,28 +382,28 @@ class Screening(SimpleKind):
         The column `truth` of the query's file names it as the form does (`kind`, and `unambiguous`,
         `answerable`, `sensitive`, `adult` as yes or no); what is left out comes from the seed.
         """
-        known: Mapping[str, Any] = {}
+        truth: Mapping[str, Any] = {}
         if unit.startswith(_CHECK):
-            known = {"kind": list(_config(stage).checks.values())[_number(unit)]}
+            truth = {"kind": list(_config(stage).checks.values())[_number(unit)]}
         elif unit.startswith(PREFIX):
             extra = Query.objects.values_list("extra", flat=True).get(pk=query_of(unit))
-            known = simulated_truth(extra)
-        return _truth(known, random.Random(f"screening:{stage.seed}:{unit}"))
+            truth = simulated_truth(extra)
+        return _truth(truth, random.Random(f"screening:{stage.seed}:{unit}"))
 
 
-def _truth(known: Mapping[str, Any], chance: random.Random) -> dict[str, str]:
+def _truth(truth: Mapping[str, Any], chance: random.Random) -> dict[str, str]:
     """A whole form: what is known of it, and the rest by chance, always in the same order."""
     kind, draws = chance.choice(_TRUTHS), [chance.random() for _ in range(4)]
-    kind = known["kind"] if known.get("kind") in _KINDS else kind
+    kind = truth["kind"] if truth.get("kind") in _KINDS else kind
     fit = kind == "informational"
-    made = {
+    entries = {
         "kind": kind,
         "unambiguous": "yes" if draws[0] > 0.08 else "no",
         "answerable": "yes" if fit and draws[1] > 0.08 else "no",
         "sensitive": "yes" if draws[2] < 0.02 else "no",
         "adult": "yes" if draws[3] < 0.02 else "no",
     }
-    return made | {q.name: known[q.name] for q in YES_NO if known.get(q.name) in ("yes", "no")}
+    return entries | {q.name: truth[q.name] for q in YES_NO if truth.get(q.name) in ("yes", "no")}
 
 
 def _number(unit: str) -> int:

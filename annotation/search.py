@@ -36,12 +36,12 @@ def write_options(parameters: Parameters) -> str:
     """What is not as the profile has it; its weights all together."""
     usual = option_values(defaults(parameters.profile))
     mine = option_values(parameters)
-    chosen = {name: value for name, value in mine.items() if value != usual[name]}
-    if any(name.startswith(PREFIX) for name in chosen):
-        chosen |= {name: value for name, value in mine.items() if name.startswith(PREFIX)}
+    changed = {name: value for name, value in mine.items() if value != usual[name]}
+    if any(name.startswith(PREFIX) for name in changed):
+        changed |= {name: value for name, value in mine.items() if name.startswith(PREFIX)}
     if parameters.profile != defaults().profile:
-        chosen = {"profile": parameters.profile, **chosen}
-    return ",".join(f"{name}:{value}" for name, value in chosen.items())
+        changed = {"profile": parameters.profile, **changed}
+    return ",".join(f"{name}:{value}" for name, value in changed.items())
 
 
 def read_options(text: str) -> Parameters:
@@ -109,10 +109,10 @@ class Conversation:
 
     def with_question(self, question: str, options: str) -> "Conversation":
         """One turn more. RefusedError where it is empty, too long, or one too many."""
-        asked = check_question(question)
+        checked = check_question(question)
         if len(self.turns) >= MOST_TURNS:
             raise RefusedError(f"A conversation has {MOST_TURNS} turns at most. Clear it and ask again.")
-        return replace(self, turns=(*self.turns, Turn(asked, options)), options=options)
+        return replace(self, turns=(*self.turns, Turn(checked, options)), options=options)
 
     def without_last(self) -> "Conversation":
         """One turn less; the options stay as they are."""
@@ -145,20 +145,19 @@ class Conversation:
 
 def check_question(question: str) -> str:
     """A question without invisible characters and superfluous white space. RefusedError in words."""
-    asked = normal(question)
-    if not asked:
+    text = normal(question)
+    if not text:
         raise RefusedError("Type a question.")
-    if len(asked) > LONGEST_QUESTION:
+    if len(text) > LONGEST_QUESTION:
         raise RefusedError(
-            f"A question has {LONGEST_QUESTION:,} characters at most; this one has {len(asked):,}. "
-            "Shorten it."
+            f"A question has {LONGEST_QUESTION:,} characters at most; this one has {len(text):,}. Shorten it."
         )
-    return asked
+    return text
 
 
-def read_conversation(given: QueryDict) -> Conversation:
+def read_conversation(query: QueryDict) -> Conversation:
     """The conversation of an address or a form; RefusedError for one that no page of ours has made."""
-    questions, options = given.getlist("q"), given.getlist("o")
+    questions, options = query.getlist("q"), query.getlist("o")
     if len(questions) > MOST_TURNS:
         raise RefusedError(f"A conversation has {MOST_TURNS} turns at most.")
     turns = tuple(
@@ -166,7 +165,7 @@ def read_conversation(given: QueryDict) -> Conversation:
         for question, option in zip(questions, _as_long(options, len(questions)), strict=True)
     )
     next_one = options[len(questions) :][:1] or [turns[-1].options if turns else ""]
-    return Conversation(turns, tuple(dict.fromkeys(filter(None, given.getlist("in")))), next_one[0])
+    return Conversation(turns, tuple(dict.fromkeys(filter(None, query.getlist("in")))), next_one[0])
 
 
 def _as_long(options: Sequence[str], count: int) -> list[str]:
@@ -213,13 +212,13 @@ class SharedAnswers:
             return None
         return load_answer(data) if isinstance(data, bytes) else None
 
-    def store(self, key: str, found: FoundAnswer) -> None:
+    def store(self, key: str, answer: FoundAnswer) -> None:
         """Keep an answer that is not too large."""
         from retrieval.answer_bytes import dump_answer  # noqa: PLC0415  # heavy
 
         if time.monotonic() < self.away_until:
             return
-        data = dump_answer(found)
+        data = dump_answer(answer)
         if len(data) > LARGEST:
             return
         try:
@@ -238,27 +237,27 @@ shared_answers = SharedAnswers()
 
 
 def share_answer(
-    corpora: Sequence[Corpus], asked: Hashable, search: Callable[[], FoundAnswer]
+    corpora: Sequence[Corpus], inputs: Hashable, search: Callable[[], FoundAnswer]
 ) -> FoundAnswer:
-    """The answer to `asked` from these corpora: what `search` gave while they were as they are now.
+    """The answer to `inputs` from these corpora: what `search` gave while they were as they are now.
 
-    `asked` holds texts, and tuples of them.
+    `inputs` holds texts, and tuples of them.
     """
-    key = (tuple(_state(corpus) for corpus in corpora), asked)
+    key = (tuple(_state(corpus) for corpus in corpora), inputs)
     with _lock:
         if key in _answers:
             _answers.move_to_end(key)
             return _answers[key]
     shared = _shared_key(key)
-    found = shared_answers.load(shared)
-    if found is None:
-        found = search()
-        shared_answers.store(shared, found)
+    answer = shared_answers.load(shared)
+    if answer is None:
+        answer = search()
+        shared_answers.store(shared, answer)
     with _lock:
-        _answers[key] = found
+        _answers[key] = answer
         while len(_answers) > MOST:
             _answers.popitem(last=False)
-    return found
+    return answer
 
 
 def forget_shared_answers() -> None:
@@ -297,13 +296,13 @@ class TurnQuery:
     """The query that the project has of a turn; `waits` for candidates: it is accepted and has none."""
 
     pk: int
-    words: str
+    status: str
     waits: bool
 
 
 @dataclass(frozen=True, slots=True)
 class ShownTurn:
-    """A turn with its answer; `problem` says why there is none. `kept` are the fields that send it on."""
+    """A turn with its answer; `problem` says why there is none. `fields` send it on."""
 
     number: int
     question: str
@@ -312,13 +311,13 @@ class ShownTurn:
     notes: Sequence[str]
     results: Sequence[ResultPassage]
     problem: str
-    known: TurnQuery | None
-    kept: Sequence[tuple[str, str]]
+    project_query: TurnQuery | None
+    fields: Sequence[tuple[str, str]]
 
     @property
     def sendable(self) -> bool:
         """Something was found, and the project has no such query, or one that waits for passages."""
-        return bool(self.results) and (self.known is None or self.known.waits)
+        return bool(self.results) and (self.project_query is None or self.project_query.waits)
 
 
 def answer_turn(
@@ -336,25 +335,25 @@ def answer_turn(
 
 def recent_answer(corpora: Sequence[Corpus], conversation: Conversation) -> FoundAnswer:
     """The same, or what this process has found for it lately."""
-    asked = tuple(conversation.questions), conversation.turns[-1].options, conversation.corpora
-    return share_answer(corpora, asked, lambda: answer_turn(corpora, conversation))
+    inputs = tuple(conversation.questions), conversation.turns[-1].options, conversation.corpora
+    return share_answer(corpora, inputs, lambda: answer_turn(corpora, conversation))
 
 
 def chosen_corpora(corpora: Sequence[Corpus], conversation: Conversation) -> list[Corpus]:
     """The corpora that are searched: all, or those that the conversation names."""
-    wanted = conversation.corpora
-    if unknown := set(wanted) - {corpus.slug for corpus in corpora}:
-        there = ", ".join(corpus.slug for corpus in corpora) or "none"
-        raise CorpusError(f"There is no corpus {sorted(unknown)[0]!r} with an index here; there is: {there}.")
-    return [corpus for corpus in corpora if not wanted or corpus.slug in wanted]
+    slugs = conversation.corpora
+    if unknown := set(slugs) - {corpus.slug for corpus in corpora}:
+        names = ", ".join(corpus.slug for corpus in corpora) or "none"
+        raise CorpusError(f"There is no corpus {sorted(unknown)[0]!r} with an index here; there is: {names}.")
+    return [corpus for corpus in corpora if not slugs or corpus.slug in slugs]
 
 
 def show_turns(project: Project, corpora: Sequence[Corpus], conversation: Conversation) -> list[ShownTurn]:
     """All turns with their answers, newest first."""
-    known = _known(project, conversation.questions)
+    queries = _find_queries(project, conversation.questions)
     languages = {corpus.slug: corpus.language for corpus in corpora}
     turns = [
-        _shown_turn(corpora, conversation.up_to(number), known, languages)
+        _shown_turn(corpora, conversation.up_to(number), queries, languages)
         for number in range(1, len(conversation.turns) + 1)
     ]
     return turns[::-1]
@@ -363,47 +362,47 @@ def show_turns(project: Project, corpora: Sequence[Corpus], conversation: Conver
 def _shown_turn(
     corpora: Sequence[Corpus],
     conversation: Conversation,
-    known: Mapping[str, TurnQuery],
+    queries: Mapping[str, TurnQuery],
     languages: Mapping[str, str],
 ) -> ShownTurn:
     questions = conversation.questions
-    found, problem = None, ""
+    answer, problem = None, ""
     try:
-        found = recent_answer(corpora, conversation)
+        answer = recent_answer(corpora, conversation)
     except RetrievalError as error:
         problem = str(error)
     return ShownTurn(
         number=len(questions),
         question=questions[-1],
-        how=_how(found) if found else "not searched",
-        terms=[Term(word, weight) for word, weight in found.terms.items()] if found else [],
-        notes=list(found.notes) if found else [],
-        results=_results(found, languages) if found else [],
+        how=_how(answer) if answer else "not searched",
+        terms=[Term(word, weight) for word, weight in answer.terms.items()] if answer else [],
+        notes=list(answer.notes) if answer else [],
+        results=_results(answer, languages) if answer else [],
         problem=problem,
-        known=known.get(query_digest(questions[-1], questions[:-1])),
-        kept=conversation.fields(),
+        project_query=queries.get(query_digest(questions[-1], questions[:-1])),
+        fields=conversation.fields(),
     )
 
 
-def _results(found: FoundAnswer, languages: Mapping[str, str]) -> list[ResultPassage]:
-    weights = found.parameters.get("weights") or {}
-    return [shown_result(each, languages[each.corpus], weights) for each in found.results]
+def _results(answer: FoundAnswer, languages: Mapping[str, str]) -> list[ResultPassage]:
+    weights = answer.parameters.get("weights") or {}
+    return [shown_result(each, languages[each.corpus], weights) for each in answer.results]
 
 
-def _how(found: FoundAnswer) -> str:
+def _how(answer: FoundAnswer) -> str:
     """Ranker and query model of an answer, in a line; the ranker's name has what else was chosen."""
-    model = MODELS.get(str(found.parameters.get("query_model")), "")
-    return f"{found.ranker}; {model}" if model else found.ranker
+    model = MODELS.get(str(answer.parameters.get("query_model")), "")
+    return f"{answer.ranker}; {model}" if model else answer.ranker
 
 
-def _known(project: Project, questions: Sequence[str]) -> dict[str, TurnQuery]:
+def _find_queries(project: Project, questions: Sequence[str]) -> dict[str, TurnQuery]:
     """The project's queries that are turns of this conversation, by the digests of the turns."""
     digests = {
         query_digest(question, questions[:at]): plain_digest(question, questions[:at])
         for at, question in enumerate(questions)
     }
-    known = queries_by_text(Query.objects.filter(project=project), digests)
-    passages = CandidatePassage.objects.filter(query__in=[query.pk for query in known.values()])
+    queries = queries_by_text(Query.objects.filter(project=project), digests)
+    passages = CandidatePassage.objects.filter(query__in=[query.pk for query in queries.values()])
     have = set(passages.values_list("query", flat=True).distinct())
     return {
         digest: TurnQuery(
@@ -411,5 +410,5 @@ def _known(project: Project, questions: Sequence[str]) -> dict[str, TurnQuery]:
             query.get_status_display(),
             query.status == Query.Status.ACCEPTED and query.pk not in have,
         )
-        for digest, query in known.items()
+        for digest, query in queries.items()
     }

@@ -72,23 +72,23 @@ def _inside(spans: Sequence[Span], length: int) -> list[Span]:
 
 def _disjoint(spans: Sequence[Span], length: int) -> list[Span]:
     """Spans as they are, but each begins where the one before ends at the earliest."""
-    found: list[Span] = []
+    parts: list[Span] = []
     for start, end in _inside(spans, length):
-        begin = max(start, found[-1][1]) if found else start
+        begin = max(start, parts[-1][1]) if parts else start
         if begin < end:
-            found.append((begin, end))
-    return found
+            parts.append((begin, end))
+    return parts
 
 
 def _merged(spans: Sequence[Span], length: int) -> list[Span]:
     """Overlapping spans as one. Neighbours stay apart."""
-    found: list[Span] = []
+    merged: list[Span] = []
     for start, end in _inside(spans, length):
-        if found and start < found[-1][1]:
-            found[-1] = (found[-1][0], max(end, found[-1][1]))
+        if merged and start < merged[-1][1]:
+            merged[-1] = (merged[-1][0], max(end, merged[-1][1]))
         else:
-            found.append((start, end))
-    return found
+            merged.append((start, end))
+    return merged
 
 
 # A drawing of a part of a word proximity network: words on an ellipse, lines between words that go together.
@@ -147,18 +147,20 @@ class NetworkDrawing:
     height: int = HEIGHT
 
 
-def draw(words: Mapping[str, float], pairs: Sequence[tuple[str, str, float]]) -> NetworkDrawing | None:
+def draw(weights: Mapping[str, float], pairs: Sequence[tuple[str, str, float]]) -> NetworkDrawing | None:
     """Words with their weights and pairs with their strengths (NPMI); None where there is nothing to draw.
 
     Words that only a pair has are drawn as well, smaller. Neighbours in the network stand beside each other
     where that is possible, so that lines seldom cross.
     """
-    order = _round_trip(words, pairs)
+    order = _round_trip(weights, pairs)
     if not order:
         return None
-    most = max(words.values(), default=0.0)
+    most = max(weights.values(), default=0.0)
     places = _places(len(order))
-    dots = {word: _dot(word, place, words.get(word), most) for word, place in zip(order, places, strict=True)}
+    dots = {
+        word: _dot(word, place, weights.get(word), most) for word, place in zip(order, places, strict=True)
+    }
     strongest = max((strength for _, _, strength in pairs), default=0.0)
     lines = [
         Line(
@@ -174,9 +176,9 @@ def draw(words: Mapping[str, float], pairs: Sequence[tuple[str, str, float]]) ->
     return NetworkDrawing(list(dots.values()), lines)
 
 
-def _round_trip(words: Mapping[str, float], pairs: Sequence[tuple[str, str, float]]) -> list[str]:
+def _round_trip(weights: Mapping[str, float], pairs: Sequence[tuple[str, str, float]]) -> list[str]:
     """All words, each as near after a word that it goes together with as it can be."""
-    near: dict[str, list[str]] = {word: [] for word in words}
+    near: dict[str, list[str]] = {word: [] for word in weights}
     for one, other, _ in pairs:
         near.setdefault(one, []).append(other)
         near.setdefault(other, []).append(one)
@@ -277,8 +279,8 @@ def render_rows(figures: Sequence[tuple[str, Sequence[float | None]]], decimals:
 
 
 def _cells(values: Sequence[float | None], decimals: int) -> SafeString:
-    said = ("\N{EN DASH}" if value is None else f"{value:.{decimals}f}" for value in values)
-    return format_html_join("", '<td class="number">{}</td>', ((text,) for text in said))
+    texts = ("\N{EN DASH}" if value is None else f"{value:.{decimals}f}" for value in values)
+    return format_html_join("", '<td class="number">{}</td>', ((text,) for text in texts))
 
 
 @dataclass(frozen=True, slots=True)
@@ -309,32 +311,34 @@ class ResultPassage:
     language: str
     text: SafeString
     parts: Sequence[Part]
-    words: Sequence[tuple[str, float]]
+    weighted_words: Sequence[tuple[str, float]]
     pairs: Sequence[tuple[str, str, float]]
     drawing: SafeString | None
     rows_of_parts: SafeString
     rows_of_words: SafeString
 
 
-def shown_result(found: FoundPassage, language: str, weights: Mapping[str, float]) -> ResultPassage:
+def shown_result(found_passage: FoundPassage, language: str, weights: Mapping[str, float]) -> ResultPassage:
     """Everything that the page says of a passage; `weights` are those of the parts of its score."""
-    passage, why = found.passage, found.explanation
-    words = [(node.word, node.weight) for node in why.nodes] if why else []
+    passage, why = found_passage.passage, found_passage.explanation
+    weighted_words = [(node.word, node.weight) for node in why.nodes] if why else []
     pairs = [(edge.first, edge.second, edge.npmi) for edge in why.edges] if why else []
-    parts = [Part(_LABELS.get(name, name), value, weights.get(name)) for name, value in found.parts.items()]
-    drawing = draw(dict(words), pairs)
+    parts = [
+        Part(_LABELS.get(name, name), value, weights.get(name)) for name, value in found_passage.parts.items()
+    ]
+    drawing = draw(dict(weighted_words), pairs)
     return ResultPassage(
-        rank=found.rank,
-        score=found.score,
+        rank=found_passage.rank,
+        score=found_passage.score,
         key=passage.key,
         title=passage.title or passage.page or passage.key,
         url=passage.url,
         link=passage.url if passage.url.startswith(("https://", "http://")) else "",
-        corpus=found.corpus,
+        corpus=found_passage.corpus,
         language=language,
-        text=mark_passage(_pieces(found)),
+        text=mark_passage(_pieces(found_passage)),
         parts=parts,
-        words=words,
+        weighted_words=weighted_words,
         pairs=pairs,
         drawing=draw_svg(drawing) if drawing else None,
         rows_of_parts=render_rows(
@@ -342,7 +346,7 @@ def shown_result(found: FoundPassage, language: str, weights: Mapping[str, float
         ),
         rows_of_words=render_rows(
             [
-                *((word, (weight,)) for word, weight in words),
+                *((word, (weight,)) for word, weight in weighted_words),
                 *((f"{one} \N{EN DASH} {other}", (strength,)) for one, other, strength in pairs),
             ],
             decimals=3,
@@ -350,21 +354,21 @@ def shown_result(found: FoundPassage, language: str, weights: Mapping[str, float
     )
 
 
-def sentences_of(found: FoundPassage, language: str) -> Sequence[tuple[int, int]]:
+def sentences_of(found_passage: FoundPassage, language: str) -> Sequence[tuple[int, int]]:
     """Offsets of the passage's sentences; joined, they are the passage."""
-    why = found.explanation
-    return why.bounds if why else sentences(found.passage.text, language)
+    why = found_passage.explanation
+    return why.bounds if why else sentences(found_passage.passage.text, language)
 
 
-def key_of(found: FoundPassage, *, twice: bool) -> str:
+def key_of(found_passage: FoundPassage, *, twice: bool) -> str:
     """The passage's own id, with the corpus before it where two passages of an answer have the same one."""
-    return f"{found.corpus}/{found.passage.key}" if twice else found.passage.key
+    return f"{found_passage.corpus}/{found_passage.passage.key}" if twice else found_passage.passage.key
 
 
-def _pieces(found: FoundPassage) -> Sequence[Piece]:
+def _pieces(found_passage: FoundPassage) -> Sequence[Piece]:
     """The text, cut where highlighted sentences and key words begin and end."""
-    why = found.explanation
-    return marked(found.passage.text, why.highlights if why else (), why.keywords if why else ())
+    why = found_passage.explanation
+    return marked(found_passage.passage.text, why.highlights if why else (), why.keywords if why else ())
 
 
 _LABELS = {

@@ -31,9 +31,9 @@ _KIB = 1024
 @handler(IMPORT, longest=timedelta(hours=12))
 def import_staged(context: JobContext) -> None:
     """Import an uploaded file; its source's id is the job's result."""
-    given = context.payload
-    project = Project.objects.get(pk=given["project"])
-    file = staged_files.staged(project=project, sha256=given["sha256"])
+    payload = context.payload
+    project = Project.objects.get(pk=payload["project"])
+    file = staged_files.staged(project=project, sha256=payload["sha256"])
     if file is None:
         raise PermanentError("The uploaded file is no longer there. Upload it again.")
 
@@ -47,8 +47,8 @@ def import_staged(context: JobContext) -> None:
             project=project,
             path=file.path,
             name=file.name,
-            options=options_of(given["options"]),
-            actor=get_user_model().objects.filter(pk=given["user"]).first(),
+            options=options_of(payload["options"]),
+            actor=get_user_model().objects.filter(pk=payload["user"]).first(),
             progress=progress,
             commit=context.commit,
         )
@@ -57,10 +57,10 @@ def import_staged(context: JobContext) -> None:
     staged_files.forget(file)
 
 
-def options_of(given: dict[str, Any]) -> Options:
+def options_of(fields: dict[str, Any]) -> Options:
     """Options from a job's payload."""
-    design = Design(**given["design"])
-    return Options(**{**given, "design": design, "without": tuple(given["without"])})
+    design = Design(**fields["design"])
+    return Options(**{**fields, "design": design, "without": tuple(fields["without"])})
 
 
 @handler(query_files.MAKE, longest=timedelta(hours=2))
@@ -79,8 +79,8 @@ Result = TypeVar("Result")
 @handler(ADD, longest=timedelta(hours=12))
 def add(context: JobContext) -> None:
     """Add an uploaded file; what came of it is the result. A corpus made for a refused file goes again."""
-    given, corpus = context.payload, _corpus(context)
-    file = staged_files.staged(project=corpus.project, sha256=given["sha256"])
+    payload, corpus = context.payload, _corpus(context)
+    file = staged_files.staged(project=corpus.project, sha256=payload["sha256"])
     if file is None:
         raise PermanentError("The uploaded file is no longer there. Upload it again.")
 
@@ -91,17 +91,17 @@ def add(context: JobContext) -> None:
     def work() -> None:
         add_file(
             corpus=corpus,
-            file=open_passages(file.path, name=file.name, layout=layout_of(given["options"])),
-            options=adding_of(given["options"]),
+            file=open_passages(file.path, name=file.name, layout=layout_of(payload["options"])),
+            options=adding_of(payload["options"]),
             actor=_actor(context),
             progress=progress,
             commit=context.commit,
         )
 
     try:
-        _told(work)
+        _fail_for_people(work)
     except PermanentError:
-        if given["made"] and not Passage.objects.filter(corpus=corpus).exists():
+        if payload["made"] and not Passage.objects.filter(corpus=corpus).exists():
             remove_corpus(corpus=corpus, actor=_actor(context))
         raise
     staged_files.forget(file)
@@ -116,7 +116,7 @@ def index(context: JobContext) -> dict[str, Any]:
     def progress(passages: int) -> None:
         context.progress(min(passages, every), every, "Passages into the index")
 
-    built = _told(lambda: build_index(corpus=corpus, progress=progress))
+    built = _fail_for_people(lambda: build_index(corpus=corpus, progress=progress))
     return {"passages": built.passages, "added": built.added}
 
 
@@ -136,7 +136,7 @@ def network(context: JobContext) -> dict[str, Any]:
             corpus=corpus, counter=as_many_as_needed, actor=_actor(context), progress=progress
         )
 
-    built = _told(work)
+    built = _fail_for_people(work)
     return {"passages": built.passages, "words": built.words, "edges": built.edges}
 
 
@@ -146,12 +146,12 @@ def remove(context: JobContext) -> dict[str, Any]:
     corpus = Corpus.objects.select_related("index", "project").filter(pk=context.payload["corpus"]).first()
     if corpus is not None:
         context.progress(0, 0, "Removing passages")
-        found = corpus
-        _told(lambda: remove_corpus(corpus=found, actor=_actor(context)))
+        corpus_row = corpus
+        _fail_for_people(lambda: remove_corpus(corpus=corpus_row, actor=_actor(context)))
     return {}
 
 
-def _told(work: Callable[[], Result]) -> Result:
+def _fail_for_people(work: Callable[[], Result]) -> Result:
     """What cannot be done is the job's end, in words; outages and other work are waited for."""
     try:
         return work()

@@ -27,15 +27,15 @@ def judge_scope(query: int) -> str:
 def simulated_truth(extra: Mapping[str, Any]) -> Mapping[str, Any]:
     """The truth among what else a query's file said; nothing where it has none."""
     columns = extra.get("columns")
-    found = columns.get("truth") if isinstance(columns, Mapping) else extra.get("truth")
-    return found if isinstance(found, Mapping) else {}
+    truth = columns.get("truth") if isinstance(columns, Mapping) else extra.get("truth")
+    return truth if isinstance(truth, Mapping) else {}
 
 
 def known_score(extra: Mapping[str, Any], system: str) -> float | None:
     """How correct a system's answer to the query is, where its file says so: `scores` by system."""
     scores = simulated_truth(extra).get("scores")
-    known = scores.get(system) if isinstance(scores, Mapping) else None
-    return float(known) if isinstance(known, int | float) and not isinstance(known, bool) else None
+    score = scores.get(system) if isinstance(scores, Mapping) else None
+    return float(score) if isinstance(score, int | float) and not isinstance(score, bool) else None
 
 
 def known_scale(extra: Mapping[str, Any]) -> tuple[float, float] | None:

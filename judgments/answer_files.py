@@ -638,7 +638,7 @@ def open_answers(
 ) -> Answers:
     """The file as rows. FileRefusedError where it cannot be read; UnmappedError where a field has no column.
 
-    `given` maps our fields to columns or members, an empty one to none; `system` names rows that name none.
+    `mapping` maps our fields to columns or members, an empty one to none; `system` names rows that name none.
     Each column of `systems_from` has the answers of the system of its name.
     """
     if system.strip() and systems_from:

@@ -104,7 +104,7 @@ def rating_source(
     sheet: str = "",
     header_row: int = 0,
 ) -> RatingSource:
-    """The file with its columns found: as `given` by our fields, by our names, else by usual ones.
+    """The file with its columns found: as `columns` says by our fields, by our names, else by usual ones.
 
     `aspects` are further columns. `sheet` names one of a workbook, which otherwise gives its first with data,
     and `header_row` the one that names the columns.

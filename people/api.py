@@ -152,9 +152,9 @@ def create(owner: Owner, plan: LinkPlan, user: User) -> LinkOut:
 
 def plan_of(body: LinkIn) -> LinkPlan:
     """What a body asks for."""
-    given = body.model_dump(mode="python")
-    given["returns"] = {outcome: way.model_dump() for outcome, way in body.returns.items()}
-    return LinkPlan(**given)
+    plan_fields = body.model_dump(mode="python")
+    plan_fields["returns"] = {outcome: way.model_dump() for outcome, way in body.returns.items()}
+    return LinkPlan(**plan_fields)
 
 
 @transaction.atomic
@@ -162,10 +162,12 @@ def change(row: StudyLink, body: LinkChanges, user: User) -> LinkOut:
     """Change a link, and describe it."""
     # Locked, so that of two changes at once neither puts back what the other changed.
     row = StudyLink.objects.select_for_update(of=("self",)).select_related("project").get(pk=row.pk)
-    given = body.model_dump(exclude_unset=True)
-    given = {name: value for name, value in given.items() if value is not None or name == "expires_at"}
+    changed_fields = body.model_dump(exclude_unset=True)
+    changed_fields = {
+        name: value for name, value in changed_fields.items() if value is not None or name == "expires_at"
+    }
     now = {each.name: getattr(row, each.name) for each in fields(services.LinkChanges)}
-    services.change_link(link=row, changes=services.LinkChanges(**now | given), actor=user)
+    services.change_link(link=row, changes=services.LinkChanges(**now | changed_fields), actor=user)
     return describe(row, manages=True)
 
 
@@ -186,7 +188,7 @@ def describe(link: StudyLink, *, manages: bool) -> LinkOut:
 
 def _targets(owner: Owner) -> dict[tuple[str, int], tuple[str, str]]:
     """Names and words of what links can lead to, by kind and key of the row."""
-    return {(kind, pk): (key, words) for key, (kind, pk, words) in all_choices(owner).items()}
+    return {(kind, pk): (key, label) for key, (kind, pk, label) in all_choices(owner).items()}
 
 
 def _describe(row: Any, targets: Mapping[tuple[str, int], tuple[str, str]], *, manages: bool) -> LinkOut:
@@ -376,14 +378,14 @@ def publish(owner: Owner, body: ConsentTextIn, user: User) -> ConsentTextOut:
     """Save a version, which is in force from now on."""
     # Locked, so that of two versions at once the second keeps what the first changed.
     kind_of(owner).lock(owner.pk)
-    wanted = body.language or kind_of(owner).language(owner.pk)
-    before = _texts(owner).filter(language__iexact=wanted).order_by("-version").first()
-    language, before = (before.language, before) if before else (wanted, newest_text(owner))
+    language_tag = body.language or kind_of(owner).language(owner.pk)
+    before = _texts(owner).filter(language__iexact=language_tag).order_by("-version").first()
+    language, before = (before.language, before) if before else (language_tag, newest_text(owner))
     values = first_values() | {"protocol_number": "", "contact": ""}
     if before is not None:
         values = {name: getattr(before, name) for name in values}
-    given = body.model_dump(exclude={"language"}, exclude_none=True)
-    saved = save_text(owner=owner, values=values | given, actor=user, language=language)
+    changed_values = body.model_dump(exclude={"language"}, exclude_none=True)
+    saved = save_text(owner=owner, values=values | changed_values, actor=user, language=language)
     return find_text(owner, saved.pk)
 
 
@@ -400,8 +402,8 @@ def _with_newer(owner: Owner | None, *kinds: str) -> QuerySet[ConsentText]:
     return rows.annotate(newer=Exists(later), agreed=agreed)
 
 
-def _in_force(rows: QuerySet[Any], wanted: bool | None) -> QuerySet[Any]:
-    return rows if wanted is None else rows.filter(newer=not wanted)
+def _in_force(rows: QuerySet[Any], is_in_force: bool | None) -> QuerySet[Any]:
+    return rows if is_in_force is None else rows.filter(newer=not is_in_force)
 
 
 def _describe_text(row: Any) -> ConsentTextOut:
@@ -579,8 +581,8 @@ def add_people(link: StudyLink, body: RosterIn, request: ApiRequest) -> RosterAd
 def mail_people(link: StudyLink, body: RosterMail, request: ApiRequest) -> RosterMailPlan:
     """Plan letters."""
     is_reminder = body.what == "reminders"
-    words = roster_services.plan_mail(link=link, reminder=is_reminder, actor=request.caller.user)
-    return RosterMailPlan(words=words)
+    sentence = roster_services.plan_mail(link=link, reminder=is_reminder, actor=request.caller.user)
+    return RosterMailPlan(words=sentence)
 
 
 def export_lines(link: StudyLink) -> StreamingHttpResponse:

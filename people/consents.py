@@ -56,24 +56,24 @@ def newest_text(
     """
     rows = ConsentText.objects.filter(**columns_of(owner), kind=kind).order_by("-version", "-pk")
     for language in languages or []:
-        if found := rows.filter(language__iexact=language).first():
-            return found
+        if text := rows.filter(language__iexact=language).first():
+            return text
     return rows.order_by("-pk").first()
 
 
-def text_for(link: StudyLink, wanted: list[str]) -> ConsentText:
+def text_for(link: StudyLink, languages: list[str]) -> ConsentText:
     """What a person reads who comes by this link and wants these languages; made where there is none yet."""
     offered = link.languages or [language_of(link)]
-    first = [tag for tag in wanted if tag.lower() in {each.lower() for each in offered}]
-    found = newest_text(link.owner, languages=[*first, *offered])
-    return found or save_text(owner=link.owner, values=first_values(), actor=None)
+    first = [tag for tag in languages if tag.lower() in {each.lower() for each in offered}]
+    text = newest_text(link.owner, languages=[*first, *offered])
+    return text or save_text(owner=link.owner, values=first_values(), actor=None)
 
 
-def text_of_project(project: Project, wanted: list[str]) -> ConsentText:
+def text_of_project(project: Project, languages: list[str]) -> ConsentText:
     """What a person reads who comes to a project by a panel; made where there is none yet."""
     owner = project_owner(project)
-    found = newest_text(owner, languages=[*wanted, project.language])
-    return found or save_text(owner=owner, values=first_values(), actor=None)
+    text = newest_text(owner, languages=[*languages, project.language])
+    return text or save_text(owner=owner, values=first_values(), actor=None)
 
 
 def own_kinds() -> list[str]:
@@ -114,7 +114,7 @@ def save_text(
     newest = ConsentText.objects.filter(**place).order_by("-version").first()
     if newest is not None and all(getattr(newest, name) == value for name, value in values.items()):
         return newest
-    made = ConsentText.objects.create(
+    text = ConsentText.objects.create(
         **place,
         version=newest.version + 1 if newest else 1,
         made_by=actor,
@@ -122,8 +122,8 @@ def save_text(
         **values,
     )
     if owner is not None:
-        record_at(owner, "consent.changed", str(made), actor=actor)
-    return made
+        record_at(owner, "consent.changed", str(text), actor=actor)
+    return text
 
 
 def _stored(value: Any) -> Any:

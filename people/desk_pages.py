@@ -389,9 +389,9 @@ def _link(desk: LinkDesk, pk: int) -> StudyLink:
 
 def listing(request: HttpRequest, desk: LinkDesk) -> HttpResponse:
     """The links of a project."""
-    found: list[Any] = list(selectors.links_of(desk.owner))
-    titles = titles_of(found)
-    rows = [(each, titles[each.pk], why_closed(each, people=each.people)) for each in found]
+    links_of_owner: list[Any] = list(selectors.links_of(desk.owner))
+    titles = titles_of(links_of_owner)
+    rows = [(each, titles[each.pk], why_closed(each, people=each.people)) for each in links_of_owner]
     return desk.page(
         request,
         "links.html",
@@ -410,12 +410,12 @@ def new(request: HttpRequest, desk: LinkDesk) -> HttpResponse:
     )
     if request.method == "POST" and form.is_valid():
         try:
-            made = links.make_link(owner=desk.owner, plan=form.plan(), actor=desk.user)
+            new_link = links.make_link(owner=desk.owner, plan=form.plan(), actor=desk.user)
         except ActionError as error:
             form.add_error(None, str(error))
         else:
             messages.success(request, "The link is made. Send people its address.")
-            return redirect(desk.address("link", made.pk))
+            return redirect(desk.address("link", new_link.pk))
     return desk.page(
         request,
         "new_link.html",
@@ -540,10 +540,10 @@ def roster(request: HttpRequest, desk: LinkDesk, *, pk: int) -> HttpResponse:
             file = request.FILES.get("file")
             if file is None:
                 raise FormError("Choose a table with the columns name and email.")
-            found = rosters.read_roster_file(cast("BinaryIO", file.file), file.name or "The file")
-            added = rosters.add_people(link=row, people=found.people, actor=desk.user)
-            known = len(found.people) - added
-            return " ".join([f"{added} added, {known} were on the list.", *found.sentences])
+            roster_file = rosters.read_roster_file(cast("BinaryIO", file.file), file.name or "The file")
+            added = rosters.add_people(link=row, people=roster_file.people, actor=desk.user)
+            listed_already = len(roster_file.people) - added
+            return " ".join([f"{added} added, {listed_already} were on the list.", *roster_file.sentences])
 
         return run_action(request, act, desk.address("roster", pk))
     lines = selectors.roster_of(row)
@@ -587,8 +587,8 @@ def mail(request: HttpRequest, desk: LinkDesk, *, pk: int) -> HttpResponse:
 def edit_text(request: HttpRequest, desk: LinkDesk) -> HttpResponse:
     """The consent text of the owner: write, look, save a version; former versions below."""
     rows = ConsentText.objects.filter(**columns_of(desk.owner), kind=ConsentText.Kind.CONSENT)
-    shown = rows.filter(pk=_number(request.GET.get("version", ""))).first()
-    text = shown or consents.newest_text(desk.owner)
+    old_version = rows.filter(pk=_number(request.GET.get("version", ""))).first()
+    text = old_version or consents.newest_text(desk.owner)
     form = ConsentForm(request.POST or None, text=text, language=desk.language)
     preview = ""
     if request.method == "POST" and form.is_valid():

@@ -52,16 +52,16 @@ def mark_of_email(address: str) -> Mark:
 
 def marks_of(worker_ids: Collection[str]) -> dict[str, set[Mark]]:
     """All that any app knows of these workers; who is unknown has none."""
-    found: dict[str, set[Mark]] = defaultdict(set)
+    marks_by_worker: dict[str, set[Mark]] = defaultdict(set)
     for provider in parts_of(MarkProvider):
         for worker_id, marks in provider.marks_of(worker_ids).items():
-            found[worker_id] |= marks
-    return found
+            marks_by_worker[worker_id] |= marks
+    return marks_by_worker
 
 
 def marks_of_guests(worker_ids: Collection[str]) -> Marks:
     """Ids that panels gave to guests of links, and addresses that a class's list or an account has."""
-    found: dict[str, set[Mark]] = defaultdict(set)
+    marks_by_worker: dict[str, set[Mark]] = defaultdict(set)
     guests = {
         guest.pk: guest
         for guest in Guest.objects.filter(worker_id__in=worker_ids)
@@ -70,12 +70,12 @@ def marks_of_guests(worker_ids: Collection[str]) -> Marks:
     }
     for guest in guests.values():
         if guest.identity_kind not in (OWN, ROSTER):
-            found[guest.worker_id].add(mark_of_id(guest.identity))
+            marks_by_worker[guest.worker_id].add(mark_of_id(guest.identity))
         if guest.email_digest:
-            found[guest.worker_id].add((MarkKind.EMAIL, guest.email_digest))
+            marks_by_worker[guest.worker_id].add((MarkKind.EMAIL, guest.email_digest))
         if guest.user is not None and guest.user.email:
-            found[guest.worker_id].add(mark_of_email(guest.user.email))
-    listed = RosterRow.objects.filter(guest__in=guests).exclude(email_digest="")
-    for pk, digest in listed.values_list("guest", "email_digest"):
-        found[guests[pk].worker_id].add((MarkKind.EMAIL, digest))
-    return found
+            marks_by_worker[guest.worker_id].add(mark_of_email(guest.user.email))
+    roster_rows = RosterRow.objects.filter(guest__in=guests).exclude(email_digest="")
+    for pk, digest in roster_rows.values_list("guest", "email_digest"):
+        marks_by_worker[guests[pk].worker_id].add((MarkKind.EMAIL, digest))
+    return marks_by_worker

@@ -56,9 +56,9 @@ def make_link(*, owner: Owner, plan: LinkPlan, actor: Any) -> StudyLink:
         raise PeopleError(why)
     choices = all_choices(owner)
     if plan.target not in choices:
-        some = ", ".join(list(choices)[:5]) or "nothing yet: make a stage or a batch first"
-        some += f" and {len(choices) - 5} more" if len(choices) > 5 else ""
-        raise PeopleError(f"A link cannot lead to {plan.target[:60]!r}. Choose from: {some}.")
+        offered = ", ".join(list(choices)[:5]) or "nothing yet: make a stage or a batch first"
+        offered += f" and {len(choices) - 5} more" if len(choices) > 5 else ""
+        raise PeopleError(f"A link cannot lead to {plan.target[:60]!r}. Choose from: {offered}.")
     grants = kind_of(owner).grants(owner.pk)
     if plan.granted and grants is not None and plan.granted not in {key for key, _ in grants}:
         raise PeopleError("Choose what is granted on joining, from what the form lists, or nothing.")

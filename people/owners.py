@@ -217,7 +217,7 @@ def all_choices(owner: Owner) -> dict[str, tuple[str, int, str]]:
 
 def choice_labels(owner: Owner) -> list[tuple[str, str]]:
     """The same for a form."""
-    return [(key, words) for key, (_, _, words) in all_choices(owner).items()]
+    return [(key, label) for key, (_, _, label) in all_choices(owner).items()]
 
 
 def titles_of(links: Sequence[StudyLink]) -> dict[int, str]:
@@ -225,8 +225,8 @@ def titles_of(links: Sequence[StudyLink]) -> dict[int, str]:
     by_kind: dict[str, list[StudyLink]] = defaultdict(list)
     for link in links:
         by_kind[link.target_kind].append(link)
-    found = {link.pk: "Something that is gone" for link in links}
+    titles = {link.pk: "Something that is gone" for link in links}
     for target in parts_of(Target):  # type: ignore[type-abstract]  # asked by its base class
         if target.kind in by_kind:
-            found |= target.titles(by_kind[target.kind])
-    return found
+            titles |= target.titles(by_kind[target.kind])
+    return titles

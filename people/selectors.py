@@ -58,11 +58,11 @@ def count_visits(link: StudyLink, now: datetime | None = None) -> LinkCounts:
     """Where the visits of a link are, `crowded` of them from addresses that several people share."""
     rows = Visit.objects.filter(link=link)
     quiet = (now or timezone.now()) - QUIET
-    found: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
     for consented, begun, seen, outcome in rows.values_list(
         "consented_at", "first_task_at", "seen_at", "outcome"
     ):
-        found[_place(consented, begun, outcome, is_quiet=seen < quiet)] += 1
+        counts[_place(consented, begun, outcome, is_quiet=seen < quiet)] += 1
     agreed = rows.filter(consented_at__isnull=False)
     shared = (
         agreed.exclude(address_digest="")
@@ -71,9 +71,9 @@ def count_visits(link: StudyLink, now: datetime | None = None) -> LinkCounts:
         .filter(people__gte=NOTABLE_PER_ADDRESS)
     )
     return LinkCounts(
-        opened=sum(found.values()),
+        opened=sum(counts.values()),
         people=agreed.values("guest").distinct().count(),
-        places=[(name, found[name]) for name in _PLACES],
+        places=[(name, counts[name]) for name in _PLACES],
         crowded=sum(row["people"] for row in shared),
     )
 

@@ -134,10 +134,10 @@ def check_query(link: StudyLink, pairs: list[tuple[str, str]]) -> bool:
     if not link.secret_sealed:
         return False
     secret = unseal(link.secret_sealed, purpose=SECRET)
-    given = dict(pairs)
-    if secret is None or not constant_time_compare(given.get("sig", ""), sign_query(secret, pairs)):
+    parameters = dict(pairs)
+    if secret is None or not constant_time_compare(parameters.get("sig", ""), sign_query(secret, pairs)):
         raise JoinError("This address was changed on its way. Open the study again from where you found it.")
-    until = given.get("exp", "")
+    until = parameters.get("exp", "")
     if (
         not (until.isascii() and until.isdigit() and len(until) < 12)
         or int(until) < timezone.now().timestamp()

@@ -101,13 +101,13 @@ def _join_page(view: View) -> View:
 
 def _too_late(request: HttpRequest, link: StudyLink, refusal: LinkClosedError) -> HttpResponse:
     """The ending of those who find no place, and the way on for those who joined on another device."""
-    found = _state(request, link)
+    visit_state = _state(request, link)
     visit = visits.visit_too_late(link, _facts(request, link))
-    if found is not None:  # who read the text while the last place was taken
+    if visit_state is not None:  # who read the text while the last place was taken
         visit.external_id, visit.session, visit.parameters = (
-            found[0].external_id,
-            found[0].session,
-            found[0].parameters,
+            visit_state[0].external_id,
+            visit_state[0].session,
+            visit_state[0].parameters,
         )
     return _show(
         request,
@@ -153,27 +153,27 @@ def _facts(request: HttpRequest, link: StudyLink, roster: RosterRow | None = Non
 
 def _state(request: HttpRequest, link: StudyLink, signed: str = "") -> tuple[Visit, bool] | None:
     """The visit that address, form or cookie say, and whether the browser is the person's own."""
-    given = tokens.read_visit(signed or request.POST.get(STATE) or request.GET.get(STATE, ""))
+    sent_state = tokens.read_visit(signed or request.POST.get(STATE) or request.GET.get(STATE, ""))
     cookie = tokens.read_visit(request.COOKIES.get(_COOKIE, ""))
-    for found in (given, cookie):
-        if found is None:
+    for state in (sent_state, cookie):
+        if state is None:
             continue
-        visit = Visit.objects.filter(pk=found.visit, link=link).select_related("guest").first()
+        visit = Visit.objects.filter(pk=state.visit, link=link).select_related("guest").first()
         if visit is not None:
             visit.link = link
             # A task page that leads back knows the visit alone; its browser may be the person's own.
-            is_own = found.trusted or (cookie is not None and cookie.trusted and cookie.visit == found.visit)
+            is_own = state.trusted or (cookie is not None and cookie.trusted and cookie.visit == state.visit)
             return visit, is_own
     return None
 
 
 def _needed_state(request: HttpRequest, link: StudyLink, signed: str = "") -> tuple[Visit, bool]:
-    found = _state(request, link, signed)
-    if found is None:
+    visit_state = _state(request, link, signed)
+    if visit_state is None:
         raise JoinError(
             "This page does not know who you are. Open the study again from its link.", status=400
         )
-    return found
+    return visit_state
 
 
 def _at(name: str, token: str, visit: Visit, *, trusted: bool) -> str:
@@ -229,12 +229,12 @@ def invited(request: HttpRequest, link: StudyLink, secret: str) -> HttpResponse:
 
 
 def _arrive(request: HttpRequest, link: StudyLink, facts: ArrivalFacts) -> HttpResponse:
-    known = _from_cookie(request, link, facts)
-    visit = known.visit if known else visits.find_visit(link, facts)
-    trusted = (known is not None and known.trusted) or facts.proven
+    cookie_state = _from_cookie(request, link, facts)
+    visit = cookie_state.visit if cookie_state else visits.find_visit(link, facts)
+    trusted = (cookie_state is not None and cookie_state.trusted) or facts.proven
     if (visit is None or visit.consented_at is None) and (refusal := visits.why_closed(link)):
         raise refusal
-    visit = visit if visit is not None and known else visits.open_visit(link, facts)
+    visit = visit if visit is not None and cookie_state else visits.open_visit(link, facts)
     visit.link = link
     text = consents.text_for(link, wanted_languages(request))
     if visit.consented_at is None and not link.code_word_digest and visits.continues(visit, text):
@@ -518,6 +518,6 @@ def text(request: HttpRequest, kind: str) -> HttpResponse:
     """Terms and privacy of the installation, as they stand now."""
     if kind not in (ConsentText.Kind.TERMS, ConsentText.Kind.PRIVACY):
         raise Http404("There is no such text.")
-    found = consents.newest_text(None, kind)
-    body = consents.render_text(found.body) if found else ""
-    return _show(request, "text.html", text=found, body=body, title=ConsentText.Kind(kind).label)
+    newest = consents.newest_text(None, kind)
+    body = consents.render_text(newest.body) if newest else ""
+    return _show(request, "text.html", text=newest, body=body, title=ConsentText.Kind(kind).label)

@@ -81,8 +81,8 @@ def open_visit(link: StudyLink, facts: ArrivalFacts) -> Visit:
 
     Raises JoinError where the link needs an identity and the address has none that can be one.
     """
-    given = dict(facts.pairs)
-    kind, value = _identity(link, given)
+    parameters = dict(facts.pairs)
+    kind, value = _identity(link, parameters)
     if facts.roster is not None:
         kind, value = ROSTER, str(facts.roster.pk)
     if link.id_required and not value:
@@ -91,10 +91,10 @@ def open_visit(link: StudyLink, facts: ArrivalFacts) -> Visit:
             "Open it again from there.",
             status=400,
         )
-    session = next((given[name] for name in SESSIONS if given.get(name)), "")[:_LONGEST_ID]
+    session = next((parameters[name] for name in SESSIONS if parameters.get(name)), "")[:_LONGEST_ID]
     now = timezone.now()
     values: dict[str, Any] = {
-        "parameters": _kept(link, given),
+        "parameters": _select_parameters(link, parameters),
         "address_digest": facts.address_digest,
         "browser_digest": facts.browser_digest,
         "proven": facts.proven,
@@ -121,9 +121,9 @@ def find_visit(link: StudyLink, facts: ArrivalFacts) -> Visit | None:
     return rows.exclude(consented_at=None).order_by("-pk").first()
 
 
-def _identity(link: StudyLink, given: dict[str, str]) -> tuple[str, str]:
+def _identity(link: StudyLink, parameters: dict[str, str]) -> tuple[str, str]:
     for name in link.id_parameters:
-        value = given.get(name, "").strip()
+        value = parameters.get(name, "").strip()
         # A placeholder that a panel did not fill in is no id.
         if value and "{" not in value and "%" not in value:
             if len(value) > _LONGEST_ID or not value.isprintable():
@@ -132,10 +132,10 @@ def _identity(link: StudyLink, given: dict[str, str]) -> tuple[str, str]:
     return "", ""
 
 
-def _kept(link: StudyLink, given: dict[str, str]) -> dict[str, str]:
+def _select_parameters(link: StudyLink, parameters: dict[str, str]) -> dict[str, str]:
     names = [*link.kept_parameters, *link.id_parameters, *SESSIONS, "STUDY_ID"]
-    found = {name: given[name][:_LONGEST_PARAMETER] for name in names if given.get(name)}
-    return dict(list(found.items())[:_MOST_PARAMETERS])
+    named_values = {name: parameters[name][:_LONGEST_PARAMETER] for name in names if parameters.get(name)}
+    return dict(list(named_values.items())[:_MOST_PARAMETERS])
 
 
 def continues(visit: Visit, text: ConsentText) -> bool:
@@ -144,10 +144,10 @@ def continues(visit: Visit, text: ConsentText) -> bool:
         return True
     if not visit.external_id:
         return False
-    known = _known_guest(visit)
-    if known is None or known.withdrawn_at is not None:
+    guest = _known_guest(visit)
+    if guest is None or guest.withdrawn_at is not None:
         return False
-    return Visit.objects.filter(guest=known, consent_text=text).exists()
+    return Visit.objects.filter(guest=guest, consent_text=text).exists()
 
 
 @transaction.atomic
@@ -163,12 +163,12 @@ def agree(visit: Visit, text: ConsentText, *, code_word: str = "") -> Visit:
     visit.link = link
     if visit.consented_at is not None:
         return visit
-    known = _known_guest(visit)
-    if known is not None and known.withdrawn_at is not None:
+    guest = _known_guest(visit)
+    if guest is not None and guest.withdrawn_at is not None:
         raise JoinError("You withdrew from this study. Thank you for what you did.")
     joined = (
-        known is not None
-        and Visit.objects.filter(link=link, guest=known, consented_at__isnull=False).exists()
+        guest is not None
+        and Visit.objects.filter(link=link, guest=guest, consented_at__isnull=False).exists()
     )
     if not joined:
         if refusal := why_closed(link):
@@ -179,7 +179,7 @@ def agree(visit: Visit, text: ConsentText, *, code_word: str = "") -> Visit:
             raise JoinError("This is not the code word. Ask the person who invited you for it.", status=422)
         _watch_address(link, visit)
     now = timezone.now()
-    visit.guest = known or _make_guest(visit)
+    visit.guest = guest or _make_guest(visit)
     visit.consent_text, visit.consented_at, visit.seen_at = text, now, now
     visit.outcome, visit.ended_at, visit.code = "", None, ""
     visit.save(
@@ -202,7 +202,7 @@ def _known_guest(visit: Visit) -> Guest | None:
 
 def _make_guest(visit: Visit) -> Guest:
     code_digest, code_sealed = seal_recovery(new_code())
-    made, _ = Guest.objects.get_or_create(
+    guest, _ = Guest.objects.get_or_create(
         **columns_of(visit.link.owner),
         identity_kind=visit.external_kind or OWN,
         identity=visit.external_id or secrets.token_hex(16),
@@ -213,7 +213,7 @@ def _make_guest(visit: Visit) -> Guest:
             "made_at": timezone.now(),
         },
     )
-    return made
+    return guest
 
 
 def _watch_address(link: StudyLink, visit: Visit) -> None:
@@ -257,14 +257,14 @@ def lead(visit: Visit, back: str) -> str | None:
         return None
     with transaction.atomic():  # two tabs at once get the same task
         Guest.objects.select_for_update(no_key=True).get(pk=guest.pk)
-        found = target_of(link).begin(visit, back)
-        if isinstance(found, NextTask):
+        next_step = target_of(link).begin(visit, back)
+        if isinstance(next_step, NextTask):
             now = timezone.now()
             Visit.objects.filter(pk=visit.pk).update(
                 seen_at=now, ended_at=None, outcome="", first_task_at=Coalesce("first_task_at", Value(now))
             )
-            return found.address
-        _end(visit, found)
+            return next_step.address
+        _end(visit, next_step)
     return None
 
 
@@ -278,10 +278,10 @@ def _end(visit: Visit, outcome: Outcome) -> None:
 
 def visit_too_late(link: StudyLink, facts: ArrivalFacts) -> Visit:
     """The visit of somebody for whom there is no place, with its ending; it is not stored."""
-    given = dict(facts.pairs)
-    visit = Visit(link=link, parameters=_kept(link, given), outcome=Outcome.NOTHING_LEFT)
+    parameters = dict(facts.pairs)
+    visit = Visit(link=link, parameters=_select_parameters(link, parameters), outcome=Outcome.NOTHING_LEFT)
     with suppress(JoinError):
-        visit.external_id = _identity(link, given)[1]
+        visit.external_id = _identity(link, parameters)[1]
     visit.code = link.returns.get(Outcome.NOTHING_LEFT, {}).get("code", "")[:100]
     return visit
 
@@ -308,27 +308,27 @@ def _fill(template: str, values: dict[str, str]) -> str:
 def guest_by_code(link: StudyLink, code: str) -> Guest:
     """Who goes on here with the code from another device. Raises JoinError for one that nobody has."""
     plain = "".join(code.upper().split()).replace("-", "")
-    found = Guest.objects.filter(
+    guest = Guest.objects.filter(
         **columns_of(link.owner), recovery_digest=seal_recovery(plain)[0], withdrawn_at=None
     ).first()
-    if found is None:
+    if guest is None:
         raise JoinError("This code is not known. Compare it with the one on your other device.", status=422)
-    return found
+    return guest
 
 
 def visit_of_guest(link: StudyLink, guest: Guest) -> Visit:
     """The last visit of a person who comes back by their code. Raises JoinError without one."""
-    found = (
+    visit = (
         Visit.objects.filter(link=link, guest=guest, consented_at__isnull=False)
         .select_related("link__project", "guest")
         .order_by("-pk")
         .first()
     )
-    if found is None:
+    if visit is None:
         raise JoinError(
             "You have not joined this study by this link. Open the link without the additions at its end."
         )
-    return found
+    return visit
 
 
 # Leaving a study
@@ -361,23 +361,23 @@ def withdraw_guest(guest: Guest, link: StudyLink) -> None:
     owner_kind = kind_of(guest.owner)
     owner_kind.let_go(guest)
     published = [name for holder in holders for name in holder.published_with(guest)]
-    judged = sum(holder.set_aside(guest) for holder in holders)
+    hit_count = sum(holder.set_aside(guest) for holder in holders)
     taken_out = (
-        f" What they judged counts no more ({judged} HIT{'' if judged == 1 else 's'}): scores are computed "
-        "again without it."
-        if judged
+        f" What they judged counts no more ({hit_count} HIT{'' if hit_count == 1 else 's'}): scores are "
+        "computed again without it."
+        if hit_count
         else ""
     )
-    said = f"Published already with their answers: {', '.join(published)}." if published else ""
+    releases_sentence = f"Published already with their answers: {', '.join(published)}." if published else ""
     rest = "What they wrote stays out of coming releases." if guest.project_id else LEFT_OUT
     owner_kind.notify(
         link,
         kind="withdrawal",
         key=f"withdrawal:{guest.pk}",
         level="warning",
-        sentence=f"{guest.worker_id} withdrew. {rest}{taken_out} {said}".strip(),
+        sentence=f"{guest.worker_id} withdrew. {rest}{taken_out} {releases_sentence}".strip(),
     )
-    record_at(guest, "guest.withdrew", guest.worker_id, published=published, judged=judged)
+    record_at(guest, "guest.withdrew", guest.worker_id, published=published, judged=hit_count)
 
 
 def withdrawn_ids(project_id: int) -> list[str]:

@@ -215,17 +215,17 @@ def _exclude(row: Query, body: CaseDecision, access: ProjectAccess) -> None:
 
 def _curate(row: Query, body: CaseDecision, access: ProjectAccess) -> None:
     _expect(row, "disputed")
-    known = dict(row.candidates.filter(folded_into=None).values_list("key", "pk"))
-    unknown = [key for key in body.passages if key not in known]
+    candidates_by_key = dict(row.candidates.filter(folded_into=None).values_list("key", "pk"))
+    unknown = [key for key in body.passages if key not in candidates_by_key]
     if unknown or not body.passages:
-        words = (
+        sentence = (
             f"{unknown[0]!r} is not among the passages of this query."
             if unknown
             else "Choose at least one of the passages of this query."
         )
-        raise _invalid("passages", words)
-    chosen = [known[key] for key in dict.fromkeys(body.passages)]
-    curation.curate_query(query=row, actor=access.user, candidates=chosen, reason=body.reason)
+        raise _invalid("passages", sentence)
+    candidate_ids = [candidates_by_key[key] for key in dict.fromkeys(body.passages)]
+    curation.curate_query(query=row, actor=access.user, candidates=candidate_ids, reason=body.reason)
 
 
 def _declare_unanswerable(row: Query, body: CaseDecision, access: ProjectAccess) -> None:
@@ -256,8 +256,8 @@ _DECIDE: dict[str, Callable[[Query, CaseDecision, ProjectAccess], None]] = {
 def _expect(row: Query, *reasons: str) -> None:
     """409 where the query does not wait for such a decision."""
     if _waiting_by_status(row) not in reasons:
-        words = f"This query is {row.get_status_display()}; that cannot be decided about it."
-        raise ProblemError(409, "query_state", words)
+        sentence = f"This query is {row.get_status_display()}; that cannot be decided about it."
+        raise ProblemError(409, "query_state", sentence)
 
 
 def _waiting_by_status(row: Query) -> str:
@@ -273,10 +273,10 @@ def _need_reason(body: CaseDecision) -> None:
         raise _invalid("reason", "Say why; it stays with the query.")
 
 
-def _doubt(row: Query, wanted: int | None) -> Doubt:
+def _doubt(row: Query, doubt_id: int | None) -> Doubt:
     rows = list(Doubt.objects.filter(query=row, outcome="").select_related("stage").order_by("pk"))
-    if wanted is not None:
-        rows = [each for each in rows if each.pk == wanted]
+    if doubt_id is not None:
+        rows = [each for each in rows if each.pk == doubt_id]
     if not rows:
         raise ProblemError(409, "query_state", "No such doubt about this query is open.")
     if len(rows) > 1:
@@ -285,28 +285,28 @@ def _doubt(row: Query, wanted: int | None) -> Doubt:
     return rows[0]
 
 
-def _invalid(field: str, words: str) -> ProblemError:
-    return ProblemError(422, "invalid", f"{field}: {words}", errors={field: [words]})
+def _invalid(field: str, sentence: str) -> ProblemError:
+    return ProblemError(422, "invalid", f"{field}: {sentence}", errors={field: [sentence]})
 
 
 def _details(access: ProjectAccess, number: int) -> CaseDetails:
     row = find_query(access, number)
     waiting = selectors.undecided_queries(access.project).filter(pk=row.pk).first()
-    found = selectors.selections_on(row)
-    chosen = CuratedPassage.objects.filter(curated_set__query=row).order_by("position")
+    case_votes = selectors.selections_on(row)
+    curated_passages = CuratedPassage.objects.filter(curated_set__query=row).order_by("position")
     votes, names = list(selectors.votes_on(row)), _Names(access.project)
     workers = {
         *(each.assignment.worker_id for each in votes),
-        *(each.assignment.worker_id for each in found.selections),
+        *(each.assignment.worker_id for each in case_votes.selections),
     }
     names.people.load(workers)
     return CaseDetails(
         **_facts(waiting or row),
         can_be_undone=services.can_be_taken_back(row),
         votes=[_vote(each, names) for each in votes],
-        selections=[_selection(each, names) for each in found.selections],
-        passages=_passages(found),
-        curated=list(chosen.values_list("candidate__key", flat=True)),
+        selections=[_selection(each, names) for each in case_votes.selections],
+        passages=_passages(case_votes),
+        curated=list(curated_passages.values_list("candidate__key", flat=True)),
         doubts=[
             DoubtOut(
                 id=each.doubt.pk,
@@ -371,7 +371,7 @@ def _selection(row: PassageSelection, names: _Names) -> SelectionOut:
     )
 
 
-def _passages(found: CurationVotes) -> list[CasePassageOut]:
+def _passages(votes: CurationVotes) -> list[CasePassageOut]:
     return [
         CasePassageOut(
             key=each.passage.key,
@@ -383,5 +383,5 @@ def _passages(found: CurationVotes) -> list[CasePassageOut]:
             chosen_by=[number - 1 for number in each.chosen_by],
             highlights=list(each.highlights),
         )
-        for each in found.passages
+        for each in votes.passages
     ]

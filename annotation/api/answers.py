@@ -134,8 +134,8 @@ def list_answers(
     at = _writing(request)
     rows = _filtered(at, filters).select_related("query", "worker")
     page = page_of(rows, paging, key=("pk",), within=(at.pk, filters.model_dump_json()))
-    found = [_columns(row) for row in page.items]
-    return Page(items=[AnswerOut(**each) for each in _completed(at.project, found)], next=page.next)
+    columns = [_columns(row) for row in page.items]
+    return Page(items=[AnswerOut(**each) for each in _completed(at.project, columns)], next=page.next)
 
 
 @answers.get(
@@ -165,13 +165,13 @@ def decide_answers(request: ApiRequest, project: str, stage: str, body: AnswerDe
     """
     at, actor = _writing(request), stage_access(request).user
     if body.action in ("rewrite", "exclude") and not body.reason.strip():
-        words = "Say why in a few words: the worker or your colleagues read it."
-        raise ProblemError(422, "invalid", f"reason: {words}", errors={"reason": [words]})
+        sentence = "Say why in a few words: the worker or your colleagues read it."
+        raise ProblemError(422, "invalid", f"reason: {sentence}", errors={"reason": [sentence]})
     rows = Answer.objects.filter(stage=at, pk__in=body.ids)
-    there = {row.pk: row for row in rows.select_related("query", "worker", "assignment__stage")}
+    answers_by_id = {row.pk: row for row in rows.select_related("query", "worker", "assignment__stage")}
     outcome = AnswerOutcome(done=[], refused=[])
     for pk in dict.fromkeys(body.ids):
-        row = there.get(pk)
+        row = answers_by_id.get(pk)
         if row is None:
             outcome.refused.append(RefusedAnswer(id=pk, why="There is no such answer in this stage."))
             continue
@@ -186,15 +186,15 @@ def decide_answers(request: ApiRequest, project: str, stage: str, body: AnswerDe
 
 
 def _decide(row: Answer, body: AnswerDecisions, actor: Any) -> None:
-    given: dict[str, Any] = {"answer": row, "actor": actor, "seen": row.state}
+    arguments: dict[str, Any] = {"answer": row, "actor": actor, "seen": row.state}
     if body.action == "approve":
-        review_decisions.approve(**given)
+        review_decisions.approve(**arguments)
     elif body.action == "rewrite":
-        review_decisions.ask_rewrite(**given, reason=body.reason)
+        review_decisions.ask_rewrite(**arguments, reason=body.reason)
     elif body.action == "exclude":
-        review_decisions.exclude(**given, reason=body.reason, reject_work=body.reject_work)
+        review_decisions.exclude(**arguments, reason=body.reason, reject_work=body.reject_work)
     else:
-        review_decisions.reopen(**given)
+        review_decisions.reopen(**arguments)
 
 
 class AnswerHoldOut(Body):
@@ -233,10 +233,10 @@ def hold_out_answer(request: ApiRequest, project: str, stage: str, body: AnswerH
 def hold_out(request: ApiRequest, project: str, body: HoldOutIn) -> HoldOutOut:
     """Draw people whose answers become candidates instead of references; a query is drawn for once."""
     access = project_access(request)
-    drawn = review_decisions.draw(
+    counts = review_decisions.draw(
         project=access.project, people=body.people, seed=body.seed, actor=access.user
     )
-    return HoldOutOut(queries=drawn.queries, too_few=drawn.too_few)
+    return HoldOutOut(queries=counts.queries, too_few=counts.too_few)
 
 
 def _writing(request: ApiRequest) -> Stage:
@@ -259,8 +259,8 @@ def _filtered(stage: Stage, filters: AnswerFilters) -> QuerySet[Answer]:
 
 
 def _columns(row: Answer) -> dict[str, Any]:
-    found = {name: getattr(row, name) for name in _COLUMNS}
-    return found | {
+    columns = {name: getattr(row, name) for name in _COLUMNS}
+    return columns | {
         "query__key": row.query.key,
         "query__text": row.query.text,
         "worker__external_id": row.worker.external_id,
@@ -270,8 +270,8 @@ def _columns(row: Answer) -> dict[str, Any]:
 
 
 def _lines(project: Project, rows: Iterator[dict[str, Any]]) -> Iterator[dict[str, Any]]:
-    while some := list(islice(rows, ROWS_AT_ONCE)):
-        yield from _completed(project, some)
+    while batch := list(islice(rows, ROWS_AT_ONCE)):
+        yield from _completed(project, batch)
 
 
 def _completed(project: Project, rows: Collection[dict[str, Any]]) -> Iterator[dict[str, Any]]:
@@ -283,14 +283,14 @@ def _completed(project: Project, rows: Collection[dict[str, Any]]) -> Iterator[d
     ):
         flags[each.pop("answer_id")].append(each)
     queries = {row["query_id"] for row in rows}
-    held = HeldOutWorker.objects.filter(query__in=queries)
-    aside = list(held.values_list("query", "worker"))
+    held_out_rows = HeldOutWorker.objects.filter(query__in=queries)
+    aside = list(held_out_rows.values_list("query", "worker"))
     pseudonyms, people = Pseudonyms(project), PersonPseudonyms(project)
     people.load([*(row["worker_id"] for row in rows), *(worker for _, worker in aside)])
     held_out = {(query, people[worker]) for query, worker in aside}
     for row in rows:
         person = people[row["worker_id"]]
-        shown = {_BESIDE.get(name, name): value for name, value in row.items()}
-        shown["worker"], shown["person"] = pseudonyms[row["worker__external_id"]], person
-        shown["held_out"] = (row["query_id"], person) in held_out
-        yield shown | {"flags": flags.get(row["id"], [])}
+        line = {_BESIDE.get(name, name): value for name, value in row.items()}
+        line["worker"], line["person"] = pseudonyms[row["worker__external_id"]], person
+        line["held_out"] = (row["query_id"], person) in held_out
+        yield line | {"flags": flags.get(row["id"], [])}

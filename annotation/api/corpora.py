@@ -164,7 +164,7 @@ def create_corpus_from_upload(request: ApiRequest, project: str, body: CorpusIn)
     about = body.model_dump(include={"title", "language", "licence", "attribution"})
     row = create_corpus(project=access.project, slug=body.slug, actor=access.user, **about)
     job = add_upload(
-        access, row, file, options=options, once=uuid4().hex, made=True, about=about | {"slug": body.slug}
+        access, row, file, options=options, once=uuid4().hex, is_new=True, about=about | {"slug": body.slug}
     )
     return JobRef(job=job.pk)
 
@@ -177,7 +177,7 @@ def add_corpus_file(request: ApiRequest, project: str, corpus: str, body: FileIn
     access = project_access(request)
     file, options = staged_file(access.project, body.upload), body.options()
     row = _find(request, corpus)
-    job = add_upload(access, row, file, options=options, once=uuid4().hex, made=False, about={})
+    job = add_upload(access, row, file, options=options, once=uuid4().hex, is_new=False, about={})
     return JobRef(job=job.pk)
 
 
@@ -216,7 +216,7 @@ def add_passage_lines(
         }
     )
     options = reading.options()
-    job = add_upload(access, row, file, options=options, once=uuid4().hex, made=is_new, about=about)
+    job = add_upload(access, row, file, options=options, once=uuid4().hex, is_new=is_new, about=about)
     return JobRef(job=job.pk)
 
 
@@ -249,9 +249,9 @@ def remove_a_corpus(request: ApiRequest, project: str, corpus: str) -> JobRef:
 def search(request: ApiRequest, project: str, body: SearchIn) -> SearchOut:
     """Answer the last question of a conversation from the project's corpora."""
     access = project_access(request)
-    given = {**body.options, "questions": body.questions, "corpora": body.corpora}
+    call_options = {**body.options, "questions": body.questions, "corpora": body.corpora}
     try:
-        call = asked_of(given, searchable(access.project))
+        call = asked_of(call_options, searchable(access.project))
     except FieldsRefusedError as error:
         faults = {field: [sentence] for field, sentence in error.faults.items()}
         raise ProblemError(422, "invalid", str(error), errors=faults) from error

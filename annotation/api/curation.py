@@ -140,24 +140,24 @@ class SelectionLine(SelectionOut, QueryWork):
 def get_curation(request: ApiRequest, project: str) -> CurationOut:
     """How many queries wait for passages or for a person, and how many have a curated set."""
     at = project_access(request).project
-    found = dict(
+    counts = dict(
         Query.objects.filter(project=at).order_by().values_list("status").annotate(count=Count("pk"))
     )
     status = Query.Status
     return CurationOut(
-        accepted=found.get(status.ACCEPTED, 0),
+        accepted=counts.get(status.ACCEPTED, 0),
         without_candidates=without_candidates(at).count(),
-        disputed=found.get(status.DISPUTED, 0),
-        unanswerable=found.get(status.UNANSWERABLE, 0),
-        curated=found.get(status.CURATED, 0) + found.get(status.ANSWERED, 0),
+        disputed=counts.get(status.DISPUTED, 0),
+        unanswerable=counts.get(status.UNANSWERABLE, 0),
+        curated=counts.get(status.CURATED, 0) + counts.get(status.ANSWERED, 0),
     )
 
 
 @curation.get("/projects/{project}/curation/recall", scopes=[Scope.READ], role=Role.VIEWER)
 def get_recall(request: ApiRequest, project: str) -> RecallOut:
     """Estimated recall of the passages that editors are shown, from those drawn from below the cut."""
-    found = recall_of(project_access(request).project)
-    return RecallOut(**found.as_dict(), sentence=found.in_words)
+    recall = recall_of(project_access(request).project)
+    return RecallOut(**recall.as_dict(), sentence=recall.in_words)
 
 
 @curation.get(
@@ -177,13 +177,13 @@ _MEMBER = ("candidate__key", "candidate__rank", "candidate__title", "candidate__
 
 
 def _curated_lines(rows: Iterator[dict[str, Any]]) -> Iterator[dict[str, Any]]:
-    while some := list(islice(rows, ROWS_AT_ONCE)):
+    while batch := list(islice(rows, ROWS_AT_ONCE)):
         members: dict[int, list[dict[str, Any]]] = defaultdict(list)
-        found = CuratedPassage.objects.filter(curated_set__in=[row["id"] for row in some])
-        for each in found.order_by("curated_set", "position").values("curated_set", *_MEMBER):
+        members_of_sets = CuratedPassage.objects.filter(curated_set__in=[row["id"] for row in batch])
+        for each in members_of_sets.order_by("curated_set", "position").values("curated_set", *_MEMBER):
             fields = {name.removeprefix("candidate__"): each[name] for name in _MEMBER}
             members[each["curated_set"]].append(fields)
-        for row in some:
+        for row in batch:
             yield {
                 "query_id": row["query_id"],
                 "query_key": row["query__key"],
@@ -220,21 +220,21 @@ def send_search_to_curation(request: ApiRequest, project: str, body: SearchSendI
     """
     access = project_access(request)
     refuse_read_only(access.project)
-    given = {**body.options, "questions": body.questions, "corpora": body.corpora}
+    call_options = {**body.options, "questions": body.questions, "corpora": body.corpora}
     try:
-        call = asked_of(given, searchable(access.project))
+        call = asked_of(call_options, searchable(access.project))
     except FieldsRefusedError as error:
         faults = {field: [sentence] for field, sentence in error.faults.items()}
         raise ProblemError(422, "invalid", str(error), errors=faults) from error
-    depth = Recipe(shown=body.keep).depth
-    found = search_conversation(call.corpora, call.questions, call.parameters, results=depth)
+    depth = Recipe(shown_count=body.keep).depth
+    answer = search_conversation(call.corpora, call.questions, call.parameters, results=depth)
     try:
         sent = send_to_curation(
-            project=access.project, turns=call.questions, found=found, keep=body.keep, actor=access.user
+            project=access.project, turns=call.questions, answer=answer, keep=body.keep, actor=access.user
         )
     except AlreadySentError as error:
         raise ProblemError(409, "already_sent", f"{error} It is query {error.query.pk}.") from error
-    return SentQueryOut(query=sent.query.pk, shown=sent.shown, new=sent.new)
+    return SentQueryOut(query=sent.query.pk, shown=sent.shown_count, new=sent.new)
 
 
 @curation.get(
@@ -276,11 +276,11 @@ _WORK = ("id", "query_id", "query__key", "assignment_id", "assignment__worker",
 
 def _work_lines(stage: Stage, rows: Iterator[dict[str, Any]]) -> Iterator[dict[str, Any]]:
     names, people = Pseudonyms(stage.project), PersonPseudonyms(stage.project)
-    while some := list(islice(rows, ROWS_AT_ONCE)):
-        works = {row["assignment_id"] for row in some}
-        people.load(row["assignment__worker"] for row in some)
+    while batch := list(islice(rows, ROWS_AT_ONCE)):
+        works = {row["assignment_id"] for row in batch}
+        people.load(row["assignment__worker"] for row in batch)
         counted = set(Assignment.objects.filter(counting(), pk__in=works).values_list("pk", flat=True))
-        for row in some:
+        for row in batch:
             work = row.pop("assignment_id")
             worker = names[row.pop("assignment__worker__external_id")]
             yield {

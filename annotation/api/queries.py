@@ -65,7 +65,7 @@ class QueryFilters(BaseModel):
     source: int = Field(0, ge=0, le=MOST_ID, description="The id of an import.")
     q: str = Field("", max_length=200, description="Words of the text, or the key.")
 
-    def chosen(self) -> Filters:
+    def to_filters(self) -> Filters:
         """As the table of the desk takes them."""
         return Filters.of({**self.model_dump(), "source": str(self.source or "")})
 
@@ -136,7 +136,7 @@ def list_queries(
 ) -> Page[QueryOut]:
     """The queries of the project, in the order of their import."""
     at = project_access(request).project
-    rows = selectors.rows(at, filters.chosen()).order_by()
+    rows = selectors.rows(at, filters.to_filters()).order_by()
     page = page_of(rows, paging, key=("pk",), within=(at.pk, filters.model_dump_json()))
     done = progress(row.pk for row in page.items)
     items = [QueryOut(**_columns(row) | _counts(done.get(row.pk))) for row in page.items]
@@ -151,13 +151,13 @@ def export_queries(
 ) -> StreamingHttpResponse:
     """All queries of the filters, one per line."""
     at = project_access(request).project
-    found = selectors.rows(at, filters.chosen()).select_related(None)
-    return stream_lines(_lines(at, rows_by_key(found.values(*_COLUMNS, "source__name"))))
+    matching = selectors.rows(at, filters.to_filters()).select_related(None)
+    return stream_lines(_lines(at, rows_by_key(matching.values(*_COLUMNS, "source__name"))))
 
 
 def _lines(project: Project, rows: Iterator[dict[str, Any]]) -> Iterator[dict[str, Any]]:
-    for some, done in with_progress(project, rows, itemgetter("id")):
-        for row, counts in zip(some, done, strict=True):
+    for batch, done in with_progress(project, rows, itemgetter("id")):
+        for row, counts in zip(batch, done, strict=True):
             row["source"] = row.pop("source__name")
             yield row | _counts(counts)
 
@@ -174,7 +174,7 @@ def decide_queries(request: ApiRequest, project: str, body: QueryDecisions) -> D
     access = project_access(request)
     outcome = services.decide_chosen(
         project=access.project,
-        chosen=body.ids,
+        queries=body.ids,
         decision=body.decision,
         reason=body.reason,
         actor=access.user,
@@ -214,12 +214,12 @@ def find_query(access: ProjectAccess, number: int) -> Query:
 
 def _details(access: ProjectAccess, number: int) -> QueryDetails:
     row = find_query(access, number)
-    found = history(row)
+    query_history = history(row)
     done = progress([row.pk]).get(row.pk)
-    return QueryDetails(**_columns(row) | _counts(done) | _way(found))
+    return QueryDetails(**_columns(row) | _counts(done) | _way(query_history))
 
 
-def _way(found: History) -> dict[str, Any]:
+def _way(query_history: History) -> dict[str, Any]:
     return {
         "passages": [
             PassageOut(
@@ -233,7 +233,7 @@ def _way(found: History) -> dict[str, Any]:
                 position=each.curated,
                 folded=each.folded,
             )
-            for each in found.candidates
+            for each in query_history.candidates
         ],
         "steps": [
             StepOut(
@@ -244,7 +244,7 @@ def _way(found: History) -> dict[str, Any]:
                 actor=step.actor.get_username() if step.actor else None,
                 stage=step.stage.slug if step.stage else None,
             )
-            for step in found.steps
+            for step in query_history.steps
         ],
     }
 

@@ -86,8 +86,8 @@ class QueryImportIn(Body):
 
     def options(self) -> Options:
         """As the service wants them; ImportRefusedError for what makes no sense."""
-        given = self.model_dump(exclude={"upload", "design", "without"})
-        options = Options(**given, without=tuple(self.without), design=Design(**self.design.model_dump()))
+        fields = self.model_dump(exclude={"upload", "design", "without"})
+        options = Options(**fields, without=tuple(self.without), design=Design(**self.design.model_dump()))
         options.check()
         return options
 
@@ -213,20 +213,22 @@ def import_queries(request: ApiRequest, project: str, body: QueryImportIn) -> Jo
 def preview_query_import(request: ApiRequest, project: str, body: QueryImportIn) -> QueryImportLook:
     """Look at the beginning of an upload with these options; nothing is stored."""
     file = staged_file(project_access(request).project, body.upload)
-    found = preview(file.path, name=file.name, options=body.options())
+    file_preview = preview(file.path, name=file.name, options=body.options())
     return QueryImportLook(
-        format=found.format,
-        description=found.description,
-        encoding=found.encoding,
-        columns=found.columns,
-        mapping=found.mapping,
-        sheets=found.sheets,
-        records=[{name: value for name, value in asdict(each).items() if value} for each in found.records],
-        read=found.read,
-        faults=found.faults,
-        refusals=[Refusal(line=line, reason=reason) for line, reason in found.refusals],
-        hints=[str(each) for each in found.hints],
-        whole=found.whole,
+        format=file_preview.format,
+        description=file_preview.description,
+        encoding=file_preview.encoding,
+        columns=file_preview.columns,
+        mapping=file_preview.mapping,
+        sheets=file_preview.sheets,
+        records=[
+            {name: value for name, value in asdict(each).items() if value} for each in file_preview.records
+        ],
+        read=file_preview.read,
+        faults=file_preview.faults,
+        refusals=[Refusal(line=line, reason=reason) for line, reason in file_preview.refusals],
+        hints=[str(each) for each in file_preview.hints],
+        whole=file_preview.is_whole_file,
     )
 
 
@@ -277,10 +279,10 @@ def report_for(report: dict[str, Any], *, with_texts: bool) -> dict[str, Any]:
     if with_texts:
         return report
     rules = report.get("rules") or {}
-    shown = {
+    shown_rules = {
         name: {key: value for key, value in rule.items() if key != "examples"} for name, rule in rules.items()
     }
-    return {name: value for name, value in report.items() if name != "refusals"} | {"rules": shown}
+    return {name: value for name, value in report.items() if name != "refusals"} | {"rules": shown_rules}
 
 
 def _describe(row: QuerySource, *, with_texts: bool) -> QueryImportOut:

@@ -40,9 +40,11 @@ class Link:
     address: str
 
 
-def links_of_query(project: Project, query: Query, asked: Mapping[str, object] | None = None) -> list[Link]:
-    """Links to those pages for a query; `asked` is what their addresses ask for."""
-    tail = f"?{urlencode(asked)}" if asked else ""
+def links_of_query(
+    project: Project, query: Query, parameters: Mapping[str, object] | None = None
+) -> list[Link]:
+    """Links to those pages for a query; `parameters` are those of their addresses."""
+    tail = f"?{urlencode(parameters)}" if parameters else ""
     return [
         Link(page.label, reverse(page.url_name, args=[project.slug, query.pk]) + tail)
         for page in parts_of(PageOfQuery)
@@ -76,16 +78,18 @@ QUERIES = Grid(
 _ASKED = ("q", "status", "type", "only", "source", "order")
 
 
-def queries_asked(given: QueryDict) -> str:
+def queries_asked(query: QueryDict) -> str:
     """What an address asks of the table of queries, in one form whatever else it holds."""
-    return urlencode({name: given[name] for name in _ASKED if given.get(name)})
+    return urlencode({name: query[name] for name in _ASKED if query.get(name)})
 
 
-def rows_asked(project: Project, asked: str) -> QuerySet[Query]:
+def rows_asked(project: Project, address_query: str) -> QuerySet[Query]:
     """The queries that an address asks for, in its order."""
-    given = QueryDict(asked)
-    found: Any = QUERIES.read_request(given).sort(selectors.rows(project, selectors.Filters.of(given.dict())))
-    return cast("QuerySet[Query]", found)
+    parameters = QueryDict(address_query)
+    sorted_rows: Any = QUERIES.read_request(parameters).sort(
+        selectors.rows(project, selectors.Filters.of(parameters.dict()))
+    )
+    return cast("QuerySet[Query]", sorted_rows)
 
 
 UNDECIDED = Grid(

@@ -53,19 +53,19 @@ def add_upload(
     *,
     options: dict[str, Any],
     once: str,
-    made: bool,
+    is_new: bool,
     about: dict[str, str],
 ) -> Job:
     """Add a staged file; a form that is sent twice gives one job."""
-    given = {"sha256": file.sha256, "name": file.name, "options": options, "made": made, "about": about}
-    return enqueue(kind=ADD, payload=_payload(access, corpus) | given, effect=f"corpus:{corpus.pk}:{once}")
+    upload = {"sha256": file.sha256, "name": file.name, "options": options, "made": is_new, "about": about}
+    return enqueue(kind=ADD, payload=_payload(access, corpus) | upload, effect=f"corpus:{corpus.pk}:{once}")
 
 
 def build(access: ProjectAccess, corpus: Corpus, kind: str) -> Job:
     """Build an index or a network; the job that does so already, if there is one."""
-    there = open_jobs(access.project).get(corpus.pk)
-    if there is not None and there.kind == kind:
-        return there
+    open_job = open_jobs(access.project).get(corpus.pk)
+    if open_job is not None and open_job.kind == kind:
+        return open_job
     return enqueue(kind=kind, payload=_payload(access, corpus) | {"name": _WORDS[kind]})
 
 
@@ -75,8 +75,8 @@ def remove_corpus(access: ProjectAccess, corpus: Corpus, typed: str) -> Job:
         raise FormError(why)
     if typed.strip() != corpus.slug:
         raise FormError(f"Type {corpus.slug!r} to remove the corpus. Nothing was removed.")
-    there = open_jobs(access.project).get(corpus.pk)
-    if there is not None:
+    open_job = open_jobs(access.project).get(corpus.pk)
+    if open_job is not None:
         raise FormError("A job is working on this corpus. Wait until it is done, or cancel it first.")
     return enqueue(kind=REMOVE, payload=_payload(access, corpus) | {"name": "it is removed"})
 
@@ -272,7 +272,7 @@ def _show_look(
 def _start(
     access: ProjectAccess, corpus: Corpus | None, file: staged_files.StagedFile, form: FileForm
 ) -> Job:
-    made = corpus is None
+    is_new = corpus is None
     about: dict[str, str] = {}
     if corpus is None:
         assert isinstance(form, CorpusForm)
@@ -281,7 +281,7 @@ def _start(
         corpus = create_corpus(project=access.project, slug=slug, actor=access.user, **form.about())
     options = payload_of(form.cleaned_data)
     once = form.cleaned_data["once"].hex
-    return add_upload(access, corpus, file, options=options, once=once, made=made, about=about)
+    return add_upload(access, corpus, file, options=options, once=once, is_new=is_new, about=about)
 
 
 # Work on a corpus that waits or runs.

@@ -156,27 +156,27 @@ class ImportForm(OptionsForm[Options]):
 
     def options(self, cleaned: dict[str, Any] | None = None) -> Options:
         """The form as the service wants it."""
-        given = self.cleaned_data if cleaned is None else cleaned
-        by, strata = given["by"], given["strata"]
-        quotas = {name: given[f"quota_{name}"] for name in STRATA[strata] if given.get(f"quota_{name}")}
+        fields = self.cleaned_data if cleaned is None else cleaned
+        by, strata = fields["by"], fields["strata"]
+        quotas = {name: fields[f"quota_{name}"] for name in STRATA[strata] if fields.get(f"quota_{name}")}
         return Options(
-            format=given["format"],
-            encoding=given["encoding"],
-            sheet=given.get("sheet", ""),
-            columns={name: given[f"column_{name}"] for name in FIELDS} if self.columns else {},
-            header_row=given["header_row"] or 0,
-            without=tuple(given["without"]),
-            shortest=given["shortest"],
-            longest=given["longest"],
+            format=fields["format"],
+            encoding=fields["encoding"],
+            sheet=fields.get("sheet", ""),
+            columns={name: fields[f"column_{name}"] for name in FIELDS} if self.columns else {},
+            header_row=fields["header_row"] or 0,
+            without=tuple(fields["without"]),
+            shortest=fields["shortest"],
+            longest=fields["longest"],
             design=Design(
                 by=by,
-                size=0 if by == "all" else given["size"] or 0,
-                seed=given["seed"],
+                size=0 if by == "all" else fields["size"] or 0,
+                seed=fields["seed"],
                 strata=strata,
                 quotas=quotas if by == "strata" else {},
             ),
-            strict=given["strict"],
-            start_at=given["start_at"],
+            strict=fields["strict"],
+            start_at=fields["start_at"],
         )
 
     def payload(self) -> dict[str, Any]:
@@ -220,10 +220,10 @@ class QueryImports(ImportPages[StagedFile, Options]):
     def look(self, file: StagedFile, options: Options) -> FilePreview:
         """Look at the first records."""
         try:
-            found = preview(file.path, name=file.name, options=options)
+            file_preview = preview(file.path, name=file.name, options=options)
         except ImportRefusedError as error:
             return FilePreview(None, str(error), error.columns, {}, error.sheets)
-        return FilePreview(found, "", found.columns, found.mapping, found.sheets)
+        return FilePreview(file_preview, "", file_preview.columns, file_preview.mapping, file_preview.sheets)
 
     def form(self, post: QueryDict | None, seen: FilePreview) -> ImportForm:
         """The form with a select per field."""

@@ -38,8 +38,8 @@ def _of_queries(state: str) -> tuple[Callable[[Project], int], Callable[[Project
         return undecided_queries(project, state)
 
     def first(project: Project) -> str:
-        found = rows(project).values_list("pk", flat=True).first()
-        return reverse("annotation:case", args=[project.slug, found]) if found else ""
+        query_id = rows(project).values_list("pk", flat=True).first()
+        return reverse("annotation:case", args=[project.slug, query_id]) if query_id else ""
 
     return lambda project: rows(project).count(), first
 
@@ -80,10 +80,10 @@ def _of_answers(
     rows: Callable[[Project], QuerySet[Answer]], name: str
 ) -> tuple[Callable[[Project], int], Callable[[Project], str]]:
     def first(project: Project) -> str:
-        found = rows(project).order_by("query", "pk").values_list("stage__slug", "query", "pk").first()
-        if found is None:
+        location = rows(project).order_by("query", "pk").values_list("stage__slug", "query", "pk").first()
+        if location is None:
             return ""
-        stage, query, answer = found
+        stage, query, answer = location
         place = reverse("annotation:answers_of_query", args=[project.slug, stage, query])
         return f"{place}?queue={name}#answer-{answer}"
 
@@ -157,15 +157,15 @@ _OUT = {"screening": "excluded", "curation": "unanswerable"}
 
 def say(project: Project, _: int | None) -> OverviewPart:
     """The first steps of the funnel, and what needs a decision about queries and answers."""
-    found = _funnel(project)
+    funnel_now = _funnel(project)
     imports = Link("Import queries", reverse("annotation:import_new", args=[project.slug]))
-    if found is None:
+    if funnel_now is None:
         return OverviewPart(teach=_TEACH, teach_link=imports)
     everything = reverse("annotation:queries", args=[project.slug])
-    steps = (_in(found, everything, imports), *(_step(part, everything) for part in found.parts))
+    steps = (_in(funnel_now, everything, imports), *(_step(part, everything) for part in funnel_now.parts))
     attention = tuple(
         Attention("soon", each.sentence, _place(project, each.filters, everything))
-        for each in found.attention
+        for each in funnel_now.attention
     )
     return OverviewPart(steps, attention)
 
@@ -187,10 +187,10 @@ def _funnel_of(project: int) -> Funnel | None:
 FUNNEL = FigureKind("funnel", _funnel_of)
 
 
-def _in(found: Funnel, everything: str, imports: Link) -> Step:
-    many = "import" if found.sources == 1 else "imports"
-    passed = Count("passed", "", found.total, everything)
-    return Step("Queries in", found.total, (passed,), f"from {found.sources:,} {many}", imports)
+def _in(funnel_now: Funnel, everything: str, imports: Link) -> Step:
+    many = "import" if funnel_now.sources == 1 else "imports"
+    passed = Count("passed", "", funnel_now.total, everything)
+    return Step("Queries in", funnel_now.total, (passed,), f"from {funnel_now.sources:,} {many}", imports)
 
 
 def _place(project: Project, filters: Mapping[str, str], everything: str) -> str:
@@ -213,8 +213,8 @@ def _step(part: Part, everything: str) -> Step:
         label,
         part.entered,
         tuple(
-            Count(name, words, count, f"{everything}?{urlencode({'status': status})}")
-            for name, words, count, status in counts
+            Count(name, count_label, count, f"{everything}?{urlencode({'status': status})}")
+            for name, count_label, count, status in counts
             if status
         ),
     )
@@ -295,9 +295,9 @@ AGREEMENT = FigureKind("agreement", _row_of)
 def _row(stage: Stage) -> Row:
     address = reverse("annotation:agreement", args=[stage.project.slug, stage.slug])
     if stage.kind == "curation":
-        found = curation_agreement(stage)
+        row_agreement = curation_agreement(stage)
         measure, method = "Chosen passages: alpha with MASI distance", "krippendorff-alpha|distance=masi"
-        coefficient, items = found.alpha, found.queries
+        coefficient, items = row_agreement.alpha, row_agreement.queries
     else:
         first = screening_agreement(stage)[0]
         measure, method = "Class of the query: nominal alpha", "krippendorff-alpha|distance=nominal"
@@ -319,17 +319,19 @@ def agreement(request: HttpRequest, access: StageAccess) -> HttpResponse:
     read: Callable[[], object]
     match stage.kind:
         case "screening":
-            name, read = "questions", partial(_kept, stage, SCREENING_AGREEMENT, screening_agreement)
+            name, read = "questions", partial(_read_figures, stage, SCREENING_AGREEMENT, screening_agreement)
         case "curation":
-            name, read = "curation", partial(_kept, stage, CURATION_AGREEMENT, curation_agreement)
+            name, read = "curation", partial(_read_figures, stage, CURATION_AGREEMENT, curation_agreement)
         case _:
             raise Http404("Only screening and curation have this page.")
-    found, sources = read_together(read, partial(_kept, stage, AGREEMENT_BY_SOURCE, agreement_by_source))
-    context = {name: found, "sources": sources}
+    figures, sources = read_together(
+        read, partial(_read_figures, stage, AGREEMENT_BY_SOURCE, agreement_by_source)
+    )
+    context = {name: figures, "sources": sources}
     return show(request, "agreement.html", access, folder="annotation", tab="agreement", **context)
 
 
-def _kept(stage: Stage, kind: FigureKind[T], make: Callable[[Stage], T]) -> T:
+def _read_figures(stage: Stage, kind: FigureKind[T], make: Callable[[Stage], T]) -> T:
     """What is made of a stage's answers; of a large one cached until its work changes, and a while longer."""
     now = partial(make, stage)
     return stage_figures(stage, kind, {"stage": stage.pk}, now=now, stamp=lambda: work_stamps([stage]))

@@ -42,15 +42,15 @@ def listing(request: HttpRequest, access: ProjectAccess) -> HttpResponseBase:
     """The table; filtered, sorted and paged by the address."""
     sources = {str(source.pk): source.name for source in selectors.sources(access.project)}
 
-    def add_progress(found: list[Query]) -> list[tuple[Query, Progress]]:
-        done = progress(query.pk for query in found)
-        return [(query, done.get(query.pk, NOTHING)) for query in found]
+    def add_progress(page_queries: list[Query]) -> list[tuple[Query, Progress]]:
+        done = progress(query.pk for query in page_queries)
+        return [(query, done.get(query.pk, NOTHING)) for query in page_queries]
 
     return show_table(
         request,
         access,
         QUERIES,
-        lambda asked: selectors.rows(access.project, Filters.of(asked.values)),
+        lambda grid: selectors.rows(access.project, Filters.of(grid.values)),
         "queries.html",
         complete=add_progress,
         more_filters=(Choices("source", "Import", {"": "Any import", **sources}),),
@@ -71,10 +71,10 @@ def listing(request: HttpRequest, access: ProjectAccess) -> HttpResponseBase:
 @on_project()
 def download(request: HttpRequest, access: ProjectAccess) -> HttpResponseBase:
     """What the table shows on all its pages, as CSV; of many queries the page of the job that makes it."""
-    asked = queries_asked(request.GET)
-    rows = rows_asked(access.project, asked)
+    address_query = queries_asked(request.GET)
+    rows = rows_asked(access.project, address_query)
     if query_files.needs_job(rows):
-        job = query_files.ask_file(access.project, asked)
+        job = query_files.ask_file(access.project, address_query)
         return redirect("annotation:queries_file_job", access.project.slug, job.pk)
     answer = StreamingHttpResponse(query_files.lines_of(access.project, rows), content_type=_CSV)
     answer["Content-Disposition"] = f'attachment; filename="{_file_name(access.project)}"'
@@ -129,9 +129,9 @@ def made_file(request: HttpRequest, access: ProjectAccess, *, job: int) -> FileR
 
 
 def _query(access: ProjectAccess, pk: int) -> Query:
-    found: Query = get_object_or_404(selectors.of_project(access.project).select_related("source"), pk=pk)
-    found.project = access.project
-    return found
+    row: Query = get_object_or_404(selectors.of_project(access.project).select_related("source"), pk=pk)
+    row.project = access.project
+    return row
 
 
 @require_safe
@@ -216,12 +216,12 @@ def decide(request: HttpRequest, access: ProjectAccess, *, pk: int) -> HttpRespo
 @on_project(Role.MANAGER)
 def decide_chosen(request: HttpRequest, access: ProjectAccess) -> HttpResponse:
     """Decide about the queries that are ticked in the table, which comes back as it was filtered."""
-    chosen = chosen_keys(request.POST.getlist("chosen"))
+    query_ids = chosen_keys(request.POST.getlist("chosen"))
     decision = request.POST.get("decision", "")
     try:
         outcome = services.decide_chosen(
             project=access.project,
-            chosen=chosen,
+            queries=query_ids,
             decision=decision,
             reason=read_form(QueryReasonForm(request.POST))["reason"],
             actor=access.user,

@@ -71,8 +71,8 @@ def distillation_only(access: StageAccess) -> None:
 def query_of_stage(access: StageAccess, pk: int) -> Query:
     """A query of the project; those of other projects do not exist here."""
     writing_only(access)
-    found: Query = get_object_or_404(Query, project=access.project, pk=pk)
-    return found
+    row: Query = get_object_or_404(Query, project=access.project, pk=pk)
+    return row
 
 
 @require_safe
@@ -81,17 +81,20 @@ def listing(request: HttpRequest, access: StageAccess) -> HttpResponseBase:
     """Queries with how many answers they have, are flagged, and wait for a decision."""
     writing_only(access)
 
-    def with_figures(found: list[Query]) -> list[tuple[Query, Lengths | None, float | None]]:
-        texts = texts_of(access.stage, [query.pk for query in found])
-        figures = {pk: (lengths([len(text) for text in some]), overlap(some)) for pk, some in texts.items()}
-        return [(query, *figures.get(query.pk, (None, None))) for query in found]
+    def with_figures(page_queries: list[Query]) -> list[tuple[Query, Lengths | None, float | None]]:
+        texts = texts_of(access.stage, [query.pk for query in page_queries])
+        figures = {
+            pk: (lengths([len(text) for text in answer_texts]), overlap(answer_texts))
+            for pk, answer_texts in texts.items()
+        }
+        return [(query, *figures.get(query.pk, (None, None))) for query in page_queries]
 
     held_out = HeldOutWorker.objects.filter(query__project=access.project)
     return show_table(
         request,
         access,
         ANSWERS,
-        lambda asked: review.queries(access.stage, asked["state"]),
+        lambda grid: review.queries(access.stage, grid["state"]),
         "review.html",
         complete=with_figures,
         folder="annotation",
@@ -118,11 +121,11 @@ def query(request: HttpRequest, access: StageAccess, *, pk: int) -> HttpResponse
     """One query: its passages, and all answers side by side."""
     row = query_of_stage(access, pk)
     answers = review.of_query(access.stage, row)
-    numbers = {shown.answer.pk: shown.number for shown in answers}
+    numbers = {shown_answer.answer.pk: shown_answer.number for shown_answer in answers}
     written = [
-        FlaggedAnswer(shown.answer.pk, shown.answer.worker_id, shown.answer.text)
-        for shown in answers
-        if shown.answer.state != Answer.State.EXCLUDED
+        FlaggedAnswer(shown_answer.answer.pk, shown_answer.answer.worker_id, shown_answer.answer.text)
+        for shown_answer in answers
+        if shown_answer.answer.state != Answer.State.EXCLUDED
     ]
     before, after = review.neighbours(access.stage, row)
     return show(
@@ -136,10 +139,10 @@ def query(request: HttpRequest, access: StageAccess, *, pk: int) -> HttpResponse
         answers=answers,
         numbers=numbers,
         unflagged=sum(
-            not shown.flags
-            and shown.answer.state == Answer.State.UNDECIDED
-            and shown.answer.checked_at is not None
-            for shown in answers
+            not shown_answer.flags
+            and shown_answer.answer.state == Answer.State.UNDECIDED
+            and shown_answer.answer.checked_at is not None
+            for shown_answer in answers
         ),
         pairs=[
             (numbers[pair.a], numbers[pair.b], pair) for pair in pairs(written, least=_ALIKE)[:_MOST_PAIRS]
@@ -154,8 +157,10 @@ def query(request: HttpRequest, access: StageAccess, *, pk: int) -> HttpResponse
 
 
 def _opinions(answers: list[review.ShownAnswer]) -> list[tuple[str, int]]:
-    given = [shown.answer.opinion for shown in answers if shown.answer.state in Answer.COUNTED]
-    return [(str(label), given.count(value)) for value, label in Answer.Opinion.choices]
+    opinions = [
+        shown_answer.answer.opinion for shown_answer in answers if shown_answer.answer.state in Answer.COUNTED
+    ]
+    return [(str(label), opinions.count(value)) for value, label in Answer.Opinion.choices]
 
 
 @require_safe
@@ -167,7 +172,7 @@ def writers(request: HttpRequest, access: StageAccess) -> HttpResponseBase:
         request,
         access,
         WRITERS,
-        lambda asked: review.writers(access.stage, asked["q"]),
+        lambda grid: review.writers(access.stage, grid["q"]),
         "review_workers.html",
         folder="annotation",
         file=f"{access.stage.slug}-writers",
@@ -220,12 +225,12 @@ Decide = Callable[[Answer, str, str], str]
 
 def _answer(access: StageAccess, pk: int) -> Answer:
     writing_only(access)
-    found: Answer = get_object_or_404(
+    answer: Answer = get_object_or_404(
         Answer.objects.select_related("stage__project", "stage__endpoint", "worker", "query"),
         stage=access.stage,
         pk=pk,
     )
-    return found
+    return answer
 
 
 def _act(request: HttpRequest, access: StageAccess, pk: int, decide: Decide) -> HttpResponse:
@@ -338,12 +343,12 @@ def draw_holdout(request: HttpRequest, access: StageAccess) -> HttpResponse:
     distillation_only(access)
 
     def action() -> str:
-        given = read_form(HoldOutForm(request.POST))
-        drawn = review_decisions.draw(
-            project=access.project, people=given["people"], seed=given["seed"], actor=access.user
+        fields = read_form(HoldOutForm(request.POST))
+        counts = review_decisions.draw(
+            project=access.project, people=fields["people"], seed=fields["seed"], actor=access.user
         )
-        few = f" Too few answers: {drawn.too_few:,}." if drawn.too_few else ""
-        return f"Drawn for {drawn.queries} {'query' if drawn.queries == 1 else 'queries'}.{few}"
+        few = f" Too few answers: {counts.too_few:,}." if counts.too_few else ""
+        return f"Drawn for {counts.queries} {'query' if counts.queries == 1 else 'queries'}.{few}"
 
     return run_action(request, action, "annotation:answers", access.project.slug, access.stage.slug)
 
@@ -379,8 +384,8 @@ def take_back(request: HttpRequest, access: StageAccess, *, pk: int, worker: int
 
 
 def _writer(access: StageAccess, pk: int) -> Worker:
-    found: Worker = get_object_or_404(Worker.objects.filter(answers__stage=access.stage).distinct(), pk=pk)
-    return found
+    worker: Worker = get_object_or_404(Worker.objects.filter(answers__stage=access.stage).distinct(), pk=pk)
+    return worker
 
 
 class AdjudicationForm(Form):
@@ -397,7 +402,7 @@ def adjudication_queue(request: HttpRequest, access: ProjectAccess) -> HttpRespo
         request,
         access,
         UNDECIDED,
-        lambda asked: selectors.undecided_queries(access.project, asked["state"]),
+        lambda grid: selectors.undecided_queries(access.project, grid["state"]),
         "adjudication.html",
         folder="annotation",
         file=f"{access.project.slug}-undecided",
@@ -429,10 +434,10 @@ def case_page(request: HttpRequest, access: ProjectAccess, *, query: int) -> Htt
 @on_project()
 def next_case(request: HttpRequest, access: ProjectAccess, *, query: int) -> HttpResponse:
     """On to the next undecided query, or back to the list where none is left."""
-    found = selectors.next_undecided(access.project, query)
-    if found is None:
+    next_query = selectors.next_undecided(access.project, query)
+    if next_query is None:
         return redirect("annotation:adjudication", access.project.slug)
-    return redirect("annotation:case", access.project.slug, found)
+    return redirect("annotation:case", access.project.slug, next_query)
 
 
 @require_POST
@@ -465,10 +470,10 @@ def exclude_case(request: HttpRequest, access: ProjectAccess, *, query: int) -> 
 @on_project(Role.MANAGER)
 def curate_case(request: HttpRequest, access: ProjectAccess, *, query: int) -> HttpResponse:
     """Choose the passages of a disputed query."""
-    chosen = chosen_keys(request.POST.getlist("passage"))
+    candidate_ids = chosen_keys(request.POST.getlist("passage"))
 
     def action(row: Query, reason: str) -> str:
-        curate_query(query=row, actor=access.user, candidates=chosen, reason=reason)
+        curate_query(query=row, actor=access.user, candidates=candidate_ids, reason=reason)
         return "Curated with the passages that you chose."
 
     return _decided(request, access, query, action)
@@ -490,17 +495,17 @@ def unanswerable_case(request: HttpRequest, access: ProjectAccess, *, query: int
 @on_project(Role.MANAGER)
 def settle_doubt(request: HttpRequest, access: ProjectAccess, *, query: int, doubt: int) -> HttpResponse:
     """Say what becomes of a decision whose work no longer counts."""
-    found = get_object_or_404(
+    row = get_object_or_404(
         Doubt.objects.select_related("stage"), query=query, query__project=access.project, pk=doubt
     )
 
     def action(_: Query, reason: str) -> str:
         try:
-            settle, said = _SETTLED[request.POST.get("decision", "")]
+            settle, sentence = _SETTLED[request.POST.get("decision", "")]
         except KeyError:
             raise FormError("Choose what becomes of the decision.") from None
-        settle(doubt=found, actor=access.user, reason=reason)
-        return said
+        settle(doubt=row, actor=access.user, reason=reason)
+        return sentence
 
     return _decided(request, access, query, action)
 
@@ -530,5 +535,5 @@ def _decided(
 
 
 def _query(access: ProjectAccess, pk: int) -> Query:
-    found: Query = get_object_or_404(Query.objects.select_related("project"), project=access.project, pk=pk)
-    return found
+    row: Query = get_object_or_404(Query.objects.select_related("project"), project=access.project, pk=pk)
+    return row

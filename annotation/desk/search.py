@@ -71,8 +71,8 @@ PURPOSE = Purpose(salt="annotation.search", life=timedelta(days=7))
 
 def key_for(access: ProjectAccess) -> str:
     """A key of this person for this project."""
-    given = {"project": access.project.pk}
-    return issue_key(purpose=PURPOSE, user=access.user, name=_name(access.project), given=given)
+    scope = {"project": access.project.pk}
+    return issue_key(purpose=PURPOSE, user=access.user, name=_name(access.project), given=scope)
 
 
 def access_of(key: str, slug: str) -> ProjectAccess | None:
@@ -124,28 +124,28 @@ def asked_of(body: Mapping[str, Any], corpora: Sequence[Corpus]) -> Call:
     return Call(where, questions, parameters)
 
 
-def _questions(given: object, faults: dict[str, str]) -> list[str]:
-    if not isinstance(given, list) or not given or not all(isinstance(each, str) for each in given):
+def _questions(entries: object, faults: dict[str, str]) -> list[str]:
+    if not isinstance(entries, list) or not entries or not all(isinstance(each, str) for each in entries):
         faults["questions"] = "Send the questions of all turns as a list of texts, oldest first."
         return []
-    if len(given) > MOST_TURNS:
-        faults["questions"] = f"A conversation has {MOST_TURNS} turns at most; this one has {len(given)}."
+    if len(entries) > MOST_TURNS:
+        faults["questions"] = f"A conversation has {MOST_TURNS} turns at most; this one has {len(entries)}."
         return []
-    found = []
-    for number, question in enumerate(given, 1):
+    questions = []
+    for number, question in enumerate(entries, 1):
         try:
-            found.append(check_question(question))
+            questions.append(check_question(question))
         except RefusedError as error:
             faults["questions"] = f"Turn {number}: {error}"
-    return found
+    return questions
 
 
-def _corpora(given: object, corpora: Sequence[Corpus], faults: dict[str, str]) -> list[Corpus]:
-    if not isinstance(given, list) or not all(isinstance(each, str) for each in given):
+def _corpora(slugs: object, corpora: Sequence[Corpus], faults: dict[str, str]) -> list[Corpus]:
+    if not isinstance(slugs, list) or not all(isinstance(each, str) for each in slugs):
         faults["corpora"] = "Send short names of corpora as a list of texts, or leave them out for all."
         return []
     try:
-        return chosen_corpora(corpora, Conversation(corpora=tuple(given)))
+        return chosen_corpora(corpora, Conversation(corpora=tuple(slugs)))
     except CorpusError as error:
         faults["corpora"] = str(error)
         return []
@@ -153,14 +153,14 @@ def _corpora(given: object, corpora: Sequence[Corpus], faults: dict[str, str]) -
 
 def answer_of(call: Call) -> dict[str, Any]:
     """Search, and say it in the published shape. RetrievalError as `search_conversation` raises it."""
-    found = search_conversation(call.corpora, call.questions, call.parameters)
+    answer = search_conversation(call.corpora, call.questions, call.parameters)
     languages = {corpus.slug: corpus.language for corpus in call.corpora}
-    keys = _keys(found.results)
+    keys = _keys(answer.results)
     paragraphs, results = [], []
     nodes: dict[str, list[str]] = {}
     edges: dict[str, list[str]] = {}
     top: dict[str, list[int]] = {}
-    for key, each in zip(keys, found.results, strict=True):
+    for key, each in zip(keys, answer.results, strict=True):
         text, places = each.passage.text, sentences_of(each, languages[each.corpus])
         paragraphs.append([text[start:end] for start, end in places])
         why = each.explanation
@@ -175,11 +175,11 @@ def answer_of(call: Call) -> dict[str, Any]:
         "edges": edges,
         "top_sentences": top,
         "results": results,
-        "query": dict(found.terms),
-        "ranker": found.ranker,
-        "parameters": dict(found.parameters),
-        "generations": {corpus: dict(state) for corpus, state in found.generations.items()},
-        "notes": list(found.notes),
+        "query": dict(answer.terms),
+        "ranker": answer.ranker,
+        "parameters": dict(answer.parameters),
+        "generations": {corpus: dict(state) for corpus, state in answer.generations.items()},
+        "notes": list(answer.notes),
     }
 
 
@@ -221,8 +221,10 @@ def _result(key: str, each: FoundPassage, places: Sequence[tuple[int, int]]) -> 
 
 def _best(each: FoundPassage) -> "list[Sentence]":
     """Highlighted sentences, the best one first."""
-    found = each.explanation.sentences if each.explanation else ()
-    return sorted((one for one in found if one.is_highlighted), key=lambda one: (-one.score, one.number))
+    all_sentences = each.explanation.sentences if each.explanation else ()
+    return sorted(
+        (one for one in all_sentences if one.is_highlighted), key=lambda one: (-one.score, one.number)
+    )
 
 
 def _lists(spans: Sequence[tuple[int, int]]) -> list[list[int]]:
@@ -233,10 +235,10 @@ def _lists(spans: Sequence[tuple[int, int]]) -> list[list[int]]:
 @require_POST
 def getanswer(request: HttpRequest, *, project: str) -> HttpResponseBase:
     """Answer the last of `questions`, for a key or a member's session; 400 and 503 have `errors` by field."""
-    given = request.headers.get("Authorization", "")
-    if not given:
+    header = request.headers.get("Authorization", "")
+    if not header:
         return csrf_protect(on_project()(_answered))(request, project=project)
-    access = access_of(given.removeprefix("Bearer ").strip(), project)
+    access = access_of(header.removeprefix("Bearer ").strip(), project)
     if access is None:
         return _json({"errors": {"": "This key is not valid for this project, or it has ended."}}, 401)
     return _answered(request, access)
@@ -244,11 +246,11 @@ def getanswer(request: HttpRequest, *, project: str) -> HttpResponseBase:
 
 def _answered(request: HttpRequest, access: ProjectAccess) -> HttpResponse:
     try:
-        asked = asked_of(_body(request), searchable(access.project))
+        call = asked_of(_body(request), searchable(access.project))
     except FieldsRefusedError as error:
         return _json({"errors": error.faults}, 400)
     try:
-        return _json(answer_of(asked), 200)
+        return _json(answer_of(call), 200)
     except EngineError as error:  # nothing is wrong with what was asked
         return _json({"errors": {"": str(error)}}, 503)
     except RetrievalError as error:
@@ -310,16 +312,16 @@ def sample_for(project: Project, corpora: Sequence[str], now: Conversation) -> S
 
 def _of_project(project: Project) -> list[str]:
     """The turns of one conversation, five at most, so that the page stays readable."""
-    found = (
+    latest = (
         Query.objects.filter(project=project, source__state=QuerySource.State.READY, turn__gte=2)
         .exclude(source__format=FORMAT)
         .order_by("-turn", "pk")
         .values_list("text", "context")
         .first()
     )
-    if found is None:
+    if latest is None:
         return []
-    text, context = found
+    text, context = latest
     before = [str(turn.get("text", "")) for turn in context if isinstance(turn, dict)]
     turns = [each for each in [*before, text] if each.strip()]
     return turns[: min(_LONGEST_KNOWN, MOST_TURNS)]
@@ -376,13 +378,13 @@ class AskForm(Form):
         """Ask the validator that commands and endpoint ask as well; what was not sent has its default."""
         cleaned = super().clean() or {}
         sent = {name: value for name, value in cleaned.items() if name in self.data}
-        given = {option.name: sent[option.name] for option in _SHARED if option.name in sent}
-        prefix = f"{given.get(PROFILE.name, defaults().profile)}-"
+        shared = {option.name: sent[option.name] for option in _SHARED if option.name in sent}
+        prefix = f"{shared.get(PROFILE.name, defaults().profile)}-"
         # With the name of a weight behind it: one profile's name may begin with another's.
         mine = f"{prefix}{PREFIX}"
         own = {name.removeprefix(prefix): sent[name] for name in sent if name.startswith(mine)}
         try:
-            self.parameters = Parameters.of({**given, **own})
+            self.parameters = Parameters.of({**shared, **own})
         except ParametersError as error:
             for name, fault in error.faults.items():
                 place = f"{prefix}{name}" if name.startswith(PREFIX) else name
@@ -426,23 +428,23 @@ def _field(option: Option) -> forms.CharField:
     else:
         mode = "numeric" if option.kind == "whole" else "decimal"
         widget = forms.TextInput(attrs={**attrs, "inputmode": mode, "size": 6})
-    said = option.help if option.kind == "choice" else f"{option.help} From {option.range}."
-    return forms.CharField(required=False, label=option.label, help_text=said, widget=widget)
+    help_text = option.help if option.kind == "choice" else f"{option.help} From {option.range}."
+    return forms.CharField(required=False, label=option.label, help_text=help_text, widget=widget)
 
 
 def _initial(conversation: Conversation) -> dict[str, str]:
     """The options of the conversation, or the defaults; of the other profile always those."""
     try:
-        chosen = answers.read_options(conversation.options)
+        parameters = answers.read_options(conversation.options)
     except ParametersError:
-        chosen = defaults()
-    found: dict[str, str] = {}
+        parameters = defaults()
+    initial: dict[str, str] = {}
     for profile in PROFILES:
-        mine = answers.option_values(chosen if chosen.profile == profile else defaults(profile))
-        found |= {f"{profile}-{name}": mine[name] for name in mine if name.startswith(PREFIX)}
-    shared = answers.option_values(chosen)
+        mine = answers.option_values(parameters if parameters.profile == profile else defaults(profile))
+        initial |= {f"{profile}-{name}": mine[name] for name in mine if name.startswith(PREFIX)}
+    shared = answers.option_values(parameters)
     names = [option.name for option in _SHARED]
-    return {**found, **{name: shared[name] for name in names}, "in": "".join(conversation.corpora[:1])}
+    return {**initial, **{name: shared[name] for name in names}, "in": "".join(conversation.corpora[:1])}
 
 
 PAGE = "annotation:search"
@@ -476,10 +478,10 @@ def search(request: HttpRequest, access: ProjectAccess) -> HttpResponse:
             )
             return _page(request, access, corpora, conversation, fresh)
         case _:
-            return _asked(request, access, corpora, conversation, form)
+            return _answer_question(request, access, corpora, conversation, form)
 
 
-def _asked(
+def _answer_question(
     request: HttpRequest,
     access: ProjectAccess,
     corpora: list[Corpus],
@@ -489,14 +491,16 @@ def _asked(
     """One turn more; what was typed stays where it is refused, or where the search fails."""
     if form.is_valid():
         try:
-            asked = form.carried(conversation).with_question(form.question_asked, form.options_chosen)
-            answers.recent_answer(corpora, asked)
+            asked_conversation = form.carried(conversation).with_question(
+                form.question_asked, form.options_chosen
+            )
+            answers.recent_answer(corpora, asked_conversation)
         except RefusedError as error:
             form.add_error("question", str(error))
         except RetrievalError as error:
             form.add_error("question", f"{error} Nothing was asked; your question is still here.")
         else:
-            return _go_on(request, access, corpora, asked)
+            return _go_on(request, access, corpora, asked_conversation)
     return _page(request, access, corpora, conversation, form, status=422)
 
 
@@ -556,11 +560,11 @@ def send(request: HttpRequest, access: ProjectAccess) -> HttpResponse:
         keep = _number(request.POST.get("keep") or str(SHOWN))
         if not conversation.turns:
             raise RefusedError("There is no question to send.")
-        found = answers.answer_turn(
-            searchable(access.project), conversation, results=Recipe(shown=keep).depth
+        answer = answers.answer_turn(
+            searchable(access.project), conversation, results=Recipe(shown_count=keep).depth
         )
         sent = send_to_curation(
-            project=access.project, turns=conversation.questions, found=found, keep=keep, actor=access.user
+            project=access.project, turns=conversation.questions, answer=answer, keep=keep, actor=access.user
         )
     except AlreadySentError as error:
         messages.info(request, f"{error} Nothing was changed.")
@@ -574,8 +578,8 @@ def send(request: HttpRequest, access: ProjectAccess) -> HttpResponse:
         return redirect(f"{reverse(PAGE, args=[access.project.slug])}{back}")
     messages.success(
         request,
-        f"{'A new query of the project' if sent.new else 'The query'} has {sent.shown} "
-        f"candidate{'' if sent.shown == 1 else 's'} now. Curation asks about it in its next round.",
+        f"{'A new query of the project' if sent.new else 'The query'} has {sent.shown_count} "
+        f"candidate{'' if sent.shown_count == 1 else 's'} now. Curation asks about it in its next round.",
     )
     return redirect("annotation:query", access.project.slug, sent.query.pk)
 

@@ -27,8 +27,8 @@ class SquadReader(ObjectReader):
     format = "squad"
     unit = "question"
 
-    def __init__(self, *given: Any) -> None:
-        super().__init__(*given)
+    def __init__(self, *arguments: Any) -> None:
+        super().__init__(*arguments)
         self._question = 0
 
     @property
@@ -39,12 +39,12 @@ class SquadReader(ObjectReader):
     def objects(self, refuse: Refuse) -> Iterator[tuple[int, Object]]:
         """Its articles, with the number of the question before them."""
         stream = JsonStream(self.source)
-        found, self._question = False, 0
+        has_data, self._question = False, 0
         for name in stream.members():
             if name != "data":
                 stream.value()
                 continue
-            found = True
+            has_data = True
             if stream.peek() != "[":
                 raise stream.wrong("the member 'data' is no list")
             for _ in stream.items():
@@ -53,7 +53,7 @@ class SquadReader(ObjectReader):
                     raise stream.wrong("an article is no object")
                 yield self._question + 1, value
         stream.finish()
-        if not found:
+        if not has_data:
             raise FileRefusedError(f"{self.source.name} has no member 'data', so it is no SQuAD file.")
 
     def in_object(self, value: Object, line: int, refuse: RefuseRecord) -> Iterator[Record]:
@@ -261,15 +261,15 @@ class CastReader(ObjectReader):
 
     def in_object(self, value: Object, line: int, refuse: RefuseRecord) -> Iterator[Record]:
         """The user's turns of a topic. What another path of the same topic gave already is passed over."""
-        given = value.get("turn", value.get("turns"))
-        if not isinstance(given, list):
+        turn_values = value.get("turn", value.get("turns"))
+        if not isinstance(turn_values, list):
             raise BadFieldError("The topic has no list of turns ('turn').")
         topic = records.id_of(value.get("number", value.get("id")), "number of the topic")
         if not topic:
             raise BadFieldError("The topic has no number.")
         if topic != self._topic:
             self._topic, self._given = topic, set()
-        turns = [_turn(each, place, topic) for place, each in enumerate(given, 1)]
+        turns = [_turn(each, place, topic) for place, each in enumerate(turn_values, 1)]
         paths = _tree(turns, topic) if any(each.parent is not None for each in turns) else _line(turns, topic)
         for turn, path in paths:
             record = _record(turn, path, topic, line)
@@ -287,11 +287,11 @@ def _turn(value: Any, place: int, topic: str) -> Turn:
     number = records.id_of(value.get("number", place), "number of a turn") or str(place)
     where = f"Turn {number} of topic {topic}"
     parents = [value[name] for name in _PARENT if value.get(name) not in (None, "")]
-    said, reply = _words(value, _TEXT, where), _words(value, _REPLY, where)
+    utterance, reply = _read_text(value, _TEXT, where), _read_text(value, _REPLY, where)
     by_system = str(value.get("participant") or "user").strip().lower() == "system"
     if by_system and not reply:
         raise BadFieldError(f"{where} is the system's and has no 'response'.")
-    if not by_system and not said:
+    if not by_system and not utterance:
         raise BadFieldError(f"{where} has no text: no member {', '.join(map(repr, _TEXT))}.")
     if not by_system and "participant" in value:
         reply = ""
@@ -299,7 +299,7 @@ def _turn(value: Any, place: int, topic: str) -> Turn:
     return Turn(
         number,
         int(number) if number.isdecimal() else None,
-        said,
+        utterance,
         reply,
         records.id_of(parents[0], "parent of a turn") if parents else "" if root else None,
         by_system,
@@ -307,12 +307,12 @@ def _turn(value: Any, place: int, topic: str) -> Turn:
     )
 
 
-def _words(value: Mapping[str, Any], names: tuple[str, ...], where: str) -> str:
+def _read_text(value: Mapping[str, Any], names: tuple[str, ...], where: str) -> str:
     for name in names:
-        found = value.get(name)
-        if isinstance(found, str) and found.strip():
-            return found
-        if found not in (None, "") and not isinstance(found, str):
+        text = value.get(name)
+        if isinstance(text, str) and text.strip():
+            return text
+        if text not in (None, "") and not isinstance(text, str):
             raise BadFieldError(f"{where}: its {name!r} is no text.")
     return ""
 
@@ -439,8 +439,8 @@ class MarcoReader(ObjectReader):
         with closing(sqlite3.connect(store)) as database:
             rows = database.execute(f"SELECT {names} FROM record ORDER BY rowid")  # noqa: S608  # our own names
             for number, row in enumerate(rows, 1):
-                given = zip(COLUMNS, row, strict=True)
-                yield number, {name: json.loads(text) for name, text in given if text is not None}
+                cells = zip(COLUMNS, row, strict=True)
+                yield number, {name: json.loads(text) for name, text in cells if text is not None}
 
     def _store_columns(self, path: Path) -> None:
         columns = ", ".join(f'"{name}" TEXT' for name in COLUMNS)
@@ -512,7 +512,7 @@ def read_rewrites(path: Path) -> dict[str, str]:
         raise FileRefusedError(f"{path.name} could not be read: {error}.") from error
     if size > _MOST_BYTES:
         raise FileRefusedError(f"{path.name} is larger than {_MOST_BYTES // 2**20} MiB: no file of rewrites.")
-    found: dict[str, str] = {}
+    rewrites: dict[str, str] = {}
     for number, line in enumerate(data.split(b"\n"), 1):
         if not line.strip():
             continue
@@ -524,8 +524,8 @@ def read_rewrites(path: Path) -> dict[str, str]:
         key, text = key.strip(), " ".join(text.split())
         if not tab or not key or not text or "\0" in line.decode("utf-8"):
             raise FileRefusedError(f"{where}: expected the id of a turn, a tab, and its text.")
-        if found.setdefault(key, text) != text:
+        if rewrites.setdefault(key, text) != text:
             raise FileRefusedError(f"{where}: {key!r} has another text in an earlier line.")
-    if not found:
+    if not rewrites:
         raise FileRefusedError(f"{path.name} has no line.")
-    return found
+    return rewrites

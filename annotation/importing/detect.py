@@ -40,27 +40,27 @@ def open_reader(
     room: Path,
     *,
     format: str = "auto",
-    given: Mapping[str, str] | None = None,
+    columns: Mapping[str, str] | None = None,
     header: bool | None = None,
     header_row: int = 0,
 ) -> Reader:
     """A reader of the file; `room` is a folder for temporary files. FileRefusedError where none fits."""
     check_format(source, format, FORMATS)
     if source.workbook:
-        return TableReader(source, room, format="xlsx", given=given, header=header, header_row=header_row)
+        return TableReader(source, room, format="xlsx", columns=columns, header=header, header_row=header_row)
     head = _head(source)
     columnwise = _columnwise(head)
     if format == "auto":
         format = detect(head, source)
     if format in ("csv", "tsv"):
-        return TableReader(source, room, format=format, given=given, header=header, header_row=header_row)
+        return TableReader(source, room, format=format, columns=columns, header=header, header_row=header_row)
     refuse_header_row(source, FORMATS[format], header_row)
-    if given and format not in ("jsonl", "json"):
+    if columns and format not in ("jsonl", "json"):
         raise FileRefusedError(f"{source.name} is {FORMATS[format]}, which has its own columns; give none.")
     if format == "jsonl":
-        return JsonLinesReader(source, room, given=given)
+        return JsonLinesReader(source, room, columns=columns)
     if format == "json":
-        return JsonRecordsReader(source, room, given=given)
+        return JsonRecordsReader(source, room, columns=columns)
     if format == "marco":
         return MarcoReader(source, room, columnwise=columnwise)
     simple: dict[str, type[Reader]] = {"dureader": DuReaderReader, "cast": CastReader, "squad": SquadReader}

@@ -97,9 +97,9 @@ class Reader(ABC):
                 brings=[brought_by(row) for row in rows],
             )
 
-    def take(self, wanted: Iterable[int], refuse: RefuseRecord) -> Iterator[Record]:
+    def take(self, ordinals: Iterable[int], refuse: RefuseRecord) -> Iterator[Record]:
         """The records with these ordinals, which ascend, in the order of the file."""
-        left = iter(wanted)
+        left = iter(ordinals)
         ordinal = next(left, 0)
         if not ordinal:
             return
@@ -140,17 +140,17 @@ _WANTS = {
 }
 
 
-def hints_of(reader: Reader, given: Mapping[str, str], refusals: Refusals) -> list[str]:
+def hints_of(reader: Reader, columns: Mapping[str, str], refusals: Refusals) -> list[str]:
     """What a person may want to read otherwise: columns that refuse lines, turns, short rows, marks."""
     notes = reader.notes() if isinstance(reader, DelimitedTable) else []
-    return [*refused_fields(reader, given, refusals), *_unread_turns(reader, given), *notes]
+    return [*refused_fields(reader, columns, refusals), *_unread_turns(reader, columns), *notes]
 
 
-def _unread_turns(reader: Reader, given: Mapping[str, str]) -> list[str]:
+def _unread_turns(reader: Reader, columns: Mapping[str, str]) -> list[str]:
     """A column `context`, which holds earlier turns in some files and passages in others."""
     mapping: Mapping[str, str] = getattr(reader, "mapping", {})
     names = [name for name in getattr(reader, "columns", []) if name.strip().casefold() == "context"]
-    if not names or "context" in given or "context" in mapping or names[0] in mapping.values():
+    if not names or "context" in columns or "context" in mapping or names[0] in mapping.values():
         return []
     return [
         f"The column {quoted(names[0])} is not read, because some files have passages under that name: its "
@@ -159,7 +159,7 @@ def _unread_turns(reader: Reader, given: Mapping[str, str]) -> list[str]:
     ]
 
 
-def refused_fields(reader: Reader, given: Mapping[str, str], refusals: Refusals) -> list[str]:
+def refused_fields(reader: Reader, columns: Mapping[str, str], refusals: Refusals) -> list[str]:
     """Columns that refuse at least half of what is refused, at least two lines, each with its remedy."""
     mapping: Mapping[str, str] = getattr(reader, "mapping", {})
     hints = []
@@ -168,10 +168,10 @@ def refused_fields(reader: Reader, given: Mapping[str, str], refusals: Refusals)
             continue
         if lines < _FEW_REFUSALS or lines < refusals.total * _HALF:
             continue
-        found = "" if given.get(name) else ", found by its name,"
+        origin = "" if columns.get(name) else ", found by its name,"
         wants = f" It takes {_WANTS[name]}." if name in _WANTS else ""
         hints.append(
-            f"The column {quoted(mapping[name])}{found} is read as the {name.replace('_', ' ')} and refuses "
+            f"The column {quoted(mapping[name])}{origin} is read as the {name.replace('_', ' ')} and refuses "
             f"{lines:,} {reader.unit}s.{wants} If it holds something else, choose “not in the file” for it "
             f"(on the command line: --column {name}=); its values then stay with the queries."
         )
@@ -185,7 +185,7 @@ _FEW = 200
 class TableReader(DelimitedTable, Reader):
     """Rows of a CSV or TSV file as queries.
 
-    `given` maps our fields to columns; without a header, columns are named by their numbers from 1.
+    `columns` maps our fields to columns; without a header, columns are named by their numbers from 1.
     """
 
     def __init__(
@@ -194,37 +194,37 @@ class TableReader(DelimitedTable, Reader):
         room: Path,
         *,
         format: str,
-        given: Mapping[str, str] | None = None,
+        columns: Mapping[str, str] | None = None,
         header: bool | None = None,
         header_row: int = 0,
     ) -> None:
         Reader.__init__(self, source, room)
         DelimitedTable.__init__(
-            self, source, format=format, given=given, header=header, header_row=header_row
+            self, source, format=format, given=columns, header=header, header_row=header_row
         )
         self._others = [
             (place, name) for place, name in enumerate(self.columns) if place not in self.places.values()
         ]
 
     def find_columns(
-        self, row: Row, given: dict[str, str], header: bool | None
+        self, row: Row, columns: dict[str, str], header: bool | None
     ) -> tuple[bool, list[str], dict[str, str]]:
         """As the file says, or by the names that people use; a table without a header by its places."""
         names = names_in(row)
         numbers = [str(number) for number in range(1, len(row) + 1)]
         if header is None:
-            header = _looks_like_header(names, given)
+            header = _looks_like_header(names, columns)
         try:
             if header:
                 if len(set(names)) < len(names):
                     raise ColumnError(f"Two columns have one name: {quote_names(names)}.")
-                mapping = map_columns(names, given, FIELD_NAMES)
+                mapping = map_columns(names, columns, FIELD_NAMES)
             else:
-                mapping = map_columns(numbers, given, FIELD_NAMES) if given else _by_place(row)
+                mapping = map_columns(numbers, columns, FIELD_NAMES) if columns else _by_place(row)
         except ColumnError as error:
             raise FileRefusedError(f"{self.source.name}, line {self._first}: {error}") from error
         if header:
-            _ask_for_query(f"{self.source.name}, line {self._first}", names, given)
+            _ask_for_query(f"{self.source.name}, line {self._first}", names, columns)
         if "text" not in mapping:
             raise UnmappedError(
                 f"{self.source.name}, line {self._first}: no column holds the query; the columns are "
@@ -271,19 +271,19 @@ class TableReader(DelimitedTable, Reader):
         return None if "" in batch.texts else batch
 
     def _careful(self, rows: list[Row], numbers: list[int] | range, refuse: RefuseRecord) -> Batch:
-        found = [
+        records = [
             record
             for row, line in zip(rows, numbers, strict=True)
             if (record := self._record(row, line, refuse)) is not None
         ]
         return Batch(
-            ordinals=[each.ordinal for each in found],
-            lines=[each.line for each in found],
-            texts=[each.text for each in found],
-            counts=[each.count for each in found],
-            ids=[each.id for each in found],
-            labels=[(each.type, each.yes_no) for each in found],
-            brings=[brought_by(each) for each in found],
+            ordinals=[each.ordinal for each in records],
+            lines=[each.line for each in records],
+            texts=[each.text for each in records],
+            counts=[each.count for each in records],
+            ids=[each.id for each in records],
+            labels=[(each.type, each.yes_no) for each in records],
+            brings=[brought_by(each) for each in records],
         )
 
     def _record(self, row: Row, line: int, refuse: RefuseRecord) -> Record | None:
@@ -310,12 +310,12 @@ class TableReader(DelimitedTable, Reader):
                 if record is not None and conversations.joins(record, refuse):
                     yield record
 
-    def take(self, wanted: Iterable[int], refuse: RefuseRecord) -> Iterator[Record]:
+    def take(self, ordinals: Iterable[int], refuse: RefuseRecord) -> Iterator[Record]:
         """Rows with these ordinals, which ascend; other rows are only split."""
         if "conversation" in self.places:
-            yield from super().take(wanted, refuse)
+            yield from super().take(ordinals, refuse)
             return
-        left = iter(wanted)
+        left = iter(ordinals)
         line = next(left, 0)
 
         def has_wanted(_first: int, last: int) -> bool:
@@ -332,25 +332,25 @@ class TableReader(DelimitedTable, Reader):
                 return
 
 
-def _ask_for_query(where: str, columns: list[str], given: Mapping[str, str]) -> None:
+def _ask_for_query(where: str, columns: list[str], mapping: Mapping[str, str]) -> None:
     """UnmappedError where two columns have a name for nothing but the query."""
-    if "text" in given:
+    if "text" in mapping:
         return
     likely = [name for name in columns if plain_name(name) in NAMES["question"]]
-    likely = [name for name in likely if name.strip() not in given.values()]
+    likely = [name for name in likely if name.strip() not in mapping.values()]
     if len(likely) > 1:
         remedy = "Choose one (on the command line: --column text=COLUMN)."
         raise UnmappedError(f"{where}: {which_of('query', likely, remedy)}", columns)
 
 
-def _looks_like_header(names: list[str], given: Mapping[str, str]) -> bool:
-    known = {name for each in FIELD_NAMES.values() for name in each}
-    if any(theirs in names for theirs in given.values() if theirs and not theirs.isdigit()):
+def _looks_like_header(names: list[str], mapping: Mapping[str, str]) -> bool:
+    field_names = {name for each in FIELD_NAMES.values() for name in each}
+    if any(theirs in names for theirs in mapping.values() if theirs and not theirs.isdigit()):
         return True
-    if given and all(theirs.isdigit() for theirs in given.values() if theirs):
+    if mapping and all(theirs.isdigit() for theirs in mapping.values() if theirs):
         return any(plain_name(name) in FIELD_NAMES["text"] for name in names)
-    found = [plain_name(name) in known for name in names]
-    return any(found) or (len(names) > 1 and not any(name.isdigit() for name in names))
+    are_known = [plain_name(name) in field_names for name in names]
+    return any(are_known) or (len(names) > 1 and not any(name.isdigit() for name in names))
 
 
 def _by_place(row: Row) -> dict[str, str]:
@@ -397,9 +397,9 @@ class JsonLinesReader(ObjectReader):
 
     format = "jsonl"
 
-    def __init__(self, source: TextSource, room: Path, *, given: Mapping[str, str] | None = None) -> None:
+    def __init__(self, source: TextSource, room: Path, *, columns: Mapping[str, str] | None = None) -> None:
         super().__init__(source, room)
-        self.given = dict(given or {})
+        self.given = dict(columns or {})
         unknown = self.given.keys() - FIELD_NAMES.keys()
         if unknown:
             raise FileRefusedError(
@@ -437,15 +437,20 @@ class JsonLinesReader(ObjectReader):
     def mapping_of(self, value: Object) -> dict[str, str]:
         """Which member holds which field; objects with the same members share it."""
         key = tuple(value)
-        known = self._mappings.get(key)
-        if known is None:
+        mapping = self._mappings.get(key)
+        if mapping is None:
             members = {name.strip(): name for name in reversed(key)}
-            given = {ours: theirs.strip() for ours, theirs in self.given.items()}
-            there = {ours: theirs for ours, theirs in given.items() if not theirs or theirs in members}
-            known = {ours: members[theirs] for ours, theirs in map_columns(key, there, FIELD_NAMES).items()}
+            columns = {ours: theirs.strip() for ours, theirs in self.given.items()}
+            usable_columns = {
+                ours: theirs for ours, theirs in columns.items() if not theirs or theirs in members
+            }
+            mapping = {
+                ours: members[theirs]
+                for ours, theirs in map_columns(key, usable_columns, FIELD_NAMES).items()
+            }
             if len(self._mappings) < 1000:
-                self._mappings[key] = known
-        return known
+                self._mappings[key] = mapping
+        return mapping
 
     def records(self, refuse: RefuseRecord) -> Iterator[Record]:
         """All records; a pass begins without a conversation."""
@@ -458,8 +463,10 @@ class JsonLinesReader(ObjectReader):
             yield from turns_of(value, value["turns"], line)
             return
         mapping = self.mapping_of(value)
-        taken = set(mapping.values())
-        rest = {name: each for name, each in value.items() if name not in taken and each not in (None, "")}
+        used_names = set(mapping.values())
+        rest = {
+            name: each for name, each in value.items() if name not in used_names and each not in (None, "")
+        }
         record = record_of(
             {ours: value[theirs] for ours, theirs in mapping.items()},
             line=line,

@@ -146,14 +146,14 @@ class Conversations:
             return True
         if record.context:
             return True
-        known = self._known.get(record.conversation)
-        if known is not None and _again(known, record):
-            record.turn = record.turn or known.last
-            record.context = known.before(record.turn)
+        conversation = self._known.get(record.conversation)
+        if conversation is not None and _again(conversation, record):
+            record.turn = record.turn or conversation.last
+            record.context = conversation.before(record.turn)
             self._now = record.conversation
             return True
         if record.conversation != self._now:
-            known = None
+            conversation = None
             if record.turn not in (None, 1):
                 refuse(
                     record.line,
@@ -162,9 +162,9 @@ class Conversations:
                     "turn",
                 )
                 return False
-        if known is None:
-            known = self._begun(record.conversation)
-        return self._added(known, record, refuse)
+        if conversation is None:
+            conversation = self._begun(record.conversation)
+        return self._added(conversation, record, refuse)
 
     def _begun(self, name: str) -> _Conversation:
         self._now = name
@@ -174,49 +174,49 @@ class Conversations:
             self._known.popitem(last=False)
         return begun
 
-    def _added(self, known: _Conversation, record: Record, refuse: RefuseRecord) -> bool:
+    def _added(self, conversation: _Conversation, record: Record, refuse: RefuseRecord) -> bool:
         """The next turn of the conversation."""
-        turn = record.turn or known.last + 1
-        if turn in known.turns:
+        turn = record.turn or conversation.last + 1
+        if turn in conversation.turns:
             refuse(
                 record.line,
                 f"Turn {turn} of conversation {record.conversation!r} has another text in line "
-                f"{known.turns[turn][1]}.",
+                f"{conversation.turns[turn][1]}.",
                 "text",
             )
             return False
-        if turn <= known.last:
+        if turn <= conversation.last:
             refuse(
                 record.line,
-                f"Turn {turn} of conversation {record.conversation!r} comes after turn {known.last}.",
+                f"Turn {turn} of conversation {record.conversation!r} comes after turn {conversation.last}.",
                 "turn",
             )
             return False
-        if len(known.turns) >= MOST_TURNS:
+        if len(conversation.turns) >= MOST_TURNS:
             refuse(
                 record.line,
                 f"Conversation {record.conversation!r} has more than {MOST_TURNS} turns.",
                 "conversation",
             )
             return False
-        record.context = known.before(turn)
-        record.turn = known.last = turn
-        known.last_id = record.id
-        known.turns[turn] = (record.text, record.line)
+        record.context = conversation.before(turn)
+        record.turn = conversation.last = turn
+        conversation.last_id = record.id
+        conversation.turns[turn] = (record.text, record.line)
         return True
 
 
-def _again(known: _Conversation, record: Record) -> bool:
+def _again(conversation: _Conversation, record: Record) -> bool:
     """Whether the record is one more line of a turn that is there, by its number, or else by its id.
 
     Without either, it is where it brings a passage or a reference to the words that were said last.
     """
     if record.turn is not None:
-        return known.has(record.turn, record.text)
-    if not known.has(known.last, record.text):
+        return conversation.has(record.turn, record.text)
+    if not conversation.has(conversation.last, record.text):
         return False
-    if record.id or known.last_id:
-        return record.id == known.last_id
+    if record.id or conversation.last_id:
+        return record.id == conversation.last_id
     return bool(record.passages or record.references)
 
 
@@ -229,10 +229,10 @@ _LONGEST = 60
 _ISOLATE, _END = "\u2068", "\u2069"
 
 
-def quoted(words: str) -> str:
+def quoted(text: str) -> str:
     """The words in quotation marks, on one line and not too long, read in their own direction."""
-    words = " ".join(words.replace(_END, "").split())
-    short = words if len(words) <= _LONGEST else f"{words[: _LONGEST - 1]}…"
+    text = " ".join(text.replace(_END, "").split())
+    short = text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
     return f"“{_ISOLATE}{short}{_END}”"
 
 
@@ -368,7 +368,7 @@ def count_of(value: Any) -> int:
         count = 0
     if isinstance(value, bool) or not 1 <= count <= MOST_COUNT:
         raise BadFieldError(
-            f"The count {_shown(value)} is no whole number from 1 to {MOST_COUNT:,}.", "count"
+            f"The count {_abridge(value)} is no whole number from 1 to {MOST_COUNT:,}.", "count"
         )
     return count
 
@@ -378,7 +378,7 @@ def id_of(value: Any, name: str = "id") -> str:
     if value is None:
         return ""
     if isinstance(value, bool) or not isinstance(value, str | int):
-        raise BadFieldError(f"The {name} {_shown(value)} is neither text nor a number.", name)
+        raise BadFieldError(f"The {name} {_abridge(value)} is neither text nor a number.", name)
     text = str(value).strip()
     if len(text) > _MOST_ID:
         raise BadFieldError(f"The {name} is longer than {_MOST_ID} characters.", name)
@@ -393,21 +393,21 @@ def type_of(value: Any) -> str:
     if word in ("YES_NO", "YES-NO", "YESNO", "NONE", ""):
         return ""
     if word not in TYPES:
-        raise BadFieldError(f"The type {_shown(value)} is none of {', '.join(TYPES)}.", "type")
+        raise BadFieldError(f"The type {_abridge(value)} is none of {', '.join(TYPES)}.", "type")
     return word
 
 
 def yes_no_of(value: Any, type_value: Any = None, *, field: str = "yes_no") -> bool | None:
     """Whether the answer is yes or no; None where the file does not say."""
     if value is None or value == "":
-        said = str(type_value or "").strip().upper()
-        return True if said in ("YES_NO", "YES-NO", "YESNO") else None
+        type_name = str(type_value or "").strip().upper()
+        return True if type_name in ("YES_NO", "YES-NO", "YESNO") else None
     word = str(value).strip().casefold()
     if word in _YES:
         return True
     if word in _NO:
         return False
-    raise BadFieldError(f"The yes-no flag {_shown(value)} is neither yes nor no.", field)
+    raise BadFieldError(f"The yes-no flag {_abridge(value)} is neither yes nor no.", field)
 
 
 def turn_of(value: Any) -> int | None:
@@ -419,7 +419,7 @@ def turn_of(value: Any) -> int | None:
     except (TypeError, ValueError):
         turn = 0
     if not 1 <= turn <= 10_000:
-        raise BadFieldError(f"The turn {_shown(value)} is no whole number from 1 on.", "turn")
+        raise BadFieldError(f"The turn {_abridge(value)} is no whole number from 1 on.", "turn")
     return turn
 
 
@@ -429,8 +429,8 @@ def texts_of(value: Any, name: str) -> list[str]:
         return []
     if isinstance(value, str):
         value = _json_in(value)
-    found = value if isinstance(value, list) else [value]
-    texts = [each.get("text") if isinstance(each, dict) else each for each in found]
+    values = value if isinstance(value, list) else [value]
+    texts = [each.get("text") if isinstance(each, dict) else each for each in values]
     if not all(isinstance(each, str) for each in texts):
         raise BadFieldError(f"The {name} are no list of texts.", name)
     return [each for each in texts if isinstance(each, str) and each.strip()]
@@ -457,10 +457,10 @@ def passages_of(value: Any) -> list[Passage]:
         return []
     if isinstance(value, str):
         value = _json_in(value)
-    found = value if isinstance(value, list) else [value]
-    if len(found) > MOST_PASSAGES:
+    values = value if isinstance(value, list) else [value]
+    if len(values) > MOST_PASSAGES:
         raise BadFieldError(f"There are more than {MOST_PASSAGES} passages.", "passages")
-    return [passage for each in found if (passage := _passage(each)) is not None]
+    return [passage for each in values if (passage := _passage(each)) is not None]
 
 
 def _passage(value: Any) -> Passage | None:
@@ -510,10 +510,10 @@ def _json_in(text: str) -> Any:
     try:
         return json.loads(text)
     except (ValueError, RecursionError):
-        listed = list_in(text) if len(text) <= _LONGEST_LIST else None
-        return text if listed is None else listed
+        listing = list_in(text) if len(text) <= _LONGEST_LIST else None
+        return text if listing is None else listing
 
 
-def _shown(value: Any) -> str:
-    shown = repr(value)
-    return shown if len(shown) <= 60 else shown[:59] + "…"
+def _abridge(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 60 else text[:59] + "…"

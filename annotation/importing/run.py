@@ -64,7 +64,7 @@ class Contradictions:
         self,
         name: str,
         first: Record,
-        kept: Any,
+        first_value: Any,
         row: Record,
         value: Any,
         *,
@@ -72,19 +72,19 @@ class Contradictions:
         column: bool = False,
     ) -> None:
         """A row that says something else than an earlier one of its query."""
-        found = self.of(name, outcome=outcome, column=column)
-        found.lines += 1
+        contradiction = self.of(name, outcome=outcome, column=column)
+        contradiction.lines += 1
         if self._last_query.get((name, column)) != first.ordinal:
             self._last_query[name, column] = first.ordinal
-            found.queries += 1
-        if len(found.examples) < MOST_EXAMPLES:
-            found.examples.append(
+            contradiction.queries += 1
+        if len(contradiction.examples) < MOST_EXAMPLES:
+            contradiction.examples.append(
                 {
                     "query": _short(first.text),
                     "line": row.line,
                     "value": _short(value),
                     "first_line": first.line,
-                    "kept": _short(kept),
+                    "kept": _short(first_value),
                 }
             )
 
@@ -180,9 +180,9 @@ def _take_values(first: Record, row: Record, contradictions: Contradictions) -> 
     if first.yes_no is None and row.yes_no is not None:
         first.yes_no, gained = row.yes_no, True
     for name in _SINGLE:
-        kept, value = getattr(first, name), getattr(row, name)
-        if kept and value and kept != value:
-            contradictions.add(name, first, kept, row, value)
+        first_value, value = getattr(first, name), getattr(row, name)
+        if first_value and value and first_value != value:
+            contradictions.add(name, first, first_value, row, value)
     if row.count != first.count and (first.passages or first.references):
         contradictions.add("count", first, first.count, row, row.count)
     _take_extra(first, row, first.extra, row.extra, contradictions)
@@ -190,15 +190,19 @@ def _take_values(first: Record, row: Record, contradictions: Contradictions) -> 
 
 
 def _take_extra(
-    first: Record, row: Record, kept: dict[str, Any], given: dict[str, Any], contradictions: Contradictions
+    first: Record,
+    row: Record,
+    first_extra: dict[str, Any],
+    row_extra: dict[str, Any],
+    contradictions: Contradictions,
 ) -> None:
     """Columns and members that are no fields of ours: the first value of each stays with the query."""
-    for name, value in given.items():
-        there = kept.setdefault(name, value)
-        if name == "columns" and isinstance(there, dict) and isinstance(value, dict):
-            _take_extra(first, row, there, value, contradictions)
-        elif there != value:
-            contradictions.add(name, first, there, row, value, column=True)
+    for name, value in row_extra.items():
+        first_value = first_extra.setdefault(name, value)
+        if name == "columns" and isinstance(first_value, dict) and isinstance(value, dict):
+            _take_extra(first, row, first_value, value, contradictions)
+        elif first_value != value:
+            contradictions.add(name, first, first_value, row, value, column=True)
 
 
 def _note_selections(
@@ -207,10 +211,10 @@ def _note_selections(
     """Passages that an earlier row has with another selection, or another text under the same id."""
     by_key = {each.key: each for each in passages.values() if each.key} if row.passages else {}
     for each in row.passages:
-        there = passages.get(_identity(each))
-        if there is not None and there.selected != each.selected:
-            contradictions.add("selected", first, there.selected, row, each.selected)
-        elif there is None and each.key in by_key:
+        passage = passages.get(_identity(each))
+        if passage is not None and passage.selected != each.selected:
+            contradictions.add("selected", first, passage.selected, row, each.selected)
+        elif passage is None and each.key in by_key:
             contradictions.add(
                 "passage_id", first, by_key[each.key].text, row, each.text, outcome="both passages kept"
             )
@@ -260,7 +264,7 @@ class Survey:
     design: Design
     rules: frozenset[str]
     contradictions: Contradictions
-    drawn: dict[int, SampledQuery] = field(default_factory=dict)
+    sample: dict[int, SampledQuery] = field(default_factory=dict)
 
     def counts(self) -> RowCounts:
         """What became of every row; used are those that made a distinct query, drawn or not."""
@@ -274,9 +278,9 @@ class Survey:
 
     def report(self) -> dict[str, Any]:
         """All figures, ready for JSON."""
-        listed = sorted(self.refusals.listed, key=lambda each: each.line)[:MOST_LISTED]
+        refusals = sorted(self.refusals.listed, key=lambda each: each.line)[:MOST_LISTED]
         strata: dict[str, int] = {}
-        for each in self.drawn.values():
+        for each in self.sample.values():
             if each.stratum:
                 strata[each.stratum] = strata.get(each.stratum, 0) + 1
         return {
@@ -285,14 +289,14 @@ class Survey:
             "unit": self.reader.unit,
             "records": self.records,
             "refused": self.refusals.total,
-            "refusals": [asdict(each) for each in listed],
+            "refusals": [asdict(each) for each in refusals],
             "rules": {
                 rule: {
-                    "words": words,
+                    "words": label,
                     "dropped": self.dropped.get(rule, 0),
                     "examples": [{"line": line, "text": text} for line, text in self.examples.get(rule, [])],
                 }
-                for rule, words in RULES.items()
+                for rule, label in RULES.items()
                 if rule in self.rules
             },
             "duplicates": self.duplicates,
@@ -302,7 +306,7 @@ class Survey:
             "distinct": self.distinct,
             "total_count": self.total,
             "design": {**asdict(self.design), "words": _DESIGNS[self.design.by]},
-            "sampled": len(self.drawn),
+            "sampled": len(self.sample),
             "strata": strata,
         }
 
@@ -318,7 +322,7 @@ def survey(reader: Reader, *, screen: Screen, design: Design, room: Path, strict
     counting.run(reader)
     contradictions = Contradictions()
     _note_conflicts(reader, tally, refusals, contradictions)
-    found = Survey(
+    first_pass = Survey(
         reader=reader,
         refusals=refusals,
         tally=tally,
@@ -335,63 +339,65 @@ def survey(reader: Reader, *, screen: Screen, design: Design, room: Path, strict
         rules=screen.rules,
         contradictions=contradictions,
     )
-    found.drawn = {each.ordinal: each for each in draw(tally.blocks, design)}
+    first_pass.sample = {each.ordinal: each for each in draw(tally.blocks, design)}
     if not unchanged(reader.source.path, before):
         raise FileRefusedError(f"{reader.source.name} was changed while it was read. Import it again.")
-    return found
+    return first_pass
 
 
-def fetch(found: Survey) -> Iterator[tuple[Record, SampledQuery]]:
+def fetch(first_pass: Survey) -> Iterator[tuple[Record, SampledQuery]]:
     """The second pass: drawn queries in the order of the file, each with what all its rows bring.
 
-    Their texts are normalised. What a row turns out to be (one that only repeats) is corrected in `found`.
+    Their texts are normalised. What a row turns out to be (one that only repeats) is corrected there.
     """
-    before = found.reader.source.path.stat()
+    before = first_pass.reader.source.path.stat()
     fetched = 0
-    for record in _gathered(found):
+    for record in _gathered(first_pass):
         record.text = normal(record.text)
         record.context = [normal(each) for each in record.context]
         record.replies = [normal(each) for each in record.replies]
         fetched += 1
-        yield record, found.drawn[record.ordinal]
-    if fetched != len(found.drawn) or not unchanged(found.reader.source.path, before):
-        raise FileRefusedError(f"{found.reader.source.name} was changed while it was read. Import it again.")
+        yield record, first_pass.sample[record.ordinal]
+    if fetched != len(first_pass.sample) or not unchanged(first_pass.reader.source.path, before):
+        raise FileRefusedError(
+            f"{first_pass.reader.source.name} was changed while it was read. Import it again."
+        )
 
 
-def _gathered(found: Survey) -> Iterator[Record]:
+def _gathered(first_pass: Survey) -> Iterator[Record]:
     """The drawn queries, those of several rows put together."""
     from numpy import fromiter, int64
 
-    drawn = sorted(found.drawn)
-    if not found.tally.has_members:
-        yield from found.reader.take(drawn, ignore)
+    ordinals = sorted(first_pass.sample)
+    if not first_pass.tally.has_members:
+        yield from first_pass.reader.take(ordinals, ignore)
         return
     owner: dict[int, tuple[int, bool, bool]] = {}
     spellings: dict[int, str] = {}
 
-    def wanted() -> Iterator[int]:
-        members = found.tally.members(fromiter(drawn, int64, len(drawn)))
+    def list_ordinals() -> Iterator[int]:
+        members = first_pass.tally.members(fromiter(ordinals, int64, len(ordinals)))
         for ordinal, first, adds, spells in heapq.merge(
-            ((each, each, True, False) for each in drawn), members
+            ((each, each, True, False) for each in ordinals), members
         ):
             owner[ordinal] = (first, adds, spells)
             yield ordinal
 
     def parts() -> Iterator[tuple[int, Record]]:
-        for row in found.reader.take(wanted(), ignore):
+        for row in first_pass.reader.take(list_ordinals(), ignore):
             first, adds, spells = owner.pop(row.ordinal)
             if spells:
                 spellings[first] = row.text
             if adds:
                 yield first, row
 
-    gathering = QuerySpool(found.room)
+    gathering = QuerySpool(first_pass.room)
     gathering.fill(parts())
     for rows in gathering.queries():
-        merged = merge(rows, found.contradictions, found.refusals)
+        merged = merge(rows, first_pass.contradictions, first_pass.refusals)
         merged.record.text = spellings.pop(merged.record.ordinal, merged.record.text)
-        found.merged -= merged.repeats + merged.refused
-        found.duplicates -= merged.refused
+        first_pass.merged -= merged.repeats + merged.refused
+        first_pass.duplicates -= merged.refused
         yield merged.record
 
 
@@ -403,11 +409,11 @@ def _note_conflicts(
     Where only the ids of one query differ, the first one is kept.
     """
     groups = ((tally.repeated_ids, ("text", "context")), (tally.contradictions, ("type", "yes_no")))
-    listed = [pair for conflicts, _ in groups for pair in conflicts[:MOST_LISTED]]
-    shown = {ordinal for pair in (*listed, *tally.some_other_ids) for ordinal in pair}
-    if not shown:
+    listed_pairs = [pair for conflicts, _ in groups for pair in conflicts[:MOST_LISTED]]
+    ordinals = {ordinal for pair in (*listed_pairs, *tally.some_other_ids) for ordinal in pair}
+    if not ordinals:
         return
-    records = {each.ordinal: each for each in reader.take(sorted(shown), ignore)}
+    records = {each.ordinal: each for each in reader.take(sorted(ordinals), ignore)}
     for conflicts, names in groups:
         for place, (ordinal, other) in enumerate(conflicts):
             if place >= MOST_LISTED:
@@ -416,21 +422,21 @@ def _note_conflicts(
             row, first = records[ordinal], records[other]
             name = next((each for each in names if _differs(first, row, each)), names[-1])
             refusals(row.line, _reason(reader.unit, name, first, row), name)
-            kept, value = getattr(first, name), getattr(row, name)
-            contradictions.add(name, first, kept, row, value, outcome="line refused")
+            first_value, value = getattr(first, name), getattr(row, name)
+            contradictions.add(name, first, first_value, row, value, outcome="line refused")
     for ordinal, other in tally.some_other_ids:
         row, first = records[ordinal], records[other]
         contradictions.add("id", first, first.id, row, row.id)
     if tally.other_ids:
-        found = contradictions.of("id")
-        found.lines, found.queries = tally.other_ids, tally.other_id_queries
+        id_contradiction = contradictions.of("id")
+        id_contradiction.lines, id_contradiction.queries = tally.other_ids, tally.other_id_queries
 
 
 def _differs(first: Record, row: Record, name: str) -> bool:
-    kept, value = getattr(first, name), getattr(row, name)
+    first_value, value = getattr(first, name), getattr(row, name)
     if name == "text":
-        return plain_form(normal(kept)) != plain_form(normal(value))
-    return kept not in ("", None) and value not in ("", None) and bool(kept != value)
+        return plain_form(normal(first_value)) != plain_form(normal(value))
+    return first_value not in ("", None) and value not in ("", None) and bool(first_value != value)
 
 
 def _reason(unit: str, name: str, first: Record, row: Record) -> str:
@@ -444,9 +450,9 @@ def _reason(unit: str, name: str, first: Record, row: Record) -> str:
             f"The id {quoted(row.id)} is that of the same words after other earlier turns, in {unit} "
             f"{first.line}."
         )
-    words = {"type": "type", "yes_no": "yes-no flag"}[name]
+    label = {"type": "type", "yes_no": "yes-no flag"}[name]
     return (
-        f"The {words} contradicts that of the same query in {unit} {first.line}: {getattr(first, name)} "
+        f"The {label} contradicts that of the same query in {unit} {first.line}: {getattr(first, name)} "
         f"there, {getattr(row, name)} here."
     )
 
@@ -473,20 +479,20 @@ def differences_in_words(report: Mapping[str, Any]) -> Iterator[str]:
 
     How many rows, what was kept, and the first example with its lines and values.
     """
-    found = report.get("contradictions", ())
-    for each in found:
+    contradictions = report.get("contradictions", ())
+    for each in contradictions:
         if each["column"]:
             continue
         name = _FIELDS.get(each["field"], each["field"])
-        words = f"The {name} differs in {_how_many(each)}: {_OUTCOMES[each['outcome']]}."
+        sentence = f"The {name} differs in {_how_many(each)}: {_OUTCOMES[each['outcome']]}."
         if each["examples"]:
             first = each["examples"][0]
-            words += (
+            sentence += (
                 f" {report['unit'].capitalize()} {first['line']} of {quoted(first['query'])} has "
                 f"{quoted(first['value'])}, {report['unit']} {first['first_line']} {quoted(first['kept'])}."
             )
-        yield words
-    columns = [f"{quoted(each['field'])} ({_how_many(each)})" for each in found if each["column"]]
+        yield sentence
+    columns = [f"{quoted(each['field'])} ({_how_many(each)})" for each in contradictions if each["column"]]
     if columns:
         further = f" and {len(columns) - _MOST_COLUMNS:,} more" if len(columns) > _MOST_COLUMNS else ""
         yield (

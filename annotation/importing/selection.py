@@ -83,7 +83,7 @@ class Screen:
         self,
         *,
         without: Collection[str] = (),
-        words: Iterable[str] | None = None,
+        listed_terms: Iterable[str] | None = None,
         shortest: int = SHORTEST,
         longest: int = LONGEST,
     ) -> None:
@@ -95,7 +95,7 @@ class Screen:
         self.rules = frozenset(RULES.keys() - set(without))
         self.least = shortest if "short" in self.rules else 0
         self.most = longest if "long" in self.rules else 2**62
-        terms = read_words(shipped_words()) if words is None else list(words)
+        terms = read_words(shipped_words()) if listed_terms is None else list(listed_terms)
         self._set_words(terms if "words" in self.rules else [])
 
     def _set_words(self, terms: Iterable[str]) -> None:
@@ -169,8 +169,8 @@ def _ascii_digits(text: str) -> str:
 
 
 def _has_card(text: str) -> bool:
-    for found in _DIGITS.finditer(text):
-        digits = found[0].replace(" ", "").replace("-", "")
+    for match in _DIGITS.finditer(text):
+        digits = match[0].replace(" ", "").replace("-", "")
         if digits[0] in "23456" and len(set(digits)) > 1 and luhn(digits):
             return True
     return False
@@ -187,8 +187,8 @@ def _has_national_id(text: str) -> bool:
     simple = (_SSN, _NINO, _BRAZIL, _EMIRATES, _INDIA)
     if any(pattern.search(text) for pattern in simple):
         return True
-    return any(_china(found[0]) for found in _CHINA.finditer(text)) or any(
-        _spain(*found.groups()) for found in _SPAIN.finditer(text)
+    return any(_china(match[0]) for match in _CHINA.finditer(text)) or any(
+        _spain(*match.groups()) for match in _SPAIN.finditer(text)
     )
 
 
@@ -202,8 +202,8 @@ def _spain(prefix: str, number: str, letter: str) -> bool:
     """Check letter of a Spanish DNI, or of a NIE with its first letter."""
     if len(number) != (7 if prefix else 8):
         return False
-    whole = int((str("xyz".index(prefix)) if prefix else "") + number)
-    return "trwagmyfpdxbnjzsqvhlcke"[whole % 23] == letter
+    full_number = int((str("xyz".index(prefix)) if prefix else "") + number)
+    return "trwagmyfpdxbnjzsqvhlcke"[full_number % 23] == letter
 
 
 DESIGNS = ("all", "uniform", "count", "strata")

@@ -81,14 +81,14 @@ def _uniform(blocks: Blocks, design: Design) -> list[SampledQuery]:
             f"There are {total:,} different queries, and one import takes {MOST:,} at most: draw a sample."
         )
     weight = total / size if size else 1.0
-    drawn: list[SampledQuery] = []
+    sample: list[SampledQuery] = []
     for block in blocks():
-        left = size - len(drawn)
+        left = size - len(sample)
         if not left:
             break
         pairs = zip(block.ordinals[:left].tolist(), block.counts[:left].tolist(), strict=True)
-        drawn += [SampledQuery(ordinal, count, weight) for ordinal, count in pairs]
-    return drawn
+        sample += [SampledQuery(ordinal, count, weight) for ordinal, count in pairs]
+    return sample
 
 
 def _by_count(blocks: Blocks, design: Design) -> list[SampledQuery]:
@@ -102,7 +102,7 @@ def _by_count(blocks: Blocks, design: Design) -> list[SampledQuery]:
     certain_from, left, rest = _certain(sorted(largest, reverse=True), design.size, total)
     start = int.from_bytes(hashlib.blake2b(b"start" + key_of(design.seed)).digest(), "big") % max(rest, 1)
     points = np.array([(k * rest + start) // left for k in range(left)], dtype=np.int64)
-    drawn: list[SampledQuery] = []
+    sample: list[SampledQuery] = []
     passed = 0
     for block in blocks():
         sure = block.counts >= certain_from
@@ -112,9 +112,9 @@ def _by_count(blocks: Blocks, design: Design) -> list[SampledQuery]:
         for at in np.flatnonzero(sure | hit).tolist():
             count = int(block.counts[at])
             weight = 1.0 if sure[at] else rest / (left * count)
-            drawn.append(SampledQuery(int(block.ordinals[at]), count, weight))
+            sample.append(SampledQuery(int(block.ordinals[at]), count, weight))
         passed = int(ends[-1]) if len(ends) else passed
-    return drawn
+    return sample
 
 
 def _keep_largest(heap: list[int], counts: Numbers, size: int) -> None:
@@ -149,7 +149,7 @@ def _by_strata(blocks: Blocks, design: Design) -> list[SampledQuery]:
     quotas = [min(quota, int(size)) for quota, size in zip(_quotas(design, sizes), sizes, strict=True)]
     if sum(quotas) > MOST:
         raise FileRefusedError(f"One import takes {MOST:,} queries at most.")
-    drawn: list[SampledQuery] = []
+    sample: list[SampledQuery] = []
     left = list(quotas)
     for block in blocks():
         strata = stratum_of(block)
@@ -159,13 +159,13 @@ def _by_strata(blocks: Blocks, design: Design) -> list[SampledQuery]:
             places = np.flatnonzero(strata == number)[: left[number]]
             left[number] -= len(places)
             weight = float(sizes[number]) / quotas[number]
-            drawn += [
+            sample += [
                 SampledQuery(int(block.ordinals[at]), int(block.counts[at]), weight, name)
                 for at in places.tolist()
             ]
         if not any(left):
             break
-    return drawn
+    return sample
 
 
 def _types(block: Block) -> NDArray[np.uint8]:
@@ -177,12 +177,12 @@ def _quotas(design: Design, sizes: Numbers) -> list[int]:
     names = STRATA[design.strata]
     if design.quotas:
         return [design.quotas.get(name, 0) for name in names]
-    there = [number for number in range(len(names)) if sizes[number]]
+    filled = [number for number in range(len(names)) if sizes[number]]
     quotas = [0] * len(names)
     # Small strata are taken whole; what they leave over goes to the others.
     left = design.size
-    for place, number in enumerate(sorted(there, key=lambda each: (int(sizes[each]), each))):
-        part = -(-left // (len(there) - place)) if left else 0
+    for place, number in enumerate(sorted(filled, key=lambda each: (int(sizes[each]), each))):
+        part = -(-left // (len(filled) - place)) if left else 0
         quotas[number] = min(part, int(sizes[number]))
         left -= quotas[number]
     return quotas
@@ -346,14 +346,14 @@ class Tally:
 
     def _add_ids(self, ids: Sequence[str], rows: NDArray[np.void]) -> None:
         """Ids by two hashes of this process, which nobody outside can aim at."""
-        there = np.array([bool(each) for each in ids])
+        has_id = np.array([bool(each) for each in ids])
         first = np.array([hash(each) for each in ids], dtype=np.int64)
         second = np.array([hash(each + "\n") for each in ids], dtype=np.int64)
-        found = np.zeros(int(there.sum()), dtype=_ID)
-        found["hi"], found["lo"] = first.view(np.uint64)[there], second.view(np.uint64)[there]
-        rows["id"][there] = (found["hi"] & np.uint64(2**32 - 1)).astype(np.uint32) | np.uint32(1)
-        found["query"], found["ordinal"] = rows["lo"][there], rows["ordinal"][there]
-        self._ids.add(found)
+        id_rows = np.zeros(int(has_id.sum()), dtype=_ID)
+        id_rows["hi"], id_rows["lo"] = first.view(np.uint64)[has_id], second.view(np.uint64)[has_id]
+        rows["id"][has_id] = (id_rows["hi"] & np.uint64(2**32 - 1)).astype(np.uint32) | np.uint32(1)
+        id_rows["query"], id_rows["ordinal"] = rows["lo"][has_id], rows["ordinal"][has_id]
+        self._ids.add(id_rows)
 
     def settle(self) -> None:
         """Find conflicts and sum up; call it once, after the last record."""
@@ -365,8 +365,8 @@ class Tally:
         self.contradictions.sort()
 
     def _find_repeated_ids(self) -> None:
-        for found in self._ids:
-            rows = found[np.lexsort((found["ordinal"], found["lo"], found["hi"]))]
+        for id_rows in self._ids:
+            rows = id_rows[np.lexsort((id_rows["ordinal"], id_rows["lo"], id_rows["hi"]))]
             starts = _starts(rows)
             groups = np.cumsum(starts) - 1
             first = rows[starts][groups]
@@ -442,31 +442,31 @@ class Tally:
             for at in others[: max(room, 0)].tolist()
         ]
 
-    def members(self, drawn: Numbers) -> Iterator[tuple[int, int, bool, bool]]:
+    def members(self, ordinals: Numbers) -> Iterator[tuple[int, int, bool, bool]]:
         """Rows that add to one of these queries, or spell it: in order, each with the query's first row.
 
         (ordinal, ordinal of the first row, whether it adds, whether it has the most frequent spelling.)
 
         They are sorted on disk, so that memory does not grow with their number.
         """
-        drawn = np.sort(drawn)
+        ordinals = np.sort(ordinals)
         parts = self._last // BUCKETS + 1
         for number in range(BUCKETS):
             path = self._room / f"members-{number:03}"
             if not path.exists():
                 continue
-            found = np.fromfile(path, dtype=_MEMBER)
-            found = found[np.isin(found["first"], drawn)]
-            where = found["ordinal"] // parts
+            member_rows = np.fromfile(path, dtype=_MEMBER)
+            member_rows = member_rows[np.isin(member_rows["first"], ordinals)]
+            where = member_rows["ordinal"] // parts
             for part in np.unique(where).tolist():
                 with (self._room / f"ordered-{part:03}").open("ab") as file:
-                    file.write(found[where == part].tobytes())
+                    file.write(member_rows[where == part].tobytes())
         for part in range(BUCKETS):
             path = self._room / f"ordered-{part:03}"
             if path.exists():
-                found = np.fromfile(path, dtype=_MEMBER)
+                member_rows = np.fromfile(path, dtype=_MEMBER)
                 path.unlink()
-                for row in found[np.argsort(found["ordinal"])]:
+                for row in member_rows[np.argsort(member_rows["ordinal"])]:
                     yield int(row["ordinal"]), int(row["first"]), bool(row["adds"]), bool(row["spells"])
 
     def _without_contradictions(self, rows: NDArray[np.void]) -> NDArray[np.void]:
@@ -529,9 +529,9 @@ def _most_frequent_spellings(groups: NDArray[np.int64], rows: NDArray[np.void]) 
     first = order[new]
     counts = np.add.reduceat(rows["count"][order], np.flatnonzero(new))
     best = first[np.lexsort((first, -counts, groups[first]))]
-    chosen: NDArray[np.bool_] = np.zeros(len(rows), dtype=bool)
-    chosen[best[np.unique(groups[best], return_index=True)[1]]] = True
-    return chosen
+    is_most_frequent: NDArray[np.bool_] = np.zeros(len(rows), dtype=bool)
+    is_most_frequent[best[np.unique(groups[best], return_index=True)[1]]] = True
+    return is_most_frequent
 
 
 def _first_having(groups: NDArray[np.int64], values: NDArray[Any]) -> NDArray[np.int64]:
@@ -593,11 +593,11 @@ class FirstPass:
         clean, key, hashed = self._clean, self._key, blake2b
         gone: list[int] = []
         for place in [at for at, line in enumerate(lines) if not line or not clean(line.split())]:
-            whole = normal(batch.texts[place])
-            if self._dropped(batch, place, whole, []):
+            full_text = normal(batch.texts[place])
+            if self._dropped(batch, place, full_text, []):
                 gone.append(place)
             else:
-                lines[place] = plain_form(whole).encode()
+                lines[place] = plain_form(full_text).encode()
         if gone:
             out = set(gone)
             lines = [line for at, line in enumerate(lines) if at not in out]
@@ -618,11 +618,11 @@ class FirstPass:
         digests: list[bytes] = []
         gone: list[int] = []
         for place, (text, context) in enumerate(zip(batch.texts, batch.contexts, strict=True)):
-            whole, before = normal(text), [normal(each) for each in context]
-            if self._dropped(batch, place, whole, before):
+            full_text, before = normal(text), [normal(each) for each in context]
+            if self._dropped(batch, place, full_text, before):
                 gone.append(place)
                 continue
-            merged_by = identity(whole, before, plain_form)
+            merged_by = identity(full_text, before, plain_form)
             digests.append(blake2b(self._key + merged_by.encode()).digest())
         self._add(batch, digests, gone)
 
@@ -661,5 +661,5 @@ def masked(rule: str, text: str) -> str:
         text = _ACCOUNT.sub(r"\1…@", text)
     elif rule in _NUMBERS:
         digits = iter(range(len(text)))
-        text = re.sub(r"\d", lambda found: found[0] if next(digits) < _SHOWN_DIGITS else "•", text)
+        text = re.sub(r"\d", lambda match: match[0] if next(digits) < _SHOWN_DIGITS else "•", text)
     return text if len(text) <= _LONGEST_EXAMPLE else text[: _LONGEST_EXAMPLE - 1] + "…"

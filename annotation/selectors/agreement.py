@@ -88,11 +88,11 @@ def set_alpha(units: Iterable[Sequence[frozenset[int]]]) -> Figure:
 
 def _distances(counts: Counter[frozenset[int]]) -> float:
     """Sum of the distances of all ordered pairs of these sets."""
-    known = list(counts.items())
+    pairs = list(counts.items())
     return 2 * sum(
         times * more * masi_distance(one, other)
-        for at, (one, times) in enumerate(known)
-        for other, more in known[at + 1 :]
+        for at, (one, times) in enumerate(pairs)
+        for other, more in pairs[at + 1 :]
     )
 
 
@@ -185,11 +185,11 @@ def curation_agreement(stage: Stage) -> CurationAgreement:
         .order_by("query_id")
         .values_list("query_id", "answerable", "passages")
     )
-    chosen = {
+    selections_by_query = {
         query: [passages if answerable else [] for _, answerable, passages in group]
         for query, group in groupby(rows.iterator(), key=itemgetter(0))
     }
-    several = {query: selections for query, selections in chosen.items() if len(selections) > 1}
+    several = {query: selections for query, selections in selections_by_query.items() if len(selections) > 1}
     ranks = _ranks(stage, {key for sets in several.values() for keys in sets for key in keys})
     units = [
         [frozenset(ranks[query, key] for key in keys if (query, key) in ranks) for keys in selections]
@@ -218,23 +218,25 @@ def agreement_by_source(stage: Stage) -> list[SourceAgreement]:
     if not names:
         return []
     model = ScreeningVote if stage.kind == "screening" else PassageSelection
-    given: dict[str, list[tuple[int, int, Hashable]]] = {name: [] for name in names}
+    rows_by_source: dict[str, list[tuple[int, int, Hashable]]] = {name: [] for name in names}
     rows = model.objects.filter(counting("assignment"), stage=stage).order_by("query_id", "pk")
     what = ("intent",) if model is ScreeningVote else ("answerable", "passages")
-    for query, worker, source, *said in rows.values_list(
+    for query, worker, source, *values in rows.values_list(
         "query_id", "assignment__worker", "assignment__worker__endpoint__name", *what
     ).iterator():
-        given.setdefault(source, []).append((query, worker, _value(said)))
+        rows_by_source.setdefault(source, []).append((query, worker, _value(values)))
     ranks: dict[tuple[int, str], int] = {}
     if model is PassageSelection:
-        every = (chosen for rows in given.values() for _, _, chosen in rows)
-        ranks = _ranks(stage, {key for chosen in every if isinstance(chosen, frozenset) for key in chosen})
-    return [_source_agreement(name, rows, ranks) for name, rows in given.items()]
+        every = (selection for rows in rows_by_source.values() for _, _, selection in rows)
+        ranks = _ranks(
+            stage, {key for selection in every if isinstance(selection, frozenset) for key in selection}
+        )
+    return [_source_agreement(name, rows, ranks) for name, rows in rows_by_source.items()]
 
 
-def _value(said: Sequence[Any]) -> Hashable:
+def _value(values: Sequence[Any]) -> Hashable:
     """A class of queries, or the chosen passages: none where they cannot answer."""
-    return said[0] if len(said) == 1 else frozenset(said[1] if said[0] else ())
+    return values[0] if len(values) == 1 else frozenset(values[1] if values[0] else ())
 
 
 def _source_agreement(
@@ -257,14 +259,14 @@ def _sets(
     unit: Sequence[tuple[int, int, Hashable]], ranks: Mapping[tuple[int, str], int]
 ) -> list[frozenset[int]]:
     return [
-        frozenset(ranks[query, key] for key in chosen if (query, key) in ranks)
-        for query, _, chosen in unit
-        if isinstance(chosen, frozenset)
+        frozenset(ranks[query, key] for key in selection if (query, key) in ranks)
+        for query, _, selection in unit
+        if isinstance(selection, frozenset)
     ]
 
 
 def _nominal(units: Sequence[Sequence[tuple[int, int, Hashable]]]) -> Figure:
-    return nominal_alpha([[said for _, _, said in unit] for unit in units])
+    return nominal_alpha([[label for _, _, label in unit] for unit in units])
 
 
 def _ranks(stage: Stage, keys: set[str]) -> dict[tuple[int, str], int]:

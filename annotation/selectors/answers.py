@@ -55,9 +55,9 @@ def _lacking(queries: QuerySet[Query], stage: Stage) -> Iterator[tuple[int, int]
     aside = dict(others.order_by().values_list("query").annotate(n=Count("*")))
     written = Answer.objects.filter(_WRITTEN, stage=stage).order_by().values_list("query")
     keys = queries.order_by("pk").values_list("pk", flat=True).iterator(_AT_ONCE)
-    while some := list(islice(keys, _AT_ONCE)):
-        counts = dict(written.filter(query__in=some).annotate(n=Count("*")))
-        for query in some:
+    while batch := list(islice(keys, _AT_ONCE)):
+        counts = dict(written.filter(query__in=batch).annotate(n=Count("*")))
+        for query in batch:
             if (counted := counts.get(query, 0) - aside.get(query, 0)) < stage.redundancy:
                 yield query, counted
 
@@ -83,10 +83,10 @@ def uncontinued(stage: Stage, *, with_turns: bool) -> Iterator[tuple[int, int]]:
 def complete(stage: Stage) -> QuerySet[Any]:
     """Curated queries that have all their answers; those with too few of whatever work are left out first."""
     queries = Query.objects.filter(project=stage.project_id, status=Query.Status.CURATED)
-    wanted = max(1, stage.redundancy)
-    enough = with_counts(queries, stage, _WRITTEN).filter(counted__gte=wanted)
+    needed = max(1, stage.redundancy)
+    enough = with_counts(queries, stage, _WRITTEN).filter(counted__gte=needed)
     mine = with_counts(queries.filter(pk__in=enough.values("pk")), stage)
-    return mine.filter(counted__gte=wanted).order_by("pk")
+    return mine.filter(counted__gte=needed).order_by("pk")
 
 
 def unchecked_queries(stage: Stage) -> list[int]:
@@ -161,10 +161,10 @@ def human_candidates(queries: Collection[int]) -> dict[int, list[WrittenAnswer]]
 
 
 def _by_query(answers: Iterator[WrittenAnswer]) -> dict[int, list[WrittenAnswer]]:
-    found: dict[int, list[WrittenAnswer]] = defaultdict(list)
+    by_query: dict[int, list[WrittenAnswer]] = defaultdict(list)
     for answer in answers:
-        found[answer.query].append(answer)
-    return dict(found)
+        by_query[answer.query].append(answer)
+    return dict(by_query)
 
 
 # What an answer is written from: the query, the turns before it, and its curated passages.
@@ -216,7 +216,7 @@ class Material:
         """The answer names people, places or things."""
         return self.query.type in ENTITY_TYPES
 
-    def asked(self, language: str) -> FlagQuery:
+    def flag_query(self, language: str) -> FlagQuery:
         """As the flags see it."""
         return FlagQuery(self.query.text, tuple(passage.text for passage in self.passages), language)
 
@@ -236,7 +236,7 @@ def materials(queries: Collection[int]) -> dict[int, Material]:
 
 def material(query: int) -> Material:
     """The material of one query; Query.DoesNotExist where there is none."""
-    found = materials([query])
-    if query not in found:
+    by_query = materials([query])
+    if query not in by_query:
         raise Query.DoesNotExist(f"There is no query {query}.")
-    return found[query]
+    return by_query[query]

@@ -62,16 +62,16 @@ def shown_candidates(query_pks: Sequence[int]) -> dict[int, list[ShownCandidate]
     by_query: dict[int, list[Row]] = defaultdict(list)
     for query, key, rank, text, title, url, page, start, end, below in rows:
         by_query[query].append((key, rank, text, title, url, page, start, end, below is not None))
-    return {query: _shown(fields) for query, fields in by_query.items()}
+    return {query: _order_candidates(fields) for query, fields in by_query.items()}
 
 
-def first(shown: Sequence[ShownCandidate], k: int) -> list[ShownCandidate]:
+def first(candidates: Sequence[ShownCandidate], k: int) -> list[ShownCandidate]:
     """The k best, and those that were drawn from below the cut."""
-    best = [each for each in shown if not each.below][:k]
-    return [*best, *(each for each in shown if each.below)]
+    best = [each for each in candidates if not each.below][:k]
+    return [*best, *(each for each in candidates if each.below)]
 
 
-def _shown(rows: Sequence[Row]) -> list[ShownCandidate]:
+def _order_candidates(rows: Sequence[Row]) -> list[ShownCandidate]:
     regions = [Region(key, text, page, start, end) for key, _, text, _, _, page, start, end, _ in rows]
     return [
         ShownCandidate(*row, overlaps=tuple(rows[place][1] for place in places))
@@ -90,13 +90,13 @@ class PooledQuery:
 
     above: int
     below: int
-    drawn: int
+    sampled: int
     of: int
 
     @property
     def missed(self) -> float:
-        """Good passages below the cut, estimated: each that was chosen stands for of / drawn."""
-        return self.below * self.of / self.drawn if self.drawn else 0.0
+        """Good passages below the cut, estimated: each that was chosen stands for of / sampled."""
+        return self.below * self.of / self.sampled if self.sampled else 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,44 +127,44 @@ class Recall:
                 "No query has a choice of editors who also saw passages from below the cut. Curation shows "
                 "some with the option `below`, and `manage.py candidates --below N` stores some."
             )
-        chosen = (
+        selection_sentence = (
             f"Queries: {self.queries:,}. Editors chose {counted(self.above, 'passage')} above the cut, and "
             f"{self.below:,} of those drawn from below, which stand for about {self.missed:.1f}."
         )
         if self.recall is None:
-            return f"{chosen} Nothing was chosen, so recall cannot be estimated."
+            return f"{selection_sentence} Nothing was chosen, so recall cannot be estimated."
         span = "" if self.low is None or self.high is None else f" (95%: {self.low:.3f} to {self.high:.3f})"
-        return f"{chosen} Estimated recall of what is shown: {self.recall:.3f}{span}."
+        return f"{selection_sentence} Estimated recall of what is shown: {self.recall:.3f}{span}."
 
 
 def recall_of(project: Project) -> Recall:
     """Estimated over the queries of a project with good selections; two statements."""
-    chosen: dict[int, set[str]] = {}
+    selected_keys: dict[int, set[str]] = {}
     selections = models.PassageSelection.objects.filter(
         counting("assignment"), query__project=project
     ).values_list("query", "passages")
     for query, keys in selections.iterator():
-        chosen.setdefault(query, set()).update(str(key) for key in keys)
+        selected_keys.setdefault(query, set()).update(str(key) for key in keys)
     candidates = models.CandidatePassage.objects.filter(
         counting("query__selections__assignment"), query__project=project, folded_into=None
     ).distinct()
     rows = candidates.order_by().values_list("pk", "query", "key", "retrieval").iterator()
-    return estimate(_seen(((query, key, kept) for _, query, key, kept in rows), chosen))
+    return estimate(_seen(((query, key, retrieval) for _, query, key, retrieval in rows), selected_keys))
 
 
-def _seen(rows: Iterable[tuple[int, str, Any]], chosen: Mapping[int, set[str]]) -> list[PooledQuery]:
+def _seen(rows: Iterable[tuple[int, str, Any]], selected_keys: Mapping[int, set[str]]) -> list[PooledQuery]:
     above: dict[int, int] = {}
     below: dict[int, int] = {}
     draws: dict[int, tuple[int, int]] = {}
-    for query, key, kept in rows:
-        draw = drawn_below(kept)
+    for query, key, retrieval in rows:
+        draw = drawn_below(retrieval)
         counts = above if draw is None else below
-        counts[query] = counts.get(query, 0) + (key in chosen.get(query, ()))
+        counts[query] = counts.get(query, 0) + (key in selected_keys.get(query, ()))
         if draw is not None:
             draws[query] = draw
     return [
-        PooledQuery(above.get(query, 0), below.get(query, 0), drawn, of)
-        for query, (drawn, of) in draws.items()
+        PooledQuery(above.get(query, 0), below.get(query, 0), sampled, of)
+        for query, (sampled, of) in draws.items()
     ]
 
 
@@ -195,9 +195,9 @@ def open_statuses(*, screened: bool) -> list[str]:
 
 def to_curate(stage: Stage, *, screened: bool) -> QuerySet[models.Query]:
     """Queries of the project in such a status that have a candidate to look at."""
-    shown = models.CandidatePassage.objects.filter(query=OuterRef("pk"), folded_into=None)
+    candidates = models.CandidatePassage.objects.filter(query=OuterRef("pk"), folded_into=None)
     return models.Query.objects.filter(
-        Exists(shown),
+        Exists(candidates),
         project=stage.project_id,
         status__in=open_statuses(screened=screened),
         source__state=models.QuerySource.State.READY,
@@ -240,10 +240,10 @@ def _by_query(selections: QuerySet[models.PassageSelection]) -> dict[int, list[S
 def candidates_by_key(queries: Sequence[int]) -> dict[int, dict[str, int]]:
     """Primary keys of candidates by key, for each query, the best ranked first."""
     rows = models.CandidatePassage.objects.filter(query_id__in=queries).order_by("query_id", "rank")
-    found: dict[int, dict[str, int]] = {query: {} for query in queries}
+    candidates: dict[int, dict[str, int]] = {query: {} for query in queries}
     for query, key, pk in rows.values_list("query_id", "key", "pk"):
-        found[query][key] = pk
-    return found
+        candidates[query][key] = pk
+    return candidates
 
 
 # Decisions that the work that counts no longer bears, and what was built on them.
@@ -280,7 +280,7 @@ class LaterWork:
 def later_work(kind: str, queries: Collection[int]) -> dict[int, LaterWork]:
     """What was built on the decisions of a kind about these queries; those without any are left out."""
     kinds = _LATER[kind]
-    found: dict[int, list[int]] = defaultdict(lambda: [0, 0, 0])
+    counts_by_query: dict[int, list[int]] = defaultdict(lambda: [0, 0, 0])
     sources: list[tuple[int, QuerySet[models.PassageSelection] | QuerySet[models.Answer]]] = [
         (1, models.Answer.objects.filter(_NOT_REJECTED, query__in=queries, state__in=models.Answer.COUNTED))
     ]
@@ -288,7 +288,7 @@ def later_work(kind: str, queries: Collection[int]) -> dict[int, LaterWork]:
         sources.append((0, models.PassageSelection.objects.filter(_NOT_REJECTED, query__in=queries)))
     for place, rows in sources:
         for query, count in rows.order_by().values_list("query").annotate(n=Count("pk")):
-            found[query][place] = count
+            counts_by_query[query][place] = count
     offered = HitUnit.objects.filter(
         unit__in=[of_query(pk) for pk in queries],
         hit__state__in=_ON_OFFER,
@@ -296,8 +296,8 @@ def later_work(kind: str, queries: Collection[int]) -> dict[int, LaterWork]:
         hit__stage__project__in=models.Query.objects.filter(pk__in=queries).values("project"),
     )
     for unit, count in offered.order_by().values_list("unit").annotate(n=Count("pk")):
-        found[query_of(unit)][2] = count
-    return {query: LaterWork(*counts) for query, counts in found.items()}
+        counts_by_query[query_of(unit)][2] = count
+    return {query: LaterWork(*counts) for query, counts in counts_by_query.items()}
 
 
 def open_doubts(project: Project) -> QuerySet[models.Doubt]:
@@ -352,12 +352,12 @@ def undecided_queries(project: Project, state: str = "all") -> QuerySet[models.Q
         # Asked of each excluded query, for a page shows 25 of 100,000.
         "one-flag": Q(Exists(excluded_by_one_flag(project).filter(query=OuterRef("pk"))), status=EXCLUDED),
     }
-    wanted = Q()
+    any_reason = Q()
     for name, reason in reasons.items():
         if state in ("all", name):
-            wanted |= reason
+            any_reason |= reason
     return (
-        models.Query.objects.filter(wanted, project=project)
+        models.Query.objects.filter(any_reason, project=project)
         .annotate(
             since=Coalesce(Subquery(doubt.values("raised_at")[:1]), Subquery(latest.values("at")[:1])),
             state=Case(

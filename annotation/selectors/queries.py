@@ -77,10 +77,10 @@ def votes_that_count(stage: Stage, queries: Collection[int]) -> dict[int, list[V
         .order_by("query_id", "pk")
         .values_list("query_id", "unambiguous", "answerable", "intent", "excluded_kind", "sensitive", "adult")
     )
-    found: dict[int, list[Vote]] = {query: [] for query in queries}
+    votes: dict[int, list[Vote]] = {query: [] for query in queries}
     for pk, group in groupby(rows.iterator(), key=itemgetter(0)):
-        found[pk] = [Vote(*row[1:]) for row in group]
-    return found
+        votes[pk] = [Vote(*row[1:]) for row in group]
+    return votes
 
 
 def excluded_by_one_flag(project: Project) -> QuerySet[Any, Any]:
@@ -155,23 +155,23 @@ class Filters:
     type: str = ""
     source: int = 0
     only: str = ""
-    words: str = ""
+    text: str = ""
 
     @classmethod
-    def of(cls, given: Mapping[str, str]) -> "Filters":
+    def of(cls, parameters: Mapping[str, str]) -> "Filters":
         """Read from an address; nonsense counts as nothing."""
 
         def one_of(name: str, options: Mapping[str, object]) -> str:
-            return given.get(name, "") if given.get(name, "") in options else ""
+            return parameters.get(name, "") if parameters.get(name, "") in options else ""
 
-        source = given.get("source", "")
+        source = parameters.get("source", "")
         number = int(source) if source.isascii() and source.isdigit() and len(source) < 20 else 0
         return cls(
             status=one_of("status", STATUSES),
             type=one_of("type", TYPES),
             source=number if number <= _LARGEST_ID else 0,
             only=one_of("only", ONLY),
-            words=given.get("q", "").replace("\0", "").strip()[:_LONGEST],
+            text=parameters.get("q", "").replace("\0", "").strip()[:_LONGEST],
         )
 
 
@@ -186,11 +186,11 @@ def queries_by_text(queries: QuerySet[Query], plain_digests: Mapping[str, str]) 
     The query of this very spelling, else the oldest that differs in typographic marks or wide letters only:
     projects from before such texts were compared may have several. Two statements.
     """
-    found = {query.digest: query for query in queries.filter(digest__in=plain_digests)}
-    missing = {digest: plain for digest, plain in plain_digests.items() if digest not in found}
+    exact = {query.digest: query for query in queries.filter(digest__in=plain_digests)}
+    missing = {digest: plain for digest, plain in plain_digests.items() if digest not in exact}
     others = queries.filter(plain_digest__in=set(missing.values())).order_by("-pk")
     oldest = {query.plain_digest: query for query in others}
-    return found | {digest: oldest[plain] for digest, plain in missing.items() if plain in oldest}
+    return exact | {digest: oldest[plain] for digest, plain in missing.items() if plain in oldest}
 
 
 class _Departure(TypedDict):
@@ -205,35 +205,35 @@ def with_left_at(rows: QuerySet[Query]) -> "QuerySet[WithAnnotations[Query, _Dep
 
 def rows(project: Project, filters: Filters) -> QuerySet[Query]:
     """The queries that an address asks for, as they were imported, each with its source."""
-    found = _in_status(of_project(project), filters.status)
+    queries = _in_status(of_project(project), filters.status)
     if filters.type == "yes-no":
-        found = found.filter(yes_no=True)
+        queries = queries.filter(yes_no=True)
     elif filters.type:
-        found = found.filter(type="" if filters.type == "none" else filters.type)
+        queries = queries.filter(type="" if filters.type == "none" else filters.type)
     if filters.source:
-        found = found.filter(source=filters.source)
-    if filters.words:
-        found = found.filter(Q(text__icontains=filters.words) | Q(key=filters.words))
-    found = _only(project, found, filters.only)
-    return found.select_related("source").order_by("pk")
+        queries = queries.filter(source=filters.source)
+    if filters.text:
+        queries = queries.filter(Q(text__icontains=filters.text) | Q(key=filters.text))
+    queries = _only(project, queries, filters.only)
+    return queries.select_related("source").order_by("pk")
 
 
-def _in_status(found: QuerySet[Query], status: str) -> QuerySet[Query]:
+def _in_status(queries: QuerySet[Query], status: str) -> QuerySet[Query]:
     if status in Status.values:
-        return found.filter(status=status)
+        return queries.filter(status=status)
     how, _, part = status.rpartition("-")
     if how == "through":
         statuses = THROUGH[part]
         taken_out_later = Q(status=Status.WITHDRAWN, left_at__in=statuses)
-        return with_left_at(found).filter(Q(status__in=statuses) | taken_out_later)
+        return with_left_at(queries).filter(Q(status__in=statuses) | taken_out_later)
     if how == "taken-out":
-        return with_left_at(found.filter(status=Status.WITHDRAWN)).filter(left_at__in=AT[part])
-    return found
+        return with_left_at(queries.filter(status=Status.WITHDRAWN)).filter(left_at__in=AT[part])
+    return queries
 
 
-def _only(project: Project, found: QuerySet[Query], only: str) -> QuerySet[Query]:
+def _only(project: Project, queries: QuerySet[Query], only: str) -> QuerySet[Query]:
     answers = Answer.objects.filter(query=OuterRef("pk"))
-    wanted = {
+    conditions = {
         "no-passages": ~Exists(CandidatePassage.objects.filter(query=OuterRef("pk"))),
         "by-hand": Q(by_hand=True),
         "one-flag": Q(pk__in=excluded_by_one_flag(project)),
@@ -242,7 +242,7 @@ def _only(project: Project, found: QuerySet[Query], only: str) -> QuerySet[Query
         "rewrite": Exists(answers.filter(state=Answer.State.REWRITE)),
         "flagged": Exists(answers.filter(state=Answer.State.UNDECIDED, flags__isnull=False)),
     }
-    return found.filter(wanted[only]) if only else found
+    return queries.filter(conditions[only]) if only else queries
 
 
 def sources(project: Project, most: int = 200) -> list[QuerySource]:
@@ -333,8 +333,8 @@ def funnel(project: Project) -> Funnel | None:
         ),
     )
     ready = imports.get(QuerySource.State.READY, 0)
-    found = tuple(_attention(project, parts, imports)) if total or len(imports) > bool(ready) else ()
-    return Funnel(total, ready, parts, found)
+    attention = tuple(_attention(project, parts, imports)) if total or len(imports) > bool(ready) else ()
+    return Funnel(total, ready, parts, attention)
 
 
 def _by(rows: object, field: str) -> dict[str, int]:
@@ -436,37 +436,37 @@ class Provenance:
     below: str
 
 
-def provenance_of(kept: Any) -> Provenance | None:
+def provenance_of(retrieval: Any) -> Provenance | None:
     """Of `CandidatePassage.retrieval`; None where nothing is known, as for imported ones."""
-    if not isinstance(kept, dict) or not kept.get("ranker"):
+    if not isinstance(retrieval, dict) or not retrieval.get("ranker"):
         return None
-    below = drawn_below(kept)
-    notes = kept.get("notes")
+    below = drawn_below(retrieval)
+    notes = retrieval.get("notes")
     return Provenance(
-        ranker=str(kept["ranker"]),
-        rank=kept["rank"] if isinstance(kept.get("rank"), int) else None,
-        found_at=kept["found_at"] if isinstance(kept.get("found_at"), int) else None,
-        parts=tuple(_pairs(kept.get("parts"))),
-        raw=tuple(_pairs(kept.get("raw"))),
-        parameters=tuple(_pairs(kept.get("parameters"))),
-        generation=tuple(_pairs(kept.get("generation"))),
+        ranker=str(retrieval["ranker"]),
+        rank=retrieval["rank"] if isinstance(retrieval.get("rank"), int) else None,
+        found_at=retrieval["found_at"] if isinstance(retrieval.get("found_at"), int) else None,
+        parts=tuple(_pairs(retrieval.get("parts"))),
+        raw=tuple(_pairs(retrieval.get("raw"))),
+        parameters=tuple(_pairs(retrieval.get("parameters"))),
+        generation=tuple(_pairs(retrieval.get("generation"))),
         notes=tuple(str(note) for note in notes) if isinstance(notes, list) else (),
         below=f"one of {below[0]} drawn at random from {below[1]:,} below the cut" if below else "",
     )
 
 
-def _pairs(found: Any, before: str = "") -> Iterator[tuple[str, str]]:
+def _pairs(members: Any, before: str = "") -> Iterator[tuple[str, str]]:
     """Names and values in the order of the names, those in an inner object with its name before them."""
-    if not isinstance(found, Mapping):
+    if not isinstance(members, Mapping):
         return
-    for name, value in sorted(found.items()):
-        words = f"{before}{name}".replace("_", " ")
+    for name, value in sorted(members.items()):
+        name_in_words = f"{before}{name}".replace("_", " ")
         if isinstance(value, Mapping):
-            yield from _pairs(value, f"{words}: ")
+            yield from _pairs(value, f"{name_in_words}: ")
         elif isinstance(value, float):
-            yield words, f"{value:.{_DIGITS}g}"
+            yield name_in_words, f"{value:.{_DIGITS}g}"
         else:
-            yield words, str(value)
+            yield name_in_words, str(value)
 
 
 #: Members of `Query.extra` that say a turn so that it can be read alone, with words for who wrote them.
@@ -486,7 +486,7 @@ class Candidate:
     passage: CandidatePassage
     overlaps: tuple[int, ...]
     curated: int | None
-    found: Provenance | None
+    provenance: Provenance | None
 
     @property
     def folded(self) -> bool:
@@ -499,7 +499,7 @@ class Selection:
     """An editor's choice, with passages by their rank instead of their key; `counts` as for a vote."""
 
     row: PassageSelection
-    chosen: tuple[str, ...]
+    passages: tuple[str, ...]
     conflicts: tuple[str, ...]
     counts: bool
 
@@ -591,9 +591,13 @@ def _overlaps(passage: CandidatePassage, others: Sequence[CandidatePassage]) -> 
 
 def _conflict(pair: Mapping[str, Any], ranks: Mapping[str, str]) -> str:
     one, other, trusted = (str(pair.get(name) or "") for name in ("a", "b", "trusted"))
-    words = f"{ranks.get(one, one)} against {ranks.get(other, other)}"
+    sentence = f"{ranks.get(one, one)} against {ranks.get(other, other)}"
     trusted = {"a": one, "b": other}.get(trusted, trusted)
-    return f"{words}, {ranks.get(trusted, trusted)} is trusted" if trusted else f"{words}, neither is trusted"
+    return (
+        f"{sentence}, {ranks.get(trusted, trusted)} is trusted"
+        if trusted
+        else f"{sentence}, neither is trusted"
+    )
 
 
 def _history_answers(query: Query) -> list[HistoryAnswer]:
@@ -611,9 +615,9 @@ def _history_answers(query: Query) -> list[HistoryAnswer]:
 
 
 def _rewrites(extra: object) -> Iterable[tuple[str, str]]:
-    for name, words in _REWRITES.items():
+    for name, in_words in _REWRITES.items():
         if isinstance(extra, dict) and isinstance(extra.get(name), str):
-            yield words, extra[name]
+            yield in_words, extra[name]
 
 
 def _turns(context: object) -> Iterable[dict[str, str]]:

@@ -39,19 +39,19 @@ NOTHING = Progress()
 
 def progress(queries: Iterable[int]) -> dict[int, Progress]:
     """Progress of these queries, by three statements; queries without any are missing."""
-    wanted = list(queries)
+    query_ids = list(queries)
     that_count = counting("assignment")
-    votes = _counts(ScreeningVote.objects.filter(that_count, query__in=wanted))
-    selections = _counts(PassageSelection.objects.filter(that_count, query__in=wanted))
-    answers = _counts(Answer.objects.filter(that_count, query__in=wanted, state__in=Answer.COUNTED))
+    votes = _counts(ScreeningVote.objects.filter(that_count, query__in=query_ids))
+    selections = _counts(PassageSelection.objects.filter(that_count, query__in=query_ids))
+    answers = _counts(Answer.objects.filter(that_count, query__in=query_ids, state__in=Answer.COUNTED))
     return {
         pk: Progress(votes.get(pk, 0), selections.get(pk, 0), answers.get(pk, 0))
         for pk in votes.keys() | selections.keys() | answers.keys()
     }
 
 
-def _counts(found: _Found) -> dict[int, int]:
-    return dict(found.order_by().values_list("query").annotate(n=Count("pk")))
+def _counts(work: _Found) -> dict[int, int]:
+    return dict(work.order_by().values_list("query").annotate(n=Count("pk")))
 
 
 def with_progress(
@@ -66,14 +66,14 @@ def with_progress(
     first = list(islice(rest, _FEW + 1))
     if len(first) <= _FEW:
         for start in range(0, len(first), _AT_ONCE):
-            some = first[start : start + _AT_ONCE]
-            found = progress(map(key, some))
-            yield some, [found.get(key(row), NOTHING) for row in some]
+            batch = first[start : start + _AT_ONCE]
+            done = progress(map(key, batch))
+            yield batch, [done.get(key(row), NOTHING) for row in batch]
         return
     counted = _ProjectProgress(project)
     rest = chain(first, rest)
-    while some := list(islice(rest, _AT_ONCE)):
-        yield some, counted.of([key(row) for row in some])
+    while batch := list(islice(rest, _AT_ONCE)):
+        yield batch, counted.of([key(row) for row in batch])
 
 
 class _ProjectProgress:

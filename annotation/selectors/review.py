@@ -33,8 +33,8 @@ SAMPLED = 200
 def overlap(texts: Sequence[str]) -> float | None:
     """Mean Jaccard index over all pairs; None for fewer than two texts."""
     sets = [shingles(text) for text in texts]
-    found = [_jaccard(a, b) for a, b in combinations(sets, 2)]
-    return fmean(found) if found else None
+    similarities = [_jaccard(a, b) for a, b in combinations(sets, 2)]
+    return fmean(similarities) if similarities else None
 
 
 def _jaccard(a: frozenset[str], b: frozenset[str]) -> float:
@@ -68,11 +68,11 @@ def texts_of(stage: Stage, queries: Sequence[int]) -> Mapping[int, list[str]]:
 
     Read at once: PostgreSQL plans a cursor for its first rows, and would go through all answers by their key.
     """
-    found: dict[int, list[str]] = defaultdict(list)
+    texts: dict[int, list[str]] = defaultdict(list)
     rows = Answer.objects.filter(COUNTED, stage=stage, query__in=queries).order_by("pk")
     for query, text in rows.values_list("query", "text"):
-        found[query].append(text)
-    return found
+        texts[query].append(text)
+    return texts
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,20 +98,20 @@ class StageSpread:
     most_alike: list[QuerySpread]
 
 
-def stage_spread(stage: Stage, *, shown: int = 10) -> StageSpread:
+def stage_spread(stage: Stage, *, shown_count: int = 10) -> StageSpread:
     """Lengths and overlap over a stage, and the queries at both ends; of a large one some seconds old."""
-    arguments = {"stage": stage.pk, "shown": shown}
-    return stage_figures(stage, SPREAD, arguments, now=lambda: _spread(stage, shown))
+    arguments = {"stage": stage.pk, "shown": shown_count}
+    return stage_figures(stage, SPREAD, arguments, now=lambda: _spread(stage, shown_count))
 
 
-def _spread_of(stage: int, shown: int) -> StageSpread:
-    return _spread(Stage.objects.get(pk=stage), shown)
+def _spread_of(stage: int, shown_count: int) -> StageSpread:
+    return _spread(Stage.objects.get(pk=stage), shown_count)
 
 
 SPREAD = FigureKind("spread", _spread_of)
 
 
-def _spread(stage: Stage, shown: int) -> StageSpread:
+def _spread(stage: Stage, shown_count: int) -> StageSpread:
     everything = list(
         Answer.objects.filter(COUNTED, stage=stage)
         .order_by("query")
@@ -124,17 +124,19 @@ def _spread(stage: Stage, shown: int) -> StageSpread:
     texts = texts_of(stage, queries)
     names = dict(Query.objects.filter(pk__in=queries).values_list("pk", "text"))
     rows = [
-        QuerySpread(query, names[query], len(some), median(map(len, some)), overlap(some))
-        for query, some in texts.items()
+        QuerySpread(
+            query, names[query], len(answer_texts), median(map(len, answer_texts)), overlap(answer_texts)
+        )
+        for query, answer_texts in texts.items()
     ]
     compared = sorted(
         (row for row in rows if row.overlap is not None), key=lambda row: (row.overlap or 0.0, row.query)
     )
-    half = min(shown, len(compared) // 2)
+    half = min(shown_count, len(compared) // 2)
     return StageSpread(
         sampled=len(queries),
         of=len(everything),
-        lengths=lengths([len(text) for some in texts.values() for text in some]),
+        lengths=lengths([len(text) for answer_texts in texts.values() for text in answer_texts]),
         overlap=fmean(row.overlap for row in compared if row.overlap is not None) if compared else None,
         least_alike=compared[:half],
         most_alike=compared[::-1][:half],
@@ -177,20 +179,20 @@ def queries(stage: Stage, state: str) -> QuerySet[Any]:
     waiting = Q(status=Query.Status.CURATED, curated_set__isnull=False)
     if stage.kind == "continuation":
         waiting = Q(pk__in=dialogues(stage).values("pk"))
-    given = mine.exclude(state=State.REPLACED)
+    kept_answers = mine.exclude(state=State.REPLACED)
 
-    def some(answers: QuerySet[Answer]) -> Q:
+    def exist_for_query(answers: QuerySet[Answer]) -> Q:
         return Q(Exists(answers.filter(query=OuterRef("pk"))))
 
     filters: dict[str, Q] = {
-        "undecided": some(undecided),
-        "flagged": some(undecided.filter(_FLAGGED)),
-        "decided": some(given) & ~some(undecided),
+        "undecided": exist_for_query(undecided),
+        "flagged": exist_for_query(undecided.filter(_FLAGGED)),
+        "decided": exist_for_query(kept_answers) & ~exist_for_query(undecided),
         "incomplete": waiting & Q(counted__lt=stage.redundancy),
-        "all": waiting | some(given),
+        "all": waiting | exist_for_query(kept_answers),
     }
-    found: QuerySet[Any] = rows.filter(filters[state]).order_by("pk")
-    return found
+    matching: QuerySet[Any] = rows.filter(filters[state]).order_by("pk")
+    return matching
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,10 +236,13 @@ class ShownAnswer:
     @property
     def telemetry(self) -> Iterator[tuple[str, str]]:
         """What the task page measured of the assignment, in words; nothing for a rewrite."""
-        told = self.answer.assignment.telemetry if self.answer.revises_id is None else {}
+        measures = self.answer.assignment.telemetry if self.answer.revises_id is None else {}
         for name, label in _MEASURES:
-            if isinstance(told.get(name), int):
-                yield label, f"{told[name] / 1000:.1f} s" if name.endswith("_ms") else f"{told[name]:,}"
+            if isinstance(measures.get(name), int):
+                yield (
+                    label,
+                    f"{measures[name] / 1000:.1f} s" if name.endswith("_ms") else f"{measures[name]:,}",
+                )
 
 
 _MEASURES = (
@@ -253,12 +258,12 @@ _MEASURES = (
 
 def answers(rows: QuerySet[Answer]) -> list[ShownAnswer]:
     """Answers with flags, reviews and telemetry, numbered in their order, in a fixed number of statements."""
-    found = list(
+    rows_in_order = list(
         rows.select_related("assignment", "worker", "query", "revises").prefetch_related(
             "flags", Prefetch("reviews", AnswerReview.objects.select_related("actor").order_by("pk"))
         )
     )
-    keys = {(answer.query_id, answer.worker_id) for answer in found}
+    keys = {(answer.query_id, answer.worker_id) for answer in rows_in_order}
     aside = set(
         HeldOutWorker.objects.filter(query__in={query for query, _ in keys}).values_list("query", "worker")
     )
@@ -272,7 +277,7 @@ def answers(rows: QuerySet[Answer]) -> list[ShownAnswer]:
             possible=possible(answer.state),
             held_out=(answer.query_id, answer.worker_id) in aside,
         )
-        for number, answer in enumerate(found, 1)
+        for number, answer in enumerate(rows_in_order, 1)
     ]
 
 
@@ -314,14 +319,14 @@ def _writers_of(stage: int) -> list[Worker]:
 WRITERS = FigureKind("writers", _writers_of)
 
 
-def writers(stage: Stage, words: str) -> QuerySet[Worker] | list[Worker]:
+def writers(stage: Stage, text: str) -> QuerySet[Worker] | list[Worker]:
     """Those of them whose id has these words; of a large stage as they were some seconds ago."""
     return stage_rows(
         stage,
         WRITERS,
         lambda: workers(stage),
-        narrow=lambda rows: rows.filter(external_id__icontains=words),
-        fits=lambda row: words.lower() in row.external_id.lower(),
+        narrow=lambda rows: rows.filter(external_id__icontains=text),
+        fits=lambda row: text.lower() in row.external_id.lower(),
     )
 
 

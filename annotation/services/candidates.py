@@ -47,7 +47,7 @@ class CandidateSupply:
 class CandidateOffer:
     """A passage to be stored as a candidate: where it stood, and what it repeats, if it does."""
 
-    found: FoundPassage
+    found_passage: FoundPassage
     key: str
     rank: int
     retrieval: Mapping[str, Any]
@@ -73,8 +73,8 @@ def provide_for(project: Project, recipe: Recipe = _USUAL) -> CandidateSupply:
         return CandidateSupply(0, problem=problem if waiting.exists() else "")
     built = [(corpus.pk, corpus.index.generation, corpus.index.built_at, recipe) for corpus in corpora]
     before, nothing_for = _fruitless.get(project.pk, (None, frozenset()))
-    known = waiting.values_list("pk", flat=True) if before == built else ()
-    empty = sorted(nothing_for.intersection(known))[:_MOST_EMPTY]
+    empty_before = waiting.values_list("pk", flat=True) if before == built else ()
+    empty = sorted(nothing_for.intersection(empty_before))[:_MOST_EMPTY]
     waiting = waiting.exclude(pk__in=empty)
     filled, last = 0, 0
     notes: dict[str, None] = {}
@@ -84,19 +84,19 @@ def provide_for(project: Project, recipe: Recipe = _USUAL) -> CandidateSupply:
             answers = {query.pk: _answer(query, corpora, recipe) for query in queries}
         except RetrievalError as error:
             return CandidateSupply(filled, tuple(empty), str(error), tuple(notes))
-        found = {query.pk: offered(query, answers[query.pk], recipe) for query in queries}
-        empty += [pk for pk, candidates in found.items() if not candidates]
-        notes |= dict.fromkeys(note for pk in found for note in _notes(answers[pk], found[pk]))
-        filled += _store(found)
+        offers = {query.pk: offered(query, answers[query.pk], recipe) for query in queries}
+        empty += [pk for pk, candidates in offers.items() if not candidates]
+        notes |= dict.fromkeys(note for pk in offers for note in _notes(answers[pk], offers[pk]))
+        filled += _store(offers)
     _fruitless[project.pk] = (built, frozenset(empty))
     return CandidateSupply(filled, tuple(empty), notes=tuple(notes))
 
 
 def provide_candidates(query: Query, recipe: Recipe = _USUAL) -> int:
     """Candidates of one query, found now if it has none; how many are shown. Raises what a search raises."""
-    if not _shown(query):
+    if not _count_shown(query):
         give_candidates(query=query, answer=_answer(query, searchable(query.project), recipe), recipe=recipe)
-    return _shown(query)
+    return _count_shown(query)
 
 
 def give_candidates(*, query: Query, answer: FoundAnswer | None, recipe: Recipe = _USUAL) -> int:
@@ -128,10 +128,15 @@ def offered(query: Query, answer: FoundAnswer | None, recipe: Recipe) -> list[Ca
         Region(key, each.passage.text, each.passage.page, each.passage.start, each.passage.end, each.rank)
         for key, each in zip(_names(results), results, strict=True)
     ]
-    choices = choose(regions, recipe.shown)
+    choices = choose(regions, recipe.shown_count)
     above = [
         CandidateOffer(
-            each, choice.region.key, each.rank, _kept(answer, each), choice.folded_into, choice.reason
+            each,
+            choice.region.key,
+            each.rank,
+            _describe_retrieval(answer, each),
+            choice.folded_into,
+            choice.reason,
         )
         for each, choice in zip(results, choices, strict=False)
     ]
@@ -145,16 +150,16 @@ def offered(query: Query, answer: FoundAnswer | None, recipe: Recipe) -> list[Ca
             results[place],
             regions[place].key,
             above[-1].rank + number,
-            _kept(answer, results[place]) | {"below": below},
+            _describe_retrieval(answer, results[place]) | {"below": below},
         )
         for number, place in enumerate(places, 1)
     ]
 
 
-def _kept(answer: FoundAnswer, found: FoundPassage) -> dict[str, Any]:
+def _describe_retrieval(answer: FoundAnswer, found_passage: FoundPassage) -> dict[str, Any]:
     """`CandidatePassage.retrieval`: how the passage was found, and what the ranker had to say about it."""
     notes = {"notes": list(answer.notes)} if answer.notes else {}
-    return answer.provenance(found) | notes
+    return answer.provenance(found_passage) | notes
 
 
 def _answer(query: Query, corpora: Sequence[Corpus], recipe: Recipe) -> FoundAnswer | None:
@@ -170,39 +175,39 @@ def _notes(answer: FoundAnswer | None, candidates: Sequence[CandidateOffer]) -> 
     return answer.notes if answer is not None and candidates else ()
 
 
-def _shown(query: Query) -> int:
+def _count_shown(query: Query) -> int:
     return CandidatePassage.objects.filter(query=query, folded_into=None).count()
 
 
-def _names(found: Sequence[FoundPassage]) -> list[str]:
+def _names(passages: Sequence[FoundPassage]) -> list[str]:
     """The passages' own ids; with the corpus before it where two corpora use the same one."""
-    used = Counter(each.passage.key for each in found)
+    used = Counter(each.passage.key for each in passages)
     return [
         each.passage.key if used[each.passage.key] == 1 else f"{each.corpus}/{each.passage.key}"[:200]
-        for each in found
+        for each in passages
     ]
 
 
 @transaction.atomic
-def _store(found: Mapping[int, Sequence[CandidateOffer]]) -> int:
+def _store(offers: Mapping[int, Sequence[CandidateOffer]]) -> int:
     """Store the candidates of each query that still has none; how many queries got some."""
-    wanted = [pk for pk, candidates in found.items() if candidates]
-    held = Query.objects.select_for_update().filter(pk__in=wanted).order_by("pk")
-    locked = list(held.values_list("pk", flat=True))
-    taken = set(CandidatePassage.objects.filter(query__in=locked).values_list("query_id", flat=True))
-    free = [pk for pk in locked if pk not in taken]
-    shown = {
+    query_ids = [pk for pk, candidates in offers.items() if candidates]
+    queries = Query.objects.select_for_update().filter(pk__in=query_ids).order_by("pk")
+    locked = list(queries.values_list("pk", flat=True))
+    filled = set(CandidatePassage.objects.filter(query__in=locked).values_list("query_id", flat=True))
+    free = [pk for pk in locked if pk not in filled]
+    unfolded = {
         (pk, place): _candidate(pk, each)
         for pk in free
-        for place, each in enumerate(found[pk])
+        for place, each in enumerate(offers[pk])
         if each.into is None
     }
-    CandidatePassage.objects.bulk_create(shown.values(), batch_size=500)
+    CandidatePassage.objects.bulk_create(unfolded.values(), batch_size=500)
     CandidatePassage.objects.bulk_create(
         (
-            _candidate(pk, each, shown[pk, each.into])
+            _candidate(pk, each, unfolded[pk, each.into])
             for pk in free
-            for each in found[pk]
+            for each in offers[pk]
             if each.into is not None
         ),
         batch_size=500,
@@ -211,12 +216,12 @@ def _store(found: Mapping[int, Sequence[CandidateOffer]]) -> int:
 
 
 def _candidate(query: int, each: CandidateOffer, into: CandidatePassage | None = None) -> CandidatePassage:
-    passage = each.found.passage
+    passage = each.found_passage.passage
     return CandidatePassage(
         query_id=query,
         rank=each.rank,
-        score=each.found.score,
-        origin=f"index:{each.found.corpus}"[:60],
+        score=each.found_passage.score,
+        origin=f"index:{each.found_passage.corpus}"[:60],
         retrieval=dict(each.retrieval),
         key=each.key,
         text=passage.text,
@@ -245,7 +250,7 @@ class SentQuery:
     """The query, how many candidates editors are shown of it, and whether it is new to the project."""
 
     query: Query
-    shown: int
+    shown_count: int
     new: bool
 
 
@@ -259,17 +264,17 @@ class AlreadySentError(CrowdError):
 
 @transaction.atomic
 def send_to_curation(
-    *, project: Project, turns: Sequence[str], found: FoundAnswer, keep: int, actor: Any
+    *, project: Project, turns: Sequence[str], answer: FoundAnswer, keep: int, actor: Any
 ) -> SentQuery:
-    """Give the last of `turns` the `keep` best passages of `found`, and the project the query if it is new.
+    """Give the last of `turns` the `keep` best passages of `answer`, and the project the query if it is new.
 
     A new query is accepted at once, as somebody of the project chose it. A query that the project has must be
-    accepted and without candidates. Near-repetitions among the passages are folded, so `found` should hold
+    accepted and without candidates. Near-repetitions among the passages are folded, so `answer` should hold
     more than `keep`. CrowdError where nothing was found or the project is read-only, AlreadySentError where
     the query has candidates already; then nothing is changed.
     """
     refuse_read_only(project)
-    if not found.results:
+    if not answer.results:
         raise CrowdError("Nothing was found for this question, so there are no candidates to send.")
     query, new = _query(project, turns, actor)
     locked = Query.objects.select_for_update().get(pk=query.pk)
@@ -281,24 +286,24 @@ def send_to_curation(
             "take candidates.",
             locked,
         )
-    give_candidates(query=locked, answer=found, recipe=Recipe(shown=keep))
-    shown = CandidatePassage.objects.filter(query=locked, folded_into=None).count()
+    give_candidates(query=locked, answer=answer, recipe=Recipe(shown_count=keep))
+    candidate_count = CandidatePassage.objects.filter(query=locked, folded_into=None).count()
     record(
         project=project,
         action=ACTION,
         subject=locked.key,
         actor=actor,
-        details={"ranker": found.ranker, "candidates": shown, "new": new, "turns": len(turns)},
+        details={"ranker": answer.ranker, "candidates": candidate_count, "new": new, "turns": len(turns)},
     )
-    return SentQuery(locked, shown, new)
+    return SentQuery(locked, candidate_count, new)
 
 
 def _query(project: Project, turns: Sequence[str], actor: Any) -> tuple[Query, bool]:
     """The query of a question after these turns, made if the project has none."""
     *before, text = turns = [normal(turn) for turn in turns]
     digest, plain = query_digest(text, before), plain_digest(text, before)
-    if there := queries_by_text(Query.objects.filter(project=project), {digest: plain}):
-        return there[digest], False
+    if existing := queries_by_text(Query.objects.filter(project=project), {digest: plain}):
+        return existing[digest], False
     fields: dict[str, Any] = {
         "source": lambda: _source(project, actor),
         "key": f"q-{digest[:16]}",
@@ -310,13 +315,13 @@ def _query(project: Project, turns: Sequence[str], actor: Any) -> tuple[Query, b
         "status": Status.ACCEPTED,
         "status_reason": _REASON,
     }
-    made, new = Query.objects.get_or_create(project=project, digest=digest, defaults=fields)
+    query, new = Query.objects.get_or_create(project=project, digest=digest, defaults=fields)
     if new:
         QueryStep.objects.create(
-            query=made, at=timezone.now(), actor=actor, after=Status.ACCEPTED, reason=_REASON
+            query=query, at=timezone.now(), actor=actor, after=Status.ACCEPTED, reason=_REASON
         )
-        _count_one_more(made.source_id)
-    return made, new
+        _count_one_more(query.source_id)
+    return query, new
 
 
 def _conversation(project: Project, turns: Sequence[str]) -> str:
@@ -325,15 +330,18 @@ def _conversation(project: Project, turns: Sequence[str]) -> str:
         query_digest(turns[at], turns[:at]): plain_digest(turns[at], turns[:at])
         for at in range(len(turns) - 1)
     }
-    known = queries_by_text(Query.objects.filter(project=project).exclude(conversation=""), earlier)
-    latest = next((known[digest].conversation for digest in reversed(earlier) if digest in known), "")
+    earlier_queries = queries_by_text(Query.objects.filter(project=project).exclude(conversation=""), earlier)
+    latest = next(
+        (earlier_queries[digest].conversation for digest in reversed(earlier) if digest in earlier_queries),
+        "",
+    )
     return latest or f"search-{query_digest(turns[0])[:12]}"
 
 
 def _source(project: Project, actor: Any) -> QuerySource:
     Project.objects.select_for_update().get(pk=project.pk)  # one source, however many send at once
     now = timezone.now()
-    made, _ = QuerySource.objects.get_or_create(
+    source, _ = QuerySource.objects.get_or_create(
         project=project,
         format=FORMAT,
         defaults={
@@ -345,7 +353,7 @@ def _source(project: Project, actor: Any) -> QuerySource:
             "finished_at": now,
         },
     )
-    return made
+    return source
 
 
 def _count_one_more(source: int) -> None:

@@ -53,15 +53,15 @@ class NewSet:
 
 def make_sets(sets: Iterable[NewSet], *, stage: Stage | None, actor: Any = None) -> None:
     """Make curated sets, in the transaction that moves their queries to curated."""
-    wanted = list(sets)
+    new_sets = list(sets)
     now = timezone.now()
-    made = CuratedSet.objects.bulk_create(
+    rows = CuratedSet.objects.bulk_create(
         CuratedSet(query_id=each.query, rule=each.rule, stage=stage, decided_by=actor, created_at=now)
-        for each in wanted
+        for each in new_sets
     )
     CuratedPassage.objects.bulk_create(
         CuratedPassage(curated_set=row, candidate_id=candidate, position=position)
-        for row, each in zip(made, wanted, strict=True)
+        for row, each in zip(rows, new_sets, strict=True)
         for position, candidate in enumerate(each.candidates, 1)
     )
 
@@ -92,7 +92,7 @@ def _decided(stage: Stage, merging: str, selections: Sequence[Selection]) -> Cur
     """What these selections decide; None where more are wanted."""
     if len(selections) < stage.redundancy:
         return None
-    decision = decide_curation(selections, wanted=stage.redundancy, merging=merging)
+    decision = decide_curation(selections, needed=stage.redundancy, merging=merging)
     return None if decision.verdict == CurationVerdict.MORE else decision
 
 
@@ -104,16 +104,16 @@ def _settle_batch(stage: Stage, screened: bool, merging: str, ready: Sequence[in
         .only("pk", "status", "status_reason")
         .order_by("pk")
     )
-    held = {query.pk: query for query in waiting}
-    known = candidates_by_key(list(held))
+    queries = {query.pk: query for query in waiting}
+    candidates = candidates_by_key(list(queries))
     verdicts: list[str] = []
     sets: list[NewSet] = []
-    for pk, selections in selections_that_count(stage, list(held)).items():
+    for pk, selections in selections_that_count(stage, list(queries)).items():
         decision = _decided(stage, merging, selections)
         if decision is None:
             continue
         move(
-            query=held[pk],
+            query=queries[pk],
             to=_STATUS[decision.verdict],
             reason=decision.reason,
             stage=stage,
@@ -121,7 +121,7 @@ def _settle_batch(stage: Stage, screened: bool, merging: str, ready: Sequence[in
         )
         verdicts.append(decision.verdict)
         if decision.verdict == CurationVerdict.CURATED:
-            sets.append(_set_of(pk, known[pk], decision))
+            sets.append(_set_of(pk, candidates[pk], decision))
     make_sets(sets, stage=stage)
     return verdicts
 
@@ -130,8 +130,8 @@ def _details(selections: Sequence[Selection], decision: CurationDecision | None)
     return {"selections": len(selections), "passages": sorted(decision.passages) if decision else []}
 
 
-def _set_of(query: int, known: Mapping[str, int], decision: CurationDecision) -> NewSet:
-    by_rank = [pk for key, pk in known.items() if key in decision.passages]
+def _set_of(query: int, candidates: Mapping[str, int], decision: CurationDecision) -> NewSet:
+    by_rank = [pk for key, pk in candidates.items() if key in decision.passages]
     return NewSet(query, by_rank, decision.rule)
 
 
@@ -145,38 +145,38 @@ def reconsider_curation(stage: Stage, merging: str, changed: Mapping[int, str]) 
     mine = PassageSelection.objects.filter(stage=stage, assignment__in=changed).order_by("pk")
     why = reasons_by_query(mine.values_list("query", "assignment"), changed)
     rows = decided_in(stage, _DECIDED, list(why)).filter(status__in=[*_DECIDED, Status.ANSWERED])
-    chosen = Q(curated_set=None) | Q(curated_set__stage=stage, curated_set__decided_by=None)
-    queries = list(rows.filter(chosen).only("pk", "status", "status_reason"))
+    decided_here = Q(curated_set=None) | Q(curated_set__stage=stage, curated_set__decided_by=None)
+    queries = list(rows.filter(decided_here).only("pk", "status", "status_reason"))
     pks = [query.pk for query in queries]
-    later, known = later_work("curation", pks), candidates_by_key(pks)
+    later, candidates = later_work("curation", pks), candidates_by_key(pks)
     counted, sets = selections_that_count(stage, pks), _keys_of_sets(pks)
     for query in queries:
         selections = counted[query.pk]
         decision = _decided(stage, merging, selections)
         to = _STATUS[decision.verdict] if decision else Status(query.came_from)  # type: ignore[attr-defined]
-        said = decision.reason if decision else f"{len(selections)} of {stage.redundancy} selections count"
+        finding = decision.reason if decision else f"{len(selections)} of {stage.redundancy} selections count"
         passages = decision.passages if decision else frozenset()
         in_force = query.status if query.status in _DECIDED else Status.CURATED
         if to == in_force and passages == sets.get(query.pk, frozenset()):
             lift_doubt(query, stage)
         elif in_force == Status.CURATED and later.get(query.pk):
-            raise_doubt(query, stage, why=why[query.pk], says=said)
+            raise_doubt(query, stage, why=why[query.pk], says=finding)
         else:
             lift_doubt(query, stage)
             CuratedSet.objects.filter(query=query).delete()
-            reason = f"{said}; decided again, for {why[query.pk]}"
+            reason = f"{finding}; decided again, for {why[query.pk]}"
             move(query=query, to=to, reason=reason, stage=stage, details=_details(selections, decision))
             if decision and decision.verdict == CurationVerdict.CURATED:
-                make_sets([_set_of(query.pk, known[query.pk], decision)], stage=stage)
+                make_sets([_set_of(query.pk, candidates[query.pk], decision)], stage=stage)
 
 
 def _keys_of_sets(queries: Sequence[int]) -> dict[int, frozenset[str]]:
     """The keys of the passages of curated sets, by query."""
     rows = CuratedPassage.objects.filter(curated_set__query__in=queries)
-    found: dict[int, set[str]] = {}
+    keys_by_query: dict[int, set[str]] = {}
     for query, key in rows.values_list("curated_set__query", "candidate__key"):
-        found.setdefault(query, set()).add(key)
-    return {query: frozenset(keys) for query, keys in found.items()}
+        keys_by_query.setdefault(query, set()).add(key)
+    return {query: frozenset(keys) for query, keys in keys_by_query.items()}
 
 
 # A researcher decides where editors were of two minds. Each decision is taken once, with name and reason.
@@ -205,10 +205,10 @@ def declare_unanswerable(*, query: Query, actor: Any, reason: str) -> None:
 def curate_query(*, query: Query, actor: Any, candidates: Sequence[int], reason: str = "") -> None:
     """Choose the passages of a disputed query, by the primary keys of its candidates."""
     own = CandidatePassage.objects.filter(query=query, pk__in=candidates, folded_into=None)
-    chosen = list(own.order_by("rank").values_list("pk", "key"))
-    if not chosen:
+    passages = list(own.order_by("rank").values_list("pk", "key"))
+    if not passages:
         raise AdjudicationError("Choose at least one of the passages of this query.")
-    if len(chosen) != len(set(candidates)):
+    if len(passages) != len(set(candidates)):
         raise AdjudicationError("One of the passages is not, or not any more, among those of this query.")
     stage = _decide(
         query,
@@ -216,9 +216,9 @@ def curate_query(*, query: Query, actor: Any, candidates: Sequence[int], reason:
         Status.CURATED,
         actor,
         reason or "Passages chosen by a researcher",
-        passages=[key for _, key in chosen],
+        passages=[key for _, key in passages],
     )
-    make_sets([NewSet(query.pk, [pk for pk, _ in chosen], "person")], stage=stage, actor=actor)
+    make_sets([NewSet(query.pk, [pk for pk, _ in passages], "person")], stage=stage, actor=actor)
 
 
 @transaction.atomic
@@ -231,10 +231,10 @@ def _decide(
         raise AdjudicationError(
             f"This query is {query.get_status_display()}; there is nothing to decide here."
         )
-    asked = (
+    last_selection = (
         QueryStep.objects.filter(query=query, after=before).select_related("stage").order_by("-pk").first()
     )
-    stage = asked.stage if asked else None
+    stage = last_selection.stage if last_selection else None
     by_hand = True if before == Status.TIED else None
     if not move(
         query=query, to=after, reason=reason, stage=stage, actor=actor, details=details, by_hand=by_hand

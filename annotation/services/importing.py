@@ -73,7 +73,9 @@ def _region(candidate: CandidatePassage) -> Region:
 IMPORTED_AS_SCREENED = "imported as screened"
 
 
-def query_of(source: QuerySource, each: Record, drawn: SampledQuery, digest: str, *, accepted: bool) -> Query:
+def query_of(
+    source: QuerySource, each: Record, sampled: SampledQuery, digest: str, *, accepted: bool
+) -> Query:
     """A query of a source; accepted ones need no screening."""
     return Query(
         project=source.project,
@@ -87,9 +89,9 @@ def query_of(source: QuerySource, each: Record, drawn: SampledQuery, digest: str
         turn=each.turn,
         type=each.type,
         yes_no=bool(each.yes_no),
-        count=drawn.count,
-        stratum=drawn.stratum,
-        weight=drawn.weight,
+        count=sampled.count,
+        stratum=sampled.stratum,
+        weight=sampled.weight,
         line=each.line,
         references=each.references,
         extra=each.extra,
@@ -197,18 +199,18 @@ class Options:
         try:
             self.design.check()
             return Screen(
-                without=self.without, words=self.words, shortest=self.shortest, longest=self.longest
+                without=self.without, listed_terms=self.words, shortest=self.shortest, longest=self.longest
             )
         except ValueError as error:
             raise ImportRefusedError(str(error)) from error
 
-    def kept(self) -> dict[str, Any]:
+    def as_facts(self) -> dict[str, Any]:
         """What the source keeps, ready for JSON; of an own word list and of rewrites how many they are."""
-        kept = asdict(self)
-        kept["rewrites"] = None if self.rewrites is None else len(self.rewrites)
-        kept["words"] = None if self.words is None else len(self.words)
-        kept["without"] = list(self.without)
-        return kept
+        facts = asdict(self)
+        facts["rewrites"] = None if self.rewrites is None else len(self.rewrites)
+        facts["words"] = None if self.words is None else len(self.words)
+        facts["without"] = list(self.without)
+        return facts
 
 
 def refuse_read_only(project: Project) -> None:
@@ -258,25 +260,25 @@ def import_queries(
             )
             sha256 = fingerprint(path)
             reader = _opened(source, Path(folder), options)
-            found = survey(
+            first_pass = survey(
                 reader, screen=screen, design=options.design, room=Path(folder), strict=options.strict
             )
             stage = "Fetching the sample"
             spool = Path(folder) / "sample.jsonl"
-            rewritten = _spool(found, spool, options.rewrites or {})
-            report = found.report() | {
+            rewritten = _spool(first_pass, spool, options.rewrites or {})
+            report = first_pass.report() | {
                 "file": name,
                 "sha256": sha256,
                 "start_at": options.start_at,
                 **encoding_of(source),
-                "read_as": reader.reading(found.counts()).as_json(),
-                "hints": hints_of(reader, options.columns, found.refusals),
+                "read_as": reader.reading(first_pass.counts()).as_json(),
+                "hints": hints_of(reader, options.columns, first_pass.refusals),
             }
             if options.rewrites:
-                report["rewrites"] = _taken(rewritten, found, options.rewrites, name)
+                report["rewrites"] = _report_rewrites(rewritten, first_pass, options.rewrites, name)
             if dry_run:
                 return report | {"stored": 0, "already_there": 0, "dry_run": True}
-            progress(0, len(found.drawn), "Storing")
+            progress(0, len(first_pass.sample), "Storing")
             store = _Store(project, name, sha256, reader, options, report, actor, spool, progress)
             (commit or _in_one_transaction)(store.run)
             return store.report
@@ -291,7 +293,7 @@ def _opened(source: TextSource, room: Path, options: Options) -> Reader:
         source,
         room,
         format=options.format,
-        given=options.columns,
+        columns=options.columns,
         header=options.header,
         header_row=options.header_row,
     )
@@ -302,9 +304,9 @@ def _in_one_transaction(run: Callable[[], int]) -> int:
         return run()
 
 
-def _taken(rewritten: int, found: Survey, rewrites: Mapping[str, str], name: str) -> int:
+def _report_rewrites(rewritten: int, first_pass: Survey, rewrites: Mapping[str, str], name: str) -> int:
     """How many queries got one; FileRefusedError where the two files have nothing to do with each other."""
-    if found.drawn and not rewritten:
+    if first_pass.sample and not rewritten:
         example = next(iter(rewrites))
         raise FileRefusedError(
             f"{name} has no query with an id of the rewrites, such as {example!r}. Are they of another file?"
@@ -312,23 +314,23 @@ def _taken(rewritten: int, found: Survey, rewrites: Mapping[str, str], name: str
     return rewritten
 
 
-def _spool(found: Survey, path: Path, rewrites: Mapping[str, str]) -> int:
+def _spool(first_pass: Survey, path: Path, rewrites: Mapping[str, str]) -> int:
     """The sample as lines of JSON, so that the transaction need not wait for the file; how many rewritten."""
     rewritten = 0
     with path.open("w", encoding="utf-8") as file:
-        for each, drawn in fetch(found):
+        for each, sampled in fetch(first_pass):
             if each.id in rewrites:
                 each.extra[MEMBER] = rewrites[each.id]
                 rewritten += 1
-            file.write(json.dumps([asdict(each), asdict(drawn)], ensure_ascii=True) + "\n")
+            file.write(json.dumps([asdict(each), asdict(sampled)], ensure_ascii=True) + "\n")
     return rewritten
 
 
 def _spooled(path: Path) -> Iterator[tuple[Record, SampledQuery]]:
     with path.open(encoding="utf-8") as file:
         for line in file:
-            values, drawn = json.loads(line)
-            yield stored_record(values), SampledQuery(**drawn)
+            values, sampled = json.loads(line)
+            yield stored_record(values), SampledQuery(**sampled)
 
 
 class _Store:
@@ -363,7 +365,7 @@ class _Store:
             name=self.name,
             format=self.reader.format,
             sha256=self.sha256,
-            options=self.options.kept(),
+            options=self.options.as_facts(),
             created_by=self.actor,
             created_at=self.now,
         )
@@ -400,26 +402,30 @@ class _Store:
     def _batch(self, source: QuerySource, batch: list[tuple[Record, SampledQuery]]) -> None:
         digests = [query_digest(each.text, each.context) for each, _ in batch]
         plain = [plain_digest(each.text, each.context) for each, _ in batch]
-        known = Query.objects.filter(project=self.project).only("digest", "plain_digest", "references")
-        there = queries_by_text(known, dict(zip(digests, plain, strict=True)))
-        texts = texts_of(there.values())
+        project_queries = Query.objects.filter(project=self.project).only(
+            "digest", "plain_digest", "references"
+        )
+        existing = queries_by_text(project_queries, dict(zip(digests, plain, strict=True)))
+        texts = texts_of(existing.values())
         fresh = []
-        for (each, drawn), digest in zip(batch, digests, strict=True):
-            if query := there.get(digest):
+        for (each, sampled), digest in zip(batch, digests, strict=True):
+            if query := existing.get(digest):
                 self.other_spelling += query.digest != digest
                 self._already_there(each, texts[query.pk])
             else:
-                fresh.append((each, drawn, digest))
+                fresh.append((each, sampled, digest))
         keys = {each.id for each, _, _ in fresh if each.id}
-        taken = set(Query.objects.filter(project=self.project, key__in=keys).values_list("key", flat=True))
+        used_keys = set(
+            Query.objects.filter(project=self.project, key__in=keys).values_list("key", flat=True)
+        )
         pairs = []
-        for each, drawn, digest in fresh:
-            if each.id in taken:
+        for each, sampled, digest in fresh:
+            if each.id in used_keys:
                 for part in each.parts or [Part(each.line)]:
                     self._refuse(part.line, f"The project has another query with the id {each.id!r}.")
                 self._take_back(each)
             else:
-                pairs.append((each, query_of(source, each, drawn, digest, accepted=self._accepted)))
+                pairs.append((each, query_of(source, each, sampled, digest, accepted=self._accepted)))
         queries = Query.objects.bulk_create([query for _, query in pairs])
         self.stored += len(queries)
         self._passages([(each, query) for (each, _), query in zip(pairs, queries, strict=True)])
@@ -473,9 +479,9 @@ class _Store:
         for each in candidates:
             if each.imported_selected:
                 selected.setdefault(each.query_id, []).append(each)
-        chosen = [query for query in queries if query.pk in selected]
+        curated = [query for query in queries if query.pk in selected]
         sets = CuratedSet.objects.bulk_create(
-            [CuratedSet(query=query, rule="imported", created_at=self.now) for query in chosen]
+            [CuratedSet(query=query, rule="imported", created_at=self.now) for query in curated]
         )
         CuratedPassage.objects.bulk_create(
             [
@@ -485,11 +491,11 @@ class _Store:
             ]
         )
         reason = "imported with its selected passages"
-        Query.objects.filter(pk__in=[query.pk for query in chosen]).update(
+        Query.objects.filter(pk__in=[query.pk for query in curated]).update(
             status=_STATUS.CURATED, status_reason=reason
         )
-        self.curated += len(chosen)
-        self._steps(chosen, _STATUS.ACCEPTED, _STATUS.CURATED, reason)
+        self.curated += len(curated)
+        self._steps(curated, _STATUS.ACCEPTED, _STATUS.CURATED, reason)
 
     def _steps(self, queries: list[Query], before: str, after: str, reason: str) -> None:
         QueryStep.objects.bulk_create(
@@ -506,7 +512,7 @@ class _Store:
 class Preview:
     """The beginning of a file as it would be read: format, columns if it has any, the first records.
 
-    `faults` counts the lines that would be refused among those `read`; `whole`: these are all of the file.
+    `faults` counts the lines that would be refused among those `read`; `is_whole_file`: these are all of it.
     `hints` name columns without which they could be read. `encoding` is in words, `sheets` a workbook's.
     """
 
@@ -519,7 +525,7 @@ class Preview:
     refusals: list[tuple[int, str]]
     faults: int = 0
     read: int = 0
-    whole: bool = True
+    is_whole_file: bool = True
     hints: list[str] = field(default_factory=list)
     encoding: str = ""
     sheets: list[str] = field(default_factory=list)
@@ -530,7 +536,7 @@ def preview(path: Path, *, name: str = "", options: Options | None = None, size:
     options = options or Options()
     refusals = Refusals(name or path.name)
     records: list[Record] = []
-    read, whole = 0, True
+    read, is_whole_file = 0, True
     sheets: list[str] = []
     try:
         with tempfile.TemporaryDirectory(prefix="import-") as folder:
@@ -541,10 +547,10 @@ def preview(path: Path, *, name: str = "", options: Options | None = None, size:
                 if len(records) < size:
                     records.append(each)
                 if read + refusals.total >= LOOKED_AT:
-                    whole = False
+                    is_whole_file = False
                     break
     except LookedEnoughError:
-        whole = False
+        is_whole_file = False
     except UnmappedError as error:
         raise ImportRefusedError(str(error), error.columns, sheets) from error
     except (FileRefusedError, BadFieldError) as error:
@@ -559,7 +565,7 @@ def preview(path: Path, *, name: str = "", options: Options | None = None, size:
         refusals=[(each.line, each.reason) for each in refusals.listed[:size]],
         faults=refusals.total,
         read=read + refusals.total,
-        whole=whole,
+        is_whole_file=is_whole_file,
         hints=hints_of(reader, options.columns, refusals),
         encoding=source.encoding_said,
         sheets=sheets,

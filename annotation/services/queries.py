@@ -153,7 +153,7 @@ DECISIONS: dict[str, Callable[..., None]] = {
 
 
 def decide_chosen(
-    *, project: Project, chosen: Collection[int], decision: str, reason: str, actor: Any
+    *, project: Project, queries: Collection[int], decision: str, reason: str, actor: Any
 ) -> Outcome:
     """Decide about these queries of the project, each in a transaction and with an event of its own.
 
@@ -164,13 +164,13 @@ def decide_chosen(
         raise CrowdError("Choose what to do with the queries.")
     if not reason.strip():
         raise CrowdError("Say why; the reason stays in the history of each query.")
-    wanted = set(chosen)
-    if not wanted:
+    query_ids = set(queries)
+    if not query_ids:
         raise CrowdError("Nothing is chosen. Tick the queries first.")
-    if len(wanted) > MOST_AT_ONCE:
-        raise CrowdError(f"{len(wanted)} are chosen; at most {MOST_AT_ONCE} are decided about at once.")
+    if len(query_ids) > MOST_AT_ONCE:
+        raise CrowdError(f"{len(query_ids)} are chosen; at most {MOST_AT_ONCE} are decided about at once.")
     done, refused = 0, []
-    for query in Query.objects.filter(project=project, pk__in=wanted).order_by("pk"):
+    for query in Query.objects.filter(project=project, pk__in=query_ids).order_by("pk"):
         query.project = project
         try:
             DECISIONS[decision](query=query, reason=reason, actor=actor)

@@ -188,10 +188,10 @@ def compute_flags(stage: Stage, queries: Collection[int]) -> None:
     by_query: dict[int, list[Answer]] = defaultdict(list)
     for answer in answers:
         by_query[answer.query_id].append(answer)
-    found: dict[int, list[Flag]] = {}
+    flags: dict[int, list[Flag]] = {}
     for query, material in materials(list(by_query)).items():
-        found |= _flags(stage, config, material, by_query[query], works)
-    _store(found, fresh)
+        flags |= _flags(stage, config, material, by_query[query], works)
+    _store(flags, fresh)
 
 
 def _flags(
@@ -202,9 +202,9 @@ def _flags(
     works: Mapping[int, Work],
 ) -> dict[int, list[Flag]]:
     """All flags of answers that were not checked yet, and the relative ones of the others."""
-    asked = FlagQuery(material.query.text, config.sources(material), stage.project.language)
+    flag_query = FlagQuery(material.query.text, config.sources(material), stage.project.language)
     limits = config.limits()
-    words = canary_phrase(stage, material) if config.canary else ""
+    canary = canary_phrase(stage, material) if config.canary else ""
     fresh, written = [], []
     for answer in answers:
         each = FlaggedAnswer(
@@ -212,21 +212,21 @@ def _flags(
             author=answer.worker_id,
             text=answer.text,
             work=works.get(answer.assignment_id) if answer.revises_id is None else None,
-            canary=words,
+            canary=canary,
         )
         written.append(each)
         if answer.checked_at is None:
             fresh.append(each)
-    found = relative_flags(written, limits)
-    for key, flags in own_flags(asked, fresh, limits, check_language=config.check_language).items():
-        found[key].extend(flags)
-    return found
+    flags_by_answer = relative_flags(written, limits)
+    for key, flags in own_flags(flag_query, fresh, limits, check_language=config.check_language).items():
+        flags_by_answer[key].extend(flags)
+    return flags_by_answer
 
 
 def canary_phrase(stage: Stage, material: Material) -> str:
     """The two words that the hidden line of a unit asks for."""
-    known = (material.query.text, *(passage.text for passage in material.passages))
-    return flag_checks.phrase(f"{stage.seed}:{of_query(material.query.pk)}", known)
+    texts = (material.query.text, *(passage.text for passage in material.passages))
+    return flag_checks.phrase(f"{stage.seed}:{of_query(material.query.pk)}", texts)
 
 
 def _works(assignments: Collection[int]) -> dict[int, Work]:
@@ -256,14 +256,14 @@ def _count(telemetry: Mapping[str, Any], name: str) -> int | None:
 
 
 @transaction.atomic
-def _store(found: Mapping[int, list[Flag]], fresh: Collection[int]) -> None:
+def _store(flags_by_answer: Mapping[int, list[Flag]], fresh: Collection[int]) -> None:
     """Keep what was found; of answers that were checked before, only relative flags may go."""
     now = timezone.now()
-    keep = {(answer, flag.name) for answer, flags in found.items() for flag in flags}
-    there = AnswerFlag.objects.filter(answer__in=found).values_list("pk", "answer", "name")
+    keep = {(answer, flag.name) for answer, flags in flags_by_answer.items() for flag in flags}
+    earlier_flags = AnswerFlag.objects.filter(answer__in=flags_by_answer).values_list("pk", "answer", "name")
     gone = [
         pk
-        for pk, answer, name in there
+        for pk, answer, name in earlier_flags
         if (answer, name) not in keep and (answer in fresh or name in RELATIVE)
     ]
     AnswerFlag.objects.filter(pk__in=gone).delete()
@@ -277,11 +277,11 @@ def _store(found: Mapping[int, list[Flag]], fresh: Collection[int]) -> None:
                 evidence=dict(flag.evidence),
                 created_at=now,
             )
-            for answer, flags in found.items()
+            for answer, flags in flags_by_answer.items()
             for flag in flags
         ],
         update_conflicts=True,
         unique_fields=["answer", "name"],
         update_fields=["value", "limit", "evidence"],
     )
-    Answer.objects.filter(pk__in=found).update(checked_at=now)
+    Answer.objects.filter(pk__in=flags_by_answer).update(checked_at=now)

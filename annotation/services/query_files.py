@@ -42,42 +42,42 @@ _COUNTS_OF = attrgetter("votes", "selections", "answers")
 _TEXTS = frozenset({"key", "text", "reason", "type", "stratum", "conversation", "source"})
 
 
-def lines_of(project: Project, found: QuerySet[Query]) -> Iterator[str]:
+def lines_of(project: Project, queries: QuerySet[Query]) -> Iterator[str]:
     """The file of these queries in pieces of a thousand rows, the first of which is the head."""
     yield csv_text([(*_COLUMNS, *_COUNTS)])
-    rows: Any = found.values_list(*_COLUMNS.values()).iterator(chunk_size=_ROWS)
-    for some, counts in with_progress(project, rows, itemgetter(0)):
+    rows: Any = queries.values_list(*_COLUMNS.values()).iterator(chunk_size=_ROWS)
+    for batch, counts in with_progress(project, rows, itemgetter(0)):
         # Column by column: of a hundred thousand queries these are two million cells.
         columns = [
             map(cell, column) if name in _TEXTS else column
-            for name, column in zip(_COLUMNS, zip(*some, strict=True), strict=True)
+            for name, column in zip(_COLUMNS, zip(*batch, strict=True), strict=True)
         ]
         votes, selections, answers = zip(*map(_COUNTS_OF, counts), strict=True)
         yield csv_text(zip(*columns, votes, selections, answers, strict=True))
 
 
-def needs_job(found: QuerySet[Query]) -> bool:
+def needs_job(queries: QuerySet[Query]) -> bool:
     """Whether there are so many that a job makes the file."""
-    return found.order_by()[AT_ONCE : AT_ONCE + 1].exists()
+    return queries.order_by()[AT_ONCE : AT_ONCE + 1].exists()
 
 
-def ask_file(project: Project, asked: str) -> Job:
+def ask_file(project: Project, address_query: str) -> Job:
     """Have the file of what an address asks for made; the job that already does so, where there is one."""
-    prefix = f"queries-file:{project.pk}:{sha256(asked.encode()).hexdigest()[:32]}:"
+    prefix = f"queries-file:{project.pk}:{sha256(address_query.encode()).hexdigest()[:32]}:"
     last = Job.objects.filter(effect__startswith=prefix).order_by("-pk").first()
     if last is not None and last.state in OPEN_STATES:
         return last
     # Two who ask at once have the same effect, and so one job.
     return jobs.enqueue(
         kind=MAKE,
-        payload={"project": project.pk, "asked": asked},
+        payload={"project": project.pk, "asked": address_query},
         effect=f"{prefix}{last.pk if last else 0}",
     )
 
 
-def make_file(job: Job, project: Project, found: QuerySet[Query], progress: Progress) -> dict[str, Any]:
+def make_file(job: Job, project: Project, queries: QuerySet[Query], progress: Progress) -> dict[str, Any]:
     """Write the file of a job: how many queries and bytes it has, and at which moment it was begun."""
-    begun, every = timezone.now(), found.order_by().count()
+    begun, every = timezone.now(), queries.order_by().count()
     path = _path(project, job.pk)
     path.parent.mkdir(parents=True, exist_ok=True)
     delete_old_files()
@@ -85,7 +85,7 @@ def make_file(job: Job, project: Project, found: QuerySet[Query], progress: Prog
     size = 0
     try:
         with half.open("wb") as file:
-            for number, lines in enumerate(lines_of(project, found)):
+            for number, lines in enumerate(lines_of(project, queries)):
                 progress(min(every, number * _ROWS), every, "Writing queries")
                 size += file.write(lines.encode())
         half.replace(path)

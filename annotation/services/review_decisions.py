@@ -48,12 +48,12 @@ def reviewed_work(stage: Stage) -> QuerySet[Assignment]:
     """
     undecided = Answer.objects.filter(assignment=OuterRef("pk"), state=Answer.State.UNDECIDED)
     reviewed = AnswerReview.objects.filter(answer__assignment=OuterRef("pk"))
-    asked = MarketOperation.objects.filter(assignment=OuterRef("pk"), kind__in=DECIDING_OPERATIONS)
+    decisions_sent = MarketOperation.objects.filter(assignment=OuterRef("pk"), kind__in=DECIDING_OPERATIONS)
     return Assignment.objects.filter(
         Q(held=True) | Q(stage__approve_at_once=False),
         Exists(reviewed),
         ~Exists(undecided),
-        ~Exists(asked),
+        ~Exists(decisions_sent),
         stage=stage,
         state=Assignment.State.SUBMITTED,
     )
@@ -67,8 +67,8 @@ def approve_reviewed_work(stage: Stage, assignments: Collection[int] | None = No
     rows = reviewed_work(stage)
     if assignments is not None:
         rows = rows.filter(pk__in=assignments)
-    held = rows.select_for_update(of=("self",), no_key=True).select_related("worker", "hit").order_by("pk")
-    works = list(held)
+    locked = rows.select_for_update(of=("self",), no_key=True).select_related("worker", "hit").order_by("pk")
+    works = list(locked)
     actors = _reviewers([work.pk for work in works])
     for work in works:
         work.stage = stage
@@ -107,25 +107,25 @@ def possible(state: str) -> list[str]:
 @transaction.atomic
 def approve(*, answer: Answer, actor: Any, seen: str) -> AnswerReview:
     """The answer is good as it is."""
-    made = _decide(answer, Action.APPROVE, actor, seen)
+    review = _decide(answer, Action.APPROVE, actor, seen)
     approve_reviewed_work(answer.stage, [answer.assignment_id])
-    return made
+    return review
 
 
 @transaction.atomic
 def ask_rewrite(*, answer: Answer, actor: Any, seen: str, reason: str) -> AnswerReview:
     """Ask its author to write it again, by a message with a link; until then the answer counts."""
-    made = _decide(answer, Action.REWRITE, actor, seen, reason)
+    review = _decide(answer, Action.REWRITE, actor, seen, reason)
     message_workers(
         stage=answer.stage,
         workers=[answer.worker],
         subject=f"Please write one answer again: {answer.stage.task_title}"[:200],
-        text=_letter(answer, made),
+        text=_letter(answer, review),
         actor=actor,
     )
-    _record(answer, "answer.rewrite_asked", actor, made.reason)
+    _record(answer, "answer.rewrite_asked", actor, review.reason)
     approve_reviewed_work(answer.stage, [answer.assignment_id])
-    return made
+    return review
 
 
 @transaction.atomic
@@ -135,23 +135,23 @@ def exclude(*, answer: Answer, actor: Any, seen: str, reason: str, reject_work: 
     With `reject_work` its work is rejected for the same reason, which its author reads: it is not paid, and
     nothing else in it counts. Raises CrowdError where it cannot be rejected any more.
     """
-    made = _decide(answer, Action.EXCLUDE, actor, seen, reason)
+    review = _decide(answer, Action.EXCLUDE, actor, seen, reason)
     bring_up_to_date(
-        answer.stage, [answer.query_id], why=f"an answer was excluded, {made.reason}", actor=actor
+        answer.stage, [answer.query_id], why=f"an answer was excluded, {review.reason}", actor=actor
     )
-    _record(answer, "answer.excluded", actor, made.reason)
+    _record(answer, "answer.excluded", actor, review.reason)
     if reject_work:
-        reject(assignment=answer.assignment, actor=actor, reason=made.reason)
+        reject(assignment=answer.assignment, actor=actor, reason=review.reason)
     approve_reviewed_work(answer.stage, [answer.assignment_id])
-    return made
+    return review
 
 
 @transaction.atomic
 def reopen(*, answer: Answer, actor: Any, seen: str) -> AnswerReview:
     """Take a decision back; an excluded answer counts again."""
-    made = _decide(answer, Action.REOPEN, actor, seen)
+    review = _decide(answer, Action.REOPEN, actor, seen)
     bring_up_to_date(answer.stage, [answer.query_id])
-    return made
+    return review
 
 
 @transaction.atomic
@@ -180,8 +180,10 @@ def undecided_words(assignment: Assignment) -> str:
     count = Answer.objects.filter(assignment=assignment, state=State.UNDECIDED).count()
     if not count:
         return ""
-    some, have = ("One answer in it", "has") if count == 1 else (f"{count} answers in it", "have")
-    return f"{some} still {have} flags and {'waits' if count == 1 else 'wait'} in the review for a decision."
+    subject, have = ("One answer in it", "has") if count == 1 else (f"{count} answers in it", "have")
+    return (
+        f"{subject} still {have} flags and {'waits' if count == 1 else 'wait'} in the review for a decision."
+    )
 
 
 def _approve_unflagged(answers: QuerySet[Answer], actor: Any, reason: str = "") -> dict[int, int]:
@@ -209,7 +211,7 @@ def _decide(answer: Answer, action: str, actor: Any, seen: str, reason: str = ""
     if len(reason) > _LONGEST_REASON:
         raise ReviewError(f"The reason has {len(reason)} characters; {_LONGEST_REASON} fit.")
     if seen not in states:
-        raise ReviewError(f"This answer is {_words(seen)}; that cannot be done with it.")
+        raise ReviewError(f"This answer is {_name_state(seen)}; that cannot be done with it.")
     if not Answer.objects.filter(pk=answer.pk, state=seen).update(state=to):
         raise ReviewError("Somebody decided about this answer in the meantime. Look at it again.")
     answer.state = to
@@ -218,7 +220,7 @@ def _decide(answer: Answer, action: str, actor: Any, seen: str, reason: str = ""
     )
 
 
-def _words(state: str) -> str:
+def _name_state(state: str) -> str:
     return str(State(state).label) if state in State.values else "in no such state"
 
 
@@ -288,16 +290,16 @@ def draw_configured(stage: Stage) -> int:
 
 
 def _draw(queries: Any, people: int, seed: int) -> HoldoutCounts:
-    nobody = ~Exists(_drawn().filter(query=OuterRef("pk")))
+    nobody = ~Exists(_list_drawn_workers().filter(query=OuterRef("pk")))
     open_to = list(queries.filter(nobody, status=Query.Status.ANSWERED))
-    drawn = too_few = 0
+    drawn_count = too_few = 0
     for start in range(0, len(open_to), _BATCH):
         done = _draw_batch(open_to[start : start + _BATCH], people, seed)
-        drawn, too_few = drawn + done.queries, too_few + done.too_few
-    return HoldoutCounts(drawn, too_few)
+        drawn_count, too_few = drawn_count + done.queries, too_few + done.too_few
+    return HoldoutCounts(drawn_count, too_few)
 
 
-def _drawn() -> QuerySet[HeldOutWorker]:
+def _list_drawn_workers() -> QuerySet[HeldOutWorker]:
     """Who is held out with an answer that could be a reference; continuations of a dialogue never could."""
     answers = Answer.objects.filter(query=OuterRef("query"), worker=OuterRef("worker"))
     return HeldOutWorker.objects.filter(Exists(answers.exclude(stage__kind="continuation")))
@@ -308,22 +310,22 @@ def _draw_batch(pks: Sequence[int], people: int, seed: int) -> HoldoutCounts:
     """The queries are held meanwhile, so that two draws at once do not both draw for one."""
     locked = Query.objects.select_for_update(of=("self",), no_key=True).filter(pk__in=pks)
     keys = dict(locked.values_list("pk", "key"))
-    for pk in _drawn().filter(query__in=keys).values_list("query", flat=True):
+    for pk in _list_drawn_workers().filter(query__in=keys).values_list("query", flat=True):
         keys.pop(pk, None)
     writers: dict[int, dict[tuple[str, str], int]] = defaultdict(dict)
     answers = Answer.objects.filter(COUNTED, query__in=keys).exclude(stage__kind="continuation")
     rows = answers.values_list("query", "worker__endpoint__name", "worker__external_id", "worker")
     for query, endpoint, name, worker in rows:
         writers[query][endpoint, name] = worker
-    now, made = timezone.now(), []
-    able = {pk: found for pk, found in writers.items() if len(found) > people}
-    for pk, found in able.items():
+    now, held_out = timezone.now(), []
+    able = {pk: workers_by_name for pk, workers_by_name in writers.items() if len(workers_by_name) > people}
+    for pk, workers_by_name in able.items():
         rng = random.Random(f"holdout:{seed}:{keys[pk]}")
-        made += [
-            HeldOutWorker(query_id=pk, worker_id=found[name], seed=seed, created_at=now)
-            for name in rng.sample(sorted(found), people)
+        held_out += [
+            HeldOutWorker(query_id=pk, worker_id=workers_by_name[name], seed=seed, created_at=now)
+            for name in rng.sample(sorted(workers_by_name), people)
         ]
-    HeldOutWorker.objects.bulk_create(made, batch_size=1000)
+    HeldOutWorker.objects.bulk_create(held_out, batch_size=1000)
     return HoldoutCounts(len(able), len(keys) - len(able))
 
 
@@ -338,12 +340,12 @@ def hold_out(*, query: Query, worker: Worker, actor: Any) -> HeldOutWorker:
         raise CrowdError("Only somebody whose answer counts can be held out.")
     if not counted - aside - {worker.pk}:
         raise CrowdError("At least one answer stays a reference.")
-    made, new = HeldOutWorker.objects.get_or_create(
+    row, new = HeldOutWorker.objects.get_or_create(
         query=query, worker=worker, defaults={"created_at": timezone.now()}
     )
     if new:
         _record_holdout(query, [worker], actor, "answers.held_out")
-    return made
+    return row
 
 
 @transaction.atomic

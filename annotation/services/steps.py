@@ -31,7 +31,7 @@ def reasons_by_query(rows: Iterable[tuple[int, int]], changed: Mapping[int, str]
     reasons: dict[int, list[str]] = defaultdict(list)
     for query, assignment in rows:
         reasons[query].append(changed[assignment])
-    return {query: in_words(given) for query, given in sorted(reasons.items())}
+    return {query: in_words(query_reasons) for query, query_reasons in sorted(reasons.items())}
 
 
 def in_words(reasons: Sequence[str]) -> str:
@@ -121,13 +121,13 @@ Status, Outcome = models.Query.Status, models.Doubt.Outcome
 
 def raise_doubt(query: models.Query, stage: Stage, *, why: str, says: str) -> None:
     """Put a decision before a person; where its doubt is open already, it says what is so now."""
-    said = {"why": why[:300], "says": says[:300]}
+    texts = {"why": why[:300], "says": says[:300]}
     models.Doubt.objects.update_or_create(
         query=query,
         stage=stage,
         outcome="",
-        defaults=said,
-        create_defaults={**said, "raised_at": timezone.now()},
+        defaults=texts,
+        create_defaults={**texts, "raised_at": timezone.now()},
     )
 
 

@@ -45,7 +45,7 @@ class ConnectClient(PanelClient):
         super().__init__(url=url, headers={"X-API-KEY": key})
 
     def write(self, path: str, body: Document, *, token: str, envelope_key: str = "") -> base.Outcome[str]:
-        """A call that changes something, under a token; `made` names the object with the reference."""
+        """A call that changes something, under a token; `envelope_key` names what has the reference."""
         return self.change(
             "POST",
             f"{_V1}{path}",

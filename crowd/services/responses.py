@@ -228,9 +228,9 @@ def keep_draft(
 ) -> bool:
     """Store the fields so far; False where the assignment is no longer being worked on.
 
-    `fields` change those that are there (None takes one away), or with `whole` replace them. `telemetry` has
-    the measures of one visit to the page and, as `visit`, its name; the sums over visits are kept beside.
-    What a kind remembers from one try to the next is changed with `ours` alone.
+    `fields` change those that are there (None takes one away), or with `replaces_all` replace them.
+    `telemetry` has the measures of one visit to the page and, as `visit`, its name; the sums over visits are
+    kept beside. What a kind remembers from one try to the next is changed with `ours` alone.
 
     Raises TooLongError where all fields together are longer than LARGEST_DRAFT characters.
     """

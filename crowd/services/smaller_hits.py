@@ -58,7 +58,7 @@ def arrive_at_part(
 ) -> AssignmentUnits | None:
     """Give a person a HIT of units that they may do, taken from HITs on offer; None where there are none.
 
-    `whole` are HITs that the person may do as they are: of one of them alone none is made. Locks as
+    `unsplit` are HITs that the person may do as they are: of one of them alone none is made. Locks as
     elsewhere: the person, the stage, the HITs. All or nothing is made.
     """
     people = persons.hold_person(worker, stage.project_id)
@@ -193,7 +193,7 @@ def _list_mixed_in(stage: Stage, role: HitUnit.Role) -> list[str]:
 def replace_untaken(source_stage: Stage) -> int:
     """End HITs at a marketplace of which the people who are known may take none whole; how many.
 
-    `here` is the stage as the source meets it. As long as people take HITs of it, all of them stay.
+    `source_stage` is the stage as the source meets it. As long as people take HITs of it, all of them stay.
     """
     if source_stage.endpoint.deals_work or source_stage.units_per_hit == 1:
         return 0

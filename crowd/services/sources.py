@@ -256,7 +256,7 @@ def move_work(*, stage: Stage, row: StageSource, actor: Any = None) -> int:
 def move_overdue(source_stage: Stage) -> int:
     """Take from a source what was on offer there for longer than its rule says; how many HITs.
 
-    `here` is the stage as the source meets it.
+    `source_stage` is the stage as the source meets it.
     """
     row = source_stage.source
     if row is None or not row.move_after_seconds or not _others_open(source_stage, row):

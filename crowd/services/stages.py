@@ -450,7 +450,7 @@ def open_stage(
 def prepare_source(source_stage: Stage) -> None:
     """Refuse what a source of a stage cannot keep, and take its own fee into the books; nothing is sent.
 
-    `here` is the stage as its people meet it. A source that is closed is asked nothing.
+    `source_stage` is the stage as its people meet it. A source that is closed is asked nothing.
     """
     if is_closed(source_stage):
         return

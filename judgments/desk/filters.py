@@ -205,7 +205,7 @@ _NO_FILTERS = "(no filters)"
 
 
 def compare_filters(*, stage: Stage, user: User, wish_fields: Mapping[str, Any]) -> ApplyForm:
-    """A form that applies the wish `given` over the filters in force now, with both versions in `conflict`.
+    """A form that applies `wish_fields` over the filters in force now, with both versions in `conflict`.
 
     Raises FilteringError where the wish is none that could be applied.
     """

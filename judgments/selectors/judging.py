@@ -232,7 +232,7 @@ def missing_judgments(
 def pending_judgments(
     stage: Stage, config: JudgingConfig, sums: Mapping[int, Sums]
 ) -> Iterator[tuple[int, int]]:
-    """Answers that are judged and lack judgments, with how many; `known` are the judgments that count.
+    """Answers that are judged and lack judgments, with how many; `sums` are of the judgments that count.
 
     Judgments whose work waits for a person are there already. Shared answers come with all others.
     """

@@ -206,9 +206,9 @@ class Preview:
 
 def preview(stage: Stage, recipe: str, parameters: Mapping[str, Any], seed: int = 0) -> Preview:
     """What applying would do. Filters decide by rule, so the seed, which is the report's, changes nothing."""
-    recipe_row = recipe_named(recipe, parameters)
+    named_recipe = recipe_named(recipe, parameters)
     seen = FilterRun.objects.in_force().filter(stage=stage).values_list("pk", flat=True).first() or 0
-    decided = decide(stage, recipe_row)
+    decided = decide(stage, named_recipe)
     ratings, run = decided.columns.ratings, decided.run
     config = judging_config(stage)
     keys = decided.columns.candidates.tolist()
@@ -218,8 +218,8 @@ def preview(stage: Stage, recipe: str, parameters: Mapping[str, Any], seed: int 
     lacking = {key for key, _ in missing_judgments(stage, config, keys, then)}
     pending = [PendingUnit(of_candidate(key), n) for key, n in pending_judgments(stage, config, then)]
     return Preview(
-        title=recipe_row.title,
-        parameters=stored_parameters(recipe_row),
+        title=named_recipe.title,
+        parameters=stored_parameters(named_recipe),
         workers=ratings.n_workers,
         ratings=len(ratings),
         items=ratings.n_items,
@@ -315,14 +315,14 @@ def apply(
     Judgments that arrive meanwhile are not in the run, which notes the newest that it saw. `commit` runs the
     transaction instead, for a job whose effect it is.
     """
-    recipe_row = recipe_named(recipe, parameters)
+    named_recipe = recipe_named(recipe, parameters)
     counted = _what_counts(stage)
     done = _done_before(stage, once)
     if done is not None:
         return done
     begun = timezone.now()
     progress(0, _STEPS, "Reading judgments and deciding")
-    decided = decide(stage, recipe_row)
+    decided = decide(stage, named_recipe)
     if not len(decided.columns.ratings):
         raise FilteringError("There are no judgments yet; filters have nothing to look at.")
     progress(1, _STEPS, "Working out scores and storing what was decided")
@@ -333,7 +333,7 @@ def apply(
         with ThreadPoolExecutor(1) as beside:
             scores = beside.submit(filter_decisions.scores_of, decided)
             stored_runs.append(
-                _stored(stage, recipe_row, decided, scores.result, seed, seen, once, actor, begun)
+                _stored(stage, named_recipe, decided, scores.result, seed, seen, once, actor, begun)
             )
         if _what_counts(stage) != counted:
             # Decided about while we looked, and perhaps reconsidered with the run before: look once more.
@@ -357,7 +357,7 @@ def _in_one_transaction(store: Callable[[], int]) -> None:
 
 def _stored(  # noqa: PLR0917 - made in one place
     stage: Stage,
-    recipe_row: "Recipe",
+    named_recipe: "Recipe",
     decided: FilterDecision,
     scores: Callable[[], filter_decisions.Scores],
     seed: int,
@@ -376,11 +376,11 @@ def _stored(  # noqa: PLR0917 - made in one place
     _supersede(stage, seen, actor)
     run = FilterRun.objects.create(
         stage=stage,
-        recipe=recipe_row.name,
-        parameters=stored_parameters(recipe_row),
+        recipe=named_recipe.name,
+        parameters=stored_parameters(named_recipe),
         seed=seed,
         last_judgment=decided.columns.last,
-        summary={"once": once, "title": recipe_row.title, "counts": filter_decisions.counts_of(decided)},
+        summary={"once": once, "title": named_recipe.title, "counts": filter_decisions.counts_of(decided)},
         created_by=actor,
         created_at=begun,
     )
@@ -391,7 +391,7 @@ def _stored(  # noqa: PLR0917 - made in one place
         action="filter.applied",
         subject=stage.slug,
         actor=actor,
-        details={"recipe": recipe_row.title, "run": run.pk, **run.summary["counts"]},
+        details={"recipe": named_recipe.title, "run": run.pk, **run.summary["counts"]},
     )
     reports.ask(stage=stage)
     return run

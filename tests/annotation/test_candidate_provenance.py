@@ -91,7 +91,7 @@ def test_an_answer_that_was_found_elsewhere_becomes_candidates_once(tmp_path):
             Recipe(ranker="pool", query_model="cq3", fetched=30),
             "rrf(bm25:cq3+balanced:cq3:candidates=30):depth=30",
         ),
-        (Recipe(shown=50, fetched=10, below=5), "balanced:cq2:candidates=55"),
+        (Recipe(shown_count=50, fetched=10, below=5), "balanced:cq2:candidates=55"),
         (Recipe(ranker="bm25:cq1"), "bm25:cq1"),
     ],
 )
@@ -131,7 +131,7 @@ def test_the_seed_decides_what_is_drawn_and_every_passage_can_be():
 def test_candidates_from_below_come_last_and_remember_where_they_stood(tmp_path):
     corpus = make_corpus(tmp_path, *("cat " * (20 - number) + f"w{number}" for number in range(20)))
     query = make_query(corpus.project, "cat")
-    provide_for(corpus.project, Recipe(shown=3, ranker="bm25", below=2))
+    provide_for(corpus.project, Recipe(shown_count=3, ranker="bm25", below=2))
     found = list(CandidatePassage.objects.filter(query=query, folded_into=None).order_by("rank"))
     assert [drawn_below(each.retrieval) is not None for each in found] == [False] * 3 + [True] * 2
     ranks = [each.rank for each in found]
@@ -145,7 +145,7 @@ def test_candidates_from_below_come_last_and_remember_where_they_stood(tmp_path)
 def test_a_stage_shows_its_best_and_those_from_below_the_cut(tmp_path):
     corpus = make_corpus(tmp_path, *(f"cat {'x' * number} {number}" for number in range(20)))
     query = make_query(corpus.project, "cat")
-    provide_for(corpus.project, Recipe(shown=4, ranker="bm25", below=1))
+    provide_for(corpus.project, Recipe(shown_count=4, ranker="bm25", below=1))
     shown = first(shown_candidates([query.pk])[query.pk], 2)
     assert [each.below for each in shown] == [False, False, True]
 
@@ -194,7 +194,7 @@ def textbooks(tmp_path_factory, django_db_setup, django_db_blocker):
         import_queries(
             project=project, path=SAMPLE / "conversation.jsonl", options=Options(start_at="curation")
         )
-        assert provide_for(project, Recipe(shown=8)).notes == ()
+        assert provide_for(project, Recipe(shown_count=8)).notes == ()
         yield project
         transaction.set_rollback(True)
 

@@ -158,7 +158,7 @@ def test_an_accepted_query_gets_the_best_passages_of_the_index(tmp_path):
 def test_repetitions_are_stored_folded_and_not_shown(tmp_path):
     corpus = make_corpus(tmp_path, "a cat sat here", "A cat sat here.", "one more cat on a mat")
     query = make_query(corpus.project, "cat")
-    assert provide_candidates(query, Recipe(shown=2)) == 2
+    assert provide_candidates(query, Recipe(shown_count=2)) == 2
     assert rows(query) == [(1, "p1", None), (2, "p2", "p1"), (3, "p3", None)]
     folded = CandidatePassage.objects.get(query=query, rank=2)
     assert folded.fold_reason == "The same text as number 1."
@@ -295,7 +295,7 @@ def test_the_turns_of_the_user_are_searched_oldest_first_and_no_replies():
 def test_the_query_model_says_which_turns_are_searched(tmp_path, model, keys):
     corpus = make_corpus(tmp_path, "batman is a hero, a hero", "the reception of guests")
     query = make_query(corpus.project, "And its reception?", context=[{"text": "Which hero is batman?"}])
-    provide_for(corpus.project, Recipe(shown=1, ranker="bm25", query_model=model))
+    provide_for(corpus.project, Recipe(shown_count=1, ranker="bm25", query_model=model))
     assert [key for _, key, _ in rows(query)] == keys
 
 

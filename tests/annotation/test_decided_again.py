@@ -474,7 +474,7 @@ def test_many_are_decided_about_at_once_and_one_that_cannot_be_stops_no_other(ad
     queries = [make_query(project, status=each) for each in ("excluded", "waiting", "curated")]
     foreign = make_query(make_project())
     chosen = [each.pk for each in (*queries, foreign)]
-    done = decide_chosen(project=project, chosen=chosen, decision="accept", reason="All fine.", actor=ada)
+    done = decide_chosen(project=project, queries=chosen, decision="accept", reason="All fine.", actor=ada)
     assert done.done == 2
     ((_, words),) = done.refused
     assert words == "This query is curated, being answered; that cannot be done with it."
@@ -487,13 +487,13 @@ def test_many_are_decided_about_at_once_and_one_that_cannot_be_stops_no_other(ad
     ("given", "words"),
     [
         ({"reason": " "}, "Say why"),
-        ({"chosen": []}, "Nothing is chosen"),
-        ({"chosen": range(300)}, "at most 200"),
+        ({"queries": []}, "Nothing is chosen"),
+        ({"queries": range(300)}, "at most 200"),
         ({"decision": "burn"}, "Choose what to do"),
     ],
 )
 def test_what_cannot_be_asked_for_changes_nothing(ada, project, query, given, words):
-    wish = {"chosen": [query.pk], "decision": "exclude", "reason": "No."} | given
+    wish = {"queries": [query.pk], "decision": "exclude", "reason": "No."} | given
     with pytest.raises(CrowdError, match=words):
         decide_chosen(project=project, actor=ada, **wish)
     assert status(query) == "waiting"

@@ -15,7 +15,7 @@ from tests.annotation.world import make_candidates, make_project, make_query, ma
 
 def test_each_chosen_one_stands_for_those_that_were_not_drawn():
     found = estimate(
-        [PooledQuery(above=3, below=1, drawn=2, of=20), PooledQuery(above=2, below=0, drawn=2, of=30)]
+        [PooledQuery(above=3, below=1, sampled=2, of=20), PooledQuery(above=2, below=0, sampled=2, of=30)]
     )
     assert (found.above, found.below, found.missed) == (5, 1, 10.0)
     assert found.recall == pytest.approx(5 / 15)
@@ -24,7 +24,7 @@ def test_each_chosen_one_stands_for_those_that_were_not_drawn():
 def test_the_interval_is_that_of_a_ratio():
     # By hand: totals 13 and 2, r = 1/3, residuals 3 - 13/3 and 2 - 2/3, variance 2 * 2 * (4/3)^2 / 15^2.
     found = estimate(
-        [PooledQuery(above=3, below=1, drawn=2, of=20), PooledQuery(above=2, below=0, drawn=2, of=30)]
+        [PooledQuery(above=3, below=1, sampled=2, of=20), PooledQuery(above=2, below=0, sampled=2, of=30)]
     )
     error = (2 * 2 * (4 / 3) ** 2) ** 0.5 / 15
     assert found.high == pytest.approx(1 / 3 + 1.959964 * error)

@@ -132,7 +132,7 @@ def test_editors_of_one_mind_get_their_way_unless_flags_forbid_it(count, one, op
 
 def merged(*selections, wanted=None, merging="majority"):
     sets = [frozenset(each.split()) for each in selections]
-    decision = rules.decide_curation(sets, wanted=wanted or len(sets), merging=merging)
+    decision = rules.decide_curation(sets, needed=wanted or len(sets), merging=merging)
     return str(decision.verdict), decision.rule, " ".join(sorted(decision.passages))
 
 
@@ -164,7 +164,7 @@ def test_more_than_half_who_find_no_answer_take_the_query_out(merging):
 
 def test_half_who_find_no_answer_leave_it_disputed():
     sets = [frozenset(), frozenset("a")]
-    decision = rules.decide_curation(sets, wanted=2, merging="majority")
+    decision = rules.decide_curation(sets, needed=2, merging="majority")
     assert decision.verdict == "disputed"
     assert decision.reason == (
         "No passage was chosen by more than half of 2 editors; 1 of 2: the passages cannot answer it"
@@ -180,7 +180,7 @@ def test_exact_asks_one_more_editor_and_takes_the_choice_of_more_than_half():
 
 def test_too_few_selections_are_not_decided_about():
     with pytest.raises(ValueError, match="2 are wanted"):
-        rules.decide_curation([frozenset("a")], wanted=2, merging="majority")
+        rules.decide_curation([frozenset("a")], needed=2, merging="majority")
 
 
 choices = st.lists(st.frozensets(st.sampled_from("abcd"), max_size=3), min_size=1, max_size=7)
@@ -190,14 +190,14 @@ merging_rules = st.sampled_from(["majority", "exact"])
 @given(choices.flatmap(lambda made: st.tuples(st.just(made), st.permutations(made))), merging_rules)
 def test_the_order_of_selections_changes_nothing(pair, merging):
     made, shuffled = pair
-    one = rules.decide_curation(made, wanted=1, merging=merging)
-    assert one == rules.decide_curation(shuffled, wanted=1, merging=merging)
+    one = rules.decide_curation(made, needed=1, merging=merging)
+    assert one == rules.decide_curation(shuffled, needed=1, merging=merging)
 
 
 @given(choices, merging_rules, st.integers(1, 7))
 def test_a_curated_set_holds_only_passages_that_somebody_chose(made, merging, wanted):
     if len(made) >= wanted:
-        decision = rules.decide_curation(made, wanted=wanted, merging=merging)
+        decision = rules.decide_curation(made, needed=wanted, merging=merging)
         assert decision.passages <= frozenset().union(*made)
         assert (decision.verdict == "curated") == bool(decision.passages) == bool(decision.rule)
 
@@ -205,7 +205,7 @@ def test_a_curated_set_holds_only_passages_that_somebody_chose(made, merging, wa
 @given(choices, st.integers(1, 7))
 def test_more_is_asked_once(made, wanted):
     if len(made) > wanted:
-        assert rules.decide_curation(made, wanted=wanted, merging="exact").verdict != "more"
+        assert rules.decide_curation(made, needed=wanted, merging="exact").verdict != "more"
 
 
 # Marked words

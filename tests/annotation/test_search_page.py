@@ -158,7 +158,7 @@ def test_best_sentences_are_marked_and_words_of_the_question_are_bold(viewer, ne
 def test_top_words_and_pairs_stand_below_with_a_drawing_and_its_table(viewer, networked):
     answer = ask(viewer, "few firms on a market")
     result = answer.context["turns"][0].results[0]
-    assert [word for word, _ in result.words] == ["market", "firms"]
+    assert [word for word, _ in result.weighted_words] == ["market", "firms"]
     assert [(one, other) for one, other, _ in result.pairs] == [("firms", "market")]
     page = answer.content.decode()
     assert page.count("<circle") >= 2
@@ -320,10 +320,13 @@ def test_a_second_click_sends_nothing_twice(manager, corpus):
 def test_a_turn_that_is_a_query_says_so_and_is_not_offered_again(manager, corpus):
     manager.post(SEND, {"q": "what is a monopoly?"})
     turn = manager.get(PAGE, {"q": "what is a monopoly?"}).context["turns"][0]
-    assert turn.known.pk == Query.objects.get().pk
+    assert turn.project_query.pk == Query.objects.get().pk
     assert not turn.sendable
     # In wide letters it is the same query.
-    assert manager.get(PAGE, {"q": "\uff37hat is a monopoly?"}).context["turns"][0].known == turn.known
+    assert (
+        manager.get(PAGE, {"q": "\uff37hat is a monopoly?"}).context["turns"][0].project_query
+        == turn.project_query
+    )
 
 
 def test_what_cannot_be_sent_is_told_and_nothing_is_made(manager, corpus, subtests):

@@ -43,7 +43,7 @@ def found_in(corpus, *keys):
 
 def send(corpus, actor, *turns, keys=("p1", "p2", "p3", "p4"), keep=2):
     return send_to_curation(
-        project=corpus.project, turns=turns, found=found_in(corpus, *keys), keep=keep, actor=actor
+        project=corpus.project, turns=turns, answer=found_in(corpus, *keys), keep=keep, actor=actor
     )
 
 
@@ -58,7 +58,7 @@ def test_a_new_question_becomes_an_accepted_query_with_the_turns_before_it(corpu
 
 
 def test_candidates_keep_what_found_them_and_repetitions_are_folded(corpus, actor):
-    assert send(corpus, actor, "Where did the cat sit?").shown == 2
+    assert send(corpus, actor, "Where did the cat sit?").shown_count == 2
     rows = CandidatePassage.objects.order_by("rank")
     assert [(row.rank, row.key, row.folded_into and row.folded_into.key) for row in rows] == [
         (1, "p1", None), (2, "p2", "p1"), (3, "p3", None),
@@ -90,7 +90,7 @@ def test_an_accepted_query_of_the_project_gets_the_candidates(corpus, actor):
     question = "Where did the cat sit?"
     query = make_query(corpus.project, question, digest=query_digest(question), status="accepted")
     sent = send(corpus, actor, question)
-    assert (sent.query, sent.new, sent.shown) == (query, False, 2)
+    assert (sent.query, sent.new, sent.shown_count) == (query, False, 2)
     assert Query.objects.count() == 1
     assert not QuerySource.objects.filter(format="search").exists()
 
@@ -167,7 +167,7 @@ def test_passages_of_one_id_in_two_corpora_keep_apart(tmp_path, actor):
     found = found_in(one, "p1")
     second = FoundPassage(2, 0.5, {}, "other", Passage.objects.get(corpus=other))
     both = FoundAnswer("bm25", {}, {"one": {"index": 1}, "other": {"index": 9}}, {}, [*found.results, second])
-    send_to_curation(project=project, turns=["pets?"], found=both, keep=5, actor=actor)
+    send_to_curation(project=project, turns=["pets?"], answer=both, keep=5, actor=actor)
     rows = CandidatePassage.objects.order_by("rank")
     assert [row.key for row in rows] == ["one/p1", "other/p1"]
     assert [row.retrieval["generation"] for row in rows] == [{"index": 1}, {"index": 9}]

@@ -77,11 +77,11 @@ class Command(BaseCommand):
                 f"Queries for which nothing is found: {len(provided.empty):,}. Import passages for them."
             )
 
-    def _recall(self, found: Recall, *, as_json: bool) -> None:
+    def _recall(self, recall: Recall, *, as_json: bool) -> None:
         if as_json:
-            self.stdout.write(json.dumps(found.as_dict()))
+            self.stdout.write(json.dumps(recall.as_dict()))
             return
-        self.stdout.write(found.in_words)
+        self.stdout.write(recall.in_words)
 
 
 def _as_json(provided: CandidateSupply, recipe: Recipe) -> dict[str, Any]:

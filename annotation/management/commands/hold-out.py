@@ -30,10 +30,10 @@ class Command(BaseCommand):
         if project is None:
             raise CommandError(f"There is no project {options['project']!r}.")
         try:
-            drawn = draw(project=project, people=options["people"], seed=options["seed"])
+            counts = draw(project=project, people=options["people"], seed=options["seed"])
         except CrowdError as error:
             raise CommandError(str(error)) from error
         self.stdout.write(
-            f"Held out {options['people']} per query. Queries: {drawn.queries:,}; with too few answers: "
-            f"{drawn.too_few:,}."
+            f"Held out {options['people']} per query. Queries: {counts.queries:,}; with too few answers: "
+            f"{counts.too_few:,}."
         )

@@ -113,17 +113,17 @@ class Command(BaseCommand):
         self.stdout.write(
             f"{report['file']}: {report['format_words']}; {design['words']}, seed {design['seed']}."
         )
-        width = max(len(words) for words, _ in rows)
-        for words, number in rows:
-            self.stdout.write(f"{words:<{width}}  {number:>14,}")
+        width = max(len(label) for label, _ in rows)
+        for label, number in rows:
+            self.stdout.write(f"{label:<{width}}  {number:>14,}")
         for line in reading_lines(report["read_as"]):
             self.stdout.write(line)
         if "guess" in report["encoding_words"]:
             self.stdout.write(f"Encoding: {report['encoding_words']}. Another one: --encoding NAME.")
-        for words in report["hints"]:
-            self.stdout.write(words)
-        for words in differences_in_words(report):
-            self.stdout.write(words)
+        for sentence in report["hints"]:
+            self.stdout.write(sentence)
+        for sentence in differences_in_words(report):
+            self.stdout.write(sentence)
         if nothing_new(report):
             self.stdout.write(
                 f"Nothing was added: the project has all {report['already_there']:,} queries already."
@@ -136,42 +136,42 @@ class Command(BaseCommand):
             self.stdout.write("A dry run: nothing was stored.")
 
 
-def _options(given: dict[str, Any]) -> Options:
-    quotas = {name: _number(name, value) for name, value in pairs("--quota", given["quota"]).items()}
-    words = None
-    if given["words"]:
+def _options(options: dict[str, Any]) -> Options:
+    quotas = {name: _number(name, value) for name, value in pairs("--quota", options["quota"]).items()}
+    screen_words = None
+    if options["words"]:
         try:
-            words = tuple(read_words(given["words"]))
+            screen_words = tuple(read_words(options["words"]))
         except (OSError, UnicodeDecodeError) as error:
             raise CommandError(f"The word list could not be read: {error}.") from error
-    sampled = given["sample"] is not None or quotas
-    if given["by"] and not sampled:
+    sampled = options["sample"] is not None or quotas
+    if options["by"] and not sampled:
         raise CommandError("--by needs a --sample, or a --quota for each stratum.")
-    if quotas and given["by"] not in (None, "strata"):
+    if quotas and options["by"] not in (None, "strata"):
         raise CommandError("Quotas are for --by strata.")
     return Options(
-        format=given["format"],
-        encoding=given["encoding"],
-        sheet=given["sheet"],
-        columns=pairs("--column", given["column"]),
-        header=given["header"],
-        header_row=given["header_row"],
-        without=tuple(given["without"]),
-        words=words,
-        shortest=given["shortest"],
-        longest=given["longest"],
+        format=options["format"],
+        encoding=options["encoding"],
+        sheet=options["sheet"],
+        columns=pairs("--column", options["column"]),
+        header=options["header"],
+        header_row=options["header_row"],
+        without=tuple(options["without"]),
+        words=screen_words,
+        shortest=options["shortest"],
+        longest=options["longest"],
         design=Design(
-            by=("strata" if quotas else given["by"] or "uniform") if sampled else "all",
-            size=given["sample"] or 0,
-            seed=given["seed"],
-            strata=given["strata"],
+            by=("strata" if quotas else options["by"] or "uniform") if sampled else "all",
+            size=options["sample"] or 0,
+            seed=options["seed"],
+            strata=options["strata"],
             quotas=quotas,
-            head_from=given["head_from"],
-            torso_from=given["torso_from"],
+            head_from=options["head_from"],
+            torso_from=options["torso_from"],
         ),
-        strict=given["strict"],
-        start_at=given["start_at"],
-        rewrites=_rewrites(given["rewrites"]),
+        strict=options["strict"],
+        start_at=options["start_at"],
+        rewrites=_rewrites(options["rewrites"]),
     )
 
 

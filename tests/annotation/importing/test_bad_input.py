@@ -211,9 +211,9 @@ def test_two_columns_with_a_name_for_the_query_are_asked_about(write, name, cont
     path = write(name, content)
     with pytest.raises(UnmappedError, match=r"the query may be in any of 'query', 'Question'. Choose one"):
         read(path)
-    assert refused(path, given={"text": "Question"})[0] == ["where is oslo"]
-    assert refused(path, given={"text": "Question", "id": "query"})[0] == ["where is oslo"]
-    assert refused(path, given={"id": "query"})[0] == ["where is oslo"]
+    assert refused(path, columns={"text": "Question"})[0] == ["where is oslo"]
+    assert refused(path, columns={"text": "Question", "id": "query"})[0] == ["where is oslo"]
+    assert refused(path, columns={"id": "query"})[0] == ["where is oslo"]
 
 
 def test_lines_that_are_no_json_are_refused(write):
@@ -305,7 +305,7 @@ def test_limits_can_be_smaller(write):
 )
 def test_a_context_that_is_not_read_is_said(write, members, given, hinted):
     """Some files have passages under that name, so that it is no field by itself."""
-    records, refusals, reader = read(write("log.jsonl", [members]), given=given)
+    records, refusals, reader = read(write("log.jsonl", [members]), columns=given)
     hints = hints_of(reader, given, refusals)
     assert [" is not read, because" in hint for hint in hints] == [True] * hinted
     if hinted:

@@ -214,6 +214,6 @@ def test_json_that_is_nothing_known_is_refused(write):
 @pytest.mark.parametrize("given", [{}, {"text": "query"}, {"text": " query"}])
 def test_spaces_around_the_names_of_members_do_not_matter(write, given):
     lines = [{" query": "what is tea", "id ": "7"}, {"query": "what is milk", "id": "8"}]
-    records, refusals, _ = read(write("log.jsonl", lines), given=given)
+    records, refusals, _ = read(write("log.jsonl", lines), columns=given)
     assert [(each.id, each.text) for each in records] == [("7", "what is tea"), ("8", "what is milk")]
     assert refusals.total == 0

@@ -83,7 +83,7 @@ def test_a_rule_that_is_none_is_an_error():
 
 
 def test_an_own_word_list_takes_the_place_of_the_shipped_one():
-    screen = Screen(words=["Kraken", "two words", "章鱼"])
+    screen = Screen(listed_terms=["Kraken", "two words", "章鱼"])
     assert [
         screen.rule_for(text) for text in ("the KRAKEN!", "in two  words", "我的章鱼哥", "free porn")
     ] == [

@@ -19,7 +19,7 @@ def test_usual_names_of_columns_are_known(write):
 
 def test_other_names_are_mapped(write):
     path = write("log.csv", "Suche;Anzahl\nwetter berlin;3\n")
-    (record,), _, _ = read(path, given={"text": "Suche", "count": "Anzahl"})
+    (record,), _, _ = read(path, columns={"text": "Suche", "count": "Anzahl"})
     assert (record.text, record.count) == ("wetter berlin", 3)
 
 
@@ -35,7 +35,7 @@ def test_a_table_without_header_is_an_id_and_a_query_as_in_ms_marco(write):
 
 def test_columns_without_a_header_are_mapped_by_number(write):
     path = write("log.tsv", "a\tb\tweather tomorrow\n")
-    assert texts(path, given={"text": "3"}, header=False) == ["weather tomorrow"]
+    assert texts(path, columns={"text": "3"}, header=False) == ["weather tomorrow"]
 
 
 def test_a_row_of_names_is_chosen_and_nothing_above_it_is_read(write):
@@ -177,7 +177,7 @@ def test_a_table_without_queries_is_refused_with_its_columns(write):
 
 def test_a_column_that_is_not_there_is_refused(write):
     with pytest.raises(FileRefusedError, match="There is no column 'Frage'; the file has: 'query'"):
-        read(write("log.csv", "query\nc\n"), given={"text": "Frage"})
+        read(write("log.csv", "query\nc\n"), columns={"text": "Frage"})
 
 
 def test_counts_of_the_same_query_are_summed_whatever_its_case_and_spaces(write):
