@@ -100,9 +100,10 @@ def asks_for(owner: Owner, types: frozenset[str]) -> bool:
 
 def _active_webhooks(owner: Owner) -> QuerySet[Webhook, tuple[int, list[str]]]:
     """Keys of an owner's webhooks that are sent to, with the types of events that each asks for."""
-    active = Webhook.objects.filter(removed_at=None, state=Webhook.State.ACTIVE)
-    mine = active.filter(owner_kind=owner.kind, owner_id=owner.pk)
-    return mine.order_by("pk").values_list("pk", "events")
+    active = Webhook.objects.filter(
+        owner_kind=owner.kind, owner_id=owner.pk, removed_at=None, state=Webhook.State.ACTIVE
+    )
+    return active.values_list("pk", "events")
 
 
 def emit_action(project: int, slug: str, action: str, subject: str, details: Mapping[str, Any]) -> int:

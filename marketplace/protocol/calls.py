@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
 
+from django.db import IntegrityError, transaction
+
 from marketplace.errors import Refusal
 from marketplace.models import HITType, Requester, TokenUse
 
@@ -87,16 +89,16 @@ def claim_token(
         result=result,
         at=call.now,
     )
-    # The database lets one of several rows in; who reads their own id is the one.
-    TokenUse.objects.bulk_create([use], ignore_conflicts=True)
-    uses = TokenUse.objects.filter(requester=call.requester, operation=call.operation, token=token)
-    first_call, first_result = uses.values_list("call_id", "result").get()
-    if first_call == call.request_id:
-        return
-    # Of two that come after a day at once, one takes the row over: the other finds its call_id changed.
-    expired = uses.filter(call_id=first_call, at__lte=call.now - REMEMBERED)
-    if not expired.update(call_id=call.request_id, at=call.now, result=result):
-        raise duplicate(token, first_result)
+    try:
+        with transaction.atomic():
+            use.save(force_insert=True)
+    except IntegrityError:
+        uses = TokenUse.objects.filter(requester=call.requester, operation=call.operation, token=token)
+        first_use = uses.get()
+        # Of two that come after a day at once, one takes the row over: the other finds its call_id changed.
+        expired = uses.filter(call_id=first_use.call_id, at__lte=call.now - REMEMBERED)
+        if not expired.update(call_id=call.request_id, at=call.now, result=result):
+            raise duplicate(token, first_use.result) from None
 
 
 def already_processed(token: str, _result: str) -> Refusal:

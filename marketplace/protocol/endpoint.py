@@ -14,7 +14,7 @@ from functools import partial
 from typing import Protocol
 
 from django.core.exceptions import DisallowedHost
-from django.db import Error, transaction
+from django.db import Error, IntegrityError, transaction
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.utils import timezone
 
@@ -42,12 +42,15 @@ def refuse_again(call: Call, signature: str) -> None:
     if call.get("UniqueRequestToken") is not None:
         return
     now = timezone.now()
-    SignedWrite.objects.bulk_create([SignedWrite(signature=signature, at=now)], ignore_conflicts=True)
-    first = SignedWrite.objects.values_list("at", flat=True).get(signature=signature)
-    if first < now - SAME_BREATH:
-        raise ProtocolError(
-            "InvalidSignatureException", "This very request was made before. Sign a new one to make it again."
-        )
+    try:
+        with transaction.atomic():
+            SignedWrite.objects.create(signature=signature, at=now)
+    except IntegrityError:
+        if SignedWrite.objects.get(signature=signature).at < now - SAME_BREATH:
+            raise ProtocolError(
+                "InvalidSignatureException",
+                "This very request was made before. Sign a new one to make it again.",
+            ) from None
 
 
 # The two modules of operations are imported to fill `calls.OPERATIONS`.

@@ -66,12 +66,18 @@ def _settle_for_reading(call: Call, row: HIT) -> None:
 def hit(call: Call) -> HIT:
     """The caller's HIT named by HITId, with everything applied that was due."""
     hits = HIT.objects.select_related("hit_type", "requester")
-    row = hits.filter(hit_id=call["HITId"], requester=call.requester).first()
-    if row is not None:
-        _settle_for_reading(call, row)
-    if row is None or (row.disposed_at and row.disposed_at < call.now - SHOWN_AFTER_DISPOSAL):
-        raise Refusal("HITDoesNotExist", f"Hit {call['HITId']} does not exist.")
+    try:
+        row = hits.get(hit_id=call["HITId"], requester=call.requester)
+    except HIT.DoesNotExist:
+        raise _no_hit(call) from None
+    _settle_for_reading(call, row)
+    if row.disposed_at and row.disposed_at < call.now - SHOWN_AFTER_DISPOSAL:
+        raise _no_hit(call)
     return row
+
+
+def _no_hit(call: Call) -> Refusal:
+    return Refusal("HITDoesNotExist", f"Hit {call['HITId']} does not exist.")
 
 
 def hit_type(call: Call) -> HITType:
@@ -84,7 +90,10 @@ def hit_type(call: Call) -> HITType:
 
 
 def _hit_type_of(call: Call) -> HITType | None:
-    return HITType.objects.filter(type_id=call["HITTypeId"], requester=call.requester).first()
+    try:
+        return HITType.objects.get(type_id=call["HITTypeId"], requester=call.requester)
+    except HITType.DoesNotExist:
+        return None
 
 
 def assignment(call: Call) -> Holding:

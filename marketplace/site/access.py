@@ -58,7 +58,10 @@ def current_worker(request: HttpRequest) -> Worker | None:
     """The worker who is signed in, if any."""
     if not request.user.is_authenticated:
         return None
-    return Worker.objects.filter(user=request.user.pk).first()
+    try:
+        return Worker.objects.get(user=request.user.pk)
+    except Worker.DoesNotExist:
+        return None
 
 
 def menu_of(worker: Worker, user: AbstractBaseUser | AnonymousUser) -> Menu:

@@ -83,7 +83,7 @@ def test_accepting_working_and_submitting_ask_27_questions(
     assert Holding.objects.filter(worker=person, state="submitted").count() == 2
 
 
-def test_creating_a_hit_asks_eleven_questions(requester, as_installed, django_assert_num_queries):
+def test_creating_a_hit_asks_twelve_questions(requester, as_installed, django_assert_num_queries):
     key = AccessKey.objects.get(requester=requester)
     hit_type = make_hit(requester).hit_type
     url, browser = "http://testserver/mturk/api", Client()
@@ -103,7 +103,7 @@ def test_creating_a_hit_asks_eleven_questions(requester, as_installed, django_as
         signed = signed_headers(url, key.access_key, accesskeys.secret_of(key), body, headers)
         type_ = signed.pop("Content-Type")
         # The first use of a key is noted in two questions more.
-        with django_assert_num_queries(11) if number else transaction.atomic():
+        with django_assert_num_queries(12) if number else transaction.atomic():
             made = browser.post(
                 "/mturk/api", body, content_type=type_, headers={**signed, "Host": "testserver"}
             )
