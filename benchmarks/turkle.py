@@ -55,7 +55,7 @@ _ALERT = re.compile(rb'class="alert[^>]*>\s*([^<]+)')
 
 
 def measure_turkle(folder: Path, seconds: float, answer: str) -> dict[str, Result]:
-    """Whole assignments by eight workers, and the task page alone, on DATABASE_URL's PostgreSQL or on SQLite."""
+    """Whole assignments, and the task page alone, on DATABASE_URL's PostgreSQL or on SQLite."""
     folder = folder.resolve()
     python = folder / ".venv/bin/python"
     with tempfile.TemporaryDirectory() as name, _database(Path(name)) as database:
