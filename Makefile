@@ -40,8 +40,8 @@ ON_POSTGRES := $(KILLED) $(addprefix tests/,audit jobs projects rates upgrades \
 	$(addprefix distillery/test_,broker.py canary.py checks.py health.py presence.py readiness.py reseal.py \
 		retention.py schema.py up.py) \
 	judgments/test_filter_jobs.py \
-	$(addprefix marketplace/test_,all_or_nothing.py composed_queries.py eligibility.py events.py life.py policies.py \
-		prepared_statements.py proofs.py short_transactions.py) \
+	$(addprefix marketplace/test_,all_or_nothing.py eligibility.py events.py life.py policies.py proofs.py \
+		questions_asked.py) \
 	releases/test_snapshot.py studylinks/test_guests.py tables/test_bulk.py webhooks/test_delivery.py \
 	webhooks/test_slow.py test_late_rows.py test_running_server.py)
 COMPILE := $(BIN)/uv pip compile --quiet --universal --generate-hashes --no-header --python-version 3.11 \

@@ -156,9 +156,9 @@ def measure(database: str, seconds: float, names: list[str], turkle: Path | None
             rate = f"{result.per_second:.0f}/s, {result.refused} refused"
             yield Figure(title, rate, f"≥ {goal}/s" if goal else "", met, result.describe())
     if turkle:
-        result = measure_turkle(turkle, seconds, ANSWER)
-        rate = f"{result.per_second:.1f}/s, {result.refused} refused"
-        yield Figure(f"Turkle: accept, page, submit, {WORKERS} workers", rate, note=result.describe())
+        for title, result in measure_turkle(turkle, seconds, ANSWER).items():
+            rate = f"{result.per_second:.1f}/s, {result.refused} refused"
+            yield Figure(f"Turkle: {title}", rate, note=result.describe())
 
 
 def main() -> int:

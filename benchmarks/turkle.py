@@ -28,6 +28,8 @@ from tests.server import blank_database, drop_database, free_port
 
 PASSWORD = "a long password"
 WORKERS = 8
+#: How many open the task page alone.
+PAGE_WORKERS = 4
 _STOCK = """
 import json, sys
 import django
@@ -52,8 +54,8 @@ print(json.dumps({"batch": batch.pk, "names": names}))
 _ALERT = re.compile(rb'class="alert[^>]*>\s*([^<]+)')
 
 
-def measure_turkle(folder: Path, seconds: float, answer: str) -> Result:
-    """Whole assignments by eight workers, on DATABASE_URL's PostgreSQL or on SQLite."""
+def measure_turkle(folder: Path, seconds: float, answer: str) -> dict[str, Result]:
+    """Whole assignments, and the task page alone, on DATABASE_URL's PostgreSQL or on SQLite."""
     folder = folder.resolve()
     python = folder / ".venv/bin/python"
     with tempfile.TemporaryDirectory() as name, _database(Path(name)) as database:
@@ -74,7 +76,14 @@ def measure_turkle(folder: Path, seconds: float, answer: str) -> Result:
         with _running(python, folder, environment) as (port, pid):
             job = {"port": port, "batch": stock["batch"], "answer": answer}
             jobs = [{**job, "name": worker} for worker in stock["names"]]
-            return run_together(run_cycles, jobs, seconds, pids=[pid])
+            return {
+                f"accept, page, submit, {WORKERS} workers": run_together(
+                    run_cycles, jobs, seconds, pids=[pid]
+                ),
+                f"task page, {PAGE_WORKERS} workers": run_together(
+                    open_page, jobs[:PAGE_WORKERS], seconds, pids=[pid]
+                ),
+            }
 
 
 @contextmanager
@@ -104,6 +113,23 @@ def run_cycles(job: Job, line_up: Callable[[], float], result: Result) -> None:
     deadline = line_up()
     while time.perf_counter() < deadline:
         work_on_next(browser, job, result)
+
+
+def open_page(job: Job, line_up: Callable[[], float], result: Result) -> None:
+    """One worker who opens the page of the same task again and again."""
+    browser = Browser("127.0.0.1", job["port"])
+    browser.sign_in("/login/", job["name"], PASSWORD)
+    path = ""
+    while "/assignment/" not in path:
+        path = urlsplit(browser.get(f"/batch/{job['batch']}/accept_next_task/").location).path
+    deadline = line_up()
+    while (now := time.perf_counter()) < deadline:
+        page = browser.get(path)
+        result.add("page", now)
+        if page.status == 200:
+            result.done += 1
+        else:
+            result.refuse(f"page {page.status} {page.location}")
 
 
 def work_on_next(browser: Browser, job: Job, result: Result) -> None:

@@ -10,7 +10,6 @@ money.py      amounts, fees, bank accounts, currencies
 storage.py    where files lie that are no rows: folders and buckets, one shelf, states of a folder
 rates.py      limits that hold over all hosts
 bulk_rows.py  rows in bulk, without an instance per row
-composed_queries.py  queries whose SQL is composed once
 errors.py     why something cannot be done, in words; what happens when a block fails
 revisions.py  whether a row is still as a form showed it
 """

@@ -201,8 +201,6 @@ if DATABASE_DIRECT_URL:
             "DATABASE_DIRECT_URL is set, and DATABASE_URL names no pooler of PostgreSQL."
         )
     DATABASES["default"]["DISABLE_SERVER_SIDE_CURSORS"] = True
-if DATABASES["default"]["ENGINE"] == "django.db.backends.postgresql":
-    DATABASES["default"]["ENGINE"] = "distillery.postgresql"
 # Seconds that PostgreSQL lets a statement run, wait for a lock, and a transaction lie idle; 0: no limit.
 DATABASE_TIMEOUTS = {
     "web": (
@@ -317,7 +315,7 @@ CELERY_BEAT_SCHEDULE = {
 AUTHENTICATION_BACKENDS = [
     "core.accounts.guards.ThrottleBackend",
     "axes.backends.AxesStandaloneBackend",
-    "core.accounts.backends.ModelBackend",
+    "django.contrib.auth.backends.ModelBackend",
 ]
 AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "django.contrib.auth.password_validation.UserAttributeSimilarityValidator"},

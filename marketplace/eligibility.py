@@ -4,7 +4,6 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any, TypedDict
 
-from core.composed_queries import ComposedQuery
 from marketplace.countries import fault_of_place
 from marketplace.errors import Refusal, invalid_value
 from marketplace.models import Block, HITType, QualificationGrant, QualificationType, Worker
@@ -181,11 +180,6 @@ def verdict(*, worker: Worker | None, hit_type: HITType) -> Verdict:
     return verdicts(worker=worker, hit_types=[hit_type])[hit_type.pk]
 
 
-_BLOCKS = ComposedQuery(
-    Block, ["worker"], lambda worker: Block.objects.filter(worker=worker).only("requester")
-)
-
-
 def verdicts(*, worker: Worker | None, hit_types: Iterable[HITType]) -> dict[int, Verdict]:
     """Verdicts by primary key of the HIT types, in at most three queries."""
     hit_types = list(hit_types)
@@ -209,7 +203,8 @@ def verdicts(*, worker: Worker | None, hit_types: Iterable[HITType]) -> dict[int
                     status=QualificationGrant.Status.GRANTED,
                 ).values_list("qualification_type__qualification_type_id", "value")
             )
-    blockers = {block.requester_id for block in _BLOCKS.all(worker.pk)} if worker else set()
+    blocks = Block.objects.filter(worker=worker).values_list("requester_id", flat=True)
+    blockers = set(blocks) if worker else set()
     result: dict[int, Verdict] = {}
     for hit_type in hit_types:
         found = result[hit_type.pk] = Verdict()

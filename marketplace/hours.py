@@ -8,7 +8,6 @@ from functools import lru_cache
 from typing import Any, Self
 from zoneinfo import ZoneInfo, available_timezones
 
-from core.composed_queries import ComposedQuery
 from marketplace.errors import Refusal
 from marketplace.models import Batch
 
@@ -149,17 +148,11 @@ def _days_in_words(days: Sequence[int]) -> str:
     return ", ".join(DAYS[day] for day in days)
 
 
-_WITH_HOURS = ComposedQuery(
-    Batch,
-    ["requester"],
-    lambda requester: Batch.objects.filter(requester=requester, hours__isnull=False).only("hours"),
-)
-
-
 def closed_batches(requester_pk: int, now: datetime) -> dict[int, Hours]:
     """Batches of a requester of which nothing can be taken at this moment, with their hours."""
-    found = {each.pk: Hours.of(each.hours) for each in _WITH_HOURS.all(requester_pk) if each.hours}
-    return {pk: hours for pk, hours in found.items() if not hours.is_open(now)}
+    batches = Batch.objects.filter(requester=requester_pk, hours__isnull=False).values_list("pk", "hours")
+    hours_of = {pk: Hours.of(stored) for pk, stored in batches if stored}
+    return {pk: hours for pk, hours in hours_of.items() if not hours.is_open(now)}
 
 
 def outside_hours(hours: Hours, now: datetime) -> Refusal:

@@ -8,13 +8,10 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from functools import cache
 
 from django.db import connection, transaction
-from django.db.models import Count, F, OuterRef, Q, QuerySet, Subquery, Sum
-from django.db.models.expressions import CombinedExpression
+from django.db.models import Count, F, OuterRef, Q, Subquery, Sum
 
-from core.composed_queries import ComposedInsert, ComposedPosting, ComposedUpdate, Place
 from core.jobs.models import Job, JobState
 from marketplace.errors import Refusal
 from marketplace.models import (
@@ -85,25 +82,6 @@ class Movement:
     memo: str = ""
 
 
-_ENTRY = ComposedInsert(LedgerEntry)
-#: What one decision moves; more rows are cheap for each of them anyway.
-_FEW = 8
-
-
-@cache
-def _balances(fields: tuple[str, ...], taken: tuple[str, ...]) -> ComposedUpdate[Requester]:
-    """Adds to these balances, for a requester whose balances that are taken from cover it."""
-
-    def compose(pk: Place, *amounts: Place) -> tuple[QuerySet[Requester], dict[str, CombinedExpression]]:
-        covered = Q(pk=pk)
-        for field, least in zip(taken, amounts[len(fields) :], strict=True):
-            covered &= Q(**{f"{field}__gte": least})
-        added = zip(fields, amounts[: len(fields)], strict=True)
-        return Requester.objects.filter(covered), {field: F(field) + amount for field, amount in added}
-
-    return ComposedUpdate(Requester, ["id", *fields, *taken], compose)
-
-
 def post(requester_id: int, movements: Sequence[Movement], *, at: datetime) -> list[LedgerEntry]:
     """Post movements of one requester, all or none; their rows.
 
@@ -121,49 +99,16 @@ def post(requester_id: int, movements: Sequence[Movement], *, at: datetime) -> l
             change[_BALANCE[debit]] -= movement.cents
         change[_BALANCE[credit]] += movement.cents
     amounts = {field: amount for field, amount in change.items() if amount}
-    taken = tuple(field for field, amount in amounts.items() if amount < 0)
+    covered = {f"{field}__gte": -amount for field, amount in amounts.items() if amount < 0}
     # The update's condition is the check: no balance is read before, so of calls at once none decides by an
     # old one, and the later is refused where the money is enough for one.
-    balances = _balances(tuple(amounts), taken)
-    if not balances.run(requester_id, *amounts.values(), *(-amounts[field] for field in taken)):
-        raise _insufficient_funds()
-    rows = _rows(requester_id, moving, at)
-    return _ENTRY.run_all(rows) if len(rows) <= _FEW else LedgerEntry.objects.bulk_create(rows)
-
-
-def _insufficient_funds() -> Refusal:
-    return Refusal(
-        "InsufficientFunds",
-        "This Requester has insufficient funds in their account to complete this transaction.",
-    )
-
-
-_NEW_HIT = ComposedInsert(HIT)
-
-
-@cache
-def _hold() -> ComposedPosting[HIT, LedgerEntry]:
-    balances = _balances(("available_cents", "held_cents"), ("available_cents",))
-    return ComposedPosting(_NEW_HIT, _ENTRY, "hit_id", balances)
-
-
-def insert_with_hold(hit: HIT, cents: int, *, at: datetime) -> None:
-    """Insert a new HIT and put its cost on hold.
-
-    The balance, for which other calls of the requester wait, is locked last. Raises
-    Refusal("InsufficientFunds"), as `post` does; must run in a transaction that a refusal undoes.
-    """
-    if not cents:
-        _NEW_HIT.run(hit)
-        return
-    [entry] = _rows(hit.requester_id, [Movement(Kind.HOLD, cents, hit=hit)], at)
-    # The update's condition is the check, as in `post`.
-    if not _hold().run(hit, entry, hit.requester_id, -cents, cents, cents):
-        raise _insufficient_funds()
-
-
-def _rows(requester_id: int, movements: Sequence[Movement], at: datetime) -> list[LedgerEntry]:
-    return [
+    balances = Requester.objects.filter(pk=requester_id, **covered)
+    if not balances.update(**{field: F(field) + amount for field, amount in amounts.items()}):
+        raise Refusal(
+            "InsufficientFunds",
+            "This Requester has insufficient funds in their account to complete this transaction.",
+        )
+    return LedgerEntry.objects.bulk_create(
         LedgerEntry(
             requester_id=requester_id,
             at=at,
@@ -176,8 +121,8 @@ def _rows(requester_id: int, movements: Sequence[Movement], at: datetime) -> lis
             worker=movement.worker,
             memo=movement.memo,
         )
-        for movement in movements
-    ]
+        for movement in moving
+    )
 
 
 def audit() -> list[str]:

@@ -4,15 +4,14 @@ Reads apply it to the HITs they show (`settle(hits=…)`), so states are right t
 sweep applies it to everything, so money moves even where nobody looks.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 from itertools import groupby
 
 from django.db import transaction
-from django.db.models import F, Q, QuerySet
+from django.db.models import F, QuerySet
 from django.utils import timezone
 
-from core.composed_queries import ComposedQuery, Place
 from marketplace import clock, ledger
 from marketplace.errors import Refusal
 from marketplace.ledger import Kind, Movement
@@ -86,30 +85,6 @@ _SETTLED_FIELDS = (
 )
 
 
-def _is_late(now: datetime | Place) -> Q:
-    return Q(state=State.ACCEPTED, deadline__lte=now)
-
-
-def _is_undecided(now: datetime | Place) -> Q:
-    return Q(state=State.SUBMITTED, auto_approve_at__lte=now)
-
-
-_LATE = ComposedQuery(
-    Holding,
-    ["hit", "deadline"],
-    lambda hit, now: Holding.objects.filter(_is_late(now), hit=hit).order_by("deadline")[:_BATCH],
-)
-_UNDECIDED = ComposedQuery(
-    Holding,
-    ["hit", "auto_approve_at"],
-    lambda hit, now: (
-        Holding.objects.filter(_is_undecided(now), hit=hit)
-        .select_related("worker")
-        .order_by("auto_approve_at")[:_BATCH]
-    ),
-)
-
-
 def sweep() -> None:
     """The periodic tick: everything that is due, tests not handed in, old HITs, old tokens and events."""
     now = clock.now()
@@ -135,13 +110,10 @@ def settle(
         _settle_all(requester, now)
         return
     changed = 0
-    if len(hits) == 1:
-        changed += _settle_work_of(hits[0], now)
-    else:
-        if pending := [hit.pk for hit in hits if hit.pending]:
-            changed += _abandon(Holding.objects.filter(hit__in=pending), now)
-        if submitted := [hit.pk for hit in hits if hit.submitted]:
-            changed += _auto_approve(Holding.objects.filter(hit__in=submitted), now)
+    if pending := [hit.pk for hit in hits if hit.pending]:
+        changed += _abandon(Holding.objects.filter(hit__in=pending), now)
+    if submitted := [hit.pk for hit in hits if hit.submitted]:
+        changed += _auto_approve(Holding.objects.filter(hit__in=submitted), now)
     if holding := [
         hit.pk
         for hit in hits
@@ -157,16 +129,6 @@ def settle(
                 setattr(hit, name, getattr(fresh[hit.pk], name))
 
 
-def _settle_work_of(hit: HIT, now: datetime) -> int:
-    """What a call or page that is about one HIT asks; nothing is due nearly always."""
-    changed = 0
-    if hit.pending and (due := _LATE.all(hit.pk, now)):
-        changed += _abandon_each(due)
-    if hit.submitted and (due := _UNDECIDED.all(hit.pk, now)):
-        changed += _approve_each(due)
-    return changed
-
-
 def _settle_all(requester: Requester | None, now: datetime) -> None:
     holdings, hits = Holding.objects.all(), HIT.objects.all()
     if requester is not None:
@@ -180,23 +142,15 @@ def _settle_all(requester: Requester | None, now: datetime) -> None:
 
 
 def _abandon(holdings: QuerySet[Holding], now: datetime) -> int:
-    return _abandon_each(holdings.filter(_is_late(now)).order_by("deadline")[:_BATCH])
-
-
-def _abandon_each(holdings: Iterable[Holding]) -> int:
-    due = list(holdings)
+    due = list(holdings.filter(state=State.ACCEPTED, deadline__lte=now).order_by("deadline")[:_BATCH])
     for holding in due:
         abandon(holding=holding)
     return len(due)
 
 
 def _auto_approve(holdings: QuerySet[Holding], now: datetime) -> int:
-    due = holdings.filter(_is_undecided(now)).select_related("worker")
-    return _approve_each(due.order_by("auto_approve_at")[:_BATCH])
-
-
-def _approve_each(holdings: Iterable[Holding]) -> int:
-    due = list(holdings)
+    undecided = holdings.filter(state=State.SUBMITTED, auto_approve_at__lte=now).select_related("worker")
+    due = list(undecided.order_by("auto_approve_at")[:_BATCH])
     for holding in due:
         assert holding.auto_approve_at is not None
         try:

@@ -21,7 +21,6 @@ from django.views.decorators.clickjacking import xframe_options_exempt
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_POST, require_safe
 
-from core.composed_queries import ComposedQuery
 from marketplace import formanswers as fields
 from marketplace import html, uploads
 from marketplace.errors import Refusal
@@ -192,7 +191,7 @@ def _task_view(view: View) -> Callable[..., HttpResponseBase]:
 def _signed_submit(request: HttpRequest, signature: str) -> HttpResponse:
     """A task page's form, posted to the address that belongs to one holding."""
     pk = holding_of(signature)
-    holding = _SIGNED.first(pk) if pk is not None else None
+    holding = _loaded().filter(pk=pk).first() if pk is not None else None
     if holding is None:
         return refused(request, "This is not the address of an assignment", UNKNOWN, status=404)
     # A page that was saved from a preview still says that it is one: the signed address knows better.
@@ -259,9 +258,6 @@ def _loaded() -> QuerySet[Holding]:
         "hit__hit_type__notification",
         "worker__worker_id",
     )
-
-
-_SIGNED = ComposedQuery(Holding, ["id"], lambda pk: _loaded().filter(pk=pk))
 
 
 def _record(request: HttpRequest, holding: Holding) -> HttpResponse:

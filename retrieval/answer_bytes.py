@@ -14,7 +14,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from retrieval.models import Passage
 from retrieval.ranking.explanation import Explanation
-from retrieval.search import PASSAGES, FoundAnswer, FoundPassage
+from retrieval.search import FoundAnswer, FoundPassage
 
 _QUICK = 1
 
@@ -60,7 +60,7 @@ def load_answer(data: bytes) -> FoundAnswer | None:
         answer = _answers().validate_json(zlib.decompress(data))
     except (zlib.error, ValidationError):
         return None
-    passages = PASSAGES.get([each.passage for each in answer.results])
+    passages = Passage.objects.in_bulk([each.passage for each in answer.results])
     if any(each.passage not in passages for each in answer.results):
         return None
     return FoundAnswer(

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 
 from django.conf import settings
 
-from core.composed_queries import ComposedInBulk
 from core.projects.models import Project
 from retrieval.copies import engine_of, opened, readable_folder
 from retrieval.engine import Engine
@@ -134,8 +133,6 @@ def _corpus(name: str) -> Corpus:
     return corpus
 
 
-#: Passages by number, in one query.
-PASSAGES = ComposedInBulk(Passage)
 #: Decimals of what a candidate keeps of its scores.
 _KEPT = 6
 STALE_INDEX = (
@@ -229,7 +226,7 @@ def search_conversation(
     if isinstance(ranker, str):
         ranker = ranker_named(ranker) if ranker else ranker_of(parameters)
     ranking = ranker.rank(collections, turns, parameters.results if results is None else results)
-    passages = PASSAGES.get([each.pk for each in ranking.results])
+    passages = Passage.objects.in_bulk([each.pk for each in ranking.results])
     # A passage may have been deleted since the index was asked.
     stored = [(each, passages[each.pk]) for each in ranking.results if each.pk in passages]
     why = _explanations(collections, stored, turns, parameters) if explain else {}

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from django.db.models import Count, QuerySet
 from django.utils import timezone
 
-from core.composed_queries import ComposedQuery
 from core.projects.models import Project
 from retrieval.copies import folder_of
 from retrieval.engine.files import is_held
@@ -63,22 +62,13 @@ def corpus_called(name: str) -> Corpus:
 
 def corpora_of(project: Project) -> QuerySet[Corpus]:
     """All corpora of a project with their indexes and networks."""
-    return _with_parts().filter(project=project)
+    corpora = Corpus.objects.filter(project=project)
+    return corpora.select_related("index", "network", "project").order_by("slug")
 
 
 def searchable(project: Project) -> list[Corpus]:
     """Corpora of a project that have been indexed at least once."""
-    return _SEARCHABLE.all(project.pk)
-
-
-def _with_parts() -> QuerySet[Corpus]:
-    return Corpus.objects.select_related("index", "network", "project").order_by("slug")
-
-
-#: Asked by every search.
-_SEARCHABLE = ComposedQuery(
-    Corpus, ["project_id"], lambda project: _with_parts().filter(project=project, index__generation__gt=0)
-)
+    return list(corpora_of(project).filter(index__generation__gt=0))
 
 
 def corpus_facts(project: Project) -> list[CorpusFacts]:

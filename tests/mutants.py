@@ -69,8 +69,8 @@ MONEY = (
     Mutant(
         "the last cent of an account cannot be spent",
         "marketplace/ledger.py",
-        'covered &= Q(**{f"{field}__gte": least})',
-        'covered &= Q(**{f"{field}__gt": least})',
+        'covered = {f"{field}__gte": -amount',
+        'covered = {f"{field}__gt": -amount',
         ("tests/marketplace/test_life.py",),
     ),
     Mutant(
@@ -135,8 +135,8 @@ CLAIMS = (
     Mutant(
         "an answer after its deadline is taken",
         "marketplace/services/assignments.py",
-        "Holding.objects.filter(pk=pk, state=State.ACCEPTED, deadline__gt=now),",
-        "Holding.objects.filter(pk=pk, state=State.ACCEPTED, accepted_at__lt=now),",
+        "held = Holding.objects.filter(pk=holding.pk, state=State.ACCEPTED, deadline__gt=now)",
+        "held = Holding.objects.filter(pk=holding.pk, state=State.ACCEPTED, accepted_at__lt=now)",
         ("tests/marketplace/test_life.py",),
     ),
 )
@@ -270,8 +270,8 @@ PERMISSIONS = (
     Mutant(
         "a requester decides about another requester's work",
         "marketplace/protocol/lookup.py",
-        "filter(assignment_id=assignment_id, hit__requester=requester, state__in=Holding.OCCUPYING)",
-        "filter(assignment_id=assignment_id, state__in=Holding.OCCUPYING)",
+        'holdings.filter(assignment_id=call["AssignmentId"], hit__requester=call.requester)',
+        'holdings.filter(assignment_id=call["AssignmentId"])',
         ("tests/conformance/test_hits.py",),
     ),
     Mutant(

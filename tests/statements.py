@@ -1,8 +1,6 @@
 """What a statement does, as tests see it on its way to the database."""
 
 _VERBS = ("INSERT", "UPDATE", "DELETE")
-#: As they are sent, and as PostgreSQL is asked for one that it has prepared (`core.prepared_statements`).
-_WRITES = (*_VERBS, *(f'EXECUTE "{verb}_' for verb in _VERBS))
 
 
 def is_write(sql: str) -> bool:
@@ -10,4 +8,4 @@ def is_write(sql: str) -> bool:
     text = sql.lstrip("( \n").upper()
     if text.startswith("WITH "):
         return any(f"({verb} " in text for verb in _VERBS)
-    return text.startswith(_WRITES)
+    return text.startswith(_VERBS)

@@ -21,7 +21,7 @@ from core.accounts.interrupted_forms import is_way_back
 from core.accounts.security import client_address
 from core.crypto import seal, unseal
 
-BACKEND = "core.accounts.backends.ModelBackend"
+BACKEND = "django.contrib.auth.backends.ModelBackend"
 #: What secrets of factors are sealed for.
 SEALED_FOR = "accounts.factors"
 #: What a person is told by e-mail when something about their factors changes.

@@ -19,7 +19,6 @@ from django.utils.crypto import constant_time_compare, salted_hmac
 
 from core.accounts import security
 from core.accounts.models import SignedKey
-from core.composed_queries import ComposedQuery
 
 
 def epoch_of(user: User) -> str:
@@ -31,12 +30,6 @@ def epoch_of(user: User) -> str:
 HANDED_OUT = timedelta(days=1)
 #: A use is written down when the one before is so long ago.
 NOTED_EVERY = timedelta(minutes=1)
-
-
-# Asked by every use of a key.
-_KEYS = ComposedQuery(
-    SignedKey, ["digest"], lambda digest: SignedKey.objects.select_related("user").filter(digest=digest)
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +90,7 @@ def read_key(purpose: Purpose, token: str) -> ValidKey | None:
         values = signing.loads(token, salt=purpose.salt, max_age=purpose.life)
     except signing.BadSignature:
         return None
-    row = _KEYS.first(_digest(token))
+    row = SignedKey.objects.select_related("user").filter(digest=_digest(token)).first()
     user = User.objects.filter(pk=values["user"]).first() if row is None else row.user
     if user is None or not user.is_active:
         return None

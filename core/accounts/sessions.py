@@ -1,8 +1,5 @@
 """Sessions in the database, and the browsers in which a person is signed in.
 
-Every page of a signed-in person reads the session and the user. Django takes 0.9 ms to compose those two
-queries and their rows, and the database 0.1 ms to answer them: so their SQL is composed once.
-
 Browsers are seen, and ended one by one. A row is made at sign-in and touched when its session is stored
 again, which is every ten minutes: no request asks for more than before. A session that has ended takes its
 row along at the next look.
@@ -11,7 +8,6 @@ row along at the next look.
 import re
 from copy import deepcopy
 from dataclasses import dataclass
-from functools import cache
 from typing import Any
 
 from django.conf import settings
@@ -19,7 +15,6 @@ from django.contrib.auth import BACKEND_SESSION_KEY, SESSION_KEY
 from django.contrib.auth.models import User
 from django.contrib.sessions.backends import db
 from django.contrib.sessions.models import Session
-from django.db import connection
 from django.db.models import Exists, OuterRef, QuerySet
 from django.http import HttpRequest
 from django.utils import timezone
@@ -27,7 +22,6 @@ from django.utils import timezone
 from core.accounts import security
 from core.accounts.models import SignedInSession
 from core.accounts.security import client_address
-from core.prepared_statements import execute_prepared
 
 _BROWSERS = (
     ("Edg", "Edge"), ("OPR", "Opera"), ("SamsungBrowser", "Samsung Internet"), ("Firefox", "Firefox"),
@@ -118,7 +112,7 @@ def _session_exists() -> Exists:
 
 #: What stored sessions call the backend of passwords, and where it is. The first was its address once, and
 #: stays the name: sessions outlive an upgrade, and hosts of two versions share them while they are restarted.
-_STORED_BACKEND, _BACKEND = "accounts.backends.ModelBackend", "core.accounts.backends.ModelBackend"
+_STORED_BACKEND, _BACKEND = "accounts.backends.ModelBackend", "django.contrib.auth.backends.ModelBackend"
 
 
 #: Sessions that were read lately, by what is stored of them.
@@ -127,7 +121,7 @@ _MOST_DECODED, _LONGEST_DECODED = 2_000, 4_000
 
 
 class SessionStore(db.SessionStore):
-    """Django's own but for `load`, and for the stored name of the backend that signed the person in."""
+    """Django's own but for the stored name of the backend that signed the person in."""
 
     def encode(self, session_dict: dict[str, Any]) -> str:
         """As it is stored."""
@@ -156,19 +150,6 @@ class SessionStore(db.SessionStore):
         super().cycle_key()
         if before and self.get(SESSION_KEY):
             SignedInSession.objects.filter(session_key=before).update(session_key=self.session_key)
-
-    def load(self) -> dict[str, Any]:
-        """The session's data; nothing where it has ended."""
-        row = None
-        if self.session_key:
-            now = connection.ops.adapt_datetimefield_value(timezone.now())
-            with connection.cursor() as cursor:
-                execute_prepared(cursor, _sql(connection.vendor), (now, self.session_key))
-                row = cursor.fetchone()
-        if row is None:
-            self._session_key = None
-            return {}
-        return self.decode(row[0])
 
 
 #: When a session began, when it was last stored again, and when the person last showed who they are (by
@@ -205,13 +186,3 @@ def is_over(request: HttpRequest) -> bool:
         request.session[USED] = now
         note_use(request)
     return False
-
-
-@cache
-def _sql(vendor: str) -> str:
-    now = timezone.now()
-    wanted = (connection.ops.adapt_datetimefield_value(now), "KEY")
-    found = Session.objects.filter(expire_date__gt=now, session_key="KEY").values_list("session_data")
-    sql, parameters = found.query.sql_with_params()
-    assert tuple(parameters) == wanted, f"{vendor} wants its parameters in another order: {parameters}"
-    return str(sql)

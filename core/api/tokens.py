@@ -13,7 +13,6 @@ from django.utils import timezone
 from core.accounts import security
 from core.accounts.emails import warn_person
 from core.api.models import ApiToken, Scope
-from core.composed_queries import ComposedQuery
 from core.errors import ActionError
 from core.projects.models import Project
 from core.projects.selectors import projects_of
@@ -28,14 +27,6 @@ LONGEST_DAYS, USUAL_DAYS = 3650, 90
 
 class TokenError(ActionError):
     """A token that cannot be made, in words."""
-
-
-# Asked by every request.
-_TOKENS = ComposedQuery(
-    ApiToken,
-    ["digest"],
-    lambda digest: ApiToken.objects.select_related("user").filter(digest=digest),
-)
 
 
 def create_token(
@@ -84,7 +75,7 @@ def read_token(text: str) -> ApiToken | None:
     """The token of this text; None where there is none that works now."""
     if not text.startswith(BEGINNING):
         return None
-    token = _TOKENS.first(_digest(text))
+    token = ApiToken.objects.select_related("user").filter(digest=_digest(text)).first()
     if token is None or token.revoked_at is not None or not token.user.is_active:
         return None
     if token.expires_at is not None and token.expires_at <= timezone.now():

@@ -8,7 +8,6 @@ from django.contrib.auth.models import Permission, User
 from django.db.models import Q, QuerySet
 from django.http import Http404
 
-from core.composed_queries import ComposedQuery
 from core.projects.models import Event, Membership, Project
 
 Role = Membership.Role
@@ -28,9 +27,10 @@ def project_for(user: Any, slug: str, *, at_least: str = Role.VIEWER) -> tuple[P
     So it does to a member whose role is below `at_least`.
     """
     if user.is_superuser:
-        project, role = _PROJECTS.first(slug), Role.OWNER
+        project, role = Project.objects.filter(slug=slug).first(), Role.OWNER
     else:
-        membership = _MEMBERSHIPS.first(user.pk, slug)
+        memberships = Membership.objects.select_related("project")
+        membership = memberships.filter(user=user, project__slug=slug).first()
         project, role = (membership.project, Role(membership.role)) if membership else (None, Role.VIEWER)
     if project is None or _RANK[role] < _RANK[Role(at_least)]:
         raise Http404("There is no such project.")
@@ -52,15 +52,6 @@ def may_have_projects(user: Any) -> bool:
 def may_make_projects(user: Any) -> bool:
     """Whether a person may make projects: staff, and who has Django's permission to add one."""
     return bool(user.is_staff or user.has_perm("projects.add_project"))
-
-
-# Asked by every page of a project and every search.
-_PROJECTS = ComposedQuery(Project, ["slug"], lambda slug: Project.objects.filter(slug=slug))
-_MEMBERSHIPS = ComposedQuery(
-    Membership,
-    ["user_id", "project__slug"],
-    lambda user, slug: Membership.objects.select_related("project").filter(user=user, project__slug=slug),
-)
 
 
 def last_event(project: Project, beginning: str) -> int:

@@ -23,10 +23,10 @@ from typing import Any
 
 from django.conf import settings
 from django.db import transaction
+from django.db.models import QuerySet
 from django.urls import NoReverseMatch, reverse
 from django.utils import timezone
 
-from core.composed_queries import ComposedQuery
 from core.errors import logged_failure
 from core.extensions import parts_of
 from core.origin import Owner
@@ -72,17 +72,6 @@ def _by_action() -> Mapping[str, EventType]:
     }
 
 
-_ACTIVE = ComposedQuery(
-    Webhook,
-    ["owner_kind", "owner_id"],
-    lambda kind, pk: (
-        Webhook.objects.filter(owner_kind=kind, owner_id=pk, removed_at=None, state=Webhook.State.ACTIVE)
-        .only("events")
-        .order_by("pk")
-    ),
-)
-
-
 Data = Mapping[str, Any] | Callable[[], Mapping[str, Any]]
 
 
@@ -95,18 +84,26 @@ def emit(owner: Owner, event_type: str, data: Data, *, at: datetime | None = Non
     """
     if event_type not in event_types(owner.kind):
         raise ValueError(f"{event_type!r} is no type of events of a {owner.kind}.")
-    asking = [hook for hook in _ACTIVE.all(owner.kind, owner.pk) if event_type in hook.events]
+    asking = [pk for pk, events in _active_webhooks(owner) if event_type in events]
     if asking:
         moment, found = at or timezone.now(), data() if callable(data) else data
         WebhookMessage.objects.bulk_create(
-            WebhookMessage(webhook=hook, type=event_type, at=moment, data=dict(found)) for hook in asking
+            WebhookMessage(webhook_id=pk, type=event_type, at=moment, data=dict(found)) for pk in asking
         )
     return len(asking)
 
 
 def asks_for(owner: Owner, types: frozenset[str]) -> bool:
     """Whether an active webhook of the owner asks for one of these types."""
-    return any(not types.isdisjoint(hook.events) for hook in _ACTIVE.all(owner.kind, owner.pk))
+    return any(not types.isdisjoint(events) for _, events in _active_webhooks(owner))
+
+
+def _active_webhooks(owner: Owner) -> QuerySet[Webhook, tuple[int, list[str]]]:
+    """Keys of an owner's webhooks that are sent to, with the types of events that each asks for."""
+    active = Webhook.objects.filter(
+        owner_kind=owner.kind, owner_id=owner.pk, removed_at=None, state=Webhook.State.ACTIVE
+    )
+    return active.values_list("pk", "events")
 
 
 def emit_action(project: int, slug: str, action: str, subject: str, details: Mapping[str, Any]) -> int:

@@ -13,7 +13,6 @@ from core.accounts import guards, memberships
 from core.accounts.memberships import LONGEST_DAYS, MOST_USES, InvitationPlan
 from core.accounts.models import MemberInvitation
 from core.api.models import Scope
-from core.composed_queries import ComposedQuery
 from core.projects import services
 from core.projects.models import Membership, Project
 from core.projects.selectors import may_make_projects, projects_of
@@ -115,15 +114,9 @@ def described(rows: QuerySet[Project]) -> QuerySet[Project]:
     )
 
 
-# Asked with every look at one project; composing the sums of `described` took half of its time.
-_ENDPOINTS = ComposedQuery(
-    Endpoint, ["stages__project"], lambda project: Endpoint.objects.filter(stages__project=project)
-)
-
-
 def _describe_one(project: Any, role: str) -> ProjectOut:
     """A project that was just read."""
-    used = {endpoint.currency for endpoint in _ENDPOINTS.all(project.pk)}
+    used = {endpoint.currency for endpoint in Endpoint.objects.filter(stages__project=project)}
     project.least_currency, project.greatest_currency = min(used, default=None), max(used, default=None)
     return describe(project, role)
 

@@ -6,9 +6,8 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
 
-from django.db.models import QuerySet
+from django.db import IntegrityError, transaction
 
-from core.composed_queries import ComposedInsert
 from marketplace.errors import Refusal
 from marketplace.models import HITType, Requester, TokenUse
 
@@ -69,7 +68,6 @@ def operation(name: str, *, writes: bool) -> Callable[[Handler], Handler]:
 # effect was committed; of parallel calls, the database lets one through and the others wait for it.
 
 REMEMBERED = timedelta(hours=24)
-_NEW_TOKEN = ComposedInsert(TokenUse)
 
 
 def claim_token(
@@ -91,17 +89,16 @@ def claim_token(
         result=result,
         at=call.now,
     )
-    if _NEW_TOKEN.run_if_new(use):
-        return
-    use = _uses_of(call, token).get()
-    # Of two that come after a day at once, one takes the row over: the other finds its call_id changed.
-    expired = _uses_of(call, token).filter(call_id=use.call_id, at__lte=call.now - REMEMBERED)
-    if not expired.update(call_id=call.request_id, at=call.now, result=result):
-        raise duplicate(token, use.result)
-
-
-def _uses_of(call: Call, token: str) -> QuerySet[TokenUse]:
-    return TokenUse.objects.filter(requester=call.requester, operation=call.operation, token=token)
+    try:
+        with transaction.atomic():
+            use.save(force_insert=True)
+    except IntegrityError:
+        uses = TokenUse.objects.filter(requester=call.requester, operation=call.operation, token=token)
+        first_use = uses.get()
+        # Of two that come after a day at once, one takes the row over: the other finds its call_id changed.
+        expired = uses.filter(call_id=first_use.call_id, at__lte=call.now - REMEMBERED)
+        if not expired.update(call_id=call.request_id, at=call.now, result=result):
+            raise duplicate(token, first_use.result) from None
 
 
 def already_processed(token: str, _result: str) -> Refusal:

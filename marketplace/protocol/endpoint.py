@@ -14,14 +14,12 @@ from functools import partial
 from typing import Protocol
 
 from django.core.exceptions import DisallowedHost
-from django.db import Error
+from django.db import Error, IntegrityError, transaction
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.utils import timezone
 
 from core.accounts.security import Actor, acting_as, address_of
-from core.composed_queries import ComposedInsert
 from core.origin import Via
-from core.short_transactions import short_transaction
 from marketplace import clock, sns, sqs
 from marketplace.errors import Refusal
 from marketplace.models import CallLog, SignedWrite
@@ -32,7 +30,6 @@ from marketplace.protocol.constraints import checked
 from marketplace.protocol.errors import ProtocolError, fault_body, refusal_body
 from marketplace.taskpages import site_url
 
-_SIGNED = ComposedInsert(SignedWrite)
 #: Same calls of one script come within this time.
 SAME_BREATH = timedelta(seconds=5)
 
@@ -45,13 +42,15 @@ def refuse_again(call: Call, signature: str) -> None:
     if call.get("UniqueRequestToken") is not None:
         return
     now = timezone.now()
-    if _SIGNED.run_if_new(SignedWrite(signature=signature, at=now)):
-        return
-    first = SignedWrite.objects.values_list("at", flat=True).get(signature=signature)
-    if first < now - SAME_BREATH:
-        raise ProtocolError(
-            "InvalidSignatureException", "This very request was made before. Sign a new one to make it again."
-        )
+    try:
+        with transaction.atomic():
+            SignedWrite.objects.create(signature=signature, at=now)
+    except IntegrityError:
+        if SignedWrite.objects.get(signature=signature).at < now - SAME_BREATH:
+            raise ProtocolError(
+                "InvalidSignatureException",
+                "This very request was made before. Sign a new one to make it again.",
+            ) from None
 
 
 # The two modules of operations are imported to fill `calls.OPERATIONS`.
@@ -67,7 +66,6 @@ _UNLOGGED = {"Question", "HITLayoutParameters", "Test", "AnswerKey", "MessageTex
 
 #: Operations whose answer holds an address of this site.
 _NAMING_ADDRESSES = frozenset({"GetFileUploadURL"})
-_LOGGED = ComposedInsert(CallLog)
 
 
 class ProtocolMiddleware:
@@ -123,7 +121,7 @@ class ProtocolMiddleware:
         if call.read_only:
             raise ProtocolError("AccessDeniedException", "This access key reads only; it may change nothing.")
         lookup.settle_for_writing(call)
-        with short_transaction():
+        with transaction.atomic():
             refuse_again(call, signature)
             result = operation.handler(call)
             log(executed=True)
@@ -172,4 +170,5 @@ def _log(record: CallLog, started: float, *, executed: bool) -> None:
     record.executed = executed
     record.milliseconds = (time.perf_counter() - started) * 1000
     record.at = clock.now()
-    _LOGGED.run_later(record)
+    record.pk = None  # a line that was undone with its transaction is written anew
+    record.save(force_insert=True)

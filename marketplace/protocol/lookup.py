@@ -2,7 +2,6 @@
 
 from datetime import UTC, datetime, timedelta
 
-from core.composed_queries import ComposedQuery
 from marketplace.eligibility import SYSTEM_QUALIFICATIONS
 from marketplace.errors import ParameterRefusal, Refusal
 from marketplace.models import HIT, HITType, Holding, QualificationRequest, QualificationType, Worker
@@ -40,37 +39,23 @@ def is_system(row: QualificationType) -> bool:
 SHOWN_AFTER_DISPOSAL = timedelta(days=7)
 
 
-_BY_ID = ComposedQuery(
-    HIT,
-    ["requester", "hit_id"],
-    lambda requester, hit_id: HIT.objects.filter(requester=requester, hit_id=hit_id).defer("question"),
-)
-_BY_ASSIGNMENT = ComposedQuery(
-    HIT,
-    ["requester", "places__assignment_id"],
-    lambda requester, assignment_id: HIT.objects.filter(
-        requester=requester, places__assignment_id=assignment_id
-    ).defer("question"),
-)
-
-
 def settle_for_writing(call: Call) -> None:
     """Apply what is due to the HIT that a writing call is about, before the call's transaction begins.
 
     Each change is a transaction of its own: approvals of several workers within one could meet those of
     another call in a ring of locks. What was due stays done where the call itself is refused.
-    A HIT type that it names is read before, too: a statement that is planned once, and no other call waits
-    for it.
+    A HIT type that it names is read before, too: no other call waits for that.
     """
     if "HITTypeId" in call.parameters:
-        call.hit_type = _HIT_TYPE.first(call["HITTypeId"], call.requester.pk)
+        call.hit_type = _hit_type_of(call)
+    mine = HIT.objects.filter(requester=call.requester).defer("question")
     if "HITId" in call.parameters:
-        named = _BY_ID.all(call.requester.pk, call["HITId"])
+        hits = mine.filter(hit_id=call["HITId"])
     elif "AssignmentId" in call.parameters:
-        named = _BY_ASSIGNMENT.all(call.requester.pk, call["AssignmentId"])
+        hits = mine.filter(places__assignment_id=call["AssignmentId"])
     else:
         return
-    settle(hits=named, now=call.now)
+    settle(hits=list(hits), now=call.now)
 
 
 def _settle_for_reading(call: Call, row: HIT) -> None:
@@ -78,55 +63,44 @@ def _settle_for_reading(call: Call, row: HIT) -> None:
         settle(hits=[row], now=call.now)
 
 
-_HIT = ComposedQuery(
-    HIT,
-    ["hit_id", "requester"],
-    lambda hit_id, requester: HIT.objects.select_related("hit_type", "requester").filter(
-        hit_id=hit_id, requester=requester
-    ),
-)
-
-
 def hit(call: Call) -> HIT:
     """The caller's HIT named by HITId, with everything applied that was due."""
-    row = _HIT.first(call["HITId"], call.requester.pk)
-    if row is not None:
-        _settle_for_reading(call, row)
-    if row is None or (row.disposed_at and row.disposed_at < call.now - SHOWN_AFTER_DISPOSAL):
-        raise Refusal("HITDoesNotExist", f"Hit {call['HITId']} does not exist.")
+    hits = HIT.objects.select_related("hit_type", "requester")
+    try:
+        row = hits.get(hit_id=call["HITId"], requester=call.requester)
+    except HIT.DoesNotExist:
+        raise _no_hit(call) from None
+    _settle_for_reading(call, row)
+    if row.disposed_at and row.disposed_at < call.now - SHOWN_AFTER_DISPOSAL:
+        raise _no_hit(call)
     return row
 
 
-_HIT_TYPE = ComposedQuery(
-    HITType,
-    ["type_id", "requester"],
-    lambda type_id, requester: HITType.objects.filter(type_id=type_id, requester=requester),
-)
+def _no_hit(call: Call) -> Refusal:
+    return Refusal("HITDoesNotExist", f"Hit {call['HITId']} does not exist.")
 
 
 def hit_type(call: Call) -> HITType:
     """The caller's HIT type named by HITTypeId."""
-    row = call.hit_type or _HIT_TYPE.first(call["HITTypeId"], call.requester.pk)
+    row = call.hit_type or _hit_type_of(call)
     if row is None:
         raise Refusal("HITTypeDoesNotExist", f"HITType {call['HITTypeId']} does not exist.")
     row.requester = call.requester
     return row
 
 
-_ASSIGNMENT = ComposedQuery(
-    Holding,
-    ["assignment_id", "hit__requester"],
-    lambda assignment_id, requester: (
-        Holding.objects.select_related("hit__hit_type", "worker")
-        .filter(assignment_id=assignment_id, hit__requester=requester, state__in=Holding.OCCUPYING)
-        .order_by("pk")[:1]
-    ),
-)
+def _hit_type_of(call: Call) -> HITType | None:
+    try:
+        return HITType.objects.get(type_id=call["HITTypeId"], requester=call.requester)
+    except HITType.DoesNotExist:
+        return None
 
 
 def assignment(call: Call) -> Holding:
     """The answered or still open holding of the place that AssignmentId names, the answered one first."""
-    row = _ASSIGNMENT.first(call["AssignmentId"], call.requester.pk)
+    holdings = Holding.objects.select_related("hit__hit_type", "worker").filter(state__in=Holding.OCCUPYING)
+    mine = holdings.filter(assignment_id=call["AssignmentId"], hit__requester=call.requester)
+    row = mine.order_by("pk").first()
     if row is None:
         raise no_assignment(call)
     _settle_for_reading(call, row.hit)

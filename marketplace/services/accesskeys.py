@@ -18,7 +18,6 @@ from django.db.models import Q, QuerySet
 from django.urls import reverse
 
 from core.accounts.security import neighbourhood
-from core.composed_queries import ComposedQuery
 from core.crypto import seal, unseal
 from core.jobs.errors import PermanentError
 from core.jobs.services import enqueue
@@ -200,7 +199,8 @@ def _open(sealed: str, *_secret_keys: str) -> str | None:
 
 def proofs(requester_pk: int, text: str) -> list[str]:
     """The text signed with each valid key of a requester: who has one of the secrets can tell it is ours."""
-    secrets = map(secret_of, _SECRETS.all(requester_pk, clock.now()))
+    keys = AccessKey.objects.filter(valid_at(clock.now()), requester=requester_pk)
+    secrets = map(secret_of, keys.order_by("pk").only("secret_sealed"))
     return [_proof(secret, text) for secret in secrets if secret]
 
 
@@ -208,26 +208,13 @@ def _proof(secret: str, text: str) -> str:
     return hmac.new(secret.encode(), f"{PROOF_OF_ARRIVAL}|{text}".encode(), hashlib.sha256).hexdigest()[:32]
 
 
-_BY_NAME = ComposedQuery(
-    AccessKey,
-    ["access_key"],
-    lambda name: AccessKey.objects.select_related("requester").filter(access_key=name),
-)
-_SECRETS = ComposedQuery(
-    AccessKey,
-    ["requester", "ends_at"],
-    lambda requester, now: (
-        AccessKey.objects.filter(valid_at(now), requester=requester).order_by("pk").only("secret_sealed")
-    ),
-)
-
-
 def signing_key(access_key: str) -> AccessKey | None:
     """The valid key of this name, with its requester, in one query."""
-    key = _BY_NAME.first(access_key)
-    if key is None or (key.ends_at is not None and key.ends_at <= clock.now()):
+    try:
+        key = AccessKey.objects.select_related("requester").get(access_key=access_key)
+    except AccessKey.DoesNotExist:
         return None
-    return key
+    return None if key.ends_at is not None and key.ends_at <= clock.now() else key
 
 
 def note_use(key: AccessKey, address: str = "") -> None:

@@ -7,13 +7,11 @@ from django.db.models import Model, QuerySet
 
 from core.accounts import security
 from core.accounts.security import SYSTEM, actor
-from core.composed_queries import ComposedInsert
 from core.jobs.spans import current_request_id
 from core.origin import current_via
 from marketplace import clock
 from marketplace.models import Activity, CallLog, KeyAlert, RefusedCalls
 
-_NEW = ComposedInsert(Activity)
 #: What is written down, in words.
 ACTIONS = {
     "assignment.approved": "approved work",
@@ -76,20 +74,18 @@ def note(requester_pk: int, action: str, subject: str = "", details: str = "") -
         raise ValueError(f"{action!r} is no action")
     if action in _SECURITY and who != SYSTEM:
         security.log(action, requester=requester_pk, subject=subject, details=details)
-    _NEW.run(
-        Activity(
-            requester_id=requester_pk,
-            at=clock.now(),
-            action=action,
-            subject=subject[:120],
-            details=details[:300],
-            user=who.user,
-            actor=who.user.get_username() if who.user else "",
-            access_key=who.access_key,
-            address=who.address,
-            via=current_via(),
-            request_id=current_request_id()[:64],
-        )
+    Activity.objects.create(
+        requester_id=requester_pk,
+        at=clock.now(),
+        action=action,
+        subject=subject[:120],
+        details=details[:300],
+        user=who.user,
+        actor=who.user.get_username() if who.user else "",
+        access_key=who.access_key,
+        address=who.address,
+        via=current_via(),
+        request_id=current_request_id()[:64],
     )
 
 

@@ -7,8 +7,6 @@ from django.conf import settings
 from django.db import IntegrityError, connection, transaction
 from django.db.models import F
 
-from core.composed_queries import ComposedInsert, ComposedQuery, ComposedUpdate
-from core.prepared_statements import execute_prepared
 from marketplace import clock, eligibility, ids
 from marketplace.errors import Refusal
 from marketplace.events import answer_submitted
@@ -89,10 +87,7 @@ def _next_hit(
         searches.insert(0, (sql.replace("{start}", _LAST_HELD), [*before, *last_held, *after]))
     with connection.cursor() as cursor:
         for search, parameters in searches:
-            if passed_over:
-                cursor.execute(search, parameters)
-            else:
-                execute_prepared(cursor, search, parameters, fixed_columns=True)
+            cursor.execute(search, parameters)
             if found := cursor.fetchone():
                 return int(found[0]), bool(found[1])
     return None
@@ -103,46 +98,6 @@ NO_WORK = "There is no HIT left in this group that you could take at the moment.
 CHANGED = "The requester has just changed this HIT. Look at it again before you accept it."
 LATE = "The time for this HIT is over; it was offered to somebody else."
 RETURNED = "You returned this HIT, perhaps in another tab, so this answer was not taken."
-
-
-_IN_QUEUE = ComposedQuery(
-    Holding,
-    ["worker", "deadline"],
-    lambda worker, now: (
-        Holding.objects.filter(worker=worker, state=State.ACCEPTED, deadline__gt=now).order_by().only("pk")
-    ),
-)
-#: What an answer sets on its holding, in this order.
-_RECORD = ("state", "submitted_at", "auto_approve_at", "answer")
-_ANSWERED = ComposedUpdate(
-    Holding,
-    ["id", "deadline", *_RECORD],
-    lambda pk, now, *record: (
-        Holding.objects.filter(pk=pk, state=State.ACCEPTED, deadline__gt=now),
-        dict(zip(_RECORD, record, strict=True)),
-    ),
-)
-_ANSWERED_ON_HIT = ComposedUpdate(
-    HIT,
-    ["id"],
-    lambda pk: (
-        HIT.objects.filter(pk=pk, pending__gt=0),
-        {"pending": F("pending") - 1, "submitted": F("submitted") + 1},
-    ),
-)
-_SUBMITTED_BY_WORKER = ComposedUpdate(
-    Worker, ["id"], lambda pk: (Worker.objects.filter(pk=pk), {"submitted_count": F("submitted_count") + 1})
-)
-_TAKEN = ComposedUpdate(
-    HIT,
-    ["id", "open_places", "pending", "places_made"],
-    lambda pk, open_places, pending, places_made: (
-        HIT.objects.filter(pk=pk),
-        {"open_places": open_places, "pending": pending, "places_made": places_made},
-    ),
-)
-_NEW_HOLDING, _NEW_PLACE = ComposedInsert(Holding), ComposedInsert(Place)
-_HIT = ComposedQuery(HIT, ["id"], lambda pk: HIT.objects.filter(pk=pk))
 
 
 def accept(*, worker: Worker, hit: HIT) -> Holding:
@@ -179,7 +134,7 @@ def accept_next(*, worker: Worker, hit_type: HITType) -> Holding:
                 closed = closed_batches(hit_type.requester_id, now)
                 found = _next_hit(worker.pk, hit_type.pk, now, lock, closed) if closed else found
             if found is not None:
-                hit = _HIT.get(found[0])
+                hit = HIT.objects.get(pk=found[0])
                 hit.hit_type = hit_type
                 return accept_locked(worker, hit, closed=closed)
         if next_hit(worker=worker, hit_type=hit_type) is None:
@@ -243,7 +198,7 @@ def accept_locked(
         raise Refusal("HITUnavailable", "Another person took the last place of this HIT, or it has expired.")
     if not (verdict := eligibility.verdict(worker=worker, hit_type=hit.hit_type)).accept:
         raise _unqualified(verdict)
-    in_queue = len(_IN_QUEUE.all(worker.pk, now))
+    in_queue = Holding.objects.filter(worker=worker, state=State.ACCEPTED, deadline__gt=now).count()
     if in_queue >= settings.MARKETPLACE_QUEUE_LIMIT:
         raise Refusal(
             "QueueFull",
@@ -251,24 +206,22 @@ def accept_locked(
         )
     place = _open_place(hit)
     try:
-        holding = _NEW_HOLDING.run(
-            Holding(
-                place=place,
-                hit=hit,
-                requester_id=hit.requester_id,
-                worker=worker,
-                visit=visit,
-                unpaid=unpaid,
-                assignment_id=place.assignment_id,
-                accepted_at=now,
-                deadline=now + timedelta(seconds=hit.hit_type.duration_s),
-            )
+        holding = Holding.objects.create(
+            place=place,
+            hit=hit,
+            requester_id=hit.requester_id,
+            worker=worker,
+            visit=visit,
+            unpaid=unpaid,
+            assignment_id=place.assignment_id,
+            accepted_at=now,
+            deadline=now + timedelta(seconds=hit.hit_type.duration_s),
         )
     except IntegrityError as error:  # the refusal ends the caller's transaction, the place with it
         raise Refusal("AssignmentAlreadyExists", "You have already taken this HIT.") from error
     hit.open_places -= 1
     hit.pending += 1
-    _TAKEN.run(hit.pk, hit.open_places, hit.pending, hit.places_made)
+    hit.save(update_fields=["open_places", "pending", "places_made"])
     emit_event("AssignmentAccepted", hit, assignment_id=holding.assignment_id, at=now)
     return holding
 
@@ -283,7 +236,7 @@ def _open_place(hit: HIT) -> Place:
         Place.objects.filter(pk=place.pk).update(free=False)
         return place
     hit.places_made += 1
-    return _NEW_PLACE.run(Place(hit=hit, ordinal=hit.places_made, assignment_id=ids.new_entity_id()))
+    return Place.objects.create(hit=hit, ordinal=hit.places_made, assignment_id=ids.new_entity_id())
 
 
 def _unqualified(verdict: eligibility.Verdict) -> Refusal:
@@ -314,8 +267,11 @@ def submit(
     with transaction.atomic():
         followed = _locked_if_followed(holding.hit, now)
         # The HIT first, as everywhere: whoever holds its row decides about its assignments.
-        _ANSWERED_ON_HIT.run(holding.hit_id)
-        recorded = _ANSWERED.run(holding.pk, now, *(record[name] for name in _RECORD))
+        HIT.objects.filter(pk=holding.hit_id, pending__gt=0).update(
+            pending=F("pending") - 1, submitted=F("submitted") + 1
+        )
+        held = Holding.objects.filter(pk=holding.pk, state=State.ACCEPTED, deadline__gt=now)
+        recorded = held.update(**record)
         if recorded:
             for name, value in record.items():
                 setattr(holding, name, value)
@@ -333,7 +289,7 @@ def submit(
                 notice_reviewable(followed, now, at=now)
                 if followed.hit_review_policy is not None:
                     holding.refresh_from_db(fields=["state"])
-            _SUBMITTED_BY_WORKER.run(holding.worker_id)
+            Worker.objects.filter(pk=holding.worker_id).update(submitted_count=F("submitted_count") + 1)
         else:
             # The counts of the HIT were changed before it was known that there is nothing to record.
             transaction.set_rollback(True)

@@ -11,7 +11,6 @@ from django.db import transaction
 from django.db.models import F
 
 from core import money
-from core.composed_queries import ComposedQuery
 from marketplace import clock, ids, ledger, review_policies
 from marketplace.eligibility import Requirement
 from marketplace.errors import Refusal, invalid_value
@@ -48,21 +47,9 @@ class TypeProperties:
         return hashlib.sha256(canonical.encode("utf-8", "surrogatepass")).hexdigest()
 
 
-_BY_VALUE = ComposedQuery(
-    HITType,
-    ["requester", "value_digest"],
-    lambda requester, digest: HITType.objects.filter(requester=requester, value_digest=digest),
-)
-
-
 def create_hit_type(*, requester: Requester, properties: TypeProperties, now: datetime) -> HITType:
     """The requester's HIT type with these properties, made if there is none yet."""
     digest = properties.digest()
-    # CreateHIT names the properties with every HIT, so the type is mostly there.
-    known = _BY_VALUE.first(requester.pk, digest)
-    if known is not None:
-        known.requester = requester
-        return known
     hit_type, _ = HITType.objects.get_or_create(
         requester=requester,
         value_digest=digest,
@@ -73,6 +60,7 @@ def create_hit_type(*, requester: Requester, properties: TypeProperties, now: da
             "created_at": now,
         },
     )
+    hit_type.requester = requester
     return hit_type
 
 
@@ -126,7 +114,9 @@ def create_hit(
     hit.expiry_watched = watches_expiry(hit)
     # Before the hold: from there on other calls of the requester wait.
     emit_event("HITCreated", hit, at=created)
-    ledger.insert_with_hold(hit, max_assignments * (hit.reward_cents + hit.fee_cents), at=created)
+    hit.save(force_insert=True)
+    cost = max_assignments * (hit.reward_cents + hit.fee_cents)
+    ledger.post(requester.pk, [Movement(Kind.HOLD, cost, hit=hit)], at=created)
     return hit
 
 

@@ -8,7 +8,6 @@ On SQLite every transaction begins IMMEDIATE and is alone with the database; the
 
 from datetime import datetime, timedelta
 
-from core.composed_queries import ComposedQuery
 from marketplace import ledger
 from marketplace.errors import Refusal, invalid_value
 from marketplace.ledger import Kind, Movement
@@ -16,20 +15,11 @@ from marketplace.models import HIT, Holding, Requester, Worker
 from marketplace.notifications import emit_event
 from marketplace.selectors import hit_status, is_expired, watches_expiry
 
-_HIT = ComposedQuery(
-    HIT,
-    ["id"],
-    lambda pk: (
-        HIT.objects.select_related("hit_type", "requester")
-        .select_for_update(of=("self",), no_key=True)
-        .filter(pk=pk)
-    ),
-)
-
 
 def lock_hit(pk: int) -> HIT:
     """The HIT as it is now, locked until the transaction ends, with type and requester loaded."""
-    return _HIT.get(pk)
+    hits = HIT.objects.select_related("hit_type", "requester")
+    return hits.select_for_update(of=("self",), no_key=True).get(pk=pk)
 
 
 def lock_people(hit: HIT) -> None:
@@ -40,14 +30,9 @@ def lock_people(hit: HIT) -> None:
     list(workers.select_for_update(no_key=True).order_by("pk").values_list("pk"))
 
 
-_WORKER = ComposedQuery(
-    Worker, ["id"], lambda pk: Worker.objects.select_for_update(no_key=True).filter(pk=pk)
-)
-
-
 def lock_worker(pk: int) -> Worker:
     """The worker as they are now, locked until the transaction ends."""
-    return _WORKER.get(pk)
+    return Worker.objects.select_for_update(no_key=True).get(pk=pk)
 
 
 # Money on hold for a HIT: the reward and fee of every place that may still have to be paid.

@@ -6,7 +6,6 @@ from datetime import datetime, timedelta
 from django.db import transaction
 from django.db.models import F
 
-from core.composed_queries import ComposedQuery, ComposedUpdate
 from core.money import bonus_fee
 from marketplace import ledger
 from marketplace.amounts import money
@@ -24,26 +23,6 @@ NO_MONEY = (
     "This person came by a study link for which nothing is paid here, so there is no bonus either. "
     "Pay it where they are paid: by the panel, or in the course."
 )
-#: What an approval sets on its holding, and on its HIT, in this order.
-_RECORD = ("state", "approved_at", "auto_approved", "paid_cents", "feedback")
-_COUNTS = ("submitted", "approved", "held_places")
-_APPROVED = ComposedUpdate(
-    Holding,
-    ["id", *_RECORD],
-    lambda pk, *record: (
-        Holding.objects.filter(pk=pk, state=State.SUBMITTED),
-        dict(zip(_RECORD, record, strict=True)),
-    ),
-)
-_APPROVED_ON_HIT = ComposedUpdate(
-    HIT,
-    ["id", *_COUNTS],
-    lambda pk, *counts: (HIT.objects.filter(pk=pk), dict(zip(_COUNTS, counts, strict=True))),
-)
-_APPROVED_OF_WORKER = ComposedUpdate(
-    Worker, ["id"], lambda pk: (Worker.objects.filter(pk=pk), {"approved_count": F("approved_count") + 1})
-)
-_CURRENT = ComposedQuery(Holding, ["id"], lambda pk: Holding.objects.select_related("worker").filter(pk=pk))
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f]")
 _MAX_FEEDBACK = 1024
 
@@ -82,17 +61,22 @@ def approve_locked(
     *, holding: Holding, hit: HIT, at: datetime, auto: bool = False, feedback: str | None = None
 ) -> None:
     """Approve a submitted assignment of a locked HIT and pay it from what is on hold."""
-    paid_cents = 0 if holding.unpaid else hit.reward_cents
-    record = (State.APPROVED, at, auto, paid_cents, feedback or holding.feedback)
-    if not _APPROVED.run(holding.pk, *record):
+    approved = Holding.objects.filter(pk=holding.pk, state=State.SUBMITTED).update(
+        state=State.APPROVED,
+        approved_at=at,
+        auto_approved=auto,
+        paid_cents=0 if holding.unpaid else hit.reward_cents,
+        feedback=feedback or holding.feedback,
+    )
+    if not approved:
         raise wrong_assignment_state("Submitted")
     holding.state = State.APPROVED
     hit.submitted -= 1
     hit.approved += 1
     hit.held_places -= 1
-    _APPROVED_ON_HIT.run(hit.pk, hit.submitted, hit.approved, hit.held_places)
+    hit.save(update_fields=["submitted", "approved", "held_places"])
     _pay_reward(holding, hit, at)
-    _APPROVED_OF_WORKER.run(holding.worker_id)
+    Worker.objects.filter(pk=holding.worker_id).update(approved_count=F("approved_count") + 1)
     emit_event("AssignmentApproved", hit, assignment_id=holding.assignment_id, at=at)
 
 
@@ -218,4 +202,4 @@ def send_bonus(*, holding: Holding, worker_id: str, cents: int, reason: str, now
 
 
 def _current(holding: Holding) -> Holding:
-    return _CURRENT.get(holding.pk)
+    return Holding.objects.select_related("worker").get(pk=holding.pk)

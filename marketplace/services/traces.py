@@ -19,7 +19,6 @@ from django.utils.crypto import salted_hmac
 
 from core.accounts.guards import device_number
 from core.accounts.security import client_address, neighbourhood
-from core.composed_queries import ComposedInsert, ComposedUpdate
 from marketplace import clock
 from marketplace.models import Holding, Likeness, Worker, WorkerTrace, WorkTrace
 from marketplace.questions import fields_of
@@ -132,22 +131,16 @@ def marks_of(answer: str) -> AnswerMarks | None:
     return AnswerMarks(keyed("text", " ".join(words)), sketch(words))
 
 
-_NEW_TRACE = ComposedInsert(WorkTrace)
-_UNMARKED = ComposedUpdate(
-    WorkTrace,
-    ["holding", "text_digest", "text_sketch"],
-    lambda holding, digest, sketch: (
-        WorkTrace.objects.filter(holding=holding, text_digest=""),
-        {"text_digest": digest, "text_sketch": sketch},
-    ),
-)
-
-
 def note_answer(*, holding: Holding, marks: AnswerMarks) -> None:
     """Note the words of an answer, to be compared with others' soon; in the transaction that records it."""
-    row = WorkTrace(holding=holding, text_digest=marks.digest, text_sketch=marks.sketch, at=clock.now())
-    if not _NEW_TRACE.run_if_new(row):  # the browser's counts came before
-        _UNMARKED.run(holding.pk, marks.digest, marks.sketch)
+    trace = WorkTrace(holding=holding, text_digest=marks.digest, text_sketch=marks.sketch, at=clock.now())
+    # The row is there where the browser's counts came before.
+    WorkTrace.objects.bulk_create(
+        [trace],
+        update_conflicts=True,
+        unique_fields=["holding"],
+        update_fields=["text_digest", "text_sketch"],
+    )
 
 
 def _words(answer: str) -> list[str]:

@@ -15,7 +15,6 @@ from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
 from django.utils import timezone
 
-from core.composed_queries import ComposedQuery
 from marketplace import clock
 from marketplace.errors import Refusal
 from marketplace.models import Holding, Worker
@@ -55,14 +54,14 @@ class Newcomer:
     password: str = ""
 
 
-_BY_USER = ComposedQuery(Worker, ["user"], lambda user: Worker.objects.filter(user=user))
-
-
 def current_worker(request: HttpRequest) -> Worker | None:
     """The worker who is signed in, if any."""
     if not request.user.is_authenticated:
         return None
-    return _BY_USER.first(request.user.pk)
+    try:
+        return Worker.objects.get(user=request.user.pk)
+    except Worker.DoesNotExist:
+        return None
 
 
 def menu_of(worker: Worker, user: AbstractBaseUser | AnonymousUser) -> Menu:

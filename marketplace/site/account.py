@@ -90,7 +90,7 @@ def _sign_up(request: HttpRequest, *, invitation_token: str | None) -> HttpRespo
             form.add_error("username" if "username" in form.fields else None, refusal.message)
         else:
             if user is None:
-                login(request, joined, backend="core.accounts.backends.ModelBackend")
+                login(request, joined, backend="django.contrib.auth.backends.ModelBackend")
                 _ask_to_confirm(request, form.cleaned_data.get("email", ""))
             messages.success(request, "Welcome. Choose a group of HITs and have a look at one.")
             return redirect("site:groups")

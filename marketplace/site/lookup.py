@@ -12,7 +12,6 @@ from django.http import Http404, HttpRequest
 from django.shortcuts import get_object_or_404
 from django.urls import reverse
 
-from core.composed_queries import ComposedQuery
 from marketplace.models import HITType, Holding, Requester, Worker
 from marketplace.sweep import settle
 
@@ -26,23 +25,13 @@ def entity_id(named: str | None) -> str:
     return named or ""
 
 
-_GROUP = ComposedQuery(
-    HITType,
-    ["group_id", "type_id"],
-    lambda group_id, type_id: (
-        HITType.objects.select_related("requester")
-        .filter(Q(group_id=group_id) | Q(type_id=type_id))
-        .order_by("pk")
-    ),
-)
-
-
 def group_named(name: str) -> HITType:
     """HIT type by its group id, or by its own id as the real service's links have it."""
-    found = _GROUP.first(name, name)
-    if found is None:
+    groups = HITType.objects.select_related("requester")
+    group = groups.filter(Q(group_id=name) | Q(type_id=name)).first()
+    if group is None:
         raise Http404("There is no such group of HITs.")
-    return found
+    return group
 
 
 def own_holding(worker: Worker, pk: int) -> Holding:

@@ -22,10 +22,9 @@ from django.db.models import (
 )
 from django.db.models.functions import Coalesce, TruncDate
 
-from core.composed_queries import ComposedQuery
 from marketplace.models import Bonus, Holding, LedgerEntry, Letter, Message, Rating, Requester, Worker
 
-# The assignment on the working page. No page is opened more often, so its SQL is composed once.
+# The assignment on the working page. No page is opened more often.
 
 #: What the page shows; other fields are loaded when asked for.
 FIELDS = (
@@ -47,21 +46,13 @@ FIELDS = (
     "hit__hit_type__title",
     "hit__hit_type__requester__name",
 )
-_HELD = ComposedQuery(
-    Holding,
-    ["assignment_id", "hit__hit_id", "worker__user"],
-    lambda assignment_id, hit_id, user: (
-        Holding.objects.select_related("worker", "hit__hit_type__requester")
-        .only(*FIELDS)
-        .filter(assignment_id=assignment_id, hit__hit_id=hit_id, worker__user=user)
-        .order_by("-pk")[:1]
-    ),
-)
 
 
 def held(*, user_pk: int, hit_id: str, assignment_id: str) -> Holding | None:
     """The latest hold of this person on this assignment, with worker, HIT, HIT type and requester."""
-    return _HELD.first(assignment_id, hit_id, user_pk)
+    holdings = Holding.objects.select_related("worker", "hit__hit_type__requester").only(*FIELDS)
+    mine = holdings.filter(assignment_id=assignment_id, hit__hit_id=hit_id, worker__user=user_pk)
+    return mine.order_by("-pk").first()
 
 
 # What a worker who thinks of leaving should know: what is still to come, and from whom.

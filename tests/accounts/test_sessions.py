@@ -85,7 +85,7 @@ def test_a_session_of_an_earlier_version_lasts_and_can_be_read_by_it_again(perso
     before = stored.get_decoded()
     assert before[BACKEND_SESSION_KEY] == "accounts.backends.ModelBackend"
     assert signed_in(client)
-    assert client.session[BACKEND_SESSION_KEY] == "core.accounts.backends.ModelBackend"
+    assert client.session[BACKEND_SESSION_KEY] == "django.contrib.auth.backends.ModelBackend"
     client.session.save()
     stored.refresh_from_db()
     assert stored.get_decoded()[BACKEND_SESSION_KEY] == before[BACKEND_SESSION_KEY]

@@ -81,7 +81,9 @@ def tell() -> dict:
     rows = {model._meta.db_table: model._default_manager.count() for model in apps.get_models()}
     PasswordState.objects.all().delete()
     client = Client(HTTP_HOST="localhost", raise_request_exception=True)
-    client.force_login(User.objects.get(username="admin"), backend="core.accounts.backends.ModelBackend")
+    client.force_login(
+        User.objects.get(username="admin"), backend="django.contrib.auth.backends.ModelBackend"
+    )
     tour = tour_of(Project.objects.get(slug="answers"), "")
     addresses = ["/", "/desk/projects/", "/desk/projects/demo/", *(step["address"] for step in tour["steps"])]
     titles = {}

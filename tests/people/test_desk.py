@@ -26,7 +26,7 @@ pytestmark = pytest.mark.django_db
 @pytest.fixture
 def desk(manager, client):
     """The manager's browser."""
-    client.force_login(manager, backend="core.accounts.backends.ModelBackend")
+    client.force_login(manager, backend="django.contrib.auth.backends.ModelBackend")
     return client
 
 

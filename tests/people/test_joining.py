@@ -349,7 +349,7 @@ def test_a_guest_becomes_an_account(new_link, path_of, client):
     assert made.status_code == 302
     assert Guest.objects.get().user.username == "ada"
     other = Client()
-    other.force_login(Guest.objects.get().user, backend="core.accounts.backends.ModelBackend")
+    other.force_login(Guest.objects.get().user, backend="django.contrib.auth.backends.ModelBackend")
     assert link.title in other.get("/desk/my-studies/").content.decode()
 
 

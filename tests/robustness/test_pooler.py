@@ -148,23 +148,22 @@ def test_nothing_that_belongs_to_a_session_is_used(pooled_url, tmp_path):
     ]
 
 
-SHORT = """
+TRANSACTIONS = """
 import threading
-from core.composed_queries import ComposedInsert
-from core.short_transactions import short_transaction
 from django.contrib.auth.models import User
+from django.db import transaction
 from django.utils import timezone
 from marketplace.models import SignedWrite
 
 #: Six clients of two connections of the server: what belongs to a transaction stays with it.
 def call(number):
     for turn in range(20):
-        with short_transaction(), connection.cursor() as cursor:
+        with transaction.atomic(), connection.cursor() as cursor:
             cursor.execute("SELECT pg_backend_pid()")
             first = cursor.fetchone()
             User.objects.create(username=f"{number}-{turn}")
             row = SignedWrite(signature=f"{number}-{turn}", at=timezone.now())
-            ComposedInsert(SignedWrite).run_later(row)
+            SignedWrite.objects.bulk_create([row], ignore_conflicts=True)
             cursor.execute("SELECT pg_backend_pid()")
             same.append(cursor.fetchone() == first)
     with connection.cursor() as cursor:
@@ -183,8 +182,8 @@ with connection.cursor() as cursor:
 """
 
 
-def test_short_transactions_leave_nothing_with_a_connection(pooled_url, tmp_path):
-    said = run(pooled_url, SHORT, DATA_DIR=str(tmp_path), SECRET_KEY="k" * 50).splitlines()
+def test_transactions_leave_nothing_with_a_connection(pooled_url, tmp_path):
+    said = run(pooled_url, TRANSACTIONS, DATA_DIR=str(tmp_path), SECRET_KEY="k" * 50).splitlines()
     assert said == ["120 120 120 {True}", "True"]
 
 

@@ -22,14 +22,13 @@ CLIENTS = """
 import os, threading, uuid
 import django
 django.setup()
-from django.db import DatabaseError, connection
-from core.short_transactions import short_transaction
+from django.db import DatabaseError, connection, transaction
 
 def answer():
     while True:
         token = uuid.uuid4().hex
         try:
-            with short_transaction(), connection.cursor() as cursor:
+            with transaction.atomic(), connection.cursor() as cursor:
                 cursor.execute("INSERT INTO entry VALUES (%s, 3)", [token])
                 cursor.execute("UPDATE balance SET cents = cents + 3")
         except DatabaseError:

@@ -56,5 +56,5 @@ def path_of():
 @pytest.fixture
 def as_owner(owner) -> Client:
     client = Client()
-    client.force_login(owner, backend="core.accounts.backends.ModelBackend")
+    client.force_login(owner, backend="django.contrib.auth.backends.ModelBackend")
     return client

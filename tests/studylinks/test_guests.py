@@ -401,7 +401,7 @@ def test_a_guest_becomes_an_account_with_id_and_history(
     assert (worker.user.username, worker.name) == ("ada", "ada")
     assert worker.guest_of == (None if registration == "open" else lab)
     browser = Client()
-    browser.force_login(worker.user, backend="core.accounts.backends.ModelBackend")
+    browser.force_login(worker.user, backend="django.contrib.auth.backends.ModelBackend")
     assert "Answer a question" in browser.get("/history").content.decode()
     foreign = world.post(world.make_group(world.make_requester("Other Lab"), "Theirs"))
     page = browser.get("/").content.decode()

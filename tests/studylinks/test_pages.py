@@ -115,7 +115,7 @@ def test_viewers_look_and_change_nothing(lab, at, new_link, hits):
     user = User.objects.create_user("vera", password="still warm copper")
     members.set_role(requester=lab, user=user, role="viewer")
     browser = Client()
-    browser.force_login(user, backend="core.accounts.backends.ModelBackend")
+    browser.force_login(user, backend="django.contrib.auth.backends.ModelBackend")
     for path in ("", f"{link.pk}/", f"{link.pk}/live/"):
         page = browser.get(at(path))
         assert page.status_code == 200

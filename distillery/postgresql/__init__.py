@@ -1,1 +1,0 @@
-"""PostgreSQL as the database of many short requests: see `base`."""
