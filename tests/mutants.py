@@ -301,8 +301,8 @@ PROTOCOL = (
     Mutant(
         "a signed call is made again by a copy of it",
         "marketplace/protocol/endpoint.py",
-        "if first < now - SAME_BREATH:",
-        "if first > now:",
+        "if SignedWrite.objects.get(signature=signature).at < now - SAME_BREATH:",
+        "if SignedWrite.objects.get(signature=signature).at > now:",
         ("tests/marketplace/test_door.py",),
     ),
     Mutant(
