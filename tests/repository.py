@@ -67,3 +67,11 @@ def find_variables() -> dict[str, set[str]]:
                 way = reads[0].removeprefix("env.") if reads[0].startswith("env.") else "os.environ"
                 found.setdefault(first.value, set()).add(way)
     return found
+
+
+def find_anchors(markdown: str) -> set[str]:
+    """Anchors of a page's headings, as GitHub makes them."""
+    prose = re.sub(r"^```.*?^```", "", markdown, flags=re.MULTILINE | re.DOTALL)
+    headings = re.findall(r"^#+ (.+)$", prose, flags=re.MULTILINE)
+    plain = [re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", heading).strip().lower() for heading in headings]
+    return {re.sub(r"[^\w\- ]", "", heading).replace(" ", "-") for heading in plain}

@@ -10,7 +10,7 @@ import pytest
 from django.db.migrations.loader import MigrationLoader
 
 from tests import mutants, names, package_map, references
-from tests.repository import ROOT, find_variables, list_packages, read_texts
+from tests.repository import ROOT, find_anchors, find_variables, list_packages, read_texts
 from tests.upgrades import contraction
 from tests.upgrades.landed import UNRELEASED, digest_migrations, find_faults, read_landed
 
@@ -156,14 +156,6 @@ def test_every_make_target_is_explained_by_make_help():
     phony = re.search(r"^\.PHONY: (.*)$", makefile, flags=re.MULTILINE)[1].split()
     explained = re.findall(r"^([a-z-]+):.* ## ", makefile, flags=re.MULTILINE)
     assert sorted(explained) == sorted(phony)
-
-
-def find_anchors(markdown: str) -> set[str]:
-    """Anchors of a page's headings, as GitHub makes them."""
-    prose = re.sub(r"^```.*?^```", "", markdown, flags=re.MULTILINE | re.DOTALL)
-    headings = re.findall(r"^#+ (.+)$", prose, flags=re.MULTILINE)
-    plain = [re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", heading).strip().lower() for heading in headings]
-    return {re.sub(r"[^\w\- ]", "", heading).replace(" ", "-") for heading in plain}
 
 
 def test_links_between_pages_lead_somewhere():

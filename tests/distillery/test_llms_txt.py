@@ -3,7 +3,7 @@
 import re
 
 from core.api.models import Scope
-from tests.repository import ROOT
+from tests.repository import ROOT, find_anchors
 
 TEXT = (ROOT / "docs/llms.txt").read_text(encoding="utf-8")
 LINKS = re.findall(r"^- \[[^\]]+\]\(([^)]+)\): \S", TEXT, flags=re.MULTILINE)
@@ -30,7 +30,9 @@ def test_it_names_every_scope_of_a_token():
 
 def test_every_link_leads_to_a_file_or_to_an_address(client, db):
     files = [link for link in LINKS if not link.startswith("/")]
-    assert [link for link in files if not (ROOT / "docs" / link).is_file()] == []
+    for page, _, anchor in (link.partition("#") for link in files):
+        text = (ROOT / "docs" / page).read_text(encoding="utf-8")
+        assert not anchor or anchor in find_anchors(text), f"{page} has no part {anchor}"
     found = {link: client.get(link).status_code for link in LINKS if link.startswith("/")}
     # A visitor is asked to sign in before the page of tokens.
     assert found.pop("/desk/settings/") == 302
