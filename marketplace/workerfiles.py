@@ -30,7 +30,7 @@ from core.money import AmountError, bonus_fee, entered_cents
 from marketplace import clock
 from marketplace.amounts import money
 from marketplace.batches.sheets import Limits, Row, Sheet
-from marketplace.batches.templates import listed
+from marketplace.batches.templates import join_names
 from marketplace.errors import Refusal
 from marketplace.models import (
     Bonus,
@@ -156,9 +156,8 @@ def read_bonuses(sheet: Sheet) -> tuple[list[AskedLine], list[Fault]]:
 
 
 def _no_column(name: str, sheet: Sheet) -> str:
-    return (
-        f"no column is called “{name}”; its columns are {listed(sheet.columns)}. Name them in the first line."
-    )
+    columns = join_names(sheet.columns)
+    return f"no column is called “{name}”; its columns are {columns}. Name them in the first line."
 
 
 def _id(text: str) -> str:

@@ -510,7 +510,7 @@ def hand_in(*, request: QualificationRequest, given: FormAnswers) -> Qualificati
 
 def _selections(given: FormAnswers) -> dict[str, set[str]]:
     """What was selected by question; a text of one's own is a selection that no key knows."""
-    chosen = {identifier: set(selections) for identifier, selections in given.chosen.items()}
+    chosen = {identifier: set(selections) for identifier, selections in given.selections.items()}
     for identifier, text in given.others.items():
         if text.strip():
             chosen.setdefault(identifier, set()).add(OTHER)
