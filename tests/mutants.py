@@ -135,8 +135,8 @@ CLAIMS = (
     Mutant(
         "an answer after its deadline is taken",
         "marketplace/services/assignments.py",
-        "held = Holding.objects.filter(pk=holding.pk, state=State.ACCEPTED, deadline__gt=now)",
-        "held = Holding.objects.filter(pk=holding.pk, state=State.ACCEPTED, accepted_at__lt=now)",
+        "holdings = Holding.objects.filter(pk=holding.pk, state=State.ACCEPTED, deadline__gt=now)",
+        "holdings = Holding.objects.filter(pk=holding.pk, state=State.ACCEPTED, accepted_at__lt=now)",
         ("tests/marketplace/test_life.py",),
     ),
 )
@@ -301,8 +301,8 @@ PROTOCOL = (
     Mutant(
         "a signed call is made again by a copy of it",
         "marketplace/protocol/endpoint.py",
-        "if first < now - SAME_BREATH:",
-        "if first > now:",
+        "if SignedWrite.objects.get(signature=signature).at < now - SAME_BREATH:",
+        "if SignedWrite.objects.get(signature=signature).at > now:",
         ("tests/marketplace/test_door.py",),
     ),
     Mutant(

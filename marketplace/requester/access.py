@@ -61,7 +61,7 @@ _NEEDED = {"keys": Action.KEYS, "webhooks": Action.MANAGE}
 def sidebar_links(
     requester: Requester, current_place: str, path: str, user: User | None = None
 ) -> list[NavLink]:
-    """The sidebar of a page at `path` that belongs to the place `current_place`, with what `user` may open."""
+    """The sidebar of a page at `path` that belongs to `current_place`, with what `user` may open."""
     places = PLACES + (TEST_PLACES if settings.MARKETPLACE_TEST_TOKEN else ())
     if user is not None:
         places = tuple(place for place in places if may(user, requester, _NEEDED.get(place[1], Action.VIEW)))

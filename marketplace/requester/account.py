@@ -379,7 +379,7 @@ def remove_member(request: HttpRequest, access: RequesterAccess, *, user: int) -
 
 # The log: people and scripts, with keys and addresses.
 
-_IN_WORDS = {name: f"{words[:1].upper()}{words[1:]}" for name, words in ACTIONS.items()}
+_IN_WORDS = {name: f"{sentence[:1].upper()}{sentence[1:]}" for name, sentence in ACTIONS.items()}
 
 
 def _worded(rows: list[Any]) -> list[Any]:

@@ -94,7 +94,7 @@ CLAIMS = Grid(
         Choices(
             "state",
             "State",
-            {"all": "All", **{str(key): words for key, words in STATE_WORDS.items()}},
+            {"all": "All", **{str(key): label for key, label in STATE_WORDS.items()}},
             tabs=True,
         ),
     ),

@@ -250,7 +250,7 @@ def list_requests(request: HttpRequest, access: RequesterAccess) -> HttpResponse
 
 @require_safe
 @for_requester
-def asked(request: HttpRequest, access: RequesterAccess, *, asking: str) -> HttpResponse:
+def show_request(request: HttpRequest, access: RequesterAccess, *, asking: str) -> HttpResponse:
     """One request, with what was answered in the test."""
     row = own_request(access.requester, asking)
     return show(
@@ -511,7 +511,7 @@ def upload(request: HttpRequest, access: RequesterAccess, *, kind: str) -> HttpR
         form = FileForm(request.POST, request.FILES)
         file = read_form(form)["file"]
         sheet = open_grants(file.name, file.file)
-        outcome = grant_many(qualification_type=row, wanted=grant_lines(sheet), now=clock.now())
+        outcome = grant_many(qualification_type=row, grants=grant_lines(sheet), now=clock.now())
         read_as = reading_lines(reading_of(sheet, GRANT_COLUMNS, outcome.counts()).as_json())
         return (
             f"{outcome.granted:,} given or changed, {outcome.revoked:,} taken back, "
@@ -535,7 +535,8 @@ def _preview(request: HttpRequest, access: RequesterAccess, row: QualificationTy
     except FileFaults as error:
         shown_faults = error.faults[:MOST_TOLD]
         messages.error(
-            request, " ".join([error.message, *(f"Line {each.line}: {each.words}" for each in shown_faults)])
+            request,
+            " ".join([error.message, *(f"Line {each.line}: {each.message}" for each in shown_faults)]),
         )
     except ActionError as error:
         messages.error(request, str(error))
