@@ -80,7 +80,7 @@ class AgentTools:
         """
         with self._acting(Scope.COLLECT):
             known = {name for names in NAMES.values() for name in names}
-            sheet = open_sheet(TextSource(self._find_file(path), name=path), known=known)
+            sheet = open_sheet(TextSource(self._find_file(path), name=path), column_names=known)
             read_as = sheet.reading(descriptions.columns_by_role(sheet.columns)).as_json()
             hidden = [plain_name(name) in _OF_PEOPLE for name in sheet.columns]
             rows = [

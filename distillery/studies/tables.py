@@ -136,7 +136,10 @@ class _Columns(ColumnRules):
 
     def __init__(self, choices: Choices, texts: Callable[[], Mapping[str, list[str]]] = dict) -> None:
         self._choices, self._texts, self.given = choices, texts, choices.columns
-        self.chosen = [*(theirs for theirs in choices.columns.values() if theirs), *choices.systems_from]
+        self.named_columns = [
+            *(theirs for theirs in choices.columns.values() if theirs),
+            *choices.systems_from,
+        ]
         self.systems: tuple[str, ...] = ()
 
     def map(self, columns: Iterable[str]) -> dict[str, str]:
@@ -418,7 +421,7 @@ def _open_at(
 ) -> tuple[ValueTable, _Columns]:
     known = {name for names in NAMES.values() for name in names}
     # The commas of a list of questions separate nothing.
-    format = settle_format(source, "auto" if header else "tsv", {"auto": "", **FORMATS}, known=known)
+    format = settle_format(source, "auto" if header else "tsv", {"auto": "", **FORMATS}, column_names=known)
     if header_row and format in ("json", "jsonl"):
         raise FileRefusedError(f"{source.name} has objects, and no row names their members.")
 
