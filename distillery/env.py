@@ -91,7 +91,7 @@ def name(variable: str, default: str) -> str:
     return value
 
 
-def text_list(name: str, default: list[str]) -> list[str]:
+def words(name: str, default: list[str]) -> list[str]:
     """Comma-separated variable."""
     value = text(name)
     return [word.strip() for word in value.split(",") if word.strip()] if value else default

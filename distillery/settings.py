@@ -43,11 +43,11 @@ DATABASE_URL = env.address(
 )
 
 SECRET_KEY = env.secret("SECRET_KEY", DATA_DIR / "secrets", needed=lambda: holds_sealed_values(DATABASE_URL))
-SECRET_KEY_FALLBACKS = env.text_list("SECRET_KEY_FALLBACKS", [])
+SECRET_KEY_FALLBACKS = env.words("SECRET_KEY_FALLBACKS", [])
 DEBUG = env.flag("DEBUG")
-ALLOWED_HOSTS = env.text_list("ALLOWED_HOSTS", ["localhost", "127.0.0.1", "[::1]"])
+ALLOWED_HOSTS = env.words("ALLOWED_HOSTS", ["localhost", "127.0.0.1", "[::1]"])
 PUBLIC_URL = env.text("PUBLIC_URL").rstrip("/")
-CSRF_TRUSTED_ORIGINS = env.text_list("CSRF_TRUSTED_ORIGINS", [PUBLIC_URL] if PUBLIC_URL else [])
+CSRF_TRUSTED_ORIGINS = env.words("CSRF_TRUSTED_ORIGINS", [PUBLIC_URL] if PUBLIC_URL else [])
 BEHIND_TLS_PROXY = env.flag("BEHIND_TLS_PROXY")
 if BEHIND_TLS_PROXY:
     SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
@@ -457,7 +457,7 @@ if MAIL is not None:
     DEFAULT_FROM_EMAIL = SERVER_EMAIL = MAIL.sender
 
 # Hosts that webhooks may be sent to although they are private or have no https: for rehearsals and tests.
-WEBHOOK_TRUSTED_HOSTS = env.text_list("WEBHOOK_TRUSTED_HOSTS", [])
+WEBHOOK_TRUSTED_HOSTS = env.words("WEBHOOK_TRUSTED_HOSTS", [])
 
 # Campaigns: where workers' browsers find our task pages.
 PORT = env.integer("PORT", 8000)
@@ -473,9 +473,9 @@ if MARKETPLACE_CURRENCY not in money.CURRENCIES:
     )
 # Paying people: ways they may choose, smallest sums of a file, whose account pays by SEPA, sums of a year.
 PAYOUT_METHODS = external_services.payout_methods(
-    env.text_list("PAYOUT_METHODS", list(external_services.PAY_METHODS))
+    env.words("PAYOUT_METHODS", list(external_services.PAY_METHODS))
 )
-PAYOUT_MINIMUMS = external_services.payout_minimums(env.text_list("PAYOUT_MINIMUMS", []))
+PAYOUT_MINIMUMS = external_services.payout_minimums(env.words("PAYOUT_MINIMUMS", []))
 PAYOUT_SENDER = external_services.payout_sender(
     name=env.text("PAYOUT_SENDER_NAME"),
     iban=env.text("PAYOUT_SENDER_IBAN"),
@@ -502,7 +502,7 @@ GEOIP_DATABASE = env.text("GEOIP_DATABASE")
 #: Megabytes of a file that a worker gives as an answer, where its question asks for no less.
 MARKETPLACE_UPLOAD_MB = env.integer("MARKETPLACE_UPLOAD_MB", 25, least=1)
 #: Hosts to which messages of topics may go: names, `*.example.org`, or `*`.
-MARKETPLACE_TOPIC_HOSTS = [each.lower() for each in env.text_list("MARKETPLACE_TOPIC_HOSTS", [])]
+MARKETPLACE_TOPIC_HOSTS = [each.lower() for each in env.words("MARKETPLACE_TOPIC_HOSTS", [])]
 MARKETPLACE_QUEUE_LIMIT = env.integer("MARKETPLACE_QUEUE_LIMIT", 25, least=1)
 MARKETPLACE_REQUESTS_PER_SECOND = env.integer("MARKETPLACE_REQUESTS_PER_SECOND", 200)
 #: With less free space in the data folder this installation is not ready.

@@ -42,8 +42,8 @@ Records = Iterator[tuple[int, list[str]]]
 class Sheet:
     """A table whose head has been read. `rows` can be read as often as wanted.
 
-    `known` are names of columns, as `plain_name` writes them, by which the separator is recognised. Nothing
-    above `header_row`, where one is named, is read.
+    By `column_names`, as `plain_name` writes them, the separator is recognised. Nothing above `header_row`,
+    where one is named, is read.
     """
 
     #: Characters of one cell.

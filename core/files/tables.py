@@ -103,7 +103,7 @@ def note_enclosed_cells(count: int) -> list[str]:
 class DelimitedTable(ABC):
     """A CSV or TSV file as rows of text. TSV has no quoting, as query logs and TREC files are written.
 
-    `given` maps fields to columns. `places` says in which column each field is, `width` how many columns
+    `mapping` is of fields to columns. `places` says in which column each field is, `width` how many columns
     the first row has. Nothing above `header_row`, where one is named, is read.
     """
 

@@ -194,16 +194,16 @@ def _note_for_all(claim: FormerIdClaim, action: str) -> None:
 def settle_claim(*, former_id: str, worker: Worker) -> FormerIdClaim:
     """Staff decide whose an id is. What took effect for another worker stays there, and is not done twice."""
     claims = FormerIdClaim.objects.select_for_update(no_key=True).filter(former_id=former_id)
-    accepted = next((claim for claim in claims if claim.worker_id == worker.pk), None)
-    if accepted is None:
+    winner = next((claim for claim in claims if claim.worker_id == worker.pk), None)
+    if winner is None:
         raise Refusal("NotStated", f"{worker.worker_id} has not stated the id {former_id[:40]}.")
     now = clock.now()
-    claims.exclude(pk=accepted.pk).update(accepted=False, settled_at=now)
-    accepted.accepted, accepted.settled_at = True, now
-    accepted.save(update_fields=["accepted", "settled_at"])
-    apply_records(accepted)
-    _note_for_all(accepted, "former_id.settled")
-    return accepted
+    claims.exclude(pk=winner.pk).update(accepted=False, settled_at=now)
+    winner.accepted, winner.settled_at = True, now
+    winner.save(update_fields=["accepted", "settled_at"])
+    apply_records(winner)
+    _note_for_all(winner, "former_id.settled")
+    return winner
 
 
 def apply_records(claim: FormerIdClaim) -> None:

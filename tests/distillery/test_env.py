@@ -20,7 +20,7 @@ def test_a_variable_that_is_not_set_has_its_default():
     assert env.text("THING", "so") == "so"
     assert env.flag("THING", True) is True
     assert env.integer("THING", 7) == 7
-    assert env.text_list("THING", ["a"]) == ["a"]
+    assert env.words("THING", ["a"]) == ["a"]
     assert env.choice("THING", "open", {"open", "closed"}) == "open"
 
 
@@ -74,7 +74,7 @@ def test_a_value_that_cannot_be_used_is_named_in_a_sentence(monkeypatch, read, v
 
 def test_a_list_is_separated_by_commas(monkeypatch):
     monkeypatch.setenv("THING", "a.example, b.example,")
-    assert env.text_list("THING", []) == ["a.example", "b.example"]
+    assert env.words("THING", []) == ["a.example", "b.example"]
 
 
 def test_a_secret_is_generated_once_and_kept_for_our_eyes_only(tmp_path):
