@@ -1,20 +1,11 @@
 """A conversation as its address holds it, and the answers to its turns as the search page shows them."""
 
-import hashlib
-import json
-import logging
-import pickle
 import threading
-import time
-import zlib
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
 from urllib.parse import urlencode
 
-from django.conf import settings
-from django.core.cache import caches
 from django.http import QueryDict
 
 from annotation.importing.records import normal, plain_digest, query_digest
@@ -172,87 +163,25 @@ def _as_long(options: Sequence[str], count: int) -> list[str]:
     return [*options[:count], *[""] * (count - len(options))]
 
 
-logger = logging.getLogger(__name__)
 #: Answers that a process keeps, each of at most twenty passages; the ones asked for longest ago go.
 MOST = 200
-#: Bytes of an answer that is shared; one of twenty passages with explanations has some thousand.
-LARGEST = 200_000
-#: Seconds in which a cache that failed is left alone, so that not every search waits for it.
-AWAY_SECONDS = 10.0
-ALIAS = "searches"
-
-
-@cache
-def _failures() -> tuple[type[Exception], ...]:
-    """What a broken file or a Redis that is away raises."""
-    of_files = (OSError, EOFError, zlib.error, pickle.UnpicklingError)
-    if not settings.REDIS_URL:
-        return of_files
-    import redis  # only where it is set up
-
-    return (*of_files, redis.RedisError)
-
-
-@dataclass
-class SharedAnswers:
-    """The cache that all processes share; after a fault it is left alone for a while."""
-
-    away_until: float = 0.0
-
-    def load(self, key: str) -> FoundAnswer | None:
-        """The answer; None where there is none that can be read."""
-        from retrieval.answer_bytes import load_answer  # noqa: PLC0415  # heavy
-
-        if time.monotonic() < self.away_until:
-            return None
-        try:
-            data = caches[ALIAS].get(key)
-        except _failures() as error:
-            self._leave_alone(error)
-            return None
-        return load_answer(data) if isinstance(data, bytes) else None
-
-    def store(self, key: str, answer: FoundAnswer) -> None:
-        """Keep an answer that is not too large."""
-        from retrieval.answer_bytes import dump_answer  # noqa: PLC0415  # heavy
-
-        if time.monotonic() < self.away_until:
-            return
-        data = dump_answer(answer)
-        if len(data) > LARGEST:
-            return
-        try:
-            caches[ALIAS].set(key, data)
-        except _failures() as error:
-            self._leave_alone(error)
-
-    def _leave_alone(self, error: Exception) -> None:
-        self.away_until = time.monotonic() + AWAY_SECONDS
-        logger.warning("The shared cache of searches does not answer: %s: %s", type(error).__name__, error)
-
-
 _answers: OrderedDict[Hashable, FoundAnswer] = OrderedDict()
 _lock = threading.Lock()
-shared_answers = SharedAnswers()
 
 
-def share_answer(
+def remember_answer(
     corpora: Sequence[Corpus], inputs: Hashable, search: Callable[[], FoundAnswer]
 ) -> FoundAnswer:
     """The answer to `inputs` from these corpora: what `search` gave while they were as they are now.
 
-    `inputs` holds texts, and tuples of them.
+    Each page of a conversation asks for all of its turns again.
     """
     key = (tuple(_state(corpus) for corpus in corpora), inputs)
     with _lock:
         if key in _answers:
             _answers.move_to_end(key)
             return _answers[key]
-    shared = _shared_key(key)
-    answer = shared_answers.load(shared)
-    if answer is None:
-        answer = search()
-        shared_answers.store(shared, answer)
+    answer = search()
     with _lock:
         _answers[key] = answer
         while len(_answers) > MOST:
@@ -260,22 +189,10 @@ def share_answer(
     return answer
 
 
-def forget_shared_answers() -> None:
-    """Forget what this process keeps, as another process does not have it."""
-    with _lock:
-        _answers.clear()
-
-
 def _state(corpus: Corpus) -> Hashable:
     index, network = corpus.index, getattr(corpus, "network", None)
     theirs = network and (network.generation, network.state, network.built_at)
     return corpus.pk, corpus.slug, index.generation, index.state, index.built_at, index.passages, theirs
-
-
-def _shared_key(key: Hashable) -> str:
-    """The same in every process: a digest of the corpora's states, options, questions and our version."""
-    written = json.dumps([settings.DISTILLERY_VERSION, key], default=str, separators=(",", ":"))
-    return hashlib.blake2b(written.encode(), digest_size=20).hexdigest()
 
 
 @dataclass(frozen=True, slots=True)
@@ -336,7 +253,7 @@ def answer_turn(
 def recent_answer(corpora: Sequence[Corpus], conversation: Conversation) -> FoundAnswer:
     """The same, or what this process has found for it lately."""
     inputs = tuple(conversation.questions), conversation.turns[-1].options, conversation.corpora
-    return share_answer(corpora, inputs, lambda: answer_turn(corpora, conversation))
+    return remember_answer(corpora, inputs, lambda: answer_turn(corpora, conversation))
 
 
 def chosen_corpora(corpora: Sequence[Corpus], conversation: Conversation) -> list[Corpus]:

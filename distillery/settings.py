@@ -219,27 +219,6 @@ DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 REDIS_URL = env.address("REDIS_URL", {"redis", "rediss", "unix"}, "redis://host:6379/0")
 # Where rates are counted, for all hosts; empty: by each process for itself.
 RATES_URL = REDIS_URL
-# `searches`: answers for all processes, some kilobytes each; those of this host where there is no Redis.
-CACHES: dict[str, dict[str, Any]] = {
-    "default": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"},
-    "searches": {
-        "TIMEOUT": 3600,
-        "KEY_PREFIX": "searches",
-        **(
-            {
-                "BACKEND": "django.core.cache.backends.redis.RedisCache",
-                "LOCATION": REDIS_URL,
-                "OPTIONS": {"socket_timeout": 1, "socket_connect_timeout": 1},
-            }
-            if REDIS_URL
-            else {
-                "BACKEND": "django.core.cache.backends.filebased.FileBasedCache",
-                "LOCATION": str(DATA_DIR / "cache" / "searches"),
-                "OPTIONS": {"MAX_ENTRIES": 500},
-            }
-        ),
-    },
-}
 CELERY_BROKER_URL = REDIS_URL or "filesystem://localhost"
 CELERY_BROKER_TRANSPORT = None if REDIS_URL else "distillery.celery:Transport"
 CELERY_BROKER_TRANSPORT_OPTIONS: dict[str, Any] = (

@@ -305,7 +305,7 @@ class RecipeIn(Body):
     parameters: dict[Annotated[str, Field(max_length=60)], Any] = Field(
         default_factory=dict,
         max_length=60,
-        description="Those that are left out are the recipe's (docs/filter.md).",
+        description="Those that are left out are the recipe's (docs/quality.md).",
     )
 
 

@@ -1,4 +1,4 @@
-"""A table of ratings as columns: one rating a row, or a column per rater (docs/filter.md).
+"""A table of ratings as columns: one rating a row, or a column per rater (docs/quality.md).
 
 Of every chunk of rows only codes stay, so that memory does not grow with the length of the texts. Scores,
 checks and groups are judged once per distinct text. Where something is wrong, the file is read again to name

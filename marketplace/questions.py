@@ -68,7 +68,7 @@ def parse_question(xml: str, *, most_bytes: int = MAX_QUESTION_BYTES) -> Questio
     if isinstance(question, HTMLQuestion) and (unknown := unknown_element(question.html)):
         raise Refusal(
             "NotSupported",
-            f"HTMLContent, {unknown} in this marketplace; docs/html-questions.md names those that there are.",
+            f"HTMLContent, {unknown} in this marketplace; docs/batches.md names those that there are.",
         )
     return question
 

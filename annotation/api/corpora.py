@@ -119,7 +119,7 @@ class SearchIn(Body):
     options: dict[Annotated[str, Field(max_length=40)], str | float | int | bool | None] = Field(
         default_factory=dict,
         max_length=40,
-        description="Parameters of the search (docs/search.md).",
+        description="Parameters of the search (docs/retrieval.md).",
     )
 
 

@@ -173,7 +173,7 @@ def _offer(name: str, profile_name: str) -> Offer:
 
 
 #: From two evaluations on one slow core, 1,000 answers under 5 metrics (3.3 s) and 5,000 under 20 (26.5 s),
-#: `benchmarks/metrics.py`, and for answers that a model reads docs/learned-metrics-measured.md; rounded to
+#: `benchmarks/metrics.py`, and for answers that a model reads docs/metrics.md; rounded to
 #: the slow side. The start is mostly the plots of the page.
 _SCORED_PER_SECOND = 10_000
 #: Answers with their references that a model reads, and seconds until it is loaded.

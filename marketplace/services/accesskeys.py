@@ -188,7 +188,11 @@ def _end(keys: QuerySet[AccessKey], at: datetime) -> int:
 
 def secret_of(key: AccessKey) -> str | None:
     """The secret of a key, for checking signatures and for showing it once."""
-    return _open(key.secret_sealed, settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS)
+    return _secret(key.secret_sealed)
+
+
+def _secret(sealed: str) -> str | None:
+    return _open(sealed, settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS)
 
 
 @lru_cache(maxsize=1024)
@@ -199,8 +203,8 @@ def _open(sealed: str, *_secret_keys: str) -> str | None:
 
 def proofs(requester_pk: int, text: str) -> list[str]:
     """The text signed with each valid key of a requester: who has one of the secrets can tell it is ours."""
-    keys = AccessKey.objects.filter(valid_at(clock.now()), requester=requester_pk)
-    secrets = map(secret_of, keys.order_by("pk").only("secret_sealed"))
+    keys = AccessKey.objects.filter(valid_at(clock.now()), requester=requester_pk).order_by("pk")
+    secrets = map(_secret, keys.values_list("secret_sealed", flat=True))
     return [_proof(secret, text) for secret in secrets if secret]
 
 

@@ -3,7 +3,7 @@
 One dictionary as it goes to JSON. Every alpha after a response filter is beside its null
 (`metrics.agreement.intervals`), alpha after worker removal beside its cross-fitted twin, and the figure to
 quote is the split-half reliability (both in `metrics.agreement.reliability`). What is not defined is null,
-with words under `reason` in the same object. docs/filter.md says field by field what is in it.
+with words under `reason` in the same object. docs/quality.md says field by field what is in it.
 """
 
 from collections.abc import Mapping

@@ -18,7 +18,7 @@ import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, lru_cache
 from itertools import islice, pairwise
 from operator import itemgetter, neg
 from pathlib import Path
@@ -29,7 +29,10 @@ from tantivy import (
     Document,
     Index,
     IndexWriter,
+    Occur,
     Query,
+    Schema,
+    SchemaBuilder,
     Searcher,
     TextAnalyzer,
     TextAnalyzerBuilder,
@@ -39,7 +42,6 @@ from tantivy import (
 from core.errors import on_failure
 from retrieval.engine import ScoredPassages, analysis
 from retrieval.engine.analysis import cut
-from retrieval.engine.commit_search import CHAIN, CommitSearch, Hit, schema
 from retrieval.engine.files import ChangeCount, IndexFolder, Pointer, only_writer, replace_json
 from retrieval.errors import BusyError, IndexBrokenError, NoRoomError, NotIndexedError, RetrievalError
 
@@ -100,13 +102,49 @@ _SORTING = {"field": _SORTED_BY, "order": "Asc"}
 _META = "meta.json"
 _DELETE_AT_ONCE = 10_000
 _OPEN_ATTEMPTS = 5
+#: The rules by which the words of passages are cut, as tantivy knows them.
+CHAIN = "words"
+
+Hit = tuple[float, DocAddress]
+
+
+@cache
+def schema() -> Schema:
+    """A number and words with their frequencies: no positions, no stored text."""
+    builder = SchemaBuilder()
+    builder.add_unsigned_field("pk", indexed=True, fast=True)
+    builder.add_text_field("body", tokenizer_name=CHAIN, index_option="freq")
+    return builder.build()
+
+
+def find_hits(searcher: Searcher, weights: Mapping[str, float], k: int) -> list[Hit]:
+    """The k best hits for weighted words, best first; equal ones as tantivy has them.
+
+    Weights that are no number above 0 count for nothing. Words are added up in the order of the alphabet, so
+    that the same words have the same score to the last bit.
+    """
+    clauses = [
+        _weigh_word(word, weight)
+        for word, weight in sorted(weights.items())
+        if math.isfinite(weight) and weight > 0
+    ]
+    if not clauses:
+        return []
+    hits: list[Hit] = searcher.search(Query.boolean_query(clauses), k, count=False).hits
+    return hits
+
+
+@lru_cache(maxsize=10_000)
+def _weigh_word(word: str, weight: float) -> tuple[Occur, Query]:
+    """A word of a query; the same ones are asked for again and again."""
+    query = Query.term_query(schema(), "body", word, index_option="freq")
+    return Occur.Should, query if weight == 1 else Query.boost_query(query, weight)
 
 
 class _Snapshot(NamedTuple):
     """A commit, what its file looked like, and whether all documents are in the order of their numbers."""
 
     searcher: Searcher
-    search: CommitSearch
     seen: tuple[int, ...]
     is_in_order: bool
 
@@ -160,7 +198,7 @@ class _Reader:
                 # Another commit may have come since: then the order is not known, and the next search asks.
                 is_same = _looks(self.meta) == now
                 in_order = is_same and _are_in_order(searcher, json.loads(layout))
-                snapshot = self.snapshot = _Snapshot(searcher, CommitSearch(searcher), now, in_order)
+                snapshot = self.snapshot = _Snapshot(searcher, now, in_order)
             return snapshot
 
 
@@ -242,9 +280,9 @@ class TantivyEngine:
     def _best(self, snapshot: _Snapshot, weights: Mapping[str, float], k: int) -> ScoredPassages:
         if k < 1:
             return ScoredPassages((), ())
-        searcher, search, _, is_in_order = snapshot
+        searcher, _, is_in_order = snapshot
         with damage_told(f"{self._what} cannot be searched", self._files.path):
-            hits = search.best(weights, k) if is_in_order else _with_tied(search, weights, k)
+            hits = (find_hits if is_in_order else _find_tied)(searcher, weights, k)
             if not hits:
                 return ScoredPassages((), ())
             scores, addresses = zip(*hits, strict=True)
@@ -440,11 +478,11 @@ class TantivyEngine:
             _list_in_order(folder)
 
 
-def _with_tied(search: CommitSearch, weights: Mapping[str, float], k: int) -> list[Hit]:
+def _find_tied(searcher: Searcher, weights: Mapping[str, float], k: int) -> list[Hit]:
     """The best k, and those that are as good as the last of them, wherever they are."""
     limit, most = k + SPARE, k + MOST_TIED
     while True:
-        hits = search.best(weights, limit)
+        hits = find_hits(searcher, weights, limit)
         worst = hits[k - 1][0] if len(hits) > k else -math.inf
         # Passages as good as the last one may be beyond the limit, with lower numbers.
         if len(hits) < limit or hits[-1][0] < worst or limit >= most:

@@ -34,7 +34,7 @@ _QUERIES = ("queries.jsonl", "queries.tsv")
 _PASSAGES = ("passages.jsonl", "passages.jsonl.gz", "passages.tsv", "passages.csv")
 _FORM = (
     "Give a folder with qrels.tsv, passages.jsonl, and queries.jsonl or conversations.jsonl, or a folder of "
-    "such folders (docs/evaluate-retrieval.md)."
+    "such folders (docs/retrieval.md)."
 )
 #: A row of what was measured: plain values by the names of their columns.
 SectionRow = dict[str, str | int | float | None]

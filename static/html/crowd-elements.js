@@ -1,6 +1,6 @@
 // Elements of crowd forms, written anew for this marketplace: <crowd-form> and the fields and boxes that go
 // into it; classifiers, boxes and everything on images and texts are in files of their own. What each posts is
-// in docs/html-questions.md. Everything is drawn into the page itself with native fields, so that labels, keys,
+// in docs/batches.md. Everything is drawn into the page itself with native fields, so that labels, keys,
 // validation and screen readers work as in any form.
 "use strict";
 

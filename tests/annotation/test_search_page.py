@@ -12,9 +12,7 @@ from annotation import search as answers
 from annotation.desk.search import ABOUT_TEXTBOOKS
 from annotation.models import CandidatePassage, Query
 from core.projects.models import Event
-from retrieval.answer_bytes import dump_answer, load_answer
 from retrieval.ranking.parameters import PROFILES
-from retrieval.search import search_conversation
 from retrieval.services.corpora import delete_passages
 from retrieval.services.indexing import build_index
 from retrieval.services.networks import build_network
@@ -392,42 +390,6 @@ def test_earlier_turns_are_not_searched_for_again_until_the_index_changes(
     page = ask(viewer, "And an oligopoly?", "What is a monopoly?")
     assert searched[2:] == ["And an oligopoly?", "What is a monopoly?"]
     assert "may be natural" in text_of(page)
-
-
-def test_another_process_does_not_search_for_the_same_question(viewer, networked, monkeypatch):
-    first = text_of(ask(viewer, "What is a monopoly?"))
-    answers.forget_shared_answers()
-    monkeypatch.setattr(answers, "search_conversation", None)
-
-    assert text_of(ask(viewer, "What is a monopoly?")) == first
-
-
-def test_an_answer_from_the_shared_cache_equals_the_one_that_was_found(networked):
-    found = search_conversation([networked], ["What is a monopoly?", "And an oligopoly?"])
-
-    assert found.results[0].explanation is not None
-    assert load_answer(dump_answer(found)) == found
-    assert load_answer(b"of another version") is None
-
-
-def test_an_answer_with_a_passage_that_is_gone_is_searched_again(networked):
-    found = search_conversation([networked], ["What is a monopoly?"])
-    data = dump_answer(found)
-    delete_passages(corpus=networked, keys=["p1"])
-
-    assert load_answer(data) is None
-
-
-def test_a_question_is_searched_where_the_shared_cache_fails(
-    viewer, networked, monkeypatch, settings, tmp_path
-):
-    (tmp_path / "file").write_text("")
-    nowhere = "redis://127.0.0.1:1/0" if settings.REDIS_URL else str(tmp_path / "file" / "searches")
-    settings.CACHES = settings.CACHES | {"searches": settings.CACHES["searches"] | {"LOCATION": nowhere}}
-    monkeypatch.setattr(answers, "shared_answers", answers.SharedAnswers())
-
-    assert "alone on its market" in text_of(ask(viewer, "What is a monopoly?"))
-    assert answers.shared_answers.away_until > 0
 
 
 def test_a_removed_passage_is_shown_no_more(viewer, networked):

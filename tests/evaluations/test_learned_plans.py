@@ -73,7 +73,7 @@ def test_without_models_learned_metrics_are_offered_with_what_is_missing(release
     page = text(answer)
     assert "Not here: there is no KPQA model" in page
     assert "This installation has no KPQA model and no ADEM model and no encoder for BERTScore." in page
-    assert "docs/learned-metrics.md" in page
+    assert "docs/metrics.md" in page
 
 
 @pytest.mark.long

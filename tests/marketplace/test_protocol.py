@@ -12,7 +12,7 @@ from botocore.awsrequest import AWSRequest
 from botocore.credentials import Credentials
 from django.utils import timezone
 
-from marketplace.models import HIT
+from marketplace.models import HIT, CallLog, LedgerEntry
 from marketplace.protocol import endpoint, render, sigv4
 from marketplace.protocol.calls import OPERATIONS, Call
 from marketplace.protocol.constraints import Flag, IntegerShape, ListOf, Moment, Structure, Text, checked
@@ -293,3 +293,27 @@ def test_a_call_that_fails_inside_is_a_fault_and_leaves_nothing(client, keyed, m
     assert not HIT.objects.filter(requester=requester).exists()
     requester.refresh_from_db()
     assert requester.deposited_cents == 0
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_call_whose_commit_fails_is_a_fault_and_has_its_line_in_the_log(client, keyed, monkeypatch):
+    key, secret = keyed
+
+    def breaks(_call):
+        # The key of no requester: foreign keys are checked by the commit.
+        LedgerEntry.objects.create(
+            requester_id=-1, at=timezone.now(), kind="deposit", debit="outside", credit="available", cents=1
+        )
+        return {}
+
+    operation = endpoint.OPERATIONS["DeleteHIT"].__class__(breaks, True)
+    monkeypatch.setitem(endpoint.OPERATIONS, "DeleteHIT", operation)
+    body = json.dumps({"HITId": "3X"}).encode()
+    for _ in range(2):
+        environ = signed(key, secret, body=body, target="DeleteHIT")
+        response = client.generic(
+            "POST", "/mturk/api/", body, content_type="application/x-amz-json-1.1", **environ
+        )
+        assert response.status_code == 500
+    assert list(CallLog.objects.values_list("result", "executed")) == [("ServiceFault", False)] * 2
+    assert not LedgerEntry.objects.filter(requester_id=-1).exists()

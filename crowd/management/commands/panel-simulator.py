@@ -22,7 +22,7 @@ class Command(BaseCommand):
 
     help = (
         "Serve the contract of Prolific's API, or of Connect's, on this machine, with simulated participants "
-        "and money, and a control surface that moves the clock (docs/panel-simulator.md). Nothing leaves "
+        "and money, and a control surface that moves the clock (docs/prolific.md). Nothing leaves "
         "this machine but hooks, to the addresses that are subscribed."
     )
     requires_system_checks: list[str] = []

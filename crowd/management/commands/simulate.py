@@ -96,7 +96,7 @@ class Command(BaseCommand):
             raise CommandError(
                 f"People come to {stage.title} by a study link, and no open link leads there. Make one on "
                 "the project's page Study links. A panel's study is rehearsed with its simulator: "
-                "docs/panel-simulator.md."
+                "docs/prolific.md."
             )
         if stage.status != Stage.Status.OPEN:
             raise CommandError(f"{stage.title} is not open, so people who come by its link get no task.")

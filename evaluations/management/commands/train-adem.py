@@ -30,7 +30,7 @@ class Command(BaseCommand):
 
     help = (
         "Train ADEM on answers with human scores, and find out how well it agrees with people on others "
-        "(docs/learned-metrics.md)."
+        "(docs/metrics.md)."
     )
     requires_system_checks = []
 

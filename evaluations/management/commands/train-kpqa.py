@@ -39,7 +39,7 @@ class _Formatter(DjangoHelpFormatter, RawDescriptionHelpFormatter):
 class Command(BaseCommand):
     """Parses, trains, prints."""
 
-    help = "Train a predictor of key phrases for KPQA metrics (docs/learned-metrics.md)."
+    help = "Train a predictor of key phrases for KPQA metrics (docs/metrics.md)."
     requires_system_checks = []
 
     def create_parser(self, prog_name: str, subcommand: str, **kwargs: Any) -> Any:

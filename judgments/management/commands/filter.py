@@ -33,7 +33,7 @@ class Command(BaseCommand):
 
     help = (
         "Filter a table of ratings (columns item, worker, score) by a recipe and report honestly what that "
-        "did to agreement (docs/filter.md)."
+        "did to agreement (docs/quality.md)."
     )
     requires_system_checks = []
 

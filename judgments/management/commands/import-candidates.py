@@ -23,7 +23,7 @@ _HINT = "(--system NAME, --column FIELD=COLUMN, --systems-from COLUMN,COLUMN)"
 class Command(BaseCommand):
     """Parses, calls the services, prints."""
 
-    help = "Import answers of systems, or make held-out answers of people candidates (docs/candidates.md)."
+    help = "Import answers of systems, or make held-out answers of people candidates (docs/judging.md)."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """PROJECT and FILE, or PROJECT --human."""

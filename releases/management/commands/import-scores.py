@@ -28,7 +28,7 @@ _REASON = 300
 class Command(BaseCommand):
     """Parses, calls the services, prints."""
 
-    help = "Import human scores that were collected elsewhere (docs/import-scores.md)."
+    help = "Import human scores that were collected elsewhere (docs/importing.md)."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """FILE, how to read it, and what the project is called."""

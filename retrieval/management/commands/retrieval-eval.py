@@ -224,7 +224,7 @@ _BESIDE = ("passages.jsonl", "passages.jsonl.gz", "passages.tsv", "passages.csv"
 class Command(BaseCommand):
     """Parses, asks, measures, prints."""
 
-    help = "Evaluate rankers and TREC runs on judged queries (docs/evaluate-retrieval.md)."
+    help = "Evaluate rankers and TREC runs on judged queries (docs/retrieval.md)."
     requires_system_checks = []
 
     def add_arguments(self, parser: ArgumentParser) -> None:

@@ -1,4 +1,4 @@
-"""docs/quality.md, docs/judgment-planning.md, the study that they quote, and the code say the same."""
+"""docs/quality.md, docs/judging.md, the study that they quote, and the code say the same."""
 
 import re
 from pathlib import Path
@@ -11,9 +11,7 @@ from metrics.agreement.recipes import ORDER, RECIPES
 from metrics.agreement.report import report
 
 ROOT = Path(__file__).resolve().parents[3]
-GUIDE = "\n".join(
-    (ROOT / f"docs/{name}.md").read_text(encoding="utf-8") for name in ("quality", "judgment-planning")
-)
+GUIDE = "\n".join((ROOT / f"docs/{name}.md").read_text(encoding="utf-8") for name in ("quality", "judging"))
 STUDY = (ROOT / "benchmarks/quality_study.md").read_text(encoding="utf-8")
 
 

@@ -1,6 +1,8 @@
 """The embedded engine alone: its files, its locks, and what tantivy does not forgive."""
 
+import fcntl
 import json
+import math
 import multiprocessing
 import os
 
@@ -9,7 +11,6 @@ import tantivy
 
 from retrieval.engine import files, tantivy_engine
 from retrieval.engine.analysis import passage_chain, prepared
-from retrieval.engine.commit_search import schema
 from retrieval.errors import BusyError, IndexBrokenError, NotIndexedError
 from tests.retrieval.engine.test_engine import CATS, found
 
@@ -21,7 +22,7 @@ def kind():
 
 def test_tantivy_still_deletes_nothing_by_a_term_of_an_unsigned_field():
     """Why we delete by query. If this fails, tantivy has learnt it."""
-    index = tantivy.Index(schema())
+    index = tantivy.Index(tantivy_engine.schema())
     index.register_tokenizer("words", tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.simple()).build())
     writer = index.writer(15_000_000, 1)
     document = tantivy.Document()
@@ -32,6 +33,15 @@ def test_tantivy_still_deletes_nothing_by_a_term_of_an_unsigned_field():
     writer.commit()
     index.reload()
     assert index.searcher().num_docs == 1
+
+
+def test_weights_that_are_no_number_above_0_count_for_nothing(engine):
+    engine.index(CATS)
+    without = list(engine.search({"cat": 1.0}, 5))
+    for weight in (0, -1, math.nan, math.inf):
+        assert engine.search({"cat": weight}, 5).pks == ()
+        assert list(engine.search({"cat": 1.0, "black": weight}, 5)) == without
+    assert engine.search({"cat": 1.0}, 0).pks == ()
 
 
 def test_a_new_generation_takes_over_at_once_and_the_old_files_go(engine, engine_for):
@@ -82,7 +92,7 @@ def test_a_second_writer_is_told_which_process_writes_when_it_has_waited_long_en
 
 def test_a_writer_of_somebody_else_is_an_error_not_a_loss(engine):
     engine.index(CATS)
-    theirs = tantivy.Index(schema(), path=str(engine._files.of(1))).writer(15_000_000, 1)
+    theirs = tantivy.Index(tantivy_engine.schema(), path=str(engine._files.of(1))).writer(15_000_000, 1)
     with pytest.raises(BusyError, match="Something else writes the test index"):
         engine.index([(4, "cat")])
     del theirs
@@ -147,7 +157,7 @@ def test_a_generation_of_an_earlier_version_is_not_sorted_and_is_searched_all_th
     folder = engine._files.of(1)
     for path in folder.iterdir():
         path.unlink()
-    tantivy.Index(schema(), path=str(folder))
+    tantivy.Index(tantivy_engine.schema(), path=str(folder))
     _tied(engine)
     assert not engine._newest().is_in_order
     assert found(engine, "cat dog", 3) == [61, 63, 65]
@@ -203,6 +213,9 @@ def test_passages_found_are_made_when_somebody_looks(engine):
 def test_after_a_fork_the_child_opens_its_own(engine):
     engine.index(CATS)
     assert found(engine, "cats") == [2, 1]
+    # A thread of the writer may hold this lock a moment longer: a child forked then would hold it for ever.
+    with (engine._files.of(1) / ".tantivy-meta.lock").open("wb") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
     read, write = os.pipe()
     if (child := os.fork()) == 0:
         try:
@@ -260,7 +273,7 @@ def test_a_process_keeps_only_so_many_indexes_open(engine_for, monkeypatch):
 
 def test_a_number_whose_type_tantivy_guesses_is_refused_late_and_ours_is_not(engine):
     """Why numbers are added as unsigned. Tantivy says so only when its thread is dead."""
-    index = tantivy.Index(schema())
+    index = tantivy.Index(tantivy_engine.schema())
     index.register_tokenizer("words", tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.simple()).build())
     writer = index.writer(15_000_000, 1)
     with pytest.raises(ValueError, match=r"[Ss]chema|thread|killed"):
