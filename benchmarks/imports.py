@@ -55,7 +55,7 @@ def _import_grants(path: Path) -> None:
 
     with path.open("rb") as file:
         lines = grant_lines(open_grants(path.name, file))
-        grant_many(qualification_type=QualificationType.objects.get(), wanted=lines, now=clock.now())
+        grant_many(qualification_type=QualificationType.objects.get(), grants=lines, now=clock.now())
 
 
 def _import_tasks(path: Path) -> None:

@@ -31,7 +31,7 @@ def storage_for(bucket: str, names: str = "RELEASES_S3") -> S3Storage:
 
     Without keys, as boto3 finds them.
     """
-    given = {
+    options = {
         "endpoint_url": getattr(settings, f"{names}_ENDPOINT"),
         "region_name": getattr(settings, f"{names}_REGION"),
         "access_key": getattr(settings, f"{names}_ACCESS_KEY"),
@@ -42,7 +42,7 @@ def storage_for(bucket: str, names: str = "RELEASES_S3") -> S3Storage:
         file_overwrite=True,
         default_acl=None,
         querystring_auth=True,
-        **{name: value for name, value in given.items() if value},
+        **{name: value for name, value in options.items() if value},
     )
     waits = bucket_timeouts()
     patience = Config(
@@ -67,10 +67,10 @@ def name_outages(bucket: str) -> Iterator[None]:
         raise StorageUnavailableError(f"The storage s3://{bucket} {why}") from error
 
 
-def object_size(found: Any) -> int | None:
+def object_size(remote: Any) -> int | None:
     """Bytes of an object; None where there is no such object."""
     try:
-        return int(found.content_length)
+        return int(remote.content_length)
     except ClientError as error:
         if error.response.get("Error", {}).get("Code") in MISSING:
             return None
@@ -80,9 +80,9 @@ def object_size(found: Any) -> int | None:
 class Reader(io.RawIOBase):
     """One object as a file to read and seek."""
 
-    def __init__(self, found: Any, size: int) -> None:
+    def __init__(self, remote: Any, size: int) -> None:
         super().__init__()
-        self._object, self._size = found, size
+        self._object, self._size = remote, size
         self._place = 0
         self._body: Any = None
 
@@ -94,12 +94,12 @@ class Reader(io.RawIOBase):
     @classmethod
     def of(cls, storage: S3Storage, key: str) -> BinaryIO:
         """The same, of a storage."""
-        found = storage.bucket.Object(key)
+        remote = storage.bucket.Object(key)
         with name_outages(storage.bucket_name):
-            size = object_size(found)
+            size = object_size(remote)
         if size is None:
             raise FileNotFoundError(key)
-        return cast("BinaryIO", io.BufferedReader(cls(found, size), _BUFFER))
+        return cast("BinaryIO", io.BufferedReader(cls(remote, size), _BUFFER))
 
     def readable(self) -> bool:
         """Yes."""
@@ -131,10 +131,10 @@ class Reader(io.RawIOBase):
         with name_outages(self._object.bucket_name):
             if self._body is None:
                 self._body = self._object.get(Range=f"bytes={self._place}-")["Body"]
-            some = self._body.read(len(buffer))
-        buffer[: len(some)] = some
-        self._place += len(some)
-        return len(some)
+            block = self._body.read(len(buffer))
+        buffer[: len(block)] = block
+        self._place += len(block)
+        return len(block)
 
     def close(self) -> None:
         """Let the connection go."""

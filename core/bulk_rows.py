@@ -172,9 +172,9 @@ def _made_ahead(source: Iterator[T]) -> Generator[T]:
     nothing: Any = object()
     with ThreadPoolExecutor(1) as maker:
         waiting = deque(maker.submit(next, source, nothing) for _ in range(_AHEAD))
-        while (made := waiting.popleft().result()) is not nothing:
+        while (entry := waiting.popleft().result()) is not nothing:
             waiting.append(maker.submit(next, source, nothing))
-            yield made
+            yield entry
 
 
 def integer_columns(
@@ -189,8 +189,8 @@ def integer_columns(
 
     postgresql = connections[rows.db].vendor == "postgresql"
     parts: list[list[Column]] = [[np.zeros(0, dtype=each)] for each in types]
-    kept = _narrowed if narrow else _as_it_is
-    for block in _copied(rows, types, kept) if postgresql else _fetched(rows, types, kept):
+    convert = _narrowed if narrow else _as_it_is
+    for block in _copied(rows, types, convert) if postgresql else _fetched(rows, types, convert):
         for part, column in zip(parts, block, strict=True):
             part.append(column)
     if narrow:  # no block of eight bytes makes a column wide that has only this one
@@ -323,30 +323,30 @@ def _plain(value: Any) -> str:
 def _fetched(
     rows: "models.QuerySet[Any, tuple[Any, ...]]",
     types: Sequence[str],
-    kept: "Callable[[Column], Column]",
+    convert: "Callable[[Column], Column]",
 ) -> "Iterator[list[Column]]":
     """Rows as Django gives them, in blocks of columns."""
     import numpy as np
 
     source = rows.iterator(chunk_size=BATCH)
-    while some := list(islice(source, BATCH)):
+    while chunk := list(islice(source, BATCH)):
         yield [
-            kept(np.array(column, dtype=each))
-            for column, each in zip(zip(*some, strict=True), types, strict=True)
+            convert(np.array(column, dtype=each))
+            for column, each in zip(zip(*chunk, strict=True), types, strict=True)
         ]
 
 
 def _copied(
     rows: "models.QuerySet[Any, tuple[Any, ...]]",
     types: Sequence[str],
-    kept: "Callable[[Column], Column]",
+    convert: "Callable[[Column], Column]",
 ) -> "list[list[Column]]":
     """Rows as PostgreSQL sends them in its binary format, in blocks of columns."""
     try:
         sql, parameters = rows.query.get_compiler(rows.db).as_sql()
     except EmptyResultSet:  # such as for a filter by an empty list
         return []
-    records = _Records(types, kept)
+    records = _Records(types, convert)
     with connections[rows.db].cursor() as cursor:
         plain = cursor.cursor
         question = plain.mogrify(sql, parameters).decode()
@@ -361,10 +361,10 @@ class _Records:
     Whole numbers that are not null have one length each, so that all rows are records of one length.
     """
 
-    def __init__(self, types: Sequence[str], kept: "Callable[[Column], Column]") -> None:
+    def __init__(self, types: Sequence[str], convert: "Callable[[Column], Column]") -> None:
         self.blocks: list[list[Column]] = []
         self._types = types
-        self._kept = kept  # in which form a column stays: there may be millions of rows before the last
+        self._kept = convert  # in which form a column stays: there may be millions of rows before the last
         self._waiting = bytearray()
         self._record: np.dtype[np.void] | None = None
 
@@ -387,31 +387,31 @@ class _Records:
     def _take(self) -> None:
         import numpy as np
 
-        held = self._waiting
+        buffered = self._waiting
         if self._record is None:
-            del held[: len(_HEADER)]
-            if not held:
+            del buffered[: len(_HEADER)]
+            if not buffered:
                 return
-            self._record = self._record_of(held)
-        size = len(held) - len(held) % self._record.itemsize
-        records = np.frombuffer(bytes(held[:size]), dtype=self._record)
-        del held[:size]
+            self._record = self._record_of(buffered)
+        size = len(buffered) - len(buffered) % self._record.itemsize
+        records = np.frombuffer(bytes(buffered[:size]), dtype=self._record)
+        del buffered[:size]
         sizes = [(records["fields"], len(self._types))] + [
             (records[f"size{place}"], self._record[f"value{place}"].itemsize)
             for place in range(len(self._types))
         ]
-        if any((found != expected).any() for found, expected in sizes):
+        if any((lengths != expected).any() for lengths, expected in sizes):
             raise _no_whole_numbers()
         columns = (records[f"value{place}"].astype(each) for place, each in enumerate(self._types))
         self.blocks.append([self._kept(column) for column in columns])
 
-    def _record_of(self, held: bytearray) -> "np.dtype[np.void]":
+    def _record_of(self, buffered: bytearray) -> "np.dtype[np.void]":
         """The record that begins here: how many fields, then each with its length before it."""
         import numpy as np
 
         parts, at = [("fields", ">i2")], 2
         for place in range(len(self._types)):
-            size = int.from_bytes(held[at : at + 4], "big", signed=True)
+            size = int.from_bytes(buffered[at : at + 4], "big", signed=True)
             if size not in _WHOLE:
                 raise _no_whole_numbers()
             parts += [(f"size{place}", ">i4"), (f"value{place}", f">i{size}")]

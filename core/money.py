@@ -58,8 +58,8 @@ def entered_cents(text: str, currency: str = "") -> int:
                 f"with two decimals, such as {match[1]}.{match[2][:2]}."
             )
         raise AmountError("Write an amount with two decimals, such as 12.50.")
-    whole = re.sub("[^0-9]", "", match["whole"])
-    return int(whole) * 100 + int((match["part"] or "").ljust(2, "0"))
+    units = re.sub("[^0-9]", "", match["whole"])
+    return int(units) * 100 + int((match["part"] or "").ljust(2, "0"))
 
 
 def dollars(amount: int) -> str:

@@ -80,10 +80,10 @@ def check_url(url: str, *, trusted: Collection[str] = ()) -> SplitResult:
 def resolve(host: str, port: int, *, trusted: Collection[str] = ()) -> str:
     """The network address to connect to; raises AddressRefusedError where any of the host's is not public."""
     try:
-        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+        infos = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     except (OSError, UnicodeError) as error:
         raise DeliveryError(f"{host[:120]} could not be looked up: {error}.") from error
-    addresses = list(dict.fromkeys(str(each[4][0]) for each in found))
+    addresses = list(dict.fromkeys(str(each[4][0]) for each in infos))
     if host not in trusted:
         for address in addresses:
             if not _is_public(ipaddress.ip_address(address.partition("%")[0])):

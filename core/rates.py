@@ -142,13 +142,13 @@ class RedisLimits:
 
     def take(self, name: str, *, rate: float, burst: float, owe: bool = False) -> float:
         """Take a token."""
-        found = self._ask(self._bucket, name, "owe" if owe else "take", rate, burst)
-        return self._alone.take(name, rate=rate, burst=burst, owe=owe) if found is None else float(found)
+        wait = self._ask(self._bucket, name, "owe" if owe else "take", rate, burst)
+        return self._alone.take(name, rate=rate, burst=burst, owe=owe) if wait is None else float(wait)
 
     def peek(self, name: str, *, rate: float, burst: float) -> float:
         """Look."""
-        found = self._ask(self._bucket, name, "peek", rate, burst)
-        return self._alone.peek(name, rate=rate, burst=burst) if found is None else float(found)
+        wait = self._ask(self._bucket, name, "peek", rate, burst)
+        return self._alone.peek(name, rate=rate, burst=burst) if wait is None else float(wait)
 
     def drain(self, name: str, *, rate: float, burst: float, seconds: float) -> None:
         """Empty it."""
@@ -157,14 +157,14 @@ class RedisLimits:
 
     def count(self, name: str, amount: int, *, within_s: int) -> int:
         """Add."""
-        found = self._ask(self._count, name, amount, within_s)
-        return self._alone.count(name, amount, within_s=within_s) if found is None else int(found)
+        total = self._ask(self._count, name, amount, within_s)
+        return self._alone.count(name, amount, within_s=within_s) if total is None else int(total)
 
-    def _ask(self, script: Any, name: str, *words: Any) -> Any:  # None where Redis does not answer
+    def _ask(self, script: Any, name: str, *arguments: Any) -> Any:  # None where Redis does not answer
         if time.monotonic() < self._away_until:
             return None
         try:
-            return script(keys=[_PREFIX + name], args=words)
+            return script(keys=[_PREFIX + name], args=arguments)
         except self._errors as error:
             self._away_until = time.monotonic() + AGAIN_S
             logger.warning("Redis counts no rates for now, each process does: %s", error)

@@ -18,9 +18,9 @@ class ConflictError(Exception):
 
 def mark_of(row: Model, columns: Iterable[str]) -> str:
     """Digest of some columns of a row: equal as long as none of them has changed."""
-    wanted = set(columns)
-    held = (field for field in row._meta.concrete_fields if field.name in wanted)
-    values = {field.name: field.value_from_object(row) for field in held}
+    names = set(columns)
+    fields = (field for field in row._meta.concrete_fields if field.name in names)
+    values = {field.name: field.value_from_object(row) for field in fields}
     return _digest([row._meta.label_lower, row.pk, values])
 
 

@@ -123,14 +123,14 @@ class BucketShelf:
         """Upload each file in parts, then delete what an earlier build left; `move` changes nothing here."""
         from core.bucket import name_outages, storage_for
 
-        storage, kept = storage_for(self.bucket), set()
+        storage, keys = storage_for(self.bucket), set()
         for each in sorted(folder.rglob("*")):
             if each.is_file():
                 key = f"{self._below(name)}{each.relative_to(folder).as_posix()}"
                 with each.open("rb") as file, name_outages(self.bucket):
                     storage.save(key, File(file))
-                kept.add(key)
-        self._delete(name, but=kept)
+                keys.add(key)
+        self._delete(name, but=keys)
 
     def open(self, name: str, path: str) -> BinaryIO:
         """A reader that asks for what is read, never for the whole object."""
@@ -168,10 +168,10 @@ class BucketShelf:
 
 def inside(path: str) -> PurePosixPath:
     """A path inside a release; ValueError for one that leads out of it."""
-    found = PurePosixPath(path)
-    if found.is_absolute() or not found.parts or ".." in found.parts or "\x00" in path:
+    relative = PurePosixPath(path)
+    if relative.is_absolute() or not relative.parts or ".." in relative.parts or "\x00" in path:
         raise ValueError(f"{path!r} is no file of a release.")
-    return found
+    return relative
 
 
 def bucket_place(setting: str, place: str) -> tuple[str, str]:
@@ -300,8 +300,8 @@ class FolderStore:
         """The files, without those that are being put there."""
         with name_folder_outages(self.root):
             refuse_absent_folder(self.root)
-            found = sorted((self.root / inside(below)).rglob("[!.]*"))
-        for each in found:
+            paths = sorted((self.root / inside(below)).rglob("[!.]*"))
+        for each in paths:
             try:
                 with name_folder_outages(self.root):
                     if not each.is_file():
@@ -462,15 +462,15 @@ def publish_bundle(store: SharedStore, name: str, folder: Path, parts: Iterable[
 
     The list is put there last, so that what a killed host left is no state.
     """
-    listed: _Listed = {}
+    files: _Listed = {}
     for path in sorted(_files(folder, parts)):
         with path.open("rb") as file:
             digest = hashlib.file_digest(file, "sha256").hexdigest()
         size = path.stat().st_size
-        listed[path.relative_to(folder).as_posix()] = {"sha256": digest, "bytes": size}
+        files[path.relative_to(folder).as_posix()] = {"sha256": digest, "bytes": size}
         if store.size(_file(name, digest)) != size:
             store.put(_file(name, digest), path)
-    text = json.dumps(listed, sort_keys=True).encode()
+    text = json.dumps(files, sort_keys=True).encode()
     digest = hashlib.sha256(text).hexdigest()
     with tempfile.NamedTemporaryFile() as written:
         written.write(text)
@@ -487,19 +487,19 @@ def fetch_bundle(
     Files that a folder of `like` has are linked from there. FileNotFoundError where the state is no longer
     published, DamagedBundleError where a file is not the one that was.
     """
-    listed = _read(store, name, digest)
-    near = {sha256: path for folder in like for sha256, path in _known(folder).items()}
+    files = _read(store, name, digest)
+    near = {sha256: path for folder in like for sha256, path in _index_fetched(folder).items()}
     with scratch_dir(target.parent, f".{target.name}-") as beside:
         state = beside / "state"
         state.mkdir(mode=0o700)
-        for path, facts in listed.items():
+        for path, facts in files.items():
             place, sha256 = state / inside(path), str(facts["sha256"])
             place.parent.mkdir(parents=True, exist_ok=True)
             if sha256 in near and _linked(near[sha256], place):
                 continue
             if fetch(store, _file(name, sha256), place) != sha256:
                 raise DamagedBundleError(f"{name}/{path} in the shared storage is damaged.")
-        (state / FETCHED).write_text(json.dumps(listed), encoding="utf-8")
+        (state / FETCHED).write_text(json.dumps(files), encoding="utf-8")
         try:
             state.rename(target)
         except OSError:
@@ -515,10 +515,10 @@ def prune_bundles(store: SharedStore, name: str, keep: Collection[str]) -> None:
             used |= {str(facts["sha256"]) for facts in _read(store, name, digest).values()}
         except FileNotFoundError:
             continue
-    for each in [found for found, _ in store.names(name)]:
+    for each in [path for path, _ in store.names(name)]:
         own = each.removeprefix(f"{name}/")
-        listed = _LIST.fullmatch(own)
-        if (listed and listed[1] not in keep) or (
+        match = _LIST.fullmatch(own)
+        if (match and match[1] not in keep) or (
             own.startswith("files/") and own.removeprefix("files/") not in used
         ):
             store.delete(each)
@@ -533,13 +533,13 @@ def is_fetched(folder: Path) -> bool:
     return (folder / FETCHED).is_file()
 
 
-def _known(folder: Path) -> dict[str, Path]:
+def _index_fetched(folder: Path) -> dict[str, Path]:
     """Files of a fetched state by digest; they are never changed in place."""
     try:
-        listed: _Listed = json.loads((folder / FETCHED).read_text(encoding="utf-8"))
+        files: _Listed = json.loads((folder / FETCHED).read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return {}
-    return {str(facts["sha256"]): folder / path for path, facts in listed.items()}
+    return {str(facts["sha256"]): folder / path for path, facts in files.items()}
 
 
 def _linked(source: Path, place: Path) -> bool:
@@ -555,8 +555,8 @@ def _read(store: SharedStore, name: str, digest: str) -> _Listed:
         text = file.read()
     if hashlib.sha256(text).hexdigest() != digest:
         raise DamagedBundleError(f"The list of {name} in the shared storage is damaged.")
-    listed: _Listed = json.loads(text)
-    return listed
+    files: _Listed = json.loads(text)
+    return files
 
 
 def _files(folder: Path, parts: Iterable[str]) -> Iterable[Path]:

@@ -58,15 +58,15 @@ class BucketTimeouts:
 PATIENT = BucketTimeouts(connect=5, read=60, attempts=3)
 #: A hanging bucket holds a thread of the web server for 26 seconds at most, not for three minutes.
 OF_PAGES = BucketTimeouts(connect=3, read=10, attempts=2)
-_chosen = PATIENT
+_timeouts = PATIENT
 
 
 def choose_timeouts(timeouts: BucketTimeouts) -> None:
     """Have this process wait so long, from its next storage on."""
-    global _chosen  # noqa: PLW0603 - one choice for a whole process, as its start makes it
-    _chosen = timeouts
+    global _timeouts  # noqa: PLW0603 - one choice for a whole process, as its start makes it
+    _timeouts = timeouts
 
 
 def bucket_timeouts() -> BucketTimeouts:
     """What was chosen; without a choice a command or job waits."""
-    return _chosen
+    return _timeouts

@@ -20,9 +20,9 @@ def enter_data_folder(arguments: Sequence[str]) -> None:
     """Take `--data DIR` before the settings are read, which name the database by it."""
     parser = ArgumentParser(add_help=False, allow_abbrev=False)
     parser.add_argument("--data", type=Path)
-    given, _ = parser.parse_known_args(arguments)
-    if given.data is not None:
-        os.environ["DATA_DIR"] = str(given.data.absolute())
+    options, _ = parser.parse_known_args(arguments)
+    if options.data is not None:
+        os.environ["DATA_DIR"] = str(options.data.absolute())
 
 
 def main() -> None:

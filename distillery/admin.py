@@ -66,8 +66,10 @@ class RevisedModelForm(forms.ModelForm[Any]):
     def _mark(self, row: Model) -> str:
         names = set(self.fields) - _NOT_COMPARED
         several = [field.name for field in row._meta.many_to_many if field.name in names]
-        chosen = [(name, sorted(getattr(row, name).values_list("pk", flat=True))) for name in sorted(several)]
-        text = f"{mark_of(row, names)} {chosen}"
+        related_keys = [
+            (name, sorted(getattr(row, name).values_list("pk", flat=True))) for name in sorted(several)
+        ]
+        text = f"{mark_of(row, names)} {related_keys}"
         return salted_hmac("accounts.admin", text, algorithm="sha256").hexdigest()
 
 
@@ -102,8 +104,8 @@ class RevisedUserAdmin(ColumnReferences, UserAdmin[User]):
 
     def get_fieldsets(self, request: HttpRequest, obj: Any = None) -> Any:
         """With the hidden field where an account is changed."""
-        shown = super().get_fieldsets(request, obj)
-        return shown if obj is None else (*shown, (None, {"fields": ("revision",)}))
+        fieldsets = super().get_fieldsets(request, obj)
+        return fieldsets if obj is None else (*fieldsets, (None, {"fields": ("revision",)}))
 
 
 @admin.register(Group)

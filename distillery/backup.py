@@ -124,11 +124,12 @@ def _missing(manifest: Manifest) -> set[str]:
     """Ready releases whose files are not on the shelf as they were built: no backup can bring those back."""
     ready = Release.objects.filter(state=Release.State.READY)
     names = ready.values_list("project__slug", "version", "digest")
-    found = {f"{project}/{version}": digest for project, version, digest in names}
+    digests = {f"{project}/{version}": digest for project, version, digest in names}
     return {
         name
-        for name, digest in found.items()
-        if (kept := manifest.files.get(f"releases/{name}/{MANIFEST}")) is None or kept.sha256 != digest
+        for name, digest in digests.items()
+        if (manifest_file := manifest.files.get(f"releases/{name}/{MANIFEST}")) is None
+        or manifest_file.sha256 != digest
     }
 
 
@@ -166,12 +167,12 @@ class Keys:
 def verify(source: Path, keys: Path | None, progress: Progress) -> Manifest:
     """Read everything; BackupError, with a sentence for each fault, where it could not be restored."""
     manifest = Manifest.read(source)
-    found = list(find_folder_faults(source, manifest, progress))
-    found += find_database_faults(source / _database(manifest), manifest.engine)
+    faults = list(find_folder_faults(source, manifest, progress))
+    faults += find_database_faults(source / _database(manifest), manifest.engine)
     if keys is not None and not _opens(manifest, _read_keys(keys)):
-        found.append(f"The keys in {keys} do not open this backup.")
-    if found:
-        raise BackupError("\n".join(found))
+        faults.append(f"The keys in {keys} do not open this backup.")
+    if faults:
+        raise BackupError("\n".join(faults))
     return manifest
 
 
@@ -195,7 +196,7 @@ def restore_backup(source: Path, keys: Path, progress: Progress) -> Manifest:
     for store in stores():
         if (source / store.name).is_dir():
             store.put_back(source / store.name)
-            progress(store.name, sum(kept.bytes for kept in _of(store, manifest).values()))
+            progress(store.name, sum(file.bytes for file in _of(store, manifest).values()))
     why = f"The database was restored from the backup of {manifest.made_at}."
     epoch.distrust(manifest.epoch)
     copy = source / _database(manifest)
@@ -216,14 +217,14 @@ def _database(manifest: Manifest) -> str:
 def _of(store: Store, manifest: Manifest) -> dict[str, BackupFile]:
     prefix = f"{store.name}/"
     return {
-        path.removeprefix(prefix): kept for path, kept in manifest.files.items() if path.startswith(prefix)
+        path.removeprefix(prefix): file for path, file in manifest.files.items() if path.startswith(prefix)
     }
 
 
 def _refuse_newer(manifest: Manifest) -> None:
     """A database of a later version has tables that this one knows nothing of."""
-    known = {".".join(key) for key in MigrationLoader(None).disk_migrations}
-    unknown = sorted(set(manifest.migrations) - known)
+    migrations = {".".join(key) for key in MigrationLoader(None).disk_migrations}
+    unknown = sorted(set(manifest.migrations) - migrations)
     if unknown:
         raise BackupError(
             f"The backup was made by Distillery {manifest.version}, which is newer than this installation "
@@ -233,9 +234,9 @@ def _refuse_newer(manifest: Manifest) -> None:
 
 def _refuse_other_files(store: Store, source: Path, manifest: Manifest) -> None:
     """Files that are here under the same name must be the same: a bucket may have outlived its database."""
-    for path, kept in _of(store, manifest).items():
-        there = digest_in(store, path)
-        if there is not None and there != kept:
+    for path, file in _of(store, manifest).items():
+        present = digest_in(store, path)
+        if present is not None and present != file:
             raise BackupError(
                 f"{store.name}/{path} is here already and is another file than the backup's. Move it "
                 "away; a restore overwrites nothing."
@@ -247,8 +248,10 @@ def _refuse_other_files(store: Store, source: Path, manifest: Manifest) -> None:
 
 def _read_keys(path: Path) -> Keys:
     try:
-        given: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-        return Keys(given["SECRET_KEY"], given["SECRET_KEY_FALLBACKS"], given.get("simulated_workers", ""))
+        document: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+        return Keys(
+            document["SECRET_KEY"], document["SECRET_KEY_FALLBACKS"], document.get("simulated_workers", "")
+        )
     except OSError as error:
         raise BackupError(f"{path} cannot be read: {error.strerror}.") from error
     except (ValueError, KeyError, TypeError) as error:
@@ -263,9 +266,9 @@ def _opens(manifest: Manifest, keys: Keys) -> bool:
 
 def _key_for(manifest: Manifest, path: Path) -> Keys | None:
     """The keys to keep here; None where this host has the right key already."""
-    here = Keys(settings.SECRET_KEY, list(settings.SECRET_KEY_FALLBACKS), "")
+    host_keys = Keys(settings.SECRET_KEY, list(settings.SECRET_KEY_FALLBACKS), "")
     if not path.exists():
-        if _opens(manifest, here):
+        if _opens(manifest, host_keys):
             return None
         raise BackupError(
             f"{path} is not there, and the SECRET_KEY of this host does not open the backup. Name the file "
@@ -275,7 +278,7 @@ def _key_for(manifest: Manifest, path: Path) -> Keys | None:
     if not _opens(manifest, keys):
         raise BackupError(f"The keys in {path} do not open this backup; they belong to another one.")
     if "SECRET_KEY" in os.environ or "SECRET_KEY_FILE" in os.environ:
-        if not _opens(manifest, here):
+        if not _opens(manifest, host_keys):
             raise BackupError(
                 "The SECRET_KEY of the environment does not open the backup. Set it to the one in "
                 f"{path}, or add that to SECRET_KEY_FALLBACKS."
@@ -392,10 +395,10 @@ def find_database_faults(file: Path, engine: str) -> list[str]:
     if engine == "sqlite":
         try:
             with contextlib.closing(sqlite3.connect(f"{file.absolute().as_uri()}?mode=ro", uri=True)) as copy:
-                said = [row[0] for row in copy.execute("PRAGMA quick_check(5)")]
+                messages = [row[0] for row in copy.execute("PRAGMA quick_check(5)")]
         except sqlite3.Error as error:
-            said = [str(error)]
-        return [] if said == ["ok"] else [f"{file.name}: {sentence}." for sentence in said]
+            messages = [str(error)]
+        return [] if messages == ["ok"] else [f"{file.name}: {sentence}." for sentence in messages]
     try:
         _run([_program("pg_restore", at_least=0), "--list", str(file)], connect=False)
     except BackupError as error:
@@ -459,14 +462,18 @@ def _direct_settings() -> dict[str, Any]:
 
 def _run(command: Sequence[str], *, connect: bool = True) -> None:
     """Run a tool of PostgreSQL; where it is told by variables, no password is on a command line."""
-    given = _direct_settings()
+    connection_settings = _direct_settings()
     place = {
-        "PGHOST": given["HOST"],
-        "PGPORT": given["PORT"],
-        "PGUSER": given["USER"],
-        "PGPASSWORD": given["PASSWORD"],
-        "PGDATABASE": given["NAME"],
-        **{f"PG{name.upper()}": value for name, value in given["OPTIONS"].items() if name.startswith("ssl")},
+        "PGHOST": connection_settings["HOST"],
+        "PGPORT": connection_settings["PORT"],
+        "PGUSER": connection_settings["USER"],
+        "PGPASSWORD": connection_settings["PASSWORD"],
+        "PGDATABASE": connection_settings["NAME"],
+        **{
+            f"PG{name.upper()}": value
+            for name, value in connection_settings["OPTIONS"].items()
+            if name.startswith("ssl")
+        },
     }
     environment = {**os.environ, **{name: str(value) for name, value in place.items() if value and connect}}
     done = subprocess.run(  # noqa: S603 - PostgreSQL's own tool
@@ -480,17 +487,17 @@ def _program(name: str, *, at_least: int) -> str:
     """The newest of the programs of this name; BackupError where it is missing or older than the server."""
     folders = [str(folder) for folder in _DEBIAN.glob("*/bin")]
     paths = filter(None, [shutil.which(name), *(shutil.which(name, path=folder) for folder in folders)])
-    found = {path: _major(_version(path)) for path in paths}
-    if not found:
+    versions = {path: _major(_version(path)) for path in paths}
+    if not versions:
         raise BackupError(
             f"{name} is not installed. Install PostgreSQL's client programs (Debian: postgresql-client), "
             f"version {at_least or 14} or newer."
         )
-    newest = max(found, key=lambda path: found[path])
-    if found[newest] < at_least:
+    newest = max(versions, key=lambda path: versions[path])
+    if versions[newest] < at_least:
         raise BackupError(
-            f"{name} is version {found[newest]}, and {at_least} is needed: an older one cannot read a newer "
-            f"PostgreSQL. Install postgresql-client-{at_least}."
+            f"{name} is version {versions[newest]}, and {at_least} is needed: an older one cannot read a "
+            f"newer PostgreSQL. Install postgresql-client-{at_least}."
         )
     return newest
 
@@ -498,8 +505,8 @@ def _program(name: str, *, at_least: int) -> str:
 def _version(program: str) -> str:
     command = [program, "--version"]
     result = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603 - PostgreSQL's own tool
-    found = re.search(r"\d+(\.\d+)*", result.stdout)
-    return found[0] if found else "0"
+    match = re.search(r"\d+(\.\d+)*", result.stdout)
+    return match[0] if match else "0"
 
 
 def _major(version: str) -> int:

@@ -43,8 +43,8 @@ def progress_on(terminal: TextIO | OutputWrapper) -> Progress:
 
 def keys_beside(folder: Path) -> Path:
     """The file for a backup's keys unless another is named: beside its folder, as FOLDER.keys."""
-    whole = folder.absolute()
-    return whole.with_name(f"{whole.name}.keys")
+    absolute = folder.absolute()
+    return absolute.with_name(f"{absolute.name}.keys")
 
 
 class BackupError(Exception):
@@ -88,20 +88,20 @@ class Manifest:
     def read(cls, folder: Path) -> "Manifest":
         """The manifest of a complete backup that this version can read."""
         try:
-            given: dict[str, Any] = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
+            document: dict[str, Any] = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
         except FileNotFoundError as error:
             raise BackupError(
                 f"{folder} has no {MANIFEST}: it is not a backup, or making it was broken off."
             ) from error
         except (OSError, ValueError) as error:
             raise BackupError(f"{folder / MANIFEST} cannot be read: {error}.") from error
-        if given.get("format") != FORMAT:
+        if document.get("format") != FORMAT:
             raise BackupError(
-                f"{folder} is a backup of another format ({given.get('format')}); this one reads {FORMAT}."
+                f"{folder} is a backup of another format ({document.get('format')}); this one reads {FORMAT}."
             )
         try:
-            files = {path: BackupFile(**kept) for path, kept in given.pop("files").items()}
-            return cls(**given, files=files)
+            files = {path: BackupFile(**facts) for path, facts in document.pop("files").items()}
+            return cls(**document, files=files)
         except (KeyError, TypeError) as error:
             raise BackupError(f"{folder / MANIFEST} is damaged: {error}.") from error
 
@@ -132,16 +132,16 @@ def digest_of(file: BinaryIO) -> BackupFile:
 def find_folder_faults(folder: Path, manifest: Manifest, progress: Progress) -> Iterator[str]:
     """Every file that is missing, changed or not in the manifest, in a sentence each."""
     done = 0
-    for path, kept in sorted(manifest.files.items()):
+    for path, recorded in sorted(manifest.files.items()):
         try:
             with (folder / path).open("rb") as file:
-                there = digest_of(file)
+                actual = digest_of(file)
         except OSError as error:
             yield f"{path} cannot be read: {error.strerror}."
             continue
-        if there != kept:
-            yield f"{path} is not the file that was backed up ({there.bytes:,} bytes of {kept.bytes:,})."
-        done += kept.bytes
+        if actual != recorded:
+            yield f"{path} is not the file that was backed up ({actual.bytes:,} bytes of {recorded.bytes:,})."
+        done += recorded.bytes
         progress("checked", done)
     strangers = {
         each.relative_to(folder).as_posix() for each in folder.rglob("*") if each.is_file()
@@ -232,9 +232,9 @@ class Shelf:
 
     def put_back(self, source: Path) -> None:
         """A release at a time, whole or not there; those that are there are left."""
-        there = {tuple(path.split("/", 2)[:2]) for path in self.paths()}
+        present = {tuple(path.split("/", 2)[:2]) for path in self.paths()}
         for release in sorted(source.glob("*/*")):
-            if (release.parent.name, release.name) not in there:
+            if (release.parent.name, release.name) not in present:
                 shelf().keep(f"{release.parent.name}/{release.name}", release, move=False)
 
 

@@ -143,11 +143,11 @@ class Channel(filesystem.Channel):
     def _get(self, queue: str, timeout: float | None = None) -> Any:
         waiting = (path.name for path in Path(self.data_folder_in).iterdir())
         for name in sorted(name for name in waiting if name.partition(".")[2] == f"{queue}.msg"):
-            taken = Path(self.processed_folder, name)
+            processed = Path(self.processed_folder, name)
             with contextlib.suppress(FileNotFoundError):  # another worker was quicker
-                Path(self.data_folder_in, name).rename(taken)
-                content = taken.read_bytes()
-                taken.unlink()
+                Path(self.data_folder_in, name).rename(processed)
+                content = processed.read_bytes()
+                processed.unlink()
                 return loads(bytes_to_str(content))
         raise Empty
 

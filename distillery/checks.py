@@ -136,10 +136,10 @@ def audit_log() -> Finding:
             f"The database lets entries be changed: triggers are missing on {', '.join(unguarded)}.",
             "`manage.py migrate` makes them again.",
         )
-    found = last_faults()
-    if found is None:
+    last_look = last_faults()
+    if last_look is None:
         return Finding("ok", "audit log", "")
-    day, faults = found
+    day, faults = last_look
     if faults:
         more = f" and {len(faults) - 1} more" if len(faults) > 1 else ""
         return Finding(
@@ -244,9 +244,9 @@ NETWORK_FILE_SYSTEMS = {
 
 def check_hosts(app_configs: Iterable[AppConfig] | None, **kwargs: Any) -> list[CheckMessage]:
     """No `*` host; no debug pages for anybody but this machine."""
-    found: list[CheckMessage] = []
+    messages: list[CheckMessage] = []
     if "*" in settings.ALLOWED_HOSTS:
-        found.append(
+        messages.append(
             django_checks.Error(
                 "ALLOWED_HOSTS contains *, so anybody can make this site link to theirs.",
                 hint="List the names people use for this site, separated by commas.",
@@ -255,14 +255,14 @@ def check_hosts(app_configs: Iterable[AppConfig] | None, **kwargs: Any) -> list[
         )
     elsewhere = [host for host in settings.ALLOWED_HOSTS if not is_loopback(host)]
     if settings.DEBUG and elsewhere:
-        found.append(
+        messages.append(
             django_checks.Error(
                 f"DEBUG is on and the site answers as {', '.join(elsewhere)}: its error pages tell secrets.",
                 hint="Set DEBUG=0, or allow loopback hosts alone.",
                 id="distillery.E002",
             )
         )
-    return found
+    return messages
 
 
 def check_public_url(app_configs: Iterable[AppConfig] | None, **kwargs: Any) -> list[CheckMessage]:
@@ -278,9 +278,9 @@ def check_public_url(app_configs: Iterable[AppConfig] | None, **kwargs: Any) -> 
                 id="distillery.E003",
             )
         ]
-    found: list[CheckMessage] = []
+    messages: list[CheckMessage] = []
     if not validate_host(url.hostname, settings.ALLOWED_HOSTS):
-        found.append(
+        messages.append(
             django_checks.Error(
                 f"PUBLIC_URL names {url.hostname}, ALLOWED_HOSTS does not: every visitor would be refused.",
                 hint=f"Add {url.hostname} to ALLOWED_HOSTS.",
@@ -288,7 +288,7 @@ def check_public_url(app_configs: Iterable[AppConfig] | None, **kwargs: Any) -> 
             )
         )
     if url.scheme == "http" and not is_loopback(url.hostname):
-        found.append(
+        messages.append(
             django_checks.Warning(
                 "PUBLIC_URL is http: passwords and answers travel unencrypted.",
                 hint="Put a TLS proxy in front (docs/operator.md) and use https.",
@@ -296,14 +296,14 @@ def check_public_url(app_configs: Iterable[AppConfig] | None, **kwargs: Any) -> 
             )
         )
     if url.scheme == "https" and getattr(settings, "SECURE_PROXY_SSL_HEADER", None) is None:
-        found.append(
+        messages.append(
             django_checks.Warning(
                 "PUBLIC_URL is https, but requests look like http: BEHIND_TLS_PROXY is not set.",
                 hint="Set BEHIND_TLS_PROXY=1 if a proxy in front encrypts and sets X-Forwarded-Proto.",
                 id="distillery.W002",
             )
         )
-    return found
+    return messages
 
 
 def check_ping_url(app_configs: Iterable[AppConfig] | None, **kwargs: Any) -> list[CheckMessage]:
@@ -367,14 +367,14 @@ def check_tables(
 
 def findings(*, before_start: bool = False, migrates: bool = True) -> list[Finding]:
     """Everything there is to say; `before_start` leaves out what `up` itself puts right, if it `migrates`."""
-    found = [*system_checks(), *(look() for look in _ALWAYS)]
-    database_well = all(finding.level != "error" for finding in found if finding.topic == "database")
+    all_findings = [*system_checks(), *(look() for look in _ALWAYS)]
+    database_well = all(finding.level != "error" for finding in all_findings if finding.topic == "database")
     if database_well:
-        found += [sqlite_journal(), clock(), secret_key(), currency()]
+        all_findings += [sqlite_journal(), clock(), secret_key(), currency()]
         if not (before_start and migrates):
-            found += [migrations()]
-    if database_well and not before_start and found[-1].level != "error":
-        found += [
+            all_findings += [migrations()]
+    if database_well and not before_start and all_findings[-1].level != "error":
+        all_findings += [
             dispatching(),
             worker(),
             failed_jobs(),
@@ -385,14 +385,14 @@ def findings(*, before_start: bool = False, migrates: bool = True) -> list[Findi
             *hosts(),
         ]
     if not before_start:
-        found += buckets()
-    return [finding for finding in found if finding.sentence]
+        all_findings += buckets()
+    return [finding for finding in all_findings if finding.sentence]
 
 
 def system_checks() -> list[Finding]:
     """Django's checks with ours among them."""
     messages = [message for message in django_checks.run_checks() if not message.is_silenced()]
-    found = [
+    checked = [
         Finding(
             "error" if message.is_serious() else "warning",
             f"settings ({message.id})",
@@ -403,7 +403,7 @@ def system_checks() -> list[Finding]:
         if message.level >= django_checks.WARNING
     ]
     hosts = ", ".join(settings.ALLOWED_HOSTS)
-    return found or [Finding("ok", "settings", f"Nothing dangerous. The site answers as {hosts}.")]
+    return checked or [Finding("ok", "settings", f"Nothing dangerous. The site answers as {hosts}.")]
 
 
 def python_version() -> Finding:
@@ -562,8 +562,8 @@ def clock() -> Finding:
     before = timezone.now()
     with connection.cursor() as cursor:
         cursor.execute("SELECT clock_timestamp()")
-        there: datetime = cursor.fetchone()[0]
-    skew = abs(there - (before + (timezone.now() - before) / 2))
+        database_time: datetime = cursor.fetchone()[0]
+    skew = abs(database_time - (before + (timezone.now() - before) / 2))
     if skew > TOLERATED_SKEW:
         return Finding(
             "warning",

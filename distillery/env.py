@@ -103,9 +103,9 @@ def secret(name: str, folder: Path, *, needed: Callable[[], bool | None] = lambd
     `needed` says whether something was sealed with it before. Then none is generated, because it would open
     nothing. Where nobody can say (None), one is made for this process alone and not kept.
     """
-    given = text(name)
-    if given:
-        return given
+    secret_text = text(name)
+    if secret_text:
+        return secret_text
     path = folder / name.lower()
     if not path.exists():
         before = needed()
@@ -167,16 +167,16 @@ def check_names(app_configs: Iterable[AppConfig] | None, **kwargs: Any) -> list[
 
 def resembling_names(environment: Mapping[str, str]) -> dict[str, str]:
     """Names in the environment that no setting has, with the setting that each resembles."""
-    known = names_asked_for()
-    found = {}
-    for name in environment.keys() - known:
+    names = names_asked_for()
+    meanings = {}
+    for name in environment.keys() - names:
         base = name.removesuffix("_FILE")
-        if base in known or len(base) < _SHORTEST:
+        if base in names or len(base) < _SHORTEST:
             continue
-        distance, meant = min((OSA.distance(base, each, score_cutoff=_MOST_EDITS), each) for each in known)
+        distance, meant = min((OSA.distance(base, each, score_cutoff=_MOST_EDITS), each) for each in names)
         if distance <= _MOST_EDITS and len(meant) >= _SHORTEST:
-            found[name] = f"{meant}_FILE" if base != name else meant
-    return found
+            meanings[name] = f"{meant}_FILE" if base != name else meant
+    return meanings
 
 
 # Whether a database holds sealed values, asked before there are settings: no key is generated over them.
@@ -232,8 +232,8 @@ def holds_sealed_values(database_url: str) -> bool | None:
 def _address(database_url: str) -> str:
     """As libpq takes it: by its own name, and without options of Django's."""
     parts = urlsplit(database_url)
-    kept = [(name, value) for name, value in parse_qsl(parts.query) if name.startswith("ssl")]
-    return urlunsplit(parts._replace(scheme="postgresql", query=urlencode(kept)))
+    parameters = [(name, value) for name, value in parse_qsl(parts.query) if name.startswith("ssl")]
+    return urlunsplit(parts._replace(scheme="postgresql", query=urlencode(parameters)))
 
 
 def _in_sqlite(path: Path) -> bool | None:

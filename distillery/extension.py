@@ -38,15 +38,15 @@ def yearly_limits(now: datetime) -> Iterator[Condition]:
         held=Count("pk", filter=Q(held_at__isnull=False)),
         warned=Count("pk", filter=Q(held_at=None, warned_at__isnull=False)),
     )
-    held, warned = counts["held"], counts["warned"]
-    lab = Requester.objects.filter(real_money=True).order_by("pk").first() if held or warned else None
+    on_hold, warned = counts["held"], counts["warned"]
+    lab = Requester.objects.filter(real_money=True).order_by("pk").first() if on_hold or warned else None
     if lab is not None:
         yield Condition(
             None,
             "yearly_limits",
             f"yearly_limits:{now.year}",
             Notice.Level.WARNING,
-            f"Payments of {now.year}: {held:,} held over the yearly sum until staff decide, "
+            f"Payments of {now.year}: {on_hold:,} held over the yearly sum until staff decide, "
             f"{warned:,} more over the sum from which is warned.",
             reverse("requester:paid_people", args=[lab.customer_id]),
         )
@@ -60,9 +60,9 @@ def describe_faults(day: str, faults: tuple[str, ...]) -> str:
 
 def audit_faults(now: datetime) -> Iterator[Condition]:
     """The last look at the audit log found entries that are missing or were changed."""
-    found = last_faults()
-    if found is not None and found[1]:
-        day, faults = found
+    last_look = last_faults()
+    if last_look is not None and last_look[1]:
+        day, faults = last_look
         yield Condition(
             None,
             "audit_log",

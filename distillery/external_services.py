@@ -74,17 +74,17 @@ def sign_in_providers(path: str) -> tuple[SignInProvider, ...]:
         raise ImproperlyConfigured(f"SIGN_IN_PROVIDERS={path} is no TOML: {error}.") from error
     if set(content) - {"provider"} or not isinstance(content.get("provider", []), list):
         raise ImproperlyConfigured(f"{path}: it has tables [[provider]] and nothing else.")
-    found = tuple(
+    providers = tuple(
         _Reader(f"{path}, provider {number}", table).provider()
         for number, table in enumerate(content.get("provider", []), 1)
     )
-    ids = [each.id for each in found]
+    ids = [each.id for each in providers]
     if len(set(ids)) < len(ids):
         raise ImproperlyConfigured(f"{path}: each id is there once; these are {', '.join(ids)}.")
-    return found
+    return providers
 
 
-def sign_in_library_settings(found: tuple[SignInProvider, ...]) -> dict[str, Any]:
+def sign_in_library_settings(providers: tuple[SignInProvider, ...]) -> dict[str, Any]:
     """The same as django-allauth wants it."""
     return {
         "openid_connect": {
@@ -97,7 +97,7 @@ def sign_in_library_settings(found: tuple[SignInProvider, ...]) -> dict[str, Any
                     "secret": each.client_secret,
                     "settings": {"server_url": each.server, "scope": list(each.scopes)},
                 }
-                for each in found
+                for each in providers
             ],
         }
     }
@@ -117,13 +117,13 @@ class _Reader:
     def provider(self) -> SignInProvider:
         """All of it."""
         roles = self._take("role", list, [])
-        found = SignInProvider(
+        provider = SignInProvider(
             id=self._id(),
             name=self._text("name")[:40],
             server=self._server(),
             client_id=self._text("client_id"),
             client_secret=self._secret(),
-            scopes=tuple(self._words("scopes", ["openid", "profile", "email"])),
+            scopes=tuple(self._text_list("scopes", ["openid", "profile", "email"])),
             groups_claim=self._text("groups_claim", "groups"),
             sign_up=self._take("sign_up", bool, False),
             link_by_email=self._take("link_by_email", bool, False),
@@ -131,9 +131,9 @@ class _Reader:
         )
         if self.left:
             raise self._wrong(sorted(self.left)[0], "there is no such setting of a provider")
-        if "openid" not in found.scopes:
+        if "openid" not in provider.scopes:
             raise self._wrong("scopes", '"openid" is missing')
-        return found
+        return provider
 
     def _id(self) -> str:
         value = self._text("id")
@@ -183,7 +183,7 @@ class _Reader:
             raise self._wrong(key, "it is missing")
         return value.strip()
 
-    def _words(self, key: str, default: list[str]) -> list[str]:
+    def _text_list(self, key: str, default: list[str]) -> list[str]:
         value: list[str] = self._take(key, list, default)
         if not all(isinstance(each, str) for each in value):
             raise self._wrong(key, "it is a list of words")
@@ -241,12 +241,12 @@ def read_mail_server(
         )
     how, usual = _SCHEMES[parts.scheme]
     try:
-        given = parts.port
+        stated_port = parts.port
     except ValueError as error:
         raise ImproperlyConfigured("EMAIL_URL has a port that is no number.") from error
     return MailServer(
         parts.hostname,
-        given or usual,
+        stated_port or usual,
         unquote(parts.username or ""),
         unquote(parts.password or ""),
         how,
@@ -268,23 +268,23 @@ class PayoutSender(NamedTuple):
     bic: str
 
 
-def payout_methods(words: list[str]) -> tuple[str, ...]:
+def payout_methods(names: list[str]) -> tuple[str, ...]:
     """The ways that people may choose."""
-    for word in words:
+    for word in names:
         if word not in PAY_METHODS:
             raise ImproperlyConfigured(f"PAYOUT_METHODS: {word!r} is not one of {', '.join(PAY_METHODS)}.")
-    return tuple(each for each in PAY_METHODS if each in words)
+    return tuple(each for each in PAY_METHODS if each in names)
 
 
-def payout_minimums(words: list[str]) -> dict[str, int]:
+def payout_minimums(entries: list[str]) -> dict[str, int]:
     """Cents below which a sum waits for the next file, by way."""
-    found = {}
-    for word in words:
+    minimums = {}
+    for word in entries:
         method, _, amount = word.partition("=")
         if method not in PAY_METHODS:
             raise ImproperlyConfigured(f"PAYOUT_MINIMUMS: {method!r} is not one of {', '.join(PAY_METHODS)}.")
-        found[method] = _cents("PAYOUT_MINIMUMS", amount)
-    return found
+        minimums[method] = _cents("PAYOUT_MINIMUMS", amount)
+    return minimums
 
 
 def payout_sender(*, name: str, iban: str, bic: str) -> PayoutSender:
@@ -302,12 +302,12 @@ def payout_sender(*, name: str, iban: str, bic: str) -> PayoutSender:
 
 def yearly_thresholds(*, warn: str, hold: str) -> tuple[int, int]:
     """Cents a year from which is warned, and over which is held; 0 is never."""
-    found = _cents("PAYOUT_YEARLY_WARN", warn or "0"), _cents("PAYOUT_YEARLY_HOLD", hold or "0")
-    if found[1] and found[0] > found[1]:
+    thresholds = _cents("PAYOUT_YEARLY_WARN", warn or "0"), _cents("PAYOUT_YEARLY_HOLD", hold or "0")
+    if thresholds[1] and thresholds[0] > thresholds[1]:
         raise ImproperlyConfigured(
             "PAYOUT_YEARLY_WARN is above PAYOUT_YEARLY_HOLD; warn earlier, or not at all."
         )
-    return found
+    return thresholds
 
 
 def _cents(name: str, amount: str) -> int:

@@ -278,8 +278,8 @@ readiness = Readiness()
 
 def has_token(request: HttpRequest) -> bool:
     """Whether the request carries the token, where there is one."""
-    given = request.headers.get("Authorization", "").removeprefix("Bearer ")
-    return bool(settings.METRICS_TOKEN) and constant_time_compare(given, settings.METRICS_TOKEN)
+    token = request.headers.get("Authorization", "").removeprefix("Bearer ")
+    return bool(settings.METRICS_TOKEN) and constant_time_compare(token, settings.METRICS_TOKEN)
 
 
 @require_safe
@@ -307,10 +307,10 @@ _OF_PROXIES = ("HTTP_FORWARDED", "HTTP_VIA", "HTTP_X_REAL_IP")
 def health(request: HttpRequest) -> HttpResponse:
     """200 if the database answers, 503 if not, and no more to visitors; staff get the version."""
     answers = _database_answers() or _database_answers()  # twice: the first may find a connection that died
-    found = {"status": "ok" if answers else "unavailable", "database": "ok" if answers else "unreachable"}
+    report = {"status": "ok" if answers else "unavailable", "database": "ok" if answers else "unreachable"}
     if answers and isinstance(request.user, User) and request.user.is_staff:
-        found["version"] = VERSION
-    return JsonResponse(found, status=200 if answers else 503)
+        report["version"] = VERSION
+    return JsonResponse(report, status=200 if answers else 503)
 
 
 def _database_answers() -> bool:
@@ -353,10 +353,10 @@ def show_readiness(request: HttpRequest) -> HttpResponse:
     """200 if every check passes, 503 if one fails; `exclude=NAME` leaves one out and may be repeated."""
 
     excluded = request.GET.getlist("exclude")
-    known = ("running", *CHECKS)
-    if unknown := sorted(set(excluded).difference(known)):
-        words = f"There is no check {', '.join(map(repr, unknown))}; there are {', '.join(known)}."
-        return JsonResponse({"status": "error", "detail": words[:300]}, status=400)
+    names = ("running", *CHECKS)
+    if unknown := sorted(set(excluded).difference(names)):
+        message = f"There is no check {', '.join(map(repr, unknown))}; there are {', '.join(names)}."
+        return JsonResponse({"status": "error", "detail": message[:300]}, status=400)
     checks = {name: check for name, check in readiness.look().items() if name not in excluded}
     is_ready = all(check.is_ok for check in checks.values())
     details = _may_see_details(request)

@@ -52,8 +52,8 @@ def is_draining() -> bool:
 
 
 def _listen(descriptor: int) -> None:
-    while said := os.read(descriptor, 1):
-        {BEGIN: _begun, DRAIN: _draining}[said].set()
+    while signal_byte := os.read(descriptor, 1):
+        {BEGIN: _begun, DRAIN: _draining}[signal_byte].set()
     os.kill(os.getpid(), signal.SIGTERM)
     time.sleep(GRACE_SECONDS)
     os._exit(1)

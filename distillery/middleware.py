@@ -117,10 +117,10 @@ class StaticAddresses(StaticFilesStorage):
 
     def url(self, name: str | None) -> str:
         """The address of a file of ours; names come from templates and code, so there are few."""
-        known = self._addresses.get(name)
-        if known is None:
-            known = self._addresses[name] = super().url(name)
-        return known
+        address = self._addresses.get(name)
+        if address is None:
+            address = self._addresses[name] = super().url(name)
+        return address
 
 
 class StaticFilesMiddleware(WhiteNoiseMiddleware):  # type: ignore[misc]  # it has no types

@@ -74,9 +74,9 @@ def sign(part: str) -> None:
 
 def digest_settings() -> dict[str, str]:
     """A digest of each setting that hosts have alike; who reads the table cannot try values out."""
-    found = {name: _digest(name) for name in ALIKE}
+    digests = {name: _digest(name) for name in ALIKE}
     key = hashlib.pbkdf2_hmac("sha256", settings.SECRET_KEY.encode(), b"distillery.presence", 10_000)
-    return {"SECRET_KEY": key.hex()[:16], **found}
+    return {"SECRET_KEY": key.hex()[:16], **digests}
 
 
 def _digest(name: str) -> str:
@@ -90,7 +90,7 @@ def hosts() -> list[Finding]:
     """Hosts that are silent, differ in version or settings, have another time, or a copied data folder."""
     rows = list(HostSign.objects.annotate(now=Now()).order_by("host_name", "part"))
     lively = [row for row in rows if row.now - row.seen_at <= SILENT_AFTER]
-    found = [
+    troubles = [
         Finding(
             "warning",
             "hosts",
@@ -100,14 +100,14 @@ def hosts() -> list[Finding]:
         for row in rows
         if row not in lively and row.part not in {each.part for each in lively if each.host == row.host}
     ]
-    here = digest_settings()
+    own_digests = digest_settings()
     for row in lively:
-        there = row.facts["alike"]
-        differing = [name for name, value in here.items() if there.get(name, value) != value]
+        their_digests = row.facts["alike"]
+        differing = [name for name, value in own_digests.items() if their_digests.get(name, value) != value]
         if "SECRET_KEY" in differing:  # the digests of the others are made with it
             differing = ["SECRET_KEY"]
         if differing:
-            found.append(
+            troubles.append(
                 Finding(
                     "error",
                     "hosts",
@@ -117,14 +117,14 @@ def hosts() -> list[Finding]:
             )
         if row.facts["version"] != VERSION:
             sentence = f"{row.part} on host {row.host_name} runs {row.facts['version']}, this host {VERSION}."
-            found.append(Finding("warning", "hosts", sentence, "Finish the upgrade."))
+            troubles.append(Finding("warning", "hosts", sentence, "Finish the upgrade."))
         if abs(row.facts["skew_s"]) > TOLERATED_SKEW_S:
             sentence = f"The clock of host {row.host_name} is {row.facts['skew_s']:.0f} s off the database's."
-            found.append(Finding("warning", "hosts", sentence, "Run a time service on it."))
+            troubles.append(Finding("warning", "hosts", sentence, "Run a time service on it."))
     names: dict[str, set[str]] = {}
     for row in lively:
         names.setdefault(row.host, set()).add(row.host_name)
-    found += [
+    troubles += [
         Finding(
             "error",
             "hosts",
@@ -136,9 +136,9 @@ def hosts() -> list[Finding]:
     ]
     if len(names) > 1 and not settings.DATA_STORAGE:
         sentence = f"There are {len(names)} hosts and no DATA_STORAGE: uploads and indexes stay on one."
-        found.append(Finding("error", "hosts", sentence, 'See "Second host" in docs/hosts.md.'))
-    if found:
-        return found
+        troubles.append(Finding("error", "hosts", sentence, 'See "Second host" in docs/hosts.md.'))
+    if troubles:
+        return troubles
     return [Finding("ok", "hosts", f"{len(names)} hosts, with the same settings." if len(names) > 1 else "")]
 
 
@@ -152,8 +152,8 @@ def _skew_s() -> float:
     with connection.cursor() as cursor:
         before = timezone.now()
         cursor.execute("SELECT clock_timestamp()")
-        there: datetime = cursor.fetchone()[0]
-    return float(round((before + (timezone.now() - before) / 2 - there).total_seconds(), 1))
+        database_time: datetime = cursor.fetchone()[0]
+    return float(round((before + (timezone.now() - before) / 2 - database_time).total_seconds(), 1))
 
 
 def _sign_on(part: str) -> None:

@@ -188,10 +188,10 @@ def _stages() -> Iterator[Metric]:
     spent = GaugeMetricFamily("distillery_stage_spent_cents", "Spent, with fees.", labels=labels)
     budget = GaugeMetricFamily("distillery_stage_budget_cents", "May be spent at most.", labels=labels)
     rows = Stage.objects.exclude(status=Stage.Status.DRAFT).order_by("pk")
-    for *names, held, gone, most in rows.values_list(
+    for *names, reserved_cents, gone, most in rows.values_list(
         "project__slug", "slug", "endpoint__currency", "reserved_cents", "spent_cents", "budget_cents"
     ):
-        reserved.add_metric(names, held)
+        reserved.add_metric(names, reserved_cents)
         spent.add_metric(names, gone)
         budget.add_metric(names, most)
     yield from (reserved, spent, budget)

@@ -72,18 +72,19 @@ class SchemaReport:
     @property
     def sentence(self) -> str:
         """What is wrong."""
-        said = []
+        sentences = []
         if self.lacking:
-            said.append(
+            sentences.append(
                 "The database went through migrations that this version does not have "
-                f"({_listed(self.unknown)}) and lacks others of the same apps ({_listed(self.lacking)})."
+                f"({_join_sentences(self.unknown)}) and lacks others of the same apps "
+                f"({_join_sentences(self.lacking)})."
             )
         if self.differences:
-            said.append(
+            sentences.append(
                 "The tables are not those that the applied migrations make: "
-                f"{_listed([each.sentence for each in self.differences])}."
+                f"{_join_sentences([each.sentence for each in self.differences])}."
             )
-        return " ".join(said)
+        return " ".join(sentences)
 
     @property
     def remedy(self) -> str:
@@ -113,8 +114,8 @@ def inspect_schema() -> SchemaReport:
     diverged = {app for app, _ in unknown} & {app for app, _ in waiting}
     final = _models(installed_apps)
     if waiting:
-        known = [node for node in loader.graph.nodes if node in applied]
-        expected = _models(loader.project_state(known).apps) if known else []
+        nodes = [node for node in loader.graph.nodes if node in applied]
+        expected = _models(loader.project_state(nodes).apps) if nodes else []
     else:
         expected = final
     columns = _read_columns()
@@ -182,35 +183,42 @@ def _read_constraints(cursor: Any, table: str) -> dict[str, Any]:
     if connection.vendor != "sqlite":
         return connection.introspection.get_constraints(cursor, table)
     quoted = connection.ops.quote_name(table)
-    found: dict[str, Any] = {}
+    constraints: dict[str, Any] = {}
     cursor.execute("SELECT sql FROM sqlite_master WHERE type = 'table' AND name = %s", [table])
     for name in re.findall(r'CONSTRAINT "(\w+)"', cursor.fetchone()[0]):
-        found[name] = {"columns": None, "unique": False, "index": False, "foreign_key": None}
+        constraints[name] = {"columns": None, "unique": False, "index": False, "foreign_key": None}
     cursor.execute(f"PRAGMA index_list({quoted})")
     for _, name, unique, _, partial in cursor.fetchall():
         cursor.execute(f"PRAGMA index_info({connection.ops.quote_name(name)})")
         columns = [column for _, _, column in cursor.fetchall()]
-        whole = not partial
-        found[name] = {"columns": columns, "unique": unique and whole, "index": whole, "foreign_key": None}
+        complete = not partial
+        constraints[name] = {
+            "columns": columns,
+            "unique": unique and complete,
+            "index": complete,
+            "foreign_key": None,
+        }
     cursor.execute(f"PRAGMA foreign_key_list({quoted})")
     for number, _, other, column, to, *_ in cursor.fetchall():
         link = {"columns": [column], "unique": False, "index": False, "foreign_key": (other, to)}
-        found[f"foreign key {number}"] = link
-    return found
+        constraints[f"foreign key {number}"] = link
+    return constraints
 
 
 def _compare_columns(model: type[Model], real: dict[str, Column]) -> Iterator[Difference]:
     table, expected = model._meta.db_table, _columns_of(model)
-    for name, wanted in expected.items():
+    for name, model_field in expected.items():
         if name not in real:
             yield Difference("column", f"{table}.{name} is missing")
             continue
-        kind = _type_of(wanted)
+        kind = _type_of(model_field)
         # The keys of Django's own tables are bigint or integer by the version that made them; both will do.
-        if real[name].type != kind and not isinstance(wanted, AutoField):
+        if real[name].type != kind and not isinstance(model_field, AutoField):
             yield Difference("column", f"{table}.{name} is {real[name].type} and not {kind}")
-        if real[name].nullable != wanted.null and not isinstance(wanted, GeneratedField):
-            is_and_should = "is NOT NULL and should not be" if wanted.null else "may be null and should not"
+        if real[name].nullable != model_field.null and not isinstance(model_field, GeneratedField):
+            is_and_should = (
+                "is NOT NULL and should not be" if model_field.null else "may be null and should not"
+            )
             yield Difference("column", f"{table}.{name} {is_and_should}")
     for name in sorted(real.keys() - expected.keys()):
         if not (real[name].nullable or real[name].filled):
@@ -289,6 +297,6 @@ def _find_early(
                 yield Difference("column", f"{table}.{name} is there before the migration that makes it")
 
 
-def _listed(sentences: list[str]) -> str:
+def _join_sentences(sentences: list[str]) -> str:
     named = ", ".join(sentences[:NAMED])
     return f"{named} and {len(sentences) - NAMED} more" if len(sentences) > NAMED else named

@@ -18,10 +18,10 @@ from marketplace.loopback import is_loopback
 LOG, START_SECONDS = "server.log", 120
 
 
-def choose_port(wanted: int) -> int:
+def choose_port(port: int) -> int:
     """The port that was asked for, or a free one where another program listens on it already."""
-    with contextlib.suppress(OSError), socket.create_server(("", wanted)):
-        return wanted
+    with contextlib.suppress(OSError), socket.create_server(("", port)):
+        return port
     with socket.create_server(("127.0.0.1", 0)) as probe:
         return int(probe.getsockname()[1])
 
@@ -36,7 +36,7 @@ def run_server(
     finish what it does, and as long again after it was told twice.
     """
     with (
-        (settings.DATA_DIR / LOG).open("wb") as words,
+        (settings.DATA_DIR / LOG).open("wb") as log_file,
         subprocess.Popen(  # noqa: S603  # our own command
             [*settings.COMMAND, "up"],
             env={
@@ -48,7 +48,7 @@ def run_server(
                 lifeline.VARIABLE: "0",
             },
             stdin=subprocess.PIPE,
-            stdout=words,
+            stdout=log_file,
             stderr=subprocess.STDOUT,
             start_new_session=True,
         ) as process,
@@ -70,5 +70,5 @@ def wait_until_healthy(port: int, process: subprocess.Popen[bytes]) -> None:
         if web.answers():
             return
         time.sleep(0.05)
-    words = (settings.DATA_DIR / LOG).read_text(encoding="utf-8", errors="replace")
-    raise CommandError(f"The server did not start. Its last words:\n{words[-3000:]}")
+    log_text = (settings.DATA_DIR / LOG).read_text(encoding="utf-8", errors="replace")
+    raise CommandError(f"The server did not start. Its last words:\n{log_text[-3000:]}")

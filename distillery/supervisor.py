@@ -64,8 +64,8 @@ def why_no_database() -> str:
     try:
         connection.ensure_connection()
     except OperationalError as error:
-        said = " ".join(str(error).split())
-        return said if any(sign in said.lower() for sign in NOT_YET) else ""
+        message = " ".join(str(error).split())
+        return message if any(sign in message.lower() for sign in NOT_YET) else ""
     return ""
 
 
@@ -351,7 +351,10 @@ class Supervisor:
 
 
 def _spawn(
-    child: Child, told: bytes, extra: Mapping[str, str] | None = None, descriptors: tuple[int, ...] = ()
+    child: Child,
+    signal_byte: bytes,
+    extra: Mapping[str, str] | None = None,
+    descriptors: tuple[int, ...] = (),
 ) -> subprocess.Popen[bytes]:
     path = os.pathsep.join(filter(None, [str(PROJECT), os.environ.get("PYTHONPATH", "")]))
     process = subprocess.Popen(  # noqa: S603  # our own module
@@ -372,7 +375,7 @@ def _spawn(
         start_new_session=True,
         creationflags=getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0),
     )
-    _write(process, told)
+    _write(process, signal_byte)
     return process
 
 
@@ -382,11 +385,11 @@ def _write(process: subprocess.Popen[bytes], what: bytes) -> None:
         process.stdin.write(what)
 
 
-def _spawn_successor(child: Child, told: bytes) -> Successor:
+def _spawn_successor(child: Child, signal_byte: bytes) -> Successor:
     read_end, write_end = os.pipe()
     os.set_blocking(read_end, False)
     try:
-        process = _spawn(child, told, {lifeline.READY_VARIABLE: str(write_end)}, (write_end,))
+        process = _spawn(child, signal_byte, {lifeline.READY_VARIABLE: str(write_end)}, (write_end,))
     finally:
         os.close(write_end)  # the successor has it; ours would stay open with every reload
     return Successor(process, read_end, time.monotonic() + READY_SECONDS)

@@ -49,9 +49,9 @@ def connect() -> None:
 @contextmanager
 def _open(name: str, attributes: Mapping[str, spans.Value]) -> Iterator[spans.Note]:
     tracer = provider().get_tracer("distillery", VERSION)
-    known = {"distillery.request_id": current_request_id(), **attributes}
+    all_attributes = {"distillery.request_id": current_request_id(), **attributes}
     with tracer.start_as_current_span(
-        name, attributes=known, record_exception=False, set_status_on_exception=False
+        name, attributes=all_attributes, record_exception=False, set_status_on_exception=False
     ) as span:
 
         def note(name: str, value: spans.Value) -> None:
@@ -90,9 +90,9 @@ def provider() -> "TracerProvider":
     named = {"service.version": VERSION}
     if settings.OTEL_SERVICE_NAME:
         named["service.name"] = settings.OTEL_SERVICE_NAME
-    made = TracerProvider(resource=Resource.create(named), id_generator=RequestTraceIds())
-    made.add_span_processor(BatchSpanProcessor(OTLPSpanExporter()))
-    return made
+    tracer_provider = TracerProvider(resource=Resource.create(named), id_generator=RequestTraceIds())
+    tracer_provider.add_span_processor(BatchSpanProcessor(OTLPSpanExporter()))
+    return tracer_provider
 
 
 def trace_id_of(request_id: str) -> int:
@@ -112,8 +112,8 @@ class TracingMiddleware:
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
         """Answer inside the span."""
         method = method_name(request)
-        known: dict[str, Any] = {"http.request.method": method}
-        with spans.open_span("request", **known) as note:
+        attributes: dict[str, Any] = {"http.request.method": method}
+        with spans.open_span("request", **attributes) as note:
             response = self.get_response(request)
             view = view_name(request)
             note("name", f"{method} {view}")

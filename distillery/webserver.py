@@ -86,7 +86,7 @@ class RequestParser(HTTPRequestParser):  # type: ignore[misc]
 
     def received(self, data: bytes) -> int:
         """Take bytes; returns how many."""
-        taken: int = super().received(data)
+        consumed: int = super().received(data)
         if not self.error and max(self.content_length, self.body_bytes_received) > LONGEST_BODY:
             if not self.path.startswith(TAKING_FILES):
                 self.error = RequestEntityTooLarge("This is more than this address takes.")
@@ -95,7 +95,7 @@ class RequestParser(HTTPRequestParser):  # type: ignore[misc]
         if self.error:
             self.completed = True
             self.expect_continue = False  # else the client is told to send what was refused
-        return taken
+        return consumed
 
     def is_late(self, now: float) -> bool:
         """Whether it comes too slowly."""
@@ -255,8 +255,8 @@ def from_outside(application: Application) -> Application:
             return application(environ, start_response)
 
         def say(status: str, headers: Any, *error: Any) -> Any:
-            asked = f"{environ['REQUEST_METHOD']} {environ['REQUEST_URI']}"
-            line = f"{time.strftime('%FT%T%z')} {environ['REMOTE_ADDR']} {asked!r} {status[:3]}\n"
+            request_line = f"{environ['REQUEST_METHOD']} {environ['REQUEST_URI']}"
+            line = f"{time.strftime('%FT%T%z')} {environ['REMOTE_ADDR']} {request_line!r} {status[:3]}\n"
             sys.stdout.write(line)
             sys.stdout.flush()
             return start_response(status, headers, *error)

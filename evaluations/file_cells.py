@@ -116,12 +116,12 @@ def open_sheet(
         )
         lines = sheets.holds_json_lines(source, names)
         if lines is None:
-            return AnswerSheet(source, known=names, quotes=quotes, header_row=header_row)
+            return AnswerSheet(source, column_names=names, quotes=quotes, header_row=header_row)
         refuse_header_row(source, "JSON", header_row)
         return AnswerObjects(source, lines=lines)
 
 
-_POINTS = DecimalCommas(taken=False)
+_POINTS = DecimalCommas(apply=False)
 #: Numbers with commas between them, or something in brackets.
 _SEVERAL = re.compile(r"[^,]*[0-9] *,[0-9., +-]*|[a-z. ]*[\[({].*", re.DOTALL)
 _LISTS = 'Several ratings are written [3, 4, 5], or with their raters [{"worker": "w1", "score": 3}]'

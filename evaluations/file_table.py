@@ -699,7 +699,7 @@ class _Check:
         )
 
     def _only_numbers(self, place: int) -> bool:
-        any_number, commas = False, DecimalCommas(taken=self.sheet.commas.taken)
+        any_number, commas = False, DecimalCommas(apply=self.sheet.commas.apply)
         for _line, cells in self.head:
             value = cells[place]
             if isinstance(value, list | dict | bool):

@@ -576,7 +576,7 @@ class _AnswerColumns(ColumnRules):
 
     def __init__(self, mapping: Mapping[str, str], system: str, systems: Sequence[str]) -> None:
         self._given, self._system, self._systems = mapping, system, systems
-        self.chosen = [*(theirs for theirs in mapping.values() if theirs), *systems]
+        self.named_columns = [*(theirs for theirs in mapping.values() if theirs), *systems]
 
     def map(self, columns: Iterable[str]) -> dict[str, str]:
         """As given, the rest by the names that people use."""
@@ -651,13 +651,13 @@ def open_answers(
 
     def of_object(head: str) -> str:
         first = _first_object(head)
-        return "dureader" if first is not None and is_result(first) and not rules.chosen else ""
+        return "dureader" if first is not None and is_result(first) and not rules.named_columns else ""
 
     known_names = {"turns", "answers", *chain.from_iterable(NAMES.values())}
-    format = settle_format(source, format, FORMATS, known=known_names, of_object=of_object)
+    format = settle_format(source, format, FORMATS, column_names=known_names, of_object=of_object)
     if format == "dureader":
         refuse_header_row(source, FORMATS[format], header_row)
-        if rules.chosen:
+        if rules.named_columns:
             raise FileRefusedError(f"{source.name}: DuReader results have members of their own; map none.")
         if not system.strip():
             raise UnmappedError(f"{source.name}: DuReader results do not name their system. Name it.", [])

@@ -115,14 +115,14 @@ def rating_source(
     known_names = {*COLUMNS, *(name for field in COLUMNS for name in NAMES.get(field, ())), STAGE, ASPECTS}
     known_names |= {plain_name(name) for name in (*columns.values(), *aspects)}
     file = TextSource(path, name=str(path), encoding=encoding, sheet=sheet)
-    table = open_sheet(file, known=known_names, header_row=header_row)
+    table = open_sheet(file, column_names=known_names, header_row=header_row)
     names = [plain_name(name) for name in table.columns]
     places = {}
     for field in COLUMNS:
         called = (columns[field],) if field in columns else (field, *NAMES.get(field, ()))
         named_elsewhere = [] if field in columns else [*columns.values(), *aspects]
         remedy = f"Say which one: --column {field}=NAME."
-        place = table.find_column(field, called, remedy=remedy, taken=named_elsewhere)
+        place = table.find_column(field, called, remedy=remedy, excluded=named_elsewhere)
         if place is not None:
             places[field] = place
         elif field in columns:

@@ -75,22 +75,22 @@ class RequesterPermission(Permission):
             raise ProblemError(
                 403, "token_bound", "This token opens one project only; this is outside of it."
             )
-        found = requesters_of(caller.user).filter(customer_id=parts["requester"]).first()
-        if found is None:
+        requester = requesters_of(caller.user).filter(customer_id=parts["requester"]).first()
+        if requester is None:
             raise Http404("There is no such requester.")
-        if not may(caller.user, found, self.role):
-            security.log("role.refused", requester=found.customer_id, path=request.path)
+        if not may(caller.user, requester, self.role):
+            security.log("role.refused", requester=requester.customer_id, path=request.path)
             raise ProblemError(
                 403, "role_missing", f"Your role at this requester does not allow: {self.role}."
             )
-        caller.place = found
+        caller.place = requester
 
 
 def requester_of(request: ApiRequest) -> Requester:
     """The requester that the address names."""
-    found = request.caller.place
-    assert isinstance(found, Requester), "the address names no requester"
-    return found
+    requester = request.caller.place
+    assert isinstance(requester, Requester), "the address names no requester"
+    return requester
 
 
 def _owner(request: ApiRequest) -> Owner:
@@ -386,8 +386,8 @@ def publish_batch(request: ApiRequest, requester: str, batch: int, body: Publica
     row = _batch(request, batch)
     total = publication.cost_of(row).total
     if body.confirm_total_cents != total:
-        words = f"The total is {total} cents ({money(total)}). Send that to publish it."
-        raise ProblemError(422, "amount_not_confirmed", words, errors={"confirm_total_cents": [words]})
+        message = f"The total is {total} cents ({money(total)}). Send that to publish it."
+        raise ProblemError(422, "amount_not_confirmed", message, errors={"confirm_total_cents": [message]})
     publication.publish(batch=row)
     return _batch_now(request, batch)
 
@@ -443,20 +443,20 @@ def _describe_batch(row: Batch, tally: Tally) -> BatchOut:
 
 def _hours(row: Batch) -> BatchHours:
     now = clock.now()
-    found = Hours.of(row.hours) if row.hours else None
-    is_open = found is None or found.is_open(now)
+    hours = Hours.of(row.hours) if row.hours else None
+    is_open = hours is None or hours.is_open(now)
     answer = BatchHours(
-        hours=_describe_hours(found) if found else None,
+        hours=_describe_hours(hours) if hours else None,
         open_now=is_open,
-        opens_at=None if found is None or is_open else found.next_opening(now).astimezone(UTC),
+        opens_at=None if hours is None or is_open else hours.next_opening(now).astimezone(UTC),
     )
     return answer.marked(row, _HOURS)
 
 
-def _describe_hours(found: Hours) -> HoursOut:
-    stored: dict[str, Any] = found.stored()
-    days = [_DAY_NAMES[day] for day in found.days]
-    return HoursOut(**stored | {"days": days}, words=str(found))
+def _describe_hours(hours: Hours) -> HoursOut:
+    stored: dict[str, Any] = hours.stored()
+    days = [_DAY_NAMES[day] for day in hours.days]
+    return HoursOut(**stored | {"days": days}, words=str(hours))
 
 
 def _schedule(row: Batch) -> BatchSchedule:

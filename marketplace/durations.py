@@ -16,17 +16,17 @@ RELATIVE_UNTIL = 14 * DAY
 @register.filter
 def span(seconds: float) -> str:
     """A duration in its two largest units: 5400 is "1 h 30 min"."""
-    whole = max(0, int(seconds))
-    if whole < MINUTE:
-        return f"{whole} s"
-    if whole < HOUR:
-        return _two(whole, MINUTE, "min", 1, "s") if whole < 10 * MINUTE else f"{whole // MINUTE} min"
-    if whole < DAY:
-        return _two(whole, HOUR, "h", MINUTE, "min")
-    days, rest = divmod(whole, DAY)
-    words = "1 day" if days == 1 else f"{days} days"
+    rounded = max(0, int(seconds))
+    if rounded < MINUTE:
+        return f"{rounded} s"
+    if rounded < HOUR:
+        return _two(rounded, MINUTE, "min", 1, "s") if rounded < 10 * MINUTE else f"{rounded // MINUTE} min"
+    if rounded < DAY:
+        return _two(rounded, HOUR, "h", MINUTE, "min")
+    days, rest = divmod(rounded, DAY)
+    day_text = "1 day" if days == 1 else f"{days} days"
     hours = rest // HOUR
-    return f"{words} {hours} h" if hours and days < 7 else words
+    return f"{day_text} {hours} h" if hours and days < 7 else day_text
 
 
 @register.filter
@@ -81,11 +81,11 @@ def _one(seconds: float) -> str:
     return f"{max(0, int(seconds))} s"
 
 
-def _time(moment: datetime, words: str) -> SafeString:
+def _time(moment: datetime, label: str) -> SafeString:
     exact = moment.replace(microsecond=0)
     return format_html(
         '<time datetime="{}" title="{}">{}</time>',
         exact.isoformat(),
         f"{localtime(exact):%-d %b %Y, %H:%M:%S %Z}",
-        words,
+        label,
     )

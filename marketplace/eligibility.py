@@ -66,15 +66,15 @@ def normalise(raw: list[dict[str, Any]]) -> list[Requirement]:
         raise invalid_value("QualificationRequirements", f"at most {MAX_REQUIREMENTS} are allowed.")
     custom = {item["QualificationTypeId"] for item in raw} - SYSTEM_QUALIFICATIONS.keys()
     if custom:
-        known = dict(
+        statuses = dict(
             QualificationType.objects.filter(qualification_type_id__in=custom, deleted_at=None).values_list(
                 "qualification_type_id", "status"
             )
         )
         for type_id in sorted(custom):
-            if type_id not in known:
+            if type_id not in statuses:
                 raise invalid_value("QualificationTypeId", f"there is no QualificationType {type_id}.")
-            if known[type_id] != QualificationType.Status.ACTIVE:
+            if statuses[type_id] != QualificationType.Status.ACTIVE:
                 raise Refusal(
                     "InvalidQualificationTypeState",
                     f"QualificationType {type_id} is inactive. "
@@ -130,14 +130,14 @@ def _check_values(
 #: Below this number of submitted assignments the approval rate counts as 100 %.
 RATE_COUNTS_FROM = 100
 _INTEGER_TESTS: dict[str, Callable[[int, list[int]], bool]] = {
-    "LessThan": lambda value, wanted: value < wanted[0],
-    "LessThanOrEqualTo": lambda value, wanted: value <= wanted[0],
-    "GreaterThan": lambda value, wanted: value > wanted[0],
-    "GreaterThanOrEqualTo": lambda value, wanted: value >= wanted[0],
-    "EqualTo": lambda value, wanted: value == wanted[0],
-    "NotEqualTo": lambda value, wanted: value != wanted[0],
-    "In": lambda value, wanted: value in wanted,
-    "NotIn": lambda value, wanted: value not in wanted,
+    "LessThan": lambda value, required: value < required[0],
+    "LessThanOrEqualTo": lambda value, required: value <= required[0],
+    "GreaterThan": lambda value, required: value > required[0],
+    "GreaterThanOrEqualTo": lambda value, required: value >= required[0],
+    "EqualTo": lambda value, required: value == required[0],
+    "NotEqualTo": lambda value, required: value != required[0],
+    "In": lambda value, required: value in required,
+    "NotIn": lambda value, required: value not in required,
 }
 _WORDS = {
     "LessThan": "less than",
@@ -183,16 +183,16 @@ def verdict(*, worker: Worker | None, hit_type: HITType) -> Verdict:
 def verdicts(*, worker: Worker | None, hit_types: Iterable[HITType]) -> dict[int, Verdict]:
     """Verdicts by primary key of the HIT types, in at most three queries."""
     hit_types = list(hit_types)
-    wanted = {
+    type_ids = {
         requirement["QualificationTypeId"] for hit_type in hit_types for requirement in hit_type.requirements
     } - SYSTEM_QUALIFICATIONS.keys()
     custom: dict[str, QualificationType] = {}
     values = _system_values(worker) if worker else {}
-    if wanted:
+    if type_ids:
         custom = {
             kind.qualification_type_id: kind
             for kind in QualificationType.objects.filter(
-                qualification_type_id__in=wanted, deleted_at=None
+                qualification_type_id__in=type_ids, deleted_at=None
             ).defer("test", "answer_key")
         }
         if worker:
@@ -207,19 +207,19 @@ def verdicts(*, worker: Worker | None, hit_types: Iterable[HITType]) -> dict[int
     blockers = set(blocks) if worker else set()
     result: dict[int, Verdict] = {}
     for hit_type in hit_types:
-        found = result[hit_type.pk] = Verdict()
+        hit_verdict = result[hit_type.pk] = Verdict()
         for requirement in hit_type.requirements:
             if not _met(requirement, values, worker):
                 kind = custom.get(requirement["QualificationTypeId"])
-                found.fail(requirement["ActionsGuarded"], _sentence(requirement, kind))
+                hit_verdict.fail(requirement["ActionsGuarded"], _sentence(requirement, kind))
                 if kind and _can_be_asked_for(requirement, kind, values):
-                    found.on_request.append(kind)
+                    hit_verdict.on_request.append(kind)
         if hit_type.requester_id in blockers:
-            found.fail("Accept", BLOCKED)
+            hit_verdict.fail("Accept", BLOCKED)
         if worker and worker.guest_of_id not in (None, hit_type.requester_id):
-            found.fail("DiscoverPreviewAndAccept", FOREIGN)
+            hit_verdict.fail("DiscoverPreviewAndAccept", FOREIGN)
         if worker and worker.closed_at:
-            found.fail("DiscoverPreviewAndAccept", CLOSED)
+            hit_verdict.fail("DiscoverPreviewAndAccept", CLOSED)
     return result
 
 
@@ -230,22 +230,22 @@ def _can_be_asked_for(requirement: Requirement, kind: QualificationType, values:
     return kind.has_test or kind.qualification_type_id not in values
 
 
-def _share(part: int, whole: int, empty: int) -> int:
-    return part * 100 // whole if whole else empty
+def _share(part: int, total: int, empty: int) -> int:
+    return part * 100 // total if total else empty
 
 
 def _system_values(worker: Worker) -> dict[str, int]:
     decided = worker.approved_count + worker.rejected_count
-    taken = worker.submitted_count + worker.returned_count + worker.abandoned_count
+    ended = worker.submitted_count + worker.returned_count + worker.abandoned_count
     values = {
         NUMBER_HITS_APPROVED: worker.approved_count,
         PERCENT_APPROVED: (
             100 if worker.submitted_count < RATE_COUNTS_FROM else _share(worker.approved_count, decided, 100)
         ),
         PERCENT_REJECTED: _share(worker.rejected_count, decided, 0),
-        PERCENT_SUBMITTED: _share(worker.submitted_count, taken, 100),
-        PERCENT_RETURNED: _share(worker.returned_count, taken, 0),
-        PERCENT_ABANDONED: _share(worker.abandoned_count, taken, 0),
+        PERCENT_SUBMITTED: _share(worker.submitted_count, ended, 100),
+        PERCENT_RETURNED: _share(worker.returned_count, ended, 0),
+        PERCENT_ABANDONED: _share(worker.abandoned_count, ended, 0),
     }
     if worker.adult:
         values[ADULT] = 1
@@ -264,7 +264,7 @@ def _met(requirement: Requirement, values: dict[str, int], worker: Worker | None
     return _INTEGER_TESTS[comparator](value, requirement["IntegerValues"])
 
 
-def _locale_met(comparator: str, wanted: list[Locale], worker: Worker | None) -> bool:
+def _locale_met(comparator: str, locales: list[Locale], worker: Worker | None) -> bool:
     if worker is None or not worker.country:
         return comparator == "DoesNotExist"
     if comparator in ("Exists", "DoesNotExist"):
@@ -272,7 +272,7 @@ def _locale_met(comparator: str, wanted: list[Locale], worker: Worker | None) ->
     inside = any(
         locale["Country"] == worker.country
         and locale.get("Subdivision", worker.subdivision) == worker.subdivision
-        for locale in wanted
+        for locale in locales
     )
     return inside == (comparator in ("EqualTo", "In"))
 

@@ -48,9 +48,9 @@ _NEWEST_BATCHES = 500
 
 def finished_batches(requesters: Collection[int], now: datetime) -> Iterator[Step]:
     """Published batches of these requesters of which nothing is on offer or in progress."""
-    found = Batch.objects.filter(requester__in=requesters, state=Batch.State.PUBLISHED, extends=None)
+    batches = Batch.objects.filter(requester__in=requesters, state=Batch.State.PUBLISHED, extends=None)
     rows = list(
-        found.select_related("requester")
+        batches.select_related("requester")
         .only("number", "requester__customer_id", "requester_id", "state")
         .order_by("-pk")[:_NEWEST_BATCHES]
     )
@@ -89,18 +89,18 @@ WATCHES = (
 
 def marks_of_workers(worker_ids: Collection[str]) -> Marks:
     """Digests of confirmed addresses and of accounts for payments that are in effect."""
-    found = defaultdict(set)
+    marks = defaultdict(set)
     workers = Worker.objects.filter(worker_id__in=worker_ids)
     for worker_id, own, confirmed in workers.values_list("worker_id", "user__email", "contact__email"):
         for address in filter(None, (own, confirmed)):
-            found[worker_id].add(mark_of_email(address))
+            marks[worker_id].add(mark_of_email(address))
     rows = PayeeDetails.objects.filter(worker__worker_id__in=worker_ids).exclude(method="")
     for worker_id, digest, details in rows.values_list("worker__worker_id", "digest", "details_sealed"):
         if digest:
-            found[worker_id].add((MarkKind.PAYEE, digest))
+            marks[worker_id].add((MarkKind.PAYEE, digest))
         if email := (opened(details) or {}).get("email"):
-            found[worker_id].add(mark_of_email(email))
-    return found
+            marks[worker_id].add(mark_of_email(email))
+    return marks
 
 
 # What the marketplace has to tell the people who run it, as rules of notices.

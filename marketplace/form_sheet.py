@@ -10,6 +10,6 @@ register = template.Library()
 
 
 @register.filter
-def sheet(form: Form, given: FormAnswers | str | None) -> formanswers.Sheet:
-    """The form as it is drawn; `given` is what was filled in, or nothing."""
-    return formanswers.sheet(form, given if isinstance(given, FormAnswers) else None)
+def sheet(form: Form, answers: FormAnswers | str | None) -> formanswers.Sheet:
+    """The form as it is drawn; `answers` is what was filled in, or nothing."""
+    return formanswers.sheet(form, answers if isinstance(answers, FormAnswers) else None)

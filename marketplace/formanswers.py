@@ -51,7 +51,7 @@ class FormAnswers:
     """Answers and what is wrong with them, by QuestionIdentifier. `others` are texts of one's own."""
 
     texts: dict[str, str] = field(default_factory=dict)
-    chosen: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    selections: dict[str, tuple[str, ...]] = field(default_factory=dict)
     others: dict[str, str] = field(default_factory=dict)
     files: dict[str, GivenFile] = field(default_factory=dict)
     problems: dict[str, str] = field(default_factory=dict)
@@ -74,14 +74,14 @@ def other_name(question: Question) -> str:
 
 def blank(form: Form) -> FormAnswers:
     """The form before anybody filled it in: the requester's default texts, nothing chosen."""
-    given = FormAnswers()
+    answers = FormAnswers()
     for question in form.questions:
         answer = question.answer
         if isinstance(answer, FreeText):
-            given.texts[question.identifier] = answer.default
+            answers.texts[question.identifier] = answer.default
         elif isinstance(answer, Selection) and answer.other:
-            given.others[question.identifier] = answer.other.default
-    return given
+            answers.others[question.identifier] = answer.other.default
+    return answers
 
 
 def read_form_answers(
@@ -97,42 +97,42 @@ def read_form_answers(
     An AnswerFormatRegex is not looked at: it is the requester's, and a regular expression can be written
     that runs for years. The worker's browser checks it.
     """
-    given = FormAnswers()
+    answers = FormAnswers()
     for question in form.questions:
         name = question.identifier
         if isinstance(question.answer, FreeText):
-            text = given.texts[name] = _lines(post.get(answer_name(question), ""))
+            text = answers.texts[name] = _lines(post.get(answer_name(question), ""))
             problem = _text_problem(question.answer, text, required=question.required)
         elif isinstance(question.answer, FileUpload):
             if file := (files or {}).get(name):
-                given.files[name] = file
+                answers.files[name] = file
             problem = (refused_files or {}).get(name, "")
-            if not problem and question.required and name not in given.files:
+            if not problem and question.required and name not in answers.files:
                 problem = "Choose a file."
         else:
-            problem = _read_selection(question, question.answer, post, given)
+            problem = _read_selection(question, question.answer, post, answers)
         if problem:
-            given.problems[name] = problem
-    return given
+            answers.problems[name] = problem
+    return answers
 
 
-def _read_selection(question: Question, answer: Selection, post: QueryDict, given: FormAnswers) -> str:
+def _read_selection(question: Question, answer: Selection, post: QueryDict, answers: FormAnswers) -> str:
     posted = list(dict.fromkeys(post.getlist(answer_name(question))))
-    known = {option.identifier for option in answer.options}
-    chosen = tuple(identifier for identifier in posted if identifier in known)
-    given.chosen[question.identifier] = chosen
+    identifiers = {option.identifier for option in answer.options}
+    selection = tuple(identifier for identifier in posted if identifier in identifiers)
+    answers.selections[question.identifier] = selection
     other = _lines(post.get(other_name(question), "")) if answer.other else ""
-    if answer.other and (OTHER in posted or (other and not chosen)):
-        given.others[question.identifier] = other
+    if answer.other and (OTHER in posted or (other and not selection)):
+        answers.others[question.identifier] = other
     else:
         other = ""
-    if any(identifier not in known and identifier != OTHER for identifier in posted):
+    if any(identifier not in identifiers and identifier != OTHER for identifier in posted):
         return "Choose among the answers that are offered."
     if answer.other and OTHER in posted and not other.strip():
         return "Write what else it is, or choose another answer."
     if answer.other and other and (problem := _text_problem(answer.other, other, required=False)):
         return problem
-    count = len(chosen) + bool(other.strip())
+    count = len(selection) + bool(other.strip())
     if count > answer.maximum:
         return f"Choose {answer.maximum} at most." if answer.several else "Choose one answer."
     least = max(answer.minimum, int(question.required))
@@ -173,7 +173,7 @@ def _lines(text: str) -> str:
     return text.replace("\r\n", "\n")
 
 
-def answers_xml(form: Form, given: FormAnswers) -> str:
+def answers_xml(form: Form, answers: FormAnswers) -> str:
     """QuestionFormAnswers: one answer per question, in the order of the form."""
     root = Element("QuestionFormAnswers", xmlns=ANSWERS)
     for question in form.questions:
@@ -181,16 +181,16 @@ def answers_xml(form: Form, given: FormAnswers) -> str:
         answer = SubElement(root, "Answer")
         SubElement(answer, "QuestionIdentifier").text = printable(name)
         if isinstance(question.answer, FreeText):
-            SubElement(answer, "FreeText").text = printable(given.texts.get(name, ""))
+            SubElement(answer, "FreeText").text = printable(answers.texts.get(name, ""))
             continue
         if isinstance(question.answer, FileUpload):
-            if file := given.files.get(name):
+            if file := answers.files.get(name):
                 SubElement(answer, "UploadedFileKey").text = file.key
                 SubElement(answer, "UploadedFileSizeInBytes").text = str(file.size)
             continue
-        for identifier in given.chosen.get(name, ()):
+        for identifier in answers.selections.get(name, ()):
             SubElement(answer, "SelectionIdentifier").text = printable(identifier)
-        if other := given.others.get(name, ""):
+        if other := answers.others.get(name, ""):
             SubElement(answer, "OtherSelectionText").text = printable(other)
     return '<?xml version="1.0" encoding="UTF-8"?>\n' + tostring(root, encoding="unicode")
 
@@ -207,7 +207,7 @@ class Choice:
     id: str
     value: str
     content: Content
-    chosen: bool
+    selected: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -247,8 +247,8 @@ class Field:
     @property
     def described_by(self) -> str:
         """Ids of what is said about the field, for aria-describedby."""
-        said = [f"{self.id}-hint"] * bool(self.hint) + [f"{self.id}-problem"] * bool(self.problem)
-        return " ".join(said)
+        element_ids = [f"{self.id}-hint"] * bool(self.hint) + [f"{self.id}-problem"] * bool(self.problem)
+        return " ".join(element_ids)
 
 
 @dataclass(frozen=True, slots=True)
@@ -267,9 +267,9 @@ class Sheet:
     wrong: tuple[Field, ...]
 
 
-def sheet(form: Form, given: FormAnswers | None = None) -> Sheet:
+def sheet(form: Form, answers: FormAnswers | None = None) -> Sheet:
     """The form as it is drawn with what was filled in; empty, with the requester's defaults, with None."""
-    filled = given if given is not None else blank(form)
+    filled = answers if answers is not None else blank(form)
     parts = []
     number = 0
     for part in form.parts:
@@ -282,9 +282,9 @@ def sheet(form: Form, given: FormAnswers | None = None) -> Sheet:
     return Sheet(tuple(parts), tuple(each for each in fields if each.problem))
 
 
-def _field(question: Question, at: str, given: FormAnswers) -> Field:
+def _field(question: Question, at: str, answers: FormAnswers) -> Field:
     name, answer = question.identifier, question.answer
-    problem = given.problems.get(name, "")
+    problem = answers.problems.get(name, "")
     if isinstance(answer, FreeText):
         return Field(
             id=at,
@@ -293,7 +293,7 @@ def _field(question: Question, at: str, given: FormAnswers) -> Field:
             name=answer_name(question),
             hint=_text_hint(answer),
             problem=problem,
-            text=_text(at, answer_name(question), answer, given.texts.get(name, "")),
+            text=_text(at, answer_name(question), answer, answers.texts.get(name, "")),
         )
     if isinstance(answer, FileUpload):
         most = min(answer.max_bytes, settings.MARKETPLACE_UPLOAD_MB << 20)
@@ -304,13 +304,13 @@ def _field(question: Question, at: str, given: FormAnswers) -> Field:
             name=file_name(question),
             hint=f"A file of at most {filesizeformat(most)}.",
             problem=problem,
-            file=given.files.get(name),
+            file=answers.files.get(name),
             least_bytes=answer.min_bytes,
             most_bytes=most,
         )
-    chosen = given.chosen.get(name, ())
-    other = given.others.get(name, "")
-    written = not chosen and bool(other)
+    selected = answers.selections.get(name, ())
+    other = answers.others.get(name, "")
+    written = not selected and bool(other)
     return Field(
         id=at,
         question=question,
@@ -319,7 +319,7 @@ def _field(question: Question, at: str, given: FormAnswers) -> Field:
         hint=_selection_hint(answer),
         problem=problem,
         choices=tuple(
-            Choice(f"{at}-{number}", option.identifier, option.content, option.identifier in chosen)
+            Choice(f"{at}-{number}", option.identifier, option.content, option.identifier in selected)
             for number, option in enumerate(answer.options, start=1)
         ),
         other=_text(f"{at}-other", other_name(question), answer.other, other) if answer.other else None,
@@ -467,20 +467,20 @@ def _question(element: Element, identifier: str, choices: frozenset[str] | None)
     scores: dict[frozenset[str], int] = {}
     for option in _all(element, "AnswerOption"):
         _allow(option, {"SelectionIdentifier", "AnswerScore"})
-        chosen = frozenset(_key_text(each) for each in _all(option, "SelectionIdentifier"))
-        if not chosen:
+        selected = frozenset(_key_text(each) for each in _all(option, "SelectionIdentifier"))
+        if not selected:
             raise parse_error(f"an AnswerOption of the question {identifier!r} has no SelectionIdentifier")
-        if unknown := sorted(chosen - choices):
+        if unknown := sorted(selected - choices):
             raise invalid_value("AnswerKey", f"the question {identifier!r} has no selection {unknown[0]!r}.")
-        worth = _whole(_only(option, "AnswerScore"))
-        if scores.setdefault(chosen, worth) != worth:
+        worth = _parse_integer(_only(option, "AnswerScore"))
+        if scores.setdefault(selected, worth) != worth:
             raise invalid_value(
-                "AnswerKey", f"the question {identifier!r} has two scores for {', '.join(sorted(chosen))}."
+                "AnswerKey", f"the question {identifier!r} has two scores for {', '.join(sorted(selected))}."
             )
     if not scores:
         raise parse_error(f"the question {identifier!r} has no AnswerOption")
     default = _optional(element, "DefaultScore")
-    return ScoredQuestion(scores=scores, default=0 if default is None else _whole(default))
+    return ScoredQuestion(scores=scores, default=0 if default is None else _parse_integer(default))
 
 
 def _mapping(element: Element) -> ScaleMapping | RangeMapping:
@@ -490,7 +490,7 @@ def _mapping(element: Element) -> ScaleMapping | RangeMapping:
 
 
 def _percentage(element: Element) -> ScaleMapping:
-    most = _whole(_only(element, "MaximumSummedScore"))
+    most = _parse_integer(_only(element, "MaximumSummedScore"))
     if most < 1:
         raise invalid_value("AnswerKey", "MaximumSummedScore is at least 1.")
     return ScaleMapping(factor=Decimal(100), divisor=most)
@@ -505,22 +505,24 @@ def _scale(element: Element) -> ScaleMapping:
 
 def _ranges(element: Element) -> RangeMapping:
     _allow(element, {"SummedScoreRange", "OutOfRangeQualificationValue"})
-    found = []
+    ranges = []
     for each in _all(element, "SummedScoreRange"):
         first, last, value = (
-            _whole(_only(each, name))
+            _parse_integer(_only(each, name))
             for name in ("InclusiveLowerBound", "InclusiveUpperBound", "QualificationValue")
         )
         if first > last:
             raise invalid_value("AnswerKey", f"a SummedScoreRange goes from {first} down to {last}.")
-        found.append((first, last, value))
-    if not found:
+        ranges.append((first, last, value))
+    if not ranges:
         raise parse_error("RangeMapping has no SummedScoreRange")
-    found.sort()
-    for (_, last, _), (first, _, _) in pairwise(found):
+    ranges.sort()
+    for (_, last, _), (first, _, _) in pairwise(ranges):
         if first <= last:
             raise invalid_value("AnswerKey", f"two SummedScoreRanges contain {first}.")
-    return RangeMapping(ranges=tuple(found), otherwise=_whole(_only(element, "OutOfRangeQualificationValue")))
+    return RangeMapping(
+        ranges=tuple(ranges), otherwise=_parse_integer(_only(element, "OutOfRangeQualificationValue"))
+    )
 
 
 _MAPPINGS: dict[str, Callable[[Element], ScaleMapping | RangeMapping]] = {
@@ -556,17 +558,17 @@ def _allow(element: Element, names: Collection[str]) -> None:
 
 
 def _optional(element: Element, name: str) -> Element | None:
-    found = list(_all(element, name))
-    if len(found) > 1:
+    children = list(_all(element, name))
+    if len(children) > 1:
         raise parse_error(f"{_name(element)} has {name} twice")
-    return found[0] if found else None
+    return children[0] if children else None
 
 
 def _only(element: Element, name: str) -> Element:
-    found = _optional(element, name)
-    if found is None:
+    child = _optional(element, name)
+    if child is None:
         raise parse_error(f"{_name(element)} lacks {name}")
-    return found
+    return child
 
 
 def _key_text(element: Element) -> str:
@@ -575,7 +577,7 @@ def _key_text(element: Element) -> str:
     return (element.text or "").strip()
 
 
-def _whole(element: Element) -> int:
+def _parse_integer(element: Element) -> int:
     text = _key_text(element)
     if not re.fullmatch(r"[-+]?\d{1,10}", text, re.ASCII) or not _LEAST <= int(text) <= _MOST:
         raise parse_error(f"{_name(element)} is {text[:20]!r}, not a whole number of 32 bits")

@@ -92,10 +92,10 @@ def may_frame_ours(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpR
     return cast(Callable[..., HttpResponseBase], csp_update({"frame-src": [SELF]})(view))
 
 
-def address_of(shown: BatchTask | Template) -> str:
+def address_of(page_source: BatchTask | Template) -> str:
     """Address of the page of a task or a template, for a frame."""
-    kind = "task" if isinstance(shown, BatchTask) else "template"
-    signature = _signer.sign(f"{kind}.{shown.pk}").replace(":", "~")
+    kind = "task" if isinstance(page_source, BatchTask) else "template"
+    signature = _signer.sign(f"{kind}.{page_source.pk}").replace(":", "~")
     query = urlencode({"assignmentId": NO_ASSIGNMENT})
     return f"{reverse('batch-frame', args=[signature])}?{query}"
 
@@ -106,14 +106,14 @@ def address_of(shown: BatchTask | Template) -> str:
 @for_frames
 def look(request: HttpRequest, signature: str) -> HttpResponse:
     """The page; nothing can be sent from it, and it loads from the hosts that were chosen only."""
-    found = _shown(signature)
-    if found is None:
+    page_and_hosts = _load_page(signature)
+    if page_and_hosts is None:
         return refused(request, "There is no preview at this address", GONE, status=404)
-    text, hosts = found
+    text, hosts = page_and_hosts
     return HttpResponse(task_document(text), headers=task_headers(hosts))
 
 
-def _shown(signature: str) -> tuple[str, list[str]] | None:
+def _load_page(signature: str) -> tuple[str, list[str]] | None:
     try:
         kind, _, pk = _signer.unsign(signature.replace("~", ":"), max_age=AGE).partition(".")
     except signing.BadSignature:

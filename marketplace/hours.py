@@ -44,23 +44,25 @@ class Hours:
         """From text such as `Mon-Fri 09:00-17:00 Europe/Berlin`; raises Refusal for anything else."""
         match = _WRITTEN.fullmatch(text.strip())
         if match is None:
-            words = f"{text[:60]!r} is not a range of hours. Write it like {_EXAMPLE}."
-            raise Refusal("InvalidParameterValue", words)
+            message = f"{text[:60]!r} is not a range of hours. Write it like {_EXAMPLE}."
+            raise Refusal("InvalidParameterValue", message)
         opens, closes = (_time(match[name]) for name in ("opens", "closes"))
-        found = cls(match["zone"], _days(match["days"]), opens, closes)
-        found.check()
-        return found
+        hours = cls(match["zone"], _days(match["days"]), opens, closes)
+        hours.check()
+        return hours
 
     def check(self) -> None:
         """Raise Refusal for no or unknown days, no duration, and an unknown time zone."""
         if not self.days or not set(self.days) <= set(range(len(DAYS))):
             raise Refusal("InvalidParameterValue", f"Name at least one day of {', '.join(DAYS)}.")
         if self.opens == self.closes:
-            words = "It closes when it opens. Choose another time; 00:00 is midnight."
-            raise Refusal("InvalidParameterValue", words)
+            message = "It closes when it opens. Choose another time; 00:00 is midnight."
+            raise Refusal("InvalidParameterValue", message)
         if self.zone not in zone_names():
-            words = f"{self.zone[:60]!r} is no time zone that this installation knows, such as Europe/Berlin."
-            raise Refusal("InvalidParameterValue", words)
+            message = (
+                f"{self.zone[:60]!r} is no time zone that this installation knows, such as Europe/Berlin."
+            )
+            raise Refusal("InvalidParameterValue", message)
 
     def is_open(self, now: datetime) -> bool:
         """Whether something can be taken at this moment."""
@@ -104,20 +106,20 @@ def _time(text: str) -> time:
     try:
         return time.fromisoformat(text)
     except ValueError as error:
-        words = f"{text} is not a time of day. Write hours and minutes, such as 09:00 or 17:30."
-        raise Refusal("InvalidParameterValue", words) from error
+        message = f"{text} is not a time of day. Write hours and minutes, such as 09:00 or 17:30."
+        raise Refusal("InvalidParameterValue", message) from error
 
 
 def _days(text: str) -> tuple[int, ...]:
     """Numbers of the days in a text such as `Mon-Wed, Sat`."""
     if text.casefold() == "every day":
         return tuple(range(len(DAYS)))
-    found: set[int] = set()
+    days: set[int] = set()
     for part in text.split(","):
         first, _, last = (word.strip() for word in part.partition("-"))
         begin, end = _day(first), _day(last or first)
-        found |= {(begin + step) % len(DAYS) for step in range((end - begin) % len(DAYS) + 1)}
-    return tuple(sorted(found))
+        days |= {(begin + step) % len(DAYS) for step in range((end - begin) % len(DAYS) + 1)}
+    return tuple(sorted(days))
 
 
 def _day(text: str) -> int:

@@ -71,16 +71,16 @@ class UnknownElement:
 def unknown_elements(html: str) -> Iterator[UnknownElement]:
     """Crowd elements that are not here, each once; those in comments and those that the page defines are."""
     page = blank_comments(html)
-    known: set[str] | None = None
-    for found in _TAG.finditer(page):
-        name = found[1].lower()
+    defined: set[str] | None = None
+    for tag in _TAG.finditer(page):
+        name = tag[1].lower()
         if name in ELEMENTS:
             continue
-        if known is None:
-            known = {each[1].lower() for each in _DEFINED.finditer(page)}
-        if name not in known:
-            known.add(name)
-            yield UnknownElement(name, 1 + page.count("\n", 0, found.start()))
+        if defined is None:
+            defined = {each[1].lower() for each in _DEFINED.finditer(page)}
+        if name not in defined:
+            defined.add(name)
+            yield UnknownElement(name, 1 + page.count("\n", 0, tag.start()))
 
 
 def unknown_element(html: str) -> UnknownElement | None:
@@ -90,7 +90,7 @@ def unknown_element(html: str) -> UnknownElement | None:
 
 def scripts_of(html: str) -> list[str]:
     """Files of `SCRIPTS` that the page needs, in the order in which they are to run."""
-    names = {found[0].lower() for found in _NAME.finditer(html)}
+    names = {match[0].lower() for match in _NAME.finditer(html)}
     return [script for script, elements in SCRIPTS.items() if names & elements]
 
 
@@ -165,13 +165,13 @@ def task_document(html: str, *, submit_url: str = "", lent: Mapping[str, Any] | 
     of the page runs: the storage of earlier tasks.
     """
     # Most pages name no script of these, and looking for their addresses takes a while.
-    known = "externalhit_v1" in (lowered := html.lower()) or "crowd-html-elements" in lowered
-    page = _SCRIPTS.sub(lambda found: static(OURS[f"{found[1].lower()}.js"]), html) if known else html
-    page = _STYLES.sub(NO_STYLE, page) if known else page
+    needs_scripts = "externalhit_v1" in (lowered := html.lower()) or "crowd-html-elements" in lowered
+    page = _SCRIPTS.sub(lambda match: static(OURS[f"{match[1].lower()}.js"]), html) if needs_scripts else html
+    page = _STYLES.sub(NO_STYLE, page) if needs_scripts else page
     page = _POLICY.sub(r"\1data-http-equiv", page) if "content-security-policy" in lowered else page
     if submit_url:
-        page = _SUBMIT.sub(lambda found: submit_url, page)
-        page = _ACTION.sub(lambda found: f"{found[1]}{submit_url}", page)
+        page = _SUBMIT.sub(lambda match: submit_url, page)
+        page = _ACTION.sub(lambda match: f"{match[1]}{submit_url}", page)
     page = _with_form(page, submit_url)
     if _CROWD_FORM.search(page):
         start = _inside_body(page)
@@ -234,8 +234,8 @@ def _with_form(page: str, submit_url: str) -> str:
     )
     has_button = _SUBMITS.search(page, start, end)
     closed = " disabled" if not submit_url else ""
-    words = "Submit" if submit_url else "Accept the HIT first"
-    button = "" if has_button else f'<p><input type="submit" id="submitButton" value="{words}"{closed}></p>'
+    label = "Submit" if submit_url else "Accept the HIT first"
+    button = "" if has_button else f'<p><input type="submit" id="submitButton" value="{label}"{closed}></p>'
     if not _FIELD.search(page):
         return f"{page[:end]}{form}{button}</form>{page[end:]}"
     return f"{page[:start]}{form}{page[start:end]}{button}</form>{page[end:]}"
@@ -304,12 +304,12 @@ def hosts_in(html: str) -> list[str]:
     parser of HTML, whose time would grow with the square of what somebody wants it to.
     """
     text = unescape(blank_comments(task_document(html)))
-    found = {
+    hosts = {
         f"{(named[1] or 'https').lower()}://{named[2].lower().rstrip('.')}"
         for named in _NAMED.finditer(text)
         if not _only_leads_there(text, named.start())
     }
-    return sorted(host for host in found - _NAMES_ONLY if is_origin(host) and _is_a_host(host))
+    return sorted(host for host in hosts - _NAMES_ONLY if is_origin(host) and _is_a_host(host))
 
 
 def _only_leads_there(text: str, at: int) -> bool:

@@ -188,14 +188,14 @@ def update_specification(
     if specification is None and active is None:
         raise invalid_value("Notification", "give Notification, Active or both.")
     present = hit_type.notification
-    wanted = present if specification is None else check_specification(requester, specification)
-    if wanted is None:
+    checked = present if specification is None else check_specification(requester, specification)
+    if checked is None:
         raise invalid_value("Active", "this HIT type has no notification specification yet; give one.")
     if active is None:
         active = present["Active"] if present else True
-    hit_type.notification = {**wanted, "Active": active}
+    hit_type.notification = {**checked, "Active": active}
     hit_type.save(update_fields=["notification"])
-    open_destination(requester, wanted, now)
+    open_destination(requester, checked, now)
     if wants_event(hit_type, *OF_EXPIRY):
         HIT.objects.filter(
             hit_type=hit_type, disposed_at=None, expires_at__gt=now, expiry_watched=False

@@ -165,13 +165,13 @@ _PAIN = "urn:iso:std:iso:20022:tech:xsd:pain.001.001.09"
 
 
 def _node(name: str, *inside: str, text: str = "", **attributes: str) -> str:
-    said = "".join(f' {key}="{escape(value)}"' for key, value in attributes.items())
-    return f"<{name}{said}>{escape(text)}{''.join(inside)}</{name}>"
+    attribute_text = "".join(f' {key}="{escape(value)}"' for key, value in attributes.items())
+    return f"<{name}{attribute_text}>{escape(text)}{''.join(inside)}</{name}>"
 
 
 def _bank(name: str, code: str) -> str:
-    known = _node("BICFI", text=code) if code else _node("Othr", _node("Id", text="NOTPROVIDED"))
-    return _node(name, _node("FinInstnId", known))
+    identification = _node("BICFI", text=code) if code else _node("Othr", _node("Id", text="NOTPROVIDED"))
+    return _node(name, _node("FinInstnId", identification))
 
 
 def _account(name: str, number: str) -> str:

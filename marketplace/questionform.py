@@ -124,9 +124,9 @@ def is_address(url: str) -> bool:
     return parts.scheme in ("http", "https") and bool(parts.hostname)
 
 
-def _character(found: re.Match[str]) -> str:
-    name = found[1]
-    return found[0] if name in _OF_XML else html5.get(name, found[0])
+def _character(match: re.Match[str]) -> str:
+    name = match[1]
+    return match[0] if name in _OF_XML else html5.get(name, match[0])
 
 
 def _check(element: Element) -> None:
@@ -432,7 +432,7 @@ def _free_text(element: Element) -> FreeText:
     inside = _children(element)
     limits = inside.get("Constraints")
     numeric, length = (_first(limits, name) for name in ("IsNumeric", "Length"))
-    given = FreeText(
+    answer = FreeText(
         lines=min(max(_count(inside.get("NumberOfLinesSuggestion"), 1), 1), 60),
         default=_text(inside.get("DefaultText"), strip=False),
         numeric=numeric is not None,
@@ -445,11 +445,15 @@ def _free_text(element: Element) -> FreeText:
     for child in limits if limits is not None else ():
         if _name(child) not in ("IsNumeric", "Length", "AnswerFormatRegex"):
             raise parse_error(f"<{_name(child)}> is not a constraint")
-    if given.min_value is not None and given.max_value is not None and given.min_value > given.max_value:
+    if answer.min_value is not None and answer.max_value is not None and answer.min_value > answer.max_value:
         raise parse_error("minValue is greater than maxValue")
-    if given.min_length is not None and given.max_length is not None and given.min_length > given.max_length:
+    if (
+        answer.min_length is not None
+        and answer.max_length is not None
+        and answer.min_length > answer.max_length
+    ):
         raise parse_error("minLength is greater than maxLength")
-    return given
+    return answer
 
 
 def _pattern(element: Element) -> Pattern:
@@ -511,12 +515,12 @@ def _name(element: Element) -> str:
 
 
 def _children(element: Element, *, needed: Set[str] = frozenset()) -> dict[str, Element]:
-    found = {_name(child): child for child in element}
-    if len(found) < len(element):
+    children = {_name(child): child for child in element}
+    if len(children) < len(element):
         raise parse_error(f"{_name(element)} has an element twice that may occur once")
-    if missing := sorted(needed - set(found)):
+    if missing := sorted(needed - set(children)):
         raise parse_error(f"{_name(element)} lacks {' and '.join(missing)}")
-    return found
+    return children
 
 
 def _first(element: Element | None, name: str) -> Element | None:

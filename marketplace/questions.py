@@ -173,17 +173,17 @@ class AnswerField:
 
     name: str
     text: str = ""
-    chosen: tuple[str, ...] = ()
+    selections: tuple[str, ...] = ()
     file: str = ""
     pretty: str = ""
 
     @property
-    def words(self) -> str:
+    def content(self) -> str:
         """All of it as a text."""
-        return self.text or self.file or " | ".join(self.chosen)
+        return self.text or self.file or " | ".join(self.selections)
 
     @property
-    def shown(self) -> str:
+    def readable(self) -> str:
         """What a page shows, pretty where it is JSON, cut where it would be too much."""
         return (self.pretty or self.text)[:CUT_FROM]
 
@@ -195,12 +195,12 @@ class AnswerField:
     @property
     def long(self) -> bool:
         """Folded until somebody opens it."""
-        return len(self.shown) > FOLD_FROM
+        return len(self.readable) > FOLD_FROM
 
     @property
     def beginning(self) -> str:
         """What is seen of a folded text."""
-        return self.shown[:_SHOWN_OF_FOLDED]
+        return self.readable[:_SHOWN_OF_FOLDED]
 
 
 def fields_of(xml: str) -> list[AnswerField]:
@@ -211,8 +211,8 @@ def fields_of(xml: str) -> list[AnswerField]:
         root = SafeTree.fromstring(xml, forbid_dtd=True)
     except (ParseError, DefusedXmlException, ValueError, LookupError):
         return [AnswerField(name="", text=xml)]
-    found = [_answer_field(answer) for answer in root if _tag_of(answer) == "Answer"]
-    return found or ([AnswerField(name="", text=xml)] if _tag_of(root) != "QuestionFormAnswers" else [])
+    fields = [_answer_field(answer) for answer in root if _tag_of(answer) == "Answer"]
+    return fields or ([AnswerField(name="", text=xml)] if _tag_of(root) != "QuestionFormAnswers" else [])
 
 
 def _answer_field(answer: Element) -> AnswerField:
@@ -224,7 +224,7 @@ def _answer_field(answer: Element) -> AnswerField:
     return AnswerField(
         name="".join(texts.get("QuestionIdentifier", [])),
         text=text,
-        chosen=(*texts.get("SelectionIdentifier", []), *texts.get("OtherSelectionText", [])),
+        selections=(*texts.get("SelectionIdentifier", []), *texts.get("OtherSelectionText", [])),
         file=f"{key} ({size} bytes)" if key else "",
         pretty=_pretty(text),
     )

@@ -36,7 +36,7 @@ def values_of(texts: Iterable[str]) -> Values:
 
 def read_answers(xml: str) -> dict[str, Values]:
     """Values by question of QuestionFormAnswers."""
-    found: dict[str, Values] = {}
+    answers: dict[str, Values] = {}
     for answer in SafeTree.fromstring(xml).iter(f"{_NAMESPACE}Answer"):
         question = answer.findtext(f"{_NAMESPACE}QuestionIdentifier", "").strip()
         texts = [
@@ -44,8 +44,8 @@ def read_answers(xml: str) -> dict[str, Values]:
             for name in ("FreeText", "SelectionIdentifier", "OtherSelectionText")
             for element in answer.findall(f"{_NAMESPACE}{name}")
         ]
-        found[question] = values_of(texts)
-    return found
+        answers[question] = values_of(texts)
+    return answers
 
 
 def split_values(values: Values) -> Values:
@@ -99,29 +99,29 @@ class Parameters:
     def map(self, name: str) -> dict[str, Sequence[str]]:
         """A required parameter of MapEntries: values by key."""
         entries = self._given.pop(name, {}).get("MapEntries") or []
-        found: dict[str, Sequence[str]] = {}
+        values_by_key: dict[str, Sequence[str]] = {}
         for entry in entries:
             key = entry.get("Key", "").strip()
-            if not 1 <= len(key) <= _MAX_QUESTION or key in found:
+            if not 1 <= len(key) <= _MAX_QUESTION or key in values_by_key:
                 raise self.refusal(
                     f"the MapEntries of {name} need different Keys of at most {_MAX_QUESTION} characters."
                 )
-            found[key] = entry.get("Values", [])
-        if not 1 <= len(found) <= _MAX_QUESTIONS:
+            values_by_key[key] = entry.get("Values", [])
+        if not 1 <= len(values_by_key) <= _MAX_QUESTIONS:
             raise self.refusal(f"it needs {name} with 1 to {_MAX_QUESTIONS} MapEntries.")
-        return found
+        return values_by_key
 
     def texts(self, name: str) -> list[str]:
         """A required list: several values, or one with commas."""
         values = self._given.pop(name, {}).get("Values") or []
-        found = [part.strip() for value in values for part in value.split(",") if part.strip()]
-        if not 1 <= len(found) <= _MAX_QUESTIONS or any(len(text) > _MAX_QUESTION for text in found):
+        parts = [part.strip() for value in values for part in value.split(",") if part.strip()]
+        if not 1 <= len(parts) <= _MAX_QUESTIONS or any(len(text) > _MAX_QUESTION for text in parts):
             raise self.refusal(
                 f"it needs {name} with 1 to {_MAX_QUESTIONS} values of at most {_MAX_QUESTION} characters."
             )
-        return list(dict.fromkeys(found))
+        return list(dict.fromkeys(parts))
 
-    def whole(self, name: str, least: int, most: int) -> int | None:
+    def parse_integer(self, name: str, least: int, most: int) -> int | None:
         """An optional whole number."""
         text = self._one(name)
         if text is None:
@@ -146,9 +146,12 @@ class Parameters:
 
     def extension(self, name: str, *, default_most: int | None = None) -> Extension | None:
         """The three parameters of an extension, of which `name` says below which score."""
-        below = self.whole(name, 0, 101)
-        most = self.whole("ExtendMaximumAssignments", 2, 25 if default_most else 1_000_000) or default_most
-        seconds = self.whole("ExtendMinimumTimeInSeconds", 0, _YEAR)
+        below = self.parse_integer(name, 0, 101)
+        most = (
+            self.parse_integer("ExtendMaximumAssignments", 2, 25 if default_most else 1_000_000)
+            or default_most
+        )
+        seconds = self.parse_integer("ExtendMinimumTimeInSeconds", 0, _YEAR)
         if below is None:
             return None
         if most is None or (seconds is None and not default_most):
@@ -227,7 +230,9 @@ class Scribe:
         self._actions.append(action)
         return action.action_id
 
-    def found(self, action: uuid.UUID, subject: Subject, key: str, value: str, question: str = "") -> None:
+    def add_figure(
+        self, action: uuid.UUID, subject: Subject, key: str, value: str, question: str = ""
+    ) -> None:
         """Note a figure that the action came to."""
         self._results.append(
             PolicyResult(
@@ -318,22 +323,22 @@ class KnownAnswers:
 
 def parse_known_answers(policy: Mapping[str, Any]) -> KnownAnswers:
     """Read the policy; raises Refusal naming what is wrong with it."""
-    given = Parameters("AssignmentReviewPolicy", policy)
+    parameters = Parameters("AssignmentReviewPolicy", policy)
     if policy["PolicyName"] != KNOWN_ANSWERS:
-        raise given.refusal(f"the policy for assignments is {KNOWN_ANSWERS}.")
-    known = KnownAnswers(
-        keys={question: values_of(values) for question, values in given.map("AnswerKey").items()},
-        approve_from=given.whole("ApproveIfKnownAnswerScoreIsAtLeast", 0, 101),
-        approve_reason=given.reason("ApproveReason"),
-        reject_below=given.whole("RejectIfKnownAnswerScoreIsLessThan", 0, 101),
-        reject_reason=given.reason("RejectReason") or _TOO_FEW_RIGHT,
-        extension=given.extension("ExtendIfKnownAnswerScoreIsLessThan", default_most=_MOST_PLACES),
+        raise parameters.refusal(f"the policy for assignments is {KNOWN_ANSWERS}.")
+    known_answers = KnownAnswers(
+        keys={question: values_of(values) for question, values in parameters.map("AnswerKey").items()},
+        approve_from=parameters.parse_integer("ApproveIfKnownAnswerScoreIsAtLeast", 0, 101),
+        approve_reason=parameters.reason("ApproveReason"),
+        reject_below=parameters.parse_integer("RejectIfKnownAnswerScoreIsLessThan", 0, 101),
+        reject_reason=parameters.reason("RejectReason") or _TOO_FEW_RIGHT,
+        extension=parameters.extension("ExtendIfKnownAnswerScoreIsLessThan", default_most=_MOST_PLACES),
     )
-    given.finish()
-    approve_from, reject_below = known.approve_from, known.reject_below
+    parameters.finish()
+    approve_from, reject_below = known_answers.approve_from, known_answers.reject_below
     if approve_from is not None and reject_below is not None and approve_from < reject_below:
-        raise given.refusal("some scores would be approved and rejected at once.")
-    return known
+        raise parameters.refusal("some scores would be approved and rejected at once.")
+    return known_answers
 
 
 def review_known_answers(holding: Holding, hit: HIT, now: datetime) -> None:
@@ -351,8 +356,8 @@ def review_known_answers(holding: Holding, hit: HIT, now: datetime) -> None:
     subject = of_assignment(holding)
     action = scribe.did("review", subject, f"{correct} of {len(right)} known answers are right.")
     for question, is_right in right.items():
-        scribe.found(action, subject, "KnownAnswerCorrect", str(int(is_right)), question)
-    scribe.found(action, subject, KNOWN_SCORE, str(score))
+        scribe.add_figure(action, subject, "KnownAnswerCorrect", str(int(is_right)), question)
+    scribe.add_figure(action, subject, KNOWN_SCORE, str(score))
     if policy.approve_from is not None and score >= policy.approve_from:
         scribe.approve(holding, policy.approve_reason)
     elif policy.reject_below is not None and score < policy.reject_below:
@@ -394,42 +399,46 @@ class Agreement:
     @property
     def score(self) -> int:
         """Percentage of the questions that have an agreed answer."""
-        return 100 * sum(found is not None for found in self.agreed.values()) // len(self.agreed)
+        return (
+            100 * sum(agreed_answer is not None for agreed_answer in self.agreed.values()) // len(self.agreed)
+        )
 
-    def right(self, given: Mapping[str, Values]) -> tuple[int, int]:
+    def right(self, answers: Mapping[str, Values]) -> tuple[int, int]:
         """How many of the agreed questions somebody answered like most, and how many otherwise."""
-        agreed = {question: found[0] for question, found in self.agreed.items() if found}
-        right = sum(given.get(question, frozenset()) == answer for question, answer in agreed.items())
+        agreed = {
+            question: agreed_answer[0] for question, agreed_answer in self.agreed.items() if agreed_answer
+        }
+        right = sum(answers.get(question, frozenset()) == answer for question, answer in agreed.items())
         return right, len(agreed) - right
 
 
 def parse_plurality(policy: Mapping[str, Any]) -> Plurality:
     """Read the policy; raises Refusal naming what is wrong with it."""
-    given = Parameters("HITReviewPolicy", policy)
+    parameters = Parameters("HITReviewPolicy", policy)
     if policy["PolicyName"] != PLURALITY:
-        raise given.refusal(f"the policy for HITs is {PLURALITY}.")
-    questions = given.texts("QuestionIds")
-    threshold = given.whole("QuestionAgreementThreshold", 0, 100)
+        raise parameters.refusal(f"the policy for HITs is {PLURALITY}.")
+    questions = parameters.texts("QuestionIds")
+    threshold = parameters.parse_integer("QuestionAgreementThreshold", 0, 100)
     if threshold is None:
-        raise given.refusal("it needs QuestionAgreementThreshold.")
+        raise parameters.refusal("it needs QuestionAgreementThreshold.")
     plurality = Plurality(
         questions=questions,
         threshold=threshold,
-        without_rejected=given.flag("DisregardAssignmentIfRejected"),
-        known_score_from=given.whole("DisregardAssignmentIfKnownAnswerScoreIsLessThan", 0, 101),
-        approve_from=given.whole("ApproveIfWorkerAgreementScoreIsAtLeast", 0, 101),
-        reject_below=given.whole("RejectIfWorkerAgreementScoreIsLessThan", 0, 101),
-        reject_reason=given.reason("RejectReason") or _AGAINST_MOST,
-        extension=given.extension("ExtendIfHITAgreementScoreIsLessThan"),
+        without_rejected=parameters.flag("DisregardAssignmentIfRejected"),
+        known_score_from=parameters.parse_integer("DisregardAssignmentIfKnownAnswerScoreIsLessThan", 0, 101),
+        approve_from=parameters.parse_integer("ApproveIfWorkerAgreementScoreIsAtLeast", 0, 101),
+        reject_below=parameters.parse_integer("RejectIfWorkerAgreementScoreIsLessThan", 0, 101),
+        reject_reason=parameters.reason("RejectReason") or _AGAINST_MOST,
+        extension=parameters.extension("ExtendIfHITAgreementScoreIsLessThan"),
     )
-    given.finish()
+    parameters.finish()
     approve_from, reject_below = plurality.approve_from, plurality.reject_below
     if approve_from is not None and reject_below is not None and approve_from < reject_below:
-        raise given.refusal("some scores would be approved and rejected at once.")
+        raise parameters.refusal("some scores would be approved and rejected at once.")
     return plurality
 
 
-def agreement(questions: Iterable[str], given: Sequence[Mapping[str, Values]], threshold: int) -> Agreement:
+def agreement(questions: Iterable[str], answers: Sequence[Mapping[str, Values]], threshold: int) -> Agreement:
     """What these workers agree upon: the one most common answer, if more than `threshold` percent gave it.
 
     What all gave is agreed upon even at a threshold of 100. An answer that is too long counts as another
@@ -441,7 +450,7 @@ def agreement(questions: Iterable[str], given: Sequence[Mapping[str, Values]], t
     """
     agreed: dict[str, tuple[Values, int] | None] = {}
     for question in questions:
-        answered = [each.get(question, frozenset()) for each in given]
+        answered = [each.get(question, frozenset()) for each in answers]
         counts = Counter(answer for answer in answered if sum(map(len, answer)) <= _LONGEST)
         (top, votes), *others = counts.most_common(2) or [(frozenset[str](), 0)]
         score = 100 * votes // len(answered)
@@ -465,32 +474,34 @@ def review_plurality(hit: HIT, now: datetime) -> None:
         scribe.did("review", subject, "There is no work to compare.")
         scribe.save()
         return
-    given = [
+    answers = [
         {question: split_values(values) for question, values in read_answers(holding.answer).items()}
         for holding in work
     ]
-    found = agreement(policy.questions, given, policy.threshold)
-    action = scribe.did("review", subject, f"{len(work)} assignments compared; agreement {found.score}.")
-    for question, agreed in found.agreed.items():
-        scribe.found(action, subject, "AgreedAnswerFound", "true" if agreed else "false", question)
+    hit_agreement = agreement(policy.questions, answers, policy.threshold)
+    action = scribe.did(
+        "review", subject, f"{len(work)} assignments compared; agreement {hit_agreement.score}."
+    )
+    for question, agreed in hit_agreement.agreed.items():
+        scribe.add_figure(action, subject, "AgreedAnswerFound", "true" if agreed else "false", question)
         if agreed:
-            scribe.found(action, subject, "AgreedAnswer", JOINT.join(sorted(agreed[0])), question)
-            scribe.found(action, subject, "AnswerAgreementScore", str(agreed[1]), question)
-    scribe.found(action, subject, "HitAgreementScore", str(found.score))
-    for holding, each in zip(work, given, strict=True):
-        right, wrong = found.right(each)
+            scribe.add_figure(action, subject, "AgreedAnswer", JOINT.join(sorted(agreed[0])), question)
+            scribe.add_figure(action, subject, "AnswerAgreementScore", str(agreed[1]), question)
+    scribe.add_figure(action, subject, "HitAgreementScore", str(hit_agreement.score))
+    for holding, each in zip(work, answers, strict=True):
+        right, wrong = hit_agreement.right(each)
         if not right + wrong:
             continue
         score = 100 * right // (right + wrong)
         assignment = of_assignment(holding)
-        scribe.found(action, assignment, "WorkerAgreementScore", str(score))
-        scribe.found(action, assignment, "PluralityAnswersCorrect", str(right))
-        scribe.found(action, assignment, "PluralityAnswersIncorrect", str(wrong))
+        scribe.add_figure(action, assignment, "WorkerAgreementScore", str(score))
+        scribe.add_figure(action, assignment, "PluralityAnswersCorrect", str(right))
+        scribe.add_figure(action, assignment, "PluralityAnswersIncorrect", str(wrong))
         if policy.approve_from is not None and score >= policy.approve_from:
             scribe.approve(holding, "")
         elif policy.reject_below is not None and score < policy.reject_below:
             scribe.reject(holding, policy.reject_reason)
-    if policy.extension and found.score < policy.extension.below:
+    if policy.extension and hit_agreement.score < policy.extension.below:
         scribe.extend(policy.extension)
     scribe.save()
 

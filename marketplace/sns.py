@@ -81,9 +81,9 @@ class TopicCall:
         """A map, as the protocol writes it: NAME.entry.1.key, NAME.entry.1.value, …"""
         pairs: dict[str, dict[str, str]] = {}
         for parameter, text in self.parameters.items():
-            found = _ENTRY.fullmatch(parameter.removeprefix(f"{name}."))
-            if parameter.startswith(f"{name}.") and found:
-                pairs.setdefault(found[1], {})[found[2]] = text
+            match = _ENTRY.fullmatch(parameter.removeprefix(f"{name}."))
+            if parameter.startswith(f"{name}.") and match:
+                pairs.setdefault(match[1], {})[match[2]] = text
         return {each[key]: each.get(value, "") for each in pairs.values() if key in each}
 
 
@@ -149,8 +149,8 @@ def _read_call(request: HttpRequest) -> tuple[TopicCall, str]:
 
 
 def _perform(action: str, call: TopicCall) -> Result:
-    found = _ACTIONS.get(action)
-    if found is None:
+    operation = _ACTIONS.get(action)
+    if operation is None:
         raise TopicError(
             "InvalidAction",
             f"{action[:60] or 'No action'} is not done here; topics of this marketplace know "
@@ -160,7 +160,7 @@ def _perform(action: str, call: TopicCall) -> Result:
         raise TopicError("MissingAuthenticationToken", "Request is missing Authentication Token", 403)
     if call.read_only and not action.startswith(("List", "Get")):
         raise TopicError("AuthorizationError", "This access key reads only; it may change nothing.", 403)
-    result = found(call)
+    result = operation(call)
     if action in _SENDING:
         send_soon()
     return result
@@ -240,21 +240,25 @@ def _subscribe(call: TopicCall) -> Result:
         )
     if raw not in ("true", "false"):
         raise invalid("Attributes", "RawMessageDelivery is true or false")
-    made = topics.subscribe(
+    subscription = topics.subscribe(
         call.topic(),
         call.need("Protocol"),
         call.need("Endpoint"),
         raw=raw == "true",
     )
-    told = made.confirmed_at or call.parameters.get("ReturnSubscriptionArn", "").lower() == "true"
-    return {"SubscriptionArn": made.arn if told else "pending confirmation"}
+    shows_arn = (
+        subscription.confirmed_at or call.parameters.get("ReturnSubscriptionArn", "").lower() == "true"
+    )
+    return {"SubscriptionArn": subscription.arn if shows_arn else "pending confirmation"}
 
 
 def _confirm_subscription(call: TopicCall) -> Result:
     signed_end = call.parameters.get("AuthenticateOnUnsubscribe", "").lower() == "true"
     topic = topic_named(call.need("TopicArn"), call.requester)
-    found = topics.confirm(topic, call.need("Token"), signed_end=signed_end and call.requester is not None)
-    return {"SubscriptionArn": found.arn}
+    subscription = topics.confirm(
+        topic, call.need("Token"), signed_end=signed_end and call.requester is not None
+    )
+    return {"SubscriptionArn": subscription.arn}
 
 
 def _unsubscribe(call: TopicCall) -> Result:
@@ -271,7 +275,7 @@ def _list_subscriptions_by_topic(call: TopicCall) -> Result:
 
 
 def _subscriptions(call: TopicCall, rows: Any) -> Result:
-    found, token = _page(call, rows.filter(ended_at=None).select_related("topic"))
+    subscriptions, token = _page(call, rows.filter(ended_at=None).select_related("topic"))
     owner = account_number(call.owner)
     return {
         "Subscriptions": [
@@ -282,7 +286,7 @@ def _subscriptions(call: TopicCall, rows: Any) -> Result:
                 "Endpoint": row.endpoint,
                 "TopicArn": row.topic.arn,
             }
-            for row in found
+            for row in subscriptions
         ],
         "NextToken": token,
     }
@@ -291,10 +295,10 @@ def _subscriptions(call: TopicCall, rows: Any) -> Result:
 def _own_subscription(call: TopicCall) -> Subscription:
     arn = call.need("SubscriptionArn")[:400]
     rows = Subscription.objects.select_related("topic").filter(ended_at=None, topic__requester=call.owner)
-    found = rows.filter(arn=arn).first()
-    if found is None:
+    subscription = rows.filter(arn=arn).first()
+    if subscription is None:
         raise TopicError("NotFound", "Subscription does not exist", 404)
-    return found
+    return subscription
 
 
 def _get_subscription_attributes(call: TopicCall) -> Result:
@@ -350,12 +354,12 @@ def _publish(call: TopicCall) -> Result:
 
 def _structured(message: str) -> tuple[str, dict[str, str]]:
     try:
-        given = json.loads(message)
+        document = json.loads(message)
     except (ValueError, RecursionError) as error:
         raise invalid("Message Structure", "JSON message body failed to parse") from error
-    if not isinstance(given, dict) or not isinstance(given.get("default"), str):
+    if not isinstance(document, dict) or not isinstance(document.get("default"), str):
         raise invalid("Message Structure", "No default entry in JSON message body")
-    return given["default"], {name: value for name, value in given.items() if isinstance(value, str)}
+    return document["default"], {name: value for name, value in document.items() if isinstance(value, str)}
 
 
 def _page(call: TopicCall, rows: Any) -> tuple[list[Any], str]:
@@ -363,8 +367,8 @@ def _page(call: TopicCall, rows: Any) -> tuple[list[Any], str]:
     token = call.parameters.get("NextToken", "")
     if token and not (token.isascii() and token.isdigit() and len(token) < 19):
         raise invalid("NextToken", "this is no token of a page")
-    found = list(rows.filter(pk__gt=int(token or 0)).order_by("pk")[: _PAGE + 1])
-    return found[:_PAGE], str(found[_PAGE - 1].pk) if len(found) > _PAGE else ""
+    page_rows = list(rows.filter(pk__gt=int(token or 0)).order_by("pk")[: _PAGE + 1])
+    return page_rows[:_PAGE], str(page_rows[_PAGE - 1].pk) if len(page_rows) > _PAGE else ""
 
 
 _ACTIONS: dict[str, Callable[[TopicCall], Result]] = {

@@ -109,8 +109,8 @@ def _wait(take: Callable[[], list[QueuedEvent]], seconds: float) -> list[QueuedE
         end = time.monotonic() + (seconds if has_place else _LOOK_EVERY)
         while time.monotonic() < end:
             time.sleep(_LOOK_EVERY)
-            if found := take():
-                return found
+            if events := take():
+                return events
         return []
     finally:
         if has_place:
@@ -242,19 +242,19 @@ def _perform(request: HttpRequest) -> dict[str, Any]:
     return _OPERATIONS[name](request, requester, parameters)
 
 
-def _receive(request: HttpRequest, requester: Requester, given: dict[str, Any]) -> dict[str, Any]:
+def _receive(request: HttpRequest, requester: Requester, body: dict[str, Any]) -> dict[str, Any]:
     rows = receive_messages(
         requester=requester,
-        queue=given["QueueUrl"],
-        most=given.get("MaxNumberOfMessages", 1),
-        hidden_s=given.get("VisibilityTimeout", _HIDDEN_S),
-        wait_s=given.get("WaitTimeSeconds", 0),
+        queue=body["QueueUrl"],
+        most=body.get("MaxNumberOfMessages", 1),
+        hidden_s=body.get("VisibilityTimeout", _HIDDEN_S),
+        wait_s=body.get("WaitTimeSeconds", 0),
     )
-    wanted = {*given.get("AttributeNames", ()), *given.get("MessageSystemAttributeNames", ())}
-    return {"Messages": [_message(row, wanted) for row in rows]} if rows else {}
+    attribute_names = {*body.get("AttributeNames", ()), *body.get("MessageSystemAttributeNames", ())}
+    return {"Messages": [_message(row, attribute_names) for row in rows]} if rows else {}
 
 
-def _message(row: QueuedEvent, wanted: set[str]) -> dict[str, Any]:
+def _message(row: QueuedEvent, attribute_names: set[str]) -> dict[str, Any]:
     message: dict[str, Any] = {
         "MessageId": str(row.message_id),
         "ReceiptHandle": receipt_handle_of(row),
@@ -266,8 +266,12 @@ def _message(row: QueuedEvent, wanted: set[str]) -> dict[str, Any]:
         "ApproximateReceiveCount": str(row.received_count),
         "ApproximateFirstReceiveTimestamp": _milliseconds(row.first_received_at or row.sent_at),
     }
-    if found := {name: value for name, value in attributes.items() if name in wanted or "All" in wanted}:
-        message["Attributes"] = found
+    if selected := {
+        name: value
+        for name, value in attributes.items()
+        if name in attribute_names or "All" in attribute_names
+    }:
+        message["Attributes"] = selected
     return message
 
 
@@ -275,25 +279,23 @@ def _milliseconds(moment: datetime) -> str:
     return str(int(moment.timestamp() * 1000))
 
 
-def _delete(request: HttpRequest, requester: Requester, given: dict[str, Any]) -> dict[str, Any]:
-    _check_queue(requester, given["QueueUrl"])
-    delete_message(requester=requester, queue=given["QueueUrl"], receipt_handle=given["ReceiptHandle"])
+def _delete(request: HttpRequest, requester: Requester, body: dict[str, Any]) -> dict[str, Any]:
+    _check_queue(requester, body["QueueUrl"])
+    delete_message(requester=requester, queue=body["QueueUrl"], receipt_handle=body["ReceiptHandle"])
     return {}
 
 
-def _delete_batch(request: HttpRequest, requester: Requester, given: dict[str, Any]) -> dict[str, Any]:
-    _check_queue(requester, given["QueueUrl"])
-    if not 1 <= len(given["Entries"]) <= _BATCH:
+def _delete_batch(request: HttpRequest, requester: Requester, body: dict[str, Any]) -> dict[str, Any]:
+    _check_queue(requester, body["QueueUrl"])
+    if not 1 <= len(body["Entries"]) <= _BATCH:
         raise unsupported_operation(
-            f"DeleteMessageBatch takes 1 to {_BATCH} entries, not {len(given['Entries'])}."
+            f"DeleteMessageBatch takes 1 to {_BATCH} entries, not {len(body['Entries'])}."
         )
     done: list[dict[str, Any]] = []
     failed: list[dict[str, Any]] = []
-    for entry in given["Entries"]:
+    for entry in body["Entries"]:
         try:
-            delete_message(
-                requester=requester, queue=given["QueueUrl"], receipt_handle=entry["ReceiptHandle"]
-            )
+            delete_message(requester=requester, queue=body["QueueUrl"], receipt_handle=entry["ReceiptHandle"])
             done.append({"Id": entry["Id"]})
         except QueueError as error:
             failed.append(
@@ -307,20 +309,20 @@ def _check_queue(requester: Requester, address: str) -> None:
         raise no_queue(address)
 
 
-def _find(request: HttpRequest, requester: Requester, given: dict[str, Any]) -> dict[str, Any]:
-    address = _address(request, given["QueueName"])
+def _find(request: HttpRequest, requester: Requester, body: dict[str, Any]) -> dict[str, Any]:
+    address = _address(request, body["QueueName"])
     _check_queue(requester, address)
     return {"QueueUrl": address}
 
 
-def _create(request: HttpRequest, requester: Requester, given: dict[str, Any]) -> dict[str, Any]:
-    address = _address(request, given["QueueName"])
+def _create(request: HttpRequest, requester: Requester, body: dict[str, Any]) -> dict[str, Any]:
+    address = _address(request, body["QueueName"])
     open_queue(requester, address, clock.now())
     return {"QueueUrl": address}
 
 
-def _attributes(request: HttpRequest, requester: Requester, given: dict[str, Any]) -> dict[str, Any]:
-    address = given["QueueUrl"]
+def _attributes(request: HttpRequest, requester: Requester, body: dict[str, Any]) -> dict[str, Any]:
+    address = body["QueueUrl"]
     queue = Queue.objects.filter(requester=requester, address=address).first()
     if queue is None:
         raise no_queue(address)
@@ -333,15 +335,17 @@ def _attributes(request: HttpRequest, requester: Requester, given: dict[str, Any
         "CreatedTimestamp": str(int(queue.created_at.timestamp())),
         "VisibilityTimeout": str(_HIDDEN_S),
     }
-    wanted = set(given.get("AttributeNames", ()))
-    return {"Attributes": {name: each for name, each in attributes.items() if wanted & {name, "All"}}}
+    attribute_names = set(body.get("AttributeNames", ()))
+    return {
+        "Attributes": {name: each for name, each in attributes.items() if attribute_names & {name, "All"}}
+    }
 
 
-def _list(request: HttpRequest, requester: Requester, given: dict[str, Any]) -> dict[str, Any]:
-    prefix = given.get("QueueNamePrefix", "")
+def _list(request: HttpRequest, requester: Requester, body: dict[str, Any]) -> dict[str, Any]:
+    prefix = body.get("QueueNamePrefix", "")
     addresses = Queue.objects.filter(requester=requester).order_by("pk").values_list("address", flat=True)
-    found = [each for each in addresses[:1000] if each.rpartition("/")[2].startswith(prefix)]
-    return {"QueueUrls": found[: given.get("MaxResults", 1000)]}
+    matches = [each for each in addresses[:1000] if each.rpartition("/")[2].startswith(prefix)]
+    return {"QueueUrls": matches[: body.get("MaxResults", 1000)]}
 
 
 def _address(request: HttpRequest, name: str) -> str:

@@ -59,10 +59,10 @@ def grant_on_joining(link: StudyLink, worker: models.Worker) -> None:
     if kind is None:
         return
     value = 1 if link.granted_value is None else link.granted_value
-    _, made = models.QualificationGrant.objects.get_or_create(
+    _, is_new = models.QualificationGrant.objects.get_or_create(
         qualification_type=kind, worker=worker, defaults={"value": value, "granted_at": clock.now()}
     )
-    if made:
+    if is_new:
         qualifications.note_grant(kind, worker, value)
 
 
@@ -84,31 +84,33 @@ def begin_work(visit: Visit, hits: QuerySet[models.HIT]) -> models.Holding | Out
     guest, link = visit.guest, visit.link
     assert guest is not None
     worker = register_guest(guest)
-    if held := _open_work(worker, hits):
-        if held.visit_id != visit.pk:  # another session of the panel: its way back counts from here on
-            models.Holding.objects.filter(pk=held.pk, visit__link=link).update(visit=visit)
-        return held
+    if open_holding := _open_work(worker, hits):
+        if (
+            open_holding.visit_id != visit.pk
+        ):  # another session of the panel: its way back counts from here on
+            models.Holding.objects.filter(pk=open_holding.pk, visit__link=link).update(visit=visit)
+        return open_holding
     answered = answered_by(link, [worker.worker_id]).get(worker.worker_id, 0)
     if link.most_tasks and answered >= link.most_tasks:
         return Outcome.COMPLETED
-    found = _accept_next(worker, visit, hits)
-    if isinstance(found, models.Holding):
-        return found
+    next_holding = _accept_next(worker, visit, hits)
+    if isinstance(next_holding, models.Holding):
+        return next_holding
     if answered:
         states = models.Holding.objects.filter(
             worker=worker, visit__link=link, state__in=models.Holding.ANSWERED
         )
         rejected = set(states.order_by().values_list("state", flat=True)) == {State.REJECTED}
         return Outcome.FAILED_CHECKS if rejected else Outcome.COMPLETED
-    return found
+    return next_holding
 
 
 def _open_work(worker: models.Worker, hits: QuerySet[models.HIT]) -> models.Holding | None:
     mine = models.Holding.objects.filter(worker=worker, state=State.ACCEPTED, hit__in=hits)
-    for held in mine.select_related("hit").defer("hit__question").order_by("pk"):
-        if held.deadline > clock.now():
-            return held
-        settle(hits=[held.hit])
+    for holding in mine.select_related("hit").defer("hit__question").order_by("pk"):
+        if holding.deadline > clock.now():
+            return holding
+        settle(hits=[holding.hit])
     return None
 
 
@@ -125,8 +127,8 @@ def _accept_next(worker: models.Worker, visit: Visit, hits: QuerySet[models.HIT]
     types = list(models.HITType.objects.filter(pk__in=offered.order_by().values("hit_type")))
     if not types:
         return Outcome.NOTHING_LEFT
-    found = verdicts(worker=worker, hit_types=types)
-    open_types = {each.pk: each for each in types if found[each.pk].accept}
+    verdict_of = verdicts(worker=worker, hit_types=types)
+    open_types = {each.pk: each for each in types if verdict_of[each.pk].accept}
     if not open_types:
         return Outcome.SCREENED_OUT
     mine = offered.filter(hit_type__in=open_types).order_by("pk")
@@ -221,9 +223,9 @@ def let_guest_go(guest: Guest) -> None:
     """What the guest has open is free for others, and the requester reads of the withdrawal."""
     worker = register_guest(guest)
     mine = models.Holding.objects.filter(worker=worker, requester=guest.requester_id, state=State.ACCEPTED)
-    for held in mine.order_by("hit"):
+    for holding in mine.order_by("hit"):
         try:
-            return_assignment(holding=held)
+            return_assignment(holding=holding)
         except Refusal:
             continue  # its time was over: the sweep ends it
     assert guest.requester_id is not None
@@ -260,10 +262,10 @@ class RequesterTarget(Target):
 
     def begin(self, visit: Visit, back: str) -> NextTask | Outcome:
         """Open work first, then the next HIT; its page finds the way back by the visit."""
-        found = begin_work(visit, self.hits(visit.link))
-        if isinstance(found, models.Holding):
-            return NextTask(f"{settings.PUBLIC_URL}{guest_address(found)}")
-        return found
+        work = begin_work(visit, self.hits(visit.link))
+        if isinstance(work, models.Holding):
+            return NextTask(f"{settings.PUBLIC_URL}{guest_address(work)}")
+        return work
 
     def finished(self, link: StudyLink, worker_ids: list[str]) -> dict[str, int]:
         """HITs that were answered by this link."""
@@ -330,8 +332,10 @@ class RequesterLinks(OwnerKind):
 
     def record(self, pk: int, *, action: str, subject: str, actor: Any, details: dict[str, Any]) -> None:
         """Into the requester's activity; who did it is known there from the request."""
-        words = ", ".join(f"{name} {value}" for name, value in details.items() if value not in ([], 0, None))
-        note(pk, action, subject, words)
+        detail_text = ", ".join(
+            f"{name} {value}" for name, value in details.items() if value not in ([], 0, None)
+        )
+        note(pk, action, subject, detail_text)
 
     def notify(self, link: StudyLink, *, kind: str, key: str, level: str, sentence: str) -> None:
         """A line in the activity, once for each cause; a withdrawal comes as a message besides."""

@@ -177,8 +177,8 @@ def _release(hits: QuerySet[HIT], now: datetime) -> int:
 def _dispose(hits: QuerySet[HIT], now: datetime) -> int:
     """Dispose of old HITs in one statement, but one by one where somebody is told of it."""
     old = hits.filter(to_dispose(now), held_places=0)
-    told = list(HITType.objects.filter(notification__isnull=False).values_list("pk", flat=True))
-    while told and (due := list(old.filter(hit_type__in=told).values_list("pk", flat=True)[:_BATCH])):
+    notified = list(HITType.objects.filter(notification__isnull=False).values_list("pk", flat=True))
+    while notified and (due := list(old.filter(hit_type__in=notified).values_list("pk", flat=True)[:_BATCH])):
         for pk in due:
             dispose_old(hit_pk=pk, now=now)
     return old.update(disposed_at=F("expires_at") + DISPOSE_AFTER, expiry_watched=False)

@@ -59,14 +59,14 @@ def uploads_to(*, holding: Holding, base_url: str) -> str:
 
 def may_take_files(request: HttpRequest) -> int:
     """How many bytes of files the address of this post takes: 0 where it is no assignment that wants any."""
-    found = _UPLOADS.fullmatch(request.path_info)
-    pk = holding_of(found[1]) if found and request.method == "POST" else None
+    match = _UPLOADS.fullmatch(request.path_info)
+    pk = holding_of(match[1]) if match and request.method == "POST" else None
     holding = Holding.objects.select_related("hit").filter(pk=pk).first() if pk is not None else None
     if holding is None or holding.state != Holding.State.ACCEPTED:
         return 0
-    asked = load_question(holding.hit)
-    wanted = uploads.file_questions(asked) if isinstance(asked, Form) else []
-    return sum(uploads.most_bytes(answer) for _, answer in wanted)
+    question = load_question(holding.hit)
+    file_questions = uploads.file_questions(question) if isinstance(question, Form) else []
+    return sum(uploads.most_bytes(answer) for _, answer in file_questions)
 
 
 def submit_signature(holding_id: int) -> str:
@@ -97,8 +97,8 @@ def turk_submit_to(*, holding: Holding, base_url: str) -> str:
     if not isinstance(load_question(holding.hit), ExternalQuestion):
         return to
     signature = to.rpartition("/")[2]
-    words = "|".join((holding.assignment_id, holding.worker.worker_id, holding.hit.hit_id, signature))
-    proofs = ".".join(accesskeys.proofs(holding.requester_id, words))
+    message = "|".join((holding.assignment_id, holding.worker.worker_id, holding.hit.hit_id, signature))
+    proofs = ".".join(accesskeys.proofs(holding.requester_id, message))
     return f"{to}~{proofs}" if proofs else to
 
 
@@ -112,10 +112,10 @@ def previewed_hit(signature: str) -> int | None:
 
 def frame_url(*, holding: Holding, base_url: str) -> str:
     """URL of the task page for somebody who works on it."""
-    asked = load_question(holding.hit)
+    question = load_question(holding.hit)
     to = turk_submit_to(holding=holding, base_url=base_url)
     return _with_query(
-        asked.url if isinstance(asked, ExternalQuestion) else f"{to}/task",
+        question.url if isinstance(question, ExternalQuestion) else f"{to}/task",
         assignmentId=holding.assignment_id,
         hitId=holding.hit.hit_id,
         turkSubmitTo=to,
@@ -125,9 +125,9 @@ def frame_url(*, holding: Holding, base_url: str) -> str:
 
 def preview_url(*, hit: HIT, base_url: str) -> str:
     """URL of the task page for somebody who looks before accepting."""
-    asked = load_question(hit)
-    if isinstance(asked, ExternalQuestion):
-        url = asked.url
+    question = load_question(hit)
+    if isinstance(question, ExternalQuestion):
+        url = question.url
     else:
         url = f"{base_url}/p/{_preview_signer.sign(str(hit.pk)).replace(':', '-', 2)}/task"
     return _with_query(url, assignmentId=NO_ASSIGNMENT, hitId=hit.hit_id)
@@ -206,10 +206,10 @@ _posted = _frame_view(_signed_submit)
 
 def _sent_by_address(request: HttpRequest, signature: str) -> HttpResponse:
     """An answer in the query of the address, as survey sites lead back to MTurk: a page that posts it."""
-    here = site_url(request) + request.path
+    address = site_url(request) + request.path
     fields = [(name, value) for name, values in request.GET.lists() for value in values]
-    page = render(request, "marketplace/frame/send.html", {"fields": fields, "submit_url": here})
-    page._csp_replace = {"form-action": [here]}  # type: ignore[attr-defined]  # as csp.decorators.csp_replace does
+    page = render(request, "marketplace/frame/send.html", {"fields": fields, "submit_url": address})
+    page._csp_replace = {"form-action": [address]}  # type: ignore[attr-defined]  # as csp.decorators.csp_replace does
     return page
 
 
@@ -261,34 +261,34 @@ def _loaded() -> QuerySet[Holding]:
 
 
 def _record(request: HttpRequest, holding: Holding) -> HttpResponse:
-    asked = load_question(holding.hit)
-    if isinstance(asked, Form):
-        return _record_form(request, holding, asked)
+    question = load_question(holding.hit)
+    if isinstance(question, Form):
+        return _record_form(request, holding, question)
     fields = [(name, value) for name, values in request.POST.lists() for value in values]
     return _submit(request, holding, fields, "")
 
 
-def _record_form(request: HttpRequest, holding: Holding, asked: Form) -> HttpResponse:
-    files, refused_files = _take_files(request, holding, asked)
-    given = read_form_answers(asked, request.POST, files, refused_files)
-    if given.problems and holding.state == Holding.State.ACCEPTED:
+def _record_form(request: HttpRequest, holding: Holding, form: Form) -> HttpResponse:
+    files, refused_files = _take_files(request, holding, form)
+    answers = read_form_answers(form, request.POST, files, refused_files)
+    if answers.problems and holding.state == Holding.State.ACCEPTED:
         if _wants_json(request):
             return JsonResponse({"invalid": True}, status=422)
-        title, here = holding.hit.hit_type.title, site_url(request) + request.path
-        return draw_form(request, asked, title=title, submit_url=here, given=given)
+        title, address = holding.hit.hit_type.title, site_url(request) + request.path
+        return draw_form(request, form, title=title, submit_url=address, answers=answers)
     fields = [(name, value) for name, values in request.POST.lists() for value in values]
-    return _submit(request, holding, fields, answers_xml(asked, given))
+    return _submit(request, holding, fields, answers_xml(form, answers))
 
 
 def _take_files(
-    request: HttpRequest, holding: Holding, asked: Form
+    request: HttpRequest, holding: Holding, form: Form
 ) -> tuple[dict[str, fields.GivenFile], dict[str, str]]:
     """Keep the files of a post; those that are there, and what is wrong with others, by question."""
-    wanted = uploads.file_questions(asked)
-    if not wanted:
+    file_questions = uploads.file_questions(form)
+    if not file_questions:
         return {}, {}
     wrong: dict[str, str] = {}
-    for question, answer in wanted:
+    for question, answer in file_questions:
         posted = request.FILES.get(fields.file_name(question))
         if posted is None or holding.state != Holding.State.ACCEPTED:
             continue
@@ -296,10 +296,10 @@ def _take_files(
             wrong[question.identifier] = problem
         else:
             uploads.keep_file(holding, question.identifier, posted)
-    there = {
+    stored = {
         name: fields.GivenFile(row.key, row.name, row.size) for name, row in uploads.files_of(holding).items()
     }
-    return there, wrong
+    return stored, wrong
 
 
 def _submit(
@@ -319,24 +319,24 @@ def _submit(
 
 
 def draw_form(
-    request: HttpRequest, form: Form, *, title: str, submit_url: str, given: FormAnswers | None = None
+    request: HttpRequest, form: Form, *, title: str, submit_url: str, answers: FormAnswers | None = None
 ) -> HttpResponse:
-    """A QuestionForm as a page in the frame; with `given`, what was filled in and what is wrong with it."""
-    drawn = render(
+    """A QuestionForm as a page in the frame; with `answers`, what was filled in and what is wrong with it."""
+    response = render(
         request,
         "marketplace/frame/form.html",
         {
             "form": form,
             "title": title,
             "submit_url": submit_url,
-            "given": given,
+            "given": answers,
             "takes_files": bool(uploads.file_questions(form)),
         },
-        status=422 if given else 200,
+        status=422 if answers else 200,
     )
     policy = fields.media_sources() | {"form-action": [submit_url or "'none'"]}
-    drawn._csp_replace = policy  # type: ignore[attr-defined]  # as csp.decorators.csp_replace does
-    return drawn
+    response._csp_replace = policy  # type: ignore[attr-defined]  # as csp.decorators.csp_replace does
+    return response
 
 
 def continue_url(request: HttpRequest, holding: Holding) -> str:

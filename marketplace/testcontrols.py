@@ -106,8 +106,8 @@ def switch_faults(requester: Requester | None, **faults: float | bool) -> None:
 @transaction.atomic
 def set_faults(requester: Requester, faults: Mapping[str, float | bool], *, seen: ShownColumns) -> None:
     """Set what a form says; ConflictError where the faults are not as the form showed them."""
-    row, made = Chaos.objects.select_for_update().get_or_create(requester=requester)
-    if not made and any(getattr(row, name) != value for name, value in faults.items()):
+    row, is_new = Chaos.objects.select_for_update().get_or_create(requester=requester)
+    if not is_new and any(getattr(row, name) != value for name, value in faults.items()):
         seen.check(row)
     Chaos.objects.filter(pk=row.pk).update(**faults)
 
@@ -158,9 +158,9 @@ def _control(control: Control) -> Callable[[HttpRequest], JsonResponse]:
     def view(request: HttpRequest) -> JsonResponse:
         if not settings.MARKETPLACE_TEST_TOKEN:
             raise Http404
-        given = request.headers.get("Authorization", "")
-        wanted = f"Bearer {settings.MARKETPLACE_TEST_TOKEN}"
-        if not hmac.compare_digest(given.encode("utf-8", "replace"), wanted.encode()):
+        header = request.headers.get("Authorization", "")
+        expected = f"Bearer {settings.MARKETPLACE_TEST_TOKEN}"
+        if not hmac.compare_digest(header.encode("utf-8", "replace"), expected.encode()):
             return JsonResponse(
                 {"error": "Send MARKETPLACE_TEST_TOKEN as Authorization: Bearer."}, status=401
             )

@@ -70,17 +70,17 @@ def certificate_path(key: SigningKey) -> str:
 def certificate_at(path: str) -> str | None:
     """The certificate in PEM that is served at a path."""
     begin = path.rpartition("SimpleNotificationService-")[2].removesuffix(".pem")
-    found = SigningKey.objects.filter(fingerprint__startswith=begin).first() if len(begin) == 32 else None
-    return found.certificate if found and certificate_path(found) == path else None
+    key = SigningKey.objects.filter(fingerprint__startswith=begin).first() if len(begin) == 32 else None
+    return key.certificate if key and certificate_path(key) == path else None
 
 
 def signing_key() -> SigningKey:
     """The installation's key, made when first needed; of several that are made at once one stays."""
-    found = SigningKey.objects.filter(purpose=_KEY_PURPOSE).first()
-    if found is None:
+    key = SigningKey.objects.filter(purpose=_KEY_PURPOSE).first()
+    if key is None:
         SigningKey.objects.bulk_create([_new_key()], ignore_conflicts=True)
-        found = SigningKey.objects.get(purpose=_KEY_PURPOSE)
-    return found
+        key = SigningKey.objects.get(purpose=_KEY_PURPOSE)
+    return key
 
 
 def sign(document: Mapping[str, str], *, base_url: str, version: str) -> dict[str, str]:
@@ -223,10 +223,10 @@ def create_topic(
     for each, value in attributes.items():
         check_attribute(each, value)
     arn = f"arn:aws:sns:{region}:{account_number(requester)}:{name}"
-    if found := Topic.objects.filter(arn=arn, requester=requester).first():
-        if any(found.attributes.get(each) != value for each, value in attributes.items()):
+    if existing := Topic.objects.filter(arn=arn, requester=requester).first():
+        if any(existing.attributes.get(each) != value for each, value in attributes.items()):
             raise invalid("Attributes", "Topic already exists with different attributes")
-        return found
+        return existing
     if Topic.objects.filter(requester=requester).count() >= MOST_TOPICS:
         raise TopicError("TopicLimitExceeded", f"A requester has at most {MOST_TOPICS:,} topics.", 403)
     topic, _ = Topic.objects.get_or_create(
@@ -262,10 +262,10 @@ def set_attribute(topic: Topic, name: str, value: str) -> None:
 
 def topic_named(arn: str, requester: Requester | None = None) -> Topic:
     """The topic; TopicError where there is none, or it is not the requester's."""
-    found = Topic.objects.select_related("requester").filter(arn=arn[:350]).first()
-    if found is None or (requester is not None and found.requester_id != requester.pk):
+    topic = Topic.objects.select_related("requester").filter(arn=arn[:350]).first()
+    if topic is None or (requester is not None and topic.requester_id != requester.pk):
         raise TopicError("NotFound", "Topic does not exist", 404)
-    return found
+    return topic
 
 
 # Subscriptions.
@@ -287,16 +287,16 @@ def subscribe(topic: Topic, protocol: str, endpoint: str, *, raw: bool) -> Subsc
         check_endpoint(protocol, endpoint)
     # Calls for one topic wait for each other here: two at once would make two subscriptions of one endpoint.
     Topic.objects.select_for_update(no_key=True).get(pk=topic.pk)
-    found = topic.subscriptions.filter(protocol=protocol, endpoint=endpoint, ended_at=None).first()
-    if found is not None and found.confirmed_at:
-        return found
+    subscription = topic.subscriptions.filter(protocol=protocol, endpoint=endpoint, ended_at=None).first()
+    if subscription is not None and subscription.confirmed_at:
+        return subscription
     now = clock.now()
-    if found is None:
+    if subscription is None:
         if topic.subscriptions.filter(ended_at=None).count() >= MOST_SUBSCRIPTIONS:
             raise TopicError(
                 "SubscriptionLimitExceeded", f"A topic has at most {MOST_SUBSCRIPTIONS} subscriptions.", 403
             )
-        found = Subscription.objects.create(
+        subscription = Subscription.objects.create(
             topic=topic,
             arn=f"{topic.arn}:{uuid.uuid4()}",
             protocol=protocol,
@@ -305,9 +305,9 @@ def subscribe(topic: Topic, protocol: str, endpoint: str, *, raw: bool) -> Subsc
             created_at=now,
             confirmed_at=now if protocol == Protocol.SQS else None,
         )
-    if not found.confirmed_at:
-        ask_to_confirm(found, "SubscriptionConfirmation", now)
-    return found
+    if not subscription.confirmed_at:
+        ask_to_confirm(subscription, "SubscriptionConfirmation", now)
+    return subscription
 
 
 def ask_to_confirm(subscription: Subscription, kind: str, now: datetime) -> None:
@@ -317,7 +317,7 @@ def ask_to_confirm(subscription: Subscription, kind: str, now: datetime) -> None
     subscription.save(update_fields=["token_digest"])
     topic = subscription.topic
     query = urlencode({"Action": "ConfirmSubscription", "TopicArn": topic.arn, "Token": token})
-    chosen = (
+    message_text = (
         f"You have chosen to subscribe to the topic {topic.arn}.\n"
         "To confirm the subscription, visit the SubscribeURL included in this message."
         if kind == "SubscriptionConfirmation"
@@ -332,7 +332,7 @@ def ask_to_confirm(subscription: Subscription, kind: str, now: datetime) -> None
             "MessageId": str(uuid.uuid4()),
             "Token": token,
             "TopicArn": topic.arn,
-            "Message": chosen,
+            "Message": message_text,
             "SubscribeURL": f"{topic.base_url}/mturk/sns/?{query}",
             "Timestamp": timestamp(now),
         },
@@ -343,43 +343,49 @@ def ask_to_confirm(subscription: Subscription, kind: str, now: datetime) -> None
 @transaction.atomic
 def confirm(topic: Topic, token: str, *, signed_end: bool = False) -> Subscription:
     """Confirm the subscription that a token belongs to; once more changes nothing."""
-    found = topic.subscriptions.select_for_update(no_key=True).filter(token_digest=ids.digest(token)).first()
-    if found is None or (found.created_at < clock.now() - CONFIRM_WITHIN and not found.confirmed_at):
+    subscription = (
+        topic.subscriptions.select_for_update(no_key=True).filter(token_digest=ids.digest(token)).first()
+    )
+    if subscription is None or (
+        subscription.created_at < clock.now() - CONFIRM_WITHIN and not subscription.confirmed_at
+    ):
         raise invalid("Token", "this token confirms no subscription of the topic")
-    if found.ended_at:
-        others = topic.subscriptions.filter(protocol=found.protocol, endpoint=found.endpoint, ended_at=None)
+    if subscription.ended_at:
+        others = topic.subscriptions.filter(
+            protocol=subscription.protocol, endpoint=subscription.endpoint, ended_at=None
+        )
         if others.exists():
             raise invalid("Token", "the endpoint is subscribed again already")
-    found.ended_at = None
-    found.confirmed_at = found.confirmed_at or clock.now()
-    found.signed_end = found.signed_end or signed_end
-    found.save(update_fields=["ended_at", "confirmed_at", "signed_end"])
-    return found
+    subscription.ended_at = None
+    subscription.confirmed_at = subscription.confirmed_at or clock.now()
+    subscription.signed_end = subscription.signed_end or signed_end
+    subscription.save(update_fields=["ended_at", "confirmed_at", "signed_end"])
+    return subscription
 
 
 @transaction.atomic
 def unsubscribe(arn: str, requester: Requester | None) -> None:
     """End a subscription; its endpoint is told. Without a signature only where its owner wants none."""
-    found = (
+    subscription = (
         Subscription.objects.select_for_update(no_key=True, of=("self",))
         .select_related("topic__requester")
         .filter(arn=arn[:400], ended_at=None)
         .first()
     )
-    if found is None:
+    if subscription is None:
         # As SNS does it: ending what has ended already is no error, so that a retry of the call is none.
         if arn.startswith("arn:aws:sns:"):
             return
         raise invalid("SubscriptionArn", "this is no ARN of a subscription")
-    if requester is None and found.signed_end:
+    if requester is None and subscription.signed_end:
         raise TopicError("AuthorizationError", "This subscription is ended by its owner only.", 403)
-    if requester is not None and found.topic.requester_id != requester.pk:
+    if requester is not None and subscription.topic.requester_id != requester.pk:
         raise TopicError("AuthorizationError", "This subscription is another account's.", 403)
     now = clock.now()
-    found.ended_at = now
-    found.save(update_fields=["ended_at"])
-    if found.protocol != Protocol.SQS and found.confirmed_at:
-        ask_to_confirm(found, "UnsubscribeConfirmation", now)
+    subscription.ended_at = now
+    subscription.save(update_fields=["ended_at"])
+    if subscription.protocol != Protocol.SQS and subscription.confirmed_at:
+        ask_to_confirm(subscription, "UnsubscribeConfirmation", now)
 
 
 # Queues of this marketplace, by the names that SNS and SQS give them.
@@ -393,14 +399,14 @@ def queue_arn(requester: Requester, address: str, region: str = "us-east-1") -> 
 def queue_named(requester: Requester, arn: str) -> Queue:
     """The requester's queue with this ARN or address; of two with one name the first."""
     name = arn.rpartition(":")[2] if arn.startswith("arn:aws:sqs:") else arn.rpartition("/")[2]
-    found = requester.queues.filter(address=arn).first() or (
+    queue = requester.queues.filter(address=arn).first() or (
         requester.queues.filter(address__endswith=f"/{name}").order_by("pk").first() if name else None
     )
-    if found is None:
+    if queue is None:
         raise invalid(
             "Endpoint", "SQS endpoint ARN: you have no queue of this name here; make it with CreateQueue"
         )
-    return found
+    return queue
 
 
 # Messages.

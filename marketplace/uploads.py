@@ -161,8 +161,8 @@ def _stored_keys(before: float) -> Iterator[str]:
 def _plain_name(name: str) -> str:
     """The last part of a name, of characters that a header and a file system can carry."""
     last = name.replace("\\", "/").rpartition("/")[2]
-    kept = "".join(letter for letter in last if letter.isprintable() and letter not in '<>:"|?*')
-    return kept.strip(". ")[-255:] or "file"
+    safe_name = "".join(letter for letter in last if letter.isprintable() and letter not in '<>:"|?*')
+    return safe_name.strip(". ")[-255:] or "file"
 
 
 def _name(key: str) -> str:

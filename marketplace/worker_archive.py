@@ -374,10 +374,10 @@ class _Outlet(io.RawIOBase):
         """Yes."""
         return True
 
-    def write(self, some: Any) -> int:
+    def write(self, chunk: Any) -> int:
         """Take bytes of the archive."""
-        self._held += some
-        return len(some)
+        self._held += chunk
+        return len(chunk)
 
     @property
     def full(self) -> bool:
@@ -386,9 +386,9 @@ class _Outlet(io.RawIOBase):
 
     def fetch(self) -> bytes:
         """What has come since the last time."""
-        some = bytes(self._held)
+        chunk = bytes(self._held)
         self._held.clear()
-        return some
+        return chunk
 
 
 def exported(worker: models.Worker, *, now: datetime, with_blocks: bool = False) -> Iterator[bytes]:
@@ -412,8 +412,8 @@ def exported(worker: models.Worker, *, now: datetime, with_blocks: bool = False)
 def _files(
     worker: models.Worker, tables: tuple[Table, ...], now: datetime
 ) -> Iterator[tuple[str, Iterator[str]]]:
-    words = readme(worker, tables, currency=settings.MARKETPLACE_CURRENCY, now=now)
-    yield "README.txt", iter((words,))
+    readme_text = readme(worker, tables, currency=settings.MARKETPLACE_CURRENCY, now=now)
+    yield "README.txt", iter((readme_text,))
     yield "profile.json", iter((json.dumps(profile(worker), default=_written, indent=2) + "\n",))
     for table in tables:
         yield f"{table.name}.json", _as_json(table, worker)

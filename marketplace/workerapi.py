@@ -123,7 +123,7 @@ def ask_for_qualification(
     kind = models.QualificationType.objects.filter(qualification_type_id=named, deleted_at=None).first()
     if kind is None:
         raise Refusal("QualificationTypeDoesNotExist", f"QualificationType {named} does not exist.")
-    return _asked(request, qualifications.ask(worker=worker, qualification_type=kind))
+    return _describe_request(request, qualifications.ask(worker=worker, qualification_type=kind))
 
 
 @_for_token
@@ -136,25 +136,25 @@ def hand_in_test(request: HttpRequest, worker: models.Worker, request_id: str) -
         posted = request.POST
     except (SuspiciousOperation, MultiPartParserError, BadRequest):
         return _error(400, "InvalidBody", "Send the answers as a form.")
-    given = (
+    answers = (
         formanswers.read_form_answers(parse_form(begun.test, parameter="Test"), posted)
         if begun.test
         else FormAnswers()
     )
-    done = qualifications.hand_in(request=begun, given=given)
-    return JsonResponse(_asked(request, done))
+    done = qualifications.hand_in(request=begun, answers=answers)
+    return JsonResponse(_describe_request(request, done))
 
 
-def _asked(request: HttpRequest, asked: models.QualificationRequest) -> dict[str, Any]:
-    answer: dict[str, Any] = {"request_id": asked.request_id, "state": asked.state}
-    if asked.state == models.QualificationRequest.State.STARTED and asked.deadline:
-        submit_url = f"{site_url(request)}/worker-api/test/{asked.request_id}"
-        answer |= {"test": asked.test, "deadline": asked.deadline.isoformat(), "submit_url": submit_url}
-    if asked.state == models.QualificationRequest.State.GRANTED:
-        held = models.QualificationGrant.objects.filter(
-            qualification_type=asked.qualification_type_id, worker=asked.worker_id
+def _describe_request(request: HttpRequest, row: models.QualificationRequest) -> dict[str, Any]:
+    answer: dict[str, Any] = {"request_id": row.request_id, "state": row.state}
+    if row.state == models.QualificationRequest.State.STARTED and row.deadline:
+        submit_url = f"{site_url(request)}/worker-api/test/{row.request_id}"
+        answer |= {"test": row.test, "deadline": row.deadline.isoformat(), "submit_url": submit_url}
+    if row.state == models.QualificationRequest.State.GRANTED:
+        grants = models.QualificationGrant.objects.filter(
+            qualification_type=row.qualification_type_id, worker=row.worker_id
         )
-        answer["value"] = held.values_list("value", flat=True).get()
+        answer["value"] = grants.values_list("value", flat=True).get()
     return answer
 
 
@@ -165,9 +165,9 @@ def _groups(worker: models.Worker, body: dict[str, Any]) -> list[models.HITType]
         groups = groups.filter(group_id=body["group_id"])
     if "hit_type_id" in body:
         groups = groups.filter(type_id=body["hit_type_id"])
-    found = list(groups)
-    allowed = eligibility.verdicts(worker=worker, hit_types=found)
-    return [group for group in found if allowed[group.pk].accept]
+    hit_types = list(groups)
+    allowed = eligibility.verdicts(worker=worker, hit_types=hit_types)
+    return [group for group in hit_types if allowed[group.pk].accept]
 
 
 def _hit(hit: models.HIT) -> dict[str, Any]:

@@ -30,7 +30,7 @@ from core.money import AmountError, bonus_fee, entered_cents
 from marketplace import clock
 from marketplace.amounts import money
 from marketplace.batches.sheets import Limits, Row, Sheet
-from marketplace.batches.templates import listed
+from marketplace.batches.templates import join_names
 from marketplace.errors import Refusal
 from marketplace.models import (
     Bonus,
@@ -81,7 +81,7 @@ class AskedLine:
     worker_id: str
     assignment_id: str
     amount: int
-    words: str
+    reason: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +89,7 @@ class Fault:
     """What is wrong with a line, with the remedy."""
 
     line: int
-    words: str
+    message: str
 
 
 def find_columns(sheet: Sheet, names: Mapping[str, tuple[str, ...]]) -> dict[str, int]:
@@ -129,36 +129,35 @@ def read_bonuses(sheet: Sheet) -> tuple[list[AskedLine], list[Fault]]:
     for name in ("amount", "reason"):
         if name not in places:
             raise sheet.error(_no_column(name, sheet), line=sheet.header_row)
-    asked: list[AskedLine] = []
+    lines: list[AskedLine] = []
     faults: list[Fault] = []
     seen: dict[tuple[str, str, int, str], int] = {}
     for row in sheet.rows():
         try:
             cents = _cents(cell_at(row, places.get("amount")))
-            found = AskedLine(
+            line = AskedLine(
                 row.line,
                 _id(cell_at(row, places.get("worker"))),
                 _id(cell_at(row, places.get("assignment"))),
                 cents,
                 _reason(cell_at(row, places.get("reason"))),
             )
-            if not found.worker_id and not found.assignment_id:
+            if not line.worker_id and not line.assignment_id:
                 raise ValueError("it names neither a worker nor an assignment; write one of the two ids.")
-            key = (found.worker_id, found.assignment_id, cents, found.words)
+            key = (line.worker_id, line.assignment_id, cents, line.reason)
             if (before := seen.setdefault(key, row.line)) != row.line:
                 raise ValueError(
                     f"it says the same as line {before}. Take one out; to pay both, give them other reasons."
                 )
-            asked.append(found)
+            lines.append(line)
         except ValueError as error:
             faults.append(Fault(row.line, str(error)))
-    return asked, faults
+    return lines, faults
 
 
 def _no_column(name: str, sheet: Sheet) -> str:
-    return (
-        f"no column is called “{name}”; its columns are {listed(sheet.columns)}. Name them in the first line."
-    )
+    columns = join_names(sheet.columns)
+    return f"no column is called “{name}”; its columns are {columns}. Name them in the first line."
 
 
 def _id(text: str) -> str:
@@ -209,22 +208,22 @@ def grant_lines(sheet: Sheet) -> Iterator[GrantLine]:
     Columns are found by name: `worker`, and if there are such `value` (otherwise everybody gets 1) and
     `status` (Granted or Revoked). Raises Refusal naming file, line and remedy for the first thing wrong.
     """
-    for line, found in _read_grant_lines(sheet):
-        if isinstance(found, str):
-            raise sheet.error(f"{found} {_UNCHANGED}", line=line)
-        yield found
+    for line, grant in _read_grant_lines(sheet):
+        if isinstance(grant, str):
+            raise sheet.error(f"{grant} {_UNCHANGED}", line=line)
+        yield grant
 
 
 def read_grants(sheet: Sheet) -> tuple[list[AskedLine], list[Fault]]:
     """What all lines ask for, and what is wrong with others."""
-    asked, faults = [], []
-    for line, found in _read_grant_lines(sheet):
-        if isinstance(found, str):
-            faults.append(Fault(line, found))
+    lines, faults = [], []
+    for line, grant in _read_grant_lines(sheet):
+        if isinstance(grant, str):
+            faults.append(Fault(line, grant))
         else:
-            words = "Granted" if found.granted else "Revoked"
-            asked.append(AskedLine(line, found.worker_id, "", found.value, words))
-    return asked, faults
+            reason = "Granted" if grant.granted else "Revoked"
+            lines.append(AskedLine(line, grant.worker_id, "", grant.value, reason))
+    return lines, faults
 
 
 def _read_grant_lines(sheet: Sheet) -> Iterator[tuple[int, GrantLine | str]]:
@@ -289,8 +288,8 @@ _ItemT = TypeVar("_ItemT")
 def batched(items: Iterable[_ItemT], size: int) -> Iterator[list[_ItemT]]:
     """The items, so many at a time."""
     rest = iter(items)
-    while some := list(islice(rest, size)):
-        yield some
+    while chunk := list(islice(rest, size)):
+        yield chunk
 
 
 class FileFaults(Refusal):
@@ -317,15 +316,15 @@ def make_file(
     Raises FileFaults with all that is wrong with its lines, and keeps nothing.
     """
     if qualification_type is not None:
-        asked, faults = read_grants(sheet)
-        found = list(_grant_lines(qualification_type, asked, faults))
+        lines, faults = read_grants(sheet)
+        file_lines = list(_grant_lines(qualification_type, lines, faults))
     else:
-        asked, faults = read_bonuses(sheet)
-        found = list(_bonus_lines(requester, asked, faults))
+        lines, faults = read_bonuses(sheet)
+        file_lines = list(_bonus_lines(requester, lines, faults))
     if faults:
         raise FileFaults(sheet, faults)
-    same = sum(line.state == LineState.SAME for line in found)
-    rows = RowCounts(len(found), used=len(found) - same, repeats=same)
+    same = sum(line.state == LineState.SAME for line in file_lines)
+    rows = RowCounts(len(file_lines), used=len(file_lines) - same, repeats=same)
     names = BONUS_COLUMNS if qualification_type is None else GRANT_COLUMNS
     with transaction.atomic():
         # Two files of one requester at once would take the same number.
@@ -339,14 +338,14 @@ def make_file(
             file_name=sheet.name,
             file_read=sheet.description[:200],
             read_as=reading_of(sheet, names, rows).as_json(),
-            line_count=len(found),
+            line_count=len(file_lines),
             created_by=user,
             created_at=clock.now(),
         )
-        for some in batched(found, _AT_ONCE):
-            for line in some:
+        for chunk in batched(file_lines, _AT_ONCE):
+            for line in chunk:
                 line.file = file
-            WorkerFileLine.objects.bulk_create(some)
+            WorkerFileLine.objects.bulk_create(chunk)
         _reckon(file)
     return file
 
@@ -363,35 +362,35 @@ def _reckon(file: WorkerFile) -> None:
 
 
 def _bonus_lines(
-    requester: Requester, asked: list[AskedLine], faults: list[Fault]
+    requester: Requester, asked_lines: list[AskedLine], faults: list[Fault]
 ) -> Iterator[WorkerFileLine]:
-    for some in batched(asked, _AT_ONCE):
-        named = _named_work(requester, some)
-        found = []
-        for line in some:
+    for chunk in batched(asked_lines, _AT_ONCE):
+        named = _named_work(requester, chunk)
+        file_lines = []
+        for line in chunk:
             work = named(line)
             if isinstance(work, str):
                 faults.append(Fault(line.line, work))
                 continue
-            found.append(
+            file_lines.append(
                 WorkerFileLine(
                     line=line.line,
                     worker_id=work.worker_id,
                     holding=work,
                     amount=line.amount,
-                    words=line.words,
+                    words=line.reason,
                     payment=_payment(requester, line),
                 )
             )
-        _mark_paid(requester, some, found)
-        yield from found
+        _mark_paid(requester, chunk, file_lines)
+        yield from file_lines
 
 
 def _payment(requester: Requester, line: AskedLine) -> str:
     """The same for the same money to the same worker or assignment for the same reason."""
     about = ["assignment", line.assignment_id] if line.assignment_id else ["worker", line.worker_id]
     # As a list, whose parts are told apart whatever they hold.
-    text = json.dumps([requester.pk, *about, line.amount, line.words], ensure_ascii=False)
+    text = json.dumps([requester.pk, *about, line.amount, line.reason], ensure_ascii=False)
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
@@ -416,12 +415,12 @@ def _named_work(requester: Requester, lines: Sequence[AskedLine]) -> Callable[[A
 
     def find(line: AskedLine) -> Holding | str:
         if line.assignment_id:
-            found = by_id.get(line.assignment_id)
-            if found is None:
+            holding = by_id.get(line.assignment_id)
+            if holding is None:
                 return f"you have no answer with the assignment id {line.assignment_id!r}. Correct the id."
-            if line.worker_id and found.worker.worker_id != line.worker_id:
+            if line.worker_id and holding.worker.worker_id != line.worker_id:
                 return f"assignment {line.assignment_id} is not of worker {line.worker_id}. Correct one id."
-            return found
+            return holding
         if line.worker_id not in latest:
             return f"no worker {line.worker_id!r} has answered anything for you. Correct the id."
         return rows[latest[line.worker_id]]
@@ -429,7 +428,7 @@ def _named_work(requester: Requester, lines: Sequence[AskedLine]) -> Callable[[A
     return find
 
 
-def _mark_paid(requester: Requester, asked: Sequence[AskedLine], lines: list[WorkerFileLine]) -> None:
+def _mark_paid(requester: Requester, asked_lines: Sequence[AskedLine], lines: list[WorkerFileLine]) -> None:
     """Lines that were paid before, by a file or one by one, are left out."""
     payments = [line.payment for line in lines]
     paid = set(
@@ -438,28 +437,28 @@ def _mark_paid(requester: Requester, asked: Sequence[AskedLine], lines: list[Wor
         )
     )
     # Bonuses that were paid one by one, too: they have no digest, so they are compared by what is in it.
-    given: dict[tuple[object, int, str], int] = defaultdict(int)
+    repeats: dict[tuple[object, int, str], int] = defaultdict(int)
     rows = Bonus.objects.filter(requester=requester, worker__in=[line.worker_id for line in lines])
     for worker, assignment, cents, reason in rows.values_list("worker", "assignment_id", "cents", "reason"):
-        given[worker, cents, reason] += 1
-        given[assignment, cents, reason] += 1
-    with_assignment = {line.line for line in asked if line.assignment_id}
+        repeats[worker, cents, reason] += 1
+        repeats[assignment, cents, reason] += 1
+    with_assignment = {line.line for line in asked_lines if line.assignment_id}
     for line in lines:
         named: object = line.worker_id
         if line.line in with_assignment and line.holding is not None:
             named = line.holding.assignment_id
-        if line.payment in paid or given[named, line.amount, line.words]:
+        if line.payment in paid or repeats[named, line.amount, line.words]:
             line.state, line.why = LineState.SAME, PAID_BEFORE
 
 
 def _grant_lines(
-    kind: QualificationType, asked: list[AskedLine], faults: list[Fault]
+    kind: QualificationType, asked_lines: list[AskedLine], faults: list[Fault]
 ) -> Iterator[WorkerFileLine]:
-    for some in batched(asked, _AT_ONCE):
-        names = [line.worker_id for line in some]
+    for chunk in batched(asked_lines, _AT_ONCE):
+        names = [line.worker_id for line in chunk]
         pks = dict(Worker.objects.filter(worker_id__in=names).values_list("worker_id", "pk"))
-        found = []
-        for line in some:
+        file_lines = []
+        for line in chunk:
             pk = pks.get(line.worker_id)
             if pk is None:
                 faults.append(
@@ -468,11 +467,11 @@ def _grant_lines(
                     )
                 )
             else:
-                found.append(
-                    WorkerFileLine(line=line.line, worker_id=pk, amount=line.amount, words=line.words)
+                file_lines.append(
+                    WorkerFileLine(line=line.line, worker_id=pk, amount=line.amount, words=line.reason)
                 )
-        _mark_held(kind, found)
-        yield from found
+        _mark_held(kind, file_lines)
+        yield from file_lines
 
 
 def _mark_held(kind: QualificationType, lines: Sequence[WorkerFileLine]) -> None:
@@ -480,17 +479,17 @@ def _mark_held(kind: QualificationType, lines: Sequence[WorkerFileLine]) -> None
     rows = QualificationGrant.objects.filter(
         qualification_type=kind, worker__in=[line.worker_id for line in lines]
     )
-    held: dict[Any, tuple[int | None, str]] = {
+    grants: dict[Any, tuple[int | None, str]] = {
         worker: (value, status) for worker, value, status in rows.values_list("worker", "value", "status")
     }
     granted = QualificationGrant.Status.GRANTED
     for line in lines:
-        value, status = held.get(line.worker_id, (None, ""))
+        value, status = grants.get(line.worker_id, (None, ""))
         now = value if status == granted else None
-        wanted = line.amount if line.words == "Granted" else None
-        if now == wanted:
+        target_value = line.amount if line.words == "Granted" else None
+        if now == target_value:
             line.state, line.why = LineState.SAME, "It is so already."
-        elif wanted is None:
+        elif target_value is None:
             line.state, line.why = LineState.WAITING, f"Taken back; the value was {now}."
         else:
             line.state = LineState.WAITING
@@ -530,8 +529,8 @@ def confirm(*, file: WorkerFile, cents: int | None, user: User | None = None) ->
     WorkerFile.objects.filter(pk=row.pk).update(
         state=State.RUNNING, confirmed_by=user, confirmed_at=clock.now(), error=""
     )
-    told = counted(row.line_count, "line") + (f", {money(row.cents)}" if row.kind == Kind.BONUSES else "")
-    note(row.requester_id, "file.confirmed", row.file_name, told)
+    summary = counted(row.line_count, "line") + (f", {money(row.cents)}" if row.kind == Kind.BONUSES else "")
+    note(row.requester_id, "file.confirmed", row.file_name, summary)
     payload = {"file": row.pk, "address": actor().address}
     return jobs.enqueue(kind=DO, payload=payload, effect=f"{DO}:{row.pk}")
 
@@ -587,11 +586,11 @@ def _pay_all(context: JobContext, file: WorkerFile) -> None:
     waiting = file.lines.filter(state=LineState.WAITING)
     total, done = file.line_count, file.line_count - waiting.count()
     after = 0
-    while some := list(waiting.filter(line__gt=after).order_by("line")[:TOGETHER]):
+    while chunk := list(waiting.filter(line__gt=after).order_by("line")[:TOGETHER]):
         context.progress(done, total, "Paying")
-        _pay_some(some)
-        after = some[-1].line
-        done += len(some)
+        _pay_some(chunk)
+        after = chunk[-1].line
+        done += len(chunk)
 
 
 def _pay_some(lines: Sequence[WorkerFileLine]) -> None:
@@ -639,23 +638,23 @@ def _grant_all(file: WorkerFile) -> dict[str, int]:
     kind.requester = file.requester
     lines = file.lines.select_related("worker").order_by("line")
     done, after = 0, 0
-    while some := list(lines.filter(line__gt=after)[:_AT_ONCE]):
-        _mark_held(kind, some)
-        for line in some:
+    while chunk := list(lines.filter(line__gt=after)[:_AT_ONCE]):
+        _mark_held(kind, chunk)
+        for line in chunk:
             if line.state == LineState.WAITING:
                 line.state = LineState.DONE
                 done += 1
-        WorkerFileLine.objects.bulk_update(some, ["state", "why"])
-        after = some[-1].line
-    grant_many(qualification_type=kind, wanted=_wanted(file), now=clock.now())
+        WorkerFileLine.objects.bulk_update(chunk, ["state", "why"])
+        after = chunk[-1].line
+    grant_many(qualification_type=kind, grants=_read_grant_rows(file), now=clock.now())
     _finish(file)
     return {"done": done}
 
 
-def _wanted(file: WorkerFile) -> Iterator[GrantLine]:
+def _read_grant_rows(file: WorkerFile) -> Iterator[GrantLine]:
     rows = file.lines.order_by("line").values_list("line", "worker__worker_id", "amount", "words")
-    for line, worker_id, value, words in rows.iterator(chunk_size=_AT_ONCE):
-        yield GrantLine(line, worker_id, value, words == "Granted")
+    for line, worker_id, value, reason in rows.iterator(chunk_size=_AT_ONCE):
+        yield GrantLine(line, worker_id, value, reason == "Granted")
 
 
 def _stop(file: WorkerFile, refusal: Refusal) -> str:

@@ -47,7 +47,9 @@ def read_roster_file(file: BinaryIO, name: str) -> Roster:
     if file.seek(0, io.SEEK_END) > MOST_BYTES:
         raise PeopleError("The file is larger than 1 MB. Send the list in parts.")
     try:
-        return _read_roster(open_sheet(copied_source(file, name), known=[*NAMES["name"], *NAMES["email"]]))
+        return _read_roster(
+            open_sheet(copied_source(file, name), column_names=[*NAMES["name"], *NAMES["email"]])
+        )
     except FileRefusedError as error:
         raise PeopleError(str(error)) from error
 

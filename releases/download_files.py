@@ -322,7 +322,7 @@ def send_archive(request: HttpRequest, release: Release, *, user: Any = None) ->
 
 def link_for(release: Release, user: User) -> str:
     """A token with which a program downloads files of a release as this person, without a log-in."""
-    return issue_key(purpose=LINK, user=user, name=_link_name(release), given={"release": release.pk})
+    return issue_key(purpose=LINK, user=user, name=_link_name(release), payload={"release": release.pk})
 
 
 def read_link(token: str) -> ValidKey:
@@ -425,7 +425,7 @@ def archive(request: HttpRequest, *, project: str, version: str) -> HttpResponse
 def linked(request: HttpRequest, *, token: str, path: str) -> HttpResponseBase:
     """A file, by the signed address of a member who may still look."""
     link = read_link(token)
-    release = get_object_or_404(Release.objects.select_related("project"), pk=int(link.given["release"]))
+    release = get_object_or_404(Release.objects.select_related("project"), pk=int(link.payload["release"]))
     project_for(link.user, release.project.slug)
     note_link_use(link, release)
     return send_file(request, release, path, user=link.user)

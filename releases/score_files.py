@@ -486,7 +486,7 @@ class _ScoreColumns(ColumnRules):
 
     def __init__(self, named_columns: Given) -> None:
         self._given = named_columns
-        self.chosen = [name for theirs in named_columns.values() for name in theirs if name]
+        self.named_columns = [name for theirs in named_columns.values() for name in theirs if name]
 
     def map(self, columns: Iterable[str]) -> dict[str, str]:
         """As given, the rest by the names that people use."""
@@ -518,7 +518,9 @@ class _ScoreColumns(ColumnRules):
         if "score" in self._given:
             return
         numeric = [
-            name for name in columns if plain_name(name) in NAMES["score"] and name.strip() not in self.chosen
+            name
+            for name in columns
+            if plain_name(name) in NAMES["score"] and name.strip() not in self.named_columns
         ]
         likely = [name for name in numeric if "human" in plain_name(name)] or numeric
         if len(likely) > 1:
@@ -540,7 +542,7 @@ def open_table(
     `header` the first row of a table, or `header_row`, names the columns, unless they are chosen by their
     numbers from 1.
     """
-    format = settle_format(source, format, FORMATS, known=_KNOWN)
+    format = settle_format(source, format, FORMATS, column_names=_KNOWN)
     rules = _ScoreColumns(named_columns or {})
     table = read_table(source, format=format, header=header, rules=rules, header_row=header_row)
     return ScoreTable(

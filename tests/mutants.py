@@ -135,8 +135,8 @@ CLAIMS = (
     Mutant(
         "an answer after its deadline is taken",
         "marketplace/services/assignments.py",
-        "held = Holding.objects.filter(pk=holding.pk, state=State.ACCEPTED, deadline__gt=now)",
-        "held = Holding.objects.filter(pk=holding.pk, state=State.ACCEPTED, accepted_at__lt=now)",
+        "holdings = Holding.objects.filter(pk=holding.pk, state=State.ACCEPTED, deadline__gt=now)",
+        "holdings = Holding.objects.filter(pk=holding.pk, state=State.ACCEPTED, accepted_at__lt=now)",
         ("tests/marketplace/test_life.py",),
     ),
 )

@@ -79,7 +79,7 @@ class WebhookForm(forms.Form):
         super().__init__(data, label_suffix="", initial=initial)
         events = self.fields["events"]
         assert isinstance(events, forms.MultipleChoiceField)
-        events.choices = [(each.name, f"{each.words} ({each.name})") for each in event_types(kind).values()]
+        events.choices = [(each.name, f"{each.label} ({each.name})") for each in event_types(kind).values()]
         if hook is not None:
             del self.fields["shape"]
             self.fields["address"].label = "Another address"
@@ -305,7 +305,7 @@ def _with_counts(hooks: QuerySet[Webhook]) -> QuerySet[Webhook]:
 
 def _words_of(hook: Webhook) -> list[tuple[str, str]]:
     types = event_types(hook.owner_kind)
-    return [(name, types[name].words if name in types else name) for name in hook.events]
+    return [(name, types[name].label if name in types else name) for name in hook.events]
 
 
 def _with_payloads(rows: list[Any]) -> list[Any]:

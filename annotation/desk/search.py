@@ -72,7 +72,7 @@ PURPOSE = Purpose(salt="annotation.search", life=timedelta(days=7))
 def key_for(access: ProjectAccess) -> str:
     """A key of this person for this project."""
     scope = {"project": access.project.pk}
-    return issue_key(purpose=PURPOSE, user=access.user, name=_name(access.project), given=scope)
+    return issue_key(purpose=PURPOSE, user=access.user, name=_name(access.project), payload=scope)
 
 
 def access_of(key: str, slug: str) -> ProjectAccess | None:
@@ -83,7 +83,7 @@ def access_of(key: str, slug: str) -> ProjectAccess | None:
         project, role = project_for(valid.user, slug)
     except Http404:
         return None
-    if project.pk != valid.given["project"]:
+    if project.pk != valid.payload["project"]:
         return None
     return ProjectAccess(valid.user, project, role) if note_use(valid, name=_name(project)) else None
 

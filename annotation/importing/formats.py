@@ -200,7 +200,7 @@ class TableReader(DelimitedTable, Reader):
     ) -> None:
         Reader.__init__(self, source, room)
         DelimitedTable.__init__(
-            self, source, format=format, given=columns, header=header, header_row=header_row
+            self, source, format=format, mapping=columns, header=header, header_row=header_row
         )
         self._others = [
             (place, name) for place, name in enumerate(self.columns) if place not in self.places.values()

@@ -36,15 +36,15 @@ def pair(option: str, text: str, form: str = "NAME=VALUE") -> tuple[str, str]:
     return name.strip(), value.strip()
 
 
-def pairs(option: str, given: Sequence[str], form: str = "NAME=VALUE") -> dict[str, str]:
+def pairs(option: str, texts: Sequence[str], form: str = "NAME=VALUE") -> dict[str, str]:
     """The values of an option that is repeated, by name; CommandError also for a name that comes twice."""
-    found: dict[str, str] = {}
-    for text in given:
+    values: dict[str, str] = {}
+    for text in texts:
         name, value = pair(option, text, form)
-        if name in found:
+        if name in values:
             raise CommandError(f"{option} names {name} twice.")
-        found[name] = value
-    return found
+        values[name] = value
+    return values
 
 
 def natural(text: str) -> int:

@@ -95,10 +95,10 @@ def factor_missing(request: HttpRequest) -> HttpResponse | None:
 
 def safe_next(request: HttpRequest) -> str:
     """The address of ours that the request wants to go on to; empty for none, and for those of others."""
-    wanted = request.POST.get("next", "") or request.GET.get("next", "")
-    ours = url_has_allowed_host_and_scheme(wanted, {request.get_host()}, require_https=request.is_secure())
+    address = request.POST.get("next", "") or request.GET.get("next", "")
+    ours = url_has_allowed_host_and_scheme(address, {request.get_host()}, require_https=request.is_secure())
     # Words without a slash would be taken for the name of a page.
-    return wanted if ours and wanted.startswith("/") else ""
+    return address if ours and address.startswith("/") else ""
 
 
 def _way_back(request: HttpRequest, reason: Reason) -> str:

@@ -33,8 +33,8 @@ class EmailError(ActionError):
 
 def confirmed_address(user: User) -> str:
     """The address that is in effect; empty for none."""
-    found = EmailAddress.objects.filter(user=user, verified=True).order_by("-primary", "pk").first()
-    return found.email if found else ""
+    row = EmailAddress.objects.filter(user=user, verified=True).order_by("-primary", "pk").first()
+    return row.email if row else ""
 
 
 def waiting_address(user: User) -> str:
@@ -138,8 +138,8 @@ def _token(row: WaitingEmail) -> str:
 
 
 def _mark(row: WaitingEmail) -> str:
-    asked = f"{row.user_id} {row.email} {row.asked_at.isoformat()}"
-    return salted_hmac("accounts.confirm-email", asked, algorithm="sha256").hexdigest()[:32]
+    waiting_change = f"{row.user_id} {row.email} {row.asked_at.isoformat()}"
+    return salted_hmac("accounts.confirm-email", waiting_change, algorithm="sha256").hexdigest()[:32]
 
 
 def warn_person(user: User, what: str) -> None:

@@ -202,13 +202,13 @@ class NewPasskey(_NewFactor, AddWebAuthnView):  # type: ignore[misc]
 
     def get_form_kwargs(self) -> dict[str, Any]:
         """Every passkey has to sign in by itself as well."""
-        given: dict[str, Any] = super().get_form_kwargs()
+        form_arguments: dict[str, Any] = super().get_form_kwargs()
         if self.request.method == "POST":
             data = self.request.POST.copy()
             data["passwordless"] = "on"
             data["name"] = data.get("name", "")[:60]
-            given["data"] = data
-        return given
+            form_arguments["data"] = data
+        return form_arguments
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         """The browser is asked for a passkey that it can find by itself, and that looks who the person is.
@@ -217,8 +217,8 @@ class NewPasskey(_NewFactor, AddWebAuthnView):  # type: ignore[misc]
         """
         context: dict[str, Any] = super().get_context_data(**kwargs)
         options = context["js_data"]["creation_options"]
-        wanted = {"residentKey": "required", "requireResidentKey": True, "userVerification": "required"}
-        options["publicKey"]["authenticatorSelection"] = wanted
+        selection = {"residentKey": "required", "requireResidentKey": True, "userVerification": "required"}
+        options["publicKey"]["authenticatorSelection"] = selection
         return context
 
 
@@ -272,15 +272,18 @@ class MakeCodes(GenerateRecoveryCodesView):  # type: ignore[misc]
 def recovery_codes(request: HttpRequest) -> HttpResponseBase:
     """How many are left; the codes themselves once. A form makes new ones."""
     assert isinstance(request.user, User)
-    found = factors.factors_of(request.user)
-    shown = {"template_name": "accounts/recovery_codes.html", "extra_context": {"factors": found}}
+    account_factors = factors.factors_of(request.user)
+    view_options = {
+        "template_name": "accounts/recovery_codes.html",
+        "extra_context": {"factors": account_factors},
+    }
     response: HttpResponseBase
     if request.method == "POST":
         response = MakeCodes.as_view()(request)
-    elif request.method == "GET" and found.codes_left is not None:
-        response = ViewRecoveryCodesView.as_view(**shown)(request)
+    elif request.method == "GET" and account_factors.codes_left is not None:
+        response = ViewRecoveryCodesView.as_view(**view_options)(request)
     else:
-        response = render(request, "accounts/recovery_codes.html", {"factors": found})
+        response = render(request, "accounts/recovery_codes.html", {"factors": account_factors})
     return response
 
 
@@ -297,7 +300,7 @@ def confirm(request: HttpRequest) -> HttpResponse:
     assert isinstance(user, User)
     then = safe_next(request)
     posted = request.POST if request.method == "POST" else None
-    found = factors.factors_of(user)
+    account_factors = factors.factors_of(user)
     form = factors.ConfirmCodeForm(user=user, data=posted if posted and "code" in posted else None)
     wrong = ""
     if posted is not None:
@@ -319,9 +322,9 @@ def confirm(request: HttpRequest) -> HttpResponse:
         "next": then,
         "form": form,
         "wrong": wrong,
-        "factors": found,
+        "factors": account_factors,
         "by_password": user.has_usable_password(),
-        "options": _passkey_options(request) if found.passkeys else None,
+        "options": _passkey_options(request) if account_factors.passkeys else None,
         "connections": connections_of(user),
     }
     return render(request, "accounts/confirm.html", context, status=422 if posted is not None else 200)

@@ -126,10 +126,10 @@ def count_try(*keys: str) -> None:
     FailedTries.objects.filter(last_at__lt=now - FORGOTTEN_AFTER).delete()
     for key in sorted(keys):
         with transaction.atomic():
-            row, made = FailedTries.objects.select_for_update().get_or_create(
+            row, is_new = FailedTries.objects.select_for_update().get_or_create(
                 key=key, defaults={"failures": 1, "last_at": now}
             )
-            if not made:
+            if not is_new:
                 row.failures += 1
             over = row.failures - _FREE[key.partition(":")[0]]
             if over >= 0:
@@ -187,8 +187,8 @@ def count_success(*, request: HttpRequest | None, user: User, **_: object) -> No
     if request is None:
         return
     name = user.get_username()
-    known = known_as(request, name)
-    forget_tries(BY_DEVICE.key(known) if known else BY_NAME.key(name))
+    device = known_as(request, name)
+    forget_tries(BY_DEVICE.key(device) if device else BY_NAME.key(name))
     setattr(request, SIGNED_IN, name)
 
 
@@ -198,8 +198,8 @@ def device_number(request: HttpRequest) -> str:
 
 
 def _keys(request: HttpRequest, name: str) -> list[str]:
-    known = known_as(request, name)
-    person = BY_DEVICE.key(known) if known else BY_NAME.key(name)
+    device = known_as(request, name)
+    person = BY_DEVICE.key(device) if device else BY_NAME.key(name)
     return [person, address_key(BY_ADDRESS, request)]
 
 

@@ -50,7 +50,7 @@ class ValidKey:
     token: str
     purpose: Purpose
     user: User
-    given: Mapping[str, Any]
+    payload: Mapping[str, Any]
     row: SignedKey | None
 
 
@@ -65,9 +65,9 @@ class _Signer(signing.TimestampSigner):
         return signing.b62_encode(int(self._at.timestamp()))
 
 
-def issue_key(*, purpose: Purpose, user: User, name: str, given: Mapping[str, Any]) -> str:
-    """The key of a person for what is `given`: the one of today, or a new one, which is on their list."""
-    now, values = timezone.now(), {**given, "user": user.pk, "epoch": epoch_of(user)}
+def issue_key(*, purpose: Purpose, user: User, name: str, payload: Mapping[str, Any]) -> str:
+    """The key of a person for a `payload`: the one of today, or a new one, which is on their list."""
+    now, values = timezone.now(), {**payload, "user": user.pk, "epoch": epoch_of(user)}
     lately = keys_of(user).filter(name=name[:200], made_at__gt=now - HANDED_OUT)
     for made_at, digest in lately.values_list("made_at", "digest"):
         token = _sign(purpose, made_at, values)

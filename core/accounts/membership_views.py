@@ -100,10 +100,10 @@ def members_panel(request: HttpRequest, kind: str, target: str) -> dict[str, Any
 
 
 def _kind(name: str, target: str) -> MembershipKind:
-    found = next((each for each in parts_of(MembershipKind) if each.kind == name), None)
-    if found is None or found.title(target) is None:
+    membership_kind = next((each for each in parts_of(MembershipKind) if each.kind == name), None)
+    if membership_kind is None or membership_kind.title(target) is None:
         raise Http404("There is no such project or requester.")
-    return found
+    return membership_kind
 
 
 def _for_inviters(request: HttpRequest, kind: str, target: str) -> MembershipKind:

@@ -151,10 +151,10 @@ def revoke(*, kind: str, target: str, pk: int, by: User) -> bool:
     """End an invitation; who accepted it keeps the role. False where there is none that is open."""
     if not kind_named(kind).may_invite(by, target):
         raise MembershipError("You may not invite people there.")
-    found = bool(open_invitations(kind, target).filter(pk=pk).update(revoked_at=timezone.now()))
-    if found:
+    revoked = bool(open_invitations(kind, target).filter(pk=pk).update(revoked_at=timezone.now()))
+    if revoked:
         security.log("invitation.revoked", subject=f"{kind} {target}")
-    return found
+    return revoked
 
 
 def invitation_for(token: str) -> MemberInvitation | None:

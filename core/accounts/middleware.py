@@ -90,8 +90,8 @@ class PasswordChangeMiddleware:
         """Let the request through, or turn it towards the change page, which leads back to where it went."""
         if self._must_change(request):
             goes_on = request.method in ("GET", "HEAD") and request.path != self.home
-            wanted = urlencode({"next": request.get_full_path()}) if goes_on else ""
-            return redirect(f"{self.change}?{wanted}" if wanted else self.change)
+            query = urlencode({"next": request.get_full_path()}) if goes_on else ""
+            return redirect(f"{self.change}?{query}" if query else self.change)
         return self.get_response(request)
 
     def _must_change(self, request: HttpRequest) -> bool:

@@ -62,8 +62,8 @@ class EasyPasswordValidator:
             raise ValidationError(
                 "These are letters or digits in their order, which is guessed at once.", code="password_row"
             )
-        words = [*HERE, *_names(user), *_surroundings(user)]
-        if len(_without(plain, words)) < _LEAST and any(word in plain for word in words):
+        easy_words = [*HERE, *_names(user), *_surroundings(user)]
+        if len(_without(plain, easy_words)) < _LEAST and any(word in plain for word in easy_words):
             raise ValidationError(
                 "This is little more than your name or a word of this site.", code="password_of_names"
             )
@@ -82,8 +82,8 @@ class EasyPasswordValidator:
 def _names(user: Any) -> list[str]:
     if not isinstance(user, User):
         return []
-    given = (user.get_username(), user.first_name, user.last_name, user.email.partition("@")[0])
-    return [plain for name in given if name and len(plain := _NO_LETTER.sub("", name.lower())) > 1]
+    names = (user.get_username(), user.first_name, user.last_name, user.email.partition("@")[0])
+    return [plain for name in names if name and len(plain := _NO_LETTER.sub("", name.lower())) > 1]
 
 
 def _surroundings(user: Any) -> list[str]:
@@ -94,8 +94,8 @@ def _surroundings(user: Any) -> list[str]:
     return [plain for name in names if len(plain := _NO_LETTER.sub("", name)) > _LEAST]
 
 
-def _without(text: str, words: list[str]) -> str:
-    for word in sorted(words, key=len, reverse=True):
+def _without(text: str, terms: list[str]) -> str:
+    for word in sorted(terms, key=len, reverse=True):
         text = text.replace(word, "")
     return text
 

@@ -53,21 +53,21 @@ class Adapter(OpenIDConnectOAuth2Adapter):  # type: ignore[misc]  # theirs has n
     def openid_config(self) -> dict[str, Any]:
         """What the provider says of itself; it must be the one that was asked."""
         config: dict[str, Any] = super().openid_config
-        named, asked = str(config.get("issuer", "")), self.get_provider().app.settings["server_url"]
-        if named.rstrip("/") != asked.rstrip("/"):
-            raise ProviderError(f"{asked} calls itself {named}")
+        named, server_url = str(config.get("issuer", "")), self.get_provider().app.settings["server_url"]
+        if named.rstrip("/") != server_url.rstrip("/"):
+            raise ProviderError(f"{server_url} calls itself {named}")
         return config
 
     def complete_login(
         self, request: HttpRequest, app: SocialApp, token: SocialToken, **answer: Any
     ) -> SocialLogin:
         """Who it is, by a checked token and by what the provider's server says to ours."""
-        said = {"id_token": self.check_token(app, answer["response"]["id_token"])}
+        claims = {"id_token": self.check_token(app, answer["response"]["id_token"])}
         with get_adapter().get_requests_session() as session:
             user_info = session.get(self.profile_url, headers={"Authorization": f"Bearer {token.token}"})
             user_info.raise_for_status()
-        said["userinfo"] = user_info.json()
-        return self.get_provider().sociallogin_from_response(request, said)
+        claims["userinfo"] = user_info.json()
+        return self.get_provider().sociallogin_from_response(request, claims)
 
     def check_token(self, app: SocialApp, id_token: str) -> dict[str, Any]:
         """The claims of an identity token; ProviderError where it is not for us and for this sign-in."""
@@ -156,9 +156,9 @@ def finish_flow(request: HttpRequest, provider_id: str) -> tuple[SocialLogin, di
         login = adapter.complete_login(request, provider.app, token, response=answer)
     except (OAuth2Error, RequestException, KeyError, ValueError, TypeError) as error:
         raise ProviderError(f"the provider does not answer as it has to: {error!r}") from error
-    said = login.account.extra_data
-    claims = {**said.get("id_token", {}), **said.get("userinfo", {})}
-    if said.get("userinfo", {}).get("sub") != said["id_token"]["sub"]:
+    extra = login.account.extra_data
+    claims = {**extra.get("id_token", {}), **extra.get("userinfo", {})}
+    if extra.get("userinfo", {}).get("sub") != extra["id_token"]["sub"]:
         raise ProviderError("the provider speaks of two people")
     return login, state, claims
 

@@ -80,20 +80,20 @@ def account_for(provider: Any, subject: Subject, *, invited: bool) -> User:
         _follow_address(row, subject)
         user: User = row.user
         return user
-    known = _account_with(subject)
-    theirs = SocialAccount.objects.filter(user=known, provider=provider.id).first() if known else None
-    if known is not None and theirs is not None:
+    existing = _account_with(subject)
+    theirs = SocialAccount.objects.filter(user=existing, provider=provider.id).first() if existing else None
+    if existing is not None and theirs is not None:
         # The provider knows both, so the address is another person's by now.
         if _address_from(theirs) == subject.email.casefold():
-            forget_address(user=known)
-        known = None
-    if known is not None:
-        if not provider.link_by_email or known.is_superuser or not known.is_active:
+            forget_address(user=existing)
+        existing = None
+    if existing is not None:
+        if not provider.link_by_email or existing.is_superuser or not existing.is_active:
             raise RefusedSignInError(
                 "There is an account here with your address. Sign in to it as you did until now; then "
                 f"connect {provider.name} in your profile."
             )
-        return connect(provider, subject, known)
+        return connect(provider, subject, existing)
     if not (provider.sign_up or invited or _grants_for(provider, subject)):
         raise RefusedSignInError(
             "You have no account here. Ask for an invitation; or sign in as you did until now, and connect "
@@ -105,8 +105,8 @@ def account_for(provider: Any, subject: Subject, *, invited: bool) -> User:
 def _account_with(subject: Subject) -> User | None:
     if not subject.email or not subject.email_verified:
         return None
-    found = EmailAddress.objects.select_related("user").filter(email__iexact=subject.email, verified=True)
-    row = found.first()
+    addresses = EmailAddress.objects.select_related("user").filter(email__iexact=subject.email, verified=True)
+    row = addresses.first()
     return row.user if row else None
 
 
@@ -126,7 +126,7 @@ def _follow_address(row: SocialAccount, subject: Subject) -> None:
         except IntegrityError:
             return  # another account has confirmed it
         security.log("email.followed", actor=row.user.get_username(), provider=row.provider)
-    row.extra_data = _shown(subject)
+    row.extra_data = _describe_subject(subject)
     row.save(update_fields=["extra_data"])
 
 
@@ -135,9 +135,9 @@ def connect(provider: Any, subject: Subject, user: User) -> User:
 
     Raises RefusedSignInError where the account has another subject of the provider.
     """
-    there = SocialAccount.objects.filter(provider=provider.id, uid=subject.uid).first()
-    if there is not None:
-        if there.user_id != user.pk:
+    account = SocialAccount.objects.filter(provider=provider.id, uid=subject.uid).first()
+    if account is not None:
+        if account.user_id != user.pk:
             raise RefusedSignInError(f"This {provider.name} account is connected to another account here.")
         return user
     try:
@@ -148,7 +148,7 @@ def connect(provider: Any, subject: Subject, user: User) -> User:
                     f"Your account is connected to another {provider.name} account. Disconnect that first."
                 )
             SocialAccount.objects.create(
-                user=user, provider=provider.id, uid=subject.uid, extra_data=_shown(subject)
+                user=user, provider=provider.id, uid=subject.uid, extra_data=_describe_subject(subject)
             )
     except IntegrityError as error:
         raise RefusedSignInError("This was connected a moment ago. Sign in again.") from error
@@ -173,7 +173,7 @@ def disconnect(*, user: User, pk: int) -> str:
     return str(row.provider)
 
 
-def _shown(subject: Subject) -> dict[str, str]:
+def _describe_subject(subject: Subject) -> dict[str, str]:
     return {"name": _shown_name(subject), "email": subject.email if subject.email_verified else ""}
 
 
@@ -191,7 +191,7 @@ def _create(provider: Any, subject: Subject) -> User:
         if subject.email and subject.email_verified and _account_with(subject) is None:
             take_address(user, subject.email)
         SocialAccount.objects.create(
-            user=user, provider=provider.id, uid=subject.uid, extra_data=_shown(subject)
+            user=user, provider=provider.id, uid=subject.uid, extra_data=_describe_subject(subject)
         )
     security.log("account.made", actor=user.get_username(), provider=provider.id)
     return user
@@ -199,12 +199,12 @@ def _create(provider: Any, subject: Subject) -> User:
 
 def _free_name(wish: str) -> str:
     name = slugify(wish.replace(".", "-"))[:40] or "person"
-    taken = set(User.objects.filter(username__istartswith=name).values_list("username", flat=True))
-    lower = {each.lower() for each in taken}
+    names = set(User.objects.filter(username__istartswith=name).values_list("username", flat=True))
+    lower = {each.lower() for each in names}
     number = 1
-    while (found := name if number == 1 else f"{name}-{number}").lower() in lower:
+    while (candidate := name if number == 1 else f"{name}-{number}").lower() in lower:
         number += 1
-    return found
+    return candidate
 
 
 # What groups give.
@@ -212,18 +212,18 @@ def _free_name(wish: str) -> str:
 
 def _grants_for(provider: Any, subject: Subject) -> dict[tuple[str, str], str]:
     """Roles by kind and target; of several for one target the one that may most."""
-    found: dict[tuple[str, str], str] = {}
+    roles: dict[tuple[str, str], str] = {}
     for each in provider.roles:
         if each.group not in subject.groups:
             continue
         place = (each.kind, each.target)
         if each.kind == "staff":
-            found[place] = ""
+            roles[place] = ""
             continue
         kind = kind_named(each.kind)
-        if place not in found or kind.rank(each.role) > kind.rank(found[place]):
-            found[place] = each.role
-    return found
+        if place not in roles or kind.rank(each.role) > kind.rank(roles[place]):
+            roles[place] = each.role
+    return roles
 
 
 def apply_groups(provider: Any, subject: Subject, user: User) -> None:
@@ -233,15 +233,15 @@ def apply_groups(provider: Any, subject: Subject, user: User) -> None:
     """
     if not provider.roles:
         return
-    wanted = _grants_for(provider, subject)
-    held = {
+    roles = _grants_for(provider, subject)
+    grants = {
         (row.kind, row.target): row for row in ProviderGrant.objects.filter(user=user, provider=provider.id)
     }
-    for place, row in held.items():
-        if place not in wanted:
+    for place, row in grants.items():
+        if place not in roles:
             _take(user, row)
-    for place, role in wanted.items():
-        before = held.get(place)
+    for place, role in roles.items():
+        before = grants.get(place)
         if before is None or before.role != role or not _has(user, place, role):
             _give(provider, user, place, role, before)
 
@@ -250,8 +250,8 @@ def _has(user: User, place: tuple[str, str], role: str) -> bool:
     kind, target = place
     if kind == "staff":
         return user.is_staff
-    found = kind_named(kind)
-    return found.rank(found.role_of(user, target)) >= found.rank(role)
+    membership_kind = kind_named(kind)
+    return membership_kind.rank(membership_kind.role_of(user, target)) >= membership_kind.rank(role)
 
 
 def _give(provider: Any, user: User, place: tuple[str, str], role: str, before: ProviderGrant | None) -> None:
@@ -313,8 +313,8 @@ def connections_of(user: User) -> list[Connection]:
     return [
         Connection(
             row.pk,
-            row.provider if (known := provider_named(row.provider)) else "",
-            known.name if known else row.provider,
+            row.provider if (provider := provider_named(row.provider)) else "",
+            provider.name if provider else row.provider,
             str(row.extra_data.get("name", "")),
         )
         for row in rows

@@ -54,12 +54,12 @@ def address_of(environ: Mapping[str, Any]) -> str:
 def neighbourhood(address: str) -> str:
     """What one person can have of addresses: a single IPv4 address, or 64 bits of an IPv6 one."""
     try:
-        found = ipaddress.ip_address(address)
+        ip = ipaddress.ip_address(address)
     except ValueError:
         return address
-    if isinstance(found, ipaddress.IPv6Address) and found.ipv4_mapped is None:
-        return str(ipaddress.ip_network((found, 64), strict=False))
-    return str(found)
+    if isinstance(ip, ipaddress.IPv6Address) and ip.ipv4_mapped is None:
+        return str(ipaddress.ip_network((ip, 64), strict=False))
+    return str(ip)
 
 
 # Who does what is being done now: a person at a page, a script with its access key, or the system itself.
@@ -95,9 +95,9 @@ def actor() -> Actor:
 
 
 @contextmanager
-def acting_as(found: Callable[[], Actor], *, via: Via | None = None) -> Iterator[None]:
+def acting_as(find_actor: Callable[[], Actor], *, via: Via | None = None) -> Iterator[None]:
     """What is done inside is done by this actor, who is looked up when it is asked for, and came this way."""
-    token = _actor.set(found)
+    token = _actor.set(find_actor)
     try:
         with nullcontext() if via is None else arriving_by(via):
             yield
@@ -114,11 +114,11 @@ class ActingMiddleware:
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
         """Answer the request as its person."""
 
-        def found() -> Actor:
+        def find_actor() -> Actor:
             user = request.user if isinstance(request.user, User) else None
             return Actor(user=user, address=address_of(request.META))
 
-        with acting_as(found, via=Via.PAGE):
+        with acting_as(find_actor, via=Via.PAGE):
             return self.get_response(request)
 
 

@@ -38,7 +38,7 @@ class Device:
     """A browser of a person as their page shows it."""
 
     row: SignedInSession
-    here: bool
+    is_current: bool
 
 
 def device_name(agent: str) -> str:
@@ -132,17 +132,17 @@ class SessionStore(db.SessionStore):
     def decode(self, session_data: bytes | str) -> dict[str, Any]:
         """What was stored. The same text is the same session: its signature is checked once."""
         mark = (str(session_data), settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS)
-        kept = _decoded.get(mark)
-        if kept is None:
-            kept = super().decode(session_data)
+        decoded = _decoded.get(mark)
+        if decoded is None:
+            decoded = super().decode(session_data)
             if len(_decoded) >= _MOST_DECODED:
                 _decoded.clear()
-            if kept and len(session_data) <= _LONGEST_DECODED:
-                _decoded[mark] = kept
-        found = deepcopy(kept)
-        if found.get(BACKEND_SESSION_KEY) == _STORED_BACKEND:
-            found[BACKEND_SESSION_KEY] = _BACKEND
-        return found
+            if decoded and len(session_data) <= _LONGEST_DECODED:
+                _decoded[mark] = decoded
+        session = deepcopy(decoded)
+        if session.get(BACKEND_SESSION_KEY) == _STORED_BACKEND:
+            session[BACKEND_SESSION_KEY] = _BACKEND
+        return session
 
     def cycle_key(self) -> None:
         """Another key for the same session; the person's list of browsers goes on with it."""

@@ -45,8 +45,8 @@ def sign_in_by_link(request: HttpRequest, number: str, token: str) -> HttpRespon
     """A page with one button, so that programs which look into links use none up; the button signs in."""
     if request.method != "POST":
         user = _user_of(number, token)
-        shown: dict[str, Any] = {"account": user, "next": safe_next(request)}
-        return render(request, "accounts/sign_in_link.html", shown, status=200 if user else 404)
+        context: dict[str, Any] = {"account": user, "next": safe_next(request)}
+        return render(request, "accounts/sign_in_link.html", context, status=200 if user else 404)
     with transaction.atomic():
         user = _user_of(number, token, lock=True)
         if user is not None:

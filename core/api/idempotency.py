@@ -72,21 +72,21 @@ def claim_key(*, user: User, key: str, digest: str) -> Claim | StoredReply:
                 )
             return Claim(row.pk, mine)
         except IntegrityError:
-            there = IdempotencyRecord.objects.filter(user=user, key=key).first()
-        if there is None:
+            record = IdempotencyRecord.objects.filter(user=user, key=key).first()
+        if record is None:
             continue  # it was given up between the two
-        rows = IdempotencyRecord.objects.filter(pk=there.pk, claim=there.claim)
-        if there.created_at < now - KEPT:
+        rows = IdempotencyRecord.objects.filter(pk=record.pk, claim=record.claim)
+        if record.created_at < now - KEPT:
             rows.delete()
             continue
-        if there.digest != digest:
+        if record.digest != digest:
             raise KeyReusedError
-        if there.status is not None:
-            return StoredReply(there.status, there.headers, _body_of(there))
-        assert there.claimed_until is not None
-        if there.claimed_until <= now and rows.update(**lease):
-            return Claim(there.pk, mine)
-        raise KeyInFlightError(max(1, int((there.claimed_until - now).total_seconds()) + 1))
+        if record.status is not None:
+            return StoredReply(record.status, record.headers, _body_of(record))
+        assert record.claimed_until is not None
+        if record.claimed_until <= now and rows.update(**lease):
+            return Claim(record.pk, mine)
+        raise KeyInFlightError(max(1, int((record.claimed_until - now).total_seconds()) + 1))
 
 
 def keep_reply(claim: Claim, reply: StoredReply, *, secret: bool = False) -> None:
@@ -94,7 +94,7 @@ def keep_reply(claim: Claim, reply: StoredReply, *, secret: bool = False) -> Non
 
     The body of one that holds a `secret` is sealed.
     """
-    kept = IdempotencyRecord.objects.filter(pk=claim.record, claim=claim.claim).update(
+    updated = IdempotencyRecord.objects.filter(pk=claim.record, claim=claim.claim).update(
         claim=None,
         claimed_until=None,
         status=reply.status,
@@ -102,7 +102,7 @@ def keep_reply(claim: Claim, reply: StoredReply, *, secret: bool = False) -> Non
         body="" if secret else reply.body,
         body_sealed=seal(reply.body, purpose=PURPOSE) if secret else "",
     )
-    if not kept:
+    if not updated:
         raise KeyInFlightError(1)
 
 

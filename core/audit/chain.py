@@ -60,12 +60,12 @@ def _columns(model: Any) -> tuple[str, ...]:
 
 def install_triggers(connection: Any) -> None:
     """Make the triggers, or make them again as they are now, on tables that are there."""
-    there = set(connection.introspection.table_names())
-    if _LINKS not in there:
+    tables = set(connection.introspection.table_names())
+    if _LINKS not in tables:
         return
     with connection.cursor() as cursor:
         for table in _tables():
-            if table.name in there and set(table.columns) <= _present(connection, cursor, table.name):
+            if table.name in tables and set(table.columns) <= _present(connection, cursor, table.name):
                 for statement in (*_drops(connection.vendor, table), *_makes(connection.vendor, table)):
                     cursor.execute(statement)
 
@@ -81,8 +81,8 @@ def tables_without_triggers(connection: Any) -> list[str]:
             cursor.execute("SELECT tgname FROM pg_trigger WHERE NOT tgisinternal AND tgenabled <> 'D'")
         else:
             cursor.execute("SELECT name FROM sqlite_master WHERE type = 'trigger'")
-        there = {name for (name,) in cursor.fetchall()}
-    return [table.name for table in _tables() if not {name for name, _ in _names(table)} <= there]
+        triggers = {name for (name,) in cursor.fetchall()}
+    return [table.name for table in _tables() if not {name for name, _ in _names(table)} <= triggers]
 
 
 def emptying_statements(vendor: str, deletions: list[str]) -> list[str]:
@@ -104,9 +104,9 @@ def _drops(vendor: str, table: _Table) -> list[str]:
 
 
 def _makes(vendor: str, table: _Table) -> list[str]:
-    kept = ", ".join(f'"{column}"' for column in table.columns if column not in table.released)
+    columns = ", ".join(f'"{column}"' for column in table.columns if column not in table.released)
     events = {
-        "change": f"BEFORE UPDATE OF {kept}",
+        "change": f"BEFORE UPDATE OF {columns}",
         "delete": "BEFORE DELETE",
         "release": "BEFORE UPDATE OF " + ", ".join(f'"{column}"' for column in table.released),
     }
@@ -116,24 +116,24 @@ def _makes(vendor: str, table: _Table) -> list[str]:
         "release": " OR ".join(f'NEW."{column}" IS NOT NULL' for column in table.released),
     }
     refusal = f"{table.name} is append-only"
-    made = []
+    statements = []
     for name, what in _names(table):
         if vendor == "postgresql":
             passed = "OLD" if what == "delete" else "NEW"
-            made.append(
+            statements.append(
                 f"CREATE OR REPLACE FUNCTION {name}() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN "
                 f"IF {conditions[what]} THEN RAISE EXCEPTION '{refusal}' "
                 f"USING ERRCODE = 'restrict_violation'; END IF; RETURN {passed}; END $$"
             )
-            made.append(
+            statements.append(
                 f"CREATE TRIGGER {name} {events[what]} ON {table.name} FOR EACH ROW EXECUTE FUNCTION {name}()"
             )
         else:
-            made.append(
+            statements.append(
                 f"CREATE TRIGGER {name} {events[what]} ON {table.name} FOR EACH ROW "
                 f"WHEN {conditions[what]} BEGIN SELECT RAISE(ABORT, '{refusal}'); END"
             )
-    return made
+    return statements
 
 
 # The logs that are chained. Apps add theirs to their extensions:
@@ -199,8 +199,8 @@ def seal_all(*, everything: bool = False) -> int:
 def _pieces(rows: QuerySet[Any]) -> Iterator[list[Any]]:
     """All rows, some in memory at a time."""
     source = rows.iterator(chunk_size=BATCH)
-    while some := list(islice(source, BATCH)):
-        yield some
+    while chunk := list(islice(source, BATCH)):
+        yield chunk
 
 
 def _seal_kind(source: AuditSource, *, everything: bool) -> int:
@@ -248,10 +248,10 @@ def _unsealed(source: AuditSource, floor: int) -> QuerySet[Any]:
 
 
 def _chains(kind: str, owners: set[int], now: datetime) -> dict[int, AuditChain]:
-    found = {each.owner_id: each for each in AuditChain.objects.filter(kind=kind, owner_id__in=owners)}
-    for owner in owners - set(found):
-        found[owner] = AuditChain.objects.create(kind=kind, owner_id=owner, began_at=now)
-    return found
+    chains = {each.owner_id: each for each in AuditChain.objects.filter(kind=kind, owner_id__in=owners)}
+    for owner in owners - set(chains):
+        chains[owner] = AuditChain.objects.create(kind=kind, owner_id=owner, began_at=now)
+    return chains
 
 
 @dataclass(slots=True)
@@ -304,9 +304,9 @@ def _faults(
 ) -> Iterator[tuple[str, AuditLink | None]]:
     """Every link of a chain with what is wrong about it, if anything is."""
     links = AuditLink.objects.filter(chain=chain, number__gte=expected).order_by("number")
-    for some in _pieces(links):
-        rows = source.model._default_manager.in_bulk([link.row for link in some])
-        for link in some:
+    for chunk in _pieces(links):
+        rows = source.model._default_manager.in_bulk([link.row for link in chunk])
+        for link in chunk:
             if link.number != expected:
                 yield f"Entries {expected} to {link.number - 1} are missing from the chain.", None
             row = rows.get(link.row)
@@ -358,13 +358,13 @@ def delete_pruned(chain: AuditChain) -> int:
     while last is not None:
         with transaction.atomic():
             links = AuditLink.objects.filter(chain=chain, number__lte=last.number).order_by("number")
-            some = list(links.values_list("pk", "row")[:BATCH])
-            if not some:
+            pairs = list(links.values_list("pk", "row")[:BATCH])
+            if not pairs:
                 break
-            rows = source.model._base_manager.filter(pk__in=[row for _, row in some])
+            rows = source.model._base_manager.filter(pk__in=[row for _, row in pairs])
             # Django's own delete is refused for these models; the trigger knows the checkpoint.
             gone += rows._raw_delete(rows.db)
-            mine = AuditLink.objects.filter(pk__in=[pk for pk, _ in some])
+            mine = AuditLink.objects.filter(pk__in=[pk for pk, _ in pairs])
             mine._raw_delete(mine.db)
     return gone
 
@@ -378,10 +378,10 @@ def prune(before: datetime, *, why: str) -> int:
     gone = 0
     for chain in AuditChain.objects.order_by("pk"):
         source = sources()[chain.kind]
-        kept = source.model._default_manager.filter(at__gte=before, **{source.owner: chain.owner_id})
+        remaining = source.model._default_manager.filter(at__gte=before, **{source.owner: chain.owner_id})
         links = AuditLink.objects.filter(chain=chain)
         first = (
-            links.filter(row__in=kept.values("pk"))
+            links.filter(row__in=remaining.values("pk"))
             .order_by("number")
             .values_list("number", flat=True)
             .first()
@@ -407,19 +407,19 @@ def export_lines(owner: Owner, rows: QuerySet[Any] | None = None) -> Iterator[st
     `rows` are those that are wanted, all without it. What is not sealed yet comes last, without a digest.
     """
     source = sources()[owner.kind]
-    wanted = source.model._default_manager.filter(**{source.owner: owner.pk}) if rows is None else rows
+    entries = source.model._default_manager.filter(**{source.owner: owner.pk}) if rows is None else rows
     place = AuditLink.objects.filter(kind=owner.kind, row=OuterRef("pk")).values("number")
-    wanted = wanted.annotate(place=Subquery(place)).order_by(F("place").asc(nulls_last=True), "pk")
+    entries = entries.annotate(place=Subquery(place)).order_by(F("place").asc(nulls_last=True), "pk")
     if source.related:
-        wanted = wanted.select_related(*source.related)
+        entries = entries.select_related(*source.related)
     chain = chain_of(owner)
     began = chain.began_at if chain else None
-    for some in _pieces(wanted):
+    for chunk in _pieces(entries):
         links = {
             link.row: link
-            for link in AuditLink.objects.filter(kind=owner.kind, row__in=[row.pk for row in some])
+            for link in AuditLink.objects.filter(kind=owner.kind, row__in=[row.pk for row in chunk])
         }
-        for row in some:
+        for row in chunk:
             link = links.get(row.pk)
             line: dict[str, Any] = {"record": source.record(row)}
             if link is not None:

@@ -29,14 +29,14 @@ def scratch_dir(root: Path, prefix: str) -> Iterator[Path]:
     """A folder below `root` whose name begins with `prefix`, removed at the end whatever happens."""
     root.mkdir(parents=True, exist_ok=True)
     _clear(root, prefix)
-    with tempfile.TemporaryDirectory(prefix=prefix, dir=root, ignore_cleanup_errors=True) as made:
+    with tempfile.TemporaryDirectory(prefix=prefix, dir=root, ignore_cleanup_errors=True) as folder:
         number = -1
         try:
             # Where folders cannot be locked, nobody can tell that it is left over: then it stays.
             with suppress(OSError):
-                number = os.open(made, os.O_RDONLY)
+                number = os.open(folder, os.O_RDONLY)
                 _lock(number)
-            yield Path(made)
+            yield Path(folder)
         finally:
             if number >= 0:
                 os.close(number)

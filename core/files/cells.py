@@ -53,19 +53,19 @@ def with_point(text: str) -> str:
 
 @dataclass(slots=True)
 class DecimalCommas:
-    """Decimal commas in the numbers of a file: `taken` where no comma separates its cells; JSON has points.
+    """Decimal commas in the numbers of a file: `apply` where no comma separates its cells; JSON has points.
 
     `first` is the first that was read, for the note: whoever wrote it may have meant two numbers.
     """
 
-    taken: bool = True
+    apply: bool = True
     first: str = ""
 
     def point(self, text: str) -> str:
         """The number with a decimal point, any other text as it is; AmbiguousNumberError."""
         pointed = with_point(text)
         if pointed != text:
-            if not self.taken:
+            if not self.apply:
                 raise AmbiguousNumberError(
                     f"{text.strip()} may have a decimal comma, or be two numbers: write it with a decimal "
                     "point."
@@ -134,32 +134,32 @@ class ColumnError(ValueError):
 
 
 def map_columns(
-    columns: Iterable[str], given: Mapping[str, str], names: Mapping[str, tuple[str, ...]]
+    columns: Iterable[str], mapping: Mapping[str, str], names: Mapping[str, tuple[str, ...]]
 ) -> dict[str, str]:
-    """Which column holds which of our fields: as given, the rest by name; an empty one in `given` is none.
+    """Which column holds which of our fields: as in `mapping`, the rest by name; an empty one there is none.
 
     `names` are our fields, each with the names that are taken for it, the likeliest first.
     Raises ColumnError for a field that we do not have, or a column that the file does not have.
     """
-    there = [column.strip() for column in columns]
-    for ours, theirs in given.items():
+    headers = [column.strip() for column in columns]
+    for ours, theirs in mapping.items():
         if ours not in names:
             raise ColumnError(f"There is no field {ours!r}; there are: {', '.join(names)}.")
-        if theirs and theirs not in there:
-            raise ColumnError(f"There is no column {theirs!r}; the file has: {quote_names(there)}.")
-    found = {ours: theirs for ours, theirs in given.items() if theirs}
-    taken = set(found.values())
-    by_name = {plain_name(column): column for column in reversed(there)}
-    for ours, known in names.items():
-        if ours in given:
+        if theirs and theirs not in headers:
+            raise ColumnError(f"There is no column {theirs!r}; the file has: {quote_names(headers)}.")
+    columns_by_field = {ours: theirs for ours, theirs in mapping.items() if theirs}
+    used = set(columns_by_field.values())
+    by_name = {plain_name(column): column for column in reversed(headers)}
+    for ours, synonyms in names.items():
+        if ours in mapping:
             continue
         likely = next(
-            (by_name[name] for name in known if name in by_name and by_name[name] not in taken), None
+            (by_name[name] for name in synonyms if name in by_name and by_name[name] not in used), None
         )
         if likely is not None:
-            found[ours] = likely
-            taken.add(likely)
-    return found
+            columns_by_field[ours] = likely
+            used.add(likely)
+    return columns_by_field
 
 
 def which_of(role: str, columns: Iterable[str], remedy: str) -> str:
@@ -169,8 +169,8 @@ def which_of(role: str, columns: Iterable[str], remedy: str) -> str:
 
 def quote_names(columns: Iterable[str]) -> str:
     """Names of columns for a message, not too long."""
-    words = ", ".join(repr(column[:60]) for column in columns)
-    return words if len(words) <= 400 else words[:400] + " …"
+    quoted = ", ".join(repr(column[:60]) for column in columns)
+    return quoted if len(quoted) <= 400 else quoted[:400] + " …"
 
 
 #: How a text begins that is guarded, and what is guarded inside of it; RE2, which Arrow has, knows them too.

@@ -122,7 +122,7 @@ class _Pieces(io.RawIOBase):
     def readinto(self, buffer: Any) -> int:
         """Fill a buffer as far as the next piece goes."""
         rest = self._rest or next(self._pieces, b"")
-        taken = rest[: len(buffer)]
-        buffer[: len(taken)] = taken
-        self._rest = rest[len(taken) :]
-        return len(taken)
+        piece = rest[: len(buffer)]
+        buffer[: len(piece)] = piece
+        self._rest = rest[len(piece) :]
+        return len(piece)

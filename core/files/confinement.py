@@ -42,9 +42,9 @@ _LONGEST_FRAME = 256 * 2**20
 class EndedError(Exception):
     """A program ended before it was done; `spent` says that it had no memory or no time left."""
 
-    def __init__(self, *, spent: bool, said: str) -> None:
-        self.spent, self.said = spent, said
-        super().__init__("Its memory or time is spent." if spent else said)
+    def __init__(self, *, spent: bool, message: str) -> None:
+        self.spent, self.message = spent, message
+        super().__init__("Its memory or time is spent." if spent else message)
 
 
 def confine(*, megabytes: int = MEGABYTES) -> None:
@@ -78,9 +78,9 @@ def frames(program: Path, *arguments: str) -> Iterator[Any]:
     The program is ended when its frames are no longer wanted.
     """
     command = [sys.executable, "-P", "-W", "ignore", str(program), *arguments]
-    with tempfile.TemporaryFile() as said:
+    with tempfile.TemporaryFile() as errors:
         running = subprocess.Popen(  # noqa: S603  # our own programs
-            command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=said, bufsize=0
+            command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=errors, bufsize=0
         )
         try:
             assert running.stdout is not None
@@ -96,12 +96,12 @@ def frames(program: Path, *arguments: str) -> Iterator[Any]:
             running.wait()
             assert running.stdout is not None
             running.stdout.close()
-        said.seek(0)
-        words = said.read(1 << 16).decode("utf-8", "replace")
+        errors.seek(0)
+        error_text = errors.read(1 << 16).decode("utf-8", "replace")
     spent = status < 0 or status == OUT_OF_MEMORY
     if not spent:
-        logger.warning("%s failed: %s", program.name, words[-2000:])
-    raise EndedError(spent=spent, said=words)
+        logger.warning("%s failed: %s", program.name, error_text[-2000:])
+    raise EndedError(spent=spent, message=error_text)
 
 
 def _read(pipe: IO[bytes]) -> tuple[Any] | None:

@@ -94,16 +94,17 @@ class Guess:
 
 def text_encoding(name: str) -> str:
     """Python's name of an encoding of text; EncodingError where there is none of that name."""
-    asked = name.strip()
+    wish = name.strip()
     try:
-        found = codecs.lookup(asked).name if len(asked) <= _LONGEST_NAME else ""
+        codec = codecs.lookup(wish).name if len(wish) <= _LONGEST_NAME else ""
     except (LookupError, ValueError):
-        found = ""
-    if found in ALLOWED:
-        return found
-    shown = asked if len(asked) <= _LONGEST_NAME else f"{asked[:_LONGEST_NAME]}…"
+        codec = ""
+    if codec in ALLOWED:
+        return codec
+    shortened = wish if len(wish) <= _LONGEST_NAME else f"{wish[:_LONGEST_NAME]}…"
     raise EncodingError(
-        f"{shown!r} is no encoding of text files. Usual ones are utf-8, utf-16, cp1252, latin-1, shift_jis."
+        f"{shortened!r} is no encoding of text files. Usual ones are utf-8, utf-16, cp1252, latin-1, "
+        "shift_jis."
     )
 
 
@@ -164,11 +165,11 @@ def _strange_lines(start: bytes, blocks: Iterable[bytes]) -> bytes:
     rising = iter(blocks)
     while block is not None and seen < _LOOK and size < _SAMPLE and valid - len(strange) < _PLENTY:
         seen += len(block)
-        whole, rest = rest + block, b""
-        if not whole.isascii():
-            cut = max(whole.rfind(b"\n"), whole.rfind(b"\r")) + 1
-            whole, rest = whole[:cut], whole[cut:][-_SAMPLE:]
-            good, bad = _sorted(whole)
+        lines, rest = rest + block, b""
+        if not lines.isascii():
+            cut = max(lines.rfind(b"\n"), lines.rfind(b"\r")) + 1
+            lines, rest = lines[:cut], lines[cut:][-_SAMPLE:]
+            good, bad = _sorted(lines)
             valid += good
             strange += bad
             size += sum(map(len, bad))
@@ -177,21 +178,21 @@ def _strange_lines(start: bytes, blocks: Iterable[bytes]) -> bytes:
         good, bad = _sorted(rest)
         valid += good
         strange += bad
-    elif rest and not strange and not valid and not _is_utf8(rest, whole=False):
+    elif rest and not strange and not valid and not _is_utf8(rest, final=False):
         strange.append(rest)
     return _sample(strange) if len(strange) > valid else b""
 
 
 def _sample(lines: list[bytes]) -> bytes:
     """Whole lines, for half a character of several bytes is an error in every encoding."""
-    taken: list[bytes] = []
+    sample: list[bytes] = []
     size = 0
     for line in lines:
         size += len(line)
-        if taken and size > _SAMPLE:
+        if sample and size > _SAMPLE:
             break
-        taken.append(line)
-    return b"\n".join(taken)[: 4 * _SAMPLE]
+        sample.append(line)
+    return b"\n".join(sample)[: 4 * _SAMPLE]
 
 
 def _sorted(lines: bytes) -> tuple[int, list[bytes]]:
@@ -203,9 +204,9 @@ def _sorted(lines: bytes) -> tuple[int, list[bytes]]:
     return len(beyond) - len(bad), bad
 
 
-def _is_utf8(data: bytes, *, whole: bool = True) -> bool:
+def _is_utf8(data: bytes, *, final: bool = True) -> bool:
     try:
-        codecs.getincrementaldecoder("utf-8")().decode(data, final=whole)
+        codecs.getincrementaldecoder("utf-8")().decode(data, final=final)
     except UnicodeDecodeError:
         return False
     return True
@@ -214,21 +215,21 @@ def _is_utf8(data: bytes, *, whole: bool = True) -> bool:
 def _least_messy(sample: bytes) -> Guess:
     from charset_normalizer import from_bytes  # only for files that are not UTF-8
 
-    found = list(from_bytes(sample, cp_isolation=_GUESSED, threshold=0.4))
-    if not found:
+    guesses = list(from_bytes(sample, cp_isolation=_GUESSED, threshold=0.4))
+    if not guesses:
         return Guess("cp1252", 0.3) if _decoded(sample, "cp1252") is not None else Guess("iso8859-1", 0.2)
-    if (hebrew := next((each for each in found if each.encoding == "cp1255"), None)) is not None:
+    if (hebrew := next((each for each in guesses if each.encoding == "cp1255"), None)) is not None:
         if not _is_hebrew(str(hebrew)):
-            found = [each for each in found if each is not hebrew] or found
-        elif hebrew.chaos <= found[0].chaos + _DRAW_MESS:
-            found = [hebrew]
-    best = found[0]
+            guesses = [each for each in guesses if each is not hebrew] or guesses
+        elif hebrew.chaos <= guesses[0].chaos + _DRAW_MESS:
+            guesses = [hebrew]
+    best = guesses[0]
     close = [
         each
-        for each in found
+        for each in guesses
         if each.chaos <= best.chaos + _DRAW_MESS and each.coherence >= best.coherence - _DRAW_COHERENCE
     ]
-    japanese = next((each for each in found if _is_japanese(sample, each.encoding)), None)
+    japanese = next((each for each in guesses if _is_japanese(sample, each.encoding)), None)
     if japanese is not None and japanese.chaos < best.chaos + 2 * _DRAW_MESS:
         best, close = japanese, [japanese]
     western = _decoded(sample, "cp1252")

@@ -32,11 +32,11 @@ class TwiceError(ValueError):
 
 def unique_members(pairs: list[tuple[str, Any]]) -> Object:
     """An object; of two members of one name Python would keep the last, and lose the other in silence."""
-    found = dict(pairs)
-    if len(found) < len(pairs):
+    members = dict(pairs)
+    if len(members) < len(pairs):
         names = [name for name, _value in pairs]
-        raise TwiceError(next(name for name in found if names.count(name) > 1))
-    return found
+        raise TwiceError(next(name for name in members if names.count(name) > 1))
+    return members
 
 
 def why_no_json(error: Exception) -> str:
@@ -100,10 +100,10 @@ class JsonStream:
 
     def expect(self, character: str) -> None:
         """Pass over one character that must be there."""
-        found = self.peek()
-        if found != character:
+        actual = self.peek()
+        if actual != character:
             raise self.wrong(
-                f"expected {character!r}, found {found!r}" if found else "the text ends too early"
+                f"expected {character!r}, found {actual!r}" if actual else "the text ends too early"
             )
         self._at += 1
 
@@ -161,13 +161,13 @@ class JsonStream:
                 return
 
     def _goes_on(self, end: str) -> bool:
-        found = self.peek()
-        if found not in (",", end) or not found:
+        character = self.peek()
+        if character not in (",", end) or not character:
             raise self.wrong(
-                f"expected ',' or {end!r}, found {found!r}" if found else "the text ends too early"
+                f"expected ',' or {end!r}, found {character!r}" if character else "the text ends too early"
             )
         self._at += 1
-        return found == ","
+        return character == ","
 
     def finish(self) -> None:
         """Nothing but white space may follow."""
@@ -199,11 +199,11 @@ def read_json_records(source: TextSource, refuse: Refuse) -> Iterator[tuple[int,
 _FEW_MEMBERS = 20
 
 
-def holds_records(source: TextSource, known: Collection[str]) -> bool:
+def holds_records(source: TextSource, member_names: Collection[str]) -> bool:
     """Whether a file that begins with an object has a record in each of its members; else it is JSON lines.
 
-    `known` are names that a record's members may have, as `plain_name` writes them. FileRefusedError for an
-    object that holds rows in another way, with what to write in its place.
+    `member_names` are names that a record's members may have, as `plain_name` writes them. FileRefusedError
+    for an object that holds rows in another way, with what to write in its place.
     """
     stream = JsonStream(source, twice=True)
     try:
@@ -212,7 +212,7 @@ def holds_records(source: TextSource, known: Collection[str]) -> bool:
             return False  # one object of several
     except FileRefusedError:  # the reader of lines says where it is no JSON
         return False
-    are_columns = any(plain_name(name) in known for name in members)
+    are_columns = any(plain_name(name) in member_names for name in members)
     if all(isinstance(value, dict) for value in members.values()):
         if are_columns:
             raise FileRefusedError(

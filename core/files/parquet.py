@@ -66,13 +66,13 @@ def _dictionaries(table: Any, theirs: list[str]) -> list[str]:
     from pyarrow import types  # heavy
 
     metadata, schema = table.metadata, table.schema_arrow
-    found = set()
+    paths = set()
     for group in range(metadata.num_row_groups):
         for at in range(metadata.num_columns):
             column = metadata.row_group(group).column(at)
             if column.has_dictionary_page and column.path_in_schema in theirs:
-                found.add(column.path_in_schema)
-    return [name for name in found if _is_text(types, schema.field(name).type)]
+                paths.add(column.path_in_schema)
+    return [name for name in paths if _is_text(types, schema.field(name).type)]
 
 
 def _slices(batch: Any) -> Iterator[Any]:
@@ -84,12 +84,12 @@ def _slices(batch: Any) -> Iterator[Any]:
         lengths = _lengths(compute, column)
         if lengths is not None:
             sizes = [size + (length or 0) for size, length in zip(sizes, lengths.to_pylist(), strict=True)]
-    begin = held = 0
+    begin = slice_size = 0
     for at, size in enumerate(sizes):
-        if at > begin and held + size > _SLICE:
+        if at > begin and slice_size + size > _SLICE:
             yield batch.slice(begin, at - begin)
-            begin, held = at, 0
-        held += size
+            begin, slice_size = at, 0
+        slice_size += size
     yield batch.slice(begin)
 
 

@@ -1,6 +1,6 @@
 """Tables that people give, row by row: CSV of spreadsheets of all countries, a sheet of a workbook, JSON.
 
-    sheet = open_sheet(TextSource(path), known={"item", "worker"})
+    sheet = open_sheet(TextSource(path), column_names={"item", "worker"})
     sheet.columns                           ["item", "worker", "score"]
     for line, cells in sheet.rows(): ...    as many cells as there are columns
     sheet.notes()                           sentences about what was not as it should be, and was read
@@ -42,8 +42,8 @@ Records = Iterator[tuple[int, list[str]]]
 class Sheet:
     """A table whose head has been read. `rows` can be read as often as wanted.
 
-    `known` are names of columns, as `plain_name` writes them, by which the separator is recognised. Nothing
-    above `header_row`, where one is named, is read.
+    By `column_names`, as `plain_name` writes them, the separator is recognised. Nothing above `header_row`,
+    where one is named, is read.
     """
 
     #: Characters of one cell.
@@ -52,7 +52,12 @@ class Sheet:
     quotes_remedy: ClassVar[str] = ""
 
     def __init__(
-        self, source: TextSource, *, known: Collection[str] = (), quotes: bool = True, header_row: int = 0
+        self,
+        source: TextSource,
+        *,
+        column_names: Collection[str] = (),
+        quotes: bool = True,
+        header_row: int = 0,
     ) -> None:
         self.source, self._quotes = source, quotes
         #: Rows without their last, empty cells, which spreadsheets leave out; of the last reading.
@@ -61,7 +66,7 @@ class Sheet:
         self.delimiter, self._above = "", max(header_row - 1, 0)
         self.columns: list[str] = []
         if source.workbook is None:
-            self._find_form(known)
+            self._find_form(column_names)
         self.header_row, head = next(self._records(), (0, []))
         if not self.header_row:
             what = f"its sheet {source.workbook.sheet!r}" if source.workbook else "it"
@@ -74,7 +79,7 @@ class Sheet:
                 line=header_row,
             )
         self.columns = self.name_columns(self.header_row, head)
-        self.commas = DecimalCommas(taken=self.delimiter != ",")
+        self.commas = DecimalCommas(apply=self.delimiter != ",")
 
     def name_columns(self, line: int, cells: list[str]) -> list[str]:
         """The names in the head; empty ones at its end, which spreadsheets write, are no columns."""
@@ -84,15 +89,15 @@ class Sheet:
         return names
 
     def find_column(
-        self, role: str, names: Sequence[str], *, remedy: str, taken: Collection[str] = ()
+        self, role: str, names: Sequence[str], *, remedy: str, excluded: Collection[str] = ()
     ) -> int | None:
-        """Where the column is that has one of the names and is not `taken`; an error for several."""
-        wanted = {*map(plain_name, names)} - {*map(plain_name, taken)}
-        found = [place for place, name in enumerate(self.columns) if plain_name(name) in wanted]
-        if len(found) > 1:
-            columns = (self.columns[place] for place in found)
+        """Where the column is that has one of the names and is not `excluded`; an error for several."""
+        plain_names = {*map(plain_name, names)} - {*map(plain_name, excluded)}
+        places = [place for place, name in enumerate(self.columns) if plain_name(name) in plain_names]
+        if len(places) > 1:
+            columns = (self.columns[place] for place in places)
             raise self.error(which_of(role, columns, remedy), line=self.header_row)
-        return found[0] if found else None
+        return places[0] if places else None
 
     def error(self, why: str, *, line: int = 0, column: str = "") -> Exception:
         """An error in this file."""
@@ -213,18 +218,18 @@ class Sheet:
             StringIO(text, newline="\n") for _line, text in self.source.chunks(self.refuse)
         )
 
-    def _find_form(self, known: Collection[str]) -> None:
+    def _find_form(self, column_names: Collection[str]) -> None:
         """What separates cells, and how many lines come before the head: one where it says `sep=;`."""
         number, first = next(
             ((at, line) for at, line in enumerate(self._lines(), 1) if at > self._above and line.strip()),
             (0, ""),
         )
-        if said := SEPARATOR_LINE.fullmatch(first.rstrip("\n")):
-            self.delimiter, self._above = said[1], number
+        if match := SEPARATOR_LINE.fullmatch(first.rstrip("\n")):
+            self.delimiter, self._above = match[1], number
             return
 
         def count_known(names: list[str]) -> int:
-            return sum(plain_name(name) in known for name in names)
+            return sum(plain_name(name) in column_names for name in names)
 
         try:
             self.delimiter = find_delimiter(
@@ -258,7 +263,7 @@ class ObjectSheet(Sheet):
         self.source, self.lines = source, lines
         self.short_rows, self._spread = 0, []
         self.delimiter, self.header_row = "", 0
-        self.commas = DecimalCommas(taken=False)
+        self.commas = DecimalCommas(apply=False)
         self.columns = list(dict.fromkeys(chain.from_iterable(value for _line, value in self.objects())))
         if not self.columns:
             raise self.error("it has no object. Write one JSON object a line, or a list of objects.")
@@ -301,22 +306,22 @@ def _cell(value: Any) -> str:
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
-def holds_json_lines(source: TextSource, known: Collection[str]) -> bool | None:
+def holds_json_lines(source: TextSource, member_names: Collection[str]) -> bool | None:
     """Whether a file is JSON lines, by what it holds; False for one document of records, None for no JSON.
 
-    `known` are names of members. FileRefusedError for a document that holds rows in another way.
+    `member_names` are names of members. FileRefusedError for a document that holds rows in another way.
     """
     if source.workbook:
         return None
     texts = (text.lstrip() for _line, text in source.chunks(ignore))
     start = next(filter(None, texts), "")[:1]
-    return None if start not in ("{", "[") else start == "{" and not holds_records(source, known)
+    return None if start not in ("{", "[") else start == "{" and not holds_records(source, member_names)
 
 
-def open_sheet(source: TextSource, *, known: Collection[str] = (), header_row: int = 0) -> Sheet:
+def open_sheet(source: TextSource, *, column_names: Collection[str] = (), header_row: int = 0) -> Sheet:
     """The table that a file holds, whatever its name; FileRefusedError where it holds none."""
-    lines = holds_json_lines(source, known)
+    lines = holds_json_lines(source, column_names)
     if lines is None:
-        return Sheet(source, known=known, header_row=header_row)
+        return Sheet(source, column_names=column_names, header_row=header_row)
     refuse_header_row(source, "JSON", header_row)
     return ObjectSheet(source, lines=lines)

@@ -103,7 +103,7 @@ def note_enclosed_cells(count: int) -> list[str]:
 class DelimitedTable(ABC):
     """A CSV or TSV file as rows of text. TSV has no quoting, as query logs and TREC files are written.
 
-    `given` maps fields to columns. `places` says in which column each field is, `width` how many columns
+    `mapping` is of fields to columns. `places` says in which column each field is, `width` how many columns
     the first row has. Nothing above `header_row`, where one is named, is read.
     """
 
@@ -112,7 +112,7 @@ class DelimitedTable(ABC):
         source: TextSource,
         *,
         format: str,
-        given: Mapping[str, str] | None = None,
+        mapping: Mapping[str, str] | None = None,
         header: bool | None = None,
         header_row: int = 0,
     ) -> None:
@@ -135,14 +135,14 @@ class DelimitedTable(ABC):
                 f"something is {self._first}."
             )
         self.header, self.columns, self.mapping = self.find_columns(
-            row, dict(given or {}), bool(header_row) or header
+            row, dict(mapping or {}), bool(header_row) or header
         )
         self.width = len(row)
         self.places = {ours: self.columns.index(theirs) for ours, theirs in self.mapping.items()}
 
     @abstractmethod
     def find_columns(
-        self, row: Row, given: dict[str, str], header: bool | None
+        self, row: Row, mapping: dict[str, str], header: bool | None
     ) -> tuple[bool, list[str], dict[str, str]]:
         """Whether the first row is a header, the columns' names, and which of them holds which field."""
 
@@ -182,8 +182,8 @@ class DelimitedTable(ABC):
         for number, first in enumerate(lines, 1):
             if not first.strip():
                 continue
-            if self._above < 0 and (said := SEPARATOR_LINE.fullmatch(first.rstrip("\n"))):
-                self.delimiter, self._above = said[1], number
+            if self._above < 0 and (match := SEPARATOR_LINE.fullmatch(first.rstrip("\n"))):
+                self.delimiter, self._above = match[1], number
             else:
                 self.delimiter = self.delimiter or _delimiter(first)
                 try:
@@ -232,15 +232,15 @@ class DelimitedTable(ABC):
         return len(short)
 
     def all_rows(
-        self, refuse: Refuse, step: int = 0, wanted: Callable[[int, int], bool] | None = None
+        self, refuse: Refuse, step: int = 0, selects: Callable[[int, int], bool] | None = None
     ) -> Iterator[tuple[list[Row], list[int] | range]]:
         """Up to the first quotation mark, splitting is all that the csv module would do, and much faster.
 
-        `step` rows are given at a time, and none where `wanted` says no to their first and last line.
+        `step` rows are given at a time, and none where `selects` says no to their first and last line.
         """
         step = step or BATCH
         if self.source.workbook:
-            yield from self._of_workbook(self.source.workbook, step, wanted)
+            yield from self._of_workbook(self.source.workbook, step, selects)
             return
         chunks = self._chunks(refuse)
         quotes, enclosed = self.format != "tsv", 0
@@ -248,26 +248,26 @@ class DelimitedTable(ABC):
             if quotes and '"' in text:
                 yield from self._quoted(chain([(line, text)], chunks), line, refuse)
                 return
-            if wanted is None and '"' in text:
+            if selects is None and '"' in text:
                 enclosed += sum("," in each or '""' in each for each in _ENCLOSED.findall(text))
                 self.enclosed_cells = enclosed
             lines = text.split("\n")
             lines.pop()
             for begin in range(0, len(lines), step):
                 numbers = range(line + begin, line + min(begin + step, len(lines)))
-                if wanted is None or wanted(numbers[0], numbers[-1]):
+                if selects is None or selects(numbers[0], numbers[-1]):
                     rows = [each.split(self.delimiter) for each in lines[begin : begin + step]]
                     yield rows, numbers
 
     def _of_workbook(
-        self, workbook: Workbook, step: int, wanted: Callable[[int, int], bool] | None
+        self, workbook: Workbook, step: int, selects: Callable[[int, int], bool] | None
     ) -> Iterator[tuple[list[Row], list[int]]]:
         """Rows with their numbers in the sheet."""
-        found = self._sheet_rows(workbook)
-        while some := list(islice(found, step)):
-            numbers = [number for number, _ in some]
-            if wanted is None or wanted(numbers[0], numbers[-1]):
-                yield [row for _, row in some], numbers
+        rows = self._sheet_rows(workbook)
+        while chunk := list(islice(rows, step)):
+            numbers = [number for number, _ in chunk]
+            if selects is None or selects(numbers[0], numbers[-1]):
+                yield [row for _, row in chunk], numbers
 
     def _quoted(
         self, chunks: Iterable[tuple[int, str]], line: int, refuse: Refuse
@@ -360,9 +360,9 @@ _MOST_SHAPES = 1000
 
 
 class ColumnRules(ABC):
-    """Which columns of a file hold which of an importer's fields. `chosen` are those that were named."""
+    """Which columns of a file hold which of an importer's fields. `named_columns` were named by somebody."""
 
-    chosen: Sequence[str] = ()
+    named_columns: Sequence[str] = ()
 
     @abstractmethod
     def map(self, columns: Iterable[str]) -> dict[str, str]:
@@ -391,7 +391,7 @@ class ValueTable:
     reading: Callable[[RowCounts], Reading]
     #: Sentences about what the last reading met that may be meant otherwise.
     notes: Callable[[], list[str]] = list
-    commas: DecimalCommas = field(default_factory=lambda: DecimalCommas(taken=False))
+    commas: DecimalCommas = field(default_factory=lambda: DecimalCommas(apply=False))
 
 
 def check_format(source: TextSource, format: str, formats: Mapping[str, str]) -> None:
@@ -407,21 +407,21 @@ def settle_format(
     format: str,
     formats: Mapping[str, str],
     *,
-    known: Collection[str],
+    column_names: Collection[str],
     of_object: Callable[[str], str] = lambda _head: "",
 ) -> str:
     """The format by its name, or for `auto` by what the file holds; the file's name decides nothing.
 
-    `known` are names of columns. `of_object` is asked which further format a file has that begins like this
-    and with an object; empty for none.
+    `column_names` are names of columns. `of_object` is asked which further format a file has that begins like
+    this and with an object; empty for none.
     """
     check_format(source, format, formats)
     if source.workbook:
         return "xlsx"
-    return _detect_format(source, known, of_object) if format == "auto" else format
+    return _detect_format(source, column_names, of_object) if format == "auto" else format
 
 
-def _detect_format(source: TextSource, known: Collection[str], of_object: Callable[[str], str]) -> str:
+def _detect_format(source: TextSource, column_names: Collection[str], of_object: Callable[[str], str]) -> str:
     for _line, text in source.chunks(ignore):
         head = text.lstrip()[:_LOOK]
         if not head:
@@ -429,7 +429,7 @@ def _detect_format(source: TextSource, known: Collection[str], of_object: Callab
         if head[0] == "[":
             return "json"
         if head[0] == "{":
-            return of_object(head) or ("json" if holds_records(source, known) else "jsonl")
+            return of_object(head) or ("json" if holds_records(source, column_names) else "jsonl")
         return "tsv" if "\t" in head.split("\n", 1)[0] else "csv"
     raise FileRefusedError(f"{source.name} has no line that can be read.")
 
@@ -463,7 +463,7 @@ def read_table(
         table.values,
         table.reading,
         table.notes,
-        DecimalCommas(taken=bool(source.workbook) or table.delimiter != ","),
+        DecimalCommas(apply=bool(source.workbook) or table.delimiter != ","),
     )
 
 
@@ -483,21 +483,21 @@ class _MappedTable(DelimitedTable):
         super().__init__(source, format=format, header=header, header_row=header_row)
 
     def find_columns(
-        self, row: Row, given: dict[str, str], header: bool | None
+        self, row: Row, mapping: dict[str, str], header: bool | None
     ) -> tuple[bool, list[str], dict[str, str]]:
         """Whether the first row is a header, the columns' names, and which of them holds which field."""
         names = names_in(row)
         numbers = [str(number) for number in range(1, len(row) + 1)]
         if header is None:
-            chosen = self._rules.chosen
-            header = not chosen or any(name in names for name in chosen)
+            named = self._rules.named_columns
+            header = not named or any(name in names for name in named)
         if header and len(set(names)) < len(names):
             raise FileRefusedError(
                 f"{self.source.name}, line {self._first}: two columns have one name: {quote_names(names)}."
             )
-        there = names if header else numbers
+        labels = names if header else numbers
         try:
-            return header, there, self._rules.map(there)
+            return header, labels, self._rules.map(labels)
         except ColumnError as error:
             raise FileRefusedError(f"{self.source.name}, line {self._first}: {error}") from error
 
@@ -524,16 +524,16 @@ def _read_objects(source: TextSource, format: str, rules: ColumnRules) -> ValueT
     except ColumnError as error:
         raise FileRefusedError(f"{source.name}: {error}") from error
     rules.check(source, list(first), mapping)
-    known = {tuple(first): mapping}
+    shapes = {tuple(first): mapping}
 
     def values(refuse: Refuse) -> Values:
         for line, value in read(source, refuse):
             members = tuple(value)
-            where = known.get(members)
+            where = shapes.get(members)
             if where is None:
                 where = rules.map_members(members)
-                if len(known) < _MOST_SHAPES:
-                    known[members] = where
+                if len(shapes) < _MOST_SHAPES:
+                    shapes[members] = where
             yield line, {ours: value.get(theirs) for ours, theirs in where.items()}
 
     unit = "record" if format == "json" else "line"
@@ -545,5 +545,5 @@ def _read_objects(source: TextSource, format: str, rules: ColumnRules) -> ValueT
         list(first),
         mapping,
         values,
-        lambda rows: reading_of(source, known, rows),
+        lambda rows: reading_of(source, shapes, rows),
     )

@@ -114,17 +114,17 @@ class TextSource:
         except WorkbookError as error:
             raise FileRefusedError(str(error)) from error
 
-    def _encoding(self, wanted: str) -> str:
+    def _encoding(self, encoding: str) -> str:
         start = next(self._raw(_LOOK), b"")
         if not start:
             raise FileRefusedError(f"{self.name} is empty.")
         marked = marked_encoding(start)
         try:
-            wanted = text_encoding(wanted) if wanted else ""
+            encoding = text_encoding(encoding) if encoding else ""
         except EncodingError as error:
             raise FileRefusedError(f"{self.name}: {error}") from error
-        if marked or wanted:
-            return marked or wanted
+        if marked or encoding:
+            return marked or encoding
         self.guess = guess_encoding(self._raw())
         if not self.guess.encoding.startswith(WIDE) and _is_binary(start):
             raise FileRefusedError(
@@ -183,12 +183,12 @@ class TextSource:
     def _whole_lines(self, refuse: Refuse) -> Iterator[bytes]:
         """Bytes cut after line ends; a line beyond the limit is skipped, its end kept."""
         carry: list[bytes] = []
-        held, line, skipping = 0, 1, False
+        buffered, line, skipping = 0, 1, False
         for block in self.blocks():
             cut = block.rfind(b"\n") + 1 or block.rfind(b"\r", 0, -1) + 1
             if not cut:
-                held += len(block)
-                if held > self.limits.line_bytes and not skipping:
+                buffered += len(block)
+                if buffered > self.limits.line_bytes and not skipping:
                     self._refuse_long(line + _line_ends(b"".join(carry)), refuse)
                     skipping = True
                     carry = _complete(carry)
@@ -202,7 +202,7 @@ class TextSource:
             data = b"".join([*carry, head])
             line += _line_ends(data)
             yield data
-            carry, held = [block[cut:]], len(block) - cut
+            carry, buffered = [block[cut:]], len(block) - cut
         rest = b"".join(carry)
         if skipping:
             rest += b"\n"

@@ -27,7 +27,7 @@ _BLOCK, _LONGEST_MARK = 2**20, 32
 Rows = Iterator[tuple[int, list[str]]]
 
 
-def main(path: str, wanted: str) -> None:
+def main(path: str, sheet_name: str) -> None:
     """Write what the workbook holds, then the rows of the wanted sheet, or of the first that has any."""
     confine()
     import python_calamine  # under the limit
@@ -38,10 +38,12 @@ def main(path: str, wanted: str) -> None:
         names = [each.name for each in sheets if each.typ == python_calamine.SheetTypeEnum.WorkSheet]
         visible = python_calamine.SheetVisibleEnum.Visible
         hidden = {each.name for each in sheets if each.visible != visible}
-        if wanted and wanted not in names:
-            write({"sheets": names, "missing": wanted})
+        if sheet_name and sheet_name not in names:
+            write({"sheets": names, "missing": sheet_name})
             return
-        name, sheet = _chosen(workbook, [wanted] if wanted else sorted(names, key=hidden.__contains__))
+        name, sheet = _choose_sheet(
+            workbook, [sheet_name] if sheet_name else sorted(names, key=hidden.__contains__)
+        )
         write({"sheets": names, "sheet": name, "formula": _formula_without_value(path, name)})
         batch: list[tuple[int, list[str]]] = []
         for row in _rows(sheet):
@@ -56,7 +58,7 @@ def main(path: str, wanted: str) -> None:
         write({"error": f"it is damaged ({str(error)[:200]})"})
 
 
-def _chosen(workbook: Any, names: list[str]) -> tuple[str, Any]:
+def _choose_sheet(workbook: Any, names: list[str]) -> tuple[str, Any]:
     """The first of the sheets that holds something, else the first."""
     first = None
     for name in names:

@@ -111,7 +111,7 @@ def _read(path: Path, name: str, sheet: str, spool: IO[bytes]) -> tuple[dict[str
             if batch:
                 marshal.dump(batch, spool)
     except EndedError as ended:
-        if "No module named 'python_calamine'" in ended.said:
+        if "No module named 'python_calamine'" in ended.message:
             why = "is a workbook, and python-calamine is not installed"
         elif ended.spent:
             why = f"takes more than {MEGABYTES} MiB of memory or {SECONDS} seconds to read"
@@ -121,8 +121,8 @@ def _read(path: Path, name: str, sheet: str, spool: IO[bytes]) -> tuple[dict[str
     if why := about.get("error", ""):
         raise WorkbookError(f"{name} cannot be read: {why}. {_SAVE_AS_CSV}")
     if "missing" in about:
-        there = ", ".join(map(repr, about["sheets"][:20]))
-        raise WorkbookError(f"{name} has no sheet {about['missing']!r}; there are {there}.")
+        names = ", ".join(map(repr, about["sheets"][:20]))
+        raise WorkbookError(f"{name} has no sheet {about['missing']!r}; there are {names}.")
     if about["formula"]:
         raise WorkbookError(
             f"{name}, sheet {about['sheet']!r}: the cell {about['formula']} is a formula without a value. "

@@ -88,10 +88,10 @@ class FigureHead:
 def key_of(kind: FigureKind[Any], identity: object) -> str:
     """The key of the figure of these arguments, or of what else tells it from others, in this version."""
     # What is stored are objects of this version's classes; another version stores its own figures.
-    known = json.dumps(
+    identity_json = json.dumps(
         [kind.name, settings.DISTILLERY_VERSION, _FORM, identity], sort_keys=True, default=repr
     )
-    return hashlib.sha256(known.encode()).hexdigest()
+    return hashlib.sha256(identity_json.encode()).hexdigest()
 
 
 def digest(value: object) -> str:
@@ -118,8 +118,8 @@ def read_value(pk: int, counted: int) -> tuple[object] | None:
 def read_values(keys: Iterable[str]) -> dict[str, object]:
     """What is stored under these keys, of whatever moment."""
     rows = StoredFigure.objects.filter(key__in=list(keys), counted__gt=0).values_list("key", "value")
-    found = {key: unpack(bytes(value or b""), purpose=key) for key, value in rows}
-    return {key: value[0] for key, value in found.items() if value is not None}
+    values = {key: unpack(bytes(value or b""), purpose=key) for key, value in rows}
+    return {key: value[0] for key, value in values.items() if value is not None}
 
 
 def order(kind: FigureKind[Any], arguments: Mapping[str, Any], *, key: str, state: str, stamp: str) -> None:
@@ -127,10 +127,10 @@ def order(kind: FigureKind[Any], arguments: Mapping[str, Any], *, key: str, stat
     with transaction.atomic():
         job = services.enqueue(kind=COUNT, payload={"figure": kind.name}, effect=f"figure:{key}")
         values = {"kind": kind.name, "arguments": dict(arguments), "job": job}
-        wanted = {"wanted_state": state, "wanted_stamp": stamp}
-        _, is_new = StoredFigure.objects.get_or_create(key=key, defaults=values | wanted)
+        wish = {"wanted_state": state, "wanted_stamp": stamp}
+        _, is_new = StoredFigure.objects.get_or_create(key=key, defaults=values | wish)
         if not is_new and services.repeat(job=job):
-            StoredFigure.objects.filter(key=key).update(**wanted)
+            StoredFigure.objects.filter(key=key).update(**wish)
 
 
 def over() -> QuerySet[Job]:
@@ -163,12 +163,12 @@ def count_figure(context: JobContext) -> None:
     seconds = time.monotonic() - begun
     if len(value) > LARGEST:
         size, most = _megabytes(len(value)), _megabytes(LARGEST)
-        words = f"The figure {row.kind!r} takes {size} MB; {most} MB are stored at most"
-        logger.warning("%s; its arguments: %.500r", words, row.arguments)
-        raise PermanentError(words)
-    found = StoredFigure.objects.filter(pk=row.pk)
+        message = f"The figure {row.kind!r} takes {size} MB; {most} MB are stored at most"
+        logger.warning("%s; its arguments: %.500r", message, row.arguments)
+        raise PermanentError(message)
+    figures = StoredFigure.objects.filter(pk=row.pk)
     context.commit(
-        lambda: found.update(
+        lambda: figures.update(
             state=row.wanted_state,
             stamp=row.wanted_stamp,
             counted=F("counted") + 1,

@@ -163,9 +163,9 @@ def handler(kind: str, *, longest: timedelta | None = None) -> Callable[[Handler
 
     def register(function: Handler) -> Handler:
         # A module that is imported a second time under its name, as tests do, brings its handler again.
-        known = _handlers.setdefault(kind, function)
-        if (known.__module__, known.__qualname__) != (function.__module__, function.__qualname__):
-            raise ValueError(f"Jobs of kind {kind!r} already have the handler {known.__qualname__}.")
+        registered = _handlers.setdefault(kind, function)
+        if (registered.__module__, registered.__qualname__) != (function.__module__, function.__qualname__):
+            raise ValueError(f"Jobs of kind {kind!r} already have the handler {registered.__qualname__}.")
         _handlers[kind] = function
         if longest is not None:
             _longest[kind] = longest

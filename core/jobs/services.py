@@ -46,10 +46,10 @@ def enqueue(*, kind: str, payload: dict[str, Any], effect: str | None = None) ->
         "request_id": current_request_id(),
     }
     if effect is None:
-        job, made = Job.objects.create(**values), True
+        job, is_new = Job.objects.create(**values), True
     else:
-        job, made = Job.objects.get_or_create(effect=effect, defaults=values)
-    if made:
+        job, is_new = Job.objects.get_or_create(effect=effect, defaults=values)
+    if is_new:
         job.refresh_from_db()
         transaction.on_commit(partial(announce, job_id=job.pk, kind=job.kind), robust=True)
     return job
@@ -106,14 +106,14 @@ def claim(*, job_id: int) -> Job | None:
 def heartbeat(*, job: Job) -> bool:
     """Extend the lease of this attempt; False if it is lost."""
     return bool(
-        _held(job).update(lease_until=_in(settings.JOBS_LEASE_SECONDS), heartbeat_at=Now()),
+        _leased_row(job).update(lease_until=_in(settings.JOBS_LEASE_SECONDS), heartbeat_at=Now()),
     )
 
 
 def report_progress(*, job: Job, done: int, total: int, note: str) -> bool:
     """Store how far this attempt has come and extend its lease; False if that is lost."""
     return bool(
-        _held(job).update(
+        _leased_row(job).update(
             progress_done=done,
             progress_total=total,
             progress_note=note[:200],
@@ -130,7 +130,7 @@ def finish(*, job: Job, effect: Callable[[], Any] | None = None, result: Any = N
     The guard comes first: it locks the row, so no other attempt can start between it and the effect.
     """
     with transaction.atomic():
-        if not _held(job).update(state=JobState.DONE, finished_at=Now(), error="", **NO_LEASE):
+        if not _leased_row(job).update(state=JobState.DONE, finished_at=Now(), error="", **NO_LEASE):
             raise LeaseLostError(f"{job} belongs to another attempt; this one changed nothing.")
         if effect is not None:
             result = effect()
@@ -142,10 +142,10 @@ def finish(*, job: Job, effect: Callable[[], Any] | None = None, result: Any = N
 def fail(*, job: Job, error: str, permanent: bool = False) -> bool:
     """Record a failed attempt: queued for later, or failed for good; False if the lease was lost."""
     if permanent or job.attempts >= job.max_attempts:
-        changed = _held(job).update(state=JobState.FAILED, finished_at=Now(), error=error, **NO_LEASE)
+        changed = _leased_row(job).update(state=JobState.FAILED, finished_at=Now(), error=error, **NO_LEASE)
     else:
         wait = min(LONGEST_RETRY_SECONDS, RETRY_SECONDS * 4 ** (job.attempts - 1))
-        changed = _held(job).update(
+        changed = _leased_row(job).update(
             state=JobState.QUEUED, run_after=_in(wait), announce_after=_in(wait), error=error, **NO_LEASE
         )
     return bool(changed)
@@ -171,7 +171,7 @@ def format_span(span: timedelta) -> str:
 
 def release(*, job: Job) -> bool:
     """Give an unfinished job back because this worker stops; the attempt does not count."""
-    released = _held(job).update(
+    released = _leased_row(job).update(
         state=JobState.QUEUED, attempts=F("attempts") - 1, announce_after=_in(RESEND_SECONDS), **NO_LEASE
     )
     if released:
@@ -266,7 +266,7 @@ def _end_expired_leases() -> tuple[int, int]:
     requeued = failed = 0
     expired = Job.objects.filter(state=JobState.RUNNING, lease_until__lt=Now())
     for job in expired.order_by("lease_until")[:BATCH]:
-        still = _held(job).filter(lease_until__lt=Now())
+        still = _leased_row(job).filter(lease_until__lt=Now())
         if job.attempts >= job.max_attempts:
             times = "once" if job.attempts == 1 else f"{job.attempts} times"
             failed += still.update(
@@ -299,7 +299,7 @@ def _announce_waiting() -> int:
     return sent
 
 
-def _held(job: Job) -> QuerySet[Job]:
+def _leased_row(job: Job) -> QuerySet[Job]:
     """The row, under the condition that the lease is the one `job` was claimed with."""
     return Job.objects.filter(pk=job.pk, state=JobState.RUNNING, lease_owner=job.lease_owner)
 

@@ -25,9 +25,9 @@ def current_request_id() -> str:
     return _current.get()
 
 
-def accepted_request_id(given: str) -> str:
+def accepted_request_id(request_id: str) -> str:
     """The id that a proxy gave, where it is one; else a new one."""
-    return given if _VALID.fullmatch(given) else uuid.uuid4().hex
+    return request_id if _VALID.fullmatch(request_id) else uuid.uuid4().hex
 
 
 def begin_request(request_id: str) -> None:

@@ -69,7 +69,7 @@ def look(now: datetime) -> NoticeCounts:
 
     A rule that fails is written to the log, and its notices stay as they were.
     """
-    found: dict[tuple[int | None, str], Condition] = {}
+    conditions_by_key: dict[tuple[int | None, str], Condition] = {}
     kinds: set[str] = set()
     for rule in parts_of(Rule):
         conditions: list[Condition] | None = None
@@ -78,9 +78,9 @@ def look(now: datetime) -> NoticeCounts:
         if conditions is None:
             continue
         kinds.update(rule.kinds)
-        found |= {(each.project, each.key): each for each in conditions}
+        conditions_by_key |= {(each.project, each.key): each for each in conditions}
     standing = {(row.project_id, row.key): row for row in Notice.objects.filter(over_at=None, kind__in=kinds)}
-    new = [each for name, each in found.items() if name not in standing]
+    new = [each for name, each in conditions_by_key.items() if name not in standing]
     for each in new:
         raise_for(
             each.project,
@@ -91,17 +91,17 @@ def look(now: datetime) -> NoticeCounts:
             address=each.address,
             now=now,
         )
-    _put_right([(standing[name], each) for name, each in found.items() if name in standing])
-    over = [row.pk for name, row in standing.items() if name not in found]
+    _put_right([(standing[name], each) for name, each in conditions_by_key.items() if name in standing])
+    over = [row.pk for name, row in standing.items() if name not in conditions_by_key]
     return NoticeCounts(len(new), end_notices(Notice.objects.filter(pk__in=over), now=now) if over else 0)
 
 
 def _put_right(pairs: list[tuple[Notice, Condition]]) -> None:
     changed = []
     for row, now_so in pairs:
-        words = (now_so.level, now_so.sentence[:300], now_so.address)
-        if (row.level, row.sentence, row.address) != words:
-            row.level, row.sentence, row.address = words
+        content = (now_so.level, now_so.sentence[:300], now_so.address)
+        if (row.level, row.sentence, row.address) != content:
+            row.level, row.sentence, row.address = content
             changed.append(row)
     if changed:
         Notice.objects.bulk_update(changed, ["level", "sentence", "address"], batch_size=500)
@@ -109,11 +109,11 @@ def _put_right(pairs: list[tuple[Notice, Condition]]) -> None:
 
 def everything_now(now: datetime) -> list[Condition]:
     """What all rules find at this moment, in all projects; a rule that fails is written to the log."""
-    found: list[Condition] = []
+    conditions: list[Condition] = []
     for rule in parts_of(Rule):
         with logged_failure(logger, _RULE_FAILED, rule.name):
-            found += rule.find(now)
-    return found
+            conditions += rule.find(now)
+    return conditions
 
 
 # Jobs that failed, or that no worker goes on with: apps say of which kinds people should know.
@@ -142,7 +142,7 @@ class JobKindNotice:
     """A kind of jobs in words, and where its jobs belong by their keys; others are left out."""
 
     kind: str
-    words: str
+    label: str
     places: Callable[[Sequence[Job]], dict[int, Place]]
 
 
@@ -166,7 +166,7 @@ def troubled_jobs(now: datetime) -> Iterator[Condition]:
     late = now - SILENT_AFTER
     kinds = parts_of(JobKindNotice)
     rows = list(
-        Job.objects.filter(kind__in=[known.kind for known in kinds])
+        Job.objects.filter(kind__in=[kind.kind for kind in kinds])
         .filter(
             Q(state=JobState.FAILED, finished_at__gte=now - FAILED_FOR)
             | Q(state=JobState.RUNNING, lease_until__lt=late)
@@ -174,21 +174,25 @@ def troubled_jobs(now: datetime) -> Iterator[Condition]:
         )
         .order_by("-pk")[:_MOST]
     )
-    for known in kinds:
-        jobs = [job for job in rows if job.kind == known.kind]
-        places = known.places(jobs) if jobs else {}
+    for kind in kinds:
+        jobs = [job for job in rows if job.kind == kind.kind]
+        places = kind.places(jobs) if jobs else {}
         for job in jobs:
             if job.pk in places:
-                yield _condition(job, known, places[job.pk])
+                yield _condition(job, kind, places[job.pk])
 
 
-def _condition(job: Job, known: JobKindNotice, place: Place) -> Condition:
+def _condition(job: Job, notice_kind: JobKindNotice, place: Place) -> Condition:
     failed = job.state == JobState.FAILED
     level = Notice.Level.ALARM if failed else Notice.Level.WARNING
     why = f": {job.error}" if job.error else "."
-    words = f"{known.words} failed{why}" if failed else f"{known.words} waits, and no worker goes on with it."
+    sentence = (
+        f"{notice_kind.label} failed{why}"
+        if failed
+        else f"{notice_kind.label} waits, and no worker goes on with it."
+    )
     kind = "job_failed" if failed else "job_silent"
-    return Condition(place.project, kind, f"{kind}:{job.pk}", level, words[:300], place.address)
+    return Condition(place.project, kind, f"{kind}:{job.pk}", level, sentence[:300], place.address)
 
 
 RULE = Rule("jobs", troubled_jobs, kinds=("job_failed", "job_silent"))

@@ -29,16 +29,18 @@ _LONGEST_SUBJECT = 120
 
 def one_line(text: str) -> str:
     """Text of people without line breaks and control characters, so that it stays one line of a header."""
-    shown = "".join(" " if unicodedata.category(each) in ("Cc", "Cf", "Zl", "Zp") else each for each in text)
-    return " ".join(shown.split())
+    printable = "".join(
+        " " if unicodedata.category(each) in ("Cc", "Cf", "Zl", "Zp") else each for each in text
+    )
+    return " ".join(printable.split())
 
 
 def subject(notices: Sequence[Notice]) -> str:
     """The sentence of one notice, or how many there are, with the project where it is one."""
     titles = {notice.project.title if notice.project else "Distillery" for notice in notices}
     about = one_line(titles.pop()) if len(titles) == 1 else "Distillery"
-    words = one_line(notices[0].sentence) if len(notices) == 1 else f"{len(notices)} notices"
-    line = f"{about}: {words}"
+    summary = one_line(notices[0].sentence) if len(notices) == 1 else f"{len(notices)} notices"
+    line = f"{about}: {summary}"
     return line if len(line) <= _LONGEST_SUBJECT else f"{line[: _LONGEST_SUBJECT - 1]}…"
 
 
@@ -87,7 +89,7 @@ class Post(Protocol):
     """A way to reach members who do not look at the page."""
 
     @property
-    def words(self) -> str:
+    def description(self) -> str:
         """What the page says about it."""
 
     @property
@@ -104,7 +106,7 @@ class Post(Protocol):
 class NoPost:
     """No mail server is set up."""
 
-    words = "Nothing is sent by e-mail: this installation has no mail server in its settings."
+    description = "Nothing is sent by e-mail: this installation has no mail server in its settings."
     works = False
 
     def plan(self, notice: Notice) -> int:
@@ -122,7 +124,7 @@ class MailPost:
     works = True
 
     @property
-    def words(self) -> str:
+    def description(self) -> str:
         """From whom the letters come."""
         return f"E-mails come from {settings.DEFAULT_FROM_EMAIL}."
 
@@ -139,7 +141,7 @@ class MailPost:
         readers = [
             pk
             for pk in members.exclude(user__email="").values_list("user_id", flat=True)
-            if _wanted(notice, wishes.get(pk))
+            if _is_wished(notice, wishes.get(pk))
         ]
         return self._write(notice, readers)
 
@@ -181,7 +183,7 @@ def _superusers() -> QuerySet[User]:
     return User.objects.filter(is_superuser=True, is_active=True)
 
 
-def _wanted(notice: Notice, wish: str | None) -> bool:
+def _is_wished(notice: Notice, wish: str | None) -> bool:
     if wish == Wish.Post.NONE:
         return False
     return wish == Wish.Post.ALL or notice.level in _PRESSING
@@ -229,18 +231,18 @@ def _send(person: User, connection: Any, now: datetime) -> int:
 def _claimed(person: User, now: datetime) -> list[Letter]:
     """Somebody's waiting letters, claimed by this call alone; those no longer wanted are dropped."""
     claim = uuid.uuid4()
-    some = list(
+    keys = list(
         Letter.objects.filter(_WAITING, user=person).order_by("pk").values_list("pk", flat=True)[:MOST]
     )
-    Letter.objects.filter(_WAITING, pk__in=some).update(claim=claim, claimed_at=now)
+    Letter.objects.filter(_WAITING, pk__in=keys).update(claim=claim, claimed_at=now)
     letters = Letter.objects.filter(claim=claim).select_related("notice__project").order_by("notice_id")
     wishes = dict(Wish.objects.filter(user=person).values_list("project_id", "post"))
     mine = set(Membership.objects.filter(user=person).values_list("project_id", flat=True))
-    kept: list[Letter] = []
+    kept_letters: list[Letter] = []
     dropped: list[Letter] = []
     for letter in letters:
         notice = letter.notice
-        wanted = (
+        is_current = (
             person.is_active
             and person.email
             and notice.over_at is None
@@ -248,15 +250,15 @@ def _claimed(person: User, now: datetime) -> list[Letter]:
             and (
                 person.is_superuser
                 if notice.project_id is None
-                else notice.project_id in mine and _wanted(notice, wishes.get(notice.project_id))
+                else notice.project_id in mine and _is_wished(notice, wishes.get(notice.project_id))
             )
         )
-        (kept if wanted else dropped).append(letter)
+        (kept_letters if is_current else dropped).append(letter)
     if dropped:
         Letter.objects.filter(pk__in=[letter.pk for letter in dropped]).update(
             dropped_at=now, error="It was over or no longer wanted before it went out."
         )
-    return kept
+    return kept_letters
 
 
 def _is_for_good(error: Exception) -> bool:
@@ -274,8 +276,8 @@ def _describe_error(error: Exception) -> str:
 
 def last_sent(user: User) -> datetime | None:
     """When somebody last got an e-mail about notices."""
-    found: datetime | None = Letter.objects.filter(user=user).aggregate(at=Max(F("sent_at")))["at"]
-    return found
+    moment: datetime | None = Letter.objects.filter(user=user).aggregate(at=Max(F("sent_at")))["at"]
+    return moment
 
 
 # Letters to people with an account, sent by jobs: a page takes as long for any address.

@@ -48,5 +48,5 @@ def in_state(rows: QuerySet[Notice], user: User, state: str) -> QuerySet[Notice]
 
 def wish_of(user: User, project: Project) -> str:
     """Which notices of a project somebody gets by e-mail."""
-    found = Wish.objects.filter(user=user, project=project).values_list("post", flat=True).first()
-    return found or Wish.Post.PRESSING
+    post = Wish.objects.filter(user=user, project=project).values_list("post", flat=True).first()
+    return post or Wish.Post.PRESSING

@@ -71,7 +71,7 @@ def raise_for(
     now: datetime | None = None,
 ) -> Notice:
     """The same by the key of the project, or of the installation; `now` is the time that a look began."""
-    notice, made = Notice.objects.get_or_create(  # type: ignore[misc]  # None is a value here
+    notice, is_new = Notice.objects.get_or_create(  # type: ignore[misc]  # None is a value here
         project_id=project,
         key=key,
         over_at=None,
@@ -83,7 +83,7 @@ def raise_for(
             "raised_at": now or timezone.now(),
         },
     )
-    if made:
+    if is_new:
         post_office().plan(notice)
         tell_webhooks(notice)
     return notice
@@ -113,8 +113,8 @@ def wish(*, user: User, project: Project, post: str, seen: SeenRow | None = None
     if post not in Wish.Post.values:
         raise ProjectError("Choose which notices you want by e-mail.")
     rows = Wish.objects.select_for_update()
-    row, made = rows.get_or_create(project=project, user=user, defaults={"post": post})
-    if not made and row.post != post:
+    row, is_new = rows.get_or_create(project=project, user=user, defaults={"post": post})
+    if not is_new and row.post != post:
         if seen is not None:
             seen.check(row)
         row.post = post

@@ -47,10 +47,10 @@ def _hand_over(before: User, after: User, slug: str) -> None:
 
 
 def _project(slug: str) -> Project:
-    found = Project.objects.filter(slug=slug).first()
-    if found is None:
+    project = Project.objects.filter(slug=slug).first()
+    if project is None:
         raise services.ProjectError(f"There is no project {slug!r}.")
-    return found
+    return project
 
 
 def _address(slug: str) -> str:

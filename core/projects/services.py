@@ -69,16 +69,16 @@ _ACTIONS = {
 class EventActions:
     """Actions that an app writes into the event log, with their words for people; part of its extension."""
 
-    words: Mapping[str, str]
+    labels: Mapping[str, str]
 
 
 @cache
 def event_actions() -> Mapping[str, str]:
     """Every action that the event log knows, with its words for people."""
-    words = dict(_ACTIONS)
+    labels = dict(_ACTIONS)
     for app in parts_of(EventActions):
-        words.update(app.words)
-    return words
+        labels.update(app.labels)
+    return labels
 
 
 class UnknownActionError(ValueError):
@@ -206,8 +206,8 @@ def edit_project(
     Where it holds these values already, nothing is done.
     """
     row = Project.objects.select_for_update(no_key=True).get(pk=project.pk)
-    wanted = {**changes, "budget_cents": budget_cents}
-    if any(getattr(row, name) != value for name, value in wanted.items()):
+    columns = {**changes, "budget_cents": budget_cents}
+    if any(getattr(row, name) != value for name, value in columns.items()):
         seen.check(row)
     change_project(project=row, changes=changes, actor=actor)
     if row.budget_cents != budget_cents:
@@ -256,9 +256,9 @@ def set_role(
         raise ProjectError(f"There is no role {role!r}; there are {', '.join(Membership.Role.values)}.")
     # Whoever changes roles waits for the project, so that two owners cannot take the role from each other.
     Project.objects.select_for_update(no_key=True).get(pk=project.pk)
-    there = Membership.objects.filter(project=project, user=user).first()
-    if seen is not None and there is not None and there.role != role:
-        seen.check(there)
+    membership = Membership.objects.filter(project=project, user=user).first()
+    if seen is not None and membership is not None and membership.role != role:
+        seen.check(membership)
     if role != Membership.Role.OWNER:
         _keep_an_owner(project, user)
     member, _ = Membership.objects.update_or_create(project=project, user=user, defaults={"role": role})

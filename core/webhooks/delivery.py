@@ -57,12 +57,12 @@ def payload_of(message: WebhookMessage) -> dict[str, Any]:
 def body_of(hook: Webhook, message: WebhookMessage) -> bytes:
     """The bytes that are signed and sent."""
     if hook.shape == Webhook.Shape.SLACK:
-        found: dict[str, Any] = {"text": _escape_slack(sentence_of(hook, message))}
+        body: dict[str, Any] = {"text": _escape_slack(sentence_of(hook, message))}
     elif hook.shape == Webhook.Shape.TEAMS:
-        found = _card(hook, message)
+        body = _card(hook, message)
     else:
-        found = payload_of(message)
-    return json.dumps(found, ensure_ascii=False, separators=(",", ":")).encode()
+        body = payload_of(message)
+    return json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode()
 
 
 def headers_of(hook: Webhook, message: WebhookMessage, body: bytes, now: datetime) -> dict[str, str]:
@@ -95,12 +95,12 @@ def address_of(hook: Webhook) -> str | None:
 
 def sentence_of(hook: Webhook, message: WebhookMessage) -> str:
     """One event as a line for people, with where to look."""
-    known = event_types(hook.owner_kind).get(message.type)
-    words = "This is a test" if message.type == TEST else known.words if known else message.type
+    event_type = event_types(hook.owner_kind).get(message.type)
+    phrase = "This is a test" if message.type == TEST else event_type.label if event_type else message.type
     ids = [
         f"{name} {value}" for name, value in sorted(message.data.items()) if name != "address" and value != ""
     ]
-    line = f"{words}: {', '.join(ids)}" if ids else words
+    line = f"{phrase}: {', '.join(ids)}" if ids else phrase
     address = message.data.get("address", "")
     return f"{line} {address}" if address else line
 
@@ -318,8 +318,8 @@ def _send_next(hook: Webhook) -> Outcome:
     attempt = WebhookAttempt(
         at=now, milliseconds=int((time.monotonic() - started) * 1000), status=status, note=note[:_NOTE]
     )
-    asked = timedelta(seconds=min(wait or 0, _LONGEST_PAUSE))
-    return _book(hook, [message], attempt, taken=status in _OK, asked=asked)
+    retry_after = timedelta(seconds=min(wait or 0, _LONGEST_PAUSE))
+    return _book(hook, [message], attempt, accepted=status in _OK, retry_after=retry_after)
 
 
 def _send_mail(hook: Webhook) -> Outcome:
@@ -329,7 +329,7 @@ def _send_mail(hook: Webhook) -> Outcome:
         return Outcome()
     now, started = timezone.now(), time.monotonic()
     subject, text = letter_of(hook, messages)
-    taken, note = False, ""
+    accepted, note = False, ""
     try:
         # The address was the maker's own when they chose it; an account that is closed gets nothing.
         maker = hook.created_by
@@ -341,13 +341,13 @@ def _send_mail(hook: Webhook) -> Outcome:
             to=[address_of(hook) or ""],
             headers={"Auto-Submitted": "auto-generated"},
         )
-        taken = bool(letter.send())
+        accepted = bool(letter.send())
     except (OSError, SMTPException, ValueError) as error:
         note = f"{type(error).__name__}: {error}"
     attempt = WebhookAttempt(
         at=now, milliseconds=int((time.monotonic() - started) * 1000), note=(note or "mailed")[:_NOTE]
     )
-    return _book(hook, messages, attempt, taken=taken, pause=MAIL_PAUSE)
+    return _book(hook, messages, attempt, accepted=accepted, pause=MAIL_PAUSE)
 
 
 def _book(
@@ -355,13 +355,13 @@ def _book(
     messages: Sequence[WebhookMessage],
     attempt: WebhookAttempt,
     *,
-    taken: bool,
+    accepted: bool,
     pause: timedelta = timedelta(0),
-    asked: timedelta = timedelta(0),
+    retry_after: timedelta = timedelta(0),
 ) -> Outcome:
     """Write down what came of an attempt: sent, or when the next one is, or that it was the last.
 
-    `pause` follows a success; after a failure it is at least what the receiver `asked` for.
+    `pause` follows a success; after a failure it is at least what the receiver asks for in `retry_after`.
     """
     keys = [each.pk for each in messages]
     with transaction.atomic():
@@ -380,18 +380,18 @@ def _book(
             )
             for pk in keys
         )
-        if taken:
+        if accepted:
             rows.filter(state=_WAITING).update(state=WebhookMessage.State.SENT, ended_at=now, due_at=None)
             if hook.refusals >= REFUSED_IN_A_ROW:
                 _put_refused_aside(hook, now)
             Webhook.objects.filter(pk=hook.pk).update(failing_since=None, refusals=0, due_at=now + pause)
             return Outcome(len(keys), goes_on=not pause)
-        goes_on = _book_failure(hook, messages[0], attempt, asked, now)
+        goes_on = _book_failure(hook, messages[0], attempt, retry_after, now)
     return Outcome(goes_on=goes_on)
 
 
 def _book_failure(
-    hook: Webhook, message: WebhookMessage, attempt: WebhookAttempt, asked: timedelta, now: datetime
+    hook: Webhook, message: WebhookMessage, attempt: WebhookAttempt, retry_after: timedelta, now: datetime
 ) -> bool:
     """Put the message aside or have the webhook wait, or disable it; whether others may go on at once."""
     mine, since = Webhook.objects.filter(pk=hook.pk), hook.failing_since or now
@@ -399,19 +399,19 @@ def _book_failure(
     refusals = hook.refusals + 1 if refused else hook.refusals
     aside = refused and refusals < REFUSED_IN_A_ROW
     if aside:
-        until = now + max(asked, _pause_after(message.attempts))
+        until = now + max(retry_after, _pause_after(message.attempts))
         WebhookMessage.objects.filter(pk=message.pk).update(due_at=_last_chance(message, until, now))
     elif refused:
         WebhookMessage.objects.filter(webhook=hook, state=_WAITING).update(due_at=None)
     # What is wrong with a receiver that refuses all shows in how many it refused, not in one of them.
     tries = refusals - REFUSED_IN_A_ROW if refused else message.attempts
-    wait = timedelta(0) if aside else max(asked, _pause_after(tries))
+    wait = timedelta(0) if aside else max(retry_after, _pause_after(tries))
     mine.update(failing_since=since, refusals=refusals, due_at=now + wait)
     if attempt.status == _GONE:
         disable(hook, "The receiver answered 410: it wants no more messages.", now)
     elif since < now - DISABLE_AFTER:
-        words = attempt.note or attempt.status
-        disable(hook, f"Nothing was delivered for {DISABLE_AFTER.days} days: {words}", now)
+        cause = attempt.note or attempt.status
+        disable(hook, f"Nothing was delivered for {DISABLE_AFTER.days} days: {cause}", now)
     else:
         return aside
     return False

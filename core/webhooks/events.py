@@ -48,7 +48,7 @@ class EventType:
     """
 
     name: str
-    words: str
+    label: str
     owner_kind: str
     actions: tuple[str, ...] = ()
     subject: str = "subject"
@@ -86,9 +86,9 @@ def emit(owner: Owner, event_type: str, data: Data, *, at: datetime | None = Non
         raise ValueError(f"{event_type!r} is no type of events of a {owner.kind}.")
     asking = [pk for pk, events in _active_webhooks(owner) if event_type in events]
     if asking:
-        moment, found = at or timezone.now(), data() if callable(data) else data
+        moment, payload = at or timezone.now(), data() if callable(data) else data
         WebhookMessage.objects.bulk_create(
-            WebhookMessage(webhook_id=pk, type=event_type, at=moment, data=dict(found)) for pk in asking
+            WebhookMessage(webhook_id=pk, type=event_type, at=moment, data=dict(payload)) for pk in asking
         )
     return len(asking)
 
@@ -108,24 +108,24 @@ def _active_webhooks(owner: Owner) -> QuerySet[Webhook, tuple[int, list[str]]]:
 
 def emit_action(project: int, slug: str, action: str, subject: str, details: Mapping[str, Any]) -> int:
     """Tell of an event of a project's log, if a type names its action."""
-    found = _by_action().get(action)
-    if found is None:
+    event_type = _by_action().get(action)
+    if event_type is None:
         return 0
-    data = {"project": slug, found.subject: subject}
-    data |= {name: details[name] for name in found.ids if name in details}
-    if found.page:
+    data = {"project": slug, event_type.subject: subject}
+    data |= {name: details[name] for name in event_type.ids if name in details}
+    if event_type.page:
         with suppress(NoReverseMatch):  # a subject that no address takes
-            data["address"] = page_address(reverse(found.page, args=[slug, subject]))
-    return emit(Owner(Owner.Kind.PROJECT, project), found.name, data)
+            data["address"] = page_address(reverse(event_type.page, args=[slug, subject]))
+    return emit(Owner(Owner.Kind.PROJECT, project), event_type.name, data)
 
 
 @transaction.atomic
 def emit_step(owner: Owner, event_type: str, key: str, value: int, data: Mapping[str, Any]) -> int:
     """Tell of a step of something that grows, once: nothing where this step or a later one was told."""
-    mark, made = WebhookMark.objects.select_for_update().get_or_create(
+    mark, is_new = WebhookMark.objects.select_for_update().get_or_create(
         owner_kind=owner.kind, owner_id=owner.pk, key=key, defaults={"value": value}
     )
-    if not made:
+    if not is_new:
         if mark.value >= value:
             return 0
         WebhookMark.objects.filter(pk=mark.pk).update(value=value)
@@ -161,7 +161,7 @@ class StepWatch:
 
 def tell_steps(now: datetime) -> int:
     """Ask all watches and tell what is new; how many messages were written."""
-    told = 0
+    count = 0
     asking = list(
         Webhook.objects.filter(removed_at=None, state=Webhook.State.ACTIVE).values_list(
             "owner_kind", "owner_id", "events"
@@ -176,5 +176,5 @@ def tell_steps(now: datetime) -> int:
         with logged_failure(logger, "The watch %s of webhooks", watch.event_type):
             for step in watch.find(owners, now):
                 owner = Owner(watch.owner_kind, step.owner)
-                told += emit_step(owner, watch.event_type, step.key, step.value, step.data)
-    return told
+                count += emit_step(owner, watch.event_type, step.key, step.value, step.data)
+    return count

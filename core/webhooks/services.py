@@ -66,7 +66,7 @@ def create_webhook(
 
     An e-mail goes to the address of the person who makes it: no one else can be signed up for it.
     """
-    wanted = check_events(owner.kind, events)
+    checked_events = check_events(owner.kind, events)
     if not name.strip():
         raise WebhookError("Name: say what the webhook is for.")
     host = check_address(shape, address, by=by)
@@ -81,7 +81,7 @@ def create_webhook(
         shape=shape,
         address_sealed=seal(address, purpose=PURPOSE),
         host=host,
-        events=wanted,
+        events=checked_events,
         secret_sealed=seal(secret, purpose=PURPOSE) if secret else "",
         due_at=now,
         created_at=now,
@@ -221,8 +221,8 @@ def resend(*, hook: Webhook, message: WebhookMessage) -> None:
     row = _locked(hook)
     if row.state != Webhook.State.ACTIVE:
         raise WebhookError("It is not active. Switch it on first.")
-    found = WebhookMessage.objects.filter(pk=message.pk, webhook=row)
-    if not found.exclude(state=WebhookMessage.State.WAITING).update(
+    rows = WebhookMessage.objects.filter(pk=message.pk, webhook=row)
+    if not rows.exclude(state=WebhookMessage.State.WAITING).update(
         state=WebhookMessage.State.WAITING, attempts=0, first_attempt_at=None, ended_at=None, due_at=None
     ):
         raise WebhookError("It is waiting to be sent already.")
@@ -233,8 +233,8 @@ def resend(*, hook: Webhook, message: WebhookMessage) -> None:
 def skip(*, hook: Webhook, message: WebhookMessage) -> None:
     """Give up a message that waits, so that the ones behind it go on."""
     row = _locked(hook)
-    found = WebhookMessage.objects.filter(pk=message.pk, webhook=row, state=WebhookMessage.State.WAITING)
-    if not found.update(state=WebhookMessage.State.GAVE_UP, ended_at=timezone.now()):
+    rows = WebhookMessage.objects.filter(pk=message.pk, webhook=row, state=WebhookMessage.State.WAITING)
+    if not rows.update(state=WebhookMessage.State.GAVE_UP, ended_at=timezone.now()):
         raise WebhookError("It does not wait any more.")
     Webhook.objects.filter(pk=row.pk).update(due_at=timezone.now())
 
@@ -246,14 +246,14 @@ def webhooks_of(owner: Owner) -> Any:
 
 def check_events(owner_kind: str, events: Iterable[str]) -> list[str]:
     """The types as they are kept; WebhookError where one is unknown, or none is chosen."""
-    wanted = list(dict.fromkeys(events))
-    known = event_types(owner_kind)
-    unknown = [each for each in wanted if each not in known]
+    names = list(dict.fromkeys(events))
+    types = event_types(owner_kind)
+    unknown = [each for each in names if each not in types]
     if unknown:
-        raise WebhookError(f"Events: there is no {unknown[0]!r:.80}; there are {', '.join(known)}.")
-    if not wanted:
+        raise WebhookError(f"Events: there is no {unknown[0]!r:.80}; there are {', '.join(types)}.")
+    if not names:
         raise WebhookError("Events: choose at least one.")
-    return wanted
+    return names
 
 
 def check_address(shape: str, address: str, *, by: User | None) -> str:

@@ -39,7 +39,7 @@ def prune() -> int:
         return 0
     old = WebhookMessage.objects.filter(ended_at__lt=timezone.now() - timedelta(days=settings.LOGS_KEPT_DAYS))
     gone = 0
-    while some := list(old.order_by("pk").values_list("pk", flat=True)[:_AT_ONCE]):
-        WebhookMessage.objects.filter(pk__in=some).delete()
-        gone += len(some)
+    while keys := list(old.order_by("pk").values_list("pk", flat=True)[:_AT_ONCE]):
+        WebhookMessage.objects.filter(pk__in=keys).delete()
+        gone += len(keys)
     return gone

@@ -79,16 +79,16 @@ class AgentTools:
         Look at this before `make_study`: a column that is left out has a name that nothing knows.
         """
         with self._acting(Scope.COLLECT):
-            known = {name for names in NAMES.values() for name in names}
-            sheet = open_sheet(TextSource(self._find_file(path), name=path), known=known)
+            column_names = {name for names in NAMES.values() for name in names}
+            sheet = open_sheet(TextSource(self._find_file(path), name=path), column_names=column_names)
             read_as = sheet.reading(descriptions.columns_by_role(sheet.columns)).as_json()
             hidden = [plain_name(name) in _OF_PEOPLE for name in sheet.columns]
             rows = [
                 ["(not shown)" if hide else cell[:_CELL] for hide, cell in zip(hidden, cells, strict=True)]
                 for _, cells in islice(sheet.rows(), _ROWS)
             ]
-            words = reading_lines(read_as)
-            return {"read_as": read_as, "in_words": words, "columns": sheet.columns, "rows": rows}
+            sentences = reading_lines(read_as)
+            return {"read_as": read_as, "in_words": sentences, "columns": sheet.columns, "rows": rows}
 
     def make_study(
         self,
@@ -104,19 +104,19 @@ class AgentTools:
         `judges` different people judge each answer. Nothing is open, and no one is asked before `open_stage`.
         """
         with self._acting(Scope.COLLECT, Scope.ADMIN, writes=True) as caller:
-            made, table = make_study_from_file(
+            study, table = make_study_from_file(
                 owner=caller.user, path=self._find_file(path), title=title, preset=preset, judges=judges
             )
-            assert made.link is not None
+            assert study.link is not None
             return {
-                "project": made.project.slug,
-                "stage": made.stage.slug,
-                "status": made.stage.status,
-                "link": address_of(made.link),
-                "page": descriptions.address_of_page("desk:project", made.project.slug),
+                "project": study.project.slug,
+                "stage": study.stage.slug,
+                "status": study.stage.status,
+                "link": address_of(study.link),
+                "page": descriptions.address_of_page("desk:project", study.project.slug),
                 "read_as": table.read_as,
                 "notes": table.notes,
-                "left_out": [*map(str, table.refused), *made.refusals],
+                "left_out": [*map(str, table.refused), *study.refusals],
             }
 
     def preview(self, project: str, stage: str) -> Description:
@@ -217,13 +217,13 @@ class AgentTools:
             release = rows.first() if version else released(at)
             if release is None:
                 raise Http404("There is no such release that is ready. Build one with build_release.")
-            found = descriptions.describe_release(release)
+            description = descriptions.describe_release(release)
             if check:
                 with fetched_folder(release) as folder:
                     result = verify(folder, release.digest)
-                found |= {"unchanged": result.fine, "problems": result.problems}
+                description |= {"unchanged": result.fine, "problems": result.problems}
             names = ("path", "format", "bytes", "rows", "sha256")
-            return {**found, "files": list(release.files.order_by("path").values(*names))}
+            return {**description, "files": list(release.files.order_by("path").values(*names))}
 
     @contextmanager
     def _acting(self, *scopes: Scope, role: str = "", writes: bool = False, **parts: str) -> Iterator[Caller]:
@@ -240,12 +240,12 @@ class AgentTools:
             yield caller
 
     def _find_file(self, path: str) -> Path:
-        found = (self._folder / path).resolve()
-        if not found.is_relative_to(self._folder):
+        target = (self._folder / path).resolve()
+        if not target.is_relative_to(self._folder):
             raise ActionError(
                 f"Files are read below {self._folder} alone. Start the server with another --files."
             )
-        return found
+        return target
 
 
 def _check_place(
@@ -281,5 +281,5 @@ def _ask_quote(stage: Stage) -> tuple[Quote, list[str]]:
 
 def _is_paid(stage: Stage, offer: Quote) -> bool:
     """Whether opening commits money, now or with units that come later."""
-    rewards = any(here.reward_cents for here in stages_at(stage))
+    rewards = any(each.reward_cents for each in stages_at(stage))
     return bool(rewards or offer.total_cents or spends_real_money(stage))

@@ -43,14 +43,14 @@ def address_of_path(path: str) -> str:
 
 def columns_by_role(columns: Sequence[str]) -> dict[str, list[str]]:
     """Headers by what their names say that they hold; headers that nothing knows are left out."""
-    found: dict[str, list[str]] = {}
+    headers: dict[str, list[str]] = {}
     for header in columns:
         name = plain_name(header)
         role = next((role for role, names in NAMES.items() if name in names), "")
         role = role or next((role for role, shape in SHAPES.items() if shape.fullmatch(name)), "")
         if role:
-            found.setdefault(role, []).append(header)
-    return found
+            headers.setdefault(role, []).append(header)
+    return headers
 
 
 def describe_first_unit(stage: Stage) -> Description:
@@ -60,8 +60,8 @@ def describe_first_unit(stage: Stage) -> Description:
     if pending is None:
         return {"instructions": "", "texts": None, "reason": "No unit is left to ask about."}
     page = kind.pages(stage, [pending.unit], stage.seed)[pending.unit]
-    shown = {**page.context, "prefix": "u|", "id": "u-", "values": {}, "errors": {}, "preview": True}
-    lines = unescape(strip_tags(render_to_string(page.template, shown))).splitlines()
+    context = {**page.context, "prefix": "u|", "id": "u-", "values": {}, "errors": {}, "preview": True}
+    lines = unescape(strip_tags(render_to_string(page.template, context))).splitlines()
     texts = [" ".join(line.split()) for line in lines]
     return {"instructions": page.instructions, "texts": list(filter(None, texts))}
 
@@ -104,11 +104,11 @@ def describe_progress(stage: Stage) -> Description:
     }
 
 
-def describe_queue(found: QueueCount, first: str) -> Description:
+def describe_queue(queue_count: QueueCount, first: str) -> Description:
     """Decisions that wait for a person, and the page with the first of them."""
-    queue, page = found.queue, address_of_path(first)
+    queue, page = queue_count.queue, address_of_path(first)
     about = {"name": queue.name, "label": queue.label, "what": queue.what, "pressing": queue.pressing}
-    return {**about, "count": found.count, "page": page}
+    return {**about, "count": queue_count.count, "page": page}
 
 
 def describe_findings(project: Project) -> list[Description]:
@@ -129,9 +129,9 @@ def describe_results(stage: Stage) -> Description:
         figures |= {f"{row.name}.percent": row.percent for row in rows}
         counts = {"queries": rows[0].queries, "answers": rows[0].answers} if rows else {}
     elif stage.kind == "curation":
-        found = curation_agreement(stage)
-        figures = {"alpha": found.alpha, "jaccard": found.jaccard}
-        counts = {"queries": found.queries, "selections": found.selections}
+        agreement = curation_agreement(stage)
+        figures = {"alpha": agreement.alpha, "jaccard": agreement.jaccard}
+        counts = {"queries": agreement.queries, "selections": agreement.selections}
     else:
         return {**_name_stage(stage), "agreement": None, "reason": _NO_AGREEMENT}
     return {

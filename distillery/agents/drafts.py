@@ -38,16 +38,16 @@ def make_study_from_file(
         raise ActionError(f"{path.name}: no column holds {' and '.join(missing)}.")
     try:
         with transaction.atomic():
-            made = make_draft(table, plan, slug=_free_slug(title), owner=owner)
-            give_link(made, plan, owner=owner)
+            study = make_draft(table, plan, slug=_free_slug(title), owner=owner)
+            give_link(study, plan, owner=owner)
     except StudyError as error:
         raise ActionError("; ".join(problem.what for problem in error.problems)) from error
-    return made, table
+    return study, table
 
 
 def _free_slug(title: str) -> str:
     """A short name made of the title, with a number where another project has it."""
     base = slugify(title)[:_LONGEST_SLUG].strip("-") or "study"
-    taken = set(Project.objects.filter(slug__startswith=base).values_list("slug", flat=True))
-    numbered = (f"{base}-{number}" for number in range(2, len(taken) + 3))
-    return next(slug for slug in (base, *numbered) if slug not in taken)
+    slugs = set(Project.objects.filter(slug__startswith=base).values_list("slug", flat=True))
+    numbered = (f"{base}-{number}" for number in range(2, len(slugs) + 3))
+    return next(slug for slug in (base, *numbered) if slug not in slugs)

@@ -69,13 +69,13 @@ def compare_books(panel: Panel) -> Iterator[dict[str, Any]]:
         ("panel", "the panel"): (paid, fees + vat),
     }
     for (endpoint, name), sums in theirs.items():
-        yield make_row(f"anywhere, by {name}", sum_ours(stages, endpoint), sums, here=endpoint == "demo")
+        yield make_row(f"anywhere, by {name}", sum_ours(stages, endpoint), sums, is_local=endpoint == "demo")
 
 
-def make_row(name: str, ours: Sums, theirs: Sums, *, here: bool = True) -> dict[str, Any]:
-    """Tasks, rewards and fees by our ledger, and by the other side's books; `here` at this marketplace."""
+def make_row(name: str, ours: Sums, theirs: Sums, *, is_local: bool = True) -> dict[str, Any]:
+    """Tasks, rewards and fees by our ledger, and by the books of others; `is_local` at this marketplace."""
     columns = ("tasks", *MONEY, *(f"their_{column}" for column in MONEY))
-    return {"name": name, **dict(zip(columns, (*ours, *theirs), strict=True)), "here": here}
+    return {"name": name, **dict(zip(columns, (*ours, *theirs), strict=True)), "here": is_local}
 
 
 def find_hits(stages: QuerySet[Stage]) -> QuerySet[HIT]:

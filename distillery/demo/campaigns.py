@@ -90,9 +90,9 @@ def make_all(scene: Scene) -> None:
     write_studies(scene)
     places = {"here": settings.DATA_DIR, "studies": STUDIES, "sample": SAMPLE}
     steps = tomllib.loads((STUDIES / "scenario.toml").read_text(encoding="utf-8"))["steps"]
-    for number, (words, line, *options) in enumerate(steps, 1):
+    for number, (title, line, *options) in enumerate(steps, 1):
         name, *arguments = (word.format(**places) for word in shlex.split(line))
-        with scene.step(number, len(steps), words, waits=name in DECISIONS):
+        with scene.step(number, len(steps), title, waits=name in DECISIONS):
             if name in DECISIONS:
                 DECISIONS[name](actor=scene.owner, **find_subject(*arguments), **dict(*options))
             elif name in VISITS:

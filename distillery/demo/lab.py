@@ -66,10 +66,10 @@ def post_hits(site: str, key: IssuedKey) -> None:
     document = json.loads(TASKS.read_text(encoding="utf-8"))
     hit_type, hit_ids = client.create_hit_type(**document["hit_type"])["HITTypeId"], []
     for task in document["tasks"]:
-        words = {**task, "book": document["books"][task["book"]], "licence": document["licence"]}
+        context = {**task, "book": document["books"][task["book"]], "licence": document["licence"]}
         posted = client.create_hit_with_hit_type(
             HITTypeId=hit_type,
-            Question=html_question_xml(render_to_string("demo/question.html", words), 0),
+            Question=html_question_xml(render_to_string("demo/question.html", context), 0),
             RequesterAnnotation=f"demo {task['id']}",
             **document["hit"],
         )
@@ -103,8 +103,8 @@ def publish_batch(site: str, hire: Callable[[int], list[Account]]) -> None:
     number, total = str(batch.number), dollars(publication.cost_of(batch).total)
     call_command("marketplace", "batch", "publish", LAB, number, "--total", total, stdout=io.StringIO())
     hit_ids = batch.tasks.order_by("ordinal").values_list("hit__hit_id", flat=True)
-    said = json.loads(TASKS.read_text(encoding="utf-8"))["moods"]
-    workers = hire(max(map(len, said)))
-    for hit_id, moods in zip(hit_ids, said, strict=True):
+    answers = json.loads(TASKS.read_text(encoding="utf-8"))["moods"]
+    workers = hire(max(map(len, answers)))
+    for hit_id, moods in zip(hit_ids, answers, strict=True):
         for worker, mood in zip(workers, moods, strict=False):
             do_hit(site, worker.token, str(hit_id), mood=mood, doubt="")

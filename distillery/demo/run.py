@@ -45,16 +45,16 @@ class Screen:
         self.say(f"[green]✓[/green] {sentence}")
 
     @contextlib.contextmanager
-    def step(self, number: int, steps: int, words: str, *, waits: bool) -> Iterator[None]:
+    def step(self, number: int, steps: int, title: str, *, waits: bool) -> Iterator[None]:
         """A step of the campaigns; `waits` where it shows nothing of its own until it is done."""
-        tell_progress(number, steps, words)
+        tell_progress(number, steps, title)
         work = Assignment.objects.exclude(state=Assignment.State.WORKING)
         before = work.count()
-        with self._console.status(words) if waits else contextlib.nullcontext():
+        with self._console.status(title) if waits else contextlib.nullcontext():
             yield
         if assignments := work.count() - before:
-            words += f": {assignments} assignment{'s' * (assignments > 1)} by simulated people"
-        self.done(words)
+            title += f": {assignments} assignment{'s' * (assignments > 1)} by simulated people"
+        self.done(title)
 
     def tell(self, part: str, password: str, **facts: Any) -> None:
         """A text of `templates/demo`: what there is to see, and where it is."""

@@ -41,27 +41,27 @@ def mark(*, actor: object, **campaigns: Project) -> None:
         record(project=project, action=ACTION, subject=project.slug, actor=actor, details=details)
 
 
-def tour_of(project: Project, here: str) -> dict[str, Any] | None:
+def tour_of(project: Project, address: str) -> dict[str, Any] | None:
     """The tour as the page at this address shows it; None where the project is not the demonstration's."""
     if STARTED not in os.environ:
         return None
-    made = Event.objects.filter(project=project, action=ACTION).order_by("pk").first()
-    if made is None:
+    event = Event.objects.filter(project=project, action=ACTION).order_by("pk").first()
+    if event is None:
         return None
     steps = json.loads(STEPS.read_text(encoding="utf-8"))
     for number, step in enumerate(steps, 1):
-        place = [made.details[step["campaign"]], *filter(None, [step.get("stage")])]
+        place = [event.details[step["campaign"]], *filter(None, [step.get("stage")])]
         step |= {"number": number, "address": reverse(step["page"], args=place)}
-    now = next((step for step in steps if step["address"] == here), None)
+    now = next((step for step in steps if step["address"] == address), None)
     return {"steps": steps, "here": now, "following": steps[now["number"] % len(steps)] if now else steps[0]}
 
 
 # What is still coming: a file in the data folder, for the terminal's process tells the server's.
 
 
-def tell_progress(step: int, steps: int, words: str) -> None:
+def tell_progress(step: int, steps: int, title: str) -> None:
     """Say what is being made, on the pages of the desk."""
-    write_together({settings.DATA_DIR / PROGRESS: json_of({"step": step, "steps": steps, "words": words})})
+    write_together({settings.DATA_DIR / PROGRESS: json_of({"step": step, "steps": steps, "words": title})})
 
 
 def end_progress() -> None:
@@ -91,12 +91,12 @@ def tour(context: Context) -> dict[str, Any]:
     project, request = context.get("project"), context.get("request")
     if request is None:
         return {}
-    shown = tour_of(project, request.path) if isinstance(project, Project) else None
+    tour_state = tour_of(project, request.path) if isinstance(project, Project) else None
     coming = progress()
-    if shown is None and coming is None:
+    if tour_state is None and coming is None:
         return {}  # the session is not read for pages that need none
     return {
-        "tour": shown,
+        "tour": tour_state,
         "progress": coming,
         "hidden": bool(request.session.get(HIDDEN)),
         "path": request.path,

@@ -65,7 +65,7 @@ class StudyCommand(BaseCommand):
 
     kind = ""
     #: Of one unit, and of what people give: words for counts.
-    unit, given = "", ""
+    unit, contribution = "", ""
     #: The option that says how many people each unit gets.
     people_option = ""
     requires_system_checks: list[str] = []  # `up` makes them
@@ -80,7 +80,7 @@ class StudyCommand(BaseCommand):
             dest="people",
             type=int,
             metavar="N",
-            help=f"people who give {self.given} to each {self.unit} (default: 3)",
+            help=f"people who give {self.contribution} to each {self.unit} (default: 3)",
         )
         parser.add_argument(
             "--preset", choices=sorted(presets_of(self.kind)), help="default: the one that fits"
@@ -174,22 +174,22 @@ class StudyCommand(BaseCommand):
                 settings.TASK_URL = site  # which was not known when the settings were read
                 owner = _owner(options["user"])
                 slug = name_of_study(options["file"], self.kind)
-                made = make_draft(table, plan, slug=slug, owner=owner)
-                open_study(made, plan, owner=owner)
-                assert made.link is not None
-                then = f"/desk/projects/{made.project.slug}/"
+                study = make_draft(table, plan, slug=slug, owner=owner)
+                open_study(study, plan, owner=owner)
+                assert study.link is not None
+                then = f"/desk/projects/{study.project.slug}/"
                 facts = {
-                    "link": address_of(made.link),
+                    "link": address_of(study.link),
                     "sign_in": site + (path_of_link(owner, then) or f"{settings.LOGIN_URL}?next={then}"),
-                    "project": made.project.slug,
-                    "stage": made.stage.slug,
+                    "project": study.project.slug,
+                    "stage": study.stage.slug,
                     "read_as": table.read_as,
                 }
                 connections.close_all()
             wait_until_healthy(options["port"], server)
-            self._say_reading(table, notes, made)
+            self._say_reading(table, notes, study)
             self._console.print()
-            for line in self._summary(table, plan, made):
+            for line in self._summary(table, plan, study):
                 self._console.print(line, markup=False, soft_wrap=True)
             if options["json"]:
                 self.stdout.write(json.dumps(facts))
@@ -199,7 +199,7 @@ class StudyCommand(BaseCommand):
                 if not options["no_open"]:
                     with contextlib.suppress(webbrowser.Error):
                         webbrowser.open(str(facts["sign_in"]))
-            self._show_progress(made, server, quiet=options["json"])
+            self._show_progress(study, server, quiet=options["json"])
 
     def _preset(self, name: str | None, table: StudyTable) -> Preset:
         preset = presets_of(self.kind)[name] if name else fitting_preset(self.kind, table.roles)
@@ -210,11 +210,11 @@ class StudyCommand(BaseCommand):
             )
         return preset
 
-    def _say_reading(self, table: StudyTable, notes: Sequence[str], made: MadeStudy) -> None:
+    def _say_reading(self, table: StudyTable, notes: Sequence[str], study: MadeStudy) -> None:
         """How the file was read, and which of its rows were left out."""
         for line in [*reading_lines(table.read_as), *table.notes, *notes]:
             self._console.print(line, markup=False)
-        refusals = [*map(str, table.refused), *made.refusals]
+        refusals = [*map(str, table.refused), *study.refusals]
         for line in refusals[:_MOST_REFUSALS]:
             self._console.print(line, style="yellow", markup=False)
         if len(refusals) > _MOST_REFUSALS:
@@ -240,16 +240,16 @@ class StudyCommand(BaseCommand):
         say("\nCtrl-C stops the server and keeps everything; the same command goes on.")
         say(f"Results: distillery results {facts['project']} --out results")
 
-    def _summary(self, table: StudyTable, plan: StudyPlan, made: MadeStudy) -> Iterator[str]:
+    def _summary(self, table: StudyTable, plan: StudyPlan, study: MadeStudy) -> Iterator[str]:
         """What the study is, what it takes, what is new in it, and what is not known of it."""
-        assert made.link is not None
-        people, progress = made.stage.redundancy, progress_of(made.stage, made.link)
+        assert study.link is not None
+        people, progress = study.stage.redundancy, progress_of(study.stage, study.link)
         questions = counted(len(table.questions), "question")
         preset = f"{plan.preset.title} (preset {plan.preset.name})"
-        yield f"{preset if made.is_new else made.stage.title}."
+        yield f"{preset if study.is_new else study.stage.title}."
         if self.kind == "judging":
-            asked = f"{counted(len(table.answers), 'answer')} of {quote_names(table.systems)}"
-            yield f"{asked} to {questions}, {people:,} {_people(people)} each."
+            answers_text = f"{counted(len(table.answers), 'answer')} of {quote_names(table.systems)}"
+            yield f"{answers_text} to {questions}, {people:,} {_people(people)} each."
         else:
             yield f"{questions}, {counted(people, 'answer')} each."
         minutes = self.units(table) * plan.preset.minutes
@@ -258,51 +258,51 @@ class StudyCommand(BaseCommand):
             f"At least {people:,} {_people(people)}; about {each} for one person who does all, {together} "
             "for all together."
         )
-        yield from self._left_out(table, made)
-        if not made.is_new:
-            new = f"{counted(made.questions, 'question')}, {counted(made.answers, 'answer')}"
+        yield from self._left_out(table, study)
+        if not study.is_new:
+            new = f"{counted(study.questions, 'question')}, {counted(study.answers, 'answer')}"
             yield f"This file's study goes on, with its title, preset and language. New in the file: {new}."
-            if made.gone:
-                yield f"Answers that the file does not have any more: {made.gone:,}. They stay in the study."
-        if progress.given:
-            yield f"There already: {progress.words}."
-        if unknown := self._unknown(table, plan, made):
+            if study.gone:
+                yield f"Answers that the file does not have any more: {study.gone:,}. They stay in the study."
+        if progress.count:
+            yield f"There already: {progress.sentence}."
+        if unknown := self._unknown(table, plan, study):
             yield f"Not known: {'; '.join(unknown)}."
 
-    def _left_out(self, table: StudyTable, made: MadeStudy) -> Iterator[str]:
+    def _left_out(self, table: StudyTable, study: MadeStudy) -> Iterator[str]:
         """What the file has and people are neither asked about nor shown."""
-        if made.copies:
-            yield f"Answers that are the same as a reference: {made.copies:,}; people judge them, too."
+        if study.copies:
+            yield f"Answers that are the same as a reference: {study.copies:,}; people judge them, too."
         if empty := sum(not answer.text for answer in table.answers):
             yield f"Empty answers: {empty:,}. No one is asked about them, and means are without them."
         bare = sum(not question.passages for question in table.questions.values())
         if bare and self.kind != "judging":
             yield f"Questions without passages: {bare:,}. No one is asked about them."
-        for role, is_shown in _shown(made).items():
+        for role, is_shown in _shown_roles(study).items():
             if role in table.roles and not is_shown:
                 yield (
                     f"The file has {role} now. The study began without, so people do not see them; a copy of "
                     "the file under another name begins one that shows them."
                 )
 
-    def _unknown(self, table: StudyTable, plan: StudyPlan, made: MadeStudy) -> list[str]:
+    def _unknown(self, table: StudyTable, plan: StudyPlan, study: MadeStudy) -> list[str]:
         """Parts that people do not see, and the end, as long as they were not given."""
-        assert made.link is not None
-        own_consent = ConsentText.objects.filter(project=made.project, made_by__isnull=False).exists()
-        missing = {f"{role} (none are shown)": not is_shown for role, is_shown in _shown(made).items()}
+        assert study.link is not None
+        own_consent = ConsentText.objects.filter(project=study.project, made_by__isnull=False).exists()
+        missing = {f"{role} (none are shown)": not is_shown for role, is_shown in _shown_roles(study).items()}
         missing["your consent text (a general one is shown; --consent FILE)"] = not own_consent
-        missing["when it ends (it stays open; --close-at TIME)"] = made.link.expires_at is None
-        return [words for words, is_missing in missing.items() if is_missing]
+        missing["when it ends (it stays open; --close-at TIME)"] = study.link.expires_at is None
+        return [open_point for open_point, is_missing in missing.items() if is_missing]
 
     def units(self, table: StudyTable) -> int:
         """How many units people work on."""
         return len(table.answers) if self.kind == "judging" else len(table.questions)
 
-    def _show_progress(self, made: MadeStudy, server: "Popen[bytes]", *, quiet: bool) -> None:
+    def _show_progress(self, study: MadeStudy, server: "Popen[bytes]", *, quiet: bool) -> None:
         """Say what comes in, until Ctrl-C or the end of the server."""
         from rich.live import Live  # as above
 
-        assert made.link is not None
+        assert study.link is not None
         before: StudyProgress | None = None
         live = (
             Live(console=self._console, auto_refresh=False)
@@ -311,10 +311,10 @@ class StudyCommand(BaseCommand):
         )
         with live as screen:
             while server.poll() is None:
-                now = progress_of(made.stage, made.link)
+                now = progress_of(study.stage, study.link)
                 connections.close_all()
                 if now != before and not quiet:
-                    line = f"{timezone.localtime():%H:%M:%S}  {self.given}: {now.words}"
+                    line = f"{timezone.localtime():%H:%M:%S}  {self.contribution}: {now.sentence}"
                     if screen is None:
                         self._console.print(line, markup=False)
                     else:
@@ -322,14 +322,14 @@ class StudyCommand(BaseCommand):
                 before = now
                 with contextlib.suppress(TimeoutExpired):
                     server.wait(_LOOK_SECONDS)
-        words = (settings.DATA_DIR / LOG).read_text(encoding="utf-8", errors="replace")
-        raise CommandError(f"The server ended. Its last words:\n{words[-2000:]}")
+        log_text = (settings.DATA_DIR / LOG).read_text(encoding="utf-8", errors="replace")
+        raise CommandError(f"The server ended. Its last words:\n{log_text[-2000:]}")
 
 
-def _shown(made: MadeStudy) -> dict[str, bool]:
+def _shown_roles(study: MadeStudy) -> dict[str, bool]:
     """Which of the parts that a study can do without its judges see."""
-    config = made.stage.config
-    if made.stage.kind != "judging":
+    config = study.stage.config
+    if study.stage.kind != "judging":
         return {}
     return {"references": config["reference"] != "none", "passages": bool(config["passages"])}
 
@@ -390,8 +390,8 @@ def _site(public_url: str, port: int) -> str:
     """The address at which people reach the server, without a path. CommandError."""
     if not public_url:
         return f"http://127.0.0.1:{port}"
-    found = _ADDRESS.fullmatch(public_url)
-    if not found or not 0 < int(found["port"] or 1) < _PORTS:
+    match = _ADDRESS.fullmatch(public_url)
+    if not match or not 0 < int(match["port"] or 1) < _PORTS:
         raise CommandError(f"--public-url {public_url}: write it as https://HOST or http://HOST:PORT.")
     return public_url.rstrip("/").lower()
 
@@ -438,16 +438,16 @@ def _time_in(text: str) -> datetime | None:
         return None
     try:
         if later := _DURATION.fullmatch(text.strip()):
-            found = timezone.now() + timedelta(**{_UNITS[later[2]]: int(later[1])})
+            moment = timezone.now() + timedelta(**{_UNITS[later[2]]: int(later[1])})
         elif day := parse_date(text):
-            found = datetime.combine(day, time(23, 59, 59)).astimezone()
+            moment = datetime.combine(day, time(23, 59, 59)).astimezone()
         else:
-            found = datetime.fromisoformat(text).astimezone()
+            moment = datetime.fromisoformat(text).astimezone()
     except (ValueError, OverflowError) as error:
         raise CommandError(f"--close-at {text}: write 2026-12-24, 2026-12-24T18:00, 48h or 14d.") from error
-    if found <= timezone.now():
+    if moment <= timezone.now():
         raise CommandError(f"--close-at {text}: that is over.")
-    return found
+    return moment
 
 
 def _text_of(path: Path | None) -> str:

@@ -83,12 +83,16 @@ def _system(
 
     Its interval ends where the scale does. Questions to which it gave `no_answer` are not in the mean.
     """
-    found: dict[str, Any] = {"system": row.system, "n": row.items, "no_answer": no_answer.get(row.system, 0)}
+    figures: dict[str, Any] = {
+        "system": row.system,
+        "n": row.items,
+        "no_answer": no_answer.get(row.system, 0),
+    }
     if misleading:
-        return found | {"mean": None, "low": None, "high": None, "reason": misleading}
+        return figures | {"mean": None, "low": None, "high": None, "reason": misleading}
     if row.low is None or row.high is None:
-        return found | {"mean": row.mean, "low": None, "high": None, "reason": ONE_QUESTION}
-    return found | {
+        return figures | {"mean": row.mean, "low": None, "high": None, "reason": ONE_QUESTION}
+    return figures | {
         "mean": row.mean,
         "low": max(row.low, float(ends[0])),
         "high": min(row.high, float(ends[1])),
@@ -102,12 +106,12 @@ def _agreement(report: Mapping[str, Any], misleading: str) -> dict[str, Any]:
         return {"alpha": nothing, "percent": None, "reason": misleading}
     low, high = alpha["ci"] or (None, None)
     levels = {level: alpha[level] for level in _LEVELS}
-    found = {
+    figures = {
         "alpha": levels | {"low": low, "high": high},
         "percent": report["agreement"]["before"]["percent"],
     }
     reasons = "; ".join(dict.fromkeys(alpha.get("reason", {}).values()))
-    return found | {"reason": reasons} if reasons else found
+    return figures | {"reason": reasons} if reasons else figures
 
 
 def _people(stage: Stage) -> list[dict[str, Any]]:
@@ -229,11 +233,11 @@ def _response_rows(stage: Stage) -> Iterator[dict[str, Any]]:
         worker = row.pop("worker")
         if worker not in names:
             names |= worker_pseudonyms(stage.project, [worker])
-        said = {
+        response = {
             "person": names[worker],
             "simulated": row.pop("worker__simulated"),
             "question_id": row.pop("key"),
             **row,
             "at": row["at"].isoformat(timespec="seconds"),
         }
-        yield said | {"score": scale.number(row["score"])} if judging else said
+        yield response | {"score": scale.number(row["score"])} if judging else response

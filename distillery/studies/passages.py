@@ -26,12 +26,14 @@ def add_passages(table: StudyTable, path: Path, language: str) -> list[str]:
         matched = {key: question for key, question in table.questions.items() if key in own.questions}
         for key, question in matched.items():
             question.passages += own.questions[key].passages
-        said = [f"{path.name}: passages of {len(matched):,} of {counted(len(table.questions), 'question')}."]
+        sentences = [
+            f"{path.name}: passages of {len(matched):,} of {counted(len(table.questions), 'question')}."
+        ]
         if strangers := len(own.questions) - len(matched):
-            said.append(f"Its rows of {counted(strangers, 'other question')} were left out.")
-        return [*said, *map(str, own.refused)]
-    found = _search(table, path, language)
-    for key, passages in found.items():
+            sentences.append(f"Its rows of {counted(strangers, 'other question')} were left out.")
+        return [*sentences, *map(str, own.refused)]
+    passages_by_key = _search(table, path, language)
+    for key, passages in passages_by_key.items():
         table.questions[key].passages += passages
     return [f"{path.name} was searched (BM25): the best {FOUND} passages are shown with each question."]
 
@@ -61,15 +63,15 @@ def _search(table: StudyTable, path: Path, language: str) -> Mapping[str, Sequen
                 except EmptyQueryError:
                     continue
                 keys[key] = [collection.key(each.pk) for each in ranking.results]
-        wanted = {each for found in keys.values() for each in found}
-        rows = {row.key: row for row in open_passages(path).rows() if row.key in wanted}
+        row_keys = {each for hits in keys.values() for each in hits}
+        rows = {row.key: row for row in open_passages(path).rows() if row.key in row_keys}
     except PassagesRefusedError as error:
         what = "A collection that is searched has a column id and a column text."
         raise FileRefusedError(
             f"--passages {path}: {str(error).partition(' (on the command')[0]} {what}"
         ) from error
     return {
-        key: [Passage(rows[each].text, rows[each].title, rows[each].url, each) for each in found]
-        for key, found in keys.items()
-        if found
+        key: [Passage(rows[each].text, rows[each].title, rows[each].url, each) for each in hits]
+        for key, hits in keys.items()
+        if hits
     }

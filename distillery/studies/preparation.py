@@ -104,36 +104,36 @@ def make_draft(table: StudyTable, plan: StudyPlan, *, slug: str, owner: User) ->
             "minimum_age": 18,
         }
         save_text(owner=project_owner(project), values=values, actor=owner)
-    made = MadeStudy(project, stage, next(iter(links_to("stage", stage.pk)), None), is_new)
-    _import(table, made, owner)
-    return made
+    study = MadeStudy(project, stage, next(iter(links_to("stage", stage.pk)), None), is_new)
+    _import(table, study, owner)
+    return study
 
 
-def give_link(made: MadeStudy, plan: StudyPlan, *, owner: User) -> StudyLink:
+def give_link(study: MadeStudy, plan: StudyPlan, *, owner: User) -> StudyLink:
     """The study link of the stage, made where it has none. PeopleError."""
-    if made.link is not None and plan.closes_at:
-        now = {each.name: getattr(made.link, each.name) for each in fields(LinkChanges)}
+    if study.link is not None and plan.closes_at:
+        now = {each.name: getattr(study.link, each.name) for each in fields(LinkChanges)}
         changes = LinkChanges(**now | {"expires_at": plan.closes_at})
-        made.link = change_link(link=made.link, changes=changes, actor=owner)
-    if made.link is None:
+        study.link = change_link(link=study.link, changes=changes, actor=owner)
+    if study.link is None:
         link_plan = LinkPlan(
-            title=made.project.title,
-            target=f"stage:{made.stage.slug}",
+            title=study.project.title,
+            target=f"stage:{study.stage.slug}",
             quota=MOST_PEOPLE,
             expires_at=plan.closes_at,
         )
-        made.link = make_link(owner=project_owner(made.project), plan=link_plan, actor=owner)
-    return made.link
+        study.link = make_link(owner=project_owner(study.project), plan=link_plan, actor=owner)
+    return study.link
 
 
-def open_study(made: MadeStudy, plan: StudyPlan, *, owner: User) -> Quote:
+def open_study(study: MadeStudy, plan: StudyPlan, *, owner: User) -> Quote:
     """Open the stage, and make its link; what it costs and how many HITs it is. CrowdError, PeopleError."""
-    stage = made.stage
+    stage = study.stage
     if stage.status == Stage.Status.DRAFT:
         stages.open_stage(stage=stage, actor=owner)
     settle(stage)  # so that the first person finds something to do
     stage.refresh_from_db()
-    give_link(made, plan, owner=owner)
+    give_link(study, plan, owner=owner)
     return quote(stage)
 
 
@@ -188,18 +188,18 @@ def _apply(table: StudyTable, plan: StudyPlan, slug: str, owner: User) -> None:
 
 
 def _title_of(name: str) -> str:
-    words = re.sub(r"[_\-]+", " ", Path(name).stem).strip()
-    return (words[:1].upper() + words[1:])[:200] or "Study"
+    title = re.sub(r"[_\-]+", " ", Path(name).stem).strip()
+    return (title[:1].upper() + title[1:])[:200] or "Study"
 
 
-def _import(table: StudyTable, made: MadeStudy, owner: User) -> None:
+def _import(table: StudyTable, study: MadeStudy, owner: User) -> None:
     """Questions with all their passages, then answers; what is there already changes nothing."""
     with tempfile.TemporaryDirectory(prefix="distillery-study-") as folder:
         questions = list(table.questions.values())
         path = Path(folder) / "questions.jsonl"
         lines = _write(path, ((question.line, _query(question)) for question in questions))
         report = import_queries(
-            project=made.project,
+            project=study.project,
             path=path,
             name=table.name,
             # People chose these questions for this study: no rule of query logs screens them.
@@ -208,8 +208,8 @@ def _import(table: StudyTable, made: MadeStudy, owner: User) -> None:
             ),
             actor=owner,
         )
-        made.questions = report["stored"]
-        made.refusals += _refusals(table, report, lines)
+        study.questions = report["stored"]
+        study.refusals += _refusals(table, report, lines)
         if not table.answers:
             return
         path = Path(folder) / "answers.jsonl"
@@ -221,19 +221,19 @@ def _import(table: StudyTable, made: MadeStudy, owner: User) -> None:
             ),
         )
         report = import_candidates(
-            project=made.project,
+            project=study.project,
             path=path,
             name=table.name,
             # A copy of a reference is one of the system's answers, too: without it the mean would be lower.
             options=AnswerOptions(format="jsonl", keep_exact=True),
             actor=owner,
         )
-        made.answers = report["stored"]
-        made.copies = report["rules"]["kept"]["count"]
-        made.refusals += _refusals(table, report, lines)
-        kept = sum(report["rules"][rule]["count"] for rule in ("conflict", "unchanged"))
-        there = Candidate.objects.filter(query__project=made.project).count()
-        made.gone = there - made.answers - kept
+        study.answers = report["stored"]
+        study.copies = report["rules"]["kept"]["count"]
+        study.refusals += _refusals(table, report, lines)
+        unchanged = sum(report["rules"][rule]["count"] for rule in ("conflict", "unchanged"))
+        stored = Candidate.objects.filter(query__project=study.project).count()
+        study.gone = stored - study.answers - unchanged
 
 
 def _query(question: Any) -> dict[str, Any]:

@@ -32,14 +32,14 @@ class Preset:
 @cache
 def all_presets() -> dict[str, Preset]:
     """All presets by their names."""
-    found = {}
+    presets = {}
     for file in sorted(FOLDER.glob("*.toml")):
         document = tomllib.loads(file.read_text(encoding="utf-8"))
         about = document["preset"]
-        found[file.stem] = Preset(
+        presets[file.stem] = Preset(
             file.stem, about["title"], frozenset(about["needs"]), float(about["minutes"]), document["stage"]
         )
-    return found
+    return presets
 
 
 def presets_of(kind: str) -> dict[str, Preset]:

@@ -13,25 +13,25 @@ from people.selectors import LinkCounts, count_visits
 
 @dataclass(frozen=True, slots=True)
 class StudyProgress:
-    """`given` ratings or answers count, `missing` are still asked for; `visits` of the study link."""
+    """`count` ratings or answers count, `missing` are still asked for; `visits` of the study link."""
 
-    given: int
+    count: int
     missing: int
     visits: LinkCounts
 
     @property
-    def words(self) -> str:
+    def sentence(self) -> str:
         """One line for a terminal: what is there, and where people are now."""
         places = [f"{name.lower()} {number:,}" for name, number in self.visits.places if number]
         people = f"{self.visits.opened:,} opened the link" + (f" ({', '.join(places)})" if places else "")
-        return f"{self.given:,} of {self.given + self.missing:,}; {people}"
+        return f"{self.count:,} of {self.count + self.missing:,}; {people}"
 
 
 def progress_of(stage: Stage, link: StudyLink) -> StudyProgress:
     """The progress now, in a few statements."""
     if stage.kind == "judging":
-        given = counted_judgments(stage).count()
+        count = counted_judgments(stage).count()
     else:
-        given = Answer.objects.filter(counting("assignment"), stage=stage).count()
+        count = Answer.objects.filter(counting("assignment"), stage=stage).count()
     missing = sum(unit.missing for unit in kind_of(stage).pending(stage))
-    return StudyProgress(given, missing, count_visits(link))
+    return StudyProgress(count, missing, count_visits(link))

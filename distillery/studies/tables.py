@@ -121,47 +121,54 @@ class StudyTable:
     def roles(self) -> frozenset[str]:
         """What there is of the roles that presets ask for."""
         questions = self.questions.values()
-        there = {
+        presence = {
             "question": bool(questions),
             "answer": any(each.text for each in self.answers),
             "passages": any(each.passages for each in questions),
             "references": any(each.references for each in questions),
             "turns": any(each.turns for each in questions),
         }
-        return frozenset(role for role, is_there in there.items() if is_there)
+        return frozenset(role for role, is_there in presence.items() if is_there)
 
 
 class _Columns(ColumnRules):
     """Columns by role: as chosen, the rest by their names; without an answer, one for each system."""
 
     def __init__(self, choices: Choices, texts: Callable[[], Mapping[str, list[str]]] = dict) -> None:
-        self._choices, self._texts, self.given = choices, texts, choices.columns
-        self.chosen = [*(theirs for theirs in choices.columns.values() if theirs), *choices.systems_from]
+        self._choices, self._texts, self.named = choices, texts, choices.columns
+        self.named_columns = [
+            *(theirs for theirs in choices.columns.values() if theirs),
+            *choices.systems_from,
+        ]
         self.systems: tuple[str, ...] = ()
 
     def map(self, columns: Iterable[str]) -> dict[str, str]:
         """Columns by role; those of references and of systems are numbered behind the role."""
-        there = [column.strip() for column in columns]
-        found = self._map(there, self.given)
-        if missing := [name for name in self._choices.systems_from if name not in there]:
-            raise ColumnError(f"There is no column {missing[0]!r}; the file has: {quote_names(there)}.")
+        headers = [column.strip() for column in columns]
+        mapping = self._map(headers, self.named)
+        if missing := [name for name in self._choices.systems_from if name not in headers]:
+            raise ColumnError(f"There is no column {missing[0]!r}; the file has: {quote_names(headers)}.")
         if self._choices.systems_from:
             self.systems = tuple(self._choices.systems_from)
-        elif "question" in found and not found.keys() & {"answer", "system"} and "answer" not in self.given:
-            self.systems = tuple(self._answer_columns([name for name in there if name not in found.values()]))
+        elif (
+            "question" in mapping and not mapping.keys() & {"answer", "system"} and "answer" not in self.named
+        ):
+            self.systems = tuple(
+                self._answer_columns([name for name in headers if name not in mapping.values()])
+            )
         if self.systems:
-            found = {role: theirs for role, theirs in found.items() if theirs not in self.systems}
-            found.pop("answer", None)
-        return found | {f"answer{_PLACE}{at}": name for at, name in enumerate(self.systems)}
+            mapping = {role: theirs for role, theirs in mapping.items() if theirs not in self.systems}
+            mapping.pop("answer", None)
+        return mapping | {f"answer{_PLACE}{at}": name for at, name in enumerate(self.systems)}
 
     def map_members(self, members: Sequence[str]) -> dict[str, str]:
         """The same of a later object, which may lack some."""
-        given = {role: name if name in members else "" for role, name in self.given.items()}
-        found = self._map(members, given)
+        columns = {role: name if name in members else "" for role, name in self.named.items()}
+        mapping = self._map(members, columns)
         if self.systems:
-            found.pop("answer", None)
+            mapping.pop("answer", None)
         places = enumerate(self.systems)
-        return found | {f"answer{_PLACE}{at}": name for at, name in places if name in members}
+        return mapping | {f"answer{_PLACE}{at}": name for at, name in places if name in members}
 
     def check(self, source: TextSource, columns: list[str], mapping: Mapping[str, str]) -> None:
         """A question is needed; whether an answer is, the study says."""
@@ -172,30 +179,34 @@ class _Columns(ColumnRules):
                 columns,
             )
 
-    def _map(self, columns: Sequence[str], given: Mapping[str, str]) -> dict[str, str]:
-        for role in given:
+    def _map(self, columns: Sequence[str], named: Mapping[str, str]) -> dict[str, str]:
+        for role in named:
             if role not in ROLES:
                 raise ColumnError(
                     f"There is no {role!r} to choose a column for; there are: {', '.join(ROLES)}."
                 )
-        one = {role: name for role, name in given.items() if role in NAMES}
-        chosen = {role: name for role, name in given.items() if role in SEVERAL}
-        if missing := [name for name in chosen.values() if name and name not in columns]:
+        one = {role: name for role, name in named.items() if role in NAMES}
+        lists = {role: name for role, name in named.items() if role in SEVERAL}
+        if missing := [name for name in lists.values() if name and name not in columns]:
             raise ColumnError(f"There is no column {missing[0]!r}; the file has: {quote_names(columns)}.")
-        taken = set(chosen.values())
+        used = set(lists.values())
         several = {
-            role: [chosen[role]]
-            if chosen.get(role)
+            role: [lists[role]]
+            if lists.get(role)
             else []
-            if role in chosen
+            if role in lists
             else [name for name in columns if shape.fullmatch(plain_name(name)) and name not in one.values()]
             for role, shape in SEVERAL.items()
         }
-        taken |= {name for names in several.values() for name in names}
-        found = map_columns([name for name in columns if name not in taken], one, NAMES)
-        if "question" not in found and "answer" not in one and plain_name(found.get("answer", "")) == "text":
-            found["question"] = found.pop("answer")
-        return found | {
+        used |= {name for names in several.values() for name in names}
+        mapping = map_columns([name for name in columns if name not in used], one, NAMES)
+        if (
+            "question" not in mapping
+            and "answer" not in one
+            and plain_name(mapping.get("answer", "")) == "text"
+        ):
+            mapping["question"] = mapping.pop("answer")
+        return mapping | {
             f"{role}{_PLACE}{at}": name for role, names in several.items() for at, name in enumerate(names)
         }
 
@@ -319,9 +330,9 @@ class _Reader:
 
     def _keep(self, question: Question, texts: Mapping[str, str]) -> None:
         """Keep a row, which is used, merged, repeated or refused as a whole; `texts` are its answers."""
-        known = self._questions.get(question.key, question)
-        if plain_form(normal(known.text)) != plain_form(normal(question.text)):
-            why = f"The id {question.id!r} has another question in line {known.line}."
+        stored = self._questions.get(question.key, question)
+        if plain_form(normal(stored.text)) != plain_form(normal(question.text)):
+            why = f"The id {question.id!r} has another question in line {stored.line}."
             self._refuse(question.line, f"{why} Give each question an id of its own.", field="question_id")
             return
         before = {name: self._answers.get((question.key, name)) for name in texts}
@@ -331,17 +342,17 @@ class _Reader:
                 remedy = "Give a second answer to a system of another name."
                 self._refuse(question.line, f"{why} {remedy}", field="answer")
                 return
-        self._questions[question.key] = known
-        there = {each.text for each in known.passages}
-        passages = [each for each in question.passages if each.text not in there]
-        references = [each for each in question.references if each not in known.references]
-        known.passages += passages
-        known.references += references
+        self._questions[question.key] = stored
+        texts_before = {each.text for each in stored.passages}
+        passages = [each for each in question.passages if each.text not in texts_before]
+        references = [each for each in question.references if each not in stored.references]
+        stored.passages += passages
+        stored.references += references
         fresh = [name for name, answer in before.items() if answer is None]
         for name in fresh:
-            self._answers[question.key, name] = Answer(question.line, known, name, texts[name])
+            self._answers[question.key, name] = Answer(question.line, stored, name, texts[name])
             self._systems[name] = None
-        if fresh or known is question:
+        if fresh or stored is question:
             self._rows["used"] += 1
         else:
             self._rows["merged" if passages or references else "repeats"] += 1
@@ -416,9 +427,11 @@ def _open(path: Path, choices: Choices) -> tuple[ValueTable, _Columns]:
 def _open_at(
     source: TextSource, choices: Choices, header_row: int, *, header: bool = True
 ) -> tuple[ValueTable, _Columns]:
-    known = {name for names in NAMES.values() for name in names}
+    column_names = {name for names in NAMES.values() for name in names}
     # The commas of a list of questions separate nothing.
-    format = settle_format(source, "auto" if header else "tsv", {"auto": "", **FORMATS}, known=known)
+    format = settle_format(
+        source, "auto" if header else "tsv", {"auto": "", **FORMATS}, column_names=column_names
+    )
     if header_row and format in ("json", "jsonl"):
         raise FileRefusedError(f"{source.name} has objects, and no row names their members.")
 
@@ -457,13 +470,13 @@ class _EveryColumn(_Columns):
 
 def _as_json(readings: Sequence[Reading]) -> dict[str, Any]:
     """How the first file was read, with the rows of all and what any of them has."""
-    said = readings[0].as_json()
+    report = readings[0].as_json()
     for each in readings[1:]:
         other = each.as_json()
         for role, headers in other["columns"].items():
-            mine = said["columns"].setdefault(role, [])
+            mine = report["columns"].setdefault(role, [])
             mine += [header for header in headers if header not in mine]
-        said["left_out"] += [header for header in other["left_out"] if header not in said["left_out"]]
+        report["left_out"] += [header for header in other["left_out"] if header not in report["left_out"]]
         for name, count in other["rows"].items():
-            said["rows"][name] += count
-    return said
+            report["rows"][name] += count
+    return report

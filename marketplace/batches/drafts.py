@@ -71,8 +71,8 @@ def store_draft(
 
     Nothing is stored where there are none, or where one is not right (SheetError).
     """
-    found = HostCollector(page, batch.columns)
-    tasks = _check(batch, page, sheet, rows(), found)
+    hosts = HostCollector(page, batch.columns)
+    tasks = _check(batch, page, sheet, rows(), hosts)
     batch.file_read = sheet.description[:200]
     if checked is not None:
         checked()
@@ -84,7 +84,7 @@ def store_draft(
         # Two drafts of one requester at once would take the same number.
         Requester.objects.select_for_update(no_key=True).get(pk=requester.pk)
         batch.number = next_number(requester)
-        batch.hosts_of_cells = found.beside(known_hosts)
+        batch.hosts_of_cells = hosts.beside(known_hosts)
         # Until the last row is there: lists, pages and publishing leave a batch without tasks alone.
         batch.task_count = 0
         batch.created_at = clock.now()
@@ -101,7 +101,7 @@ def next_number(requester: Requester) -> int:
 
 
 def _check(
-    batch: Batch, page: templates.Page, sheet: Sheet, rows: Iterator[Row], found: HostCollector
+    batch: Batch, page: templates.Page, sheet: Sheet, rows: Iterator[Row], hosts: HostCollector
 ) -> int:
     """Everything that can be wrong with a row; the number of rows."""
     count = 0
@@ -119,16 +119,16 @@ def _check(
         # What is around the page is the same for every row, so the first one tells whether it is right.
         if not count:
             parse_question(question, most_bytes=MAX_TASK_BYTES)
-        found.look(row.cells, html)
+        hosts.look(row.cells, html)
         count += 1
     return count
 
 
 def _store(batch: Batch, rows: Iterator[Row]) -> None:
     numbered = enumerate(rows, start=1)
-    while some := list(islice(numbered, _AT_ONCE)):
+    while chunk := list(islice(numbered, _AT_ONCE)):
         BatchTask.objects.bulk_create(
-            BatchTask(batch=batch, ordinal=ordinal, values=row.cells) for ordinal, row in some
+            BatchTask(batch=batch, ordinal=ordinal, values=row.cells) for ordinal, row in chunk
         )
 
 
@@ -199,11 +199,11 @@ def copy_draft(*, batch: Batch, user: User | None = None) -> Batch:
         )
     count = 0
     rows = BatchTask.objects.filter(batch=batch).order_by("ordinal")
-    while some := list(rows.filter(ordinal__gt=count).values_list("ordinal", "values")[:_COPIED]):
+    while chunk := list(rows.filter(ordinal__gt=count).values_list("ordinal", "values")[:_COPIED]):
         BatchTask.objects.bulk_create(
-            BatchTask(batch=copy, ordinal=ordinal, values=values) for ordinal, values in some
+            BatchTask(batch=copy, ordinal=ordinal, values=values) for ordinal, values in chunk
         )
-        count = some[-1][0]
+        count = chunk[-1][0]
     Batch.objects.filter(pk=copy.pk).update(task_count=count)
     copy.task_count = count
     return copy

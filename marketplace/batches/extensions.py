@@ -31,7 +31,7 @@ from marketplace.batches import templates
 from marketplace.batches.drafts import store_draft
 from marketplace.batches.publication import PUBLISH, check_funds, effect_of
 from marketplace.batches.sheets import TASKS, Row, Sheet
-from marketplace.batches.templates import listed
+from marketplace.batches.templates import join_names
 from marketplace.errors import Refusal
 from marketplace.models import HIT, Batch, BatchExtension, BatchTask, Requester
 from marketplace.notifications import emit_event
@@ -79,7 +79,7 @@ class ExtensionCost:
 
 def parse_ordinals(text: str, most: int) -> tuple[int, ...] | None:
     """Numbers of tasks from "1-20, 35"; None where nothing is written. Raises ValueError in words."""
-    found: set[int] = set()
+    ordinals: set[int] = set()
     for word in text.replace("\u2013", "-").replace(";", ",").replace(",", " ").split():
         first, dash, last = word.partition("-")
         ends = (first, last) if dash else (first,)
@@ -88,8 +88,8 @@ def parse_ordinals(text: str, most: int) -> tuple[int, ...] | None:
         begin, end = int(first), int(ends[-1])
         if not 1 <= begin <= end <= most:
             raise ValueError(f"{word[:40]} is not between 1 and {most:,}, the tasks of the batch.")
-        found.update(range(begin, end + 1))
-    return tuple(sorted(found)) or None
+        ordinals.update(range(begin, end + 1))
+    return tuple(sorted(ordinals)) or None
 
 
 def _each() -> CombinedExpression:
@@ -106,19 +106,19 @@ def _hits(batch: Batch, ordinals: Sequence[int] | None) -> QuerySet[HIT]:
 def cost_of_extension(batch: Batch, wish: Wish, now: datetime) -> ExtensionCost:
     """What the wish costs at this moment."""
     hits = _hits(batch, wish.ordinals)
-    there = hits.filter(disposed_at=None)
+    existing = hits.filter(disposed_at=None)
     too_large = Q(max_at_creation__lt=LARGE_HIT, max_assignments__gte=LARGE_HIT - wish.places)
-    fit = there.exclude(too_large) if wish.places else there
+    fit = existing.exclude(too_large) if wish.places else existing
     live, ended = fit.filter(expires_at__gt=now), fit.filter(expires_at__lte=now)
-    held = fit if wish.seconds else live
-    places = held.aggregate(sum=Sum(wish.places * _each()))["sum"] or 0
+    reserving = fit if wish.seconds else live
+    places = reserving.aggregate(sum=Sum(wish.places * _each()))["sum"] or 0
     reopened = (ended.aggregate(sum=Sum(F("open_places") * _each()))["sum"] or 0) if wish.seconds else 0
     number = fit.count()
     return ExtensionCost(
         hits=number,
         expired=ended.count(),
-        too_large=there.count() - number,
-        deleted=hits.count() - there.count(),
+        too_large=existing.count() - number,
+        deleted=hits.count() - existing.count(),
         places_cents=int(places),
         reopened_cents=int(reopened),
     )
@@ -164,8 +164,8 @@ def extend_batch(
         at=now,
     )
     places, hours = counted(wish.places, "place"), counted(wish.seconds // 3600, "hour")
-    told = f"{places}, {hours} for {counted(cost.hits, 'HIT')}, {money(cost.total)}"
-    note(batch.requester_id, "batch.extended", batch.name, told)
+    summary = f"{places}, {hours} for {counted(cost.hits, 'HIT')}, {money(cost.total)}"
+    note(batch.requester_id, "batch.extended", batch.name, summary)
     Batch.objects.filter(pk=batch.pk).update(end_mailed_at=None)
     _enqueue(extension)
     return extension
@@ -198,11 +198,11 @@ def work_off(context: JobContext) -> None:
         tasks = tasks.filter(ordinal__in=extension.ordinals)
     total, done = tasks.count(), tasks.filter(ordinal__lte=extension.after).count()
     try:
-        while some := list(_next(tasks, extension)):
+        while chunk := list(_next(tasks, extension)):
             context.progress(done, total, "Extending HITs")
-            _extend_some(extension, some)
+            _extend_some(extension, chunk)
             extension.refresh_from_db()
-            done += len(some)
+            done += len(chunk)
     except Refusal as refusal:
         raise PermanentError(_stop(extension, refusal)) from refusal
     context.commit(lambda: _finish(extension))
@@ -346,11 +346,11 @@ def _order(batch: Batch, sheet: Sheet) -> list[int]:
     """Where the columns of the batch are in the table, which has to have these and no others."""
     missing = [name for name in batch.columns if name not in sheet.columns]
     surplus = [name for name in sheet.columns if name not in batch.columns]
-    for names, words in ((missing, "has no column"), (surplus, "has a column that the batch has not:")):
+    for names, fault in ((missing, "has no column"), (surplus, "has a column that the batch has not:")):
         if names:
             raise sheet.error(
-                f"it {words} {listed(names)}. Added rows need the columns of the batch, which are "
-                f"{listed(batch.columns)}; change the head of the file.",
+                f"it {fault} {join_names(names)}. Added rows need the columns of the batch, which are "
+                f"{join_names(batch.columns)}; change the head of the file.",
                 line=1,
             )
     return [sheet.columns.index(name) for name in batch.columns]
@@ -378,10 +378,10 @@ def make_addition(*, batch: Batch, sheet: Sheet, leave_out: bool, user: User | N
     def describe() -> None:
         draft.repeats = table.repeats
 
-    made = store_draft(
+    stored = store_draft(
         draft, page=page, sheet=sheet, rows=table.rows, known_hosts=batch.hosts, checked=describe
     )
-    if not made:
+    if not stored:
         raise sheet.error(
             "the batch has all of its rows already, so there is nothing to add. To have them answered again, "
             "untick “leave out”."

@@ -118,9 +118,9 @@ def _waiting(batch: Batch) -> Iterator[list[BatchTask]]:
     """Tasks without a HIT, some at a time; one that another attempt takes meanwhile is passed over."""
     after = 0
     rows = BatchTask.objects.filter(batch=batch, hit=None).order_by("ordinal")
-    while some := list(rows.filter(ordinal__gt=after)[:AT_ONCE]):
-        yield some
-        after = some[-1].ordinal
+    while chunk := list(rows.filter(ordinal__gt=after)[:AT_ONCE]):
+        yield chunk
+        after = chunk[-1].ordinal
 
 
 def _publish_some(batch: Batch, hit_type: HITType, page: templates.Page, tasks: Sequence[BatchTask]) -> int:
@@ -158,8 +158,8 @@ def _publish_together(
     """
     if not Batch.objects.select_for_update(no_key=True).filter(pk=batch.pk, state=State.PUBLISHING).exists():
         return 0
-    there = BatchTask.objects.filter(pk__in=[task.pk for task in tasks], batch=batch, hit=None)
-    left = set(there.values_list("pk", flat=True))
+    unpublished = BatchTask.objects.filter(pk__in=[task.pk for task in tasks], batch=batch, hit=None)
+    left = set(unpublished.values_list("pk", flat=True))
     new = [(task, text) for task, text in zip(tasks, questions, strict=True) if task.pk in left]
     if not new:
         return 0
@@ -239,13 +239,13 @@ def expire_all(context: JobContext) -> None:
     now = clock.now()
     hits = HIT.objects.filter(batch=context.payload["batch"], disposed_at=None)
     total, done, after = hits.count(), 0, 0
-    while some := list(hits.filter(pk__gt=after).order_by("pk")[:AT_ONCE]):
-        for hit in some:
+    while chunk := list(hits.filter(pk__gt=after).order_by("pk")[:AT_ONCE]):
+        for hit in chunk:
             context.progress(done, total, "Expiring HITs")
             # One HIT in each transaction: workers who hold it wait for no other.
             if hit.expires_at > now:
                 with transaction.atomic():
                     set_expiration(hit=hit, expires_at=now, now=now)
             done += 1
-        after = some[-1].pk
+        after = chunk[-1].pk
     context.commit(lambda: {"expired": done})

@@ -29,7 +29,7 @@ from core.jobs.models import Job
 from marketplace import clock
 from marketplace.amounts import money
 from marketplace.batches.sheets import Sheet
-from marketplace.batches.templates import listed
+from marketplace.batches.templates import join_names
 from marketplace.errors import Refusal
 from marketplace.models import Batch, Holding
 from marketplace.services import review
@@ -85,22 +85,22 @@ def read_decisions(sheet: Sheet, batch: Batch) -> tuple[list[Decision], Reading]
     """
     if missing := [name for name in NEEDED if name not in sheet.columns]:
         raise sheet.error(
-            f"it has no column {missing[0]}; its columns are {listed(sheet.columns)}. Download the results "
-            "of the batch and write into that file.",
+            f"it has no column {missing[0]}; its columns are {join_names(sheet.columns)}. Download the "
+            "results of the batch and write into that file.",
             line=sheet.header_row,
         )
     places = [sheet.columns.index(name) for name in NEEDED]
     decisions: dict[str, Decision] = {}
     left = 0
     for row in sheet.rows():
-        found = _decision(sheet, row.line, *(row.cells[place].strip() for place in places))
-        if found is None:
+        decision = _decision(sheet, row.line, *(row.cells[place].strip() for place in places))
+        if decision is None:
             left += 1
             continue
-        if (before := decisions.setdefault(found.assignment_id, found)) is not found:
+        if (before := decisions.setdefault(decision.assignment_id, decision)) is not decision:
             raise sheet.error(
                 f"line {before.line} decides about the same assignment. Keep one of the two.",
-                line=found.line,
+                line=decision.line,
                 column="AssignmentId",
             )
         if len(decisions) > MOST:
@@ -134,7 +134,7 @@ def _check_rows_belong_together(sheet: Sheet, batch: Batch, decisions: Mapping[s
     while some_rows := list(islice(decided_rows, _AT_ONCE)):
         ids = [row.cells[at_id].strip() for row in some_rows]
         holdings = result_assignments(batch).filter(assignment_id__in=ids).order_by()
-        kept = {
+        stored_values = {
             assignment_id: {"HITId": hit_id, "WorkerId": worker_id}
             | {f"{ANSWER}{name}": text for name, text in answer_fields(answer).items()}
             for assignment_id, hit_id, worker_id, answer in holdings.values_list(
@@ -142,8 +142,8 @@ def _check_rows_belong_together(sheet: Sheet, batch: Batch, decisions: Mapping[s
             )
         }
         for row, assignment_id in zip(some_rows, ids, strict=True):
-            for place, name in columns.items() if assignment_id in kept else ():
-                expected = kept[assignment_id].get(name, "")
+            for place, name in columns.items() if assignment_id in stored_values else ():
+                expected = stored_values[assignment_id].get(name, "")
                 if not _says_the_same(row.cells[place], expected):
                     raise sheet.error(
                         f"it says {row.cells[place][:40]!r}, and assignment {assignment_id} has "
@@ -157,11 +157,11 @@ def _check_rows_belong_together(sheet: Sheet, batch: Batch, decisions: Mapping[s
 def _says_the_same(written: str, expected: str) -> bool:
     """Whether a cell is that text, as far as spreadsheets keep it: they change blanks, 007 and true."""
     forms = (" ".join(text.split()).casefold() for text in (written, unguarded(written), expected))
-    as_written, as_it_was, kept = forms
-    if kept in (as_written, as_it_was):
+    as_written, as_it_was, expected_form = forms
+    if expected_form in (as_written, as_it_was):
         return True
     try:
-        return float(as_it_was) == float(kept)
+        return float(as_it_was) == float(expected_form)
     except ValueError:
         return False
 
@@ -203,8 +203,8 @@ def _decision(sheet: Sheet, line: int, assignment_id: str, approve: str, reason:
 
 def decisions_on_all_waiting(batch: Batch, *, seen: datetime) -> list[Decision]:
     """Approvals of what waited when somebody looked, the oldest first; at most `MOST`, for one job."""
-    there = Q(submitted_at__lte=seen) & (Q(visible_at=None) | Q(visible_at__lte=seen))
-    rows = Holding.objects.filter(there, hit__batch=batch, state=State.SUBMITTED)
+    visible = Q(submitted_at__lte=seen) & (Q(visible_at=None) | Q(visible_at__lte=seen))
+    rows = Holding.objects.filter(visible, hit__batch=batch, state=State.SUBMITTED)
     ids = rows.order_by("submitted_at", "pk").values_list("assignment_id", flat=True)[:MOST]
     return [Decision(number, assignment_id) for number, assignment_id in enumerate(ids, start=1)]
 
@@ -291,10 +291,10 @@ def _decide(batch_id: int, decision: Decision, *, override: bool, since: datetim
 
 
 def _find(batch_id: int, assignment_id: str) -> Holding | None:
-    found = Holding.objects.select_related("hit").filter(
+    rows = Holding.objects.select_related("hit").filter(
         assignment_id=assignment_id, hit__batch=batch_id, state__in=Holding.ANSWERED
     )
-    return found.first()
+    return rows.first()
 
 
 def _as_it_was(holding: Holding, decision: Decision, since: datetime) -> tuple[str, str]:
@@ -320,7 +320,7 @@ def answer_fields(xml: str) -> dict[str, str]:
         root = SafeTree.fromstring(xml, forbid_dtd=True)
     except (ParseError, DefusedXmlException, ValueError):
         return {}
-    found: dict[str, str] = {}
+    fields: dict[str, str] = {}
     for answer in root:
         name, parts = "", []
         for child in answer:
@@ -330,8 +330,8 @@ def answer_fields(xml: str) -> dict[str, str]:
             elif tag in _PARTS and child.text:
                 parts.append(child.text)
         if name:
-            found[name] = BETWEEN.join(parts)
-    return found
+            fields[name] = BETWEEN.join(parts)
+    return fields
 
 
 #: MTurk's columns before the inputs and answers; after these come Approve and Reject.
@@ -368,17 +368,17 @@ _READ = (
 Row = dict[str, Any]
 
 
-def result_assignments(batch: Batch, shown: str = "all") -> QuerySet[Holding]:
+def result_assignments(batch: Batch, state: str = "all") -> QuerySet[Holding]:
     """Answered assignments of a batch, in the order of its rows and of their submission."""
-    states = Holding.ANSWERED if shown == "all" else (State(shown),)
+    states = Holding.ANSWERED if state == "all" else (State(state),)
     return Holding.objects.filter(hit__batch=batch, state__in=states).order_by(
         "hit__batch_task__ordinal", "submitted_at", "pk"
     )
 
 
-def result_lines(batch: Batch, *, now: datetime, shown: str = "all", times: str = "utc") -> Iterator[str]:
+def result_lines(batch: Batch, *, now: datetime, state: str = "all", times: str = "utc") -> Iterator[str]:
     """The file, some hundred rows at a time; no cell is run by a spreadsheet. `times` is one of TIMES."""
-    rows = result_assignments(batch, shown)
+    rows = result_assignments(batch, state)
     names, more = answer_columns(
         rows.order_by().values_list("answer", flat=True).iterator(chunk_size=_AT_ONCE)
     )
@@ -397,8 +397,8 @@ def result_lines(batch: Batch, *, now: datetime, shown: str = "all", times: str 
     )
     rates, zone = Rates(batch.requester_id, now), TIMES[times]
     source: Iterator[Row] = iter(rows.values(*_READ).iterator(chunk_size=_AT_ONCE))
-    while some := list(islice(source, _AT_ONCE)):
-        rates.learn({row["worker"] for row in some})
+    while chunk := list(islice(source, _AT_ONCE)):
+        rates.learn({row["worker"] for row in chunk})
         yield "".join(
             write_row(
                 [
@@ -407,7 +407,7 @@ def result_lines(batch: Batch, *, now: datetime, shown: str = "all", times: str 
                     *(_of_links(row, zone) if by_links else ()),
                 ]
             )
-            for row in some
+            for row in chunk
         )
 
 
@@ -421,8 +421,8 @@ def answer_columns(documents: Iterable[str]) -> tuple[list[str], bool]:
                 counts[name] += 1
             else:
                 more = True
-    kept = sorted(counts, key=lambda name: (-counts[name], name))[:MAX_ANSWER_COLUMNS]
-    return sorted(kept), more or len(counts) > len(kept)
+    columns = sorted(counts, key=lambda name: (-counts[name], name))[:MAX_ANSWER_COLUMNS]
+    return sorted(columns), more or len(counts) > len(columns)
 
 
 def _cells(row: Row, names: Sequence[str], more: bool, rates: "Rates", zone: tzinfo) -> Iterator[str]:
@@ -441,11 +441,11 @@ def _cells(row: Row, names: Sequence[str], more: bool, rates: "Rates", zone: tzi
     yield from (row["feedback"], str(int((row["submitted_at"] - row["accepted_at"]).total_seconds())))
     yield from rates.of(row["worker"])
     yield from row["hit__batch_task__values"]
-    given = answer_fields(row["answer"])
+    fields = answer_fields(row["answer"])
     for name in names:
-        yield given.pop(name, "")
+        yield fields.pop(name, "")
     if more:
-        yield json.dumps(given, ensure_ascii=False) if given else ""
+        yield json.dumps(fields, ensure_ascii=False) if fields else ""
 
 
 def _pay_cents(row: Row) -> int:
@@ -457,8 +457,8 @@ def _pay_cents(row: Row) -> int:
 
 def _of_links(row: Row, zone: tzinfo) -> Iterator[str]:
     """What the person gets, in the words of their link (money of all others), and when they withdrew."""
-    given = row["visit__link__compensation"]
-    yield str(StudyLink.Compensation(given or StudyLink.Compensation.MONEY).label)
+    compensation = row["visit__link__compensation"]
+    yield str(StudyLink.Compensation(compensation or StudyLink.Compensation.MONEY).label)
     yield format_moment(row["visit__guest__withdrawn_at"], zone)
 
 

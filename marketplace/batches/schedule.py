@@ -38,13 +38,13 @@ LETTER = "marketplace.batch-letter"
 END, NOT_PUBLISHED = "end", "not published"
 
 
-def ask_for_mail(*, batch: Batch, user: User, wanted: bool) -> None:
+def ask_for_mail(*, batch: Batch, user: User, send_mail: bool) -> None:
     """Write to this person once, at the end of the batch; or not after all."""
-    if wanted and not user.email:
+    if send_mail and not user.email:
         raise Refusal(
             "InvalidParameterValue", "Your account has no e-mail address. Add one in your settings first."
         )
-    Batch.objects.filter(pk=batch.pk).update(end_mail_to=user if wanted else None, end_mailed_at=None)
+    Batch.objects.filter(pk=batch.pk).update(end_mail_to=user if send_mail else None, end_mailed_at=None)
 
 
 def look_for_ends(now: datetime) -> None:
@@ -117,7 +117,7 @@ FARTHEST = timedelta(days=365)
 _RUNNING = (State.PUBLISHING, State.PUBLISHED, State.FAILED)
 
 
-def _told(moment: datetime) -> str:
+def _format_moment(moment: datetime) -> str:
     return f"{moment:%-d %b %Y, %H:%M} UTC"
 
 
@@ -147,9 +147,9 @@ def set_schedule(
         raise Refusal("InvalidBatchState", f"This batch is {row.state} already.")
     if end_at is not None and row.extends_id:
         raise Refusal("InvalidBatchState", "Added rows end with their batch. Set the end there.")
-    for moment, words in ((publish_at, "publish"), (end_at, "end")):
+    for moment, verb in ((publish_at, "publish"), (end_at, "end")):
         if moment is not None and not now < moment <= now + FARTHEST:
-            raise Refusal("InvalidParameterValue", f"Choose a time to {words} it within a year from now.")
+            raise Refusal("InvalidParameterValue", f"Choose a time to {verb} it within a year from now.")
     if publish_at and end_at and end_at <= publish_at:
         raise Refusal("InvalidParameterValue", "It ends before it is published. Choose a later end.")
     if publish_at is not None:
@@ -159,7 +159,7 @@ def set_schedule(
     Batch.objects.filter(pk=row.pk).update(
         publish_at=publish_at, end_at=end_at, scheduled_by=user, schedule_note=""
     )
-    times = [f"{words} {_told(at)}" for at, words in ((publish_at, "publish"), (end_at, "end")) if at]
+    times = [f"{verb} {_format_moment(at)}" for at, verb in ((publish_at, "publish"), (end_at, "end")) if at]
     note(row.requester_id, "batch.scheduled", row.name, ", ".join(times) or "nothing any more")
 
 
@@ -202,36 +202,36 @@ def _as_its_person(batch: Batch, action: Callable[[Batch, datetime], None], now:
 
 def _lateness(planned: datetime, now: datetime, what: str) -> str:
     if now - planned < LATE:
-        return f"{what} as scheduled, {_told(planned)}."
-    late = f"{what.lower()} late, {_told(now)}"
-    return f"Scheduled for {_told(planned)} and {late}: the installation was not running."
+        return f"{what} as scheduled, {_format_moment(planned)}."
+    late = f"{what.lower()} late, {_format_moment(now)}"
+    return f"Scheduled for {_format_moment(planned)} and {late}: the installation was not running."
 
 
 def _publish_due(batch: Batch, now: datetime) -> None:
     planned = batch.publish_at
     assert planned is not None
     if batch.end_at is not None and batch.end_at <= now:
-        said = (
-            f"Scheduled from {_told(planned)} to {_told(batch.end_at)}; the installation was not running "
-            "then, so nothing was published."
+        schedule_note = (
+            f"Scheduled from {_format_moment(planned)} to {_format_moment(batch.end_at)}; the installation "
+            "was not running then, so nothing was published."
         )
-        _claim(batch, planned, schedule_note=said, end_at=None)
+        _claim(batch, planned, schedule_note=schedule_note, end_at=None)
         return
     try:
         with transaction.atomic():
-            said = _lateness(planned, now, "Published")
-            if not _claim(batch, planned, schedule_note=said):
+            schedule_note = _lateness(planned, now, "Published")
+            if not _claim(batch, planned, schedule_note=schedule_note):
                 return
             if batch.extends_id:
                 extensions.add_rows(draft=batch)
-                Batch.objects.filter(pk=batch.extends_id).update(schedule_note=f"Rows: {said}")
+                Batch.objects.filter(pk=batch.extends_id).update(schedule_note=f"Rows: {schedule_note}")
             else:
                 publication.publish(batch=batch)
     except Refusal as refusal:
         # With it the time was put back; taken away once more it is not tried again at each sweep.
-        said = f"Was to be published {_told(planned)}, and was not: {refusal.message}"
+        schedule_note = f"Was to be published {_format_moment(planned)}, and was not: {refusal.message}"
         with transaction.atomic():
-            if _claim(batch, planned, schedule_note=said[:500]):
+            if _claim(batch, planned, schedule_note=schedule_note[:500]):
                 write_to_scheduler(batch)
 
 
@@ -245,9 +245,9 @@ def _claim(batch: Batch, planned: datetime, **values: object) -> int:
 def _end_due(batch: Batch, now: datetime) -> None:
     planned = batch.end_at
     assert planned is not None
-    said = _lateness(planned, now, "Ended")
+    schedule_note = _lateness(planned, now, "Ended")
     mine = Batch.objects.filter(pk=batch.pk, end_at=planned)
-    if mine.filter(state__in=_RUNNING).update(end_at=None, schedule_note=said):
+    if mine.filter(state__in=_RUNNING).update(end_at=None, schedule_note=schedule_note):
         publication.cancel(batch=batch)
     elif not mine.filter(state=State.DRAFT, publish_at__isnull=False).exists():
         mine.update(end_at=None)

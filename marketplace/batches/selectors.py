@@ -15,7 +15,7 @@ class Part:
     """Assignments in one state, and their piece of the bar, whose length is 1,000."""
 
     key: str
-    words: str
+    label: str
     count: int
     x: float
     width: float
@@ -51,9 +51,9 @@ class Tally:
             ("ended", "not taken", self.ended),
         )
         parts, x = [], 0.0
-        for key, words, count in counts:
+        for key, label, count in counts:
             width = 1000 * count / self.total if self.total else 0.0
-            parts.append(Part(key, words, count, round(x, 1), round(width, 1)))
+            parts.append(Part(key, label, count, round(x, 1), round(width, 1)))
             x += width
         return parts
 
@@ -89,7 +89,7 @@ def tallies(batches: Iterable[Batch], now: datetime) -> dict[int, Tally]:
             on_offer=Count("pk", filter=assignable(now)),
         )
     )
-    found = {
+    counts = {
         row["batch"]: Tally(
             total=row["total"],
             open=row["all_open"],
@@ -102,7 +102,7 @@ def tallies(batches: Iterable[Batch], now: datetime) -> dict[int, Tally]:
         )
         for row in rows
     }
-    return {pk: found.get(pk, Tally()) for pk in pks}
+    return {pk: counts.get(pk, Tally()) for pk in pks}
 
 
 #: Which tasks a table shows.

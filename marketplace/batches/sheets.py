@@ -162,9 +162,9 @@ class Sheet(sheets.Sheet):
                     line=line,
                     column=column,
                 )
-            if found := _UNHOLDABLE.search(cell):
+            if match := _UNHOLDABLE.search(cell):
                 raise self.error(
-                    f"the cell has a character that no page can hold (U+{ord(found[0]):04X}). Take it out.",
+                    f"the cell has a character that no page can hold (U+{ord(match[0]):04X}). Take it out.",
                     line=line,
                     column=column,
                 )

@@ -65,20 +65,20 @@ def check(page: Page, columns: Sequence[str], *, file: str) -> None:
         raise Refusal(
             "UnknownVariable",
             f"The template uses ${{{name}}} on line {page.line_of(name)}{also}, but {file} has no column of "
-            f"that name; its columns are {listed(columns)}. {_remedy(name, columns)}",
+            f"that name; its columns are {join_names(columns)}. {_remedy(name, columns)}",
         )
 
 
 def unused(page: Page, columns: Sequence[str]) -> list[str]:
     """Columns that the template does not show."""
-    shown = set(page.variables)
-    return [name for name in columns if name not in shown]
+    variables = set(page.variables)
+    return [name for name in columns if name not in variables]
 
 
-def listed(names: Sequence[str]) -> str:
+def join_names(names: Sequence[str]) -> str:
     """Names in a sentence, the first dozen of them."""
-    shown = ", ".join(name[:60] for name in names[:_MANY])
-    return f"{shown} and {len(names) - _MANY} more" if len(names) > _MANY else shown
+    shortened = ", ".join(name[:60] for name in names[:_MANY])
+    return f"{shortened} and {len(names) - _MANY} more" if len(names) > _MANY else shortened
 
 
 def _remedy(name: str, columns: Sequence[str]) -> str:
@@ -92,8 +92,8 @@ def _remedy(name: str, columns: Sequence[str]) -> str:
 
 def _near(name: str, columns: Sequence[str]) -> Iterator[str]:
     folded = {column.casefold(): column for column in columns}
-    for found in get_close_matches(name.casefold(), folded, n=1, cutoff=0.75):
-        yield folded[found]
+    for match in get_close_matches(name.casefold(), folded, n=1, cutoff=0.75):
+        yield folded[match]
 
 
 # Which hosts a batch's tasks would load from: those of its template, and those that its cells bring in.
@@ -154,25 +154,25 @@ class Problem:
     """Something about a line of a template; with `wrong` it cannot be stored so."""
 
     line: int
-    words: str
+    message: str
     wrong: bool = False
 
     def __str__(self) -> str:
-        return f"Line {self.line}: {self.words}" if self.line else self.words
+        return f"Line {self.line}: {self.message}" if self.line else self.message
 
 
 def find_problems(html: str) -> list[Problem]:
     """All that a template's page says by itself, the wrong first."""
     # Comments are blanked out, not cut out: what is found behind them keeps its line.
-    bare = _COMMENT.sub(lambda found: re.sub(r"[^\n]", " ", found[0]), html)
-    found = [*_unknown_elements(html)]
+    bare = _COMMENT.sub(lambda faults: re.sub(r"[^\n]", " ", faults[0]), html)
+    faults = [*_unknown_elements(html)]
     for problems in (_odd_placeholders(bare), _liquid(bare)):
-        found += islice(problems, _MOST_PROBLEMS)  # they come by line, and no more are shown
+        faults += islice(problems, _MOST_PROBLEMS)  # they come by line, and no more are shown
     if not _FIELD.search(bare) and "createElement" not in bare:
-        found.append(
+        faults.append(
             Problem(0, "The page has no field, so workers have nothing to answer with but a button.")
         )
-    return sorted(found, key=lambda each: (not each.wrong, each.line))[:_MOST_PROBLEMS]
+    return sorted(faults, key=lambda each: (not each.wrong, each.line))[:_MOST_PROBLEMS]
 
 
 def _line(text: str, at: int) -> int:
@@ -189,22 +189,22 @@ def _unknown_elements(html: str) -> Iterator[Problem]:
 
 
 def _odd_placeholders(bare: str) -> Iterator[Problem]:
-    for found in _OPENED.finditer(bare):
-        if not found[2]:
-            words = f"${{{found[1][:40]} has no closing brace, so it stays as it is."
-        elif not parse(found[0]).variables:
-            words = f"{found[0][:60]} is no name of a column, so it stays as it is."
+    for match in _OPENED.finditer(bare):
+        if not match[2]:
+            message = f"${{{match[1][:40]} has no closing brace, so it stays as it is."
+        elif not parse(match[0]).variables:
+            message = f"{match[0][:60]} is no name of a column, so it stays as it is."
         else:
             continue
-        yield Problem(_line(bare, found.start()), words)
+        yield Problem(_line(bare, match.start()), message)
 
 
 def _liquid(bare: str) -> Iterator[Problem]:
-    for found in _LIQUID.finditer(bare):
-        name = found[1].rpartition(".")[2] or "name"
+    for match in _LIQUID.finditer(bare):
+        name = match[1].rpartition(".")[2] or "name"
         yield Problem(
-            _line(bare, found.start()),
-            f"{found[0][:60]} … is Liquid of Ground Truth, which is not filled in here. Write ${{{name}}}.",
+            _line(bare, match.start()),
+            f"{match[0][:60]} … is Liquid of Ground Truth, which is not filled in here. Write ${{{name}}}.",
         )
 
 
@@ -232,7 +232,7 @@ def sample_rows(html: str, text: str) -> SampleRows:
     except Refusal as refusal:
         return SampleRows([invented], made_up=True, problem=refusal.message)
     missing = [name for name in names if name not in sheet.columns]
-    problem = f"The sample rows have no column {listed(missing)}; made up." if missing else ""
+    problem = f"The sample rows have no column {join_names(missing)}; made up." if missing else ""
     return SampleRows([invented | row for row in rows], made_up=False, problem=problem)
 
 
@@ -259,14 +259,14 @@ def layout_id_of(template: Template) -> str:
 
 def layout_named(requester: Requester, layout_id: str) -> Template:
     """The requester's template with this layout id; Refusal where there is none."""
-    found = requester.templates.filter(layout_id=layout_id).first()
-    if found is None:
+    layout = requester.templates.filter(layout_id=layout_id).first()
+    if layout is None:
         raise Refusal(
             "HITLayoutDoesNotExist",
             f"HITLayout {layout_id} does not exist. The layout id of a template is on its page, and in "
             "`manage.py marketplace layout list`.",
         )
-    return found
+    return layout
 
 
 def question_of(template: Template, parameters: Sequence[Mapping[str, str]]) -> str:
@@ -284,13 +284,13 @@ def question_of(template: Template, parameters: Sequence[Mapping[str, str]]) -> 
             "AWS.MissingParameters",
             "Your request is missing required parameters. Required parameters include HITLayoutParameter. "
             "You have not provided all required HITLayout parameters. Missing parameter names: "
-            f"{listed(missing)}",
+            f"{join_names(missing)}",
         )
     if surplus := [name for name in values if name not in page.variables]:
         raise invalid_value(
             "HITLayoutParameters",
-            f"the HITLayout does not use these parameter names: {listed(surplus)}. "
-            f"It uses {listed(page.names) or 'none'}.",
+            f"the HITLayout does not use these parameter names: {join_names(surplus)}. "
+            f"It uses {join_names(page.names) or 'none'}.",
         )
     return html_question_xml(page.fill(values), template.frame_height)
 

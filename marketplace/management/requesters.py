@@ -63,9 +63,9 @@ def add_batches(commands: Any, show: Show) -> None:
     publish.add_argument("--total", required=True, help="what it costs at most, as `show` says it")
     of_batch(actions, "show", "how far a batch is and what it costs", show_batch)
     hours = of_batch(actions, "hours", "when its HITs can be taken; without an option, as it is", set_hours)
-    given = hours.add_mutually_exclusive_group()
-    given.add_argument("--set", metavar="HOURS", help='such as "Mon-Fri 09:00-17:00 Europe/Berlin"')
-    given.add_argument("--any-time", action="store_true", help="take the hours away")
+    choice = hours.add_mutually_exclusive_group()
+    choice.add_argument("--set", metavar="HOURS", help='such as "Mon-Fri 09:00-17:00 Europe/Berlin"')
+    choice.add_argument("--any-time", action="store_true", help="take the hours away")
     of_batch(actions, "cancel", "expire all HITs of a batch", cancel_batch)
     of_batch(actions, "delete", "throw a draft away", delete_batch)
     download = of_batch(actions, "results", "write the answers with MTurk's columns", write_results)
@@ -86,15 +86,15 @@ def _add_reading(parser: ArgumentParser) -> None:
     )
 
 
-def _parser(show: Show, actions: Any, name: str, words: str, facts: FactsOf) -> ArgumentParser:
-    parser: ArgumentParser = actions.add_parser(name, help=words)
+def _parser(show: Show, actions: Any, name: str, help_text: str, facts: FactsOf) -> ArgumentParser:
+    parser: ArgumentParser = actions.add_parser(name, help=help_text)
     parser.add_argument("--json", action="store_true")
     parser.set_defaults(run=lambda options: show(options, facts(options)))
     return parser
 
 
-def _of_batch(show: Show, actions: Any, name: str, words: str, facts: FactsOf) -> ArgumentParser:
-    parser = _parser(show, actions, name, words, facts)
+def _of_batch(show: Show, actions: Any, name: str, help_text: str, facts: FactsOf) -> ArgumentParser:
+    parser = _parser(show, actions, name, help_text, facts)
     parser.add_argument("requester", help="name of the requester")
     parser.add_argument("number", type=int, help="of the batch")
     return parser
@@ -102,19 +102,19 @@ def _of_batch(show: Show, actions: Any, name: str, words: str, facts: FactsOf) -
 
 def requester_named(name: str) -> Requester:
     """The requester of this name; CommandError where there is none."""
-    found = Requester.objects.filter(name=name).first()
-    if found is None:
+    requester = Requester.objects.filter(name=name).first()
+    if requester is None:
         raise CommandError(f"There is no requester named {name!r}.")
-    return found
+    return requester
 
 
 def _batch(options: Facts) -> Batch:
     requester = requester_named(options["requester"])
-    found = requester.batches.filter(number=options["number"], task_count__gt=0).first()
-    if found is None:
+    batch = requester.batches.filter(number=options["number"], task_count__gt=0).first()
+    if batch is None:
         raise CommandError(f"{requester.name} has no batch {options['number']}.")
-    found.requester = requester
-    return found
+    batch.requester = requester
+    return batch
 
 
 def _cents(amount: str) -> int:
@@ -241,7 +241,7 @@ def write_results(options: Facts) -> Facts:
     count = results.result_assignments(batch, options["show"]).count()
     with options["file"].open("w", encoding="utf-8", newline="") as file:
         file.writelines(
-            results.result_lines(batch, now=clock.now(), shown=options["show"], times=options["times"])
+            results.result_lines(batch, now=clock.now(), state=options["show"], times=options["times"])
         )
     return {"file": str(options["file"]), "assignments": count}
 
@@ -287,16 +287,18 @@ def add_layouts(commands: Any, show: Show, write: Callable[[str], Any]) -> None:
     parser = commands.add_parser("layout", help="templates by the layout id that CreateHIT takes")
     actions = parser.add_subparsers(dest="action", required=True)
 
-    listed: ArgumentParser = actions.add_parser("list", help="layout ids and parameters of a requester")
-    listed.add_argument("name", help="of the requester")
-    listed.add_argument("--json", action="store_true")
-    listed.set_defaults(run=partial(_list_layouts, show, write))
+    list_parser: ArgumentParser = actions.add_parser("list", help="layout ids and parameters of a requester")
+    list_parser.add_argument("name", help="of the requester")
+    list_parser.add_argument("--json", action="store_true")
+    list_parser.set_defaults(run=partial(_list_layouts, show, write))
 
-    shown: ArgumentParser = actions.add_parser("show", help="one layout, with its page where it is asked for")
-    shown.add_argument("layout_id")
-    shown.add_argument("--html", type=Path, metavar="FILE", help="also write its page into this file")
-    shown.add_argument("--json", action="store_true")
-    shown.set_defaults(facts=_show_layout)
+    show_parser: ArgumentParser = actions.add_parser(
+        "show", help="one layout, with its page where it is asked for"
+    )
+    show_parser.add_argument("layout_id")
+    show_parser.add_argument("--html", type=Path, metavar="FILE", help="also write its page into this file")
+    show_parser.add_argument("--json", action="store_true")
+    show_parser.set_defaults(facts=_show_layout)
 
     create: ArgumentParser = actions.add_parser("create", help="make or change a template of an HTML file")
     create.add_argument("name", help="of the requester")
@@ -317,13 +319,13 @@ def _layout_facts(template: Template) -> Facts:
 
 
 def _list_layouts(show: Show, write: Callable[[str], Any], options: Facts) -> None:
-    found = [_layout_facts(each) for each in requester_named(options["name"]).templates.order_by("name")]
+    layouts = [_layout_facts(each) for each in requester_named(options["name"]).templates.order_by("name")]
     if options["json"]:
-        write(json.dumps(found))
+        write(json.dumps(layouts))
         return
-    for facts in found:
+    for facts in layouts:
         show(options, facts | {"parameters": " ".join(facts["parameters"])})
-    if not found:
+    if not layouts:
         write("There are no templates. Make one in the browser, or with `marketplace layout create`.")
 
 
@@ -373,10 +375,10 @@ def add_topics(commands: Any, show: Show, write: Callable[[str], Any]) -> None:
     parser = commands.add_parser("topic", help="topics of notifications (SNS) and what was sent")
     actions = parser.add_subparsers(dest="action", required=True)
 
-    listed = actions.add_parser("list", help="topics and subscriptions of a requester")
-    listed.add_argument("name", help="of the requester")
-    listed.add_argument("--json", action="store_true")
-    listed.set_defaults(run=partial(write_all, show, write, _subscriptions))
+    list_parser = actions.add_parser("list", help="topics and subscriptions of a requester")
+    list_parser.add_argument("name", help="of the requester")
+    list_parser.add_argument("--json", action="store_true")
+    list_parser.set_defaults(run=partial(write_all, show, write, _subscriptions))
 
     log = actions.add_parser("deliveries", help="messages that were sent or wait, the latest first")
     log.add_argument("name", help="of the requester")
@@ -394,14 +396,14 @@ def write_all(
     show: Show, write: Callable[[str], Any], read: Callable[[Facts], list[Facts]], options: Facts
 ) -> None:
     """Print a list as JSON, or each of it as `show` does with a line between."""
-    found = read(options)
+    records = read(options)
     if options["json"]:
-        write(json.dumps(found))
+        write(json.dumps(records))
         return
-    for facts in found:
+    for facts in records:
         show(options, facts)
         write("")
-    if not found:
+    if not records:
         write("There are none.")
 
 

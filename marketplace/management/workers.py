@@ -36,12 +36,12 @@ def add_workers(worker: Any) -> None:
     close.add_argument("--json", action="store_true")
     close.set_defaults(facts=_close)
 
-    shown: ArgumentParser = worker.add_parser(
+    receipt_parser: ArgumentParser = worker.add_parser(
         "receipt", help="whose receipt of a closed account this is, and what is due"
     )
-    shown.add_argument("receipt")
-    shown.add_argument("--json", action="store_true")
-    shown.set_defaults(facts=_receipt)
+    receipt_parser.add_argument("receipt")
+    receipt_parser.add_argument("--json", action="store_true")
+    receipt_parser.set_defaults(facts=_receipt)
 
 
 def _worker(options: Facts) -> Worker:
@@ -107,10 +107,10 @@ def add_former_ids(commands: Any, show: Show, write: Callable[[str], Any]) -> No
     bring.add_argument("--json", action="store_true")
     bring.set_defaults(facts=_import)
 
-    listed = actions.add_parser("list", help="what is kept on ids, and on whom it took effect")
-    listed.add_argument("name", help="of the requester")
-    listed.add_argument("--json", action="store_true")
-    listed.set_defaults(run=partial(write_all, show, write, _records))
+    list_parser = actions.add_parser("list", help="what is kept on ids, and on whom it took effect")
+    list_parser.add_argument("name", help="of the requester")
+    list_parser.add_argument("--json", action="store_true")
+    list_parser.set_defaults(run=partial(write_all, show, write, _records))
 
     conflicts = actions.add_parser("conflicts", help="ids that several workers state")
     conflicts.add_argument("--json", action="store_true")
@@ -140,8 +140,13 @@ def _import(options: Facts) -> Facts:
     except OSError as error:
         raise CommandError(f"{path}: {error}") from error
     with file:
-        made = formerids.bring_in(requester=requester_named(options["name"]), sheet=Sheet(file, path.name))
-    return {"rows": made.rows, "new": made.new, "same": made.same, "read_as": made.reading.as_json()}
+        outcome = formerids.bring_in(requester=requester_named(options["name"]), sheet=Sheet(file, path.name))
+    return {
+        "rows": outcome.rows,
+        "new": outcome.new,
+        "same": outcome.same,
+        "read_as": outcome.reading.as_json(),
+    }
 
 
 def _settle(options: Facts) -> Facts:

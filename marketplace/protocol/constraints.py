@@ -156,14 +156,14 @@ class Structure(Shape):
             raise _wrong_type(path or "the body", "an object")
         prefix = f"{path}." if path else ""
         checked: dict[str, Any] = {}
-        for name, given in value.items():
-            if given is None:
+        for name, member_value in value.items():
+            if member_value is None:
                 continue
             member = self._members.get(name)
             if member is None:
                 faults.append(_violated(name, path or "the request", "Member must be a known one"))
                 continue
-            checked[name] = member.check(given, prefix + _wire_name(name), faults)
+            checked[name] = member.check(member_value, prefix + _wire_name(name), faults)
         faults.extend(
             f"Value null at '{prefix}{_wire_name(name)}' failed to satisfy constraint: "
             "Member must not be null"

@@ -235,7 +235,7 @@ def update_notification_settings(call: Call) -> Result:
 @operation("SendTestEventNotification", writes=True)
 def send_test_event_notification(call: Call) -> Result:
     """Queue or publish one event as if it had happened, whatever events the specification names."""
-    wanted = notifications.check_specification(call.requester, call["Notification"], ping=True)
+    checked = notifications.check_specification(call.requester, call["Notification"], ping=True)
     event = {
         "EventType": call["TestEventType"],
         "EventTimestamp": notifications.timestamp(call.now),
@@ -243,8 +243,8 @@ def send_test_event_notification(call: Call) -> Result:
     }
     if call["TestEventType"].startswith("Assignment"):
         event["AssignmentId"] = _TEST_ASSIGNMENT
-    notifications.open_destination(call.requester, wanted, call.now)
-    notifications.put_event(call.requester, wanted, event)
+    notifications.open_destination(call.requester, checked, call.now)
+    notifications.put_event(call.requester, checked, event)
     return {}
 
 
@@ -290,25 +290,25 @@ def _policy_page(
     results: list[PolicyResult] = []
     actions: list[PolicyAction] = []
     left = call.get("MaxResults", render.DEFAULT_SIZE)
-    given = call.get("NextToken", "")
+    token_text = call.get("NextToken", "")
     token: str | None = None
     with_actions = call.get("RetrieveActions", True)
-    if call.get("RetrieveResults", True) and not (with_actions and given.startswith(_ACTIONS)):
-        asked = _asked(call, _RESULTS, left, given)
+    if call.get("RetrieveResults", True) and not (with_actions and token_text.startswith(_ACTIONS)):
+        page_call = _page_call(call, _RESULTS, left, token_text)
         rows = PolicyResult.objects.filter(hit=hit, level__in=levels)
-        results, found = render.load_page(asked, rows, by="at")
-        token = None if found is None else _RESULTS + found
+        results, next_token = render.load_page(page_call, rows, by="at")
+        token = None if next_token is None else _RESULTS + next_token
         left -= len(results)
-        given = ""
+        token_text = ""
     if with_actions and left:
-        asked = _asked(call, _ACTIONS, left, given)
+        page_call = _page_call(call, _ACTIONS, left, token_text)
         acted = PolicyAction.objects.filter(hit=hit, level__in=levels)
-        actions, found = render.load_page(asked, acted, by="at")
-        token = token if found is None else _ACTIONS + found
+        actions, next_token = render.load_page(page_call, acted, by="at")
+        token = token if next_token is None else _ACTIONS + next_token
     return results, actions, token
 
 
-def _asked(call: Call, part: str, size: int, token: str) -> Call:
+def _page_call(call: Call, part: str, size: int, token: str) -> Call:
     """The call as one about a part of the list, so that its tokens are good for this part only."""
     parameters = {**call.parameters, "MaxResults": size}
     parameters.pop("NextToken", None)
@@ -353,8 +353,8 @@ def list_assignments_for_hit(call: Call) -> Result:
     rows = Holding.objects.select_related("worker").filter(
         Q(visible_at=None) | Q(visible_at__lte=call.now), hit=hit, state__in=states
     )
-    found, token = render.load_page(call, rows, by="submitted_at")
-    return render.render_page("Assignments", [render.assignment(row, hit.hit_id) for row in found], token)
+    holdings, token = render.load_page(call, rows, by="submitted_at")
+    return render.render_page("Assignments", [render.assignment(row, hit.hit_id) for row in holdings], token)
 
 
 @operation("GetAssignment", writes=False)
@@ -410,8 +410,8 @@ def send_bonus(call: Call) -> Result:
     row = lookup.assignment(call)
     if row.state not in Holding.ANSWERED:
         raise lookup.no_assignment(call)
-    known = lookup.known_worker(call)
-    worker_id = known.worker_id if known else call["WorkerId"]
+    worker = lookup.known_worker(call)
+    worker_id = worker.worker_id if worker else call["WorkerId"]
     review.send_bonus(holding=row, worker_id=worker_id, cents=amount, reason=call["Reason"], now=call.now)
     return {}
 
@@ -427,8 +427,8 @@ def list_bonus_payments(call: Call) -> Result:
     else:
         lookup.assignment(call)
         rows = rows.filter(assignment_id=call["AssignmentId"])
-    found, token = render.load_page(call, rows, by="granted_at")
-    return render.render_page("BonusPayments", [render.bonus(row) for row in found], token)
+    bonuses, token = render.load_page(call, rows, by="granted_at")
+    return render.render_page("BonusPayments", [render.bonus(row) for row in bonuses], token)
 
 
 @operation("GetAccountBalance", writes=False)

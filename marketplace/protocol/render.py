@@ -222,10 +222,10 @@ def load_page(
     if token is not None:
         moment, pk = _position(token, salt)
         before = [row for row in before if (getattr(row, by), row.pk) > (moment, pk)]
-        after, here = ("lt", "lte") if newest_first else ("gt", "gte")
+        after, inclusive = ("lt", "lte") if newest_first else ("gt", "gte")
         # The first condition alone lets the index begin at the position; the second drops what was shown.
         parts = tuple(
-            part.filter(**{f"{by}__{here}": moment}).filter(
+            part.filter(**{f"{by}__{inclusive}": moment}).filter(
                 Q(**{f"{by}__{after}": moment}) | Q(**{f"pk__{after}": pk})
             )
             for part in parts
@@ -236,12 +236,12 @@ def load_page(
     stored = [row for part in parts for row in part.order_by(*order)[:left]]
     if len(parts) > 1:
         stored.sort(key=lambda row: (getattr(row, by), row.pk), reverse=newest_first)
-    found = [*before, *stored[:left]][:size]
-    if not found:
+    page_rows = [*before, *stored[:left]][:size]
+    if not page_rows:
         return [], None
-    last = found[-1]
+    last = page_rows[-1]
     position = [(getattr(last, by) - _EPOCH) // timedelta(microseconds=1), last.pk]
-    return found, _PREFIX + signing.dumps(position, salt=salt)
+    return page_rows, _PREFIX + signing.dumps(position, salt=salt)
 
 
 def render_page(name: str, items: list[dict[str, Any]], token: str | None) -> dict[str, Any]:

@@ -26,9 +26,9 @@ def list_qualification_requests(call: Call) -> Result:
         rows = rows.filter(qualification_type=lookup.qualification_type(call))
     else:
         rows = rows.filter(qualification_type__requester=call.requester)
-    found, token = render.load_page(call, rows, by="submitted_at")
+    requests, token = render.load_page(call, rows, by="submitted_at")
     return render.render_page(
-        "QualificationRequests", [render.qualification_request(row) for row in found], token
+        "QualificationRequests", [render.qualification_request(row) for row in requests], token
     )
 
 
@@ -151,24 +151,24 @@ def list_qualification_types(call: Call) -> Result:
             f"Value '{query[:40]}…' at 'query' failed to satisfy constraint: "
             f"Member must have length less than or equal to {_MAX_QUERY}"
         )
-    words = query.split()[:_MAX_WORDS]
+    search_terms = query.split()[:_MAX_WORDS]
     rows = QualificationType.objects.filter(deleted_at=None)
     own = Q(requester=call.requester)
     rows = rows.filter(own if own_only else own | Q(status=QualificationType.Status.ACTIVE))
-    for word in words:
+    for word in search_terms:
         rows = rows.filter(
             Q(name__icontains=word) | Q(description__icontains=word) | Q(keywords__icontains=word)
         )
-    system = [row for row in system_types() if _has_all(row, words)] if with_system else []
-    found, token = render.load_page(call, rows, by="created_at", before=system)
+    system = [row for row in system_types() if _has_all(row, search_terms)] if with_system else []
+    types, token = render.load_page(call, rows, by="created_at", before=system)
     return render.render_page(
-        "QualificationTypes", [render.qualification_type(row, call.requester) for row in found], token
+        "QualificationTypes", [render.qualification_type(row, call.requester) for row in types], token
     )
 
 
-def _has_all(row: QualificationType, words: list[str]) -> bool:
+def _has_all(row: QualificationType, search_terms: list[str]) -> bool:
     text = f"{row.name} {row.description}".casefold()
-    return all(word.casefold() in text for word in words)
+    return all(word.casefold() in text for word in search_terms)
 
 
 @operation("ListHITsForQualificationType", writes=False)
@@ -181,8 +181,8 @@ def list_hits_for_qualification_type(call: Call) -> Result:
         .filter(asking_for(kind.qualification_type_id, requester=call.requester), disposed_at=None)
         .exclude(to_dispose(call.now))
     )
-    found, token = render.load_page(call, rows, by="created_at", newest_first=True)
-    return render.render_page("HITs", [render.hit(row, call.now) for row in found], token)
+    hits, token = render.load_page(call, rows, by="created_at", newest_first=True)
+    return render.render_page("HITs", [render.hit(row, call.now) for row in hits], token)
 
 
 @operation("DeleteQualificationType", writes=True)
@@ -233,10 +233,10 @@ def get_qualification_score(call: Call) -> Result:
     """The value a worker holds, or that waits for an MTurk id."""
     if former_id := lookup.kept_former_id(call):
         kind = lookup.qualification_type(call)
-        kept = formerids.waiting_grant(kind, former_id)
-        if kept is None:
+        waiting = formerids.waiting_grant(kind, former_id)
+        if waiting is None:
             raise qualifications.never_granted(kind, former_id)
-        return {"Qualification": render.kept_qualification(kept, kind.qualification_type_id)}
+        return {"Qualification": render.kept_qualification(waiting, kind.qualification_type_id)}
     kind, worker = lookup.qualification_type(call), lookup.worker(call)
     row = (
         QualificationGrant.objects.select_related("worker")
@@ -255,9 +255,9 @@ def list_workers_with_qualification_type(call: Call) -> Result:
     rows = QualificationGrant.objects.select_related("worker").filter(
         qualification_type=kind, status=call.get("Status", QualificationGrant.Status.GRANTED)
     )
-    found, token = render.load_page(call, rows, by="granted_at")
+    grants, token = render.load_page(call, rows, by="granted_at")
     return render.render_page(
-        "Qualifications", [render.qualification(row, kind.qualification_type_id) for row in found], token
+        "Qualifications", [render.qualification(row, kind.qualification_type_id) for row in grants], token
     )
 
 
@@ -293,8 +293,8 @@ def delete_worker_block(call: Call) -> Result:
 def list_worker_blocks(call: Call) -> Result:
     """The caller's blocks, oldest first."""
     rows = Block.objects.select_related("worker").filter(requester=call.requester)
-    found, token = render.load_page(call, rows, by="created_at")
-    return render.render_page("WorkerBlocks", [render.worker_block(row) for row in found], token)
+    blocks, token = render.load_page(call, rows, by="created_at")
+    return render.render_page("WorkerBlocks", [render.worker_block(row) for row in blocks], token)
 
 
 @operation("NotifyWorkers", writes=True)

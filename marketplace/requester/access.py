@@ -58,17 +58,19 @@ TEST_PLACES = (("Test controls", "controls", "requester:controls"),)
 _NEEDED = {"keys": Action.KEYS, "webhooks": Action.MANAGE}
 
 
-def sidebar_links(requester: Requester, here: str, path: str, user: User | None = None) -> list[NavLink]:
-    """The sidebar of a page at `path` that belongs to the place `here`, with what `user` may open."""
+def sidebar_links(
+    requester: Requester, current_place: str, path: str, user: User | None = None
+) -> list[NavLink]:
+    """The sidebar of a page at `path` that belongs to `current_place`, with what `user` may open."""
     places = PLACES + (TEST_PLACES if settings.MARKETPLACE_TEST_TOKEN else ())
     if user is not None:
         places = tuple(place for place in places if may(user, requester, _NEEDED.get(place[1], Action.VIEW)))
-    found = []
+    links = []
     for label, name, url_name in places:
         address = reverse(url_name, args=[requester.customer_id])
-        current = mark_current(is_here=name == here, exactly=address == path)
-        found.append(NavLink(label, name, address, current))
-    return found
+        current = mark_current(is_here=name == current_place, exactly=address == path)
+        links.append(NavLink(label, name, address, current))
+    return links
 
 
 View = Callable[..., HttpResponseBase]
@@ -115,12 +117,12 @@ def on_requester(
         def guarded(request: HttpRequest, *, requester: str, **parts: Any) -> HttpResponseBase:
             user = request.user
             assert isinstance(user, User)
-            found = selectors.requesters(user).filter(customer_id=requester).first()
+            row = selectors.requesters(user).filter(customer_id=requester).first()
             needed = look if request.method in {"GET", "HEAD"} else act
-            if found is None or not may_one(user, found, needed):
+            if row is None or not may_one(user, row, needed):
                 security.log("role.refused", requester=requester, path=request.path)
                 raise Http404("There is no such requester.")
-            return view(request, RequesterAccess(user, found), **parts)
+            return view(request, RequesterAccess(user, row), **parts)
 
         return guarded
 

@@ -65,7 +65,7 @@ class NewKeyForm(forms.Form):
     others = forms.ChoiceField(
         required=False,
         label="The keys that are valid now",
-        choices=[(KEEP, "stay valid"), *((value, f"end {words}") for value, words in ENDINGS.items())],
+        choices=[(KEEP, "stay valid"), *((value, f"end {label}") for value, label in ENDINGS.items())],
         help_text="Until they end both work, so that your scripts can change one after the other.",
     )
 
@@ -84,14 +84,14 @@ class NewKeyForm(forms.Form):
     @property
     def ends_in(self) -> timedelta | None:
         """How long the new key is valid; None until it is ended."""
-        given = self.cleaned_data["ends"]
-        return None if given == KEEP else timedelta(seconds=int(given))
+        choice = self.cleaned_data["ends"]
+        return None if choice == KEEP else timedelta(seconds=int(choice))
 
     @property
     def others_end_in(self) -> timedelta | None:
         """How long the other keys stay valid; None where they stay."""
-        given = self.cleaned_data["others"]
-        return None if given == KEEP else timedelta(seconds=int(given))
+        choice = self.cleaned_data["others"]
+        return None if choice == KEEP else timedelta(seconds=int(choice))
 
 
 class EndKeyForm(forms.Form):
@@ -141,9 +141,9 @@ def _page(
 ) -> HttpResponseBase:
     now = clock.now()
 
-    def rows(asked: GridRequest) -> QuerySet[AccessKey]:
-        found = access.requester.keys.select_related("made_by")
-        return found.filter(valid_at(now)) if asked["state"] == "valid" else found
+    def rows(grid: GridRequest) -> QuerySet[AccessKey]:
+        access_keys = access.requester.keys.select_related("made_by")
+        return access_keys.filter(valid_at(now)) if grid["state"] == "valid" else access_keys
 
     new = _shown_once(request, access)
     return respond(
@@ -220,20 +220,20 @@ def mark_key_alerts(request: HttpRequest, access: RequesterAccess) -> HttpRespon
 @on_requester(look=Action.KEYS, act=Action.KEYS)
 def end_key(request: HttpRequest, access: RequesterAccess, key: int) -> HttpResponse:
     """End one key, at once or later; from then on calls signed with it are refused."""
-    found = access.requester.keys.filter(pk=key).first()
-    if found is None:
+    key_row = access.requester.keys.filter(pk=key).first()
+    if key_row is None:
         raise Http404("There is no such key.")
     form = EndKeyForm(request.POST)
     if not form.is_valid():
         messages.error(request, "Choose when the key ends.")
         return redirect("requester:keys", access.requester.customer_id)
     try:
-        at = accesskeys.end_key(key=found, after=form.delay)
+        at = accesskeys.end_key(key=key_row, after=form.delay)
     except Refusal as refusal:
         messages.error(request, refusal.message)
     else:
         when = "has ended" if at <= clock.now() else f"ends on {at:%-d %b %Y at %H:%M} UTC"
-        messages.success(request, f"The key {found.access_key} {when}.")
+        messages.success(request, f"The key {key_row.access_key} {when}.")
     return redirect("requester:keys", access.requester.customer_id)
 
 
@@ -283,10 +283,10 @@ class RequesterForm(forms.Form):
         name = self.cleaned_data["owner"].strip()
         if not name:
             return None
-        found = User.objects.filter(username=name, is_active=True).first()
-        if found is None:
+        user = User.objects.filter(username=name, is_active=True).first()
+        if user is None:
             raise forms.ValidationError("There is no user with this name.")
-        return found
+        return user
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -352,12 +352,12 @@ def set_member(request: HttpRequest, access: RequesterAccess) -> HttpResponse:
     """Bring somebody in who has an account, or give them another role."""
 
     def action() -> str:
-        given = read_form(MemberForm(request.POST))
-        user = User.objects.filter(username=given["username"].strip(), is_active=True).first()
+        values = read_form(MemberForm(request.POST))
+        user = User.objects.filter(username=values["username"].strip(), is_active=True).first()
         if user is None:
-            raise FormError(f"There is no user {given['username']!r} here. Invite them instead.")
-        services.set_role(requester=access.requester, user=user, role=given["role"], by=access.user)
-        return f"{user.get_username()} is {given['role']} now."
+            raise FormError(f"There is no user {values['username']!r} here. Invite them instead.")
+        services.set_role(requester=access.requester, user=user, role=values["role"], by=access.user)
+        return f"{user.get_username()} is {values['role']} now."
 
     return run_action(request, action, "requester:members", access.requester.customer_id)
 
@@ -379,7 +379,7 @@ def remove_member(request: HttpRequest, access: RequesterAccess, *, user: int) -
 
 # The log: people and scripts, with keys and addresses.
 
-_IN_WORDS = {name: f"{words[:1].upper()}{words[1:]}" for name, words in ACTIONS.items()}
+_IN_WORDS = {name: f"{sentence[:1].upper()}{sentence[1:]}" for name, sentence in ACTIONS.items()}
 
 
 def _worded(rows: list[Any]) -> list[Any]:
@@ -418,16 +418,16 @@ ACTIVITY = Grid(
 def activity(request: HttpRequest, access: RequesterAccess) -> HttpResponseBase:
     """Decisions, grants, blocks, bonuses, keys and money, the latest first."""
 
-    def rows(asked: GridRequest) -> QuerySet[Activity]:
-        found = Activity.objects.filter(requester=access.requester)
-        if asked["action"] != "all":
-            found = found.filter(action=asked["action"])
-        if asked["by"] != "all":
-            found = found.exclude(access_key="") if asked["by"] == "keys" else found.exclude(actor="")
-        if words := asked["q"]:
-            person = Q(actor__icontains=words) | Q(access_key__icontains=words)
-            found = found.filter(person | Q(address__icontains=words) | Q(subject__icontains=words))
-        return filter_by_way(found, asked["via"])
+    def rows(grid: GridRequest) -> QuerySet[Activity]:
+        entries = Activity.objects.filter(requester=access.requester)
+        if grid["action"] != "all":
+            entries = entries.filter(action=grid["action"])
+        if grid["by"] != "all":
+            entries = entries.exclude(access_key="") if grid["by"] == "keys" else entries.exclude(actor="")
+        if search := grid["q"]:
+            person = Q(actor__icontains=search) | Q(access_key__icontains=search)
+            entries = entries.filter(person | Q(address__icontains=search) | Q(subject__icontains=search))
+        return filter_by_way(entries, grid["via"])
 
     owner = Owner(Owner.Kind.REQUESTER, access.requester.pk)
     name = f"activity-{access.requester.customer_id}"
@@ -507,13 +507,13 @@ DELIVERIES = Grid(
 def topics(request: HttpRequest, access: RequesterAccess) -> HttpResponseBase:
     """The subscriptions and the log."""
 
-    def rows(asked: GridRequest) -> QuerySet[TopicDelivery]:
-        found = TopicDelivery.objects.filter(subscription__topic__requester=access.requester)
-        if asked["state"] != "all":
-            found = found.filter(state=asked["state"])
-        if asked["q"]:
-            found = found.filter(subscription__endpoint__icontains=asked["q"])
-        return found.select_related("subscription__topic")
+    def rows(grid: GridRequest) -> QuerySet[TopicDelivery]:
+        deliveries = TopicDelivery.objects.filter(subscription__topic__requester=access.requester)
+        if grid["state"] != "all":
+            deliveries = deliveries.filter(state=grid["state"])
+        if grid["q"]:
+            deliveries = deliveries.filter(subscription__endpoint__icontains=grid["q"])
+        return deliveries.select_related("subscription__topic")
 
     subscriptions = Subscription.objects.filter(topic__requester=access.requester).select_related("topic")
     return respond(

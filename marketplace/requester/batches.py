@@ -105,9 +105,9 @@ def batches(request: HttpRequest, access: RequesterAccess) -> HttpResponseBase:
     """The list of batches."""
     now = clock.now()
 
-    def rows(asked: GridRequest) -> Rows:
-        found = selectors.batches(access.requester).filter(name__icontains=asked["q"])
-        return found if asked["state"] == "all" else found.filter(state=asked["state"])
+    def rows(grid: GridRequest) -> Rows:
+        matches = selectors.batches(access.requester).filter(name__icontains=grid["q"])
+        return matches if grid["state"] == "all" else matches.filter(state=grid["state"])
 
     def complete(page: list[Any]) -> list[Any]:
         tallies = selectors.tallies(page, now)
@@ -156,21 +156,21 @@ def new(request: HttpRequest, access: RequesterAccess) -> HttpResponse:
 
 
 def _draft(form: BatchForm, access: RequesterAccess) -> Batch | None:
-    given = form.cleaned_data
+    fields = form.cleaned_data
     upload = form.upload()
     try:
         sheet = Sheet(
             upload.file,  # type: ignore[arg-type]
             upload.name or "table.csv",
-            encoding=given["encoding"],
-            sheet=given["sheet"],
+            encoding=fields["encoding"],
+            sheet=fields["sheet"],
         )
         return drafts.make_draft(
             requester=access.requester,
-            template=given["template"],
-            properties=from_stored(given["template"].properties),
+            template=fields["template"],
+            properties=from_stored(fields["template"].properties),
             sheet=sheet,
-            name=given["name"],
+            name=fields["name"],
             user=access.user,
         )
     except Refusal as refusal:
@@ -196,8 +196,8 @@ def _page(
     now = clock.now()
     settle_overdue(now)
 
-    def rows(asked: GridRequest) -> Rows:
-        return selectors.tasks(batch, asked.values.get("state", "all"), now)
+    def rows(grid: GridRequest) -> Rows:
+        return selectors.tasks(batch, grid.values.get("state", "all"), now)
 
     def complete(page: list[Any]) -> list[Any]:
         for task in page:
@@ -246,12 +246,12 @@ def _standing(batch: Batch, now: Any) -> dict[str, Any]:
     unfinished = batch.extensions.exclude(state=BatchExtension.State.DONE)
     extension = unfinished.order_by("-pk").first() if batch.state == State.PUBLISHED else None
     extending = extensions.job_of_extension(extension) if extension else None
-    words, tone = WORDS[State(batch.state)]
+    label, tone = WORDS[State(batch.state)]
     tally: Tally = selectors.tallies([batch], now)[batch.pk]
     at_work = _open(publishing_job) or _open(cancelling_job)
     return {
         "batch": batch,
-        "words": words,
+        "words": label,
         "tone": tone,
         "tally": tally,
         "cost": publication.cost_of(batch),
@@ -349,22 +349,22 @@ def set_hosts(request: HttpRequest, access: RequesterAccess, *, number: int) -> 
 def task(request: HttpRequest, access: RequesterAccess, *, number: int, ordinal: int) -> HttpResponse:
     """One task of a batch as its workers see it, with its values; the others are a link away."""
     batch = own(access, number)
-    shown = get_object_or_404(BatchTask.objects.select_related("hit"), batch=batch, ordinal=ordinal)
-    shown.batch = batch
-    asked = request.GET.get("task", "")
-    if asked.isascii() and asked.isdigit() and 1 <= int(asked[:9]) <= batch.task_count:
-        return redirect("requester:batch_task", access.requester.customer_id, number, int(asked[:9]))
+    batch_task = get_object_or_404(BatchTask.objects.select_related("hit"), batch=batch, ordinal=ordinal)
+    batch_task.batch = batch
+    jump = request.GET.get("task", "")
+    if jump.isascii() and jump.isdigit() and 1 <= int(jump[:9]) <= batch.task_count:
+        return redirect("requester:batch_task", access.requester.customer_id, number, int(jump[:9]))
     return show(
         request,
         "batch_task.html",
         access,
         place=PLACE,
         batch=batch,
-        task=shown,
-        values=list(zip(batch.columns, shown.values, strict=True)),
+        task=batch_task,
+        values=list(zip(batch.columns, batch_task.values, strict=True)),
         previous=ordinal - 1 if ordinal > 1 else None,
         next=ordinal + 1 if ordinal < batch.task_count else None,
-        frame_url=frames.address_of(shown),
+        frame_url=frames.address_of(batch_task),
         sandbox=SANDBOX,
     )
 
@@ -395,8 +395,8 @@ def cancel(request: HttpRequest, access: RequesterAccess, *, number: int) -> Htt
         form = CancelForm(request.POST, batch=batch)
         if not form.is_valid():
             return _page(request, access, batch, cancelling=form)
-    said = "The HITs of the batch are being expired. Work in progress can still be submitted."
-    _act(request, lambda: publication.cancel(batch=batch), said)
+    message = "The HITs of the batch are being expired. Work in progress can still be submitted."
+    _act(request, lambda: publication.cancel(batch=batch), message)
     return redirect("requester:batch", access.requester.customer_id, number)
 
 
@@ -415,11 +415,11 @@ def delete(request: HttpRequest, access: RequesterAccess, *, number: int) -> Htt
 def results_file(request: HttpRequest, access: RequesterAccess, *, number: int) -> StreamingHttpResponse:
     """The answers with MTurk's columns; `show` says which, `times=pacific` has the zone of MTurk's files."""
     batch = own(access, number)
-    asked = request.GET.get("show", "all")
-    shown = asked if asked in results.SHOWN else "all"
+    state_param = request.GET.get("show", "all")
+    state = state_param if state_param in results.SHOWN else "all"
     times = "pacific" if request.GET.get("times") == "pacific" else "utc"
     answer = StreamingHttpResponse(
-        results.result_lines(batch, now=clock.now(), shown=shown, times=times),
+        results.result_lines(batch, now=clock.now(), state=state, times=times),
         content_type="text/csv; charset=utf-8",
     )
     # As MTurk names the file; scripts look for it.
@@ -431,20 +431,20 @@ def own(access: RequesterAccess, number: int) -> Batch:
     """A batch of this requester whose file is read."""
     batches = access.requester.batches.select_related("extends", "end_mail_to")
     # A number that the column cannot hold is an error on PostgreSQL; nothing is found for the largest one.
-    found = batches.filter(number=min(number, 2**31 - 1), task_count__gt=0).first()
-    if found is None:
+    row = batches.filter(number=min(number, 2**31 - 1), task_count__gt=0).first()
+    if row is None:
         raise Http404("There is no such batch.")
-    found.requester = access.requester
-    return found
+    row.requester = access.requester
+    return row
 
 
-def _act(request: HttpRequest, action: Any, said: str) -> bool:
+def _act(request: HttpRequest, action: Any, message: str) -> bool:
     try:
         action()
     except Refusal as refusal:
         messages.error(request, refusal.message)
         return False
-    messages.success(request, said)
+    messages.success(request, message)
     return True
 
 
@@ -488,13 +488,13 @@ def upload(request: HttpRequest, access: RequesterAccess, *, number: int) -> Htt
 
 
 def _start(form: ReviewForm, batch: Batch) -> Job | None:
-    given, file = form.cleaned_data, form.upload()
+    fields, file = form.cleaned_data, form.upload()
     try:
         sheet = Sheet(
             file.file,  # type: ignore[arg-type]
             file.name or "results.csv",
-            encoding=given["encoding"],
-            sheet=given["sheet"],
+            encoding=fields["encoding"],
+            sheet=fields["sheet"],
             limits=RESULTS,
         )
         decisions, reading = results.read_decisions(sheet, batch)
@@ -503,8 +503,8 @@ def _start(form: ReviewForm, batch: Batch) -> Job | None:
             decisions=decisions,
             reading=reading,
             file_name=sheet.name,
-            override=given["override"],
-            once=given["once"].hex,
+            override=fields["override"],
+            once=fields["once"].hex,
         )
     except Refusal as refusal:
         form.add_error("file", refusal.message)
@@ -520,8 +520,8 @@ def approve_waiting(request: HttpRequest, access: RequesterAccess, *, number: in
     if not form.is_valid():
         messages.error(request, "Nothing was approved: open the batch again and press there.")
         return redirect("requester:batch", access.requester.customer_id, number)
-    given = form.cleaned_data
-    decisions = results.decisions_on_all_waiting(batch, seen=given["seen"])
+    fields = form.cleaned_data
+    decisions = results.decisions_on_all_waiting(batch, seen=fields["seen"])
     if not decisions:
         messages.info(request, "Nothing waits for a decision now.")
         return redirect("requester:batch", access.requester.customer_id, number)
@@ -530,7 +530,7 @@ def approve_waiting(request: HttpRequest, access: RequesterAccess, *, number: in
         decisions=decisions,
         file_name="All that waited",
         override=False,
-        once=given["once"].hex,
+        once=fields["once"].hex,
     )
     return redirect("requester:batch_review_report", access.requester.customer_id, number, job.pk)
 
@@ -544,12 +544,12 @@ def report(request: HttpRequest, access: RequesterAccess, *, number: int, job: i
     if row.state != JobState.DONE:
         return show(request, "batch_review_job.html", access, place=PLACE, **_live(batch, row))
 
-    def rows(asked: GridRequest) -> Rows:
+    def rows(grid: GridRequest) -> Rows:
         lines: list[Any] = row.result or []
-        return [line for line in lines if asked["outcome"] in ("all", line[2])]
+        return [line for line in lines if grid["outcome"] in ("all", line[2])]
 
-    words = {**results.OUTCOMES, "left": "Left as they are"}
-    counts = [(words[key], count) for key, count in results.count_outcomes(row).items()]
+    labels = {**results.OUTCOMES, "left": "Left as they are"}
+    counts = [(labels[key], count) for key, count in results.count_outcomes(row).items()]
     return respond(
         request,
         access,

@@ -259,7 +259,7 @@ class PropertiesForm(RevisedForm, forms.Form):
 
     def clean_locations(self) -> list[dict[str, str]]:
         """Locales of the protocol."""
-        found = []
+        locales = []
         for word in re.split(r"[,;\s]+", str(self.cleaned_data["locations"]).upper().strip()):
             if not word:
                 continue
@@ -267,10 +267,10 @@ class PropertiesForm(RevisedForm, forms.Form):
             fault = fault_of_place(*match.groups("")) if match else fault_of_place(word)
             if match is None or fault:
                 raise forms.ValidationError(fault)
-            found.append({"Country": match[1]} | ({"Subdivision": match[2]} if match[2] else {}))
-        if len(found) > MAX_LOCALES:
+            locales.append({"Country": match[1]} | ({"Subdivision": match[2]} if match[2] else {}))
+        if len(locales) > MAX_LOCALES:
             raise forms.ValidationError(f"At most {MAX_LOCALES} places.")
-        return found
+        return locales
 
     def clean(self) -> dict[str, Any]:
         """Make the requirements, by the protocol's own rules."""
@@ -289,40 +289,42 @@ class PropertiesForm(RevisedForm, forms.Form):
         return cleaned
 
     def _requirements(self, cleaned: Mapping[str, Any]) -> list[dict[str, Any]]:
-        found: list[dict[str, Any]] = []
+        requirements: list[dict[str, Any]] = []
         if cleaned["locations"]:
-            found.append(_asked(LOCALE, "In", LocaleValues=cleaned["locations"]))
+            requirements.append(_make_requirement(LOCALE, "In", LocaleValues=cleaned["locations"]))
         for name, kind in (("approval_rate", PERCENT_APPROVED), ("approved_count", NUMBER_HITS_APPROVED)):
             if cleaned.get(name) is not None:
-                found.append(_asked(kind, "GreaterThanOrEqualTo", IntegerValues=[cleaned[name]]))
+                requirements.append(
+                    _make_requirement(kind, "GreaterThanOrEqualTo", IntegerValues=[cleaned[name]])
+                )
         if cleaned["adult"]:
-            found.append(_asked(ADULT, "EqualTo", IntegerValues=[1]))
+            requirements.append(_make_requirement(ADULT, "EqualTo", IntegerValues=[1]))
         for number in range(1, OWN + 1) if self._own else ():
             if own := cleaned.get(f"own_{number}"):
                 condition = cleaned.get(f"own_{number}_is") or "Exists"
-                given = cleaned.get(f"own_{number}_value")
-                integers = {} if condition in _NO_VALUE else {"IntegerValues": [given]}
-                found.append(_asked(own, condition, **integers))
+                integer = cleaned.get(f"own_{number}_value")
+                integers = {} if condition in _NO_VALUE else {"IntegerValues": [integer]}
+                requirements.append(_make_requirement(own, condition, **integers))
         guard = cleaned.get("guard") or "Accept"
-        return [each | {"ActionsGuarded": guard} for each in found]
+        return [each | {"ActionsGuarded": guard} for each in requirements]
 
     def properties(self) -> Properties:
         """The form's values."""
-        given = self.cleaned_data
+        cleaned = self.cleaned_data
         return Properties(
-            title=given["title"],
-            description=given["description"],
-            keywords=given["keywords"],
-            reward_cents=given["reward"],
-            places=given["places"],
-            duration_s=given["duration"],
-            lifetime_s=given["lifetime"],
-            auto_approval_s=given["auto_approval"],
-            requirements=given["requirements"],
+            title=cleaned["title"],
+            description=cleaned["description"],
+            keywords=cleaned["keywords"],
+            reward_cents=cleaned["reward"],
+            places=cleaned["places"],
+            duration_s=cleaned["duration"],
+            lifetime_s=cleaned["lifetime"],
+            auto_approval_s=cleaned["auto_approval"],
+            requirements=cleaned["requirements"],
         )
 
 
-def _asked(kind: str, comparator: str, **values: Any) -> dict[str, Any]:
+def _make_requirement(kind: str, comparator: str, **values: Any) -> dict[str, Any]:
     return {"QualificationTypeId": kind, "Comparator": comparator, **values}
 
 
@@ -357,8 +359,8 @@ def _put(values: dict[str, Any], each: Requirement, number: int) -> int:
     kind, integers = each["QualificationTypeId"], each.get("IntegerValues", [])
     if kind == LOCALE:
         places = [(at["Country"], at.get("Subdivision", "")) for at in each.get("LocaleValues", [])]
-        words = ["-".join(filter(None, place)) for place in places]
-        values["locations"] = ", ".join(words)
+        codes = ["-".join(filter(None, place)) for place in places]
+        values["locations"] = ", ".join(codes)
     elif kind == PERCENT_APPROVED:
         values["approval_rate"] = integers[0]
     elif kind == NUMBER_HITS_APPROVED:
@@ -517,8 +519,8 @@ class ExtendForm(forms.Form):
 
     def wish(self) -> Wish:
         """What is asked for."""
-        given = self.cleaned_data
-        return Wish(places=given["places"], seconds=given["time"], ordinals=given["tasks"])
+        cleaned = self.cleaned_data
+        return Wish(places=cleaned["places"], seconds=cleaned["time"], ordinals=cleaned["tasks"])
 
     def confirms(self, total: int) -> bool:
         """Whether the total was typed; a wrong one is an error, and none asks to be shown the cost."""
@@ -588,10 +590,10 @@ class HoursForm(forms.Form):
     zone = forms.ChoiceField(label="Time zone", help_text="Summer time is followed.", required=False)
 
     def __init__(self, data: Any = None, *, batch: Batch) -> None:
-        kept = Hours.of(batch.hours) if batch.hours else None
+        hours = Hours.of(batch.hours) if batch.hours else None
         initial = (
-            {"days": kept.days, "opens": kept.opens, "closes": kept.closes, "zone": kept.zone}
-            if kept
+            {"days": hours.days, "opens": hours.opens, "closes": hours.closes, "zone": hours.zone}
+            if hours
             else {"opens": time(9), "closes": time(17), "zone": "UTC"}
         )
         super().__init__(data, initial=initial, prefix="hours", label_suffix="")
@@ -599,21 +601,23 @@ class HoursForm(forms.Form):
 
     def clean(self) -> dict[str, Any]:
         """Times and a zone where there are days."""
-        given: dict[str, Any] = super().clean() or {}
-        if given.get("days") and not self.errors:
+        cleaned: dict[str, Any] = super().clean() or {}
+        if cleaned.get("days") and not self.errors:
             for name in ("opens", "closes", "zone"):
-                if given.get(name) in (None, ""):
+                if cleaned.get(name) in (None, ""):
                     self.add_error(name, "Say this, too, or choose no days.")
-            if given.get("opens") is not None and given.get("opens") == given.get("closes"):
+            if cleaned.get("opens") is not None and cleaned.get("opens") == cleaned.get("closes"):
                 self.add_error("closes", "It closes when it opens. Choose another time; 00:00 is midnight.")
-        return given
+        return cleaned
 
     def hours(self) -> Hours | None:
         """What was chosen; None for at any time."""
-        given = self.cleaned_data
-        if not given["days"]:
+        cleaned = self.cleaned_data
+        if not cleaned["days"]:
             return None
-        return Hours(given["zone"], tuple(sorted(set(given["days"]))), given["opens"], given["closes"])
+        return Hours(
+            cleaned["zone"], tuple(sorted(set(cleaned["days"]))), cleaned["opens"], cleaned["closes"]
+        )
 
 
 class BatchPropertiesForm(PropertiesForm):
@@ -709,22 +713,22 @@ class HostsForm(RevisedForm, forms.Form):
 
     def __init__(self, *arguments: Any, batch: Batch, **named: Any) -> None:
         own = of_template(batch.html)
-        known = list(dict.fromkeys([*own, *batch.hosts_of_cells, *batch.hosts]))
+        hosts = list(dict.fromkeys([*own, *batch.hosts_of_cells, *batch.hosts]))
         named["initial"] = {"hosts_named": batch.hosts}
         super().__init__(*arguments, **named)
         self.shows(batch, ("hosts",))
-        words = [(host, f"{host} ({_from(host, own, batch)})") for host in known]
+        choices = [(host, f"{host} ({_from(host, own, batch)})") for host in hosts]
         field = self.fields["hosts_named"]
         assert isinstance(field, forms.MultipleChoiceField)
-        field.choices = words
+        field.choices = choices
 
     def clean_more(self) -> list[str]:
         """Origins."""
-        words = str(self.cleaned_data["more"]).lower().split()
-        for word in words:
+        hosts = str(self.cleaned_data["more"]).lower().split()
+        for word in hosts:
             if not is_origin(word.rstrip("/")):
                 raise forms.ValidationError(f"{word[:80]} is no host. Write it as https://cdn.example.org.")
-        return [word.rstrip("/") for word in words]
+        return [word.rstrip("/") for word in hosts]
 
     def hosts(self) -> list[str]:
         """What was chosen."""

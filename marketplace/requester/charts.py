@@ -32,15 +32,15 @@ class Pace:
 
 def pace(latest_first: Sequence[Holding]) -> Pace | None:
     """Bars of these answers on one scale; None where there are too few to see anything."""
-    taken = [(row, took) for row in reversed(latest_first) if (took := seconds(row)) is not None]
-    if len(taken) < 2:
+    timed = [(row, took) for row in reversed(latest_first) if (took := seconds(row)) is not None]
+    if len(timed) < 2:
         return None
-    middle = median(took for _, took in taken)
-    top = min(max(took for _, took in taken), max(1, middle * _CUT))
+    middle = median(took for _, took in timed)
+    top = min(max(took for _, took in timed), max(1, middle * _CUT))
     scale = HEIGHT / max(1, top)
     return Pace(
         chart=stack_bars(
-            ((row, {row.state: max(1 / scale, min(took, top))}) for row, took in taken),
+            ((row, {row.state: max(1 / scale, min(took, top))}) for row, took in timed),
             highest=max(1, top),
             fewest=_FEWEST,
         ),
@@ -106,13 +106,13 @@ def spending(requester: Requester, *, now: datetime, days: int = DAYS) -> list[D
             fees=Sum("cents", filter=Q(credit=Account.FEES)),
         )
     )
-    known = {
+    days_by_date = {
         day: Day(day, row["rewards"] or 0, row["bonuses"] or 0, row["fees"] or 0)
         for row in rows
         for day in [date.fromisoformat(row["day"])]
     }
     each = (first + timedelta(days=number) for number in range(days))
-    return [known.get(day, Day(day)) for day in each]
+    return [days_by_date.get(day, Day(day)) for day in each]
 
 
 def draw_spending(days: Sequence[Day]) -> BarChart[Day]:

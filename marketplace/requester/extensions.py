@@ -56,16 +56,16 @@ def rows(request: HttpRequest, access: RequesterAccess, *, number: int) -> HttpR
 
 
 def _addition(form: RowsForm, access: RequesterAccess, batch: Batch) -> Batch | None:
-    given, upload = form.cleaned_data, form.upload()
+    fields, upload = form.cleaned_data, form.upload()
     try:
         sheet = Sheet(
             upload.file,  # type: ignore[arg-type]
             upload.name or "rows.csv",
-            encoding=given["encoding"],
-            sheet=given["sheet"],
+            encoding=fields["encoding"],
+            sheet=fields["sheet"],
         )
         return extensions.make_addition(
-            batch=batch, sheet=sheet, leave_out=given["leave_out"], user=access.user
+            batch=batch, sheet=sheet, leave_out=fields["leave_out"], user=access.user
         )
     except Refusal as refusal:
         form.add_error("file", refusal.message)
@@ -137,9 +137,9 @@ def go_on(request: HttpRequest, access: RequesterAccess, *, number: int, extensi
 @for_requester
 def copy(request: HttpRequest, access: RequesterAccess, *, number: int) -> HttpResponse:
     """A draft with the page, the table and the properties of this batch."""
-    made = drafts.copy_draft(batch=own(access, number), user=access.user)
+    duplicate = drafts.copy_draft(batch=own(access, number), user=access.user)
     messages.success(request, "This is a copy. Nothing of it is published yet.")
-    return redirect("requester:batch", access.requester.customer_id, made.number)
+    return redirect("requester:batch", access.requester.customer_id, duplicate.number)
 
 
 def _address(access: RequesterAccess, number: int) -> str:
@@ -179,13 +179,13 @@ def schedule(request: HttpRequest, access: RequesterAccess, *, number: int) -> H
 
 
 def _set(form: ScheduleForm, access: RequesterAccess, batch: Batch) -> bool:
-    given = form.cleaned_data
+    fields = form.cleaned_data
     try:
         schedules.set_schedule(
             batch=batch,
-            publish_at=given.get("publish_at"),
-            end_at=given.get("end_at"),
-            cents=given.get("amount") or 0,
+            publish_at=fields.get("publish_at"),
+            end_at=fields.get("end_at"),
+            cents=fields.get("amount") or 0,
             user=access.user,
         )
     except ActionError as error:
@@ -208,11 +208,11 @@ def _set_hours(form: HoursForm, batch: Batch) -> bool:
 def mail(request: HttpRequest, access: RequesterAccess, *, number: int) -> HttpResponse:
     """Ask for an e-mail at the end of a batch, or for none."""
     batch = own(access, number)
-    wanted = "no" not in request.POST
+    send_mail = "no" not in request.POST
 
     def action() -> str:
-        schedules.ask_for_mail(batch=batch, user=access.user, wanted=wanted)
-        if not wanted:
+        schedules.ask_for_mail(batch=batch, user=access.user, send_mail=send_mail)
+        if not send_mail:
             return "No e-mail is sent at the end of this batch."
         return f"One e-mail goes to {access.user.email} at the end of this batch."
 

@@ -48,12 +48,12 @@ def listing(request: HttpRequest, access: RequesterAccess) -> HttpResponseBase:
         request,
         access,
         selectors.HITS,
-        lambda asked: selectors.hits(
+        lambda grid: selectors.hits(
             access.requester,
-            state=asked["state"],
-            hit_type=asked["type"],
-            batch=asked["batch"],
-            words=asked["q"],
+            state=grid["state"],
+            hit_type=grid["type"],
+            batch=grid["batch"],
+            query=grid["q"],
             now=now,
         ),
         "hits.html",
@@ -122,18 +122,18 @@ def _places_left(row: HIT) -> int | None:
 def question(request: HttpRequest, access: RequesterAccess, *, hit_id: str) -> HttpResponse:
     """The task as workers see it before they accept."""
     row = own_hit(access.requester, hit_id)
-    asked, origin = taskpages.load_question(row), site_url(request)
-    shown = show(
+    hit_question, origin = taskpages.load_question(row), site_url(request)
+    response = show(
         request,
         "hit_question.html",
         access,
         place=PLACE,
         hit=row,
         frame_url=taskpages.preview_url(hit=row, base_url=origin),
-        frame_height=asked.frame_height,
-        sandbox=frames.sandbox(asked, working=False),
+        frame_height=hit_question.frame_height,
+        sandbox=frames.sandbox(hit_question, working=False),
     )
-    return frames.with_task(shown, asked, origin=origin)
+    return frames.with_task(response, hit_question, origin=origin)
 
 
 Action = Callable[[HIT], str]
@@ -174,10 +174,10 @@ def more_places(request: HttpRequest, access: RequesterAccess, *, hit_id: str) -
     """More people for it."""
 
     def action(row: HIT) -> str:
-        given = read_form(MorePlacesForm(request.POST))
-        claim(requester=access.requester, action="add-places", once=given["once"], now=clock.now())
-        hits.add_places(hit=row, places=given["places"], now=clock.now())
-        return f"{given['places']:,} place{'s' if given['places'] > 1 else ''} more."
+        values = read_form(MorePlacesForm(request.POST))
+        claim(requester=access.requester, action="add-places", once=values["once"], now=clock.now())
+        hits.add_places(hit=row, places=values["places"], now=clock.now())
+        return f"{values['places']:,} place{'s' if values['places'] > 1 else ''} more."
 
     return _act(request, access, hit_id, action)
 

@@ -66,19 +66,19 @@ _STATES = {
 }
 
 
-def find_letters(requester: Requester, asked: GridRequest) -> QuerySet[Letter]:
+def find_letters(requester: Requester, grid: GridRequest) -> QuerySet[Letter]:
     """The requester's letters, as far as the address asks for them."""
-    found = Letter.objects.filter(requester=requester).select_related("worker", "hit_type")
-    if asked["state"] in _STATES:
-        found = found.filter(_STATES[asked["state"]])
-    if words := asked["q"]:
-        found = found.filter(
-            Q(subject__icontains=words)
-            | Q(body__icontains=words)
-            | Q(worker__worker_id=words)
-            | Q(assignment_id=words)
+    matches = Letter.objects.filter(requester=requester).select_related("worker", "hit_type")
+    if grid["state"] in _STATES:
+        matches = matches.filter(_STATES[grid["state"]])
+    if search := grid["q"]:
+        matches = matches.filter(
+            Q(subject__icontains=search)
+            | Q(body__icontains=search)
+            | Q(worker__worker_id=search)
+            | Q(assignment_id=search)
         )
-    return found
+    return matches
 
 
 def waiting(requester: Requester) -> int:
@@ -90,12 +90,12 @@ def assignment(letter: Letter) -> Holding | None:
     """The assignment that a letter is about, as its worker held it."""
     if not letter.assignment_id:
         return None
-    held = Holding.objects.filter(
+    holdings = Holding.objects.filter(
         assignment_id=letter.assignment_id,
         worker=letter.worker_id,
         hit__requester=letter.requester_id,
     )
-    return held.select_related("hit").defer("answer", "hit__question").order_by("-pk").first()
+    return holdings.select_related("hit").defer("answer", "hit__question").order_by("-pk").first()
 
 
 def others(letter: Letter) -> QuerySet[Letter]:
@@ -115,7 +115,7 @@ class RatedGroup:
     count: int
     mean: float | None
     spread: tuple[int, ...]
-    words: list[str]
+    comments: list[str]
 
     @property
     def bars(self) -> list[tuple[int, int, float]]:
@@ -138,20 +138,20 @@ RATINGS = Grid(
         Column("hit_type", "HIT type", attrgetter("hit_type.type_id"), on_page=False),
         Column("count", "Ratings", attrgetter("count"), by="rated", number=True, down=True),
         Column("mean", "Mean", _mean, by="mean", number=True, down=True, gaps=True),
-        Column("words", "What workers wrote", attrgetter("words")),
+        Column("words", "What workers wrote", attrgetter("comments")),
     ),
     filters=(Words("q", "Group"),),
     order="count",
 )
 
 
-def rated_groups(requester: Requester, asked: GridRequest) -> QuerySet[HITType]:
+def rated_groups(requester: Requester, grid: GridRequest) -> QuerySet[HITType]:
     """HIT types of the requester that somebody rated."""
-    found = HITType.objects.filter(requester=requester).annotate(rated=Count("ratings"))
-    found = found.annotate(mean=Case(When(rated__gte=SHOWN_FROM, then=Avg("ratings__stars"))))
-    if words := asked["q"]:
-        found = found.filter(title__icontains=words)
-    return found.filter(rated__gt=0)
+    hit_types = HITType.objects.filter(requester=requester).annotate(rated=Count("ratings"))
+    hit_types = hit_types.annotate(mean=Case(When(rated__gte=SHOWN_FROM, then=Avg("ratings__stars"))))
+    if search := grid["q"]:
+        hit_types = hit_types.filter(title__icontains=search)
+    return hit_types.filter(rated__gt=0)
 
 
 def with_words(hit_types: list[Any]) -> list[RatedGroup]:
@@ -161,11 +161,12 @@ def with_words(hit_types: list[Any]) -> list[RatedGroup]:
     spread = {each.pk: [0] * 5 for each in hit_types}
     for row in ratings.order_by().values("hit_type", "stars").annotate(count=Count("pk")):
         spread[row["hit_type"]][5 - row["stars"]] = row["count"]
-    words: dict[int, list[str]] = {each.pk: [] for each in hit_types}
-    for pk, said in ratings.exclude(words="").order_by("words").values_list("hit_type", "words"):
-        words[pk].append(said)
+    comments: dict[int, list[str]] = {each.pk: [] for each in hit_types}
+    for pk, comment in ratings.exclude(words="").order_by("words").values_list("hit_type", "words"):
+        comments[pk].append(comment)
     return [
-        RatedGroup(each, each.rated, each.mean, tuple(spread[each.pk]), words[each.pk]) for each in hit_types
+        RatedGroup(each, each.rated, each.mean, tuple(spread[each.pk]), comments[each.pk])
+        for each in hit_types
     ]
 
 
@@ -194,7 +195,7 @@ def letters(request: HttpRequest, access: RequesterAccess) -> HttpResponseBase:
         request,
         access,
         LETTERS,
-        lambda asked: find_letters(access.requester, asked),
+        lambda grid: find_letters(access.requester, grid),
         "letters.html",
         place=PLACE,
         waiting=waiting(access.requester),
@@ -207,11 +208,11 @@ def letters(request: HttpRequest, access: RequesterAccess) -> HttpResponseBase:
 @on_requester(act=Action.REVIEW)
 def letter(request: HttpRequest, access: RequesterAccess, letter: int) -> HttpResponseBase:
     """One letter with its answers; a POST answers it."""
-    found = _own(access, letter)
+    row = _own(access, letter)
     form = AnswerForm(request.POST or None)
     if form.is_valid():
         try:
-            feedback.answer(letter=found, body=form.cleaned_data["body"])
+            feedback.answer(letter=row, body=form.cleaned_data["body"])
         except Refusal as refusal:
             form.add_error(None, refusal.message)
         else:
@@ -222,10 +223,10 @@ def letter(request: HttpRequest, access: RequesterAccess, letter: int) -> HttpRe
         "letter.html",
         access,
         place=PLACE,
-        letter=found,
-        answers=found.answers.order_by("sent_at", "pk"),
-        assignment=assignment(found),
-        others=others(found),
+        letter=row,
+        answers=row.answers.order_by("sent_at", "pk"),
+        assignment=assignment(row),
+        others=others(row),
         form=form,
         now=clock.now(),
     )
@@ -235,12 +236,12 @@ def letter(request: HttpRequest, access: RequesterAccess, letter: int) -> HttpRe
 @on_requester(act=Action.REVIEW)
 def settle(request: HttpRequest, access: RequesterAccess, letter: int) -> HttpResponseBase:
     """Put a letter away without an answer, or among the open ones again."""
-    found = _own(access, letter)
+    row = _own(access, letter)
     if "open" in request.POST:
-        feedback.mark_unread(letter=found)
+        feedback.mark_unread(letter=row)
         messages.success(request, "The letter is open again.")
-        return redirect("requester:letter", access.requester.customer_id, found.pk)
-    feedback.mark_read(letter=found)
+        return redirect("requester:letter", access.requester.customer_id, row.pk)
+    feedback.mark_read(letter=row)
     messages.success(request, "The letter is marked as read.")
     return redirect("requester:letters", access.requester.customer_id)
 
@@ -253,7 +254,7 @@ def ratings(request: HttpRequest, access: RequesterAccess) -> HttpResponseBase:
         request,
         access,
         RATINGS,
-        lambda asked: rated_groups(access.requester, asked),
+        lambda grid: rated_groups(access.requester, grid),
         "ratings.html",
         place=PLACE,
         complete=with_words,

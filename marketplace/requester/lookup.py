@@ -19,11 +19,11 @@ from marketplace.models import (
 
 def own_hit(requester: Requester, hit_id: str) -> HIT:
     """A HIT of this requester, with its type and batch."""
-    found = HIT.objects.select_related("hit_type", "batch").filter(requester=requester, hit_id=hit_id).first()
-    if found is None:
+    hit = HIT.objects.select_related("hit_type", "batch").filter(requester=requester, hit_id=hit_id).first()
+    if hit is None:
         raise Http404("There is no such HIT.")
-    found.requester = found.hit_type.requester = requester
-    return found
+    hit.requester = hit.hit_type.requester = requester
+    return hit
 
 
 def visible_work(requester: Requester, now: datetime) -> QuerySet[Holding]:
@@ -37,16 +37,16 @@ def visible_work(requester: Requester, now: datetime) -> QuerySet[Holding]:
 
 def own_work(requester: Requester, pk: int, now: datetime) -> Holding:
     """An answer that this requester has got, with worker, HIT and HIT type."""
-    found = (
+    holding = (
         visible_work(requester, now)
         .select_related("worker", "hit__hit_type", "hit__batch")
         .defer("hit__question")
         .filter(pk=min(pk, 2**63 - 1))
         .first()
     )
-    if found is None:
+    if holding is None:
         raise Http404("There is no such work.")
-    return found
+    return holding
 
 
 def own_worker(requester: Requester, worker_id: str, now: datetime) -> Worker:
@@ -56,8 +56,8 @@ def own_worker(requester: Requester, worker_id: str, now: datetime) -> Worker:
     """
     worker = Worker.objects.filter(worker_id=worker_id).first()
     if worker is None or not any(
-        known.exists()
-        for known in (
+        rows.exists()
+        for rows in (
             visible_work(requester, now).filter(worker=worker),
             QualificationGrant.objects.filter(worker=worker, qualification_type__requester=requester),
             Block.objects.filter(worker=worker, requester=requester),
@@ -70,18 +70,18 @@ def own_worker(requester: Requester, worker_id: str, now: datetime) -> Worker:
 
 def own_qualification(requester: Requester, qualification_type_id: str) -> QualificationType:
     """A qualification type of this requester that is not deleted."""
-    found = QualificationType.objects.filter(
+    kind = QualificationType.objects.filter(
         requester=requester, qualification_type_id=qualification_type_id, deleted_at=None
     ).first()
-    if found is None:
+    if kind is None:
         raise Http404("There is no such qualification.")
-    found.requester = requester
-    return found
+    kind.requester = requester
+    return kind
 
 
 def own_request(requester: Requester, request_id: str) -> QualificationRequest:
     """A worker's request of a qualification of this requester, once it is handed in."""
-    found = (
+    row = (
         QualificationRequest.objects.select_related("worker", "qualification_type")
         .filter(
             qualification_type__requester=requester,
@@ -90,7 +90,7 @@ def own_request(requester: Requester, request_id: str) -> QualificationRequest:
         )
         .first()
     )
-    if found is None:
+    if row is None:
         raise Http404("There is no such request.")
-    found.qualification_type.requester = requester
-    return found
+    row.qualification_type.requester = requester
+    return row

@@ -83,7 +83,7 @@ class Line:
     balance: int
 
     @property
-    def words(self) -> str:
+    def label(self) -> str:
         """What happened."""
         return WORDS[Kind(self.entry.kind)]
 
@@ -93,7 +93,7 @@ class Line:
         return self._change(Account.AVAILABLE)
 
     @property
-    def held(self) -> int:
+    def held_cents(self) -> int:
         """What it changed of what is on hold."""
         return self._change(Account.HELD)
 
@@ -127,18 +127,18 @@ def entries(
     requester: Requester, *, kind: str, period: str, hit_id: str, now: datetime
 ) -> QuerySet[LedgerEntry]:
     """Movements of an account, by the keys of KINDS and PERIODS; a HIT by its whole id."""
-    found = LedgerEntry.objects.filter(requester=requester).select_related("hit", "worker", "deposit")
-    found = found.defer("hit__question")
+    rows = LedgerEntry.objects.filter(requester=requester).select_related("hit", "worker", "deposit")
+    rows = rows.defer("hit__question")
     if kind in _OF_KIND:
-        found = found.filter(kind__in=_OF_KIND[kind])
+        rows = rows.filter(kind__in=_OF_KIND[kind])
     if hit_id:
-        found = found.filter(hit__hit_id=hit_id)
+        rows = rows.filter(hit__hit_id=hit_id)
     begins, ends = _bounds(period, now)
     if begins is not None:
-        found = found.filter(at__gte=begins)
+        rows = rows.filter(at__gte=begins)
     if ends is not None:
-        found = found.filter(at__lt=ends)
-    return found
+        rows = rows.filter(at__lt=ends)
+    return rows
 
 
 def _bounds(period: str, now: datetime) -> tuple[datetime | None, datetime | None]:
@@ -170,10 +170,10 @@ class Balances:
         """The movements as lines."""
         lines: list[Line] = []
         for start in range(0, len(rows), _AT_ONCE):
-            lines += self._some(rows[start : start + _AT_ONCE])
+            lines += self._fill_lines(rows[start : start + _AT_ONCE])
         return lines
 
-    def _some(self, rows: list[LedgerEntry]) -> Iterator[Line]:
+    def _fill_lines(self, rows: list[LedgerEntry]) -> Iterator[Line]:
         keys = [row.pk for row in rows]
         sums, now = self._between(keys)
         balance = now if self._known is None else self._known[1]
@@ -203,24 +203,24 @@ class Balances:
         else:
             assert self._known is not None
             every = every.filter(pk__gt=self._known[0], pk__lte=keys[-1])
-        found = list(
+        sums = list(
             every.values(place=place).annotate(sum=Sum(change), now=Max("requester__available_cents"))
         )
-        return {row["place"]: row["sum"] for row in found}, max((row["now"] for row in found), default=0)
+        return {row["place"]: row["sum"] for row in sums}, max((row["now"] for row in sums), default=0)
 
 
 STATEMENT = Grid(
     "statement",
     columns=(
         Column("at", "When", attrgetter("entry.at"), by="pk", down=True),
-        Column("what", "What", attrgetter("words")),
+        Column("what", "What", attrgetter("label")),
         Column("hit_id", "For", attrgetter("hit_id")),
         Column("worker_id", "Worker", attrgetter("worker_id"), on_page=False),
         Column("reference", "Reference", attrgetter("reference"), on_page=False),
         Column("from", "From", attrgetter("entry.debit"), on_page=False),
         Column("to", "To", attrgetter("entry.credit"), on_page=False),
         Column("cents", "Cents", attrgetter("entry.cents"), on_page=False),
-        Column("held_change_cents", "On hold", attrgetter("held"), number=True),
+        Column("held_change_cents", "On hold", attrgetter("held_cents"), number=True),
         Column("available_change_cents", "Available", attrgetter("available"), number=True),
         Column("available_after_cents", "Balance", attrgetter("balance"), number=True),
     ),
@@ -239,11 +239,11 @@ STATEMENT = Grid(
 def statement(request: HttpRequest, access: RequesterAccess) -> HttpResponseBase:
     """Every movement, the latest first, and the last thirty days as bars."""
     now = clock.now()
-    asked = STATEMENT.read_request(request.GET)
+    grid = STATEMENT.read_request(request.GET)
 
-    def rows(asked: GridRequest) -> QuerySet[LedgerEntry]:
+    def rows(grid: GridRequest) -> QuerySet[LedgerEntry]:
         return entries(
-            access.requester, kind=asked["kind"], period=asked["period"], hit_id=asked["hit"], now=now
+            access.requester, kind=grid["kind"], period=grid["period"], hit_id=grid["hit"], now=now
         )
 
     days = [] if "format" in request.GET else charts.spending(access.requester, now=now)
@@ -254,7 +254,7 @@ def statement(request: HttpRequest, access: RequesterAccess) -> HttpResponseBase
         rows,
         "money.html",
         place="money",
-        complete=Balances(access.requester, down=asked.descending).complete,
+        complete=Balances(access.requester, down=grid.descending).complete,
         file=f"statement-{access.requester.customer_id}",
         now=now,
         chart=charts.draw_spending(days),
@@ -318,7 +318,7 @@ INVOICES = Grid(
 def invoices(request: HttpRequest, access: RequesterAccess) -> HttpResponseBase:
     """The invoices, the latest first."""
 
-    def rows(_asked: GridRequest) -> QuerySet[Invoice]:
+    def rows(_grid: GridRequest) -> QuerySet[Invoice]:
         return access.requester.invoices.defer("lines", "address")
 
     return respond(
@@ -339,8 +339,10 @@ def invoices(request: HttpRequest, access: RequesterAccess) -> HttpResponseBase:
 @on_requester(look=Action.PAY, act=Action.PAY)
 def new_invoice(request: HttpRequest, access: RequesterAccess) -> HttpResponseBase:
     """Choose a period, look at what it comes to, issue the invoice."""
-    given = request.POST if request.method == "POST" else request.GET if "begins_on" in request.GET else None
-    form = InvoiceForm(given, now=clock.now())
+    form_data = (
+        request.POST if request.method == "POST" else request.GET if "begins_on" in request.GET else None
+    )
+    form = InvoiceForm(form_data, now=clock.now())
     lines = None
     if form.is_valid():
         if request.method != "POST":
@@ -386,10 +388,10 @@ def _invoice(access: RequesterAccess, number: int) -> Invoice:
 @for_requester
 def invoice(request: HttpRequest, access: RequesterAccess, invoice: int) -> HttpResponseBase:
     """One invoice, as it is printed; with `?format=csv` its lines as a file."""
-    found = _invoice(access, invoice)
+    row = _invoice(access, invoice)
     if request.GET.get("format") == "csv":
-        return _file(found)
-    return show(request, "invoice.html", access, place="money", invoice=found)
+        return _file(row)
+    return show(request, "invoice.html", access, place="money", invoice=row)
 
 
 def _file(invoice: Invoice) -> HttpResponse:
@@ -481,11 +483,11 @@ def payables(request: HttpRequest, access: RequesterAccess) -> HttpResponseBase:
     people_due = unreported(access.requester, until=now)
     all_due = unreported(access.requester, until=now, simulated=True)
 
-    def rows(asked: GridRequest) -> QuerySet[Payable]:
-        found = access.requester.payables.select_related("made_by")
-        if asked["state"] == "all":
-            return found
-        return found.filter(paid_at=None) if asked["state"] == "open" else found.exclude(paid_at=None)
+    def rows(grid: GridRequest) -> QuerySet[Payable]:
+        reports = access.requester.payables.select_related("made_by")
+        if grid["state"] == "all":
+            return reports
+        return reports.filter(paid_at=None) if grid["state"] == "open" else reports.exclude(paid_at=None)
 
     due = people_due.aggregate(cents=Sum("cents"))["cents"] or 0
     return respond(
@@ -544,14 +546,14 @@ def find_payable(access: RequesterAccess, number: int) -> Payable:
 def payable(request: HttpRequest, access: RequesterAccess, payable: int) -> HttpResponseBase:
     """One report: its workers, and the file for the finance office with a line of totals at its end."""
     report = find_payable(access, payable)
-    complete = partial(_lines, shown=report.requester.real_money and access.staff)
+    complete = partial(_lines, with_details=report.requester.real_money and access.staff)
     if request.GET.get("format") == "csv":
         return _payable_file(request, report, complete)
     return respond(
         request,
         access,
         PAYABLE,
-        lambda _asked: workers_of(report),
+        lambda _grid: workers_of(report),
         "payable.html",
         place="money",
         complete=complete,
@@ -561,13 +563,15 @@ def payable(request: HttpRequest, access: RequesterAccess, payable: int) -> Http
     )
 
 
-def _lines(workers: list[Worker], *, shown: bool) -> list[Due]:
+def _lines(workers: list[Worker], *, with_details: bool) -> list[Due]:
     """Rows of workers. How to pay them is for staff alone, and for real money."""
-    said = details_in_words(workers) if shown else {}
+    details_of = details_in_words(workers) if with_details else {}
     return [
         Due(
             worker_id=worker.worker_id,
-            details=" | ".join(filter(None, (said.get(worker.pk), payment_note(worker)))) if shown else "",
+            details=" | ".join(filter(None, (details_of.get(worker.pk), payment_note(worker))))
+            if with_details
+            else "",
             simulated=worker.simulated,
             **{name: getattr(worker, name) for name in _SUMS},
         )

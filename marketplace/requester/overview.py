@@ -111,20 +111,20 @@ SOON = timedelta(days=1)
 class Need:
     """Something to do; `urgent` is what time will do otherwise."""
 
-    words: str
+    text: str
     address: str
     urgent: bool = False
 
 
 def needs(requester: Requester, now: datetime) -> list[Need]:
     """What waits, the most urgent first. Each kind costs one query, however much of it there is."""
-    found: list[Need] = []
+    todos: list[Need] = []
 
     def note(number: int, one: str, many: str, name: str, query: str = "", *, urgent: bool = False) -> None:
         if number:
-            words = one if number == 1 else many.format(f"{number:,}")
+            text = one if number == 1 else many.format(f"{number:,}")
             address = reverse(f"requester:{name}", args=[requester.customer_id])
-            found.append(Need(words, address + query, urgent))
+            todos.append(Need(text, address + query, urgent))
 
     note(
         open_alerts(requester).count(),
@@ -162,7 +162,7 @@ def needs(requester: Requester, now: datetime) -> list[Need]:
         "hits",
         "?state=assignable&order=expires",
     )
-    return found
+    return todos
 
 
 @require_safe

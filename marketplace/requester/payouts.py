@@ -74,7 +74,7 @@ class Way:
     cents: int
 
 
-def _words(claim: Claim) -> str:
+def _describe_claim(claim: Claim) -> str:
     if claim.standing == ClaimState.UNSAID and claim.waits_for_link:
         return "waits for the link"
     return STATE_WORDS[claim.standing]
@@ -86,7 +86,7 @@ CLAIMS = Grid(
         Column("worker_id", "Worker", attrgetter("worker.worker_id"), by="worker_id"),
         Column("way", "How", attrgetter("label"), by="way"),
         Column("confirmed", "Confirmed", attrgetter("confirmed"), on_page=False),
-        Column("state", "State", _words, by="state"),
+        Column("state", "State", _describe_claim, by="state"),
         Column("failed", "Why the last file failed", attrgetter("failed"), on_page=False),
         Column("cents", "Owed", attrgetter("cents"), by="cents", down=True, number=True),
     ),
@@ -94,7 +94,7 @@ CLAIMS = Grid(
         Choices(
             "state",
             "State",
-            {"all": "All", **{str(key): words for key, words in STATE_WORDS.items()}},
+            {"all": "All", **{str(key): label for key, label in STATE_WORDS.items()}},
             tabs=True,
         ),
     ),
@@ -110,8 +110,8 @@ def report_payouts(request: HttpRequest, access: RequesterAccess, payable: int) 
     report = find_payable(access, payable)
     claims = services.claims_up_to(report)
 
-    def rows(asked: GridRequest) -> list[Claim]:
-        return [claim for claim in claims if asked["state"] in ("all", claim.standing)]
+    def rows(grid: GridRequest) -> list[Claim]:
+        return [claim for claim in claims if grid["state"] in ("all", claim.standing)]
 
     return respond(
         request,
@@ -137,12 +137,12 @@ def _sum(claims: list[Claim], state: ClaimState) -> tuple[int, int]:
 
 
 def _ways(claims: list[Claim]) -> list[Way]:
-    found = []
+    ways = []
     for method in FORMATS:
         ready = [c.cents for c in claims if c.method == method and c.standing == ClaimState.READY]
         if ready:
-            found.append(Way(method, PayMethod(method).label, len(ready), sum(ready)))
-    return found
+            ways.append(Way(method, PayMethod(method).label, len(ready), sum(ready)))
+    return ways
 
 
 @require_POST
@@ -152,7 +152,7 @@ def make_payout(request: HttpRequest, access: RequesterAccess, payable: int) -> 
     """Make the file of a way; pressed twice it is the same one."""
     report = find_payable(access, payable)
     try:
-        payout, made = services.make_payout(
+        payout, is_new = services.make_payout(
             report=report,
             method=str(request.POST.get("method", ""))[:20],
             by=access.user,
@@ -161,7 +161,7 @@ def make_payout(request: HttpRequest, access: RequesterAccess, payable: int) -> 
     except Refusal as refusal:
         messages.error(request, refusal.message)
         return redirect("requester:report_payouts", access.requester.customer_id, report.number)
-    if made:
+    if is_new:
         messages.success(request, f"{money(payout.cents)} to {payout.people} are in payout {payout.number}.")
     else:
         messages.info(request, f"Nothing more is owed in this way; this is payout {payout.number} again.")
@@ -174,11 +174,13 @@ def ask_for_another_way(request: HttpRequest, access: RequesterAccess, payable: 
     """Write to those who cannot be paid as they chose."""
     report = find_payable(access, payable)
     try:
-        asked = services.ask_for_another_way(report=report, by=access.user)
+        people_count = services.ask_for_another_way(report=report, by=access.user)
     except Refusal as refusal:
         messages.error(request, refusal.message)
     else:
-        messages.success(request, f"{asked:,} {'person was' if asked == 1 else 'people were'} written to.")
+        messages.success(
+            request, f"{people_count:,} {'person was' if people_count == 1 else 'people were'} written to."
+        )
     return redirect("requester:report_payouts", access.requester.customer_id, report.number)
 
 
@@ -222,7 +224,7 @@ LINES = Grid(
 def payouts(request: HttpRequest, access: RequesterAccess) -> HttpResponseBase:
     """All payout files, and the form for results."""
 
-    def rows(_asked: GridRequest) -> QuerySet[Payout]:
+    def rows(_grid: GridRequest) -> QuerySet[Payout]:
         return access.requester.payouts.select_related("report", "made_by")
 
     return respond(
@@ -240,8 +242,8 @@ def payouts(request: HttpRequest, access: RequesterAccess) -> HttpResponseBase:
 
 
 def _payout(access: RequesterAccess, number: int) -> Payout:
-    found = access.requester.payouts.select_related("report", "requester", "made_by").filter(number=number)
-    if (row := found.first()) is None:
+    rows = access.requester.payouts.select_related("report", "requester", "made_by").filter(number=number)
+    if (row := rows.first()) is None:
         raise Http404("There is no such payout.")
     return row
 
@@ -253,9 +255,9 @@ def payout(request: HttpRequest, access: RequesterAccess, payout: int) -> HttpRe
     """One file: its lines and what became of them."""
     row = _payout(access, payout)
 
-    def rows(asked: GridRequest) -> QuerySet[PayoutLine]:
-        found = row.lines.select_related("worker")
-        return found if asked["state"] == "all" else found.filter(state=asked["state"])
+    def rows(grid: GridRequest) -> QuerySet[PayoutLine]:
+        lines = row.lines.select_related("worker")
+        return lines if grid["state"] == "all" else lines.filter(state=grid["state"])
 
     return respond(
         request,
@@ -380,15 +382,19 @@ YEARS = Grid(
 def paid_people(request: HttpRequest, access: RequesterAccess) -> HttpResponseBase:
     """Sums per person and calendar year, over all requesters with real money; for staff."""
     this_year = clock.now().year
-    asked = request.GET.get("year", "")
-    year = int(asked) if asked.isascii() and asked.isdigit() and len(asked) == len("2026") else this_year
+    year_text = request.GET.get("year", "")
+    year = (
+        int(year_text)
+        if year_text.isascii() and year_text.isdigit() and len(year_text) == len("2026")
+        else this_year
+    )
     if not access.staff:
         return show(request, "paid_people.html", access, place=_PLACE, year=year, staff=False)
     return respond(
         request,
         access,
         YEARS,
-        lambda _asked: _years(year),
+        lambda _grid: _years(year),
         "paid_people.html",
         place=_PLACE,
         file=f"people-{year}",
@@ -443,14 +449,14 @@ def release_payments(request: HttpRequest, access: RequesterAccess, worker_id: s
         raise Http404("There is no such worker.")
 
     def action() -> str:
-        said = read_form(ReleaseForm(request.POST))
+        values = read_form(ReleaseForm(request.POST))
         services.release_hold(
             requester=access.requester,
             worker=worker,
-            year=said["year"],
-            decision=said["decision"],
+            year=values["year"],
+            decision=values["decision"],
             by=access.user,
         )
-        return f"{worker.worker_id} is paid in {said['year']}."
+        return f"{worker.worker_id} is paid in {values['year']}."
 
     return run_action(request, action, reverse("requester:paid_people", args=_names(access)))

@@ -138,31 +138,33 @@ class TypeForm(RevisedForm, Form):
 
     def values(self) -> dict[str, Any]:
         """Fields of the type that can change later, too."""
-        given = self.cleaned_data
-        everybody = given["way"] == "everybody"
-        hours = given["retry_hours"]
+        cleaned = self.cleaned_data
+        everybody = cleaned["way"] == "everybody"
+        hours = cleaned["retry_hours"]
         retry_s = None if hours is None else hours * HOUR
         # A script may have set seconds that are no whole hours; a form that shows them as hours keeps them.
         if self.kind and self.kind.retry_delay_s is not None and hours == self.kind.retry_delay_s // HOUR:
             retry_s = self.kind.retry_delay_s
         return {
-            "description": given["description"],
-            "status": given["status"],
+            "description": cleaned["description"],
+            "status": cleaned["status"],
             "auto_granted": everybody,
-            "auto_granted_value": given["auto_granted_value"] if everybody else 1,
+            "auto_granted_value": cleaned["auto_granted_value"] if everybody else 1,
             "retry_delay_s": retry_s,
         }
 
     def qualification_test(self) -> QualificationTest | None:
         """The test; None where there is none, or it stays as it is."""
-        given = self.cleaned_data
-        if given["way"] != "test":
+        cleaned = self.cleaned_data
+        if cleaned["way"] != "test":
             return None
-        found = QualificationTest(
-            questions=given["test"], answer_key=given["answer_key"], duration_s=given["minutes"] * MINUTE
+        test = QualificationTest(
+            questions=cleaned["test"],
+            answer_key=cleaned["answer_key"],
+            duration_s=cleaned["minutes"] * MINUTE,
         )
         same = not {"test", "answer_key", "minutes"} & set(self.changed_data)
-        return None if same and self.kind and self.kind.has_test else found
+        return None if same and self.kind and self.kind.has_test else test
 
 
 def _initial(kind: QualificationType) -> dict[str, Any]:
@@ -236,8 +238,8 @@ def list_requests(request: HttpRequest, access: RequesterAccess) -> HttpResponse
         request,
         access,
         selectors.REQUESTS,
-        lambda asked: selectors.requests(
-            access.requester, state=asked["state"], kind=asked["type"], words=asked["q"]
+        lambda grid: selectors.requests(
+            access.requester, state=grid["state"], kind=grid["type"], query=grid["q"]
         ),
         "qualification_requests.html",
         place=PLACE,
@@ -248,7 +250,7 @@ def list_requests(request: HttpRequest, access: RequesterAccess) -> HttpResponse
 
 @require_safe
 @for_requester
-def asked(request: HttpRequest, access: RequesterAccess, *, asking: str) -> HttpResponse:
+def show_request(request: HttpRequest, access: RequesterAccess, *, asking: str) -> HttpResponse:
     """One request, with what was answered in the test."""
     row = own_request(access.requester, asking)
     return show(
@@ -268,7 +270,7 @@ def _decide(
     request: HttpRequest,
     access: RequesterAccess,
     asking: str,
-    wanted: QualificationRequest.State,
+    target_state: QualificationRequest.State,
     action: Callable[[QualificationRequest], str],
 ) -> HttpResponse:
     row = own_request(access.requester, asking)
@@ -281,13 +283,13 @@ def _decide(
             if refusal.code != "InvalidQualificationRequestState":
                 raise
             # Sent twice, or another reviewer was faster; in both cases the next request follows.
-            if row.state == wanted:
+            if row.state == target_state:
                 raise Refusal("DuplicateRequest", f"It was {row.state} already.") from refusal
             raise Refusal(refusal.code, f"It was {row.state} meanwhile.") from refusal
 
     customer = access.requester.customer_id
     following = (
-        selectors.requests(access.requester, state=State.PENDING, kind="", words="")
+        selectors.requests(access.requester, state=State.PENDING, kind="", query="")
         .exclude(pk=row.pk)
         .order_by("submitted_at", "pk")
         .first()
@@ -296,8 +298,8 @@ def _decide(
         then = reverse("requester:qualification_request", args=[customer, following.request_id])
     else:
         then = reverse("requester:qualification_requests", args=[customer])
-    here = reverse("requester:qualification_request", args=[customer, asking])
-    return run_action(request, once, then, other=here)
+    request_url = reverse("requester:qualification_request", args=[customer, asking])
+    return run_action(request, once, then, other=request_url)
 
 
 @require_POST
@@ -334,7 +336,7 @@ def listing(request: HttpRequest, access: RequesterAccess) -> HttpResponseBase:
         request,
         access,
         selectors.TYPES,
-        lambda asked: selectors.types(access.requester, status=asked["status"], words=asked["q"]),
+        lambda grid: selectors.types(access.requester, status=grid["status"], query=grid["q"]),
         "qualifications.html",
         place=PLACE,
         complete=selectors.count_holders,
@@ -354,12 +356,12 @@ def new(request: HttpRequest, access: RequesterAccess) -> HttpResponse:
     """Make a type."""
     form = TypeForm(request.POST if request.method == "POST" else None)
     if form.is_bound and form.is_valid():
-        given = form.cleaned_data
+        fields = form.cleaned_data
         try:
             kind = qualifications.create_qualification_type(
                 requester=access.requester,
-                name=given["name"],
-                keywords=given["keywords"],
+                name=fields["name"],
+                keywords=fields["keywords"],
                 now=clock.now(),
                 test=form.qualification_test(),
                 **form.values(),
@@ -411,7 +413,7 @@ def qualification(request: HttpRequest, access: RequesterAccess, *, kind: str) -
         request,
         access,
         selectors.HOLDERS,
-        lambda asked: selectors.holders(row, status=asked["status"], words=asked["q"]),
+        lambda grid: selectors.holders(row, status=grid["status"], query=grid["q"]),
         "qualification.html",
         place=PLACE,
         file=f"holders-{row.qualification_type_id}",
@@ -419,7 +421,7 @@ def qualification(request: HttpRequest, access: RequesterAccess, *, kind: str) -
         kind=row,
         asking=hit_types_asking_for(row.qualification_type_id).filter(requester=access.requester).count(),
         waiting=selectors.requests(
-            access.requester, state="pending", kind=row.qualification_type_id, words=""
+            access.requester, state="pending", kind=row.qualification_type_id, query=""
         ).count(),
         give_form=GiveForm(auto_id="give_%s"),
         revoke_form=RevokeForm(auto_id="revoke_%s"),
@@ -462,19 +464,19 @@ def give(request: HttpRequest, access: RequesterAccess, *, kind: str) -> HttpRes
     """Give it to workers by their ids, or change their values: to all of them, or to none."""
 
     def action(row: QualificationType) -> str:
-        given = read_form(GiveForm(request.POST))
-        found = {each.worker_id: each for each in Worker.objects.filter(worker_id__in=given["workers"])}
-        if unknown := [each for each in given["workers"] if each not in found]:
+        values = read_form(GiveForm(request.POST))
+        workers = {each.worker_id: each for each in Worker.objects.filter(worker_id__in=values["workers"])}
+        if unknown := [each for each in values["workers"] if each not in workers]:
             raise Refusal(
                 "InvalidParameterValue",
                 f"There is no worker {unknown[0][:64]!r}. Correct the id; no worker was given anything.",
             )
-        for each in found.values():
+        for each in workers.values():
             qualifications.grant(
-                qualification_type=row, worker=each, value=given["value"], notify=given["tell"]
+                qualification_type=row, worker=each, value=values["value"], notify=values["tell"]
             )
-        have = ngettext("%d worker has it", "%d workers have it", len(found)) % len(found)
-        return f"{have} with value {given['value']} now."
+        have = ngettext("%d worker has it", "%d workers have it", len(workers)) % len(workers)
+        return f"{have} with value {values['value']} now."
 
     return _act(request, access, kind, action)
 
@@ -487,13 +489,13 @@ def revoke(request: HttpRequest, access: RequesterAccess, *, kind: str) -> HttpR
     def action(row: QualificationType) -> str:
         reason = read_form(RevokeForm(request.POST))["reason"]
         ids = [each for each in request.POST.getlist("worker")[:100] if "\0" not in each]
-        holders = selectors.holders(row, status="Granted", words="").filter(worker__worker_id__in=ids)
-        taken = [each.worker for each in holders]
-        if not taken:
+        holders = selectors.holders(row, status="Granted", query="").filter(worker__worker_id__in=ids)
+        workers = [each.worker for each in holders]
+        if not workers:
             raise Refusal("InvalidParameterValue", "Choose holders first: tick them in the table.")
-        for worker in taken:
+        for worker in workers:
             qualifications.revoke(qualification_type=row, worker=worker, reason=reason)
-        return f"Taken back from {len(taken)} worker{'s' if len(taken) > 1 else ''}."
+        return f"Taken back from {len(workers)} worker{'s' if len(workers) > 1 else ''}."
 
     return _act(request, access, kind, action)
 
@@ -509,7 +511,7 @@ def upload(request: HttpRequest, access: RequesterAccess, *, kind: str) -> HttpR
         form = FileForm(request.POST, request.FILES)
         file = read_form(form)["file"]
         sheet = open_grants(file.name, file.file)
-        outcome = grant_many(qualification_type=row, wanted=grant_lines(sheet), now=clock.now())
+        outcome = grant_many(qualification_type=row, grants=grant_lines(sheet), now=clock.now())
         read_as = reading_lines(reading_of(sheet, GRANT_COLUMNS, outcome.counts()).as_json())
         return (
             f"{outcome.granted:,} given or changed, {outcome.revoked:,} taken back, "
@@ -524,20 +526,21 @@ def _preview(request: HttpRequest, access: RequesterAccess, row: QualificationTy
     form = FileForm(request.POST, request.FILES)
     try:
         file = read_form(form)["file"]
-        made = make_file(
+        file_row = make_file(
             requester=access.requester,
             sheet=open_grants(file.name, file.file),
             qualification_type=row,
             user=access.user,
         )
     except FileFaults as error:
-        told = error.faults[:MOST_TOLD]
+        shown_faults = error.faults[:MOST_TOLD]
         messages.error(
-            request, " ".join([error.message, *(f"Line {each.line}: {each.words}" for each in told)])
+            request,
+            " ".join([error.message, *(f"Line {each.line}: {each.message}" for each in shown_faults)]),
         )
     except ActionError as error:
         messages.error(request, str(error))
     else:
-        messages.success(request, f"Lines read: {made.line_count:,}. Nothing is changed yet.")
-        return redirect("requester:worker_file", access.requester.customer_id, made.number)
+        messages.success(request, f"Lines read: {file_row.line_count:,}. Nothing is changed yet.")
+        return redirect("requester:worker_file", access.requester.customer_id, file_row.number)
     return redirect(_address(access, row))

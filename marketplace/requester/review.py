@@ -54,8 +54,8 @@ def by_hit(request: HttpRequest, access: RequesterAccess) -> HttpResponseBase:
         request,
         access,
         selectors.WAITING_HITS,
-        lambda asked: tables.hits(
-            access.requester, state="waiting", hit_type=asked["type"], batch="", words=asked["q"], now=now
+        lambda grid: tables.hits(
+            access.requester, state="waiting", hit_type=grid["type"], batch="", query=grid["q"], now=now
         ),
         "review_by_hit.html",
         place=PLACE,
@@ -79,7 +79,7 @@ def by_worker(request: HttpRequest, access: RequesterAccess) -> HttpResponseBase
         request,
         access,
         tables.WAITING,
-        lambda asked: tables.waiting(access.requester, words=asked["q"], now=now),
+        lambda grid: tables.waiting(access.requester, query=grid["q"], now=now),
         "review_by_worker.html",
         place=PLACE,
         complete=lambda rows: tables.say_how_fast(access.requester, rows, now),
@@ -101,7 +101,7 @@ def table(request: HttpRequest, access: RequesterAccess) -> HttpResponseBase:
         request,
         access,
         selectors.GRID,
-        lambda asked: selectors.work(access.requester, asked.values, now=now),
+        lambda grid: selectors.work(access.requester, grid.values, now=now),
         "review_table.html",
         complete=lambda rows: selectors.say_what_was_asked(
             selectors.say_agreement(selectors.say_hints(rows))
@@ -114,9 +114,9 @@ def table(request: HttpRequest, access: RequesterAccess) -> HttpResponseBase:
     )
 
 
-def state_of(given: QueryDict) -> str:
+def state_of(query: QueryDict) -> str:
     """Which work of a sheet is asked for."""
-    state = given.get("state", "")
+    state = query.get("state", "")
     return state if state in selectors.STATES else "waiting"
 
 
@@ -158,7 +158,7 @@ def _sheet(
     whose: Worker | None = None,
 ) -> HttpResponse:
     page = Paginator(late(rows), _ANSWERS).get_page(request.GET.get("page"))
-    answers = selectors.shown(list(page.object_list))
+    answers = selectors.make_views(list(page.object_list))
     state = state_of(request.GET)
     origin = QueryDict(mutable=True)
     origin["from"] = by
@@ -200,14 +200,14 @@ def work(request: HttpRequest, access: RequesterAccess, *, pk: int) -> HttpRespo
     settle(hits=[row.hit], now=now)
     # Settling may have approved it a moment ago.
     row.refresh_from_db()
-    [shown] = selectors.shown([row])
+    [answer_view] = selectors.make_views([row])
     return show(
         request,
         "work.html",
         access,
         place=PLACE,
         now=now,
-        each=shown,
+        each=answer_view,
         origin="",
         bonuses=Bonus.objects.filter(holding=row).order_by("-granted_at", "-pk")[:50],
         overridable=_overridable(row, now),
@@ -256,8 +256,8 @@ def _back(request: HttpRequest, access: RequesterAccess, row: Holding, *, to: Ho
     by = request.GET.get("from", "")
     if by not in ("hit", "worker"):
         return reverse("requester:work", args=[access.requester.customer_id, row.pk])
-    kept = {name: request.GET[name] for name in ("state", "page") if name in request.GET}
-    query = f"?{urlencode(kept)}" if kept else ""
+    parameters = {name: request.GET[name] for name in ("state", "page") if name in request.GET}
+    query = f"?{urlencode(parameters)}" if parameters else ""
     return f"{_sheet_address(access, row, by)}{query}#work-{(to or row).pk}"
 
 
@@ -336,9 +336,9 @@ def bonus(request: HttpRequest, access: RequesterAccess, *, pk: int) -> HttpResp
     row.hit.requester = access.requester
 
     def action() -> str:
-        given = read_form(BonusForm(request.POST))
+        values = read_form(BonusForm(request.POST))
         paid = decisions.bonus_once(
-            holding=row, cents=given["amount"], reason=given["reason"], once=given["once"], now=now
+            holding=row, cents=values["amount"], reason=values["reason"], once=values["once"], now=now
         )
         return f"A bonus of {money(paid.cents)} for {row.worker.worker_id} is paid."
 
@@ -349,10 +349,10 @@ def bonus(request: HttpRequest, access: RequesterAccess, *, pk: int) -> HttpResp
 @on_requester(act=Action.REVIEW)
 def approve_chosen(request: HttpRequest, access: RequesterAccess) -> HttpResponse:
     """Approve what is ticked in the table, which comes back as it was filtered."""
-    chosen = chosen_keys(request.POST.getlist("chosen")[:AT_ONCE])
+    keys = chosen_keys(request.POST.getlist("chosen")[:AT_ONCE])
     now = clock.now()
-    rows = visible_work(access.requester, now).filter(pk__in=chosen).order_by("pk")
-    if chosen:
+    rows = visible_work(access.requester, now).filter(pk__in=keys).order_by("pk")
+    if keys:
         _tell(request, _approve(rows, now))
     else:
         messages.error(request, "Nothing is chosen. Tick the work that you want to approve.")
@@ -365,11 +365,11 @@ def approve_chosen(request: HttpRequest, access: RequesterAccess) -> HttpRespons
 @on_requester(act=Action.REVIEW)
 def reject_chosen(request: HttpRequest, access: RequesterAccess) -> HttpResponse:
     """Reject what is ticked in the table, all for one reason, which every one of the workers reads."""
-    chosen = chosen_keys(request.POST.getlist("chosen")[:AT_ONCE])
+    keys = chosen_keys(request.POST.getlist("chosen")[:AT_ONCE])
     now = clock.now()
-    rows = visible_work(access.requester, now).filter(pk__in=chosen).order_by("pk")
+    rows = visible_work(access.requester, now).filter(pk__in=keys).order_by("pk")
     form = RejectForm(request.POST)
-    if not chosen:
+    if not keys:
         messages.error(request, "Nothing is chosen. Tick the work that you want to reject.")
     elif not form.is_valid():
         messages.error(request, "Write the reason; the workers read it. Nothing was rejected.")
@@ -431,10 +431,10 @@ def _approve(rows: QuerySet[Holding], now: datetime) -> Outcome:
 
 
 def _tell(request: HttpRequest, outcome: Outcome, *, rejecting: bool = False) -> None:
-    done, words = (outcome.rejected, "rejected") if rejecting else (outcome.approved, "approved")
+    done, verb = (outcome.rejected, "rejected") if rejecting else (outcome.approved, "approved")
     if done or not outcome.refused:
-        messages.success(request, f"{done:,} {words}.")
+        messages.success(request, f"{done:,} {verb}.")
     for worker, why in outcome.refused[:_TOLD]:
-        messages.warning(request, f"Work of {worker} was not {words}. {why}")
+        messages.warning(request, f"Work of {worker} was not {verb}. {why}")
     if len(outcome.refused) > _TOLD:
-        messages.warning(request, f"Not {words} besides these: {len(outcome.refused) - _TOLD:,}.")
+        messages.warning(request, f"Not {verb} besides these: {len(outcome.refused) - _TOLD:,}.")

@@ -97,7 +97,7 @@ def _counted(rows: QuerySet[Worker], of: Q = Q()) -> QuerySet[Worker]:  # noqa: 
     )
 
 
-def workers(requester: Requester, *, state: str, words: str, now: datetime) -> QuerySet[Worker]:
+def workers(requester: Requester, *, state: str, query: str, now: datetime) -> QuerySet[Worker]:
     """The rows of the table: who answered something, or who is blocked."""
     mine = _mine(requester, now)
     if state == "blocked":
@@ -106,15 +106,15 @@ def workers(requester: Requester, *, state: str, words: str, now: datetime) -> Q
     else:
         rows = _counted(Worker.objects.filter(mine))
         if state == "waiting":
-            rows = rows.filter(pk__in=waiting(requester, words="", now=now).values("pk"))
-    return rows.filter(worker_id__icontains=words) if words else rows
+            rows = rows.filter(pk__in=waiting(requester, query="", now=now).values("pk"))
+    return rows.filter(worker_id__icontains=query) if query else rows
 
 
-def waiting(requester: Requester, *, words: str, now: datetime) -> QuerySet[Worker]:
+def waiting(requester: Requester, *, query: str, now: datetime) -> QuerySet[Worker]:
     """Workers with work to review: how much (as `answered`), and when the next is approved automatically."""
     rows = Worker.objects.filter(_mine(requester, now) & Q(holdings__state=State.SUBMITTED))
-    if words:
-        rows = rows.filter(worker_id__icontains=words)
+    if query:
+        rows = rows.filter(worker_id__icontains=query)
     return rows.annotate(answered=Count("holdings"), due=Min("holdings__auto_approve_at"))
 
 
@@ -122,11 +122,11 @@ def say_how_fast(requester: Requester, rows: list[Worker], now: datetime) -> lis
     """Give each worker of a page the median time of their latest answers, and whether they are blocked."""
     place = Window(RowNumber(), partition_by="worker", order_by="-submitted_at")
     latest = visible_work(requester, now).filter(worker__in=rows).annotate(rank=place)
-    taken: Iterable[tuple[Any, ...]] = (
+    spans: Iterable[tuple[Any, ...]] = (
         latest.filter(rank__lte=LATEST).order_by().values_list("worker", "accepted_at", "submitted_at")
     )
     times: dict[int, list[float]] = defaultdict(list)
-    for pk, begin, end in taken:
+    for pk, begin, end in spans:
         times[pk].append((end - begin).total_seconds())
     blocked = set(
         Block.objects.filter(requester=requester, worker__in=rows).values_list("worker_id", flat=True)
@@ -161,7 +161,7 @@ class Record:
 def record(requester: Requester, worker: Worker, now: datetime) -> Record:
     """The worker's record, and how long their latest answers took."""
     mine = visible_work(requester, now).filter(worker=worker)
-    found = mine.aggregate(
+    counts = mine.aggregate(
         answered=Count("pk"),
         waiting=Count("pk", filter=Q(state=State.SUBMITTED)),
         approved=Count("pk", filter=Q(state=State.APPROVED)),
@@ -171,15 +171,15 @@ def record(requester: Requester, worker: Worker, now: datetime) -> Record:
     )
     paid = Bonus.objects.filter(requester=requester, worker=worker).aggregate(sum=Sum("cents"))["sum"]
     latest = mine.order_by("-submitted_at").values_list("accepted_at", "submitted_at")
-    taken: Iterable[tuple[Any, ...]] = latest[:LATEST]
-    times = [(end - begin).total_seconds() for begin, end in taken]
-    return Record(**found, bonus_cents=paid or 0, median_seconds=median(times) if times else None)
+    spans: Iterable[tuple[Any, ...]] = latest[:LATEST]
+    times = [(end - begin).total_seconds() for begin, end in spans]
+    return Record(**counts, bonus_cents=paid or 0, median_seconds=median(times) if times else None)
 
 
 def latest_work(requester: Requester, worker: Worker, now: datetime, *, rows: int) -> list[Holding]:
     """The worker's latest answers, the newest first."""
-    found = visible_work(requester, now).filter(worker=worker).select_related("worker", "hit__hit_type")
-    return list(found.defer("answer", "hit__question").order_by("-submitted_at", "-pk")[:rows])
+    holdings = visible_work(requester, now).filter(worker=worker).select_related("worker", "hit__hit_type")
+    return list(holdings.defer("answer", "hit__question").order_by("-submitted_at", "-pk")[:rows])
 
 
 def grants(requester: Requester, worker: Worker) -> QuerySet[QualificationGrant]:
@@ -252,7 +252,7 @@ def in_state(state: str, now: datetime) -> Q:
 
 
 def hits(
-    requester: Requester, *, state: str, hit_type: str, batch: str, words: str, now: datetime
+    requester: Requester, *, state: str, hit_type: str, batch: str, query: str, now: datetime
 ) -> QuerySet[HIT]:
     """The rows of the table, without their questions."""
     rows = HIT.objects.filter(in_state(state, now), requester=requester)
@@ -260,9 +260,9 @@ def hits(
         rows = rows.filter(hit_type__type_id=hit_type)
     if batch.isascii() and batch.isdigit() and len(batch) < 10:
         rows = rows.filter(batch__number=int(batch))
-    if words:
+    if query:
         rows = rows.filter(
-            Q(hit_id=words) | Q(annotation__icontains=words) | Q(hit_type__title__icontains=words)
+            Q(hit_id=query) | Q(annotation__icontains=query) | Q(hit_type__title__icontains=query)
         )
     return rows.select_related("hit_type", "batch").defer(
         "question", "assignment_review_policy", "hit_review_policy"
@@ -348,13 +348,13 @@ REQUESTS = Grid(
 )
 
 
-def types(requester: Requester, *, status: str, words: str) -> QuerySet[QualificationType]:
+def types(requester: Requester, *, status: str, query: str) -> QuerySet[QualificationType]:
     """The rows of the table, without their tests."""
     rows = QualificationType.objects.filter(requester=requester, deleted_at=None)
     if status != "all":
         rows = rows.filter(status=status)
-    if words:
-        rows = rows.filter(name__icontains=words) | rows.filter(description__icontains=words)
+    if query:
+        rows = rows.filter(name__icontains=query) | rows.filter(description__icontains=query)
     return rows.defer("test", "answer_key")
 
 
@@ -363,8 +363,8 @@ def count_holders(rows: list[QualificationType]) -> list[QualificationType]:
     grants = QualificationGrant.objects.filter(
         qualification_type__in=rows, status=QualificationGrant.Status.GRANTED
     )
-    asked = QualificationRequest.objects.filter(qualification_type__in=rows, state=RequestState.PENDING)
-    holding, waiting = _by_type(grants), _by_type(asked)
+    pending = QualificationRequest.objects.filter(qualification_type__in=rows, state=RequestState.PENDING)
+    holding, waiting = _by_type(grants), _by_type(pending)
     for row in rows:
         row.holders, row.waiting = holding.get(row.pk, 0), waiting.get(row.pk, 0)  # type: ignore[attr-defined]
     return rows
@@ -375,17 +375,17 @@ def _by_type(rows: QuerySet[Any]) -> dict[int, int]:
     return dict(counted.values_list("qualification_type", "number"))
 
 
-def holders(kind: QualificationType, *, status: str, words: str) -> QuerySet[QualificationGrant]:
+def holders(kind: QualificationType, *, status: str, query: str) -> QuerySet[QualificationGrant]:
     """Who holds or held the qualification."""
     rows = QualificationGrant.objects.filter(qualification_type=kind)
     if status != "all":
         rows = rows.filter(status=status)
-    if words:
-        rows = rows.filter(worker__worker_id__icontains=words)
+    if query:
+        rows = rows.filter(worker__worker_id__icontains=query)
     return rows.select_related("worker")
 
 
-def requests(requester: Requester, *, state: str, kind: str, words: str) -> QuerySet[QualificationRequest]:
+def requests(requester: Requester, *, state: str, kind: str, query: str) -> QuerySet[QualificationRequest]:
     """Requests that workers made: what is begun and not handed in is nobody's business yet."""
     states = (
         (RequestState.PENDING, RequestState.GRANTED, RequestState.REJECTED) if state == "all" else (state,)
@@ -395,8 +395,8 @@ def requests(requester: Requester, *, state: str, kind: str, words: str) -> Quer
     )
     if kind:
         rows = rows.filter(qualification_type__qualification_type_id=kind)
-    if words:
-        rows = rows.filter(worker__worker_id__icontains=words)
+    if query:
+        rows = rows.filter(worker__worker_id__icontains=query)
     return rows.select_related("worker", "qualification_type").defer(
         "test", "answer_key", "answer", "qualification_type__test", "qualification_type__answer_key"
     )
@@ -404,4 +404,4 @@ def requests(requester: Requester, *, state: str, kind: str, words: str) -> Quer
 
 def count_waiting_requests(requester: Requester) -> int:
     """Requests that wait for a decision."""
-    return requests(requester, state=RequestState.PENDING, kind="", words="").count()
+    return requests(requester, state=RequestState.PENDING, kind="", query="").count()

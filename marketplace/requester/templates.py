@@ -42,8 +42,8 @@ TEMPLATES = Grid(
 def templates(request: HttpRequest, access: RequesterAccess) -> HttpResponseBase:
     """The list of templates, and the samples."""
 
-    def rows(asked: GridRequest) -> Rows:
-        return selectors.templates(access.requester).filter(name__icontains=asked["q"])
+    def rows(grid: GridRequest) -> Rows:
+        return selectors.templates(access.requester).filter(name__icontains=grid["q"])
 
     return respond(request, access, TEMPLATES, rows, "templates.html", place=PLACE, samples=SAMPLES)
 
@@ -56,13 +56,13 @@ def new(request: HttpRequest, access: RequesterAccess) -> HttpResponse:
     form = TemplateForm(request.POST if request.method == "POST" else None, requester=access.requester)
     if request.method == "POST" and form.is_valid():
         try:
-            made = create_template(requester=access.requester, **_given(form))
+            template_row = create_template(requester=access.requester, **_read_fields(form))
         except Refusal as refusal:
             form.add_error("name", refusal.message)
         else:
             messages.success(request, "The template is stored.")
-            _warn(request, made.html)
-            return redirect("requester:template", access.requester.customer_id, made.pk)
+            _warn(request, template_row.html)
+            return redirect("requester:template", access.requester.customer_id, template_row.pk)
     status = 422 if form.errors else 200
     return show(request, "template_form.html", access, place=PLACE, form=form, sandbox=SANDBOX, status=status)
 
@@ -72,21 +72,21 @@ def new(request: HttpRequest, access: RequesterAccess) -> HttpResponse:
 @for_requester
 def template(request: HttpRequest, access: RequesterAccess, *, pk: int) -> HttpResponse:
     """A template, to look at and to change; batches that were made of it stay as they are."""
-    found = _own(access, pk)
+    row = _own(access, pk)
     posted = request.method == "POST"
-    form = TemplateForm(request.POST if posted else None, requester=access.requester, template=found)
+    form = TemplateForm(request.POST if posted else None, requester=access.requester, template=row)
     if posted and form.is_valid():
         try:
-            change_template(template=found, seen=form.seen, **_given(form))
+            change_template(template=row, seen=form.seen, **_read_fields(form))
         except ConflictError:
-            found = _own(access, pk)
-            form.compare(TemplateForm(requester=access.requester, template=found), request.path)
+            row = _own(access, pk)
+            form.compare(TemplateForm(requester=access.requester, template=row), request.path)
         except Refusal as refusal:
             form.add_error("name", refusal.message)
         else:
             messages.success(request, "The template is stored.")
             _warn(request, form.cleaned_data["html"])
-            return redirect("requester:template", access.requester.customer_id, found.pk)
+            return redirect("requester:template", access.requester.customer_id, row.pk)
     return show(
         request,
         "template_form.html",
@@ -94,9 +94,9 @@ def template(request: HttpRequest, access: RequesterAccess, *, pk: int) -> HttpR
         place=PLACE,
         form=form,
         sandbox=SANDBOX,
-        task_page=found,
-        layout_id=batch_templates.layout_id_of(found),
-        variables=batch_templates.parse(found.html).names,
+        task_page=row,
+        layout_id=batch_templates.layout_id_of(row),
+        variables=batch_templates.parse(row.html).names,
         status=409 if form.conflict else 422 if form.errors else 200,
     )
 
@@ -106,15 +106,15 @@ def template(request: HttpRequest, access: RequesterAccess, *, pk: int) -> HttpR
 @for_requester
 def look(request: HttpRequest, access: RequesterAccess, *, pk: int) -> HttpResponse:
     """A template in the frame that its tasks will have."""
-    found = _own(access, pk)
+    row = _own(access, pk)
     return show(
         request,
         "template_look.html",
         access,
         place=PLACE,
-        task_page=found,
-        variables=batch_templates.parse(found.html).names,
-        frame_url=frames.address_of(found),
+        task_page=row,
+        variables=batch_templates.parse(row.html).names,
+        frame_url=frames.address_of(row),
         sandbox=SANDBOX,
     )
 
@@ -134,8 +134,8 @@ def preview(request: HttpRequest, access: RequesterAccess) -> HttpResponse:
     """
     html = request.POST.get("html", "")[:_MOST_PREVIEWED].replace("\r\n", "\n").replace("\0", "")
     samples_given = batch_templates.sample_rows(html, request.POST.get("sample", "")[:_MOST_PREVIEWED])
-    asked = request.POST.get("row", "1")
-    number = int(asked) if asked.isascii() and asked.isdigit() and len(asked) < 7 else 1
+    row_text = request.POST.get("row", "1")
+    number = int(row_text) if row_text.isascii() and row_text.isdigit() and len(row_text) < 7 else 1
     number = min(max(number, 1), len(samples_given.rows))
     if "check" not in request.POST:
         page = batch_templates.fill(html, samples_given.rows[number - 1])
@@ -167,8 +167,8 @@ def _warn(request: HttpRequest, html: str) -> None:
 @for_requester
 def delete(request: HttpRequest, access: RequesterAccess, *, pk: int) -> HttpResponse:
     """Throw a template away; batches keep what they were made of."""
-    found = _own(access, pk)
-    found.delete()
+    row = _own(access, pk)
+    row.delete()
     messages.success(request, "The template is deleted. Batches that were made of it keep their pages.")
     return redirect("requester:templates", access.requester.customer_id)
 
@@ -177,23 +177,23 @@ def delete(request: HttpRequest, access: RequesterAccess, *, pk: int) -> HttpRes
 @for_requester
 def copy(request: HttpRequest, access: RequesterAccess, *, pk: int) -> HttpResponse:
     """A template with the same page and properties, to change."""
-    found = _own(access, pk)
-    made = create_template(
+    row = _own(access, pk)
+    duplicate = create_template(
         requester=access.requester,
-        name=_free_name(access, f"Copy of {found.name}"[:110]),
-        html=found.html,
-        properties=from_stored(found.properties),
-        frame_height=found.frame_height,
+        name=_free_name(access, f"Copy of {row.name}"[:110]),
+        html=row.html,
+        properties=from_stored(row.properties),
+        frame_height=row.frame_height,
     )
     messages.success(request, "This is the copy. The template that it was made of stays as it is.")
-    return redirect("requester:template", access.requester.customer_id, made.pk)
+    return redirect("requester:template", access.requester.customer_id, duplicate.pk)
 
 
 def _free_name(access: RequesterAccess, name: str) -> str:
     """The name, with a number behind it where there is one of it already."""
-    taken = set(access.requester.templates.values_list("name", flat=True))
-    numbered = (f"{name} {number}" for number in range(2, len(taken) + 3))
-    return name if name not in taken else next(each for each in numbered if each not in taken)
+    names = set(access.requester.templates.values_list("name", flat=True))
+    numbered = (f"{name} {number}" for number in range(2, len(names) + 3))
+    return name if name not in names else next(each for each in numbered if each not in names)
 
 
 @require_POST
@@ -201,14 +201,14 @@ def _free_name(access: RequesterAccess, name: str) -> str:
 def use_sample(request: HttpRequest, access: RequesterAccess, *, slug: str) -> HttpResponse:
     """Make a template of a sample."""
     sample = _sample(slug)
-    made = create_template(
+    template_row = create_template(
         requester=access.requester,
         name=_free_name(access, f"{sample.name} ({sample.style})"),
         html=sample.html,
         properties=sample.properties,
     )
     messages.success(request, "The template is yours now. Change it, or go on with a table for it.")
-    return redirect("requester:template", access.requester.customer_id, made.pk)
+    return redirect("requester:template", access.requester.customer_id, template_row.pk)
 
 
 @require_safe
@@ -222,19 +222,19 @@ def sample_table(request: HttpRequest, access: RequesterAccess, *, slug: str) ->
 
 
 def _sample(slug: str) -> Sample:
-    found = batch_templates.sample_named(slug)
-    if found is None:
+    sample = batch_templates.sample_named(slug)
+    if sample is None:
         raise Http404("There is no such sample.")
-    return found
+    return sample
 
 
 def _own(access: RequesterAccess, pk: int) -> Template:
     return get_object_or_404(Template, pk=pk, requester=access.requester)
 
 
-def _given(form: TemplateForm) -> dict[str, Any]:
+def _read_fields(form: TemplateForm) -> dict[str, Any]:
     """What a valid form says of its template."""
-    given = form.cleaned_data
-    return {name: given[name] for name in ("name", "html", "frame_height")} | {
+    cleaned = form.cleaned_data
+    return {name: cleaned[name] for name in ("name", "html", "frame_height")} | {
         "properties": form.properties()
     }

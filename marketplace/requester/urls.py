@@ -166,7 +166,7 @@ urlpatterns = [
     path(f"{_KIND}revoke/", qualifications.revoke, name="revoke_qualification"),
     path(f"{_KIND}upload/", qualifications.upload, name="upload_grants"),
     path(f"{_R}requests/", qualifications.list_requests, name="qualification_requests"),
-    path(_ASKED, qualifications.asked, name="qualification_request"),
+    path(_ASKED, qualifications.show_request, name="qualification_request"),
     path(f"{_ASKED}accept/", qualifications.accept, name="accept_request"),
     path(f"{_ASKED}reject/", qualifications.reject, name="reject_request"),
 ]

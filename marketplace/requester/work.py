@@ -65,7 +65,7 @@ class Hint:
     """One thing to look at: what was seen, what it may mean, and who else it is about."""
 
     kind: str
-    words: str
+    explanation: str
     others: tuple[str, ...] = ()
     work: int | None = None
 
@@ -82,29 +82,29 @@ class Hint:
 
 def hints_for(requester: int, rows: Sequence[Holding]) -> dict[int, list[Hint]]:
     """Hints on each of these answers to a requester (its key), in seven statements however many there are."""
-    found: dict[int, list[Hint]] = defaultdict(list)
+    hints: dict[int, list[Hint]] = defaultdict(list)
     workers = {row.worker_id for row in rows}
     for kind, shared in _shared(requester, workers).items():
         for row in rows:
             if others := sorted(shared.get(row.worker_id, ())):
-                found[row.pk].append(_shares(kind, others))
+                hints[row.pk].append(_shares(kind, others))
     for pk, other in _alike(rows):
         same = "the same words" if other.identical else "nearly the same words"
         who = other.other.worker.worker_id
-        found[pk].append(Hint("alike", f"{who} wrote {same}.", (who,), other.other_id))
+        hints[pk].append(Hint("alike", f"{who} wrote {same}.", (who,), other.other_id))
     traces = {trace.holding_id: trace for trace in WorkTrace.objects.filter(holding__in=rows)}
     countries = _countries(workers)
     for row in rows:
         took = (row.submitted_at - row.accepted_at).total_seconds() if row.submitted_at else None
         if took is not None and took < settings.HINTS_LEAST_SECONDS:
-            found[row.pk].append(Hint("fast", f"It took {took:.1f} s."))
+            hints[row.pk].append(Hint("fast", f"It took {took:.1f} s."))
         if trace := traces.get(row.pk):
-            found[row.pk] += _counted(trace)
+            hints[row.pk] += _counted(trace)
         stated, seen = row.worker.country, countries.get(row.worker_id, set())
         if stated and (elsewhere := sorted(seen - {stated})):
-            words = f"They stated {stated} and came from {', '.join(elsewhere)}."
-            found[row.pk].append(Hint("country", words))
-    return dict(found)
+            explanation = f"They stated {stated} and came from {', '.join(elsewhere)}."
+            hints[row.pk].append(Hint("country", explanation))
+    return dict(hints)
 
 
 def _shares(kind: str, others: Sequence[str]) -> Hint:
@@ -113,13 +113,13 @@ def _shares(kind: str, others: Sequence[str]) -> Hint:
 
 
 def _counted(trace: WorkTrace) -> list[Hint]:
-    found = []
+    hints = []
     if trace.pasted_characters >= PASTED:
         times = "once" if trace.pastes == 1 else f"{trace.pastes} times"
-        found.append(Hint("pasted", f"Pasted {times}, {trace.pasted_characters} characters in all."))
+        hints.append(Hint("pasted", f"Pasted {times}, {trace.pasted_characters} characters in all."))
     if trace.left >= LEFT:
-        found.append(Hint("left", f"Left the page {trace.left} times, for {trace.left_seconds} s in all."))
-    return found
+        hints.append(Hint("left", f"Left the page {trace.left} times, for {trace.left_seconds} s in all."))
+    return hints
 
 
 def _shared(requester: int, workers: set[int]) -> dict[str, dict[int, set[str]]]:
@@ -153,24 +153,26 @@ def _knows(requester: int, worker: str = "worker") -> Exists:
 
 
 def _alike(rows: Sequence[Holding]) -> list[tuple[int, Likeness]]:
-    found = Likeness.objects.filter(holding__in=rows).select_related("other__worker").defer("other__answer")
+    likenesses = (
+        Likeness.objects.filter(holding__in=rows).select_related("other__worker").defer("other__answer")
+    )
     seen: dict[int, int] = defaultdict(int)
-    kept = []
+    nearest = []
     # Identical ones first: of more than are named, those are the ones that count.
-    for each in found.order_by("-identical", "pk"):
+    for each in likenesses.order_by("-identical", "pk"):
         seen[each.holding_id] += 1
         if seen[each.holding_id] <= _NAMED:
-            kept.append((each.holding_id, each))
-    return kept
+            nearest.append((each.holding_id, each))
+    return nearest
 
 
 def _countries(workers: set[int]) -> dict[int, set[str]]:
-    found: dict[int, set[str]] = defaultdict(set)
+    countries: dict[int, set[str]] = defaultdict(set)
     traces = WorkerTrace.objects.filter(worker__in=workers).exclude(country="")
     seen: Iterable[tuple[Any, ...]] = traces.values_list("worker", "country")
     for worker, country in seen:
-        found[worker].add(country)
-    return found
+        countries[worker].add(country)
+    return countries
 
 
 def with_hint(rows: QuerySet[Holding], requester: int, kind: str) -> QuerySet[Holding]:
@@ -241,14 +243,14 @@ def seconds(row: Holding) -> int | None:
     return round((row.submitted_at - row.accepted_at).total_seconds()) if row.submitted_at else None
 
 
-def _asked(row: Holding) -> str:
+def _format_inputs(row: Holding) -> str:
     """The row of the batch's table as one JSON object, for files; needs `say_what_was_asked` before."""
     return json.dumps(dict(getattr(row, "inputs", ())), ensure_ascii=False)
 
 
 def _answer(row: Holding) -> str:
     """The fields as one JSON object, for files."""
-    return json.dumps({each.name: each.words for each in fields_of(row.answer)}, ensure_ascii=False)
+    return json.dumps({each.name: each.content for each in fields_of(row.answer)}, ensure_ascii=False)
 
 
 def _hint_names(row: Holding) -> str:
@@ -258,9 +260,9 @@ def _hint_names(row: Holding) -> str:
 
 def say_hints(rows: list[Holding]) -> list[Holding]:
     """Give each answer of a page of one requester what may need a second look, as `hints`."""
-    found = hints_for(rows[0].requester_id, rows) if rows else {}
+    hints = hints_for(rows[0].requester_id, rows) if rows else {}
     for row in rows:
-        row.hints = found.get(row.pk, [])  # type: ignore[attr-defined]
+        row.hints = hints.get(row.pk, [])  # type: ignore[attr-defined]
     return rows
 
 
@@ -313,7 +315,7 @@ GRID = Grid(
             lambda row: dollars(0 if row.unpaid else row.hit.reward_cents),
             on_page=False,
         ),
-        Column("asked", "What was asked", _asked, on_page=False),
+        Column("asked", "What was asked", _format_inputs, on_page=False),
         Column("answer", "Answer", _answer, on_page=False),
     ),
     filters=(
@@ -345,15 +347,17 @@ WAITING_HITS = Grid(
 )
 
 
-def work(requester: Requester, asked: Mapping[str, str], *, now: datetime) -> QuerySet[Holding]:
+def work(requester: Requester, filters: Mapping[str, str], *, now: datetime) -> QuerySet[Holding]:
     """The rows of the table that its filters leave, with worker, HIT and HIT type."""
-    rows = with_hint(visible_work(requester, now).filter(_in(asked["state"])), requester.pk, asked["hints"])
-    hit_type, worker = asked["type"], asked["worker"]
-    if span := _SPANS.get(asked["time"]):
+    rows = with_hint(
+        visible_work(requester, now).filter(_in(filters["state"])), requester.pk, filters["hints"]
+    )
+    hit_type, worker = filters["type"], filters["worker"]
+    if span := _SPANS.get(filters["time"]):
         rows = rows.filter(submitted_at__gte=now - span)
-    elif asked["time"] == "older":
+    elif filters["time"] == "older":
         rows = rows.filter(submitted_at__lt=now - _SPANS["week"])
-    rows = _with_agreement(rows, asked["agreement"])
+    rows = _with_agreement(rows, filters["agreement"])
     if hit_type:
         rows = rows.filter(hit__hit_type__type_id=hit_type)
     if worker:
@@ -361,15 +365,15 @@ def work(requester: Requester, asked: Mapping[str, str], *, now: datetime) -> Qu
     return rows.select_related("worker", "hit__hit_type").defer("hit__question")
 
 
-def _with_agreement(rows: QuerySet[Holding], wanted: str) -> QuerySet[Holding]:
+def _with_agreement(rows: QuerySet[Holding], agreement: str) -> QuerySet[Holding]:
     """Rows by whether another worker gave the same answer to the HIT, every field of it."""
     others = Holding.objects.filter(hit=OuterRef("hit"), state__in=_COMPARED).exclude(pk=OuterRef("pk"))
     same = Exists(others.filter(answer=OuterRef("answer")))
-    if wanted == "same":
+    if agreement == "same":
         return rows.filter(same)
-    if wanted == "alone":
+    if agreement == "alone":
         return rows.filter(~same, Exists(others))
-    return rows.filter(~Exists(others)) if wanted == "first" else rows
+    return rows.filter(~Exists(others)) if agreement == "first" else rows
 
 
 def say_agreement(rows: list[Holding]) -> list[Holding]:
@@ -378,8 +382,10 @@ def say_agreement(rows: list[Holding]) -> list[Holding]:
     counts: dict[tuple[int, str], int] = {}
     totals: dict[int, int] = defaultdict(int)
     # By their digests, made in the database: answers can be long, and only how many are the same is wanted.
-    found: Iterable[tuple[Any, ...]] = compared.values_list("hit", MD5("answer")).annotate(number=Count("pk"))
-    for hit, digest, number in found:
+    answer_counts: Iterable[tuple[Any, ...]] = compared.values_list("hit", MD5("answer")).annotate(
+        number=Count("pk")
+    )
+    for hit, digest, number in answer_counts:
         counts[hit, digest] = number
         totals[hit] += number
     own = Holding.objects.filter(pk__in=[row.pk for row in rows])
@@ -402,8 +408,10 @@ def _in(state: str) -> Q:
 def say_when_due(rows: list[HIT]) -> list[HIT]:
     """Give each HIT of a page the moment at which the next of its work is approved by itself, as `due`."""
     waiting = Holding.objects.filter(hit__in=rows, state=State.SUBMITTED).order_by().values("hit")
-    found: Iterable[tuple[Any, ...]] = waiting.annotate(due=Min("auto_approve_at")).values_list("hit", "due")
-    dues = dict(found)
+    due_times: Iterable[tuple[Any, ...]] = waiting.annotate(due=Min("auto_approve_at")).values_list(
+        "hit", "due"
+    )
+    dues = dict(due_times)
     for row in rows:
         row.due = dues.get(row.pk)  # type: ignore[attr-defined]
     return rows
@@ -425,8 +433,8 @@ def next_worker(requester: Requester, now: datetime, after: int = 0) -> Worker |
     """The worker with work to review who comes after this one; from the first on again after the last."""
     rows = visible_work(requester, now).filter(state=State.SUBMITTED).select_related("worker")
     rows = rows.only("worker__worker_id").order_by("worker_id", "pk")
-    found = rows.filter(worker__gt=after).first() or rows.filter(worker__lt=after).first()
-    return found.worker if found else None
+    row = rows.filter(worker__gt=after).first() or rows.filter(worker__lt=after).first()
+    return row.worker if row else None
 
 
 def of_hit(hit: HIT, *, state: str, now: datetime) -> QuerySet[Holding]:
@@ -493,7 +501,7 @@ class AnswerView:
         return self.row.state == State.SUBMITTED
 
 
-def shown(rows: Sequence[Holding]) -> list[AnswerView]:
+def make_views(rows: Sequence[Holding]) -> list[AnswerView]:
     """What pages show of these answers of one requester, in ten statements however many there are."""
     paid = Bonus.objects.filter(holding__in=rows).order_by().values("holding").annotate(sum=Sum("cents"))
     bonuses = dict(paid.values_list("holding", "sum"))
@@ -516,8 +524,8 @@ def shown(rows: Sequence[Holding]) -> list[AnswerView]:
 def _inputs(rows: Sequence[Holding]) -> dict[int, list[tuple[str, str]]]:
     """Rows of batches' tables, by HIT."""
     hits = HIT.objects.filter(pk__in={row.hit_id for row in rows}, batch_task__isnull=False)
-    asked = hits.values_list("pk", "batch__columns", "batch_task__values")
-    return {pk: list(zip(columns, values, strict=False)) for pk, columns, values in asked}
+    columns_and_values = hits.values_list("pk", "batch__columns", "batch_task__values")
+    return {pk: list(zip(columns, values, strict=False)) for pk, columns, values in columns_and_values}
 
 
 def say_what_was_asked(rows: list[Holding]) -> list[Holding]:
@@ -531,7 +539,7 @@ def say_what_was_asked(rows: list[Holding]) -> list[Holding]:
 
 def usual_seconds(hit_types: Iterable[int]) -> dict[int, float]:
     """Median time of the latest work of these HIT types, where there is enough of it to say so."""
-    found: dict[int, list[float]] = defaultdict(list)
+    durations: dict[int, list[float]] = defaultdict(list)
     # The latest of all these types together: one statement, and a page has few types.
     times: Iterable[tuple[Any, ...]] = (
         Holding.objects.filter(hit__hit_type__in=list(hit_types), state__in=Holding.ANSWERED)
@@ -539,5 +547,5 @@ def usual_seconds(hit_types: Iterable[int]) -> dict[int, float]:
         .values_list("hit__hit_type", "accepted_at", "submitted_at")[:_LATEST]
     )
     for kind, begin, end in times:
-        found[kind].append((end - begin).total_seconds())
-    return {kind: median(values) for kind, values in found.items() if len(values) >= _FEWEST}
+        durations[kind].append((end - begin).total_seconds())
+    return {kind: median(values) for kind, values in durations.items() if len(values) >= _FEWEST}

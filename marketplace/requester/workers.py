@@ -50,7 +50,7 @@ def listing(request: HttpRequest, access: RequesterAccess) -> HttpResponseBase:
         request,
         access,
         selectors.WORKERS,
-        lambda asked: selectors.workers(access.requester, state=asked["state"], words=asked["q"], now=now),
+        lambda grid: selectors.workers(access.requester, state=grid["state"], query=grid["q"], now=now),
         "workers.html",
         place=PLACE,
         complete=lambda rows: selectors.say_how_fast(access.requester, rows, now),
@@ -70,10 +70,10 @@ def invite(request: HttpRequest, access: RequesterAccess) -> HttpResponse:
     form = InvitationForm(request.POST, auto_id="invite_%s")
     if not form.is_valid():
         return show(request, "invite_workers.html", access, place=PLACE, form=form, status=422)
-    asked = form.cleaned_data
-    _, token = people.create_invitation(label=asked["label"], max_uses=asked["uses"], days=asked["days"])
+    fields = form.cleaned_data
+    _, token = people.create_invitation(label=fields["label"], max_uses=fields["uses"], days=fields["days"])
     address = f"{site_url(request)}{reverse('site:invitation', args=[token])}"
-    return show(request, "invite_workers.html", access, place=PLACE, address=address, asked=asked)
+    return show(request, "invite_workers.html", access, place=PLACE, address=address, asked=fields)
 
 
 @require_safe
@@ -161,15 +161,15 @@ def grant(request: HttpRequest, access: RequesterAccess, *, worker_id: str) -> H
     """Give a qualification, or change its value."""
 
     def action(whose: models.Worker) -> str:
-        given = read_form(GrantForm(request.POST, kinds=grantable(access.requester)))
+        values = read_form(GrantForm(request.POST, kinds=grantable(access.requester)))
         kind = models.QualificationType.objects.get(
-            requester=access.requester, qualification_type_id=given["kind"], deleted_at=None
+            requester=access.requester, qualification_type_id=values["kind"], deleted_at=None
         )
         kind.requester = access.requester
         qualifications.grant(
-            qualification_type=kind, worker=whose, value=given["value"], notify=given["tell"]
+            qualification_type=kind, worker=whose, value=values["value"], notify=values["tell"]
         )
-        return f"“{kind.name}” is given, value {given['value']}."
+        return f"“{kind.name}” is given, value {values['value']}."
 
     return _act(request, access, worker_id, action)
 
@@ -179,41 +179,44 @@ def grant(request: HttpRequest, access: RequesterAccess, *, worker_id: str) -> H
 def message(request: HttpRequest, access: RequesterAccess) -> HttpResponse:
     """Write to workers: into the inboxes of those who did work here or hold a qualification."""
     posted = request.method == "POST"
-    given = (request.POST if posted else request.GET).getlist("worker")
-    asked = [each for each in dict.fromkeys(given) if "\0" not in each]
+    posted_ids = (request.POST if posted else request.GET).getlist("worker")
+    worker_ids = [each for each in dict.fromkeys(posted_ids) if "\0" not in each]
     form = MessageForm(request.POST if posted else None)
     problem = ""
-    if not asked:
+    if not worker_ids:
         problem = "Choose recipients first: tick workers in the table, or open one of them."
-    elif len(asked) > MOST_NOTIFIED:
-        problem = f"One message goes to at most {MOST_NOTIFIED} workers; {len(asked)} are chosen."
+    elif len(worker_ids) > MOST_NOTIFIED:
+        problem = f"One message goes to at most {MOST_NOTIFIED} workers; {len(worker_ids)} are chosen."
     if posted and not problem and form.is_valid():
-        return _send(request, access, asked, form.cleaned_data)
+        return _send(request, access, worker_ids, form.cleaned_data)
     return show(
         request,
         "message.html",
         access,
         place=PLACE,
         form=form,
-        asked=asked[:MOST_NOTIFIED],
+        asked=worker_ids[:MOST_NOTIFIED],
         problem=problem,
         status=422 if posted else 200,
     )
 
 
 def _send(
-    request: HttpRequest, access: RequesterAccess, asked: list[str], given: dict[str, Any]
+    request: HttpRequest, access: RequesterAccess, worker_ids: list[str], fields: dict[str, Any]
 ) -> HttpResponse:
     def action() -> str:
         with transaction.atomic():
-            claim(requester=access.requester, action="message", once=given["once"], now=clock.now())
+            claim(requester=access.requester, action="message", once=fields["once"], now=clock.now())
             failures = people.notify_workers(
-                requester=access.requester, worker_ids=asked, subject=given["subject"], body=given["body"]
+                requester=access.requester,
+                worker_ids=worker_ids,
+                subject=fields["subject"],
+                body=fields["body"],
             )
-            if len(failures) == len(asked):
+            if len(failures) == len(worker_ids):
                 why = next(iter(failures.values()))
                 raise Refusal("InvalidParameterValue", f"It was not sent to anyone. {why}")
-        sent = len(asked) - len(failures)
+        sent = len(worker_ids) - len(failures)
         left = f" {len(failures)} did not get it: they never worked for you." if failures else ""
         return f"Sent to {sent} worker{'s' if sent != 1 else ''}.{left}"
 
@@ -258,16 +261,16 @@ def former_ids(request: HttpRequest, access: RequesterAccess) -> HttpResponseBas
     if posted and form.is_valid() and (answer := _bring_in(request, access, form)):
         return answer
 
-    def rows(asked: GridRequest) -> QuerySet[models.FormerIdRecord]:
-        found = models.FormerIdRecord.objects.filter(
-            requester=access.requester, former_id__icontains=asked["q"]
+    def rows(grid: GridRequest) -> QuerySet[models.FormerIdRecord]:
+        records = models.FormerIdRecord.objects.filter(
+            requester=access.requester, former_id__icontains=grid["q"]
         )
-        if asked["kind"] != "all":
-            found = found.filter(kind=asked["kind"])
-        return found.select_related("worker", "qualification_type")
+        if grid["kind"] != "all":
+            records = records.filter(kind=grid["kind"])
+        return records.select_related("worker", "qualification_type")
 
     claims = formerids.contested(access.requester).values("former_id").distinct().order_by("former_id")
-    shown = respond(
+    response = respond(
         request,
         access,
         RECORDS,
@@ -278,8 +281,8 @@ def former_ids(request: HttpRequest, access: RequesterAccess) -> HttpResponseBas
         contested=claims.count(),
     )
     if form.errors:
-        shown.status_code = 422
-    return shown
+        response.status_code = 422
+    return response
 
 
 _MOST_CLAIMS = 500
@@ -321,12 +324,12 @@ def settle(request: HttpRequest, access: RequesterAccess) -> HttpResponse:
 def _bring_in(request: HttpRequest, access: RequesterAccess, form: FormerIdsForm) -> HttpResponse | None:
     file = form.cleaned_data["file"]
     try:
-        made = formerids.bring_in(requester=access.requester, sheet=Sheet(file, file.name or "ids.csv"))
+        outcome = formerids.bring_in(requester=access.requester, sheet=Sheet(file, file.name or "ids.csv"))
     except Refusal as refusal:
         form.add_error("file", refusal.message)
         return None
-    read_as = " ".join(reading_lines(made.reading.as_json()))
-    messages.success(request, f"Ids read: {made.rows:,}. New records: {made.new:,}. {read_as}")
+    read_as = " ".join(reading_lines(outcome.reading.as_json()))
+    messages.success(request, f"Ids read: {outcome.rows:,}. New records: {outcome.new:,}. {read_as}")
     return redirect("requester:former_ids", access.requester.customer_id)
 
 
@@ -407,24 +410,24 @@ def bonuses(request: HttpRequest, access: RequesterAccess) -> HttpResponseBase:
     form = FileForm(request.POST if posted else None, request.FILES if posted else None, label_suffix="")
     faults: list[Any] = []
     if posted and form.is_valid():
-        given = form.cleaned_data
+        fields = form.cleaned_data
         try:
             sheet = Sheet(
-                given["file"].file,
-                given["file"].name or "bonuses.csv",
-                encoding=given["encoding"],
-                sheet=given["sheet"],
+                fields["file"].file,
+                fields["file"].name or "bonuses.csv",
+                encoding=fields["encoding"],
+                sheet=fields["sheet"],
                 limits=BONUSES,
             )
-            made = workerfiles.make_file(requester=access.requester, sheet=sheet, user=access.user)
+            file_row = workerfiles.make_file(requester=access.requester, sheet=sheet, user=access.user)
         except workerfiles.FileFaults as error:
             form.add_error("file", error.message)
             faults = error.faults
         except Refusal as refusal:
             form.add_error("file", refusal.message)
         else:
-            messages.success(request, f"Lines read: {made.line_count:,}. Nothing is paid yet.")
-            return redirect("requester:worker_file", access.requester.customer_id, made.number)
+            messages.success(request, f"Lines read: {file_row.line_count:,}. Nothing is paid yet.")
+            return redirect("requester:worker_file", access.requester.customer_id, file_row.number)
     return show(
         request,
         "bonus_files.html",
@@ -445,11 +448,11 @@ def bonuses(request: HttpRequest, access: RequesterAccess) -> HttpResponseBase:
 def _own(access: RequesterAccess, number: int) -> models.WorkerFile:
     files = access.requester.worker_files.select_related("qualification_type", "created_by", "confirmed_by")
     # A number that the column cannot hold is an error on PostgreSQL.
-    found = files.filter(number=min(number, 2**31 - 1)).exclude(state=State.WITHDRAWN).first()
-    if found is None:
+    row = files.filter(number=min(number, 2**31 - 1)).exclude(state=State.WITHDRAWN).first()
+    if row is None:
         raise Http404("There is no such file.")
-    found.requester = access.requester
-    return found
+    row.requester = access.requester
+    return row
 
 
 @require_safe
@@ -464,9 +467,9 @@ def _page(
 ) -> HttpResponseBase:
     grid = _grid(row)
 
-    def rows(asked: GridRequest) -> Rows:
+    def rows(grid: GridRequest) -> Rows:
         lines = row.lines.select_related("worker", "holding").defer("holding__answer")
-        return lines if asked["outcome"] == "all" else lines.filter(state=asked["outcome"])
+        return lines if grid["outcome"] == "all" else lines.filter(state=grid["outcome"])
 
     outcomes = OUTCOMES[models.WorkerFile.Kind(row.kind)]
     total = row.cents + row.fee_cents

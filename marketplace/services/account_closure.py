@@ -29,10 +29,10 @@ def receipt(worker_id: str) -> str:
     return _signer.sign(worker_id)
 
 
-def worker_of(shown: str) -> models.Worker | None:
+def worker_of(receipt_text: str) -> models.Worker | None:
     """The closed account that a receipt belongs to; None for what is no receipt of ours."""
     try:
-        worker_id = _signer.unsign(shown.strip())
+        worker_id = _signer.unsign(receipt_text.strip())
     except signing.BadSignature:
         return None
     return models.Worker.objects.filter(worker_id=worker_id, closed_at__isnull=False).first()
@@ -69,16 +69,16 @@ def close(*, worker: models.Worker, keep_payment_note: bool = False) -> ClosedAc
 @transaction.atomic
 def _close(pk: int, keep_payment_note: bool) -> ClosedAccount | None:
     """None, and nothing is done, where the worker accepted one more HIT while the others were locked."""
-    hits = sorted(_held(pk).values_list("hit_id", flat=True))
+    hits = sorted(_list_open_holdings(pk).values_list("hit_id", flat=True))
     # HITs before the worker, in the order of all locks; which they are is known only by looking before.
     _lock(hits)
     worker = lock_worker(pk)
     if worker.closed_at:
         raise Refusal("AccountClosed", "This account is closed already.")
-    held = list(_held(pk))
-    if not {holding.hit_id for holding in held} <= set(hits):
+    holdings = list(_list_open_holdings(pk))
+    if not {holding.hit_id for holding in holdings} <= set(hits):
         return None
-    for holding in held:
+    for holding in holdings:
         _end(holding)
     _erase_words(worker)
     stays = login_stays(worker)
@@ -101,7 +101,7 @@ def _close(pk: int, keep_payment_note: bool) -> ClosedAccount | None:
     )
     if isinstance(user, User) and not stays:
         delete_account(user)
-    return ClosedAccount(returned=len(held), login_stays=stays)
+    return ClosedAccount(returned=len(holdings), login_stays=stays)
 
 
 def forget_payment_notes() -> int:
@@ -128,7 +128,7 @@ def forget_payment_notes() -> int:
     return closed.exclude(payment_note_sealed="").update(payment_note_sealed="")
 
 
-def _held(pk: int) -> QuerySet[models.Holding]:
+def _list_open_holdings(pk: int) -> QuerySet[models.Holding]:
     return models.Holding.objects.filter(worker=pk, state=models.Holding.State.ACCEPTED).order_by("pk")
 
 
@@ -165,8 +165,8 @@ def _erase_words(worker: models.Worker) -> None:
     models.WorkTrace.objects.filter(holding__worker=worker).delete()
     models.Letter.objects.filter(worker=worker).update(subject="", body="")
     models.Rating.objects.filter(worker=worker).update(words="")
-    asked = models.QualificationRequest.objects.filter(worker=worker)
-    asked.filter(state__in=models.QualificationRequest.OPEN).update(
+    requests = models.QualificationRequest.objects.filter(worker=worker)
+    requests.filter(state__in=models.QualificationRequest.OPEN).update(
         state=Asked.EXPIRED, decided_at=clock.now()
     )
-    asked.update(answer="")
+    requests.update(answer="")

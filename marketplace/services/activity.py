@@ -99,17 +99,17 @@ def forget_logs() -> int:
     """Delete calls, counts and seen alerts older than the retention. Activity is part of the audit log."""
     if not settings.LOGS_KEPT_DAYS:
         return 0
-    now, kept = clock.now(), timedelta(days=settings.LOGS_KEPT_DAYS)
-    gone = delete_in_batches(CallLog.objects.filter(at__lt=now - kept))
-    gone += delete_in_batches(RefusedCalls.objects.filter(day__lt=(now - kept).date()))
-    return gone + delete_in_batches(KeyAlert.objects.filter(seen_at__lt=now - kept))
+    now, retention = clock.now(), timedelta(days=settings.LOGS_KEPT_DAYS)
+    gone = delete_in_batches(CallLog.objects.filter(at__lt=now - retention))
+    gone += delete_in_batches(RefusedCalls.objects.filter(day__lt=(now - retention).date()))
+    return gone + delete_in_batches(KeyAlert.objects.filter(seen_at__lt=now - retention))
 
 
 def delete_in_batches(rows: QuerySet[Model]) -> int:
     """Delete rows by their keys, some thousands in each transaction; how many."""
     # By keys, for neither database limits a DELETE itself.
     gone = 0
-    while some := list(rows.order_by("pk").values_list("pk", flat=True)[:_DELETED_AT_ONCE]):
-        rows.model._default_manager.filter(pk__in=some).delete()
-        gone += len(some)
+    while keys := list(rows.order_by("pk").values_list("pk", flat=True)[:_DELETED_AT_ONCE]):
+        rows.model._default_manager.filter(pk__in=keys).delete()
+        gone += len(keys)
     return gone

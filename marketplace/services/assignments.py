@@ -66,8 +66,8 @@ def next_hit_pk(
     A HIT that was waited for and then found full stays locked. So that two who wait never wait for each
     other, "wait" looks at the HITs in the one order that all follow, from the first on.
     """
-    found = _next_hit(worker_pk, hit_type_pk, now, lock, closed)
-    return found[0] if found else None
+    candidate = _next_hit(worker_pk, hit_type_pk, now, lock, closed)
+    return candidate[0] if candidate else None
 
 
 def _next_hit(
@@ -88,8 +88,8 @@ def _next_hit(
     with connection.cursor() as cursor:
         for search, parameters in searches:
             cursor.execute(search, parameters)
-            if found := cursor.fetchone():
-                return int(found[0]), bool(found[1])
+            if row := cursor.fetchone():
+                return int(row[0]), bool(row[1])
     return None
 
 
@@ -129,12 +129,12 @@ def accept_next(*, worker: Worker, hit_type: HITType) -> Holding:
             now = clock.now()
             # Few batches have hours: who skips locked HITs asks for them when one is found.
             closed = closed_batches(hit_type.requester_id, now) if lock == "wait" else {}
-            found = _next_hit(worker.pk, hit_type.pk, now, lock, closed)
-            if found is not None and found[1] and lock == "skip":
+            candidate = _next_hit(worker.pk, hit_type.pk, now, lock, closed)
+            if candidate is not None and candidate[1] and lock == "skip":
                 closed = closed_batches(hit_type.requester_id, now)
-                found = _next_hit(worker.pk, hit_type.pk, now, lock, closed) if closed else found
-            if found is not None:
-                hit = HIT.objects.get(pk=found[0])
+                candidate = _next_hit(worker.pk, hit_type.pk, now, lock, closed) if closed else candidate
+            if candidate is not None:
+                hit = HIT.objects.get(pk=candidate[0])
                 hit.hit_type = hit_type
                 return accept_locked(worker, hit, closed=closed)
         if next_hit(worker=worker, hit_type=hit_type) is None:
@@ -166,11 +166,11 @@ def closed_hours(*, worker: Worker | None, hit_type: HITType, now: datetime) -> 
     closed = closed_batches(hit_type.requester_id, now)
     if not closed:
         return None
-    there = HIT.objects.filter(assignable(now), hit_type=hit_type, batch__in=closed)
+    hits = HIT.objects.filter(assignable(now), hit_type=hit_type, batch__in=closed)
     if worker is not None:
         mine = Holding.objects.filter(worker=worker, state__in=Holding.OCCUPYING)
-        there = there.exclude(pk__in=mine.values("hit"))
-    batches = there.order_by().values_list("batch_id", flat=True).distinct()
+        hits = hits.exclude(pk__in=mine.values("hit"))
+    batches = hits.order_by().values_list("batch_id", flat=True).distinct()
     waiting = [closed[pk] for pk in batches if pk is not None]
     return min(waiting, key=lambda hours: hours.next_opening(now), default=None)
 
@@ -270,8 +270,8 @@ def submit(
         HIT.objects.filter(pk=holding.hit_id, pending__gt=0).update(
             pending=F("pending") - 1, submitted=F("submitted") + 1
         )
-        held = Holding.objects.filter(pk=holding.pk, state=State.ACCEPTED, deadline__gt=now)
-        recorded = held.update(**record)
+        holdings = Holding.objects.filter(pk=holding.pk, state=State.ACCEPTED, deadline__gt=now)
+        recorded = holdings.update(**record)
         if recorded:
             for name, value in record.items():
                 setattr(holding, name, value)

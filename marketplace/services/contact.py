@@ -133,8 +133,8 @@ def token_of(row: Contact) -> str:
 
 
 def _mark(row: Contact) -> str:
-    asked = f"{row.waiting_email} {row.waiting_since.isoformat() if row.waiting_since else ''}"
-    return salted_hmac("marketplace.confirm-email", asked, algorithm="sha256").hexdigest()[:32]
+    waiting_change = f"{row.waiting_email} {row.waiting_since.isoformat() if row.waiting_since else ''}"
+    return salted_hmac("marketplace.confirm-email", waiting_change, algorithm="sha256").hexdigest()[:32]
 
 
 def waiting_for(token: str) -> Contact | None:
@@ -152,18 +152,18 @@ def waiting_for(token: str) -> Contact | None:
 def confirm(token: str) -> Contact | None:
     """Whoever has the link reads the e-mails: the address takes effect, once. None where there is none."""
     with transaction.atomic():
-        found = waiting_for(token)
-        if found is None:
+        contact = waiting_for(token)
+        if contact is None:
             return None
-        row = _locked(found.worker)
-        if not row.waiting_email or _mark(row) != _mark(found):
+        row = _locked(contact.worker)
+        if not row.waiting_email or _mark(row) != _mark(contact):
             return None
         before = row.email
         row.email, row.confirmed_at = row.waiting_email, clock.now()
         row.waiting_email, row.waiting_since = "", None
         row.save()
-        User.objects.filter(marketplace_worker=found.worker).update(email=row.email)
-    security.log("email.confirmed", worker=found.worker.worker_id)
+        User.objects.filter(marketplace_worker=contact.worker).update(email=row.email)
+    security.log("email.confirmed", worker=contact.worker.worker_id)
     if before:
         _tell_former(before)
     return row
@@ -256,9 +256,9 @@ def _send_to_accounts(email: str, base: str) -> int:
     for row in rows.order_by("pk"):
         if not row.user.has_usable_password():
             continue
-        letter, made = PasswordLetter.objects.get_or_create(user=row.user, defaults={"sent_at": now})
+        letter, is_new = PasswordLetter.objects.get_or_create(user=row.user, defaults={"sent_at": now})
         rested = PasswordLetter.objects.filter(pk=letter.pk, sent_at__lte=now - RESET_PAUSE)
-        if not made and not rested.update(sent_at=now):
+        if not is_new and not rested.update(sent_at=now):
             continue
         send_letter(row.email, "A new password", _reset_lines(row.user, base))
         sent += 1
@@ -305,9 +305,9 @@ def zone_of(worker: Worker) -> tzinfo:
 
 def next_due(digest: str, zone: tzinfo, now: datetime) -> datetime:
     """The next morning, or Monday morning, of somebody who lives in this zone."""
-    here = now.astimezone(zone)
-    day = here.replace(hour=HOUR, minute=0, second=0, microsecond=0)
-    while day <= here or (digest == Contact.Digest.WEEKLY and day.weekday() != MONDAY):
+    local_now = now.astimezone(zone)
+    day = local_now.replace(hour=HOUR, minute=0, second=0, microsecond=0)
+    while day <= local_now or (digest == Contact.Digest.WEEKLY and day.weekday() != MONDAY):
         day = (day + timedelta(days=1)).replace(hour=HOUR)
     return day.astimezone(UTC)
 
@@ -360,17 +360,17 @@ class Digest:
 def digest_of(row: Contact, *, now: datetime) -> Digest:
     """What came since the last digest."""
     worker, since = row.worker, row.digest_since or now - timedelta(days=7)
-    found = Digest()
-    found.add("New work that you may do:", _new_work(worker, since, now))
+    digest = Digest()
+    digest.add("New work that you may do:", _new_work(worker, since, now))
     mine = Holding.objects.filter(worker=worker)
     approved = mine.filter(approved_at__gt=since, approved_at__lte=now).aggregate(
         count=Count("pk"), cents=Sum("paid_cents")
     )
     if approved["count"]:
         cents = money(approved["cents"] or 0)
-        found.add("Approved:", [f"{approved['count']} of your HITs, {cents} in all"])
+        digest.add("Approved:", [f"{approved['count']} of your HITs, {cents} in all"])
     rejected = mine.filter(rejected_at__gt=since, rejected_at__lte=now).select_related("hit__hit_type")
-    found.add(
+    digest.add(
         "Rejected:",
         [
             f"{one_line(each.hit.hit_type.title)[:100]}: {one_line(each.feedback)[:300] or 'no reason given'}"
@@ -378,13 +378,13 @@ def digest_of(row: Contact, *, now: datetime) -> Digest:
         ],
     )
     bonuses = Bonus.objects.filter(worker=worker, granted_at__gt=since, granted_at__lte=now)
-    found.add(
+    digest.add(
         "Bonuses:",
         [f"{money(each.cents)}: {one_line(each.reason)[:300]}" for each in bonuses.order_by("pk")[:_LINES]],
     )
     messages = Message.objects.filter(worker=worker, sent_at__gt=since, sent_at__lte=now)
     zone = zone_of(worker)
-    found.add(
+    digest.add(
         "Messages in your inbox:",
         [
             f"{each.sent_at.astimezone(zone):%-d %b, %H:%M}, {one_line(each.requester.name)}: "
@@ -392,7 +392,7 @@ def digest_of(row: Contact, *, now: datetime) -> Digest:
             for each in messages.select_related("requester").order_by("pk")[:_LINES]
         ],
     )
-    return found
+    return digest
 
 
 def _count_hits(count: int) -> str:
@@ -401,8 +401,8 @@ def _count_hits(count: int) -> str:
 
 def _new_work(worker: Worker, since: datetime, now: datetime) -> list[str]:
     """Groups with HITs that came since and that the worker may accept."""
-    taken = Holding.objects.filter(worker=worker, state__in=Holding.OCCUPYING).values("hit")
-    hits = HIT.objects.filter(assignable(now), created_at__gt=since).exclude(pk__in=taken).order_by()
+    occupied = Holding.objects.filter(worker=worker, state__in=Holding.OCCUPYING).values("hit")
+    hits = HIT.objects.filter(assignable(now), created_at__gt=since).exclude(pk__in=occupied).order_by()
     counts = dict(
         hits.values("hit_type")
         .annotate(count=Count("pk"), newest=Max("pk"))
@@ -410,8 +410,8 @@ def _new_work(worker: Worker, since: datetime, now: datetime) -> list[str]:
         .values_list("hit_type", "count")[:_TYPES]
     )
     kinds = {each.pk: each for each in HITType.objects.filter(pk__in=counts).select_related("requester")}
-    judged = verdicts(worker=worker, hit_types=kinds.values())
-    open_to = [kinds[pk] for pk in counts if judged[pk].accept]
+    verdict_of = verdicts(worker=worker, hit_types=kinds.values())
+    open_to = [kinds[pk] for pk in counts if verdict_of[pk].accept]
     return [
         f"{one_line(each.title)[:100]} ({one_line(each.requester.name)}): {_count_hits(counts[each.pk])}, "
         f"{money(each.reward_cents)} each\n  {_origin()}{reverse('site:preview', args=[each.group_id])}"

@@ -29,17 +29,17 @@ def may_rate(*, worker: Worker, hit_type: HITType) -> bool:
 
 
 @transaction.atomic
-def rate(*, worker: Worker, hit_type: HITType, stars: int, words: str, now: datetime) -> Rating:
+def rate(*, worker: Worker, hit_type: HITType, stars: int, comment: str, now: datetime) -> Rating:
     """Keep a worker's opinion of a group, in place of the one they had."""
     if not 1 <= stars <= MOST_STARS:
         raise Refusal("InvalidParameterValue", f"Choose from 1 to {MOST_STARS} stars.")
-    if len(words) > MAX_WORDS:
+    if len(comment) > MAX_WORDS:
         raise Refusal("InvalidParameterValue", f"A rating has at most {MAX_WORDS} characters of words.")
     worker = _open(worker)
     if not may_rate(worker=worker, hit_type=hit_type):
         raise Refusal("PermissionDeniedException", NOT_WORKED)
     rating, _ = Rating.objects.update_or_create(
-        hit_type=hit_type, worker=worker, defaults={"stars": stars, "words": words, "at": now}
+        hit_type=hit_type, worker=worker, defaults={"stars": stars, "words": comment, "at": now}
     )
     return rating
 

@@ -27,10 +27,10 @@ _BONUS = Q(ledger__kind=LedgerEntry.Kind.BONUS)
 
 def unreported(requester: Requester, *, until: datetime, simulated: bool = False) -> QuerySet[LedgerEntry]:
     """Payments to workers that no report has; those to simulated workers only where asked for."""
-    found = LedgerEntry.objects.filter(
+    entries = LedgerEntry.objects.filter(
         requester=requester, credit=LedgerEntry.Account.WORKERS, payable=None, at__lt=until
     )
-    return found if simulated else found.filter(worker__in=Worker.objects.filter(simulated=False))
+    return entries if simulated else entries.filter(worker__in=Worker.objects.filter(simulated=False))
 
 
 @transaction.atomic
@@ -163,10 +163,10 @@ def invoice_lines(requester: Requester, begins: datetime, ends: datetime) -> lis
         )
         .order_by("-total", "hit__hit_type__type_id")
     )
-    found = [_line(row) for row in rows[:MOST_LINES]]
-    if len(found) == MOST_LINES and (rest := list(rows[MOST_LINES:].iterator())):
-        found.append(_together(rest))
-    return found
+    lines = [_line(row) for row in rows[:MOST_LINES]]
+    if len(lines) == MOST_LINES and (rest := list(rows[MOST_LINES:].iterator())):
+        lines.append(_together(rest))
+    return lines
 
 
 def _line(row: Mapping[str, Any]) -> InvoiceLine:

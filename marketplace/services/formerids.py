@@ -72,14 +72,14 @@ def bring_in(*, requester: Requester, sheet: Sheet) -> FileOutcome:
     read = new = same = 0
     rows = (reader.records_of(row) for row in sheet.rows())
     former_ids: set[str] = set()
-    while some := list(islice(rows, _AT_ONCE)):
-        records = [record for group in some for record in group]
+    while chunk := list(islice(rows, _AT_ONCE)):
+        records = [record for group in chunk for record in group]
         before = FormerIdRecord.objects.filter(requester=requester).count()
         FormerIdRecord.objects.bulk_create(records, ignore_conflicts=True)
-        made = FormerIdRecord.objects.filter(requester=requester).count() - before
-        read += len(some)
-        new += made
-        same += len(records) - made
+        created = FormerIdRecord.objects.filter(requester=requester).count() - before
+        read += len(chunk)
+        new += created
+        same += len(records) - created
         former_ids |= {record.former_id for record in records}
     done = f"{counted(read, 'id')}, {counted(new, 'new record')}"
     note(requester.pk, "former_ids.file", sheet.name[:120], done)
@@ -91,10 +91,10 @@ def bring_in(*, requester: Requester, sheet: Sheet) -> FileOutcome:
 
 def _find_columns(sheet: Sheet) -> dict[str, int]:
     remedy = "Rename the others."
-    found = {role: sheet.find_column(role, names, remedy=remedy) for role, names in _COLUMNS.items()}
-    if found["worker_id"] is None:
+    places = {role: sheet.find_column(role, names, remedy=remedy) for role, names in _COLUMNS.items()}
+    if places["worker_id"] is None:
         raise sheet.error("it has no column worker_id. Name the column of ids so.", line=sheet.header_row)
-    return {role: place for role, place in found.items() if place is not None}
+    return {role: place for role, place in places.items() if place is not None}
 
 
 def _qualifications(requester: Requester) -> dict[str, QualificationType]:
@@ -114,23 +114,23 @@ class _Reader:
 
     def records_of(self, row: Row) -> list[FormerIdRecord]:
         """What a row asks for; SheetError where it cannot be read."""
-        given = {name: row.cells[place].strip() for name, place in self.places.items()}
-        former_id = given["worker_id"]
+        cells = {name: row.cells[place].strip() for name, place in self.places.items()}
+        former_id = cells["worker_id"]
         if not ID.fullmatch(former_id):
             raise self._error(row, "worker_id", f"{former_id[:40]!r} is no worker id of MTurk.")
         records = [self._record(former_id, Kind.LISTED)]
-        if reason := given.get("block"):
+        if reason := cells.get("block"):
             records.append(self._record(former_id, Kind.BLOCK, reason=reason[:1024]))
-        if named := given.get("qualification"):
-            value = given.get("value") or "1"
+        if named := cells.get("qualification"):
+            value = cells.get("value") or "1"
             if named not in self.kinds:
                 raise self._error(row, "qualification", f"you have no qualification {named[:80]!r}.")
             if not re.fullmatch(r"-?[0-9]{1,9}", value):
                 raise self._error(row, "value", f"{value[:20]!r} is not a whole number.")
             kind = self.kinds[named]
             records.append(self._record(former_id, Kind.GRANT, qualification_type=kind, value=int(value)))
-        if amount := given.get("bonus"):
-            reason = given.get("reason") or "For your work on MTurk."
+        if amount := cells.get("bonus"):
+            reason = cells.get("reason") or "For your work on MTurk."
             cents = self._cents(row, amount)
             records.append(self._record(former_id, Kind.BONUS, cents=cents, reason=reason[:1024]))
         return records
@@ -169,11 +169,11 @@ def state_former_id(*, worker: Worker, former_id: str) -> FormerIdClaim:
         raise Refusal(
             "AlreadyStated", "You have stated an id. To correct it, ask the people who run this site."
         )
-    taken = FormerIdClaim.objects.filter(former_id=former_id, accepted=True).exists()
+    claimed = FormerIdClaim.objects.filter(former_id=former_id, accepted=True).exists()
     values = {"worker": worker, "former_id": former_id, "at": clock.now()}
     try:
         with transaction.atomic():
-            claim = FormerIdClaim.objects.create(accepted=not taken, **values)
+            claim = FormerIdClaim.objects.create(accepted=not claimed, **values)
     except IntegrityError:  # another worker stated it at the same moment
         claim = FormerIdClaim.objects.create(accepted=False, **values)
     if claim.accepted:
@@ -194,16 +194,16 @@ def _note_for_all(claim: FormerIdClaim, action: str) -> None:
 def settle_claim(*, former_id: str, worker: Worker) -> FormerIdClaim:
     """Staff decide whose an id is. What took effect for another worker stays there, and is not done twice."""
     claims = FormerIdClaim.objects.select_for_update(no_key=True).filter(former_id=former_id)
-    chosen = next((claim for claim in claims if claim.worker_id == worker.pk), None)
-    if chosen is None:
+    winner = next((claim for claim in claims if claim.worker_id == worker.pk), None)
+    if winner is None:
         raise Refusal("NotStated", f"{worker.worker_id} has not stated the id {former_id[:40]}.")
     now = clock.now()
-    claims.exclude(pk=chosen.pk).update(accepted=False, settled_at=now)
-    chosen.accepted, chosen.settled_at = True, now
-    chosen.save(update_fields=["accepted", "settled_at"])
-    apply_records(chosen)
-    _note_for_all(chosen, "former_id.settled")
-    return chosen
+    claims.exclude(pk=winner.pk).update(accepted=False, settled_at=now)
+    winner.accepted, winner.settled_at = True, now
+    winner.save(update_fields=["accepted", "settled_at"])
+    apply_records(winner)
+    _note_for_all(winner, "former_id.settled")
+    return winner
 
 
 def apply_records(claim: FormerIdClaim) -> None:
@@ -256,10 +256,10 @@ def _pay(record: FormerIdRecord, worker: Worker, holding: Holding) -> int:
     now = clock.now()
     try:
         with transaction.atomic():
-            taken = FormerIdRecord.objects.filter(pk=record.pk, applied_at=None).update(
+            updated = FormerIdRecord.objects.filter(pk=record.pk, applied_at=None).update(
                 applied_at=now, worker=worker, why=""
             )
-            if not taken:
+            if not updated:
                 return 0
             review.send_bonus(
                 holding=holding,
@@ -363,6 +363,6 @@ def contested(requester: Requester | None = None) -> QuerySet[FormerIdClaim]:
     others = FormerIdClaim.objects.filter(former_id=OuterRef("former_id")).exclude(pk=OuterRef("pk"))
     rows = FormerIdClaim.objects.filter(Exists(others)).select_related("worker")
     if requester is not None:
-        listed = FormerIdRecord.objects.filter(requester=requester, former_id=OuterRef("former_id"))
-        rows = rows.filter(Exists(listed))
+        records = FormerIdRecord.objects.filter(requester=requester, former_id=OuterRef("former_id"))
+        rows = rows.filter(Exists(records))
     return rows.order_by("former_id", "at", "pk")

@@ -246,9 +246,9 @@ def set_expiration(*, hit: HIT, expires_at: datetime, now: datetime) -> HIT:
 def set_reviewing(*, hit: HIT, reviewing: bool, now: datetime) -> HIT:
     """Mark a Reviewable HIT as Reviewing, or back."""
     hit = lock_hit(hit.pk)
-    wanted = "Reviewable" if reviewing else "Reviewing"
-    if (status := hit_status(hit, now)) != wanted:
-        raise _wrong_state(status, wanted)
+    expected = "Reviewable" if reviewing else "Reviewing"
+    if (status := hit_status(hit, now)) != expected:
+        raise _wrong_state(status, expected)
     hit.reviewing = reviewing
     hit.save(update_fields=["reviewing"])
     return hit
@@ -280,11 +280,11 @@ def _dispose_locked(hit: HIT, now: datetime, *, at: datetime) -> HIT:
     return hit
 
 
-def _wrong_state(status: str, wanted: str) -> Refusal:
+def _wrong_state(status: str, expected: str) -> Refusal:
     return Refusal(
         "InvalidHITState",
         f"This HIT is currently in the state '{status}'.  "
-        f"This operation can be called with a status of: {wanted}",
+        f"This operation can be called with a status of: {expected}",
     )
 
 

@@ -49,12 +49,12 @@ def settle_hold(hit: HIT, now: datetime) -> None:
 
     Raises Refusal("InsufficientFunds") where more must be held than is available.
     """
-    wanted = places_to_hold(hit, now)
-    change = wanted - hit.held_places
+    places = places_to_hold(hit, now)
+    change = places - hit.held_places
     kind = Kind.HOLD if change > 0 else Kind.RELEASE
     cents = abs(change) * (hit.reward_cents + hit.fee_cents)
     ledger.post(hit.requester_id, [Movement(kind, cents, hit=hit)], at=now)
-    hit.held_places = wanted
+    hit.held_places = places
 
 
 # More places and more time for a HIT whose row is locked; nothing is saved where it is refused.

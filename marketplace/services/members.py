@@ -98,10 +98,10 @@ def set_role(*, requester: Requester, user: User, role: str, by: User | None = N
         raise Refusal("InvalidState", f"{user.get_username()} owns this requester, and may do everything.")
     if not user.is_active:
         raise Refusal("InvalidState", f"The account of {user.get_username()} is closed.")
-    member, made = RequesterMember.objects.get_or_create(
+    member, is_new = RequesterMember.objects.get_or_create(
         requester=locked, user=user, defaults={"role": role, "since": clock.now()}
     )
-    if made or member.role != role:
+    if is_new or member.role != role:
         member.role = role
         member.save(update_fields=["role"])
         note(locked.pk, "member.set", user.get_username(), role)
@@ -163,41 +163,41 @@ def requesters_with(user: User, action: Action) -> QuerySet[Any]:
 # The same roles as accounts know them: what pages and commands of `core.accounts` ask of a requester.
 
 
-def _found(target: str) -> Requester | None:
+def _find_requester(target: str) -> Requester | None:
     """By the id in addresses, or by its name, as operators write it."""
     rows = Requester.objects.filter(Q(customer_id=target) | Q(name=target))
     return rows.order_by("pk").first()
 
 
 def _requester(target: str) -> Requester:
-    found = _found(target)
-    if found is None:
+    requester = _find_requester(target)
+    if requester is None:
         raise Refusal("InvalidParameterValue", f"There is no requester {target!r}.")
-    return found
+    return requester
 
 
 def _title(target: str) -> str | None:
-    found = _found(target)
-    return found.name if found else None
+    requester = _find_requester(target)
+    return requester.name if requester else None
 
 
 def _may_invite(user: User, target: str) -> bool:
-    found = _found(target)
-    return found is not None and may(user, found, Action.MEMBERS)
+    requester = _find_requester(target)
+    return requester is not None and may(user, requester, Action.MEMBERS)
 
 
 def _owns(user: User, target: str) -> bool:
-    found = _found(target)
-    return found is not None and found.owner_id == user.pk
+    requester = _find_requester(target)
+    return requester is not None and requester.owner_id == user.pk
 
 
 def _role_of(user: User, target: str) -> str:
-    found = _found(target)
-    if found is None:
+    requester = _find_requester(target)
+    if requester is None:
         return ""
-    if found.owner_id == user.pk:
+    if requester.owner_id == user.pk:
         return Role.OWNER
-    return found.members.filter(user=user).values_list("role", flat=True).first() or ""
+    return requester.members.filter(user=user).values_list("role", flat=True).first() or ""
 
 
 def _grant(user: User, target: str, role: str) -> None:
@@ -219,10 +219,10 @@ def _address(target: str) -> str:
 def _memberships(user: User) -> list[Membership]:
     owned = Requester.objects.filter(owner=user).order_by("name")
     rows = RequesterMember.objects.filter(user=user).select_related("requester").order_by("requester__name")
-    found = [(row, Role.OWNER.value) for row in owned] + [(row.requester, row.role) for row in rows]
+    pairs = [(row, Role.OWNER.value) for row in owned] + [(row.requester, row.role) for row in rows]
     return [
         Membership(row.name, role, reverse("requester:overview", args=[row.customer_id]))
-        for row, role in found
+        for row, role in pairs
     ]
 
 

@@ -39,7 +39,7 @@ def record_changes(*, worker_pk: int, requester_pk: int, changes: object) -> Non
 
     Raises Refusal where they are not of this shape, or where more would be kept than may be.
     """
-    checked = [_checked(change) for change in _listed(changes)]
+    checked = [_checked(change) for change in _check_list(changes)]
     now = clock.now()
     with transaction.atomic():
         row = _locked(worker_pk, requester_pk, now)
@@ -59,7 +59,7 @@ def record_changes(*, worker_pk: int, requester_pk: int, changes: object) -> Non
 
 def size_of(areas: Mapping[str, Mapping[str, list[Any]]]) -> int:
     """Characters of all names and values."""
-    return sum(len(name) + len(kept[0]) for area in areas.values() for name, kept in area.items())
+    return sum(len(name) + len(entry[0]) for area in areas.values() for name, entry in area.items())
 
 
 def forget_page_storage() -> int:
@@ -72,19 +72,19 @@ def forget_page_storage() -> int:
 
 def _locked(worker_pk: int, requester_pk: int, now: datetime) -> PageStorage:
     rows = PageStorage.objects.select_for_update()
-    found = rows.filter(worker=worker_pk, requester=requester_pk).first()
-    if found is None:
+    row = rows.filter(worker=worker_pk, requester=requester_pk).first()
+    if row is None:
         try:
             with transaction.atomic():
                 PageStorage.objects.create(worker_id=worker_pk, requester_id=requester_pk, changed_at=now)
         except IntegrityError:
             pass  # Another tab has just made it.
-        found = rows.get(worker=worker_pk, requester=requester_pk)
-    return found
+        row = rows.get(worker=worker_pk, requester=requester_pk)
+    return row
 
 
 def _areas(row: PageStorage | None, now: datetime) -> dict[str, dict[str, list[Any]]]:
-    kept = json.loads(row.values) if row else {}
+    stored = json.loads(row.values) if row else {}
     over = row is None or row.changed_at < now - SESSION
     moment = now.timestamp() * 1000
     areas: dict[str, dict[str, list[Any]]] = {}
@@ -92,13 +92,13 @@ def _areas(row: PageStorage | None, now: datetime) -> dict[str, dict[str, list[A
         of_session = area != "local"
         areas[area] = {
             name: [value, ends]
-            for name, (value, ends) in kept.get(area, {}).items()
+            for name, (value, ends) in stored.get(area, {}).items()
             if (ends > moment if ends is not None else not (of_session and over))
         }
     return areas
 
 
-def _listed(changes: object) -> list[object]:
+def _check_list(changes: object) -> list[object]:
     if not isinstance(changes, list) or len(changes) > MOST_CHANGES:
         raise Refusal("InvalidChanges", f"A list of at most {MOST_CHANGES:,} changes is expected.")
     return changes

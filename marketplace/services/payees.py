@@ -159,14 +159,14 @@ class DetailsError(ValueError):
         self.faults = dict(faults)
 
 
-def checked_details(method: str, given: Values) -> dict[str, str]:
+def checked_details(method: str, entries: Values) -> dict[str, str]:
     """The values as they are stored; DetailsError names each field that is wrong, with a remedy."""
     if method not in offered_methods():
         raise DetailsError({"method": "People are not paid in this way here; choose another one."})
-    found: dict[str, str] = {}
+    details: dict[str, str] = {}
     faults: dict[str, str] = {}
     for field in FIELDS[method]:
-        value = " ".join(given.get(field.name, "").split(" ")).strip()
+        value = " ".join(entries.get(field.name, "").split(" ")).strip()
         if not value:
             if field.needed:
                 faults[field.name] = f"{field.label} is needed."
@@ -177,12 +177,12 @@ def checked_details(method: str, given: Values) -> dict[str, str]:
             faults[field.name] = f"{fault[0].upper()}{fault[1:].partition('; ask')[0]}; write it without."
         else:
             try:
-                found[field.name] = field.check(value)
+                details[field.name] = field.check(value)
             except ValueError as error:
                 faults[field.name] = str(error)
     if faults:
         raise DetailsError(faults)
-    return found
+    return details
 
 
 def sealed(details: Values) -> str:
@@ -192,8 +192,8 @@ def sealed(details: Values) -> str:
 
 def opened(text: str) -> dict[str, str] | None:
     """Stored details; None where there are none, or none of the known keys opens them."""
-    found = unseal(text, purpose=SEALED_FOR) if text else None
-    return None if found is None else dict(json.loads(found))
+    details_json = unseal(text, purpose=SEALED_FOR) if text else None
+    return None if details_json is None else dict(json.loads(details_json))
 
 
 def _digest(method: str, details: Values) -> str:
@@ -228,8 +228,8 @@ def _in_words(row: PayeeDetails) -> str:
     details = opened(row.details_sealed)
     if details is None:
         return f"{row.get_method_display()}: cannot be read, the key is lost"
-    said = ", ".join(f"{name} {value}" for name, value in details.items())
-    return f"{row.get_method_display()}: {said}" + ("" if row.confirmed_at else " (not confirmed)")
+    pairs = ", ".join(f"{name} {value}" for name, value in details.items())
+    return f"{row.get_method_display()}: {pairs}" + ("" if row.confirmed_at else " (not confirmed)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -240,13 +240,13 @@ class Change:
     sent_to: str = ""
 
 
-def set_payee(*, worker: Worker, method: str, given: Values, base: str = "") -> Change:
+def set_payee(*, worker: Worker, method: str, entries: Values, base: str = "") -> Change:
     """Take what a worker says. `base` is the address of the site, for the link.
 
     Raises DetailsError by field, and Refusal where an e-mail went out a moment ago or cannot be sent: then
     everything is as it was.
     """
-    details = checked_details(method, given)
+    details = checked_details(method, entries)
     now = clock.now()
     with transaction.atomic():
         row = _locked(worker)
@@ -325,19 +325,19 @@ def _forget_change(row: PayeeDetails) -> None:
 def waiting_change(token: str) -> PayeeDetails | None:
     """The change that a link confirms; None for a link that is used up, replaced or too old."""
     since = clock.now() - LINK_LASTS
-    found = PayeeDetails.objects.select_related("worker").filter(
+    rows = PayeeDetails.objects.select_related("worker").filter(
         link_digest=ids.digest(token), waiting_since__gt=since, worker__closed_at=None
     )
-    return found.first()
+    return rows.first()
 
 
 @transaction.atomic
 def confirm_change(token: str) -> PayeeDetails | None:
     """Whoever has the link reads the e-mail: the change takes effect, once. None where there is none."""
-    found = waiting_change(token)
-    if found is None:
+    change = waiting_change(token)
+    if change is None:
         return None
-    row = _locked(found.worker)
+    row = _locked(change.worker)
     if row.link_digest != ids.digest(token):
         return None
     _take_effect(row, row.waiting_method, row.waiting_sealed, row.waiting_digest, confirmed=True)

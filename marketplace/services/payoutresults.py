@@ -53,7 +53,7 @@ _MEANS = {
         incomingpaymentwaiting incomingpaymentinitiated fundsconverted scheduled executing acsp actc pdng
     """,
 }
-_STATES = {word: state for state, words in _MEANS.items() for word in words.split()}
+_STATES = {word: state for state, synonyms in _MEANS.items() for word in synonyms.split()}
 _LONGEST_SHOWN = 40
 
 
@@ -68,8 +68,8 @@ def book_file(
     file.seek(0)
     reading = None
     if is_status_report(head):
-        said = read_report(requester, name[:80], file.read())
-        results = [Result(each.place, each.reference, each.state, each.reason) for each in said]
+        statuses = read_report(requester, name[:80], file.read())
+        results = [Result(each.place, each.reference, each.state, each.reason) for each in statuses]
     else:
         results, reading = read_results(Sheet(file, name[:80], limits=LIMITS))
     return book_results(requester=requester, results=results, name=name[:80], by=by), reading
@@ -92,11 +92,12 @@ def read_results(sheet: Sheet) -> tuple[list[Result], Reading]:
         if not name:
             left_out += 1
             continue
-        said = _cell(row.cells, places["status"])
-        state = _STATES.get(_bare(said))
+        status_text = _cell(row.cells, places["status"])
+        state = _STATES.get(_bare(status_text))
         if state is None:
             raise sheet.error(
-                f"status {said[:_LONGEST_SHOWN]!r} is not known; write paid, failed or sent. {_UNCHANGED}",
+                f"status {status_text[:_LONGEST_SHOWN]!r} is not known; write paid, failed or sent. "
+                f"{_UNCHANGED}",
                 line=row.line,
             )
         if name in seen:
@@ -174,48 +175,48 @@ def read_report(requester: Requester, name: str, data: bytes) -> list[LineStatus
     report = _first(root, "CstmrPmtStsRpt")
     if report is None:
         raise _refusal(name, "is no pain.002 status report; take the bank's report on the payment file")
-    found: dict[str, LineStatus] = {}
+    lines: dict[str, LineStatus] = {}
     place = 0
     for batch in _each(report, "OrgnlPmtInfAndSts"):
-        for said in _each(batch, "TxInfAndSts"):
+        for transaction in _each(batch, "TxInfAndSts"):
             place += 1
-            _add(found, _line(name, place, said), name)
-    whole = _whole(report, name)
-    if whole is not None:
+            _add(lines, _line(name, place, transaction), name)
+    group_status = _read_group_status(report, name)
+    if group_status is not None:
         for reference in _lines_of(requester, _text(report, "OrgnlGrpInfAndSts", "OrgnlMsgId"), name):
-            found.setdefault(reference, LineStatus(0, reference, *whole))
-    if not found:
+            lines.setdefault(reference, LineStatus(0, reference, *group_status))
+    if not lines:
         raise _refusal(name, "says nothing of any line; wait for a later report of the bank")
-    return list(found.values())
+    return list(lines.values())
 
 
-def _line(name: str, place: int, said: Element) -> LineStatus:
-    reference = _text(said, "OrgnlEndToEndId")
+def _line(name: str, place: int, transaction: Element) -> LineStatus:
+    reference = _text(transaction, "OrgnlEndToEndId")
     if not reference:
         raise _refusal(name, f"has no OrgnlEndToEndId in transaction {place}")
-    state = _meaning(_text(said, "TxSts"), f"transaction {place}", name)
-    return LineStatus(place, reference, state, _reason(said))
+    state = _meaning(_text(transaction, "TxSts"), f"transaction {place}", name)
+    return LineStatus(place, reference, state, _reason(transaction))
 
 
-def _add(found: dict[str, LineStatus], line: LineStatus, name: str) -> None:
-    before = found.get(line.reference)
+def _add(lines: dict[str, LineStatus], line: LineStatus, name: str) -> None:
+    before = lines.get(line.reference)
     if before is not None and before.state != line.state:
         raise _refusal(
             name,
             f"says two things of {line.reference}, in transactions {before.place} and {line.place}; "
             "book it by a table of its own",
         )
-    found[line.reference] = line
+    lines[line.reference] = line
 
 
-def _whole(report: Element, name: str) -> tuple[str, str] | None:
+def _read_group_status(report: Element, name: str) -> tuple[str, str] | None:
     """The status of the batch, else that of the file; None where there is none, or parts of it differ."""
     batches = list(_each(report, "OrgnlPmtInfAndSts"))
-    said = [(_text(each, "PmtInfSts"), each) for each in batches]
+    statuses = [(_text(each, "PmtInfSts"), each) for each in batches]
     group = next(_each(report, "OrgnlGrpInfAndSts"), None)
     if group is not None:
-        said.append((_text(group, "GrpSts"), group))
-    code, where = next(((code, each) for code, each in said if code), ("", None))
+        statuses.append((_text(group, "GrpSts"), group))
+    code, where = next(((code, each) for code, each in statuses if code), ("", None))
     if where is None or code == "PART":
         return None
     state = _meaning(code, "the whole", name)
@@ -237,15 +238,15 @@ def _meaning(code: str, of: str, name: str) -> str:
     return _CODES[code]
 
 
-def _reason(said: Element) -> str:
+def _reason(status: Element) -> str:
     """Code and words of the reason, as far as there are any."""
-    given = next(_each(said, "StsRsnInf"), None)
-    if given is None:
+    reason = next(_each(status, "StsRsnInf"), None)
+    if reason is None:
         return ""
-    parts = [_text(given, "Rsn", "Cd") or _text(given, "Rsn", "Prtry")]
-    parts += ["".join(each.itertext()) for each in _each(given, "AddtlInf")]
-    words = " ".join(" ".join(part.split()) for part in parts if part)
-    return "".join(each if each.isprintable() else " " for each in words)[:300]
+    parts = [_text(reason, "Rsn", "Cd") or _text(reason, "Rsn", "Prtry")]
+    parts += ["".join(each.itertext()) for each in _each(reason, "AddtlInf")]
+    text = " ".join(" ".join(part.split()) for part in parts if part)
+    return "".join(each if each.isprintable() else " " for each in text)[:300]
 
 
 def _each(parent: Element, name: str) -> Iterator[Element]:

@@ -122,14 +122,14 @@ def _say_how(claims: list[Claim]) -> None:
 
 
 def _judge(claims: list[Claim]) -> None:
-    held = over_the_hold({claim.worker.pk: claim.cents for claim in claims}, clock.now().year)
+    over_hold = over_the_hold({claim.worker.pk: claim.cents for claim in claims}, clock.now().year)
     offered = offered_methods()
     for claim in claims:
         if not claim.method:
             claim.standing = ClaimState.UNSAID
         elif claim.method not in offered:
             claim.standing = ClaimState.CLOSED
-        elif claim.method != PayMethod.NONE and claim.worker.pk in held:
+        elif claim.method != PayMethod.NONE and claim.worker.pk in over_hold:
             claim.standing = ClaimState.HELD
         elif claim.cents < settings.PAYOUT_MINIMUMS.get(claim.method, 0):
             claim.standing = ClaimState.BELOW
@@ -162,24 +162,28 @@ def make_payout(
         payout = _make(report, method, claims, by, leave_out=leave_out)
     if payout is not None:
         return payout, True
-    made = Payout.objects.filter(report=report, method=method, withdrawn_at=None).order_by("-number").first()
-    if made is None:
+    previous = (
+        Payout.objects.filter(report=report, method=method, withdrawn_at=None).order_by("-number").first()
+    )
+    if previous is None:
         raise Refusal("NothingToPay", _why_nothing(claims, method))
-    return made, False
+    return previous, False
 
 
 def ask_for_another_way(*, report: Payable, by: User) -> int:
     """Write to those who chose a way that is not offered (any more); how many could be written to."""
     _check_payer(report.requester, by)
-    asked = [claim.worker.worker_id for claim in claims_up_to(report) if claim.standing == ClaimState.CLOSED]
+    worker_ids = [
+        claim.worker.worker_id for claim in claims_up_to(report) if claim.standing == ClaimState.CLOSED
+    ]
     refusals = notify_workers(
         requester=report.requester,
-        worker_ids=asked,
+        worker_ids=worker_ids,
         subject="Please choose another way to be paid",
         body="The way you chose to be paid is not offered here. Choose another one on Profile, Getting paid: "
         "what you have earned waits until then.",
     )
-    return len(asked) - len(refusals)
+    return len(worker_ids) - len(refusals)
 
 
 def _check_payer(requester: Requester, by: User | None) -> None:
@@ -203,8 +207,8 @@ def _check_sender(method: str) -> None:
 
 def _why_nothing(claims: list[Claim], method: str) -> str:
     mine = [claim.standing for claim in claims if claim.method == method]
-    below, held = mine.count(ClaimState.BELOW), mine.count(ClaimState.HELD)
-    why = [f"{below:,} below the minimum"] * bool(below) + [f"{held:,} held"] * bool(held)
+    below, on_hold = mine.count(ClaimState.BELOW), mine.count(ClaimState.HELD)
+    why = [f"{below:,} below the minimum"] * bool(below) + [f"{on_hold:,} held"] * bool(on_hold)
     return "Nothing is to be paid in this way" + (f": {', '.join(why)}." if why else ".")
 
 
@@ -463,23 +467,23 @@ def book_results(
 
 def _lines(requester: Requester, results: Sequence[Result]) -> dict[str, PayoutLine]:
     references = [result.reference for result in results]
-    found: dict[str, PayoutLine] = {}
+    lines: dict[str, PayoutLine] = {}
     for start in range(0, len(references), _AT_ONCE):
-        some = PayoutLine.objects.select_related("payout").filter(
+        rows = PayoutLine.objects.select_related("payout").filter(
             payout__requester=requester, reference__in=references[start : start + _AT_ONCE]
         )
-        found |= {line.reference: line for line in some}
-    return found
+        lines |= {line.reference: line for line in rows}
+    return lines
 
 
 def _in_force_again(line: PayoutLine) -> bool:
     """Whether what a failed line was for is in no newer file, and its parts are in force again."""
     parts = list(line.parts.all())
-    taken = Q(pk__in=[])
+    same_claims = Q(pk__in=[])
     for part in parts:
-        taken |= Q(report=part.report_id, worker=part.worker_id)
+        same_claims |= Q(report=part.report_id, worker=part.worker_id)
     by_hand = Payable.objects.filter(pk__in=[part.report_id for part in parts]).exclude(paid_at=None)
-    if PayoutPart.objects.filter(taken, in_force=True).exists() or by_hand.exists():
+    if PayoutPart.objects.filter(same_claims, in_force=True).exists() or by_hand.exists():
         return False
     line.parts.update(in_force=True)
     return True
@@ -593,12 +597,12 @@ def note_passed(owed: Mapping[int, int]) -> None:
     for pk, cents in owed.items():
         total = before.get(pk, 0) + cents
         warned = 0 < settings.PAYOUT_WARN_CENTS < total
-        held = 0 < settings.PAYOUT_HOLD_CENTS < total
+        exceeds_hold = 0 < settings.PAYOUT_HOLD_CENTS < total
         row = rows.get(pk) or YearlyLimit(worker_id=pk, year=now.year)
-        news = (warned and row.warned_at is None) or (held and row.held_at is None)
+        news = (warned and row.warned_at is None) or (exceeds_hold and row.held_at is None)
         if news:
             row.warned_at = row.warned_at or (now if warned else None)
-            row.held_at = row.held_at or (now if held else None)
+            row.held_at = row.held_at or (now if exceeds_hold else None)
             row.save()
 
 

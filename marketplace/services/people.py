@@ -140,8 +140,8 @@ def create_scripted_worker(
     *, name: str, country: str = "", subdivision: str = "", adult: bool = False
 ) -> tuple[models.Worker, str]:
     """A simulated worker with a token for the worker API; marked simulated for ever."""
-    [made] = create_scripted_workers(names=[name], country=country, subdivision=subdivision, adult=adult)
-    return made
+    [created] = create_scripted_workers(names=[name], country=country, subdivision=subdivision, adult=adult)
+    return created
 
 
 def create_scripted_workers(
@@ -166,8 +166,10 @@ def create_scripted_workers(
                 for name, token in zip(names, tokens, strict=True)
             )
     except IntegrityError as error:
-        taken = models.Worker.objects.filter(name__in=names).values_list("name", flat=True).first()
-        raise Refusal("NameTaken", f"There is already a worker named {taken or names[0]!r}.") from error
+        existing_name = models.Worker.objects.filter(name__in=names).values_list("name", flat=True).first()
+        raise Refusal(
+            "NameTaken", f"There is already a worker named {existing_name or names[0]!r}."
+        ) from error
     return list(zip(workers, tokens, strict=True))
 
 
@@ -251,10 +253,10 @@ def _refuse_too_many(invitation: models.Invitation | None, address: str) -> None
             "Try again tomorrow, or ask for another invitation.",
         )
     most = settings.MARKETPLACE_SIGN_UPS_PER_ADDRESS
-    here = models.WorkerTrace.objects.filter(
+    accounts = models.WorkerTrace.objects.filter(
         kind=models.WorkerTrace.Kind.ADDRESS, digest=address, signed_up=True, first_at__gt=day
     )
-    if address and most and here.count() >= most:
+    if address and most and accounts.count() >= most:
         raise Refusal(
             "TooManySignUps",
             f"{most} people have signed up from your network since yesterday, which is the limit. "
@@ -292,34 +294,34 @@ def notify_workers(
 
     As on MTurk, only people who did work for the requester can be written to.
     """
-    found = models.Worker.objects.in_bulk(list(set(worker_ids)), field_name="worker_id")
+    workers = models.Worker.objects.in_bulk(list(set(worker_ids)), field_name="worker_id")
     for claim in models.FormerIdClaim.objects.filter(
-        former_id__in=set(worker_ids) - found.keys(), accepted=True
+        former_id__in=set(worker_ids) - workers.keys(), accepted=True
     ).select_related("worker"):
-        found[claim.former_id] = claim.worker
+        workers[claim.former_id] = claim.worker
     former_ids = dict.fromkeys(
         models.FormerIdRecord.objects.filter(
-            requester=requester, former_id__in=set(worker_ids) - found.keys()
+            requester=requester, former_id__in=set(worker_ids) - workers.keys()
         ).values_list("former_id", flat=True),
         "This is an id of MTurk, and no worker here has stated it yet.",
     )
-    known = set(
+    acquainted = set(
         models.Holding.objects.filter(
-            worker__in=found.values(), requester=requester, state__in=models.Holding.ANSWERED
+            worker__in=workers.values(), requester=requester, state__in=models.Holding.ANSWERED
         ).values_list("worker_id", flat=True)
     ) | set(requester.qualification_types.values_list("grants__worker_id", flat=True))
     failures: dict[str, str] = {}
     now = clock.now()
     messages = []
     for worker_id in dict.fromkeys(worker_ids):
-        worker = found.get(worker_id)
+        worker = workers.get(worker_id)
         if worker is None:
             failures[worker_id] = former_ids.get(worker_id, "There is no worker with this id.")
         elif worker.closed_at:
             failures[worker_id] = "This worker has closed the account."
         elif worker.guest_of_id is not None and worker.user_id is None:
             failures[worker_id] = "This person came by a study link, has no account, and so no inbox."
-        elif worker.pk not in known:
+        elif worker.pk not in acquainted:
             failures[worker_id] = (
                 "This worker has not submitted work to you, nor holds a qualification of yours."
             )

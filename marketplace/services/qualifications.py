@@ -60,31 +60,31 @@ class Outcome:
 
 @transaction.atomic
 def grant_many(
-    *, qualification_type: QualificationType, wanted: Iterable[GrantLine], now: datetime
+    *, qualification_type: QualificationType, grants: Iterable[GrantLine], now: datetime
 ) -> Outcome:
     """Give and take as the lines say, a thousand in memory at a time; nobody gets a message.
 
-    Raises Refusal naming the line of a worker there is not; whatever reading `wanted` raises undoes all, too.
+    Raises Refusal naming the line of a worker there is not; whatever reading `grants` raises undoes all, too.
     """
     if qualification_type.status != QualificationType.Status.ACTIVE:
         raise Refusal("InvalidQualificationTypeState", "The qualification is inactive. Make it active first.")
     outcome = Outcome()
-    lines = iter(wanted)
-    while some := list(islice(lines, _AT_ONCE)):
-        _grant(qualification_type, some, now, outcome)
-    told = f"{outcome.granted} granted, {outcome.revoked} taken back"
-    note(qualification_type.requester_id, "qualification.file", qualification_type.name[:120], told)
+    lines = iter(grants)
+    while chunk := list(islice(lines, _AT_ONCE)):
+        _grant(qualification_type, chunk, now, outcome)
+    summary = f"{outcome.granted} granted, {outcome.revoked} taken back"
+    note(qualification_type.requester_id, "qualification.file", qualification_type.name[:120], summary)
     return outcome
 
 
-def _grant(kind: QualificationType, some: list[GrantLine], now: datetime, outcome: Outcome) -> None:
-    ids = [each.worker_id for each in some]
+def _grant(kind: QualificationType, chunk: list[GrantLine], now: datetime, outcome: Outcome) -> None:
+    ids = [each.worker_id for each in chunk]
     pks = dict(Worker.objects.filter(worker_id__in=ids).values_list("worker_id", "pk"))
     grants = QualificationGrant.objects.filter(qualification_type=kind, worker__in=pks.values())
     rows: Iterable[tuple[Any, ...]] = grants.values_list("worker", "value", "status")
-    held = {worker: (value, status) for worker, value, status in rows}
+    standing_grants = {worker: (value, status) for worker, value, status in rows}
     changed, lost = [], []
-    for each in some:
+    for each in chunk:
         pk = pks.get(each.worker_id)
         if pk is None:
             raise Refusal(
@@ -92,7 +92,7 @@ def _grant(kind: QualificationType, some: list[GrantLine], now: datetime, outcom
                 f"Line {each.line}: there is no worker {each.worker_id!r}. Correct the id, or take the line "
                 "out. Nothing was changed.",
             )
-        value, status = held.get(pk, (None, ""))
+        value, status = standing_grants.get(pk, (None, ""))
         if each.granted and (value, status) != (each.value, RowStatus.GRANTED):
             changed.append(
                 QualificationGrant(qualification_type=kind, worker_id=pk, value=each.value, granted_at=now)
@@ -282,8 +282,8 @@ def check_active(qualification_type: QualificationType) -> None:
 
 def note_grant(qualification_type: QualificationType, worker: Worker, value: int) -> None:
     """Write down who granted it."""
-    told = f"{qualification_type.name}: {value}"
-    note(qualification_type.requester_id, "qualification.granted", worker.worker_id, told)
+    summary = f"{qualification_type.name}: {value}"
+    note(qualification_type.requester_id, "qualification.granted", worker.worker_id, summary)
 
 
 @transaction.atomic
@@ -439,11 +439,11 @@ def ask(*, worker: Worker, qualification_type: QualificationType) -> Qualificati
     qualification_type.refresh_from_db()
     now = clock.now()
     expire_tests(now, worker=worker)
-    found = standing(worker=worker, qualification_type=qualification_type)
-    if refusal := found.refusal(now):
+    status = standing(worker=worker, qualification_type=qualification_type)
+    if refusal := status.refusal(now):
         raise refusal
-    if found.latest and found.state(now) == State.STARTED:
-        return found.latest
+    if status.latest and status.state(now) == State.STARTED:
+        return status.latest
     request = QualificationRequest(
         qualification_type=qualification_type,
         worker=worker,
@@ -470,7 +470,7 @@ def ask(*, worker: Worker, qualification_type: QualificationType) -> Qualificati
 
 
 @transaction.atomic
-def hand_in(*, request: QualificationRequest, given: FormAnswers) -> QualificationRequest:
+def hand_in(*, request: QualificationRequest, answers: FormAnswers) -> QualificationRequest:
     """Take the answers of a test: scored at once where there is an answer key, else left to the requester.
 
     A new score replaces the value that the worker had. Raises Refusal for answers that the test does not
@@ -488,15 +488,15 @@ def hand_in(*, request: QualificationRequest, given: FormAnswers) -> Qualificati
         raise Refusal(
             "InvalidQualificationRequestState", "This test was handed in already, or its time is over."
         )
-    if given.problems:
-        identifier, problem = next(iter(given.problems.items()))
+    if answers.problems:
+        identifier, problem = next(iter(answers.problems.items()))
         raise Refusal("InvalidParameterValue", f"{identifier}: {problem}")
     form = parse_form(request.test, parameter="Test")
-    request.answer = answers_xml(form, given)
+    request.answer = answers_xml(form, answers)
     request.submitted_at = now
     request.state = State.PENDING
     if request.answer_key:
-        request.score = score(parse_key(request.answer_key, form), _selections(given))
+        request.score = score(parse_key(request.answer_key, form), _selections(answers))
         request.state, request.decided_at = State.GRANTED, now
         write_grant(
             qualification_type=request.qualification_type,
@@ -508,13 +508,13 @@ def hand_in(*, request: QualificationRequest, given: FormAnswers) -> Qualificati
     return request
 
 
-def _selections(given: FormAnswers) -> dict[str, set[str]]:
+def _selections(answers: FormAnswers) -> dict[str, set[str]]:
     """What was selected by question; a text of one's own is a selection that no key knows."""
-    chosen = {identifier: set(selections) for identifier, selections in given.chosen.items()}
-    for identifier, text in given.others.items():
+    by_question = {identifier: set(selections) for identifier, selections in answers.selections.items()}
+    for identifier, text in answers.others.items():
         if text.strip():
-            chosen.setdefault(identifier, set()).add(OTHER)
-    return chosen
+            by_question.setdefault(identifier, set()).add(OTHER)
+    return by_question
 
 
 @transaction.atomic

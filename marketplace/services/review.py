@@ -32,11 +32,11 @@ def is_feedback(text: str) -> bool:
     return len(text) <= _MAX_FEEDBACK and not _CONTROL.search(text)
 
 
-def wrong_assignment_state(wanted: str) -> Refusal:
+def wrong_assignment_state(expected: str) -> Refusal:
     """The protocol's refusal of an operation that needs another assignment state."""
     return Refusal(
         "InvalidAssignmentState",
-        "This operation can be called with a status of: " + wanted,
+        "This operation can be called with a status of: " + expected,
     )
 
 

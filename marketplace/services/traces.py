@@ -73,13 +73,13 @@ def note_visit(*, request: HttpRequest, worker: Worker, signed_up: bool = False)
     request.session[_NOTED] = mark
     agent = keyed("agent", request.headers.get("User-Agent", "")[:500])
     country = country_of(client_address(request))
-    found = [(kind, digest, country if kind == Kind.ADDRESS else "") for kind, digest in digests.items()]
-    known = {
+    marks = [(kind, digest, country if kind == Kind.ADDRESS else "") for kind, digest in digests.items()]
+    traces = {
         (trace.kind, trace.digest): trace
-        for trace in WorkerTrace.objects.filter(worker=worker, digest__in=[each[1] for each in found])
+        for trace in WorkerTrace.objects.filter(worker=worker, digest__in=[each[1] for each in marks])
     }
-    for kind, digest, place in found:
-        trace = known.get((kind, digest))
+    for kind, digest, place in marks:
+        trace = traces.get((kind, digest))
         if trace is None:
             WorkerTrace.objects.bulk_create(
                 [
@@ -104,13 +104,13 @@ def note_counts(*, holding: Holding, left: int, left_seconds: int, pastes: int, 
     """What the browser counted while somebody worked; later counts of the same page are never smaller."""
     if not settings.TRACES_KEPT_DAYS:
         return
-    given = {"left": left, "left_seconds": left_seconds, "pastes": pastes, "pasted_characters": pasted}
+    counts = {"left": left, "left_seconds": left_seconds, "pastes": pastes, "pasted_characters": pasted}
     with transaction.atomic():
         row, _ = WorkTrace.objects.get_or_create(holding=holding, defaults={"at": clock.now()})
         row = WorkTrace.objects.select_for_update().get(pk=row.pk)
-        for name, value in given.items():
+        for name, value in counts.items():
             setattr(row, name, max(getattr(row, name), min(MOST, max(0, value))))
-        row.save(update_fields=list(given))
+        row.save(update_fields=list(counts))
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,10 +125,10 @@ def marks_of(answer: str) -> AnswerMarks | None:
     """The marks of an answer as it is stored; None where it has too few words, or nothing is kept."""
     if not settings.TRACES_KEPT_DAYS:
         return None
-    words = _words(answer)
-    if len(words) < FEWEST_WORDS:
+    tokens = _split_words(answer)
+    if len(tokens) < FEWEST_WORDS:
         return None
-    return AnswerMarks(keyed("text", " ".join(words)), sketch(words))
+    return AnswerMarks(keyed("text", " ".join(tokens)), sketch(tokens))
 
 
 def note_answer(*, holding: Holding, marks: AnswerMarks) -> None:
@@ -143,7 +143,7 @@ def note_answer(*, holding: Holding, marks: AnswerMarks) -> None:
     )
 
 
-def _words(answer: str) -> list[str]:
+def _split_words(answer: str) -> list[str]:
     """Words that were typed: choices are alike because people agree."""
     texts = [each.text for each in fields_of(answer) if len(each.text.split()) >= FEWEST_WORDS / 2]
     return _WORD.findall(" ".join(texts).lower())
@@ -153,9 +153,9 @@ def _words(answer: str) -> list[str]:
 _PARTS = [sum((byte >> bit & 1) << 32 * bit for bit in range(8)) for byte in range(256)]
 
 
-def sketch(words: list[str]) -> int:
+def sketch(tokens: list[str]) -> int:
     """A similarity hash (SimHash) of pairs of words, as a signed number of 64 bits."""
-    sums, pairs = [0] * 8, list(zip(words, words[1:] or words, strict=False))
+    sums, pairs = [0] * 8, list(zip(tokens, tokens[1:] or tokens, strict=False))
     for first, second in pairs:
         digest = hashlib.blake2b(f"{first} {second}".encode(), digest_size=8).digest()
         for place, byte in enumerate(reversed(digest)):
@@ -248,9 +248,9 @@ def country_of(address: str) -> str:
     if reader is None:
         return ""
     try:
-        found = reader.get(address)
+        entry = reader.get(address)
     except (ValueError, OSError, RuntimeError):
         logger.warning("The GeoIP file does not answer.", exc_info=True)
         return ""
-    code = ((found or {}).get("country") or {}).get("iso_code", "") if isinstance(found, dict) else ""
+    code = ((entry or {}).get("country") or {}).get("iso_code", "") if isinstance(entry, dict) else ""
     return code if isinstance(code, str) and len(code) == 2 else ""

@@ -24,11 +24,11 @@ from web.charts import stack_bars
 def history(request: HttpRequest, worker: Worker) -> HttpResponse:
     """What the worker did, with state, money and feedback; filtered by the URL."""
     now = clock.now()
-    wanted = request.GET.get("state", "")
-    wanted = wanted if wanted in records.FILTERS else "all"
+    state = request.GET.get("state", "")
+    state = state if state in records.FILTERS else "all"
     settle_worker(worker, now)
-    found = numbered(records.history(worker=worker, states=records.FILTERS[wanted]), request)
-    return page(request, "history.html", worker=worker, now=now, pages=found, wanted=wanted)
+    numbered_page = numbered(records.history(worker=worker, states=records.FILTERS[state]), request)
+    return page(request, "history.html", worker=worker, now=now, pages=numbered_page, wanted=state)
 
 
 @require_safe
@@ -36,22 +36,22 @@ def history(request: HttpRequest, worker: Worker) -> HttpResponse:
 def feedback(request: HttpRequest, worker: Worker) -> HttpResponse:
     """What requesters said of the worker's work, and what became of it with each of them."""
     now = clock.now()
-    wanted = request.GET.get("kind", "")
-    wanted = wanted if wanted in FEEDBACK_KINDS else "all"
+    kind = request.GET.get("kind", "")
+    kind = kind if kind in FEEDBACK_KINDS else "all"
     settle_worker(worker, now)
-    found = numbered(list_feedback(worker=worker, kind=wanted), request)
+    pages = numbered(list_feedback(worker=worker, kind=kind), request)
     everything, requesters = balances(worker=worker)
     return page(
         request,
         "feedback.html",
         worker=worker,
         now=now,
-        pages=found,
-        said=with_feedback(found.object_list),
+        pages=pages,
+        said=with_feedback(pages.object_list),
         everything=everything,
         requesters=requesters,
         kinds=FEEDBACK_KINDS,
-        wanted=wanted,
+        wanted=kind,
     )
 
 
@@ -60,8 +60,8 @@ def feedback(request: HttpRequest, worker: Worker) -> HttpResponse:
 def earnings(request: HttpRequest, worker: Worker) -> HttpResponse:
     """Money per day and per hour, over a period chosen in the URL."""
     now = clock.now()
-    asked = request.GET.get("days", "")
-    days = int(asked) if asked in map(str, records.PERIODS) else records.PERIODS[1]
+    days_text = request.GET.get("days", "")
+    days = int(days_text) if days_text in map(str, records.PERIODS) else records.PERIODS[1]
     settle_worker(worker, now)
     earned = records.earnings(worker=worker, days=days, now=now)
     return page(
@@ -145,10 +145,14 @@ def rate(request: HttpRequest, worker: Worker, group_id: str) -> HttpResponse:
     initial = {"stars": rating.stars, "words": rating.words} if rating else None
     form = RatingForm(request.POST or None, initial=initial)
     if form.is_valid():
-        said = form.cleaned_data
+        fields = form.cleaned_data
         try:
             services.rate(
-                worker=worker, hit_type=hit_type, stars=said["stars"], words=said["words"].strip(), now=now
+                worker=worker,
+                hit_type=hit_type,
+                stars=fields["stars"],
+                comment=fields["words"].strip(),
+                now=now,
             )
         except Refusal as refusal:
             form.add_error(None, refusal.message)
@@ -251,5 +255,5 @@ def _write(
 @for_workers
 def sent(request: HttpRequest, worker: Worker) -> HttpResponse:
     """The worker's letters, each with its answers."""
-    found = numbered(records.letters(worker=worker), request)
-    return page(request, "sent.html", worker=worker, now=clock.now(), pages=found)
+    pages = numbered(records.letters(worker=worker), request)
+    return page(request, "sent.html", worker=worker, now=clock.now(), pages=pages)

@@ -102,5 +102,5 @@ def after(rows: QuerySet[M], request: HttpRequest, *, name: str = "before") -> t
     start = request.GET.get(name, "")
     if start.isascii() and start.isdigit():
         rows = rows.filter(pk__lt=min(int(start), 2**63 - 1))
-    found = list(rows.order_by("-pk")[: ROWS + 1])
-    return found[:ROWS], found[ROWS - 1].pk if len(found) > ROWS else None
+    batch = list(rows.order_by("-pk")[: ROWS + 1])
+    return batch[:ROWS], batch[ROWS - 1].pk if len(batch) > ROWS else None

@@ -40,21 +40,21 @@ class PayeeForm(forms.Form):
         super().__init__(data, initial=initial, label_suffix="")
         self.method = method
         for each in payees.FIELDS[method]:
-            shown = {"autocomplete": each.autocomplete, "dir": "auto"}
+            attributes = {"autocomplete": each.autocomplete, "dir": "auto"}
             kind = forms.EmailInput if each.name == "email" else forms.TextInput
             self.fields[each.name] = forms.CharField(
                 label=each.label if each.needed else f"{each.label} (if there is one)",
                 help_text=each.help,
                 required=False,
                 max_length=each.longest,
-                widget=kind(attrs=shown),
+                widget=kind(attrs=attributes),
             )
 
     def clean(self) -> dict[str, Any]:
         """As the service wants it, with its sentences."""
         try:
-            given = {name: str(self.cleaned_data.get(name, "")) for name in self.fields}
-            payees.checked_details(self.method, given)
+            entries = {name: str(self.cleaned_data.get(name, "")) for name in self.fields}
+            payees.checked_details(self.method, entries)
         except payees.DetailsError as error:
             for name, why in error.faults.items():
                 if name not in self.errors:
@@ -96,23 +96,23 @@ def payment(request: HttpRequest, worker: Worker) -> HttpResponse:
 
 
 def _method(request: HttpRequest, row: PayeeDetails | None) -> str:
-    asked = request.POST.get("method") or request.GET.get("method") or (row.method if row else "")
-    return asked if asked in payees.offered_methods() else ""
+    method = request.POST.get("method") or request.GET.get("method") or (row.method if row else "")
+    return method if method in payees.offered_methods() else ""
 
 
 def _form(request: HttpRequest, row: PayeeDetails | None, method: str) -> PayeeForm | None:
     if not method:
         return None
-    known = (payees.opened(row.details_sealed) or {}) if row and row.method == method else {}
+    details = (payees.opened(row.details_sealed) or {}) if row and row.method == method else {}
     sent = request.method == "POST" and "note" not in request.POST
-    return PayeeForm(request.POST if sent else None, method=method, initial=known)
+    return PayeeForm(request.POST if sent else None, method=method, initial=details)
 
 
 def _save(request: HttpRequest, worker: Worker, form: PayeeForm) -> bool:
     base = settings.PUBLIC_URL or f"{request.scheme}://{request.get_host()}"
-    given = {name: str(form.cleaned_data[name]) for name in form.fields}
+    entries = {name: str(form.cleaned_data[name]) for name in form.fields}
     try:
-        change = payees.set_payee(worker=worker, method=form.method, given=given, base=base)
+        change = payees.set_payee(worker=worker, method=form.method, entries=entries, base=base)
     except Refusal as refusal:
         form.add_error(None, refusal.message)
         return False

@@ -31,7 +31,7 @@ def qualifications(request: HttpRequest, worker: Worker) -> HttpResponse:
     tab = request.GET.get("show", "")
     tab = tab if tab in TABS else TABS[0]
     search = request.GET.get("q", "").replace("\0", "").strip()[: selectors.MAX_SEARCH]
-    shown, pages, counts = selectors.qualifications(
+    views, pages, counts = selectors.qualifications(
         request=request, worker=worker, tab=tab, search=search, now=now
     )
     return page(
@@ -40,7 +40,7 @@ def qualifications(request: HttpRequest, worker: Worker) -> HttpResponse:
         worker=worker,
         now=now,
         tab=tab,
-        shown=shown,
+        shown=views,
         pages=pages,
         counts=counts,
         search=search,
@@ -54,7 +54,7 @@ def qualification(request: HttpRequest, worker: Worker, qualification_type_id: s
     """One qualification: what it is, how to get it, what the worker holds, and which work wants it."""
     now = clock.now()
     kind = _kind(qualification_type_id)
-    found = standing(worker=worker, qualification_type=kind)
+    status = standing(worker=worker, qualification_type=kind)
     attempts = kind.requests.filter(worker=worker).defer(*selectors.LONG_OF_REQUEST)
     return page(
         request,
@@ -62,7 +62,7 @@ def qualification(request: HttpRequest, worker: Worker, qualification_type_id: s
         worker=worker,
         now=now,
         kind=kind,
-        shown=selectors.QualificationView(found, now),
+        shown=selectors.QualificationView(status, now),
         attempts=attempts.order_by("-started_at", "-pk")[: selectors.MAX_ATTEMPTS],
         questions=len(parse_form(kind.test, parameter="Test").questions) if kind.test else 0,
         groups=selectors.groups_wanting(kind=kind, worker=worker, now=now),
@@ -83,8 +83,8 @@ def ask_for_group(
 ) -> HttpResponse:
     """Ask for a qualification that this group wants; back to the group, or on to the test."""
     hit_type = group_named(group_id)
-    wanted = [requirement["QualificationTypeId"] for requirement in hit_type.requirements]
-    if qualification_type_id not in wanted:
+    type_ids = [requirement["QualificationTypeId"] for requirement in hit_type.requirements]
+    if qualification_type_id not in type_ids:
         raise Http404("This group does not ask for that qualification.")
     test = _ask(request, worker, _kind(qualification_type_id))
     return redirect(test or reverse("site:preview", args=[hit_type.group_id]))
@@ -93,13 +93,13 @@ def ask_for_group(
 def _ask(request: HttpRequest, worker: Worker, kind: QualificationType) -> str:
     """What came of it is said to the worker; the address of the test where there is one to take, else ""."""
     try:
-        asked = services.ask(worker=worker, qualification_type=kind)
+        qualification_request = services.ask(worker=worker, qualification_type=kind)
     except Refusal as refusal:
         messages.error(request, refusal.message)
         return ""
-    if asked.state == State.STARTED:
+    if qualification_request.state == State.STARTED:
         return reverse("site:qualification_test", args=[kind.qualification_type_id])
-    if asked.state == State.GRANTED:
+    if qualification_request.state == State.GRANTED:
         messages.success(request, "The qualification is yours.")
     else:
         messages.success(request, "Your request was sent; the requester decides.")
@@ -117,17 +117,17 @@ def test(request: HttpRequest, worker: Worker, qualification_type_id: str) -> Ht
     if begun is None or begun.state != State.STARTED or begun.deadline is None:
         return redirect(_page_of(qualification_type_id))
     form = parse_form(begun.test, parameter="Test")
-    given: FormAnswers | None = None
+    answers: FormAnswers | None = None
     if request.method == "POST":
-        given = formanswers.read_form_answers(form, request.POST)
-        if not given.problems:
-            return _hand_in(request, begun, given)
-    return _draw(request, worker, begun, form, given)
+        answers = formanswers.read_form_answers(form, request.POST)
+        if not answers.problems:
+            return _hand_in(request, begun, answers)
+    return _draw(request, worker, begun, form, answers)
 
 
-def _hand_in(request: HttpRequest, begun: QualificationRequest, given: FormAnswers) -> HttpResponse:
+def _hand_in(request: HttpRequest, begun: QualificationRequest, answers: FormAnswers) -> HttpResponse:
     try:
-        done = services.hand_in(request=begun, given=given)
+        done = services.hand_in(request=begun, answers=answers)
     except Refusal as refusal:
         messages.error(request, refusal.message)
     else:
@@ -139,7 +139,7 @@ def _hand_in(request: HttpRequest, begun: QualificationRequest, given: FormAnswe
 
 
 def _draw(
-    request: HttpRequest, worker: Worker, begun: QualificationRequest, form: Form, given: FormAnswers | None
+    request: HttpRequest, worker: Worker, begun: QualificationRequest, form: Form, answers: FormAnswers | None
 ) -> HttpResponse:
     now = clock.now()
     assert begun.deadline is not None
@@ -151,11 +151,11 @@ def _draw(
         "qualification_test.html",
         worker=worker,
         now=now,
-        status=422 if given else 200,
+        status=422 if answers else 200,
         kind=begun.qualification_type,
         begun=begun,
         form=form,
-        given=given,
+        given=answers,
         seconds_left=(begun.deadline - now).total_seconds(),
     )
 

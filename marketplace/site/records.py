@@ -48,7 +48,7 @@ FIELDS = (
 )
 
 
-def held(*, user_pk: int, hit_id: str, assignment_id: str) -> Holding | None:
+def find_holding(*, user_pk: int, hit_id: str, assignment_id: str) -> Holding | None:
     """The latest hold of this person on this assignment, with worker, HIT, HIT type and requester."""
     holdings = Holding.objects.select_related("worker", "hit__hit_type__requester").only(*FIELDS)
     mine = holdings.filter(assignment_id=assignment_id, hit__hit_id=hit_id, worker__user=user_pk)
@@ -123,13 +123,13 @@ def standing(worker: Worker) -> OpenWork:
     )
     waits = {row["hit__requester"]: row for row in waiting}
     owed = {row["requester"]: row["cents"] for row in unpaid}
-    found = OpenWork(Holding.objects.filter(worker=worker, state=State.ACCEPTED).count())
+    open_work = OpenWork(Holding.objects.filter(worker=worker, state=State.ACCEPTED).count())
     for requester in Requester.objects.filter(pk__in=waits.keys() | owed.keys()).order_by("name"):
         due = Due(requester, unpaid_cents=owed.get(requester.pk, 0))
         if row := waits.get(requester.pk):
             due.waiting, due.waiting_cents, due.decided_by = row["count"], row["cents"], row["last"]
-        found.dues.append(due)
-    return found
+        open_work.dues.append(due)
+    return open_work
 
 
 # What requesters said of a worker's work: decisions with words, and bonuses with their reasons.
@@ -145,7 +145,7 @@ class FeedbackItem:
 
     kind: str
     at: datetime
-    words: str
+    comment: str
     holding: Holding
     cents: int
 
@@ -174,28 +174,28 @@ class Balance:
     @property
     def parts(self) -> list[tuple[str, str, int, float, float]]:
         """Parts of a bar of 1,000 units: class, words, count, where it begins, how long it is."""
-        found, x = [], 0.0
+        segments, x = [], 0.0
         parts = (("approved", self.approved), ("pending", self.waiting), ("rejected", self.rejected))
         for name, count in parts:
             width = round(count * 1000 / self.total, 2) if self.total else 0.0
-            found.append((name, "waiting" if name == "pending" else name, count, x, width))
+            segments.append((name, "waiting" if name == "pending" else name, count, x, width))
             x += width
-        return found
+        return segments
 
 
 def list_feedback(*, worker: Worker, kind: str) -> QuerySet[Any, Any]:
     """What was said, the latest first, as kind, moment and key; rows of one page are completed by
     `with_feedback`."""
-    found: list[QuerySet[Any, Any]] = []
+    querysets: list[QuerySet[Any, Any]] = []
     decided = Holding.objects.filter(worker=worker).order_by()
     if kind in ("all", "approved"):
         approved = decided.filter(state=State.APPROVED).exclude(feedback="")
-        found.append(_as("approved", approved, "approved_at"))
+        querysets.append(_as("approved", approved, "approved_at"))
     if kind in ("all", "rejected"):
-        found.append(_as("rejected", decided.filter(state=State.REJECTED), "rejected_at"))
+        querysets.append(_as("rejected", decided.filter(state=State.REJECTED), "rejected_at"))
     if kind in ("all", "bonus"):
-        found.append(_as("bonus", Bonus.objects.filter(worker=worker).order_by(), "granted_at"))
-    first, *rest = found
+        querysets.append(_as("bonus", Bonus.objects.filter(worker=worker).order_by(), "granted_at"))
+    first, *rest = querysets
     rows = first.union(*rest, all=True) if rest else first
     return rows.order_by("-when", "kind", "-key")
 
@@ -215,15 +215,15 @@ def with_feedback(rows: Iterable[tuple[str, datetime, int]]) -> list[FeedbackIte
         .defer("holding__answer", "holding__hit__question")
         .in_bulk([key for kind, _, key in rows if kind == "bonus"])
     )
-    found = []
+    feedback_items = []
     for kind, when, key in rows:
         if kind == "bonus":
             bonus = bonuses[key]
-            found.append(FeedbackItem(kind, when, bonus.reason, bonus.holding, bonus.cents))
+            feedback_items.append(FeedbackItem(kind, when, bonus.reason, bonus.holding, bonus.cents))
         else:
             holding = holdings[key]
-            found.append(FeedbackItem(kind, when, holding.feedback, holding, holding.pay_cents))
-    return found
+            feedback_items.append(FeedbackItem(kind, when, holding.feedback, holding, holding.pay_cents))
+    return feedback_items
 
 
 def balances(*, worker: Worker) -> tuple[Balance, list[Balance]]:
@@ -241,7 +241,7 @@ def balances(*, worker: Worker) -> tuple[Balance, list[Balance]]:
             waiting=Count("pk", filter=Q(state=State.SUBMITTED)),
         )
     )
-    found = [
+    by_requester = [
         Balance(
             name=row["hit__requester__name"],
             approved=row["approved"],
@@ -251,15 +251,15 @@ def balances(*, worker: Worker) -> tuple[Balance, list[Balance]]:
         )
         for row in rows
     ]
-    found.sort(key=lambda each: (-each.total, each.name))
+    by_requester.sort(key=lambda each: (-each.total, each.name))
     everything = Balance(
         name="",
-        approved=sum(each.approved for each in found),
-        rejected=sum(each.rejected for each in found),
-        waiting=sum(each.waiting for each in found),
-        bonus_cents=sum(each.bonus_cents for each in found),
+        approved=sum(each.approved for each in by_requester),
+        rejected=sum(each.rejected for each in by_requester),
+        waiting=sum(each.waiting for each in by_requester),
+        bonus_cents=sum(each.bonus_cents for each in by_requester),
     )
-    return everything, found
+    return everything, by_requester
 
 
 Kind = LedgerEntry.Kind

@@ -52,7 +52,7 @@ class Opinion:
     count: int
 
     @property
-    def words(self) -> str:
+    def mean_text(self) -> str:
         """The mean as it is written: one digit after the point."""
         return f"{self.mean:.1f}"
 
@@ -77,8 +77,8 @@ def group_opinion(hit_type: HITType) -> Opinion | None:
 def means() -> QuerySet[Any, Any]:
     """Mean of the HIT type of the outer query, for ordering; null where there are few ratings."""
     rows = Rating.objects.filter(hit_type=OuterRef("pk")).order_by().values("hit_type")
-    shown = rows.annotate(count=Count("pk"), mean=Avg("stars")).filter(count__gte=SHOWN_FROM)
-    return shown.values("mean")
+    rated = rows.annotate(count=Count("pk"), mean=Avg("stars")).filter(count__gte=SHOWN_FROM)
+    return rated.values("mean")
 
 
 # Groups of HITs.
@@ -119,22 +119,22 @@ def listed_groups(
         rows = rows.annotate(open_hits=Subquery(count.annotate(n=Count("pk")).values("n")))
     if sort == "rating":
         rows = rows.annotate(rated=Subquery(means()))
-    found = numbered(rows.order_by(*SORTS[sort]), request)
-    hit_types = list(found.object_list)
+    group_page = numbered(rows.order_by(*SORTS[sort]), request)
+    hit_types = list(group_page.object_list)
     counts = _available(hit_types, worker, now)
-    judged = verdicts(worker=worker, hit_types=hit_types)
+    verdict_of = verdicts(worker=worker, hit_types=hit_types)
     opinions = load_opinions(hit_types)
-    shown = [
+    views = [
         Group(
             hit_type=each,
             available=counts[each.pk],
             newest=each.newest,
-            verdict=judged[each.pk],
+            verdict=verdict_of[each.pk],
             opinion=opinions.get(each.pk),
         )
         for each in hit_types
     ]
-    return shown, found
+    return views, group_page
 
 
 def available(*, hit_type: HITType, worker: Worker | None, now: datetime) -> int:
@@ -149,14 +149,14 @@ def _open_hits(now: datetime) -> QuerySet[HIT]:
 def _open_types(worker: Worker | None, now: datetime) -> QuerySet[HITType]:
     hits = _open_hits(now).filter(hit_type=OuterRef("pk"))
     if worker is not None:
-        hits = hits.exclude(pk__in=_taken(worker).values("hit_id"))
+        hits = hits.exclude(pk__in=_list_occupying(worker).values("hit_id"))
     types = HITType.objects.filter(Exists(hits))
     if worker is not None and worker.guest_of_id is not None:
         return types.filter(requester=worker.guest_of_id)
     return types
 
 
-def _taken(worker: Worker) -> QuerySet[Holding]:
+def _list_occupying(worker: Worker) -> QuerySet[Holding]:
     return Holding.objects.filter(worker=worker, state__in=Holding.OCCUPYING)
 
 
@@ -181,19 +181,21 @@ def _without_hidden(hit_types: QuerySet[HITType], worker: Worker | None) -> Quer
     examples = dict(guarded.values("rules").annotate(example=Min("pk")).values_list("example", "rules"))
     if not examples:
         return hit_types
-    judged = verdicts(worker=worker, hit_types=HITType.objects.filter(pk__in=examples))
-    hidden = [examples[pk] for pk, verdict in judged.items() if not verdict.discover]
+    verdict_of = verdicts(worker=worker, hit_types=HITType.objects.filter(pk__in=examples))
+    hidden = [examples[pk] for pk, verdict in verdict_of.items() if not verdict.discover]
     return by_rules.exclude(rules__in=hidden) if hidden else hit_types
 
 
 def _available(hit_types: list[HITType], worker: Worker | None, now: datetime) -> dict[int, int]:
     def count(hits: QuerySet[HIT]) -> dict[int, int]:
-        found = hits.filter(hit_type__in=hit_types).order_by().values("hit_type").annotate(n=Count("pk"))
-        return dict(found.values_list("hit_type", "n"))
+        counts = hits.filter(hit_type__in=hit_types).order_by().values("hit_type").annotate(n=Count("pk"))
+        return dict(counts.values_list("hit_type", "n"))
 
     offered = count(_open_hits(now))
-    taken = count(_open_hits(now).filter(pk__in=_taken(worker).values("hit_id"))) if worker else {}
-    return {each.pk: offered.get(each.pk, 0) - taken.get(each.pk, 0) for each in hit_types}
+    occupied = (
+        count(_open_hits(now).filter(pk__in=_list_occupying(worker).values("hit_id"))) if worker else {}
+    )
+    return {each.pk: offered.get(each.pk, 0) - occupied.get(each.pk, 0) for each in hit_types}
 
 
 # Qualifications as one worker sees them: held, asked for, and offered.
@@ -257,13 +259,17 @@ def qualifications(
     *, request: HttpRequest, worker: Worker, tab: str, search: str, now: datetime
 ) -> tuple[list[QualificationView], Page[QualificationType], dict[str, int]]:
     """One page of a tab (held, asked or offered), and how many there are in each."""
-    tabs = {"held": _held(worker), "asked": _asked(worker), "offered": _offered(worker, now)}
-    found = {name: _searched_types(rows, search) for name, rows in tabs.items()}
-    rows = found[tab].select_related("requester").defer(*LONG_OF_TYPE)
+    tabs = {
+        "held": _list_held_types(worker),
+        "asked": _list_requested_types(worker),
+        "offered": _offered(worker, now),
+    }
+    matches = {name: _searched_types(rows, search) for name, rows in tabs.items()}
+    rows = matches[tab].select_related("requester").defer(*LONG_OF_TYPE)
     pages = numbered(rows, request)
-    shown = [QualificationView(each, now) for each in standings(worker, list(pages.object_list))]
-    counts = {name: pages.paginator.count if name == tab else each.count() for name, each in found.items()}
-    return shown, pages, counts
+    views = [QualificationView(each, now) for each in standings(worker, list(pages.object_list))]
+    counts = {name: pages.paginator.count if name == tab else each.count() for name, each in matches.items()}
+    return views, pages, counts
 
 
 def standings(worker: Worker, kinds: Sequence[QualificationType]) -> list[QualificationStatus]:
@@ -274,8 +280,8 @@ def standings(worker: Worker, kinds: Sequence[QualificationType]) -> list[Qualif
     }
     mine = QualificationRequest.objects.filter(worker=worker, qualification_type__in=kinds)
     latest = {
-        asked.qualification_type_id: asked
-        for asked in mine.defer(*LONG_OF_REQUEST).order_by("started_at", "pk")
+        request.qualification_type_id: request
+        for request in mine.defer(*LONG_OF_REQUEST).order_by("started_at", "pk")
     }
     return [QualificationStatus(kind, grants.get(kind.pk), latest.get(kind.pk)) for kind in kinds]
 
@@ -292,17 +298,22 @@ def groups_wanting(
     open_hits = HIT.objects.filter(assignable(now), hit_type=OuterRef("pk"))
     asking = hit_types_asking_for(kind.qualification_type_id).filter(Exists(open_hits))
     # Some are hidden from this worker or want people without it, so more are read than are shown.
-    found = list(asking.select_related("requester").order_by("-pk")[: 3 * MAX_GROUPS])
-    judged = verdicts(worker=worker, hit_types=found)
-    shown = [(each, judged[each.pk]) for each in found if judged[each.pk].discover and _wanted(each, kind)]
-    return shown[:MAX_GROUPS]
+    hit_types = list(asking.select_related("requester").order_by("-pk")[: 3 * MAX_GROUPS])
+    verdict_of = verdicts(worker=worker, hit_types=hit_types)
+    visible = [
+        (each, verdict_of[each.pk])
+        for each in hit_types
+        if verdict_of[each.pk].discover and _requires_type(each, kind)
+    ]
+    return visible[:MAX_GROUPS]
 
 
-def _wanted(hit_type: HITType, kind: QualificationType) -> bool:
+def _requires_type(hit_type: HITType, kind: QualificationType) -> bool:
     """Whether the group wants people who hold the qualification, not those who do not."""
     return any(
-        asked["QualificationTypeId"] == kind.qualification_type_id and asked["Comparator"] != "DoesNotExist"
-        for asked in hit_type.requirements
+        requirement["QualificationTypeId"] == kind.qualification_type_id
+        and requirement["Comparator"] != "DoesNotExist"
+        for requirement in hit_type.requirements
     )
 
 
@@ -316,15 +327,15 @@ def _requests(worker: Worker) -> QuerySet[QualificationRequest]:
     return QualificationRequest.objects.filter(worker=worker, qualification_type=OuterRef("pk"))
 
 
-def _held(worker: Worker) -> QuerySet[QualificationType]:
+def _list_held_types(worker: Worker) -> QuerySet[QualificationType]:
     since = Subquery(_grants(worker).values("granted_at"))
     return _living().filter(Exists(_grants(worker))).annotate(since=since).order_by("-since", "-pk")
 
 
-def _asked(worker: Worker) -> QuerySet[QualificationType]:
+def _list_requested_types(worker: Worker) -> QuerySet[QualificationType]:
     since = Subquery(_requests(worker).order_by("-started_at").values("started_at")[:1])
-    asked = _living().filter(Exists(_requests(worker))).exclude(Exists(_grants(worker)))
-    return asked.annotate(since=since).order_by("-since", "-pk")
+    requested = _living().filter(Exists(_requests(worker))).exclude(Exists(_grants(worker)))
+    return requested.annotate(since=since).order_by("-since", "-pk")
 
 
 def _offered(worker: Worker, now: datetime) -> QuerySet[QualificationType]:
@@ -348,10 +359,11 @@ def _wanted_by_open_work(now: datetime) -> set[str]:
     open_hits = HIT.objects.filter(assignable(now), hit_type=OuterRef("pk"))
     sets = HITType.objects.filter(Exists(open_hits)).exclude(requirements=[])
     return {
-        asked["QualificationTypeId"]
+        requirement["QualificationTypeId"]
         for requirements in sets.order_by().values_list("requirements", flat=True).distinct().iterator()
-        for asked in requirements
-        if asked["Comparator"] != "DoesNotExist" and asked["ActionsGuarded"] != "DiscoverPreviewAndAccept"
+        for requirement in requirements
+        if requirement["Comparator"] != "DoesNotExist"
+        and requirement["ActionsGuarded"] != "DiscoverPreviewAndAccept"
     }
 
 
@@ -378,7 +390,7 @@ class Part:
     """Assignments in one state, and their piece of the bar."""
 
     key: str
-    words: str
+    label: str
     count: int
     x: float
     width: float
@@ -408,9 +420,9 @@ class Progress:
             ("open", "open", self.open),
         ]
         parts, x = [], 0.0
-        for key, words, count in counts:
+        for key, label, count in counts:
             width = 1000 * count / self.total if self.total else 0
-            parts.append(Part(key=key, words=words, count=count, x=round(x, 1), width=round(width, 1)))
+            parts.append(Part(key=key, label=label, count=count, x=round(x, 1), width=round(width, 1)))
             x += width
         return parts
 
@@ -444,8 +456,8 @@ def with_key(requesters: QuerySet[Requester]) -> QuerySet[Requester]:
 def living_hit_types(user: User) -> QuerySet[HITType]:
     """HIT types with HITs that are not disposed of, the newest first."""
     living = HIT.objects.filter(hit_type=OuterRef("pk"), disposed_at=None)
-    found = HITType.objects.filter(Exists(living)).select_related("requester").order_by("-pk")
-    return found if user.is_staff else found.filter(is_of(user, "requester__"))
+    hit_types = HITType.objects.filter(Exists(living)).select_related("requester").order_by("-pk")
+    return hit_types if user.is_staff else hit_types.filter(is_of(user, "requester__"))
 
 
 def progress(types: list[HITType]) -> list[Progress]:

@@ -37,7 +37,7 @@ from marketplace.site.lookup import (
     settle_worker,
     work_url,
 )
-from marketplace.site.records import held
+from marketplace.site.records import find_holding
 from marketplace.site.selectors import group_opinion
 from marketplace.sweep import settle
 from marketplace.taskpages import guest_address, guest_holding, site_url
@@ -61,9 +61,18 @@ def groups(request: HttpRequest) -> HttpResponse:
     sort = request.GET.get("sort", "")
     sort = sort if sort in selectors.SORTS else selectors.DEFAULT_SORT
     settle_overdue(now)
-    shown, found = selectors.listed_groups(request=request, worker=worker, search=search, sort=sort, now=now)
+    group_views, pages = selectors.listed_groups(
+        request=request, worker=worker, search=search, sort=sort, now=now
+    )
     return page(
-        request, "groups.html", worker=worker, now=now, groups=shown, pages=found, search=search, sort=sort
+        request,
+        "groups.html",
+        worker=worker,
+        now=now,
+        groups=group_views,
+        pages=pages,
+        search=search,
+        sort=sort,
     )
 
 
@@ -74,12 +83,12 @@ def preview(request: HttpRequest, group_id: str) -> HttpResponse:
     worker = current_worker(request)
     hit_type = group_named(group_id)
     settle_overdue(now)
-    judged = verdict(worker=worker, hit_type=hit_type)
+    hit_verdict = verdict(worker=worker, hit_type=hit_type)
     hit = next_hit(worker=worker, hit_type=hit_type)
-    question = taskpages.load_question(hit) if hit and judged.preview else None
+    question = taskpages.load_question(hit) if hit and hit_verdict.preview else None
     origin = site_url(request)
     closed = None if hit else closed_hours(worker=worker, hit_type=hit_type, now=now)
-    shown = page(
+    response = page(
         request,
         "preview.html",
         worker=worker,
@@ -88,15 +97,15 @@ def preview(request: HttpRequest, group_id: str) -> HttpResponse:
         hit=hit,
         closed=closed,
         opens_again=closed.next_opening(now) if closed else None,
-        verdict=judged,
+        verdict=hit_verdict,
         opinion=group_opinion(hit_type),
-        ways=selectors.ways(worker, judged.on_request, now),
+        ways=selectors.ways(worker, hit_verdict.on_request, now),
         available=selectors.available(hit_type=hit_type, worker=worker, now=now),
         frame_url=taskpages.preview_url(hit=hit, base_url=origin) if hit and question else "",
         frame_height=question.frame_height if question else 0,
         sandbox=frames.sandbox(question, working=False) if question else "",
     )
-    return frames.with_task(shown, question, origin=origin) if question else shown
+    return frames.with_task(response, question, origin=origin) if question else response
 
 
 @require_safe
@@ -151,16 +160,16 @@ def read_counts(request: HttpRequest) -> dict[str, int]:
     return {name: _number(request.POST.get(name, "")) for name in names}
 
 
-def _number(given: str) -> int:
-    return int(given) if given.isascii() and given.isdigit() and len(given) < 10 else 0
+def _number(text: str) -> int:
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else 0
 
 
 @require_POST
 @for_workers
 def keep_storage(request: HttpRequest, worker: Worker) -> HttpResponse:
     """What a task page changed in the storage that is lent to it, brought by the page around its frame."""
-    given = request.POST.get("holding", "")
-    pk = int(given) if given.isascii() and given.isdigit() and len(given) < 19 else 0
+    pk_text = request.POST.get("holding", "")
+    pk = int(pk_text) if pk_text.isascii() and pk_text.isdigit() and len(pk_text) < 19 else 0
     if not pk:
         return JsonResponse({"refused": "Say of which task."}, status=400)
     holding = get_object_or_404(Holding, pk=pk, worker=worker, state__in=Holding.OCCUPYING)
@@ -205,7 +214,7 @@ def work(request: HttpRequest, group_id: str, hit_id: str) -> HttpResponse:
     """The requester's task page in its frame, with the time that is left."""
     user_pk = request.user.pk or 0
     assignment_id = entity_id(request.GET.get("assignment_id")) or _latest(user_pk, hit_id)
-    holding = held(user_pk=user_pk, hit_id=hit_id, assignment_id=assignment_id)
+    holding = find_holding(user_pk=user_pk, hit_id=hit_id, assignment_id=assignment_id)
     if holding is None:
         raise Http404("You do not hold this HIT.")
     hit_type = holding.hit.hit_type
@@ -238,7 +247,7 @@ def show_work(request: HttpRequest, holding: Holding, working: WorkPage, *, now:
     origin = site_url(request)
     question = taskpages.load_question(holding.hit)
     with timezone.override(zone_of(holding.worker)):
-        shown = render(
+        response = render(
             request,
             "marketplace/site/work.html",
             {
@@ -258,7 +267,7 @@ def show_work(request: HttpRequest, holding: Holding, working: WorkPage, *, now:
                 "opaque": not isinstance(question, ExternalQuestion),
             },
         )
-    return frames.with_task(shown, question, origin=origin)
+    return frames.with_task(response, question, origin=origin)
 
 
 def _foot(holding: Holding) -> TaskFoot:

@@ -56,4 +56,4 @@ def test_columns_that_are_not_shown_are_known():
 
 
 def test_many_columns_are_listed_by_the_first_dozen():
-    assert templates.listed([f"c{n}" for n in range(15)]).endswith("c10, c11 and 3 more")
+    assert templates.join_names([f"c{n}" for n in range(15)]).endswith("c10, c11 and 3 more")

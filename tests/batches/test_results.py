@@ -65,7 +65,7 @@ def answer(batch: Batch, worker: Worker, task: int, **fields: str) -> Holding:
 
 
 def table(batch: Batch, shown: str = "all") -> list[dict[str, str]]:
-    text = "".join(results.result_lines(batch, now=clock.now(), shown=shown))
+    text = "".join(results.result_lines(batch, now=clock.now(), state=shown))
     return list(csv.DictReader(io.StringIO(text)))
 
 

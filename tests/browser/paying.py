@@ -17,7 +17,7 @@ def fill() -> None:
         if name != "dara":
             method = "paypal" if name != "cleo" else "tremendous"
             given = {"name": name.title(), "email": f"{name}@example.org"}
-            payees.set_payee(worker=worker, method=method, given=given)
+            payees.set_payee(worker=worker, method=method, entries=given)
     first = finance.make_payable(requester=lab, until=clock.now())
     payout, _ = payouts.make_payout(report=first, method="paypal")
     payouts.hand_out(payout=payout)

@@ -266,8 +266,8 @@ def test_the_form_is_drawn_with_what_was_filled_in():
     given = filled(form, text="mine", menu="y", many=["x", "z"])
     text, menu, many = (part.field for part in fields.sheet(form, given).parts)
     assert text.text.value == "mine"
-    assert [choice.chosen for choice in menu.choices] == [False, True]
-    assert [choice.chosen for choice in many.choices] == [True, False, True]
+    assert [choice.selected for choice in menu.choices] == [False, True]
+    assert [choice.selected for choice in many.choices] == [True, False, True]
 
 
 def test_specifications_have_their_kinds():

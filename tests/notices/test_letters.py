@@ -127,7 +127,7 @@ def test_without_a_mail_server_nothing_is_planned_sent_or_saved_for_later(readin
     tell(reading)
     deliver_task()
     assert (Letter.objects.count(), mail.outbox) == (0, [])
-    assert post_office().words == (
+    assert post_office().description == (
         "Nothing is sent by e-mail: this installation has no mail server in its settings."
     )
 

@@ -66,7 +66,7 @@ def test_a_file_becomes_an_open_study_and_the_same_file_changes_nothing(research
     assert made.stage.config["passages"] is False, "the file has none"
     assert made.stage.config["reference"] == "central"
     progress = progress_of(made.stage, made.link)
-    assert (progress.given, progress.missing) == (0, 150), "copies of a reference are judged, too"
+    assert (progress.count, progress.missing) == (0, 150), "copies of a reference are judged, too"
     before = rows_of(made.project)
     again = make(ANSWERS, researcher)
     assert (again.project, again.link, again.is_new) == (made.project, made.link, False)

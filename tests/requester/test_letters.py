@@ -123,7 +123,7 @@ def test_ratings_come_with_their_spread_and_words_and_without_names(lab, as_owne
     [row] = page.context["rows"]
     assert (row.count, round(row.mean, 2)) == (3, 4.33)
     assert [(stars, count) for stars, count, _ in row.bars] == [(5, 1), (4, 2), (3, 0), (2, 0), (1, 0)]
-    assert row.words == ["Fair 0", "Fair 1", "Fair 2"]
+    assert row.comments == ["Fair 0", "Fair 1", "Fair 2"]
     for worker_id in Worker.objects.values_list("worker_id", flat=True):
         assert worker_id not in body(page)
 
@@ -132,7 +132,7 @@ def test_few_ratings_are_kept_back(lab, as_owner):
     rated(lab, 1, 1, words="Slow")
     page = as_owner.get(at(lab, "ratings/"))
     [row] = page.context["rows"]
-    assert (row.count, row.mean, row.spread, row.words) == (2, None, (0, 0, 0, 0, 0), [])
+    assert (row.count, row.mean, row.spread, row.comments) == (2, None, (0, 0, 0, 0, 0), [])
     assert "Slow" not in body(page)
     assert "Slow" not in body(as_owner.get(at(lab, "ratings/?format=csv")))
 

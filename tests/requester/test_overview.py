@@ -16,7 +16,7 @@ def group(lab):
 
 
 def words(page) -> list[tuple[str, bool]]:
-    return [(need.words, need.urgent) for need in page.context["needs"]]
+    return [(need.text, need.urgent) for need in page.context["needs"]]
 
 
 def test_a_new_requester_reads_how_to_begin(as_owner, owner):

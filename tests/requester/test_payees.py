@@ -121,8 +121,8 @@ def test_the_operator_chooses_the_ways(db, settings):
 
 
 def test_details_are_sealed_and_one_account_of_two_is_noticed(rosa, ben):
-    payees.set_payee(worker=rosa, method="paypal", given={"email": "Rosa@example.org"})
-    payees.set_payee(worker=ben, method="wise", given={"name": "Ben", "email": "rosa@example.org"})
+    payees.set_payee(worker=rosa, method="paypal", entries={"email": "Rosa@example.org"})
+    payees.set_payee(worker=ben, method="wise", entries={"name": "Ben", "email": "rosa@example.org"})
     row = payees.payee_of(rosa)
     assert "rosa" not in row.details_sealed.lower() and "rosa" not in row.digest
     assert payees.opened(row.details_sealed) == {"email": "Rosa@example.org"}
@@ -150,7 +150,7 @@ def token():
 
 def ask(worker, email):
     return payees.set_payee(
-        worker=worker, method="paypal", given={"email": email}, base="https://lab.example.org"
+        worker=worker, method="paypal", entries={"email": email}, base="https://lab.example.org"
     )
 
 
@@ -216,7 +216,7 @@ def test_a_link_that_cannot_be_sent_changes_nothing(rosa, post, monkeypatch):
 
 def test_a_closed_account_keeps_details_only_until_everything_is_paid(rosa, ben):
     for worker in (rosa, ben):
-        payees.set_payee(worker=worker, method="paypal", given={"email": f"{worker.name}@example.org"})
+        payees.set_payee(worker=worker, method="paypal", entries={"email": f"{worker.name}@example.org"})
     account_closure.close(worker=rosa)
     account_closure.close(worker=ben, keep_payment_note=True)
     assert [row.worker for row in PayeeDetails.objects.all()] == [ben]

@@ -52,7 +52,7 @@ def euro(settings):
 
 
 def say(worker, method, **details):
-    payees.set_payee(worker=worker, method=method, given=details)
+    payees.set_payee(worker=worker, method=method, entries=details)
 
 
 def report_of(requester):

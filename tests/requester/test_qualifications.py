@@ -229,7 +229,7 @@ def test_a_file_of_many_lines_costs_few_queries(kind, django_assert_max_num_quer
     text = "worker,value\n" + "".join(f"A{number:05},{number}\n" for number in range(2500))
     with django_assert_max_num_queries(30):
         outcome = grant_many(
-            qualification_type=kind, wanted=grant_lines(open_grants("g.csv", BytesIO(text.encode()))), now=now
+            qualification_type=kind, grants=grant_lines(open_grants("g.csv", BytesIO(text.encode()))), now=now
         )
     assert outcome.granted == 2500
     assert QualificationGrant.objects.get(worker__worker_id="A02499").value == 2499

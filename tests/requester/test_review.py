@@ -96,7 +96,7 @@ def test_answers_of_question_forms_are_read_by_their_choices():
         "<Answer><QuestionIdentifier>why</QuestionIdentifier><FreeText>warm</FreeText></Answer>"
         "</QuestionFormAnswers>"
     )
-    assert [(each.name, each.words) for each in fields_of(xml)] == [
+    assert [(each.name, each.content) for each in fields_of(xml)] == [
         ("likes", "tea | milk | mate"),
         ("photo", "k1 (12 bytes)"),
         ("why", "warm"),

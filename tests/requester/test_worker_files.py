@@ -98,7 +98,7 @@ def test_every_fault_is_told_with_its_line_and_nothing_is_kept(lab, other, work,
     with pytest.raises(workerfiles.FileFaults) as caught:
         read(lab, text)
     assert [each.line for each in caught.value.faults] == list(range(3, 13))
-    words = " ".join(each.words for each in caught.value.faults)
+    words = " ".join(each.message for each in caught.value.faults)
     told = ("the same as line 2", "'ANOBODY'", "not of worker ABEN", "'lots'", "no reason", "neither")
     for part in (*told, "Sums here are in USD, not in €"):
         assert part in words

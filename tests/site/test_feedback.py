@@ -4,7 +4,7 @@ from tests.site import world
 
 
 def said(client, query=""):
-    return [(each.kind, each.words) for each in client.get(f"/feedback{query}").context["said"]]
+    return [(each.kind, each.comment) for each in client.get(f"/feedback{query}").context["said"]]
 
 
 def test_decisions_with_words_and_bonuses_are_listed_the_latest_first(lab, rosa, ben, as_rosa):

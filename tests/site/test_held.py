@@ -6,7 +6,7 @@ import pytest
 
 from marketplace.models import Holding
 from marketplace.services.hits import return_assignment
-from marketplace.site.records import FIELDS, held
+from marketplace.site.records import FIELDS, find_holding
 from tests.site import world
 
 
@@ -16,7 +16,9 @@ def test_it_finds_the_assignment_with_everything_the_page_shows_in_one_query(
     taken = world.take(rosa, world.post(world.make_group(lab, "Judge an answer", reward_cents=60)))
     stored = Holding.objects.select_related("worker", "hit__hit_type__requester").get(pk=taken.pk)
     with django_assert_num_queries(1):
-        found = held(user_pk=rosa.user.pk, hit_id=stored.hit.hit_id, assignment_id=stored.assignment_id)
+        found = find_holding(
+            user_pk=rosa.user.pk, hit_id=stored.hit.hit_id, assignment_id=stored.assignment_id
+        )
         assert found == stored
         for path in FIELDS:
             assert attrgetter(path.replace("__", "."))(found) == attrgetter(path.replace("__", "."))(
@@ -26,7 +28,7 @@ def test_it_finds_the_assignment_with_everything_the_page_shows_in_one_query(
 
 def test_what_it_did_not_read_is_loaded_when_asked_for(lab, rosa):
     taken = world.take(rosa, world.post(world.make_group(lab)))
-    found = held(user_pk=rosa.user.pk, hit_id=taken.hit.hit_id, assignment_id=taken.assignment_id)
+    found = find_holding(user_pk=rosa.user.pk, hit_id=taken.hit.hit_id, assignment_id=taken.assignment_id)
     assert found.hit.pending == 1
 
 
@@ -34,7 +36,7 @@ def test_the_latest_hold_of_a_place_is_the_one_that_counts(lab, rosa):
     hit = world.post(world.make_group(lab))
     return_assignment(holding=world.take(rosa, hit))
     again = world.take(rosa, hit)
-    found = held(user_pk=rosa.user.pk, hit_id=hit.hit_id, assignment_id=again.assignment_id)
+    found = find_holding(user_pk=rosa.user.pk, hit_id=hit.hit_id, assignment_id=again.assignment_id)
     assert found == again
 
 
@@ -46,5 +48,5 @@ def test_it_finds_nothing_that_does_not_fit(lab, rosa, change):
         "hit_id": taken.hit.hit_id,
         "assignment_id": taken.assignment_id,
     }
-    assert held(**right) == taken
-    assert held(**(right | change)) is None
+    assert find_holding(**right) == taken
+    assert find_holding(**(right | change)) is None

@@ -166,7 +166,7 @@ def needs(kind: QualificationType | str, comparator: str = "Exists", guards: str
 
 def rate(worker: Worker, hit_type: HITType, stars: int, words: str = "") -> Rating:
     """The worker, who has submitted a HIT of the group, rates it."""
-    return voices.rate(worker=worker, hit_type=hit_type, stars=stars, words=words, now=clock.now())
+    return voices.rate(worker=worker, hit_type=hit_type, stars=stars, comment=words, now=clock.now())
 
 
 def write(

@@ -31,7 +31,7 @@ SENTENCE = "The storage s3://away does not answer (EndpointConnectionError). Try
 def outage(settings, monkeypatch, on_host):
     """A second host, whose bucket is at an address where nothing answers."""
     on_host("two")
-    monkeypatch.setattr(storage_outages, "_chosen", replace(storage_outages.OF_PAGES, attempts=1))
+    monkeypatch.setattr(storage_outages, "_timeouts", replace(storage_outages.OF_PAGES, attempts=1))
     bucket.storage_for.cache_clear()
     settings.DATA_S3_ENDPOINT, settings.DATA_S3_REGION = "http://127.0.0.1:9", "us-east-1"
     settings.DATA_S3_ACCESS_KEY = settings.DATA_S3_SECRET_KEY = "testing"
@@ -155,7 +155,7 @@ def test_a_bucket_that_hangs_holds_a_page_for_seconds(outage, settings, monkeypa
         <= 30
     )
     short = replace(storage_outages.OF_PAGES, read=0.05, attempts=1)
-    monkeypatch.setattr(storage_outages, "_chosen", short)
+    monkeypatch.setattr(storage_outages, "_timeouts", short)
     with socket.create_server(("127.0.0.1", 0)) as silent:
         settings.DATA_S3_ENDPOINT = f"http://127.0.0.1:{silent.getsockname()[1]}"
         with pytest.raises(StorageUnavailableError, match="ReadTimeoutError"):

@@ -146,7 +146,7 @@ def test_a_file_of_grants_counts_what_was_so_already(kind):
     for used, repeats in ((2, 0), (0, 2)):
         text = io.BytesIO(b"worker,value\nA1,7\nA2,8\n")
         outcome = grant_many(
-            qualification_type=kind, wanted=grant_lines(open_grants("g.csv", text)), now=clock.now()
+            qualification_type=kind, grants=grant_lines(open_grants("g.csv", text)), now=clock.now()
         )
         assert outcome.counts() == RowCounts(2, used=used, repeats=repeats)
 

@@ -132,7 +132,7 @@ _MOST_ATTEMPTS = 50
 
 def list_types(kind: str) -> EventTypes:
     """What webhooks of this kind of owner can ask for."""
-    type_rows = [EventTypeOut(type=each.name, words=each.words) for each in event_types(kind).values()]
+    type_rows = [EventTypeOut(type=each.name, words=each.label) for each in event_types(kind).values()]
     return EventTypes(items=type_rows)
 
 

@@ -49,8 +49,8 @@ class Command(BaseCommand):
         reports = [chain.verify(each) for each in chains]
         faults = sum(len(report.faults) for report in reports)
         if options["as_json"]:
-            found = {"ok": not faults, "chains": [asdict(report) for report in reports]}
-            self.stdout.write(json.dumps(found, indent=2))
+            document = {"ok": not faults, "chains": [asdict(report) for report in reports]}
+            self.stdout.write(json.dumps(document, indent=2))
         else:
             for report in reports:
                 pruned = f", pruned up to {report.pruned}" if report.pruned else ""
@@ -84,13 +84,13 @@ def _owner(options: dict[str, Any]) -> Owner | None:
     if slug and customer:
         raise CommandError("Name one log: --project or --requester.")
     if slug:
-        found = Project.objects.filter(slug=slug).values_list("pk", flat=True).first()
-        if found is None:
+        owner_pk = Project.objects.filter(slug=slug).values_list("pk", flat=True).first()
+        if owner_pk is None:
             raise CommandError(f"There is no project {slug!r}.")
-        return Owner(Owner.Kind.PROJECT, found)
+        return Owner(Owner.Kind.PROJECT, owner_pk)
     if customer:
-        found = Requester.objects.filter(customer_id=customer).values_list("pk", flat=True).first()
-        if found is None:
+        owner_pk = Requester.objects.filter(customer_id=customer).values_list("pk", flat=True).first()
+        if owner_pk is None:
             raise CommandError(f"There is no requester {customer!r}.")
-        return Owner(Owner.Kind.REQUESTER, found)
+        return Owner(Owner.Kind.REQUESTER, owner_pk)
     return None

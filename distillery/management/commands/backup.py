@@ -39,7 +39,7 @@ class Command(BaseCommand):
             raise CommandError(str(error)) from error
         except OSError as error:
             raise CommandError(f"{error.filename or folder}: {error.strerror}.") from error
-        size = sum(kept.bytes for kept in manifest.files.values())
+        size = sum(file.bytes for file in manifest.files.values())
         checked = "written and read again" if options["verify"] else "written"
         self.stdout.write(f"{folder}: {len(manifest.files):,} files, {size:,} bytes, {checked}.")
         self.stdout.write(f"{keys}: the keys. Keep them elsewhere; without them the backup opens nothing.")

@@ -16,7 +16,7 @@ class Command(StudyCommand):
         "Have people answer the questions in a file from given passages: prints a study link, and serves it "
         "until Ctrl-C (docs/one-file.md)."
     )
-    kind, unit, given, people_option = "distillation", "question", "answers", "--answers"
+    kind, unit, contribution, people_option = "distillation", "question", "answers", "--answers"
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Where passages are, beside what both commands take."""

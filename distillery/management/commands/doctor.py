@@ -35,14 +35,14 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Print the findings."""
-        found = findings()
-        errors = sum(finding.level == "error" for finding in found)
-        warnings = sum(finding.level == "warning" for finding in found)
+        all_findings = findings()
+        errors = sum(finding.level == "error" for finding in all_findings)
+        warnings = sum(finding.level == "warning" for finding in all_findings)
         if options["as_json"]:
-            report = {"ok": not errors, "findings": [asdict(finding) for finding in found]}
+            report = {"ok": not errors, "findings": [asdict(finding) for finding in all_findings]}
             self.stdout.write(json.dumps(report, indent=2))
         else:
-            for finding in found:
+            for finding in all_findings:
                 write(finding, self.stdout, self.style)
             self.stdout.write(f"{_counted(errors, 'error')}, {_counted(warnings, 'warning')}.")
         if errors:

@@ -15,7 +15,7 @@ class Command(StudyCommand):
         "Have people judge the answers in a file: prints a study link, and serves it until Ctrl-C "
         "(docs/one-file.md)."
     )
-    kind, unit, given, people_option = "judging", "answer", "ratings", "--judges"
+    kind, unit, contribution, people_option = "judging", "answer", "ratings", "--judges"
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Whose answers they are, beside what both commands take."""

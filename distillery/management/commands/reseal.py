@@ -90,6 +90,6 @@ class Command(BaseCommand):
 def _rows(model: type[Model], field: str) -> Any:
     last = 0
     rows = model._default_manager.exclude(**{field: ""}).order_by("pk")
-    while some := list(rows.filter(pk__gt=last).values_list("pk", field)[:_AT_ONCE]):
-        yield from some
-        last = some[-1][0]
+    while chunk := list(rows.filter(pk__gt=last).values_list("pk", field)[:_AT_ONCE]):
+        yield from chunk
+        last = chunk[-1][0]

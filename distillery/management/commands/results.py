@@ -110,8 +110,10 @@ class Command(BaseCommand):
         for finding in few:
             keys.append(finding.pk)
             console.print(f"{finding.excerpt} Think of it before you publish the release.", style="yellow")
-        here = PrivacyFinding.objects.filter(pk__in=keys)
-        accept_findings(findings=here, reason="Written to a folder and not published.", actor=None)
+        privacy_findings = PrivacyFinding.objects.filter(pk__in=keys)
+        accept_findings(
+            findings=privacy_findings, reason="Written to a folder and not published.", actor=None
+        )
         try:
             release, _ = release_now(
                 project,
@@ -120,7 +122,7 @@ class Command(BaseCommand):
                 copy=partial(_replace, folder),
             )
         finally:
-            reopen_findings(findings=here, actor=None)
+            reopen_findings(findings=privacy_findings, actor=None)
         return release
 
 
@@ -160,14 +162,14 @@ def _stage(name: str) -> Stage:
         stages = stages.filter(project__slug=project)
     if slug:
         stages = stages.filter(slug=slug)
-    found = list(stages[:2])
-    if not found:
-        known = ", ".join(Project.objects.order_by("-pk").values_list("slug", flat=True)[:10]) or "none"
-        raise CommandError(f"There is no study {name or 'here'} with answers or ratings; projects: {known}.")
-    if project and not slug and len(found) > 1:
+    candidates = list(stages[:2])
+    if not candidates:
+        slugs = ", ".join(Project.objects.order_by("-pk").values_list("slug", flat=True)[:10]) or "none"
+        raise CommandError(f"There is no study {name or 'here'} with answers or ratings; projects: {slugs}.")
+    if project and not slug and len(candidates) > 1:
         names = " or ".join(f"{project}/{each.slug}" for each in stages)
         raise CommandError(f"{project} has several such stages. Name one: {names}.")
-    return found[0]
+    return candidates[0]
 
 
 def _show(console: "Console", results: dict[str, Any]) -> None:

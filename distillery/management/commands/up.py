@@ -105,10 +105,10 @@ class Command(BaseCommand):
 
     def _check(self, *, migrates: bool) -> None:
         looked = findings(before_start=True, migrates=migrates)
-        found = [finding for finding in looked if finding.level != "ok"]
-        for finding in found:
+        troubles = [finding for finding in looked if finding.level != "ok"]
+        for finding in troubles:
             write(finding, self.stderr if finding.level == "error" else self.stdout, self.style)
-        if any(finding.level == "error" for finding in found):
+        if any(finding.level == "error" for finding in troubles):
             raise CommandError("Not started. Put the above right first; `manage.py doctor` shows it again.")
 
     def _say(self, sentence: str) -> None:

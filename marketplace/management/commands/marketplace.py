@@ -101,10 +101,10 @@ class Command(BaseCommand):
         new.add_argument("--read-only", action="store_true", help="it may change nothing")
         new.add_argument("--json", action="store_true")
         new.set_defaults(run=self.new_key)
-        listed = key.add_parser("list", help="all keys of a requester, without secrets")
-        listed.add_argument("name", help="of the requester")
-        listed.add_argument("--json", action="store_true")
-        listed.set_defaults(run=self.list_keys)
+        list_parser = key.add_parser("list", help="all keys of a requester, without secrets")
+        list_parser.add_argument("name", help="of the requester")
+        list_parser.add_argument("--json", action="store_true")
+        list_parser.set_defaults(run=self.list_keys)
         end = key.add_parser("end", help="refuse a key from now on")
         end.add_argument("access_key")
         end.add_argument("--json", action="store_true")
@@ -257,7 +257,7 @@ class Command(BaseCommand):
         if count is not None and not 1 <= count <= MOST_AT_ONCE:
             raise CommandError(f"--count is from 1 to {MOST_AT_ONCE:,}.")
         name = options["name"]
-        made = people.create_scripted_workers(
+        created = people.create_scripted_workers(
             names=[name] if count is None else [f"{name} {number}" for number in range(1, count + 1)],
             country=options["country"],
             subdivision=options["subdivision"],
@@ -265,7 +265,7 @@ class Command(BaseCommand):
         )
         facts = [
             {"name": worker.name, "worker_id": worker.worker_id, "token": token, "simulated": True}
-            for worker, token in made
+            for worker, token in created
         ]
         if count is not None and options["json"]:
             self.stdout.write(json.dumps(facts))
