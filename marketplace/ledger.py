@@ -85,8 +85,7 @@ class Movement:
 def post(requester_id: int, movements: Sequence[Movement], *, at: datetime) -> list[LedgerEntry]:
     """Post movements of one requester, all or none; their rows.
 
-    Raises Refusal("InsufficientFunds") where an account would go below zero. Must run in a transaction, which
-    that refusal undoes.
+    Raises Refusal("InsufficientFunds") where an account would go below zero. Must run in a transaction.
     """
     moving = [movement for movement in movements if movement.cents]
     if not moving:
@@ -101,7 +100,16 @@ def post(requester_id: int, movements: Sequence[Movement], *, at: datetime) -> l
         change[_BALANCE[credit]] += movement.cents
     amounts = {field: amount for field, amount in change.items() if amount}
     covered = {f"{field}__gte": -amount for field, amount in amounts.items() if amount < 0}
-    entries = LedgerEntry.objects.bulk_create(
+    # The update's condition is the check: no balance is read before, so of calls at once none decides by an
+    # old one, and the later is refused where the money is enough for one. It comes first: a caller who goes on
+    # after the refusal has written nothing.
+    balances = Requester.objects.filter(pk=requester_id, **covered)
+    if not balances.update(**{field: F(field) + amount for field, amount in amounts.items()}):
+        raise Refusal(
+            "InsufficientFunds",
+            "This Requester has insufficient funds in their account to complete this transaction.",
+        )
+    return LedgerEntry.objects.bulk_create(
         LedgerEntry(
             requester_id=requester_id,
             at=at,
@@ -116,16 +124,6 @@ def post(requester_id: int, movements: Sequence[Movement], *, at: datetime) -> l
         )
         for movement in moving
     )
-    # The update's condition is the check: no balance is read before, so of calls at once none decides by an
-    # old one, and the later is refused where the money is enough for one. It comes last, because all other
-    # calls of the requester wait for it until this one is committed.
-    balances = Requester.objects.filter(pk=requester_id, **covered)
-    if not balances.update(**{field: F(field) + amount for field, amount in amounts.items()}):
-        raise Refusal(
-            "InsufficientFunds",
-            "This Requester has insufficient funds in their account to complete this transaction.",
-        )
-    return entries
 
 
 def audit() -> list[str]:

@@ -360,7 +360,7 @@ _MOST_SHAPES = 1000
 
 
 class ColumnRules(ABC):
-    """Which columns of a file hold which of an importer's fields. `named_columns` were named by somebody."""
+    """Which columns of a file hold which of an importer's fields. A person named `named_columns`."""
 
     named_columns: Sequence[str] = ()
 

@@ -170,5 +170,5 @@ def _log(record: CallLog, started: float, *, executed: bool) -> None:
     record.executed = executed
     record.milliseconds = (time.perf_counter() - started) * 1000
     record.at = clock.now()
-    record.pk = None  # a line that was undone with its transaction is written anew
+    record.pk = None  # a line that was undone with its transaction is written again
     record.save(force_insert=True)
