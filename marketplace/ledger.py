@@ -101,8 +101,8 @@ def post(requester_id: int, movements: Sequence[Movement], *, at: datetime) -> l
     amounts = {field: amount for field, amount in change.items() if amount}
     covered = {f"{field}__gte": -amount for field, amount in amounts.items() if amount < 0}
     # The update's condition is the check: no balance is read before, so of calls at once none decides by an
-    # old one, and the later is refused where the money is enough for one. It comes first: a caller who goes on
-    # after the refusal has written nothing.
+    # old one, and the later is refused where the money is enough for one. It comes first, so that nothing is
+    # written where a caller goes on after the refusal.
     balances = Requester.objects.filter(pk=requester_id, **covered)
     if not balances.update(**{field: F(field) + amount for field, amount in amounts.items()}):
         raise Refusal(

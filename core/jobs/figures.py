@@ -43,7 +43,7 @@ KEPT_SECONDS = 3600
 #: once old ones were deleted.
 LARGEST, MOST_BYTES = 32 * 2**20, 512 * 2**20
 #: Changes with the form of what is stored.
-_FORM = 2
+_FORM = 3
 _MAC_BYTES = 32
 logger = logging.getLogger(__name__)
 
