@@ -13,7 +13,6 @@ from crowd.desk.overview import OverviewSource, Section, SettingsSection
 from crowd.selectors import people, stage_status
 from crowd.services.deals import ProjectTarget, StageTarget
 from web.api import ApiPart
-from web.cache import TABLE
 from web.nav import Page, Place
 
 #: What webhooks of projects are told of the crowd; `crowd.watch` tells of what no action of the log causes.
@@ -59,8 +58,6 @@ EXTENSION = Extension(
     SettingsSection("desk/parts/tokens.html", settings.tokens_section),
     *overview.STEPS,
     *queues.QUEUES,
-    TABLE,
-    overview.CONDITIONS,
     people.PEOPLE,
     queues.COUNTS,
     sources.PLACES,

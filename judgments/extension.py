@@ -21,7 +21,7 @@ from judgments.desk import overview
 from judgments.judging_config import judging_config
 from judgments.kinds import JudgeTraining, Judging
 from judgments.models import AgreementReport
-from judgments.selectors import candidates, judges, judging, live, ratings, scores
+from judgments.selectors import candidates, judges, live, ratings, scores
 from judgments.services import filter_runs
 from web.api import ApiPart
 from web.nav import Page
@@ -248,7 +248,6 @@ EXTENSION = Extension(
     Source(overview.KINDS, overview.rows_of),
     candidates.SYSTEMS,
     judges.JUDGES,
-    judging.SYSTEM_SIZES,
     live.LIVE,
     live.SPREAD,
     ratings.STAMP,

@@ -12,16 +12,9 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping, Sequence, Sized
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import datetime
 from functools import partial
 from typing import Any, TypeVar, cast
 
-from django.core.exceptions import EmptyResultSet
-from django.db import connection
-from django.db.models import Model, QuerySet
-from django.utils import timezone
-
-from core.jobs.errors import PermanentError
 from core.jobs.figures import (
     KEPT_SECONDS,
     FigureHead,
@@ -29,14 +22,11 @@ from core.jobs.figures import (
     digest,
     key_of,
     order,
-    pack_text,
     read_head,
     read_value,
     read_values,
-    unpack_text,
 )
 from core.jobs.models import JobState
-from web import tables
 from web.page_figures import MOMENT_SECONDS, BeingCountedError, NotMadeError, figures_on_page
 
 
@@ -364,85 +354,6 @@ def counted_before(kind: FigureKind[T], arguments: Sequence[Mapping[str, Any]]) 
         cast("T | None", entry.value if entry else stored.get(each.key))
         for each, entry in zip(names, entries, strict=True)
     ]
-
-
-def table_figures_or_none(
-    model: type[Model],
-    kind: FigureKind[T],
-    arguments: Mapping[str, Any],
-    *,
-    stamp: object,
-) -> T | None:
-    """The same of a large table; None while it is counted, or where that failed. A small one is asked now."""
-    if not is_large_table(model):
-        return kind.count(**arguments)
-    try:
-        return counted_or_none(kind, arguments, stamp=stamp)
-    except NotMadeError:
-        return None
-
-
-def cached_rows(rows: QuerySet[Any], question: str, /, *bounds: int | None) -> tuple[datetime, Any]:
-    """What a table page asks of its rows, and when: of now, or of a large table as a job counted it.
-
-    The page shows the time itself. The same question is the same statement with the same parameters.
-    """
-
-    def ask_now() -> tuple[datetime, Any]:
-        return timezone.now(), tables.ask(rows, question, *bounds)
-
-    if not is_large_table(rows.model):
-        return ask_now()
-    try:
-        statement = repr(rows.query.sql_with_params())
-    except EmptyResultSet:
-        return ask_now()
-
-    def arguments() -> dict[str, Any]:
-        return {"rows": _pack_rows(rows), "question": question, "bounds": bounds}
-
-    identity = [statement, question, *bounds]
-    return counted(TABLE, arguments, identity=identity, stamp=time.time(), dated=True, now=ask_now)
-
-
-def _pack_rows(rows: QuerySet[Any]) -> str:
-    # A query set itself is pickled with its rows; its query can be pickled without (Django documents it).
-    fields = rows._fields  # type: ignore[attr-defined]  # the stubs miss it
-    parts = (rows.query, rows._iterable_class, fields, rows.db)
-    return pack_text(parts, purpose=TABLE.name)
-
-
-def _ask_table(rows: str, question: str, bounds: Sequence[int | None]) -> tuple[datetime, Any]:
-    parts = unpack_text(rows, purpose=TABLE.name)
-    if parts is None:
-        raise PermanentError("The statement was signed with another SECRET_KEY; open the page again.")
-    query, row_class, fields, database = parts
-    again: QuerySet[Any] = QuerySet(model=query.model, query=query, using=database)
-    again._iterable_class = row_class
-    again._fields = fields  # type: ignore[attr-defined]  # the stubs miss it
-    return timezone.now(), tables.ask(again, question, *bounds)
-
-
-#: Counts and orders of the rows of tables; their arguments are queries, which only we can have signed.
-TABLE: FigureKind[tuple[datetime, Any]] = FigureKind("table", _ask_table)
-
-
-def is_large_table(model: type[Model]) -> bool:
-    """Whether the table of a model has so many rows, as PostgreSQL estimates."""
-    rows: dict[str, int] | None = figures.get("rows-estimated")
-    if rows is None:
-        rows = _estimate_rows()
-        figures.set("rows-estimated", rows, _ESTIMATE_SECONDS)
-    return rows.get(model._meta.db_table, 0) >= LARGE_TABLE
-
-
-def _estimate_rows() -> dict[str, int]:
-    """Rows of each table, by PostgreSQL's own statistics; other databases hold nothing so large."""
-    if connection.vendor != "postgresql":
-        return {}
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT relname, reltuples::bigint FROM pg_class WHERE relkind = 'r'")
-        return dict(cursor.fetchall())
 
 
 def moment() -> int:

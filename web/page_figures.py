@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -83,22 +83,6 @@ def read_together(*reads: Callable[[], Any]) -> list[Any]:
             return _read_all(reads)
     except (BeingCountedError, NotMadeError):
         return _read_all(reads)
-
-
-def read_and_order(read: Callable[[], T], *others: Callable[[], object]) -> T:
-    """What `read` gives. Where a page does not know it yet, it orders what `others` read before it waits."""
-    page = _on_page.get()
-    if page is None:
-        return read()
-    try:
-        with _not_waiting(page):
-            return read()
-    except (BeingCountedError, NotMadeError):
-        with _not_waiting(page), suppress(BeingCountedError, NotMadeError):
-            _read_all(others)
-        if not page.waits:
-            raise
-    return read()
 
 
 @contextmanager

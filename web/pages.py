@@ -19,7 +19,6 @@ from django.utils.http import http_date
 from django.utils.module_loading import import_string
 
 from web import tables
-from web.cache import cached_rows
 from web.forms import RevisedForm
 from web.page_figures import BeingCountedError, NotMadeError, oldest_on_page
 from web.tables import Complete, Filter, Grid, GridRequest, Rows, as_they_are
@@ -148,5 +147,4 @@ def show_table(
         rows_as=rows_as,
         file_at=file_at,
         about=about,
-        keep=cached_rows,
     )

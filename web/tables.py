@@ -14,14 +14,12 @@ The address says everything: `?state=open&q=ada&order=-name&page=2`, and with `&
 come as a file. What an address has no meaning for counts as not said.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from copy import copy
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
 from functools import cached_property
 from itertools import islice
 from operator import itemgetter
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
 from django.core.paginator import Page, Paginator
 from django.db.models import F, QuerySet
@@ -29,88 +27,26 @@ from django.db.models.expressions import OrderBy
 from django.db.models.query import ModelIterable
 from django.http import HttpRequest, QueryDict, StreamingHttpResponse
 from django.http.response import HttpResponseBase
-from django.utils import timezone
 
 from core.files.cells import csv_text, plain
-from web.page_figures import read_and_order
-
-# Rows of a long table, of which one page is shown: only its rows are read whole.
-#
-# A database that is asked for the rows 99,976 to 100,000 makes all the rows before them as well, with all
-# that is in them. Here it is asked for the keys of the page alone, from whichever end is nearer, and then
-# for those rows.
 
 T = TypeVar("T")
 
 
-class Keep(Protocol):
-    """Asks for the rows of a query by a question of `QUESTIONS`, or gives what was answered a while ago."""
+class LateRows:
+    """Rows of a long table for Django's Paginator: only those of a page are read whole.
 
-    def __call__(self, rows: QuerySet[Any], question: str, /, *bounds: int | None) -> Any:
-        """The answer."""
+    A database that is asked for the rows 99,976 to 100,000 makes all the rows before them as well, with all
+    that is in them. Here it is asked for the keys of the page alone, from whichever end is nearer, and then
+    for those rows.
+    """
 
-
-def ask(rows: QuerySet[Any], question: str, /, *bounds: int | None) -> Any:
-    """Ask each time."""
-    return QUESTIONS[question](rows, *bounds)
-
-
-def _list_keys(rows: QuerySet[Any], start: int, stop: int, count: int | None) -> list[Any]:
-    """Keys of some of so many rows, asked for from whichever end is nearer; of the first without a count."""
-    every = rows.select_related(None).values_list("pk", flat=True)
-    if count is None or start <= count - stop or not rows.ordered:
-        return list(every[start:stop])
-    keys: Iterable[Any] = every.reverse()[count - stop : count - start]
-    return list(keys)[::-1]
-
-
-#: What a page asks of the rows of its table: how many there are, the keys of some, or some of them.
-QUESTIONS: Mapping[str, Callable[..., Any]] = {
-    "count": lambda rows: rows.count(),
-    "keys": _list_keys,
-    "rows": lambda rows, start, stop: list(rows[start:stop]),
-}
-
-
-def late(rows: QuerySet[Any] | Sequence[Any], keep: Keep = ask) -> Any:
-    """Rows for a Paginator; those that are whole rows of a model are read late, as `LateRows`."""
-    if isinstance(rows, QuerySet) and rows._iterable_class is ModelIterable:
-        query = rows.query
-        return rows if query.is_sliced or query.combinator or query.distinct else LateRows(rows, keep)
-    if isinstance(rows, QuerySet) and keep is not ask:
-        return KeptRows(rows, keep)
-    return rows
-
-
-#: Keys that are asked for at once where they may be kept: so many pages cost one question.
-_BLOCK = 100
-#: An answer of this age needs no time beside it.
-_RECENT = timedelta(seconds=5)
-
-
-class KeptRows:
-    """What Django's Paginator needs: how many there are, and some of them, both as they may be kept."""
-
-    def __init__(self, rows: QuerySet[Any], keep: Keep = ask) -> None:
-        self._rows, self._keep = rows, keep
-        self._oldest = timezone.now()
-
-    def _ask(self, rows: QuerySet[Any], question: str, *bounds: int | None) -> Any:
-        if self._keep is ask:
-            return ask(rows, question, *bounds)
-        at, answer = self._keep(rows, question, *bounds)
-        self._oldest = min(self._oldest, at)
-        return answer
+    def __init__(self, rows: QuerySet[Any]) -> None:
+        self._rows = rows
 
     @cached_property
     def _count(self) -> int:
-        count: int = self._ask(self._rows.order_by(), "count")
-        return count
-
-    @property
-    def counted_at(self) -> datetime | None:
-        """When the oldest answer was made, where that is more than a few seconds ago: pages show it."""
-        return self._oldest if timezone.now() - self._oldest > _RECENT else None
+        return self._rows.order_by().count()
 
     def count(self) -> int:
         """How many rows there are."""
@@ -125,49 +61,24 @@ class KeptRows:
         return bool(self._rows.ordered)
 
     def __getitem__(self, window: slice) -> list[Any]:
-        start, stop = window.start or 0, window.stop
-        end = max(stop, ROWS) if start == 0 else stop
-        rows = self._ask(self._rows, "rows", start, end)
-        return [copy(row) for row in rows[: stop - start]]
-
-    def read_first(self) -> None:
-        """Ask for what the first page needs beside the number of rows."""
-        self._ask(self._rows, "rows", 0, ROWS)
-
-
-class LateRows(KeptRows):
-    """The same for rows of a model, of which only those of the page are read whole, and on each look."""
-
-    def __getitem__(self, window: slice) -> list[Any]:
         start, stop = window.start or 0, min(self._count, window.stop)
         if stop <= start:
             return []
-        block = start // _BLOCK * _BLOCK
-        end = min(self._count, max(block + _BLOCK, stop))
-        if self._keep is ask:
-            block, end = start, stop
-        is_first = self._keep is not ask and stop <= _BLOCK
-        several = (
-            self._keys_of_first() if is_first else self._ask(self._rows, "keys", block, end, self._count)
-        )
-        keys = several[start - block : stop - block]
-        page = self._read_rows(keys)
-        if len(page) < len(keys) and self._keep is not ask:
-            # Some are no longer among these rows, so the kept keys would leave a gap on the page.
-            return self._read_rows(list(self._rows.values_list("pk", flat=True)[start:stop]))
-        return page
-
-    def read_first(self) -> None:
-        """Ask for the keys that the first page needs beside the number of rows."""
-        self._keys_of_first()
-
-    def _keys_of_first(self) -> list[Any]:
-        keys: list[Any] = self._ask(self._rows, "keys", 0, _BLOCK, None)
-        return keys
-
-    def _read_rows(self, keys: Sequence[Any]) -> list[Any]:
+        every = self._rows.select_related(None).values_list("pk", flat=True)
+        if start <= self._count - stop or not self._rows.ordered:
+            keys = list(every[start:stop])
+        else:
+            keys = list(every.reverse()[self._count - stop : self._count - start])[::-1]
         by_key = {row.pk: row for row in self._rows.filter(pk__in=keys).order_by()}
         return [by_key[key] for key in keys if key in by_key]
+
+
+def late(rows: QuerySet[Any] | Sequence[Any]) -> Any:
+    """Rows for a Paginator; those that are whole rows of a model are read late."""
+    if not isinstance(rows, QuerySet) or rows._iterable_class is not ModelIterable:
+        return rows
+    query = rows.query
+    return rows if query.is_sliced or query.combinator or query.distinct else LateRows(rows)
 
 
 #: Rows of a page.
@@ -374,12 +285,9 @@ class GridRequest:
         )
 
 
-def page_of(rows: Rows, request: HttpRequest, keep: Keep = ask) -> Page[Any]:
+def page_of(rows: Rows, request: HttpRequest) -> Page[Any]:
     """The page that the address asks for; the nearest one where it asks for nonsense."""
-    number, late_rows = request.GET.get("page"), late(rows, keep)
-    is_first = isinstance(late_rows, KeptRows) and number in {None, "", "1"}
-    first = [late_rows.read_first] if is_first else []
-    return read_and_order(lambda: Paginator(late_rows, ROWS).get_page(number), *first)
+    return Paginator(late(rows), ROWS).get_page(request.GET.get("page"))
 
 
 def as_they_are(rows: list[Any]) -> list[Any]:
@@ -404,19 +312,18 @@ def respond(
     rows_as: str = "rows",
     file_at: str = "",
     about: Callable[[list[Any]], Mapping[str, Any]] = _nothing,
-    keep: Keep = ask,
 ) -> HttpResponseBase:
     """The page of a table, or its file where the address asks for that.
 
     `complete` makes what is in a row of the rows of one page, or of a thousand for the file, in few
     statements. `show` gets, by name, the page's rows as `rows_as`, what is asked as `grid`, and what `about`
-    makes of the rows of the page; it gives the page. `keep` may answer what costs much from before.
+    makes of the rows of the page; it gives the page.
     """
     grid_request = grid.read_request(request.GET, *more_filters, file_at=file_at)
     ordered = grid_request.sort(rows(grid_request))
     if request.GET.get("format") == "csv" and not file_at:
         return stream(grid, ordered, file or grid.name, complete=complete, first_line=first_line)
-    page = page_of(ordered, request, keep)
+    page = page_of(ordered, request)
     page.object_list = complete(list(page.object_list))
     return show(grid=grid_request, **{rows_as: page}, **about(list(page.object_list)))
 

@@ -7,7 +7,6 @@ whenever the figure is ordered again: so no figure is counted twice at a time, a
 one counts, as with any job.
 """
 
-import base64
 import hashlib
 import json
 import logging
@@ -199,13 +198,3 @@ def unpack(packed: bytes, *, purpose: str) -> Any | None:
 
 def _mac(data: bytes, purpose: str) -> bytes:
     return salted_hmac(f"figure:{purpose}", data, algorithm="sha256").digest()
-
-
-def pack_text(value: object, *, purpose: str) -> str:
-    """The same as text, for arguments that JSON has no form for."""
-    return base64.b85encode(pack(value, purpose=purpose)).decode()
-
-
-def unpack_text(text: str, *, purpose: str) -> Any | None:
-    """The value again."""
-    return unpack(base64.b85decode(text), purpose=purpose)

@@ -24,12 +24,10 @@ from django.utils import timezone
 from django.utils.safestring import SafeString
 
 from core.extensions import parts_of
-from core.jobs.figures import FigureKind
-from core.notices.conditions import Condition, everything_now
+from core.notices.conditions import everything_now
 from core.notices.models import Notice
 from core.projects.models import Membership, Project
-from crowd.models import Assignment, Stage, Worker
-from web.cache import counted, is_large_table
+from crowd.models import Stage, Worker
 from web.page_figures import read_together
 
 
@@ -130,25 +128,12 @@ def compose_overview(project: Project) -> OverviewPart:
 _LEVELS: dict[str, str] = {Notice.Level.ALARM: "now", Notice.Level.WARNING: "soon"}
 
 
-def _count_conditions() -> list[Condition]:
-    return everything_now(timezone.now())
-
-
-CONDITIONS = FigureKind("conditions", _count_conditions)
-
-
 def say(project: Project, _: int | None) -> OverviewPart:
-    """Alarms and warnings of this project as they are now; news are in the list of notices.
-
-    The rules look at all projects at once. Where that takes long, what they found is cached for a while.
-    """
-    now = timezone.now()
-    large = partial(is_large_table, Assignment)
-    conditions = counted(CONDITIONS, {}, stamp=now, large=large, now=lambda: everything_now(now))
+    """Alarms and warnings of this project as they are now; news are in the list of notices."""
     return OverviewPart(
         attention=tuple(
             Attention(_LEVELS[each.level], each.sentence, each.address)
-            for each in conditions
+            for each in everything_now(timezone.now())
             if each.project == project.pk and each.level in _LEVELS
         )
     )

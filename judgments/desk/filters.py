@@ -15,7 +15,6 @@ from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
 
 from core.jobs.models import Job
-from core.money import format_amount
 from core.revisions import ConflictError
 from crowd.desk import tables
 from crowd.desk.access import StageAccess, on_stage
@@ -255,13 +254,8 @@ def _form_of(recipe: "Recipe", rules: set[str]) -> RecipeForm:
 
 
 def _effects(stage: Stage, mine: "Recipe", run: FilterRun) -> Iterator[Line]:
-    """What each removes; of large stages, where that takes its time, the preview says it."""
-    preview, counts = (
-        filter_runs.preview_at_once(stage, mine.name, stored_parameters(mine)),
-        run.summary["counts"],
-    )
-    if preview is None:
-        return
+    """What each removes."""
+    preview, counts = filter_runs.preview(stage, mine.name, stored_parameters(mine)), run.summary["counts"]
     for label, name in (("Judges removed", "removed_workers"), ("Judgments removed", "removed_ratings")):
         removed = getattr(preview, name)
         if removed != counts[name]:
@@ -388,14 +382,10 @@ def apply(request: HttpRequest, access: StageAccess) -> HttpResponse:
             seen=fields["seen"],
             once=fields["once"].hex,
         )
-        run = filter_runs.apply_or_ask(**wish)
-        if run is None:
-            return "The filters are being applied. This page says when they are in force."
-        counts = run.summary["counts"]
-        return (
-            f"Applied: {counts['removed_ratings']:,} of {counts['ratings']:,} judgments no longer count. "
-            "The report is being worked out."
-        )
+        recipe_named(wish["recipe"], wish["parameters"])  # refuses what no job could apply
+        filter_runs.check_seen(access.stage, wish["seen"], wish["once"])
+        filter_runs.ask_apply(**wish)
+        return "The filters are being applied. This page says when they are in force."
 
     def act_or_compare() -> str:
         try:
@@ -433,15 +423,9 @@ def top_up(request: HttpRequest, access: StageAccess) -> HttpResponse:
 
     def action() -> str:
         fields = read_form(TopUpForm(request.POST))
-        most = fields["most"]
-        once = fields["once"].hex
-        count = filter_runs.top_up_or_ask(stage=access.stage, most_cents=most, actor=access.user, once=once)
-        if count is None:
-            return "What is missing is being published. This page says when it is done."
-        if not count:
-            return "Nothing was published: the stage's round is doing it now, or the budget is used up."
-        many = "HIT is" if count == 1 else "HITs are"
-        cost = format_amount(most, access.stage.endpoint.currency)
-        return f"{count} {many} being published, for at most {cost}."
+        filter_runs.ask_top_up(
+            stage=access.stage, most_cents=fields["most"], actor=access.user, once=fields["once"].hex
+        )
+        return "What is missing is being published. This page says when it is done."
 
     return run_action(request, action, PAGE, access.project.slug, access.stage.slug)

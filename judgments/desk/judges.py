@@ -38,7 +38,6 @@ from judgments.selectors.live import in_force
 from judgments.selectors.ratings import scale_of, stamp_for_pages
 from judgments.selectors.scores import random_scores_caution
 from web.access import Role
-from web.cache import cached_rows
 from web.forms import read_form, run_action
 from web.page_figures import read_together
 from web.pages import show, show_table
@@ -214,7 +213,7 @@ def scores(request: HttpRequest, access: StageAccess) -> HttpResponse:
 
     def read_page() -> tuple[FilterRun | None, GridRequest, Page[Any]]:
         run, rows, grid = _rows(request, access)
-        return run, grid, page_of(rows, request, cached_rows)
+        return run, grid, page_of(rows, request)
 
     (run, grid, page), caution = read_together(read_page, partial(random_scores_caution, access.stage))
     return show(

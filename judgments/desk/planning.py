@@ -18,8 +18,7 @@ from judgments.selectors import live as selectors
 from judgments.selectors.judging import candidates_to_judge
 from judgments.selectors.live import Live, live
 from metrics.agreement.scale import Scale
-from web.cache import cached_rows, order_dependent
-from web.page_figures import read_together
+from web.cache import order_dependent
 from web.pages import show
 
 if TYPE_CHECKING:
@@ -102,9 +101,7 @@ def planning(request: HttpRequest, access: StageAccess) -> HttpResponse:
             now = live(stage)
         return now, _own_spread(stage, now)
 
-    (now, spread), (_, answers) = read_together(
-        read_figures, partial(cached_rows, candidates_to_judge(stage, config).order_by(), "count")
-    )
+    now, spread = read_figures()
     alpha = now.alpha["interval"].value
     return show(
         request,
@@ -117,7 +114,7 @@ def planning(request: HttpRequest, access: StageAccess) -> HttpResponse:
         own_alpha=alpha,
         half_width=_stretched(_HALF_WIDTH, config.rating_scale),
         threshold=float(config.rating_scale.ends[0]) + _stretched(_THRESHOLD - 1, config.rating_scale),
-        **_agreement(request, access, alpha, answers),
+        **_agreement(request, access, alpha, candidates_to_judge(stage, config).count()),
         **_systems(request, access, spread, config.rating_scale),
         **_metrics(request),
     )

@@ -3,7 +3,6 @@
 import uuid
 from collections.abc import Iterator
 from dataclasses import asdict
-from functools import partial
 from itertools import islice
 from operator import attrgetter
 from typing import Any
@@ -38,12 +37,10 @@ from judgments.services import candidates as services
 from judgments.services.imports import Options, preview
 from judgments.tasks import IMPORT
 from web.access import ProjectAccess, Role, on_project
-from web.cache import cached_rows
 from web.forms import LogReasonForm, read_form, run_action
 from web.job_pages import FilePreview, ImportPages, OptionsForm, posted_row
-from web.page_figures import read_and_order
 from web.pages import show, show_table
-from web.tables import Choices, Column, Grid, GridRequest, Words, page_of
+from web.tables import Choices, Column, Grid, GridRequest, Words
 
 SYSTEMS = Grid(
     "systems",
@@ -173,11 +170,8 @@ def refresh(request: HttpRequest, access: ProjectAccess) -> HttpResponse:
 @on_project()
 def system(request: HttpRequest, access: ProjectAccess, *, pk: int) -> HttpResponseBase:
     """One system and its answers; filtered, sorted and paged by the address."""
-    row, grid = _system(access, pk), OF_SYSTEM.read_request(request.GET)
-    (counts,) = read_and_order(
-        partial(selectors.systems, access.project, row),
-        lambda: page_of(grid.sort(_rows(row, grid)), request, cached_rows),
-    )
+    row = _system(access, pk)
+    (counts,) = selectors.systems(access.project, row)
 
     def with_said(candidates: list[Candidate]) -> list[tuple[Candidate, AnswerScore]]:
         scores = selectors.load_answer_scores(each.pk for each in candidates)

@@ -1,6 +1,5 @@
 """What a judging stage asks: its units, what a judge sees, judgments that count and those still missing."""
 
-import time
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -12,7 +11,6 @@ from annotation.importing.records import quoted
 from annotation.models import Query
 from annotation.selectors.answers import Material, has_approved_answer, materials
 from core.bulk_rows import integer_columns
-from core.jobs.figures import FigureKind
 from core.projects.models import Project
 from crowd.counted_work import counting, not_counting
 from crowd.kinds import PendingUnit
@@ -22,7 +20,6 @@ from judgments.judging_config import JudgingConfig
 from judgments.models import AttentionCheck, Candidate, FilterRun, Judgment, ShownReferences, System, Verdict
 from judgments.rules import candidate_of, check_of, is_check, most_central, rank
 from judgments.selectors.candidates import OUT, accepted_texts, imported, to_judge
-from web.cache import table_figures_or_none
 
 if TYPE_CHECKING:
     import numpy as np
@@ -94,30 +91,20 @@ def system_choices(project: Project) -> dict[str, str]:
     names = list(
         System.objects.filter(project=project).order_by("kind", "name").values_list("name", flat=True)
     )
-    # Counting a large table takes seconds: the form does not wait, and says the names alone until it is done.
-    counts = table_figures_or_none(
-        Candidate,
-        SYSTEM_SIZES,
-        {"project": project.pk},
-        stamp=int(time.time() / _COUNTS_GOOD_S),
-    )
     labels = {
         name: f"{name}: {to_judge_count:,} of {n:,} answers to judge"
-        for name, (n, to_judge_count) in (counts or {}).items()
+        for name, (n, to_judge_count) in _count_answers(project).items()
     }
     return {name: labels.get(name, name) for name in names}
 
 
-def _sizes(project: int) -> dict[str, tuple[int, int]]:
+def _count_answers(project: Project) -> dict[str, tuple[int, int]]:
     """Answers of each system, and how many of them are to be judged."""
     is_to_judge = Q(candidates__aside="") & ~Q(candidates__query__status__in=OUT)
     counted = System.objects.filter(project=project).annotate(
         n=Count("candidates"), wanted=Count("candidates", filter=is_to_judge)
     )
     return {name: (n, is_to_judge) for name, n, is_to_judge in counted.values_list("name", "n", "wanted")}
-
-
-SYSTEM_SIZES = FigureKind("system-sizes", _sizes)
 
 
 def not_asked_about(stage: Stage, config: JudgingConfig) -> dict[str, int]:

@@ -28,7 +28,6 @@ from core.projects.services import record
 from crowd.counted_work import not_counting
 from crowd.kinds import PendingUnit, kind_of
 from crowd.models import Assignment, LedgerEntry, Stage
-from crowd.selectors.stage_sizes import is_large
 from crowd.services.decisions import recount_all
 from crowd.services.publication import publish_pending, quote
 from judgments.judging_config import judging_config
@@ -58,7 +57,7 @@ from people.visits import AnswerHolder
 if TYPE_CHECKING:
     from metrics.agreement.recipes import Recipe
 
-# Applying filters and asking again in the background, where a stage is so large that nobody should wait.
+# Jobs that apply filters and ask for what is missing: what a large stage takes is more than a page waits for.
 
 APPLY, TOP_UP, REMAKE = "judgments.filter", "judgments.top_up", "judgments.filter_again"
 #: How long a page says that a job failed, where nothing was done since.
@@ -89,34 +88,6 @@ def ask_top_up(*, stage: Stage, most_cents: int, actor: Any, once: str) -> Job:
     """Have what is missing published by a job, for at most what the person confirmed."""
     payload = {"stage": stage.pk, "most_cents": most_cents, "user": actor.pk}
     return _ask(TOP_UP, payload, f"{_prefix(stage)}top-up:{once}")
-
-
-def apply_or_ask(
-    *,
-    stage: Stage,
-    recipe: str,
-    parameters: Mapping[str, Any],
-    actor: Any,
-    seed: int,
-    seen: int,
-    once: str,
-) -> FilterRun | None:
-    """Put a recipe in force; None of a large stage, where a job will, as soon as `seen` is known to hold."""
-    if not is_large(stage):
-        return apply(
-            stage=stage, recipe=recipe, parameters=parameters, actor=actor, seed=seed, seen=seen, once=once
-        )
-    check_seen(stage, seen, once)
-    ask_apply(stage=stage, recipe=recipe, parameters=parameters, actor=actor, seed=seed, seen=seen, once=once)
-    return None
-
-
-def top_up_or_ask(*, stage: Stage, most_cents: int, actor: Any, once: str) -> int | None:
-    """Publish what is missing, and the number of HITs; None of a large stage, where a job will."""
-    if not is_large(stage):
-        return top_up(stage=stage, most_cents=most_cents, actor=actor)
-    ask_top_up(stage=stage, most_cents=most_cents, actor=actor, once=once)
-    return None
 
 
 def ask_remake(*, run: FilterRun, why: str, state: str) -> Job:
@@ -257,11 +228,6 @@ def _missing_of(stage: int) -> MissingJudgments:
 
 
 MISSING = FigureKind("filter-missing", _missing_of)
-
-
-def preview_at_once(stage: Stage, recipe: str, parameters: Mapping[str, Any]) -> Preview | None:
-    """The preview for a page that has something else to say; None of a large stage, where it takes long."""
-    return None if is_large(stage) else preview(stage, recipe, parameters)
 
 
 def _reasons(decided: FilterDecision) -> tuple[Reason, ...]:
@@ -503,20 +469,13 @@ _REMAKE_STEPS = 2
 
 
 def reconsider_run(stage: Stage, changed: Mapping[int, str]) -> None:
-    """Make the run in force again if it saw some of this work: why, by assignment.
-
-    Of a large stage a job does it, which is asked for in the transaction of the caller.
-    """
+    """Make the run in force again if it saw some of this work: why, by assignment."""
     run = FilterRun.objects.in_force().filter(stage=stage).first()
     saw = _seen_by(run, changed) if run else set()
     if run is None or not saw:
         return
     run.stage = stage
-    why = in_words([changed[work] for work in sorted(saw)])
-    if is_large(stage):
-        ask_remake(run=run, why=why, state=state_of(run))
-    else:
-        remake(run=run, why=why)
+    remake(run=run, why=in_words([changed[work] for work in sorted(saw)]))
 
 
 def remake(

@@ -1,7 +1,6 @@
 """The wizard of a release: content, formats, privacy, preview, data card, and the build that it begins."""
 
 import re
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -20,6 +19,7 @@ from core.jobs.services import cancel
 from core.projects.models import Project
 from crowd.desk import tables
 from crowd.models import Stage
+from crowd.selectors.stage_sizes import project_figures
 from judgments.models import Candidate, Judgment
 from judgments.selectors.live import list_late_judgments
 from releases import selectors
@@ -38,7 +38,6 @@ from releases.privacy import (
     reopen_findings,
 )
 from web.access import ProjectAccess, Role, on_project
-from web.cache import counted, is_large_table
 from web.forms import FormError, chosen_keys, read_form, run_action
 from web.pages import show
 from web.tables import page_of
@@ -213,11 +212,11 @@ def content(request: HttpRequest, access: ProjectAccess) -> HttpResponse:
 
 
 def _content(project: Project, include: Sequence[str]) -> selectors.Content:
-    """What would go in; where tables are large a job counts it, as each answer is looked at."""
-    if not any(map(is_large_table, (Answer, Judgment))):
-        return selectors.content_of(project, include)
+    """What would go in; of a large project a job counts it, as each answer is looked at."""
     arguments = {"project": project.pk, "include": list(include)}
-    return counted(selectors.CONTENT, arguments, stamp=time.time())
+    return project_figures(
+        project, selectors.CONTENT, arguments, now=lambda: selectors.content_of(project, include)
+    )
 
 
 @require_safe

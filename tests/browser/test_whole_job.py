@@ -116,9 +116,12 @@ def filter_and_top_up(page: Page, crowd: Whole) -> None:
     page.get_by_role("button", name="Preview", exact=True).click()
     expect(page.locator(".preview .sentence")).to_be_visible()
     page.get_by_role("button", name="Apply", exact=True).click()
-    expect(page.get_by_role("status").first).to_contain_text(re.compile(r"Applied: [1-9]\d* of"))
+    expect(page.get_by_role("status").first).to_contain_text("The filters are being applied.")
+    crowd.run_jobs()
+    expect(page.get_by_text(re.compile(r"removed [1-9]\d* of"))).to_be_visible()
     page.get_by_role("button", name=re.compile("Ask again now, for")).click()
     expect(page.get_by_role("status").first).to_be_visible()
+    crowd.run_jobs()
     crowd.tick()
     assert crowd.crowd("sixteen", "judging", 8) > 0
 

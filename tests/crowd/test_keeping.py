@@ -16,31 +16,14 @@ from core.jobs import handlers, runner, services
 from core.jobs.figures import FigureKind
 from core.jobs.models import Job, StoredFigure
 from crowd.desk.overview import OverviewPart
-from crowd.models import Stage
 from crowd.selectors import stage_sizes, stage_status
 from distillery.tasks import prune
 from judgments.selectors.live import live
 from tests.crowd.test_concurrency import at_once
 from tests.judgments.desk_world import as_, judge, make_place, people
 from web import cache
-from web.cache import (
-    FigureStore,
-    cached,
-    cached_rows,
-    counted,
-    counted_before,
-    counted_or_none,
-    figures,
-    order_dependent,
-)
-from web.page_figures import (
-    BeingCountedError,
-    NotMadeError,
-    oldest_on_page,
-    page_figures,
-    read_and_order,
-    read_together,
-)
+from web.cache import FigureStore, cached, counted, counted_before, counted_or_none, figures, order_dependent
+from web.page_figures import BeingCountedError, NotMadeError, oldest_on_page, page_figures, read_together
 from web.pages import show as pages_show
 
 WAIT = 10
@@ -363,15 +346,6 @@ class TestTogether:
             read_together(*self.reads("a", "b"))
         assert len(jobs()) == 2
 
-    def test_what_a_page_reads_later_is_ordered_where_it_has_to_wait_anyway(self):
-        first, second = self.reads("a", "b")
-        with page_figures(), pytest.raises(BeingCountedError):
-            read_and_order(first, second)
-        work()
-        answers["b"] = BROKEN
-        with page_figures():
-            assert (read_and_order(first, broken), second()) == ("first", "second")
-
     def test_a_figure_is_ordered_beside_the_one_that_its_stamp_is_made_of(self):
         def read():
             with order_dependent(KIND, {"name": "b"}, state=str):
@@ -388,7 +362,6 @@ class TestTogether:
 
     def test_what_is_no_page_reads_one_after_the_other(self):
         assert read_together(*self.reads("a", "b")) == ["first", "second"]
-        assert read_and_order(*self.reads("a"), broken) == "first"
         assert jobs() == []
 
 
@@ -471,35 +444,6 @@ class TestAge:
         with page_figures():
             assert counted(KIND, K, stamp=2, dated=dated) == "old"
             assert (oldest_on_page() is not None) == says
-
-
-@pytest.mark.django_db
-class TestRows:
-    """What a table says, of large ones by a job."""
-
-    def test_a_small_table_is_asked_each_time(self):
-        make_place()
-        rows = Stage.objects.order_by("pk")
-        before = cached_rows(rows, "count")[1]
-        make_place()
-        assert cached_rows(rows, "count")[1] > before
-        assert jobs() == []
-
-    def test_a_large_one_is_asked_by_a_job_with_the_statement_of_the_page(self, server, monkeypatch):
-        monkeypatch.setattr(cache, "_estimate_rows", lambda: {Stage._meta.db_table: cache.LARGE_TABLE})
-        place = make_place()
-        rows = Stage.objects.filter(project__slug__in=[place.project.slug]).order_by("-slug", "pk")
-        columns = rows.values_list("slug", "status")
-        asked = [(rows, "count"), (rows, "keys", 0, rows.count(), rows.count()), (columns, "rows", 0, 25)]
-        for each in asked:
-            with page_figures(), pytest.raises(BeingCountedError):
-                cached_rows(*each)
-        assert len(jobs()) == 3
-        work()
-        figures.clear()
-        with page_figures():
-            found = [cached_rows(*each)[1] for each in asked]
-        assert found == [rows.count(), list(rows.values_list("pk", flat=True)), list(columns)]
 
 
 def test_a_store_gives_the_same_object_until_its_time_is_over_and_forgets_the_least_asked():

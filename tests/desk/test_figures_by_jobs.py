@@ -1,7 +1,6 @@
 """Every page of the desk where everything is large: jobs count its figures, once for all web processes."""
 
 import pytest
-from django.apps import apps
 from django.contrib.auth.models import User
 from django.test import Client
 
@@ -26,10 +25,6 @@ def work():
         runner.run(job_id=pk)
 
 
-def _all_large():
-    return {model._meta.db_table: cache.LARGE_TABLE for model in apps.get_models()}
-
-
 @pytest.mark.long
 @pytest.mark.django_db
 def test_pages_of_a_large_project_come_from_figures_that_jobs_counted(monkeypatch):
@@ -41,7 +36,6 @@ def test_pages_of_a_large_project_come_from_figures_that_jobs_counted(monkeypatc
     addresses = [address for _, address in pages(project)]
     plain = {address: client.get(address).status_code for address in addresses}
     monkeypatch.setattr(stage_sizes, "LARGE", 0)
-    monkeypatch.setattr(cache, "_estimate_rows", _all_large)
     monkeypatch.setattr(cache, "CHEAP_SECONDS", -1.0)
     monkeypatch.setattr(cache, "FIRST_WAIT_SECONDS", 0.0)
     for address, status in plain.items():

@@ -11,15 +11,25 @@ from django.test import Client
 from django.utils import timezone
 
 from annotation.models import Query, QuerySource
+from core.jobs import runner
+from core.jobs.models import Job
 from core.projects.models import Project
 from core.projects.services import create_project, set_role
 from crowd.models import Assignment, Hit, Stage, Worker
 from judgments.models import AttentionCheck, Candidate, CheckAnswer, Judgment, System
+from judgments.services import filter_runs
 from tests.taskpage.world import make_stage as make_task_stage
 
 _numbers = itertools.count(1)
 HOSTILE = "<script>alert('x')</script>\u202e\"'&{{7*7}}"
 Row = tuple[str, str, int]
+
+
+def run_filter_jobs() -> None:
+    """Do what waits of these jobs, as a worker would, in the order in which they were asked for."""
+    waiting = Job.objects.filter(kind__in=[filter_runs.APPLY, filter_runs.TOP_UP], state="queued")
+    for job in waiting.order_by("pk"):
+        runner.run(job_id=job.pk)
 
 
 @dataclass

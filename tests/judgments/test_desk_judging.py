@@ -37,6 +37,7 @@ from tests.judgments.desk_world import (
     make_work,
     people,
     query_of,
+    run_filter_jobs,
     system_of,
     worker_of,
 )
@@ -456,7 +457,9 @@ def test_what_was_previewed_is_applied_and_can_be_undone(place):
     form = sent(place)
     for _ in range(2):
         answer = as_("manager").post(at(place, "apply_filter"), form, follow=True)
-    assert "Applied: 6 of 18 judgments no longer count." in words(answer)
+        assert "The filters are being applied." in words(answer)
+        run_filter_jobs()
+    assert "removed 1 of 3 judges and 6 of 18 judgments." in words(as_("viewer").get(at(place, "filters")))
     run = FilterRun.objects.get()
     assert (run.recipe, run.seed, run.created_by.username) == ("default", 7, "manager")
     assert run.parameters["rules"] == ["checks"]
@@ -503,6 +506,7 @@ def test_of_two_who_apply_filters_the_second_keeps_theirs_or_edits_on(place):
     assert "Would remove 1 of 3 judges" in words(as_("manager").get(unescape(edit)))
     for _ in range(2):
         assert as_("manager").post(at(place, "apply_filter"), resent(second)).status_code == 302
+        run_filter_jobs()
     kept = FilterRun.objects.get(state="in force")
     assert (kept.parameters["rules"], kept.seed, kept.created_by.username) == (["checks"], 7, "manager")
     third.refresh_from_db()

@@ -1,4 +1,4 @@
-"""Applying filters and asking again as jobs, where a stage is large: once each, and said on the page."""
+"""Applying filters and asking again as jobs: once each, and the page says how far they are."""
 
 import json
 import uuid
@@ -17,16 +17,15 @@ from crowd.selectors import stage_sizes
 from crowd.services import publication
 from judgments.models import FilterRun, Verdict
 from judgments.services import filter_runs
-from tests.judgments.desk_world import as_, check, judge, make_place, people
+from tests.judgments.desk_world import as_, check, judge, make_place, people, run_filter_jobs
 from tests.saving import versions
 
 pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
-def place(monkeypatch):
-    """An open stage that counts as large, with a judge who fails every check."""
-    monkeypatch.setattr(stage_sizes, "LARGE", 3)
+def place():
+    """An open stage with a judge who fails every check."""
     place = make_place(status="open", redundancy=4)
     people(place)
     scores = (("q1", 5), ("q2", 1))
@@ -56,20 +55,13 @@ def press_top_up(place, once=None, most="0.24"):
     return as_("owner").post(at(place, "top_up"), form, follow=True)
 
 
-def work():
-    """Do what waits of these jobs, as a worker would, in the order in which they were asked for."""
-    waiting = Job.objects.filter(kind__in=[filter_runs.APPLY, filter_runs.TOP_UP], state="queued")
-    for job in waiting.order_by("pk"):
-        runner.run(job_id=job.pk)
-
-
 def the_job(kind=filter_runs.APPLY):
     return Job.objects.get(kind=kind)
 
 
 def applied(place):
     press_apply(place)
-    work()
+    run_filter_jobs()
 
 
 def its_lease_is_over():
@@ -81,13 +73,13 @@ def asked(place):
     return HitUnit.objects.filter(hit__stage=place.stage, hit__state="planned").count()
 
 
-def test_a_large_stage_is_filtered_by_a_job_and_the_page_says_so(place):
+def test_filters_are_applied_by_a_job_and_the_page_says_so(place):
     said = press_apply(place)
     assert "The filters are being applied." in said.content.decode()
     assert "In progress: waiting for its turn" in " ".join(said.content.decode().split())
     assert page(place).headers["Refresh"] == "3"
     assert not FilterRun.objects.exists()
-    work()
+    run_filter_jobs()
     run = FilterRun.objects.get()
     assert (run.state, run.created_by.username, the_job().result) == ("in force", "owner", run.pk)
     shown = page(place)
@@ -99,9 +91,9 @@ def test_pressed_twice_it_is_applied_once(place):
     once = uuid.uuid4()
     press_apply(place, once)
     press_apply(place, once)
-    work()
+    run_filter_jobs()
     press_apply(place, once)
-    work()
+    run_filter_jobs()
     assert FilterRun.objects.count() == 1
     assert Event.objects.filter(action="filter.applied").count() == 1
 
@@ -125,7 +117,7 @@ def test_the_job_says_what_it_does_now(place, monkeypatch):
 def test_cancelled_before_it_began_nothing_happens(place):
     press_apply(place)
     assert services.cancel(job_id=the_job().pk)
-    work()
+    run_filter_jobs()
     assert not FilterRun.objects.exists()
     assert "In progress" not in page(place).content.decode()
 
@@ -139,7 +131,7 @@ def test_cancelled_at_the_last_moment_nothing_is_stored(place, monkeypatch):
         return real(context, effect)
 
     monkeypatch.setattr(runner.JobContext, "commit", cancelled_before)
-    work()
+    run_filter_jobs()
     assert the_job().state == JobState.CANCELLED
     assert not FilterRun.objects.exists()
     assert not Verdict.objects.exists()
@@ -149,7 +141,7 @@ def overtaken(place):
     """A job that finds other filters in force than its person saw."""
     press_apply(place)
     other(place)
-    work()
+    run_filter_jobs()
 
 
 def other(place):
@@ -158,7 +150,7 @@ def other(place):
     )
 
 
-def test_large_stages_compare_at_once_what_is_in_force_already(place):
+def test_what_is_in_force_already_is_compared_at_once(place):
     other(place)
     answer = press_apply(place)
     assert (answer.status_code, versions(answer)["Recipe"]) == (409, ("default v1", "none v1"))
@@ -174,7 +166,7 @@ def test_a_job_that_was_overtaken_shows_both_versions_to_who_asked_for_it(place)
     again = {name: shown[name].value() for name in shown.fields}
     again["parameters"] = json.dumps(again["parameters"])
     assert as_("owner").post(at(place, "apply_filter"), again).status_code == 302
-    work()
+    run_filter_jobs()
     assert FilterRun.objects.get(state="in force").recipe == "default"
     assert "h-conflict" not in page(place).content.decode()
 
@@ -206,11 +198,11 @@ def test_the_same_press_after_it_failed_tries_again(place):
     Stage.objects.update(status="paused")
     applied(place)
     press_top_up(place, once)
-    work()
+    run_filter_jobs()
     assert "only an open one asks for more" in the_job(filter_runs.TOP_UP).error
     Stage.objects.update(status="open")
     press_top_up(place, once)
-    work()
+    run_filter_jobs()
     assert (the_job(filter_runs.TOP_UP).state, asked(place)) == (JobState.DONE, 2)
 
 
@@ -234,10 +226,10 @@ def test_killed_before_it_was_stored_it_is_applied_by_the_next_attempt(place, mo
     with monkeypatch.context() as patch:
         patch.setattr(runner.JobContext, "commit", killed)
         with pytest.raises(SystemExit):
-            work()
+            run_filter_jobs()
     assert not FilterRun.objects.exists()
     its_lease_is_over()
-    work()
+    run_filter_jobs()
     assert the_job().state == JobState.DONE
     assert FilterRun.objects.count() == 1
     assert Event.objects.filter(action="filter.applied").count() == 1
@@ -250,7 +242,7 @@ def test_ask_again_pressed_twice_asks_once(place):
     assert "What is missing is being published." in said.content.decode()
     press_top_up(place, once)
     assert Job.objects.filter(kind=filter_runs.TOP_UP).count() == 1
-    work()
+    run_filter_jobs()
     assert (asked(place), the_job(filter_runs.TOP_UP).result) == (2, 2)
 
 
@@ -258,7 +250,7 @@ def test_two_presses_on_two_pages_ask_once_and_neither_fails(place):
     applied(place)
     press_top_up(place)
     press_top_up(place)
-    work()
+    run_filter_jobs()
     done = Job.objects.filter(kind=filter_runs.TOP_UP).order_by("pk")
     assert [(job.state, job.result) for job in done] == [("done", 2), ("done", 0)]
     assert asked(place) == 2
@@ -275,10 +267,10 @@ def test_killed_after_it_published_it_publishes_nothing_twice(place, monkeypatch
     with monkeypatch.context() as patch:
         patch.setattr(services, "finish", killed)
         with pytest.raises(SystemExit):
-            work()
+            run_filter_jobs()
     assert asked(place) == 2
     its_lease_is_over()
-    work()
+    run_filter_jobs()
     assert (the_job(filter_runs.TOP_UP).state, asked(place)) == (JobState.DONE, 2)
     assert Event.objects.filter(action="stage.topped_up").count() == 1
 
@@ -298,11 +290,11 @@ def test_killed_half_way_the_next_attempt_spends_no_more_than_was_confirmed(
     with monkeypatch.context() as patch:
         patch.setattr(publication, "_plan_batch", first_only)
         with pytest.raises(SystemExit):
-            work()
+            run_filter_jobs()
     assert asked(place) == 1
     Stage.objects.update(redundancy=wanted)
     its_lease_is_over()
-    work()
+    run_filter_jobs()
     job = the_job(filter_runs.TOP_UP)
     assert (job.state, asked(place)) == (state, in_all)
     assert ("by now, more than the $0.24 that you saw" in job.error) == (state == "failed")
@@ -311,7 +303,7 @@ def test_killed_half_way_the_next_attempt_spends_no_more_than_was_confirmed(
 def test_what_costs_more_by_now_fails_in_words(place):
     applied(place)
     press_top_up(place, most="0.23")
-    work()
+    run_filter_jobs()
     assert asked(place) == 0
     said = page(place).content.decode()
     assert "It costs $0.24 by now, more than the $0.23 that you saw." in said
@@ -322,6 +314,7 @@ def test_a_preview_that_cannot_be_worked_out_says_so_and_does_not_wait_for_ever(
         raise OSError("no disk")
 
     monkeypatch.setattr(filter_runs, "preview", fail)
+    monkeypatch.setattr(stage_sizes, "LARGE", 3)
     address = f"{at(place, 'filters')}?recipe=default&look=1&rules=checks"
     first = as_("owner").get(address)
     assert first.headers["Refresh"] == "3"

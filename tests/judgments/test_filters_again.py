@@ -13,7 +13,6 @@ from core.jobs.models import Job
 from core.projects.models import Event, Project
 from crowd.kinds import kind_of
 from crowd.models import Assignment, Recount, Stage
-from crowd.selectors import stage_sizes
 from crowd.services import decisions
 from crowd.services.decisions import reconsider
 from judgments.models import AgreementReport, FilterRun, Judgment, Score, Verdict
@@ -178,54 +177,31 @@ def test_asked_again_for_the_same_work_nothing_changes(place):
     assert remade().count() == 1
 
 
-class TestALargeStage:
-    """A job does it; the page says that it is under way."""
+def test_back_and_forth_ends_where_the_work_is(place):
+    work = work_of(place, "C")
+    reject(work)
+    reconsider(place.stage)
+    decisions.approved(work, at=timezone.now())
+    reconsider(place.stage)
+    assert score(place)[0] == 4
+    reject(work_of(place, "C", "q2"))
+    reconsider(place.stage)
+    assert (score(place)[0], score(place, "q2")[0]) == (4, 3)
 
-    @pytest.fixture(autouse=True)
-    def large(self, place, monkeypatch):
-        monkeypatch.setattr(stage_sizes, "LARGE", 3)
 
-    def run_jobs(self):
-        for job in Job.objects.filter(kind=filter_runs.REMAKE, state="queued").order_by("pk"):
-            runner.run(job_id=job.pk)
+def test_work_that_changes_while_it_is_decided_is_taken_as_it_is_in_the_end(place, monkeypatch):
+    reject(work_of(place, "C"))
+    decide = filter_runs._decided
 
-    def test_it_is_asked_for_with_the_recount_and_done_by_a_worker(self, place):
-        reject(work_of(place, "C"))
-        reconsider(place.stage)
-        assert (score(place)[0], Job.objects.get(kind=filter_runs.REMAKE).state) == (4, "queued")
-        address = reverse("judgments:filters", args=[place.project.slug, place.stage.slug])
-        assert "In progress" in as_("owner").get(address).content.decode()
-        self.run_jobs()
-        assert score(place) == (3, 2, 5.0)
-        assert "In progress" not in as_("owner").get(address).content.decode()
-
-    def test_back_and_forth_before_the_job_ran_ends_where_the_work_is(self, place):
-        work = work_of(place, "C")
-        reject(work)
-        reconsider(place.stage)
-        decisions.approved(work, at=timezone.now())
-        reconsider(place.stage)
-        self.run_jobs()
-        assert score(place)[0] == 4
+    def slow(run):
+        found = decide(run)
+        monkeypatch.setattr(filter_runs, "_decided", decide)
         reject(work_of(place, "C", "q2"))
-        reconsider(place.stage)
-        self.run_jobs()
-        assert (score(place)[0], score(place, "q2")[0]) == (4, 3)
+        return found
 
-    def test_work_that_changes_while_it_is_decided_is_taken_as_it_is_in_the_end(self, place, monkeypatch):
-        reject(work_of(place, "C"))
-        decide = filter_runs._decided
-
-        def slow(run):
-            found = decide(run)
-            monkeypatch.setattr(filter_runs, "_decided", decide)
-            reject(work_of(place, "C", "q2"))
-            return found
-
-        monkeypatch.setattr(filter_runs, "_decided", slow)
-        reconsider(place.stage)
-        self.run_jobs()
-        assert (score(place)[0], score(place, "q2")[0]) == (3, 3)
+    monkeypatch.setattr(filter_runs, "_decided", slow)
+    reconsider(place.stage)
+    assert (score(place)[0], score(place, "q2")[0]) == (3, 3)
 
 
 def test_work_that_is_rejected_while_filters_are_applied_is_looked_at_once_more(place, monkeypatch):

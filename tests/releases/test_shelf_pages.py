@@ -16,6 +16,7 @@ from annotation.models import Answer
 from core.jobs import runner
 from core.jobs.models import Job, JobState, StoredFigure
 from core.projects.models import Event, Project
+from crowd.selectors import stage_sizes
 from releases.models import PrivacyFinding, Release
 from releases.privacy import accept_findings, check_project
 from tests.cases import apart
@@ -54,8 +55,8 @@ def said(response: Any) -> list[str]:
     return [str(message) for message in response.context["messages"]][-1:]
 
 
-def test_what_goes_in_is_counted_by_a_job_where_the_tables_are_large(world, monkeypatch):
-    monkeypatch.setattr(cache, "_estimate_rows", lambda: {Answer._meta.db_table: cache.LARGE_TABLE})
+def test_what_goes_in_is_counted_by_a_job_where_the_project_is_large(world, monkeypatch):
+    monkeypatch.setattr(stage_sizes, "LARGE", 0)
     monkeypatch.setattr(cache, "FIRST_WAIT_SECONDS", 0.0)
     assert as_("manager").get(NEW).status_code == 202
     figure = StoredFigure.objects.get()
