@@ -35,7 +35,6 @@ from judgments.judging_config import (
 )
 from judgments.models import AttentionCheck, Candidate
 from judgments.rating_source import exact
-from judgments.rules import candidate_of, check_of, is_check, nearest, of_candidate, of_check
 from judgments.selectors.candidates import reference_texts
 from judgments.selectors.judging import (
     JudgedItem,
@@ -56,6 +55,8 @@ from judgments.services import reports
 from judgments.services.candidates import human_candidates, refresh_exact
 from judgments.services.filter_runs import reconsider_run
 from judgments.services.judging import ensure_checks, in_units, keep_references, record_judgments
+from judgments.units import candidate_of, check_of, is_check, of_candidate, of_check
+from judgments.word_overlap import nearest
 from metrics.agreement.scale import Scale
 
 #: Standard deviation of attentive people's scores around what they mean, in points of a scale of 1 to 5.

@@ -16,7 +16,7 @@ from judgments.desk import downloads
 from judgments.desk.downloads import signature
 from judgments.judging_config import judging_config, labels_by_score
 from judgments.models import AgreementReport
-from judgments.rules import score_classes
+from judgments.score_classes import score_classes
 from judgments.selectors.judges import histogram as judge_histogram
 from judgments.selectors.judges import time_plot
 from judgments.selectors.live import Live, SystemScore, in_force, live

@@ -17,7 +17,7 @@ from core.projects.models import Project
 from crowd.models import Assignment, Exclusion, Stage, Worker
 from crowd.selectors.stage_sizes import is_large
 from judgments.models import Candidate, CheckAnswer, FilterRun, Judgment, Score, Verdict
-from judgments.rules import score_classes
+from judgments.score_classes import score_classes
 from judgments.selectors.live import live
 from judgments.selectors.ratings import (
     Stamp,

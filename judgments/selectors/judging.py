@@ -18,8 +18,10 @@ from crowd.models import Assignment, Stage
 from crowd.services.publication import Quote, left_to_ask, quote
 from judgments.judging_config import JudgingConfig
 from judgments.models import AttentionCheck, Candidate, FilterRun, Judgment, ShownReferences, System, Verdict
-from judgments.rules import candidate_of, check_of, is_check, most_central, rank
+from judgments.seeded_order import rank
 from judgments.selectors.candidates import OUT, accepted_texts, imported, to_judge
+from judgments.units import candidate_of, check_of, is_check
+from judgments.word_overlap import most_central
 
 if TYPE_CHECKING:
     import numpy as np

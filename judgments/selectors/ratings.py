@@ -18,7 +18,7 @@ from crowd.models import Assignment, Stage, Worker
 from crowd.selectors.stage_sizes import stage_figures
 from judgments.judging_config import JudgingConfig, scale_of_options
 from judgments.models import Candidate, CheckAnswer, FilterRun, Judgment, System
-from judgments.rules import of_candidate
+from judgments.units import of_candidate
 from metrics.agreement.scale import Scale
 
 if TYPE_CHECKING:

@@ -32,7 +32,6 @@ from crowd.services.decisions import recount_all
 from crowd.services.publication import publish_pending, quote
 from judgments.judging_config import judging_config
 from judgments.models import CheckAnswer, FilterRun, Judgment
-from judgments.rules import of_candidate
 from judgments.selectors.judging import (
     MissingJudgments,
     Sums,
@@ -51,6 +50,7 @@ from judgments.services.filter_decisions import (
     recipe_named,
     stored_parameters,
 )
+from judgments.units import of_candidate
 from people.models import Guest
 from people.visits import AnswerHolder
 

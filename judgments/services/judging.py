@@ -12,12 +12,14 @@ from annotation.models import Query
 from annotation.selectors.answers import materials
 from crowd.errors import CrowdError
 from crowd.models import Assignment, Stage
+from judgments.attention_checks import Check, CheckPlan, Item, draw_checks
 from judgments.judging_config import JudgingConfig, accepted_steps, judging_config
 from judgments.models import AttentionCheck, CheckAnswer, Judgment, ShownReferences
-from judgments.rules import Check, CheckPlan, Item, candidate_of, check_of, draw_checks, is_check, rank
+from judgments.seeded_order import rank
 from judgments.selectors.candidates import accepted_texts, reference_texts
 from judgments.selectors.judging import candidates_to_judge, references_shown
 from judgments.selectors.ratings import scale_of
+from judgments.units import candidate_of, check_of, is_check
 from metrics.agreement.scale import Scale
 
 # The correct answers that the judges of a stage see, kept so that all of them see the same.

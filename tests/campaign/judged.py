@@ -8,8 +8,8 @@ from core.bulk_rows import BulkTable
 from crowd.models import Stage
 from judgments.judging_config import judging_config
 from judgments.models import AttentionCheck, Candidate, CandidateSource, CheckAnswer, Judgment, System
-from judgments.rules import of_candidate, of_check
 from judgments.services.judging import ensure_checks
+from judgments.units import of_candidate, of_check
 from tests.campaign.annotated import Written
 from tests.campaign.texts import Texts
 from tests.campaign.world import Crowd, World

@@ -14,7 +14,7 @@ from crowd.services import responses, stages
 from crowd.services.deals import NoWorkError, deal
 from crowd.services.tick import tick
 from judgments.models import Candidate, System
-from judgments.rules import is_check
+from judgments.units import is_check
 from people.models import Guest
 from tests.annotation.world import make_project
 

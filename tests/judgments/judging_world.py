@@ -12,7 +12,7 @@ from crowd.kinds import kind_of
 from crowd.models import Assignment, Hit, Stage
 from crowd.taskpage import names_in_page
 from judgments.models import Candidate, FilterRun, Judgment, System, Verdict
-from judgments.rules import of_candidate
+from judgments.units import of_candidate
 from tests.annotation.distilling import make_query as make_curated_query
 from tests.annotation.world import make_project
 from tests.taskpage.world import Visitor

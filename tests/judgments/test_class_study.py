@@ -19,8 +19,8 @@ from crowd.services.deals import NoWork, NoWorkError, StageTarget, deal
 from crowd.services.endpoints import create_endpoint
 from crowd.services.stages import change_stage
 from crowd.services.tick import tick
-from judgments.rules import is_check
 from judgments.selectors.judging import queries_of
+from judgments.units import is_check
 from people.links import LinkPlan, make_link
 from people.models import Guest, Outcome, Visit
 from people.owners import project_owner

@@ -16,7 +16,8 @@ from crowd.kinds import kind_of
 from crowd.models import Assignment, Stage
 from crowd.services.publication import publish_pending
 from judgments.models import ShownReferences
-from judgments.rules import most_central, of_candidate
+from judgments.units import of_candidate
+from judgments.word_overlap import most_central
 from tests.annotation import distilling
 from tests.judgments.judging_world import make_candidate, make_query, make_stage, visitor
 from tests.taskpage.world import text as words

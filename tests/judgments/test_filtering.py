@@ -14,11 +14,11 @@ from crowd.models import Assignment, HitUnit, Stage
 from crowd.selectors.stage_status import stage_progress
 from judgments.judging_config import judging_config
 from judgments.models import Candidate, CheckAnswer, FilterRun, Judgment, Score, Verdict
-from judgments.rules import of_candidate
 from judgments.selectors.judging import missing_of, pending_judgments, pending_of_stage, sums_by_candidate
 from judgments.selectors.ratings import checks_of, newer_than, ratings_of_stage, stamp_of
 from judgments.services import filter_runs
 from judgments.services.filter_decisions import FilteringError
+from judgments.units import of_candidate
 from tests.judgments.desk_world import Place, candidate_of, check, judge, make_place, worker_of
 
 pytestmark = pytest.mark.django_db

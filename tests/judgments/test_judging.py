@@ -11,7 +11,7 @@ from crowd.models import Exclusion
 from crowd.services.stages import open_stage
 from judgments.judging_config import JudgingConfig
 from judgments.models import Judgment
-from judgments.rules import of_candidate
+from judgments.units import of_candidate
 from tests.annotation.distilling import make_stage as make_distillation
 from tests.annotation.distilling import write
 from tests.cases import apart

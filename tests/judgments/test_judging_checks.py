@@ -6,8 +6,9 @@ from django.utils import timezone
 from crowd.errors import CrowdError
 from crowd.kinds import kind_of
 from crowd.models import Assignment
+from judgments.attention_checks import CheckPlan, Item, draw_checks
 from judgments.models import AttentionCheck, CheckAnswer, Judgment
-from judgments.rules import CheckPlan, Item, draw_checks, of_candidate, of_check
+from judgments.units import of_candidate, of_check
 from metrics.agreement.scale import Scale
 from tests.judgments.judging_world import (
     TOPICS,

@@ -2,7 +2,7 @@
 
 import pytest
 
-from judgments.rules import of_candidate
+from judgments.units import of_candidate
 from tests.judgments.judging_world import judge, make_candidate, make_project, make_query, make_stage, pending
 
 pytestmark = pytest.mark.django_db

@@ -21,12 +21,13 @@ from crowd.study.reader import read
 from judgments.judging_config import JudgingConfig
 from judgments.kinds import true_score
 from judgments.models import AttentionCheck, CheckAnswer, Judgment, Score
-from judgments.rules import of_candidate, of_check, score_classes
+from judgments.score_classes import score_classes
 from judgments.selectors.judges import histogram, judges, time_plot
 from judgments.selectors.live import live
 from judgments.selectors.ratings import scale_of
 from judgments.services import filter_runs, reports
 from judgments.services.filter_decisions import FilteringError
+from judgments.units import of_candidate, of_check
 from metrics.agreement.scale import Scale
 from releases import build
 from releases.options import Options

@@ -10,7 +10,7 @@ from crowd.simulation.answers import PROFILES, SimulatedPerson, answer_unit, rea
 from judgments.judging_config import JudgingConfig
 from judgments.kinds import true_score
 from judgments.models import Judgment
-from judgments.rules import of_candidate
+from judgments.units import of_candidate
 from tests.judgments.candidates_world import judge
 from tests.judgments.judging_world import (
     CORRECT,

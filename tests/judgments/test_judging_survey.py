@@ -7,7 +7,7 @@ from crowd.models import Exclusion
 from crowd.services.arrivals import units_of
 from crowd.services.publication import bundles_to_publish
 from judgments.models import AttentionCheck
-from judgments.rules import candidate_of
+from judgments.units import candidate_of
 from tests.judgments.judging_world import (
     make_project,
     make_stage,

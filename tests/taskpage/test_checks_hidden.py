@@ -18,8 +18,8 @@ from crowd.models import Assignment, HitUnit, Stage, Worker
 from crowd.services import responses
 from crowd.simulation.answers import PROFILES, SimulatedPerson, answer_unit, read_form
 from judgments.judging_config import JudgingConfig
-from judgments.rules import of_candidate
 from judgments.services.judging import ensure_checks
+from judgments.units import of_candidate
 from tests.annotation import distilling, world
 from tests.judgments import judging_world
 from tests.judgments.test_judge_training import LESSONS

@@ -1,119 +1,24 @@
-"""Pure rules of judging: names of units, what texts share, attention checks, classes of scores.
+"""Attention checks drawn from the data: items whose right score is known, and that look like all others.
+
+- Foreign: an answer that a system gave to another query. It could be right by accident, so these are left
+  out: yes-no queries; queries that ask nearly the same; answers that share half of their words with a
+  reference or with another answer of the query, or stand in its passages; texts of fewer than three words;
+  texts that were given to more than one query, such as "no answer".
+- Reference: one of the query's accepted references as the answer. Judges then see another one as the
+  correct answer. Two references may disagree, so only those are taken that are much alike; where a query
+  has no such pair, the same text is in both places, which is always fair.
+- Instruction: a line that says which score to choose.
 
 No database, and the same result for the same seed.
 """
 
-import hashlib
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from annotation.likeness import shingles
+from judgments.seeded_order import rank
+from judgments.word_overlap import contained, covered, nearest, size
 from metrics.agreement.scale import Scale
-
-# Draws that stay as they are when something is added: everything has its own place by the seed.
-
-
-def rank(*about: object) -> bytes:
-    """A place in a seeded order, the same on every machine; sort by it or take the least."""
-    return hashlib.sha256(":".join(map(str, about)).encode()).digest()
-
-
-# Names of units in the stages of this app: `candidate:17`, and `check:4` for attention checks.
-
-_CANDIDATE = "candidate:"
-_CHECK = "check:"
-
-
-def of_candidate(pk: int) -> str:
-    """The unit of a candidate."""
-    return f"{_CANDIDATE}{pk}"
-
-
-def of_check(pk: int) -> str:
-    """The unit of an attention check."""
-    return f"{_CHECK}{pk}"
-
-
-def is_check(unit: str) -> bool:
-    """Whether the unit is an attention check."""
-    return unit.startswith(_CHECK)
-
-
-def candidate_of(unit: str) -> int:
-    """The candidate of a unit; ValueError where the unit is not one of a candidate."""
-    return _key(unit, _CANDIDATE)
-
-
-def check_of(unit: str) -> int:
-    """The attention check of a unit; ValueError where the unit is not one of a check."""
-    return _key(unit, _CHECK)
-
-
-def _key(unit: str, prefix: str) -> int:
-    if not unit.startswith(prefix):
-        raise ValueError(f"{unit!r} does not begin with {prefix!r}.")
-    return int(unit.removeprefix(prefix))
-
-
-# How much two texts share, in any script.
-
-
-def contained(text: str, other: str) -> float:
-    """Share of the shorter text's words that the other one has too, from 0 to 1; 0 where one has none."""
-    a, b = shingles(text), shingles(other)
-    return len(a & b) / min(len(a), len(b)) if a and b else 0.0
-
-
-def overlap(text: str, other: str) -> float:
-    """F1 of the words of two texts, each word once, from 0 to 1."""
-    a, b = shingles(text), shingles(other)
-    return 2 * len(a & b) / (len(a) + len(b)) if a and b else 0.0
-
-
-def nearest(text: str, others: Iterable[str]) -> float:
-    """The overlap with the one that is most alike; 0 without any."""
-    return max((overlap(text, other) for other in others), default=0.0)
-
-
-def most_central(texts: Sequence[str]) -> str:
-    """The text with the highest mean overlap with the others; of equals the first. ValueError without any."""
-    shingle_sets = [shingles(text) for text in texts]
-
-    def likeness(at: int) -> float:
-        shares = (
-            2 * len(shingle_sets[at] & other) / (len(shingle_sets[at]) + len(other))
-            for place, other in enumerate(shingle_sets)
-            if place != at and shingle_sets[at] and other
-        )
-        return sum(shares)
-
-    return texts[max(range(len(texts)), key=lambda at: (round(likeness(at), 9), -at))]
-
-
-def covered(text: str, by: Iterable[str]) -> float:
-    """Share of the text's words that stand somewhere in the others."""
-    own_shingles = shingles(text)
-    return (
-        len(own_shingles & frozenset().union(*map(shingles, by))) / len(own_shingles) if own_shingles else 0.0
-    )
-
-
-def size(text: str) -> int:
-    """How many different words there are to compare."""
-    return len(shingles(text))
-
-
-# Attention checks drawn from the data: items whose right score is known, and that look like all others.
-#
-# - Foreign: an answer that a system gave to another query. It could be right by accident, so these are left
-#   out: yes-no queries; queries that ask nearly the same; answers that share half of their words with a
-#   reference or with another answer of the query, or stand in its passages; texts of fewer than three words;
-#   texts that were given to more than one query, such as "no answer".
-# - Reference: one of the query's accepted references as the answer. Judges then see another one as the
-#   correct answer. Two references may disagree, so only those are taken that are much alike; where a query
-#   has no such pair, the same text is in both places, which is always fair.
-# - Instruction: a line that says which score to choose.
 
 _SHARED = 0.5
 _SAME_QUESTION = 0.7
@@ -262,28 +167,3 @@ def _instruction(item: Item, check_plan: CheckPlan, seed: int) -> Check:
         (score,),
         "The line says which score to choose.",
     )
-
-
-# Which scores stand together in a histogram: each alone, or in classes where a scale has very many.
-
-#: Scores that a table or a plot shows one by one, and classes of longer scales.
-_MOST_ALONE, _CLASSES = 21, 20
-
-
-@dataclass(frozen=True, slots=True)
-class ScoreClass:
-    """Scores that are counted together, in units, with the name that a table gives them."""
-
-    name: float | int | str
-    steps: range
-
-
-def score_classes(scale: Scale) -> list[ScoreClass]:
-    """Classes from the lowest score; of 0 to 100 each has five, and the last one the 100 too."""
-    scores = scale.scores
-    if len(scores) <= _MOST_ALONE:
-        return [ScoreClass(scale.number(step), scores[at : at + 1]) for at, step in enumerate(scores)]
-    width = -(-(len(scores) - 1) // _CLASSES)
-    starts = range(0, len(scores) - 1, width)
-    parts = [scores[start : len(scores) if start == starts[-1] else start + width] for start in starts]
-    return [ScoreClass(f"{scale.text(part[0])}\N{EN DASH}{scale.text(part[-1])}", part) for part in parts]
