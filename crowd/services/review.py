@@ -32,7 +32,7 @@ from crowd.models import (
 from crowd.outbox import results
 from crowd.outbox.calls import found_purpose, plan
 from crowd.services import decisions
-from crowd.services.collection import plan_decision
+from crowd.services.approvals import plan_decision
 from crowd.services.decisions import recount
 from crowd.services.groups import ensure_group, only, put_into
 from crowd.services.panels import panel_of

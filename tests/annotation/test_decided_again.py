@@ -24,7 +24,7 @@ from crowd.kinds import kind_of
 from crowd.models import Assignment, MarketOperation, Recount, Stage
 from crowd.outbox import results
 from crowd.services import decisions, review
-from crowd.services.collection import plan_decision
+from crowd.services.approvals import plan_decision
 from crowd.services.tick import living_stages, settle_news
 from tests.annotation.distilling import make_query as make_curated_query
 from tests.annotation.distilling import make_stage as make_distillation

@@ -31,7 +31,7 @@ def test_work_whose_approval_was_refused_is_held_and_can_be_approved_again(submi
 
 def test_asked_for_twice_at_once_a_decision_is_planned_once(submitted):
     results.apply(review.approve(assignment=submitted, actor=None), CallRefusal("NotDone", "It was lost."))
-    from crowd.services.collection import plan_decision
+    from crowd.services.approvals import plan_decision
 
     operations = {plan_decision(submitted, MarketOperation.Kind.APPROVE, "").pk for _ in range(2)}
     assert len(operations) == 1
