@@ -16,8 +16,10 @@ from django.core.exceptions import ImproperlyConfigured
 from kombu import Queue
 
 from core import money
-from distillery import env, external_services
+from distillery import env, payout_settings
 from distillery.env import holds_sealed_values
+from distillery.mail_server import read_mail_server
+from distillery.sign_in_providers import sign_in_library_settings, sign_in_providers
 from distillery.version import VERSION
 
 # Lets generic Django classes carry their types at run time too: ModelAdmin[Worker].
@@ -305,7 +307,7 @@ AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "core.accounts.passwords.BreachedPasswordValidator"},
 ]
 # Second factors, passkeys and providers, by django-allauth behind pages, limits and sessions of our own.
-SIGN_IN_PROVIDERS = external_services.sign_in_providers(env.text("SIGN_IN_PROVIDERS"))
+SIGN_IN_PROVIDERS = sign_in_providers(env.text("SIGN_IN_PROVIDERS"))
 #: Whether those who may pay or hold keys are asked for a second factor, or need one for that.
 SECOND_FACTOR = env.choice("SECOND_FACTOR", "ask", {"off", "ask", "require"})
 #: Minutes since the last sign-in or confirmation within which keys, payees, members and payouts may change.
@@ -321,7 +323,7 @@ MFA_PASSKEY_LOGIN_ENABLED = MFA_ALLOW_UNVERIFIED_EMAIL = MFA_RECOVERY_CODES_SHOW
 MFA_TOTP_TOLERANCE = 1
 MFA_TOTP_ISSUER = "Distillery"
 SOCIALACCOUNT_ADAPTER = "core.accounts.adapters.ProviderAdapter"
-SOCIALACCOUNT_PROVIDERS = external_services.sign_in_library_settings(SIGN_IN_PROVIDERS)
+SOCIALACCOUNT_PROVIDERS = sign_in_library_settings(SIGN_IN_PROVIDERS)
 SESSION_ENGINE = "core.accounts.sessions"
 LOGIN_URL = "/accounts/login/"
 #: Seconds that a link to choose a new password works.
@@ -417,7 +419,7 @@ JOBS_LEASE_SECONDS = env.integer("JOBS_LEASE_SECONDS", 60, least=2)
 JOBS_POLL_SECONDS = env.integer("JOBS_POLL_SECONDS", 10, least=1)
 
 # E-mails about notices; without a mail server nothing is sent.
-MAIL = external_services.read_mail_server(
+MAIL = read_mail_server(
     url=env.text("EMAIL_URL"),
     host=env.text("EMAIL_HOST"),
     port=env.integer("EMAIL_PORT", 0),
@@ -451,16 +453,16 @@ if MARKETPLACE_CURRENCY not in money.CURRENCIES:
         f"MARKETPLACE_CURRENCY={MARKETPLACE_CURRENCY!r} is no code of a currency (ISO 4217), such as EUR."
     )
 # Paying people: ways they may choose, smallest sums of a file, whose account pays by SEPA, sums of a year.
-PAYOUT_METHODS = external_services.payout_methods(
-    env.words("PAYOUT_METHODS", list(external_services.PAY_METHODS))
+PAYOUT_METHODS = payout_settings.payout_methods(
+    env.words("PAYOUT_METHODS", list(payout_settings.PAY_METHODS))
 )
-PAYOUT_MINIMUMS = external_services.payout_minimums(env.words("PAYOUT_MINIMUMS", []))
-PAYOUT_SENDER = external_services.payout_sender(
+PAYOUT_MINIMUMS = payout_settings.payout_minimums(env.words("PAYOUT_MINIMUMS", []))
+PAYOUT_SENDER = payout_settings.payout_sender(
     name=env.text("PAYOUT_SENDER_NAME"),
     iban=env.text("PAYOUT_SENDER_IBAN"),
     bic=env.text("PAYOUT_SENDER_BIC"),
 )
-PAYOUT_WARN_CENTS, PAYOUT_HOLD_CENTS = external_services.yearly_thresholds(
+PAYOUT_WARN_CENTS, PAYOUT_HOLD_CENTS = payout_settings.yearly_thresholds(
     warn=env.text("PAYOUT_YEARLY_WARN"), hold=env.text("PAYOUT_YEARLY_HOLD")
 )
 # People who may sign up on one day from one network address, and with one invitation; 0: no limit.

@@ -14,7 +14,7 @@ from core.accounts.emails import confirmed_address, take_address
 from core.accounts.models import ProviderGrant
 from core.projects.models import Membership
 from core.projects.services import create_project
-from distillery import external_services
+from distillery import sign_in_providers
 from marketplace.services.members import role_of
 from tests import oidc_provider as oidc
 from tests.cases import apart
@@ -63,8 +63,8 @@ def configure(provider, settings, tmp_path):
     def write(further: str = "sign_up = true", provider_id: str = "university") -> None:
         file = tmp_path / "providers.toml"
         file.write_text(oidc.table(provider_id, provider.issuer, further))
-        settings.SIGN_IN_PROVIDERS = external_services.sign_in_providers(str(file))
-        settings.SOCIALACCOUNT_PROVIDERS = external_services.sign_in_library_settings(
+        settings.SIGN_IN_PROVIDERS = sign_in_providers.sign_in_providers(str(file))
+        settings.SOCIALACCOUNT_PROVIDERS = sign_in_providers.sign_in_library_settings(
             settings.SIGN_IN_PROVIDERS
         )
         settings.SECOND_FACTOR = "off"
@@ -321,7 +321,7 @@ def test_a_file_of_providers_that_is_wrong_says_where(tmp_path, text, why):
     file = tmp_path / "providers.toml"
     file.write_text(text)
     with pytest.raises(ImproperlyConfigured, match=why.replace("[", r"\[")):
-        external_services.sign_in_providers(str(file))
+        sign_in_providers.sign_in_providers(str(file))
 
 
 def test_presets_say_where_their_provider_is(tmp_path):
@@ -329,5 +329,5 @@ def test_presets_say_where_their_provider_is(tmp_path):
     file.write_text(
         '[[provider]]\nid = "orcid"\npreset = "orcid"\nclient_id = "APP-1"\nclient_secret = "s"\n'
     )
-    [found] = external_services.sign_in_providers(str(file))
+    [found] = sign_in_providers.sign_in_providers(str(file))
     assert (found.name, found.server, found.scopes) == ("ORCID", "https://orcid.org", ("openid",))

@@ -14,7 +14,7 @@ from core.notices.letters import post_office
 from core.notices.models import Letter, Notice
 from core.notices.tasks import deliver_task
 from core.projects.services import ProjectError, remove_member
-from distillery.external_services import MailServer, read_mail_server
+from distillery.mail_server import MailServer, read_mail_server
 from tests.notices.conftest import tell
 from tests.notices.smtp import mail_server
 

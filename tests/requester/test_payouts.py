@@ -12,8 +12,7 @@ from django.db import IntegrityError, transaction
 from django.db.models import DO_NOTHING, PROTECT, RESTRICT
 from lxml import etree
 
-from distillery import checks
-from distillery import external_services as payout_settings
+from distillery import checks, payout_settings
 from distillery.extension import yearly_limits
 from marketplace import clock, ledger, testcontrols
 from marketplace.batches.sheets import SheetError

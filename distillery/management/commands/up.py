@@ -19,7 +19,8 @@ from distillery.checks import findings
 from distillery.empty_database import load_schema
 from distillery.management.commands.doctor import write
 from distillery.schema import inspect_schema
-from distillery.supervisor import Child, Probe, Supervisor, wait_for_services
+from distillery.service_waits import wait_for_services
+from distillery.supervisor import Child, Probe, Supervisor
 from marketplace.loopback import is_loopback
 
 MIGRATION_LOCK = 7_265_641

@@ -1,4 +1,11 @@
-"""Services of others that settings name: sign-in providers, the mail server, the account that pays people.
+"""Providers by which people sign in (OpenID Connect), from a file; `docs/sign-in.md` has all its keys.
+
+    [[provider]]
+    id = "university"
+    name = "University"
+    server = "https://sso.example.org/realms/lab"
+    client_id = "distillery"
+    client_secret_env = "UNIVERSITY_SECRET"
 
 All of it is read and checked before anything starts; what cannot be used stops the start.
 """
@@ -8,21 +15,10 @@ import re
 import tomllib
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
-from urllib.parse import unquote, urlsplit
+from typing import Any
+from urllib.parse import urlsplit
 
 from django.core.exceptions import ImproperlyConfigured
-
-from core import money
-
-# Providers by which people sign in (OpenID Connect), from a file; `docs/sign-in.md` has all its keys.
-#
-#     [[provider]]
-#     id = "university"
-#     name = "University"
-#     server = "https://sso.example.org/realms/lab"
-#     client_id = "distillery"
-#     client_secret_env = "UNIVERSITY_SECRET"
 
 #: What a preset says of a provider; the file may say otherwise.
 PRESETS: dict[str, dict[str, Any]] = {
@@ -197,121 +193,3 @@ class _Reader:
 
     def _wrong(self, key: str, why: str) -> ImproperlyConfigured:
         return ImproperlyConfigured(f"{self.place}, {key}: {why}.")
-
-
-# The mail server, from one address or from single settings.
-
-#: Schemes of `EMAIL_URL`: how the connection is encrypted, and the usual port (RFC 5321, 6409, 8314).
-_SCHEMES = {"smtp": ("none", 25), "smtp+starttls": ("starttls", 587), "smtps": ("implicit", 465)}
-_PORTS = dict(_SCHEMES.values())
-
-
-@dataclass(frozen=True, slots=True)
-class MailServer:
-    """Where e-mail is handed over, as whom, and from which address it comes."""
-
-    host: str
-    port: int
-    user: str
-    password: str
-    #: "starttls", "implicit" or "none".
-    tls: str
-    sender: str
-
-
-def read_mail_server(
-    *, url: str, host: str, port: int, user: str, password: str, tls: str, sender: str
-) -> MailServer | None:
-    """The mail server, or None where no setting names one; half a setting stops the start."""
-    if not url and not host:
-        return None
-    if url and host:
-        raise ImproperlyConfigured("Both EMAIL_URL and EMAIL_HOST are set; keep one of them.")
-    if not sender:
-        raise ImproperlyConfigured(
-            "A mail server is set, but not DEFAULT_FROM_EMAIL, the address that e-mails come from."
-        )
-    if not url:
-        return MailServer(host, port or _PORTS[tls], user, password, tls, sender)
-    parts = urlsplit(url)
-    if parts.scheme not in _SCHEMES or not parts.hostname:
-        raise ImproperlyConfigured(
-            "EMAIL_URL must look like smtp+starttls://user:password@mail.example.org:587; "
-            f"it begins with one of {', '.join(f'{scheme}://' for scheme in _SCHEMES)}."
-        )
-    how, usual = _SCHEMES[parts.scheme]
-    try:
-        stated_port = parts.port
-    except ValueError as error:
-        raise ImproperlyConfigured("EMAIL_URL has a port that is no number.") from error
-    return MailServer(
-        parts.hostname,
-        stated_port or usual,
-        unquote(parts.username or ""),
-        unquote(parts.password or ""),
-        how,
-        sender,
-    )
-
-
-# Paying people.
-
-#: Ways to pay, as `marketplace.models.PayMethod` has them.
-PAY_METHODS = ("paypal", "wise", "wise_iban", "wise_us", "sepa", "tremendous", "bank", "none")
-
-
-class PayoutSender(NamedTuple):
-    """Whose account pays by SEPA."""
-
-    name: str
-    iban: str
-    bic: str
-
-
-def payout_methods(names: list[str]) -> tuple[str, ...]:
-    """The ways that people may choose."""
-    for word in names:
-        if word not in PAY_METHODS:
-            raise ImproperlyConfigured(f"PAYOUT_METHODS: {word!r} is not one of {', '.join(PAY_METHODS)}.")
-    return tuple(each for each in PAY_METHODS if each in names)
-
-
-def payout_minimums(entries: list[str]) -> dict[str, int]:
-    """Cents below which a sum waits for the next file, by way."""
-    minimums = {}
-    for word in entries:
-        method, _, amount = word.partition("=")
-        if method not in PAY_METHODS:
-            raise ImproperlyConfigured(f"PAYOUT_MINIMUMS: {method!r} is not one of {', '.join(PAY_METHODS)}.")
-        minimums[method] = _cents("PAYOUT_MINIMUMS", amount)
-    return minimums
-
-
-def payout_sender(*, name: str, iban: str, bic: str) -> PayoutSender:
-    """The account that pays; all of it empty where there is none."""
-    if not name and not iban and not bic:
-        return PayoutSender("", "", "")
-    if not name or not iban:
-        raise ImproperlyConfigured("PAYOUT_SENDER_NAME and PAYOUT_SENDER_IBAN are set together, or neither.")
-    try:
-        money.banks_letters(name)
-        return PayoutSender(name.strip()[:70], money.iban(iban, sepa=True), money.bic(bic) if bic else "")
-    except ValueError as error:
-        raise ImproperlyConfigured(f"PAYOUT_SENDER_NAME, _IBAN, _BIC: {error}") from error
-
-
-def yearly_thresholds(*, warn: str, hold: str) -> tuple[int, int]:
-    """Cents a year from which is warned, and over which is held; 0 is never."""
-    thresholds = _cents("PAYOUT_YEARLY_WARN", warn or "0"), _cents("PAYOUT_YEARLY_HOLD", hold or "0")
-    if thresholds[1] and thresholds[0] > thresholds[1]:
-        raise ImproperlyConfigured(
-            "PAYOUT_YEARLY_WARN is above PAYOUT_YEARLY_HOLD; warn earlier, or not at all."
-        )
-    return thresholds
-
-
-def _cents(name: str, amount: str) -> int:
-    try:
-        return money.cents(amount.strip())
-    except ValueError as error:
-        raise ImproperlyConfigured(f"{name}: {error} Write one such as 600.00.") from error
