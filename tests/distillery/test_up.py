@@ -25,8 +25,8 @@ from distillery.supervisor import Child, Supervisor
 from tests.distillery.installation import PATIENCE_SECONDS
 
 pytestmark = pytest.mark.only_on("linux")  # finds processes in /proc
-# Sockets and signals of the web server alone: what is the same whichever database and broker are behind it.
-OF_THE_WEB_SERVER = pytest.mark.only_on("sqlite")
+# Sockets, signals and processes: what is the same whichever database and broker are behind them.
+OF_PROCESSES = pytest.mark.only_on("sqlite")
 
 
 def test_it_says_where_it_is_and_answers_there(running):
@@ -50,7 +50,7 @@ def test_it_is_ready_when_worker_and_timer_are_heard(running):
 
 
 @pytest.mark.long
-@OF_THE_WEB_SERVER
+@OF_PROCESSES
 def test_a_stopping_server_is_not_ready_while_it_still_answers(installation):
     installation.up("--no-jobs", WEB_DRAIN_SECONDS="600")
     installation.process.send_signal(signal.SIGTERM)
@@ -61,12 +61,13 @@ def test_a_stopping_server_is_not_ready_while_it_still_answers(installation):
     assert installation.stop(signal.SIGTERM) == 0
 
 
-@OF_THE_WEB_SERVER
+@OF_PROCESSES
 def test_the_timer_leaves_no_file_where_the_operator_happens_to_be(running):
     running.eventually(lambda: running.count("jobs_workerheartbeat") > 0, what="the first tick")
     assert list(running.elsewhere.iterdir()) == []
 
 
+@OF_PROCESSES
 def test_a_killed_jobs_worker_is_started_again(running):
     [worker] = running.processes("distillery.child jobs")
     os.kill(worker, signal.SIGKILL)
@@ -79,7 +80,7 @@ def test_a_killed_jobs_worker_is_started_again(running):
     )
 
 
-@OF_THE_WEB_SERVER
+@OF_PROCESSES
 def test_a_killed_web_server_is_started_again_and_nobody_is_refused_meanwhile(running):
     before = running.processes("distillery.child web")
     assert len(before) == 2
@@ -121,13 +122,13 @@ def test_nothing_to_run_is_an_error_in_words():
         call_command("up", "--no-web", "--no-jobs")
 
 
-@OF_THE_WEB_SERVER
+@OF_PROCESSES
 def test_a_number_that_is_none_is_an_error_in_words(installation):
     refused = installation.manage("up", WEB_THREADS="many")
     assert (refused.returncode, refused.stderr) == (1, "WEB_THREADS='many' is not a whole number.\n")
 
 
-@OF_THE_WEB_SERVER
+@OF_PROCESSES
 def test_a_process_that_never_comes_up_is_given_up(capfd):
     said = []
     supervisor = Supervisor([Child("no such role", "The kettle")], say=said.append)
@@ -149,7 +150,7 @@ def refused(port: int) -> bool:
     return False
 
 
-@OF_THE_WEB_SERVER
+@OF_PROCESSES
 def test_the_web_server_can_run_alone_and_ctrl_c_lets_it_answer_what_is_under_way(installation):
     installation.up("--no-jobs", WEB_WORKERS="1")
     assert installation.processes("distillery.child jobs") == []
@@ -203,7 +204,7 @@ class Visitors:
 
 
 @pytest.mark.long
-@OF_THE_WEB_SERVER
+@OF_PROCESSES
 def test_at_a_stop_those_who_have_connected_are_answered_and_later_ones_refused(installation):
     installation.up("--no-jobs")
     with Visitors(installation.port()) as visitors:
@@ -212,7 +213,7 @@ def test_at_a_stop_those_who_have_connected_are_answered_and_later_ones_refused(
     assert set(visitors.endings) <= {"200", "refused"}, visitors.endings
 
 
-@OF_THE_WEB_SERVER
+@OF_PROCESSES
 def test_jobs_end_before_the_web_server_that_they_call(monkeypatch):
     command = [sys.executable, "-c", "import time; time.sleep(600)"]
     spawn = partial(subprocess.Popen, command, stdin=subprocess.PIPE, bufsize=0)
@@ -233,7 +234,7 @@ def test_jobs_end_before_the_web_server_that_they_call(monkeypatch):
     assert web.process.returncode == -signal.SIGTERM
 
 
-@OF_THE_WEB_SERVER
+@OF_PROCESSES
 def test_sighup_replaces_every_process_and_no_visitor_is_refused(running):
     running.eventually(lambda: len(running.processes()) == 4, what="up, two web processes, the jobs worker")
     before, said = running.processes("distillery.child"), len(running.words())
@@ -255,7 +256,7 @@ def test_sighup_replaces_every_process_and_no_visitor_is_refused(running):
 
 
 @pytest.mark.long
-@OF_THE_WEB_SERVER
+@OF_PROCESSES
 def test_a_reload_that_fails_leaves_what_runs(installation, tmp_path):
     threads = tmp_path / "threads"
     threads.write_text("2")
@@ -273,7 +274,7 @@ def test_a_reload_that_fails_leaves_what_runs(installation, tmp_path):
 
 
 @pytest.mark.long
-@OF_THE_WEB_SERVER
+@OF_PROCESSES
 def test_closing_the_terminal_still_stops_it(installation):
     ours, theirs = os.openpty()
     installation.up("--no-jobs", terminal=theirs)
@@ -353,11 +354,13 @@ def test_the_jobs_worker_can_run_alone(installation):
     assert installation.processes() == []
 
 
+@OF_PROCESSES
 def test_timer_broker_and_worker_keep_the_sign_of_life_fresh(running):
     running.eventually(lambda: running.count("jobs_workerheartbeat") > 0, what="the first tick")
     assert "A jobs worker answered" in running.manage("doctor").stdout
 
 
+@OF_PROCESSES
 def test_what_all_its_processes_count_is_on_one_page(running):
     """Two web processes answer, and the worker's sign of life is there: any of them shows the sum."""
     before = running.metrics().get("distillery_http_request_seconds_count", 0)
@@ -381,6 +384,7 @@ def test_it_stops_with_whoever_started_it_and_holds_its_lifeline(installation):
     assert installation.processes() == []
 
 
+@OF_PROCESSES
 def test_killed_outright_it_leaves_no_process_either(running):
     running.eventually(lambda: len(running.processes()) == 4, what="everything runs")
     killed_at = time.monotonic()
