@@ -36,7 +36,7 @@ from core.jobs.services import cancel, enqueue
 from evaluations import model_shelf
 from evaluations.models import Call, Evaluation, Part
 from metrics.errors import MetricError
-from metrics.neural.folders import Choice
+from metrics.model_folders import Choice
 
 logger = logging.getLogger(__name__)
 _SALT = "evaluations.spreading"

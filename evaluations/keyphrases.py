@@ -24,9 +24,9 @@ from evaluations.model_shelf import cache, encoder_settings
 from judgments.selectors.candidates import reference_texts
 from metrics.catalogue import metric, missing
 from metrics.errors import MetricError
-from metrics.neural.folders import Choice, with_models
-from metrics.neural.pieces import cut
+from metrics.model_folders import Choice, with_models
 from metrics.profiles import BERTSCORE, KPQA, Profile, profile
+from metrics.word_spans import cut_words
 
 KIND = "evaluations.keyphrases"
 PURPOSE = "words to be weighed"
@@ -117,7 +117,7 @@ _AT_ONCE = 500
 
 def words_of(text: str) -> list[str]:
     """The words of a text as they are counted."""
-    return [text[begin:end].lower() for begin, end in cut(text)]
+    return [text[begin:end].lower() for begin, end in cut_words(text)]
 
 
 def counted(project: Project, vocabulary: Collection[str]) -> tuple[int, Counter[str]]:

@@ -30,10 +30,18 @@ from core.storage_outages import StorageUnavailableError
 from evaluations.choices import WORDS, ModelOptions, Models, kinds_of, kinds_of_all, model_kinds
 from evaluations.errors import EvaluationError
 from evaluations.plans import EvaluationPlan, PinnedModel
-from evaluations.training.kpqa_runs import ENDING
 from metrics.errors import MetricError
+from metrics.model_folders import (
+    CARD,
+    FORMAT,
+    TRAINING_ENDING,
+    ModelFolder,
+    choice,
+    opened,
+    read_card,
+    with_models,
+)
 from metrics.neural.encoders import encoder, find_encoder
-from metrics.neural.folders import CARD, FORMAT, ModelFolder, choice, opened, read_card, with_models
 from metrics.profiles import BERTSCORE, KINDS, Profile
 
 logger = logging.getLogger(__name__)
@@ -146,7 +154,9 @@ def _models_here() -> list[ModelEntry]:
         folders = [
             each
             for each in Path(settings.METRIC_MODELS).iterdir()
-            if not each.name.startswith(".") and not each.name.endswith(ENDING) and each.name.isprintable()
+            if not each.name.startswith(".")
+            and not each.name.endswith(TRAINING_ENDING)
+            and each.name.isprintable()
         ]
     except OSError:
         return []

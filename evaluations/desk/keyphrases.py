@@ -30,8 +30,8 @@ from judgments.selectors.candidates import reference_texts
 from metrics.errors import MetricError
 from metrics.explanation import Explanation, ReferenceShare, explain, explainable, weights
 from metrics.figure import NONE
-from metrics.neural.pieces import cut
 from metrics.profiles import KPQA, PROFILES
+from metrics.word_spans import cut_words
 from web.access import ProjectAccess, Role, on_project
 from web.pages import show
 
@@ -240,7 +240,7 @@ def weights_page(request: KeyphraseRequest, result: Mapping[str, Any]) -> Page |
     full_texts = [*request.references[:MOST_REFERENCES], *([request.answer] if request.answer else [])]
     weighed = []
     for place, text in enumerate(texts):
-        spans = cut(text)
+        spans = cut_words(text)
         if not len(spans) == len(weights[place]) == len(idf[place]):
             return None
         answer = bool(request.answer) and place == len(texts) - 1
@@ -272,7 +272,7 @@ def weights_page(request: KeyphraseRequest, result: Mapping[str, Any]) -> Page |
 
 def _pieces(text: str, weights: Sequence[float]) -> list[Piece]:
     pieces, at = [], 0
-    for (begin, end), weight in zip(cut(text), weights, strict=True):
+    for (begin, end), weight in zip(cut_words(text), weights, strict=True):
         if begin > at:
             pieces.append(Piece(text[at:begin]))
         pieces.append(Piece(text[begin:end], _number(weight), round(SHADES * min(1.0, max(0.0, weight)))))

@@ -41,7 +41,7 @@ from metrics.metaeval.breakdown import MOST, largest_differences
 from metrics.metaeval.correlation import related
 from metrics.metaeval.data import Floats, ScoredAnswers
 from metrics.metaeval.pairwise import rank_match
-from metrics.neural.folders import choice
+from metrics.model_folders import choice
 from metrics.neural.word_weights import weigher
 from metrics.scoring import score
 

@@ -14,6 +14,7 @@ import numpy as np
 
 from metrics.errors import MetricError
 from metrics.metaeval.correlation import column_correlation
+from metrics.model_folders import ModelFolder, write
 from metrics.neural import adem_examples as examples
 from metrics.neural.adem import (
     ENCODER,
@@ -29,7 +30,6 @@ from metrics.neural.adem import (
     started,
     terms_of,
 )
-from metrics.neural.folders import ModelFolder, write
 from metrics.profiles import ADEM
 from metrics.texts import Floats, Places
 

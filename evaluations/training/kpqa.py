@@ -15,9 +15,9 @@ from evaluations.training.kpqa_examples import Example
 from evaluations.training.kpqa_files import TrainingFiles
 from evaluations.training.kpqa_runs import Settings, begun, precision_for, refuse_existing
 from metrics.errors import MetricError
+from metrics.model_folders import ModelFolder, write
 from metrics.neural import devices
 from metrics.neural.encoders import Encoder, encoder
-from metrics.neural.folders import ModelFolder, write
 from metrics.neural.networks import KeyphraseNetwork, save_network
 from metrics.profiles import KPQA
 

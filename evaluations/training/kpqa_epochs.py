@@ -15,7 +15,8 @@ from torch.nn.functional import cross_entropy
 from evaluations.training.kpqa_examples import Example
 from evaluations.training.kpqa_runs import Checkpoints, Settings
 from metrics.errors import MetricError
-from metrics.neural.pieces import Span, windows
+from metrics.neural.pieces import windows
+from metrics.word_spans import Span
 
 # Examples as labelled word pieces, and the batches that the network sees.
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import IO, Any, cast
 
 from metrics.errors import MetricError
-from metrics.neural.pieces import Span
+from metrics.word_spans import Span
 
 # Why questions of a file became no examples, counted in words for people.
 

@@ -47,7 +47,7 @@ from evaluations.training.kpqa_examples import (
     sound,
 )
 from metrics.errors import MetricError
-from metrics.neural.pieces import Span
+from metrics.word_spans import Span
 
 # The simplest form, for sets of one's own: an object with question, answer and span in each line.
 #

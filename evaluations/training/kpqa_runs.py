@@ -20,11 +20,10 @@ from typing import Any
 
 from core.errors import translated_failure
 from metrics.errors import MetricError
+from metrics.model_folders import TRAINING_ENDING
 from metrics.neural.pieces import SHORTEST
 
 FORMAT = 1
-#: What the name of a model's folder gets while it is trained.
-ENDING = ".training"
 _ABOUT, _STATE = "training.json", "state.pt"
 
 
@@ -84,7 +83,7 @@ class Checkpoints:
 
 def folder_of(out: Path) -> Path:
     """Where the training of a model is kept."""
-    return out.with_name(f"{out.name}{ENDING}")
+    return out.with_name(f"{out.name}{TRAINING_ENDING}")
 
 
 def refuse_existing(out: Path, *, resume: bool) -> None:

@@ -26,9 +26,9 @@ from typing import Any
 import numpy as np
 
 from metrics.errors import MetricError
+from metrics.model_folders import Choice, ModelFolder, opened, read_card
 from metrics.neural import adem_examples as examples
 from metrics.neural import missing, needed
-from metrics.neural.folders import Choice, ModelFolder, opened, read_card
 from metrics.neural.text_encoders import text_encoder
 from metrics.profiles import ADEM, Profile
 from metrics.texts import NO_REFERENCE, Chunk, ChunkValues, Floats, Metric, Places, signature

@@ -11,8 +11,8 @@ from typing import Any, Protocol, TypeVar
 import numpy as np
 
 from metrics.errors import MetricError
-from metrics.neural.pieces import cut
 from metrics.texts import Floats, Places
+from metrics.word_spans import cut_words
 
 #: With context and reference, with the context alone, with the reference alone.
 ADEM, CONTEXT, REFERENCE = FORMS = ("adem", "c-adem", "r-adem")
@@ -212,7 +212,7 @@ def encode(
         np.array([after + texts[text] for example in examples for text in example.references], np.intp),
         np.concatenate(([0], np.cumsum(counts))).astype(np.intp),
         np.array([example.score for example in examples], np.float64),
-        np.array([len(cut(example.response)) for example in examples], np.intp),
+        np.array([len(cut_words(example.response)) for example in examples], np.intp),
         tuple(example.key for example in examples),
         tuple(example.system for example in examples),
         encoder,

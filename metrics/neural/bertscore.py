@@ -36,12 +36,11 @@ import numpy.typing as npt
 
 from metrics import neural
 from metrics.errors import MetricError
+from metrics.model_folders import Choice
 from metrics.neural import devices
 from metrics.neural.devices import batches, spread
 from metrics.neural.encoders import EncoderFolder, encoder, find_encoder
-from metrics.neural.folders import Choice
 from metrics.neural.kpqa import said_of
-from metrics.neural.pieces import Span
 from metrics.neural.word_weights import Weigher, WordWeights, on_places, weigher
 from metrics.profiles import BERTSCORE, KPQA, Profile
 from metrics.texts import (
@@ -56,6 +55,7 @@ from metrics.texts import (
     owners,
     signature,
 )
+from metrics.word_spans import Span
 
 # Inverse document frequencies of word pieces, as the package bert-score defines them.
 #

@@ -39,9 +39,8 @@ import numpy as np
 import numpy.typing as npt
 
 from metrics.errors import MetricError
+from metrics.model_folders import Choice, read_card
 from metrics.neural import missing
-from metrics.neural.folders import Choice, read_card
-from metrics.neural.pieces import Span
 from metrics.neural.word_weights import Weigher, on_places, on_tokens, weigher
 from metrics.profiles import KPQA, Profile
 from metrics.texts import (
@@ -57,6 +56,7 @@ from metrics.texts import (
     signature,
 )
 from metrics.tokens import tokeniser_named
+from metrics.word_spans import Span
 
 BLEU_VARIANTS = ("paper", "literal", "repo")
 ROUGE_VARIANTS = ("weighted", "paper", "repo")

@@ -9,24 +9,13 @@ that the encoder takes. An answer that is longer than what is left is read in wi
 each of its words is taken from the window where it is farthest from an edge.
 """
 
-import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from metrics.errors import MetricError
-
-Span = tuple[int, int]
-#: Which rule cuts words; what is kept of words by another rule is not used.
-VERSION = 1
-_WORDS = re.compile(r"\w+|[^\w\s]")
-
-
-def cut(text: str) -> list[Span]:
-    """Begin and end of each word and each mark, as the tokeniser `default` cuts them."""
-    return [match.span() for match in _WORDS.finditer(text)]
-
+from metrics.word_spans import Span, cut_words
 
 #: Word pieces that a pair must be given at least.
 SHORTEST = 16
@@ -72,7 +61,7 @@ def windows(
     cut_windows: list[Window] = []
     every: list[list[Span]] = []
     for pair, (_, answer) in enumerate(pairs):
-        word_spans = cut(answer)
+        word_spans = cut_words(answer)
         every.append(word_spans)
         ids = answers["input_ids"][pair]
         firsts = _firsts(word_spans, answers["offset_mapping"][pair], answer)

@@ -24,13 +24,14 @@ import numpy as np
 import numpy.typing as npt
 
 from metrics.answers.importance import SizedCache
-from metrics.neural import devices, folders, needed
+from metrics.model_folders import Choice, ModelFolder, opened
+from metrics.neural import devices, needed
 from metrics.neural.devices import spread
-from metrics.neural.folders import Choice, ModelFolder
-from metrics.neural.pieces import VERSION, Span, Window, cut, windows
+from metrics.neural.pieces import Window, windows
 from metrics.profiles import KPQA
 from metrics.texts import Floats
 from metrics.tokens import placed
+from metrics.word_spans import VERSION, Span, cut_words
 
 # Weights of words that were computed before: in the process, and in a file for each model.
 #
@@ -222,7 +223,7 @@ class Weigher:
         """The words of each answer with their weights, for pairs (question, answer)."""
         seen = pairs if self.with_question else [("", answer) for _, answer in pairs]
         keys = {pair: key(*pair) for pair in dict.fromkeys(seen)}
-        word_spans = {pair: cut(pair[1]) for pair in keys}
+        word_spans = {pair: cut_words(pair[1]) for pair in keys}
         by_key = self.store.get({keys[pair]: len(word_spans[pair]) for pair in keys})
         for part in _parts([pair for pair in keys if keys[pair] not in by_key]):
             new = dict(zip(map(keys.__getitem__, part), self.loaded.weights(part), strict=True))
@@ -307,7 +308,7 @@ _LOCK = Lock()
 
 @lru_cache(maxsize=_LOADED)
 def _load(path: str, digest: str, device: str) -> LoadedModel:
-    return LoadedModel(folders.opened(Path(path), KPQA, digest), device)
+    return LoadedModel(opened(Path(path), KPQA, digest), device)
 
 
 def _parts(pairs: Sequence[Pair]) -> Iterator[list[Pair]]:

@@ -1,6 +1,6 @@
 """Folders that look like models: a card and files that nobody loads."""
 
-from metrics.neural.folders import write
+from metrics.model_folders import write
 
 
 def model(parent, name="marco", kind="kpqa", text="weights", **card):

@@ -16,7 +16,7 @@ from core.storage import shared_store
 from evaluations import keyphrases
 from evaluations.model_shelf import model_named
 from judgments.models import Candidate
-from metrics.neural.folders import Choice
+from metrics.model_folders import Choice
 from tests.evaluations.model_folders import model
 from tests.judgments import desk_world
 from tests.metrics.neural import tiny

@@ -19,7 +19,7 @@ from evaluations.training.study import idle_forms, talks_of, turns_of
 from metrics.catalogue import metric
 from metrics.metaeval.breakdown import CUT
 from metrics.metaeval.correlation import p_of_correlation
-from metrics.neural.folders import with_models
+from metrics.model_folders import with_models
 from metrics.profiles import profile
 from tests.evaluations.answer_tables import WORDS, as_csv, invented
 from tests.metrics.neural import tiny

@@ -21,7 +21,7 @@ from evaluations.papers.report import (
 )
 from evaluations.training import progress
 from evaluations.training.progress import stopping
-from metrics.neural.folders import opened
+from metrics.model_folders import opened
 from tests.metrics.neural import tiny
 
 ROOT = Path(__file__).resolve().parents[2]

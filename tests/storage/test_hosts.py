@@ -14,7 +14,7 @@ from distillery.backup_folder import BackupError, Models
 from evaluations import model_shelf
 from evaluations.errors import EvaluationError
 from evaluations.executor import pack, unpack
-from metrics.neural.folders import choice, opened, write
+from metrics.model_folders import choice, opened, write
 from metrics.profiles import ADEM
 from retrieval.copies import copies_folder, network_of, working_folder
 from retrieval.engine import files

@@ -13,7 +13,7 @@ from evaluations.commandline import positive
 from evaluations.training.progress import TrainingProgress, duration, said_of, stopping
 
 if TYPE_CHECKING:
-    from metrics.neural.folders import ModelFolder
+    from metrics.model_folders import ModelFolder
 
 #: Exit status of what was stopped by Ctrl-C, as shells have it.
 _STOPPED = 130
@@ -180,7 +180,7 @@ class Command(BaseCommand):
                 raise CommandError(f"{out} is there already. Give another name, or go on with --resume.")
         for seed, out in outs.items():
             if out.exists():
-                from metrics.neural.folders import opened
+                from metrics.model_folders import opened
 
                 model = opened(out)
                 self.stdout.write(f"There already: {out} ({model.signature})")

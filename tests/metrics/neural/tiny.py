@@ -13,9 +13,10 @@ from pathlib import Path
 from typing import Any
 
 from evaluations.training.kpqa_examples import Example
+from metrics.model_folders import ModelFolder, write
 from metrics.neural.encoders import encoder
-from metrics.neural.folders import ModelFolder, write
-from metrics.neural.pieces import cut, windows
+from metrics.neural.pieces import windows
+from metrics.word_spans import cut_words
 
 #: Words with a piece of their own; every other word falls into its letters.
 WORDS = (
@@ -228,7 +229,7 @@ def labels_of(example: Example) -> list[int]:
     """1 for each word of the answer that a span of the key phrase touches, else 0."""
     return [
         int(any(begin < right and left < end for left, right in example.spans))
-        for begin, end in cut(example.answer)
+        for begin, end in cut_words(example.answer)
     ]
 
 

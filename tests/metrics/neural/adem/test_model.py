@@ -12,9 +12,9 @@ from evaluations.training.adem import save, train
 from metrics import metric
 from metrics.catalogue import missing
 from metrics.errors import MetricError
+from metrics.model_folders import Choice, choice, with_models
 from metrics.neural.adem import load
 from metrics.neural.adem_examples import RatedResponse, Settings, encode
-from metrics.neural.folders import Choice, choice, with_models
 from metrics.neural.text_encoders import text_encoder
 from metrics.profiles import DEFAULT
 from metrics.texts import NO_REFERENCE
@@ -197,7 +197,7 @@ def test_a_metric_without_its_model_says_what_is_missing(model, tmp_path, traine
 def test_no_framework_is_loaded_before_a_model_scores(model):
     asked = (
         "import sys; from pathlib import Path; from metrics import metric;"
-        "from metrics.neural.folders import with_models; from metrics.profiles import DEFAULT;"
+        "from metrics.model_folders import with_models; from metrics.profiles import DEFAULT;"
         f"print(metric('adem', with_models(DEFAULT, [Path({str(model.path)!r})])).lacks);"
         "print({'torch', 'transformers', 'sentence_transformers'} & set(sys.modules))"
     )

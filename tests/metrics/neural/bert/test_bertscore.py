@@ -10,9 +10,9 @@ import pytest
 
 from metrics.catalogue import metric, missing
 from metrics.errors import MetricError
+from metrics.model_folders import with_models
 from metrics.neural import bertscore as metrics
 from metrics.neural.encoders import find_encoder
-from metrics.neural.folders import with_models
 from metrics.profiles import profile
 from metrics.scoring import score
 from metrics.texts import Answers, Chunk, Metric

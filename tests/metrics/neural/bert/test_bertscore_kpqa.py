@@ -8,8 +8,8 @@ import pytest
 
 from metrics.catalogue import metric, missing
 from metrics.errors import MetricError
+from metrics.model_folders import choice, with_models
 from metrics.neural.encoders import encoder as opened
-from metrics.neural.folders import choice, with_models
 from metrics.neural.word_weights import weigher
 from metrics.profiles import profile
 from metrics.scoring import score

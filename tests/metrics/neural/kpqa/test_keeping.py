@@ -6,8 +6,8 @@ import sqlite3
 import numpy as np
 import pytest
 
+from metrics.model_folders import choice
 from metrics.neural import word_weights
-from metrics.neural.folders import choice
 from metrics.neural.word_weights import Store, file_of, key, weigher
 from tests.metrics.neural import tiny
 

@@ -16,8 +16,8 @@ from metrics.catalogue import KPQA as KPQA_NAMES
 from metrics.catalogue import MAKERS, missing
 from metrics.errors import MetricError
 from metrics.explanation import explainable
+from metrics.model_folders import choice, with_models
 from metrics.neural import word_weights
-from metrics.neural.folders import choice, with_models
 from metrics.neural.kpqa import NO_MODEL
 from metrics.neural.word_weights import on_tokens, weigher
 from metrics.profiles import profile

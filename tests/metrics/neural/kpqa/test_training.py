@@ -14,8 +14,8 @@ from evaluations.training.kpqa_examples import Example
 from evaluations.training.kpqa_files import TrainingFiles
 from evaluations.training.kpqa_runs import folder_of, precision_for
 from metrics.errors import MetricError
+from metrics.model_folders import opened
 from metrics.neural.encoders import encoder
-from metrics.neural.folders import opened
 from metrics.neural.networks import load_network
 from tests.metrics.neural import tiny
 from tests.metrics.neural.kpqa import training_world as world

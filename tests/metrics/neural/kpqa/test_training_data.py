@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from evaluations.training.kpqa_epochs import NO_WORD, batch_of, by_length, labelled, labels_of, shuffled
 from evaluations.training.kpqa_examples import Example
 from metrics.neural.encoders import encoder
-from metrics.neural.pieces import cut
+from metrics.word_spans import cut_words
 from tests.metrics.neural import tiny
 
 
@@ -26,7 +26,7 @@ def example(answer, *phrases, question="How much is it?"):
 
 def test_words_that_a_phrase_touches_are_labelled() -> None:
     given_ = example("The ticket costs 45 euros, not 50 grams.", "45 eur", "50")
-    assert labels_of(cut(given_.answer), given_.spans) == [0, 0, 0, 1, 1, 0, 0, 1, 0, 0]
+    assert labels_of(cut_words(given_.answer), given_.spans) == [0, 0, 0, 1, 1, 0, 0, 1, 0, 0]
 
 
 @given(
@@ -37,7 +37,7 @@ def test_labels_are_those_of_a_literal_reading(bounds, answer) -> None:
     edges = sorted(bounds)[: len(bounds) // 2 * 2]
     spans = tuple(zip(edges[::2], edges[1::2], strict=True))
     own = Example("", answer, spans, "made", "1")
-    assert labels_of(cut(answer), spans) == tiny.labels_of(own)
+    assert labels_of(cut_words(answer), spans) == tiny.labels_of(own)
 
 
 def test_pieces_of_examples_lie_one_after_another(tokenizer) -> None:

@@ -8,8 +8,8 @@ import pytest
 
 from metrics.catalogue import metric
 from metrics.errors import MetricError
+from metrics.model_folders import Choice, choice, with_models
 from metrics.neural import word_weights
-from metrics.neural.folders import Choice, choice, with_models
 from metrics.neural.networks import load_network
 from metrics.neural.pieces import windows
 from metrics.neural.word_weights import WordWeights, on_places, on_tokens, weigher
@@ -163,7 +163,7 @@ def test_nothing_is_loaded_twice_or_asked_of_the_network(model, monkeypatch):
 
 
 def weighed(text, **weights):
-    spans = word_weights.cut(text)
+    spans = word_weights.cut_words(text)
     return WordWeights(spans, np.array([weights.get(text[slice(*span)], 0.0) for span in spans]))
 
 
@@ -199,7 +199,7 @@ def test_a_token_that_says_something_else_has_the_words_between_its_neighbours()
 
 def test_no_tokeniser_loses_its_way():
     text = 'Say "1 1/2" & £5... -- don\'t! I cannot e.g. see U.S.A. (or naïve Rue) at 12:30, 7 km'
-    given = WordWeights(word_weights.cut(text), np.linspace(0.1, 1, len(word_weights.cut(text))))
+    given = WordWeights(word_weights.cut_words(text), np.linspace(0.1, 1, len(word_weights.cut_words(text))))
     last = given.weights[-1]
 
     for name in TOKENISERS:

@@ -6,8 +6,8 @@ from typing import Any
 from evaluations.training.kpqa import encoder_for, trained
 from evaluations.training.kpqa_files import TrainingFiles
 from evaluations.training.kpqa_runs import Settings
+from metrics.model_folders import ModelFolder
 from metrics.neural.encoders import find_encoder
-from metrics.neural.folders import ModelFolder
 from tests.metrics.neural import tiny
 
 

@@ -24,6 +24,8 @@ from metrics.profiles import BERTSCORE, KINDS, KPQA, Profile
 
 CARD, README = "card.json", "README.md"
 FORMAT = 1
+#: What the name of a model's folder gets while it is trained.
+TRAINING_ENDING = ".training"
 _SHORT = 12
 
 

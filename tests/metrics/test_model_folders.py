@@ -6,7 +6,7 @@ import os
 import pytest
 
 from metrics import MetricError
-from metrics.neural.folders import CARD, choice, opened, read_card, with_models, write
+from metrics.model_folders import CARD, choice, opened, read_card, with_models, write
 from metrics.profiles import DEFAULT
 
 
