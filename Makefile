@@ -3,6 +3,9 @@
 VENV := .venv
 BIN := $(VENV)/bin
 CLIENT := distributions/client/distillery_client
+#: Packages in distributions/ that add an app: to an installation, and to the environment of tests.
+APPS :=
+APPS_DEV := learned
 PORT ?= 8000
 SERVE ?= 1
 LIVE ?= 0
@@ -55,8 +58,8 @@ INSTALL := uv pip install --quiet --require-hashes --no-deps
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-18s %s\n", $$1, $$2 }' Makefile
 
-env: $(VENV)/.base ## make .venv with what an installation needs
-env-dev: $(VENV)/.dev client ## add what tests and linters need
+env: $(VENV)/.base $(APPS:%=$(VENV)/.app-%) ## make .venv with what an installation needs
+env-dev: $(VENV)/.dev client $(patsubst %,$(VENV)/.app-%,$(APPS) $(APPS_DEV)) ## add what tests and linters need
 
 client: $(CLIENT)/generated/models.py ## write the modules of the Python client that follow from docs/openapi.json
 
@@ -197,6 +200,11 @@ $(VENV)/.dev: requirements/dev.txt requirements/torch-cpu.txt requirements/torch
 	UV_FIND_LINKS="$${UV_FIND_LINKS:-$$PIP_FIND_LINKS}" $(BIN)/$(INSTALL) -r requirements/torch-cpu.txt 2>/dev/null \
 	|| $(BIN)/$(INSTALL) -r requirements/torch.txt
 	@touch $(VENV)/.base $@
+
+# Installed where it lies, so that its entry points are found. uv builds it alone: nothing is fetched.
+$(VENV)/.app-%: distributions/%/pyproject.toml | $(BIN)/uv
+	$(BIN)/uv pip install --quiet --no-deps --no-index --editable distributions/$*
+	@touch $@
 
 $(CLIENT)/generated/models.py: docs/openapi.json distributions/client/generate.py $(wildcard $(CLIENT)/async_*.py) | $(BIN)/uv
 	$(BIN)/python distributions/client/generate.py

@@ -6,6 +6,7 @@ generated into the data folder. `docs/settings.md` lists every variable; a test 
 
 import os
 import sys
+from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any
 
@@ -68,7 +69,10 @@ SESSION_COOKIE_AGE, SESSION_LONGEST_S = 12 * 3600, 14 * 86_400
 SECURITY_CONTACT, SECURITY_POLICY = env.text("SECURITY_CONTACT"), env.text("SECURITY_POLICY")
 
 INSTALLED_APPS = [
-    # First, so that `distillery.admin` can take their tables out of the admin again.
+    # Of packages in `distributions/`. They come before ours, whose commands of the same names say what to
+    # install where a package is missing: Django takes a command from the first app that has it.
+    *sorted(point.value for point in entry_points(group="distillery.apps")),
+    # Before the next, so that `distillery.admin` can take their tables out of the admin again.
     "allauth.account",
     "allauth.mfa",
     "allauth.socialaccount",

@@ -24,6 +24,7 @@ from evaluations.model_shelf import cache, encoder_settings
 from judgments.selectors.candidates import reference_texts
 from metrics.catalogue import metric, missing
 from metrics.errors import MetricError
+from metrics.learned_metrics import learned_metrics
 from metrics.model_folders import Choice, with_models
 from metrics.profiles import BERTSCORE, KPQA, Profile, profile
 from metrics.word_spans import cut_words
@@ -181,12 +182,9 @@ def _folder(request: KeyphraseRequest) -> Path:
 
 
 def _weights(folder: Path, request: KeyphraseRequest) -> list[list[float | None]]:
-    from metrics.neural.word_weights import weigher  # numpy, only where it is computed
-
-    own = weigher(Choice(str(folder), request.digest), str(cache()))
-    return [
-        _rounded(each.weights) for each in own.weigh([(request.question, text) for text in request.texts])
-    ]
+    pairs = [(request.question, text) for text in request.texts]
+    weights = learned_metrics().weigh(Choice(str(folder), request.digest), pairs, str(cache()))
+    return [_rounded(each) for each in weights]
 
 
 def _scores(folder: Path, request: KeyphraseRequest) -> list[dict[str, Any]]:

@@ -31,6 +31,7 @@ from evaluations.choices import WORDS, ModelOptions, Models, kinds_of, kinds_of_
 from evaluations.errors import EvaluationError
 from evaluations.plans import EvaluationPlan, PinnedModel
 from metrics.errors import MetricError
+from metrics.learned_metrics import learned_metrics
 from metrics.model_folders import (
     CARD,
     FORMAT,
@@ -41,7 +42,6 @@ from metrics.model_folders import (
     read_card,
     with_models,
 )
-from metrics.neural.encoders import encoder, find_encoder
 from metrics.profiles import BERTSCORE, KINDS, Profile
 
 logger = logging.getLogger(__name__)
@@ -297,7 +297,7 @@ class FoundModels(Models):
         return entries
 
     def _encoder(self) -> dict[str, Any]:
-        encoder_model = find_encoder(str(self.bertscore["encoder"]))
+        encoder_model = learned_metrics().find_encoder(str(self.bertscore["encoder"]))
         more = {name: each for name, each in self.bertscore.items() if name != "encoder"}
         return {
             "kind": BERTSCORE,
@@ -435,7 +435,7 @@ def _bertscore(model_options: ModelOptions) -> dict[str, Any]:
         raise EvaluationError("--layer, --idf and --download need an encoder: --encoder NAME or FOLDER.")
     if options and model_options.download:
         try:
-            encoder(options["encoder"], download=True)
+            learned_metrics().fetch_encoder(options["encoder"])
         except OSError as error:
             raise MetricError(f"The encoder {name} cannot be fetched: {error}.") from error
     return options
@@ -464,7 +464,7 @@ def publish_for_job(model: ModelEntry) -> None:
 def models_of(plan: EvaluationPlan) -> FoundModels:
     """The plan's models, whole; EvaluationError or MetricError where one is gone, another one, or damaged."""
     folders = [check_model(fetch_files(_get_pinned(each)), each.kind, each.digest) for each in plan.models]
-    if plan.encoder_digest and find_encoder(plan.encoder).digest != plan.encoder_digest:
+    if plan.encoder_digest and learned_metrics().find_encoder(plan.encoder).digest != plan.encoder_digest:
         raise EvaluationError(
             f"The encoder {plan.encoder_name} of BERTScore is another one by now. Put it back and begin "
             "again, or make another plan."

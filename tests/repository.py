@@ -48,12 +48,21 @@ def list_packages() -> list[str]:
     return sorted(path.parent.name for path in ROOT.glob("*/__init__.py") if path.parent.name not in OUTSIDE)
 
 
+@cache
+def find_added_apps() -> dict[str, str]:
+    """Apps that packages of `distributions/` add to an installation: their folders by their names."""
+    return {
+        path.parent.name: str(path.parent.relative_to(ROOT))
+        for path in ROOT.glob("distributions/*/*/apps.py")
+    }
+
+
 def find_variables() -> dict[str, set[str]]:
     """Environment variables that our packages read by a name in the code, and how: text, flag, integer."""
     found: dict[str, set[str]] = {}
-    packages = list_packages()
+    folders = tuple(f"{folder}/" for folder in (*list_packages(), *find_added_apps().values()))
     for name, text in read_texts():
-        if not name.endswith(".py") or name.split("/")[0] not in packages or not ENVIRONMENT.search(text):
+        if not name.endswith(".py") or not name.startswith(folders) or not ENVIRONMENT.search(text):
             continue
         for node in ast.walk(ast.parse(text)):
             if isinstance(node, ast.Call) and node.args:

@@ -27,12 +27,7 @@ DURATIONS = Path(__file__).with_name("durations.txt")
 #: Of a file that is not in the list yet.
 USUAL_SECONDS = 2.0
 #: Files that load PyTorch and make small models: one process does so for all of them.
-WITH_PYTORCH = (
-    "tests/metrics/neural/",
-    "tests/evaluations/test_keyphrase_page.py",
-    "tests/evaluations/test_learned_",
-    "tests/evaluations/test_train_",
-)
+WITH_PYTORCH = "tests/learned/"
 NO_TESTS_COLLECTED = 5
 PROGRESS = re.compile(r"^[.,FEsuxX]+ +\[ *\d+%\]$")
 SLOWEST = 25

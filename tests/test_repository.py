@@ -10,7 +10,7 @@ import pytest
 from django.db.migrations.loader import MigrationLoader
 
 from tests import mutants, names, package_map, references
-from tests.repository import ROOT, find_anchors, find_variables, list_packages, read_texts
+from tests.repository import ROOT, find_added_apps, find_anchors, find_variables, list_packages, read_texts
 from tests.upgrades import contraction
 from tests.upgrades.landed import UNRELEASED, digest_migrations, find_faults, read_landed
 
@@ -108,14 +108,14 @@ def test_every_package_stands_in_the_import_contract_the_type_check_and_the_pack
     importlinter = PROJECT["tool"]["importlinter"]
     layers = [package for layer in importlinter["contracts"][0]["layers"] for package in layer.split(" | ")]
     packaged = PROJECT["tool"]["setuptools"]["packages"]["find"]["include"]
-    assert sorted(importlinter["root_packages"]) == list_packages()
-    assert sorted(layers) == list_packages()
+    assert sorted(importlinter["root_packages"]) == sorted([*list_packages(), *find_added_apps()])
+    assert sorted(layers) == sorted([*list_packages(), *find_added_apps()])
     assert sorted(pattern.removesuffix("*") for pattern in packaged) == list_packages()
-    assert set(list_packages()) <= set(PROJECT["tool"]["mypy"]["files"])
+    assert {*list_packages(), *find_added_apps().values()} <= set(PROJECT["tool"]["mypy"]["files"])
 
 
 def test_no_module_imports_itself_by_way_of_others():
-    graph = grimp.build_graph(*list_packages(), "benchmarks", cache_dir=None)
+    graph = grimp.build_graph(*list_packages(), *find_added_apps(), "benchmarks", cache_dir=None)
     imports = {module: graph.find_modules_directly_imported_by(module) for module in graph.modules}
     try:
         TopologicalSorter(imports).prepare()

@@ -50,13 +50,20 @@ def installation(wheel, tmp_path_factory):
     """An empty environment with the wheel; what the lock names it takes from the environment of the tests."""
     folder = tmp_path_factory.mktemp("environment")
     run(sys.executable, "-m", "venv", "--without-pip", folder)
-    python = folder / "bin" / "python"
-    install = ["install", "--quiet", "--no-deps", "--no-index", "--no-compile", wheel]
-    run(sys.executable, "-m", "pip", "--python", python, *install)
+    install(folder, wheel)
     packages = next(folder.glob("lib/python*/site-packages"))
-    ours = next(Path(sys.prefix).glob("lib/python*/site-packages"))
-    (packages / "lock.pth").write_text(f"{ours}\n")
+    (folder / "lock").mkdir()
+    for path in next(Path(sys.prefix).glob("lib/python*/site-packages")).iterdir():
+        if not path.name.startswith("distillery"):  # packages of `distributions/`
+            (folder / "lock" / path.name).symlink_to(path)
+    (packages / "lock.pth").write_text(f"{folder / 'lock'}\n")
     return folder
+
+
+def install(folder, package):
+    """Install a wheel or the sources of one into an environment, and nothing beside it."""
+    options = ["--quiet", "--no-deps", "--no-index", "--python", folder / "bin" / "python"]
+    run(Path(sys.prefix) / "bin" / "uv", "pip", "install", *options, package)
 
 
 def run(*command, **options):
@@ -141,6 +148,19 @@ def test_the_lines_of_the_readme_lead_to_a_study_and_its_results(installation, t
     assert process.returncode == 0
     assert "0 ratings of 0 answers" in run(program, *results.split()[1:], env=environment, cwd=tmp_path)
     assert {"results.json", "release"} <= {path.name for path in (tmp_path / "results").iterdir()}
+
+
+def test_a_package_adds_its_app_and_is_named_where_it_is_missing(installation, tmp_path):
+    """The last to use this environment, to which it adds the package."""
+    environment = list_environment(tmp_path / "data")
+    program = [installation / "bin" / "distillery", "paper", "--list"]
+    refused = subprocess.run(
+        program, capture_output=True, text=True, check=False, env=environment, cwd=tmp_path
+    )
+    assert refused.returncode == 1
+    assert "distillery-learned, which is not installed: pip install ./distributions/learned" in refused.stderr
+    install(installation, ROOT / "distributions" / "learned")
+    assert "002  Lee et al. (2021)" in run(*program, env=environment, cwd=tmp_path)
 
 
 def readme_blocks(*beginnings):

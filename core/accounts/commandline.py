@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from django.contrib.auth import get_user_model
-from django.core.management.base import CommandError
+from django.core.management.base import BaseCommand, CommandError
 
 from core.progress import Progress, silent
 
@@ -16,6 +16,29 @@ if TYPE_CHECKING:
     from argparse import _ActionsContainer
 
 _MOST_DIGITS = 18
+
+
+class AbsentCommand(BaseCommand):
+    """A command of a package of `distributions/`, where it is not installed: takes any options and names it.
+
+    The app of an installed package comes first in INSTALLED_APPS, and Django takes the command that it has.
+    """
+
+    folder = ""
+    requires_system_checks = []
+
+    def run_from_argv(self, argv: list[str]) -> None:
+        """Without the options, which belong to the command of the package."""
+        self.help = f"A command of {self._sentence}."
+        super().run_from_argv([*argv[:2], *(["--help"] if {"-h", "--help"} & {*argv[2:]} else [])])
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Say what to install."""
+        raise CommandError(f"This is a command of {self._sentence}.")
+
+    @property
+    def _sentence(self) -> str:
+        return f"distillery-{self.folder}, which is not installed: pip install ./distributions/{self.folder}"
 
 
 def user_named(name: str | None) -> Any:

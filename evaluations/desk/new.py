@@ -22,12 +22,11 @@ from evaluations.model_shelf import ModelEntry, publish_models
 from evaluations.models import Evaluation, ExternalScores
 from evaluations.plans import MOST_DRAWS, MOST_REPLICATES, MOST_SAMPLES, EvaluationPlan, plan_of
 from evaluations.services import begin
-from metrics import neural
 from metrics.catalogue import ADAPTED, MAKERS, metric, missing
 from metrics.errors import MetricError
+from metrics.learned_metrics import learned_metrics
 from metrics.metaeval.breakdown import MOST, WEIGHTS, sweep_of
 from metrics.metaeval.papers import PROTOCOLS
-from metrics.neural.encoders import find_encoder
 from metrics.profiles import BERTSCORE, KINDS, PROFILES, profile
 from releases.models import Release
 from web.access import ProjectAccess, Role, on_project
@@ -97,7 +96,7 @@ class Models:
 
     def missing(self, name: str) -> str:
         """Why a learned metric cannot be chosen, in words; empty if it can."""
-        if why := neural.missing():
+        if why := learned_metrics().missing():
             return why
         needed = kinds_of(name)
         if kinds := [WORDS[kind] for kind in KINDS if kind in needed and not self.of_kind[kind]]:
@@ -391,7 +390,7 @@ class NewForm(OnceForm):
                 "external": external,
                 "models": [{"kind": each.kind, "name": each.name, "digest": each.digest} for each in models],
                 "encoder": encoder,
-                "encoder_digest": find_encoder(encoder).digest if encoder else "",
+                "encoder_digest": learned_metrics().find_encoder(encoder).digest if encoder else "",
                 "seed": cleaned["seed"],
                 "replicates": cleaned["replicates"],
                 "draws": cleaned["draws"],

@@ -45,7 +45,7 @@ def _project(*, owner: str, password: str) -> str:
     from tests.evaluations.desk_world import make_release
     from tests.evaluations.model_folders import model
     from tests.judgments import desk_world
-    from tests.metrics.neural import tiny
+    from tests.learned import tiny
     from tests.releases.shelf_world import make_project
 
     shelf = Path(settings.METRIC_MODELS)

@@ -18,12 +18,12 @@ from django.utils.module_loading import autodiscover_modules
 
 from core.jobs import handlers
 from tests.access.addresses import addresses, admin_addresses
-from tests.repository import ROOT, find_variables, list_packages
+from tests.repository import ROOT, find_added_apps, find_variables, list_packages
 
 
 def list_commands() -> list[str]:
     """Names of the management commands of our packages."""
-    packages = list_packages()
+    packages = [*list_packages(), *find_added_apps()]
     return sorted(name for name, app in get_commands().items() if _is_in(str(app), packages))
 
 

@@ -43,5 +43,5 @@ def test_evaluate_loads_few_modules_beyond_those_of_every_command(tmp_path):
     assert len(loaded) <= MOST, "\n".join(loaded)
     others = ("annotation", "crowd", "distillery", "marketplace", "people", "retrieval", "metrics.answers.pa")
     assert [name for name in loaded if name.startswith(others)] == []
-    learned = [name for name in loaded if name.startswith("metrics.neural")]
+    learned = [name for name in loaded if name.startswith("distillery_learned.metrics")]
     assert learned == []

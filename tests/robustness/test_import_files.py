@@ -18,12 +18,12 @@ from core.files.text_source import TextSource
 from crowd.simulation.accounts import SimulationError, accounts_from
 from crowd.study.explain import StudyError
 from crowd.study.reader import read as read_study
+from distillery_learned.training.kpqa_examples import DropCounts
+from distillery_learned.training.kpqa_files import examples_of
 from evaluations.errors import EvaluationError
 from evaluations.external_scores import Candidates
 from evaluations.external_scores import read as read_external_scores
 from evaluations.file_table import open_table as open_answer_table
-from evaluations.training.kpqa_examples import DropCounts
-from evaluations.training.kpqa_files import examples_of
 from judgments.answer_files import FORMATS as ANSWER_FORMATS
 from judgments.answer_files import open_answers
 from judgments.rating_table import read_ratings

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from distillery_learned.metrics.kpqa import Pairs, bleu1_kpqa, bleu1_of, rouge_l_kpqa, rouge_l_of
 from metrics import MetricError
-from metrics.neural.kpqa import Pairs, bleu1_kpqa, bleu1_of, rouge_l_kpqa, rouge_l_of
 from tests.metrics.goldens import golden
 from tests.scale import limit_cases
 

@@ -1,0 +1,1 @@
+"""Learned metrics of Distillery: scoring, training, and the evaluation sections of five papers."""

@@ -1,0 +1,1 @@
+"""`manage.py train-kpqa`, `manage.py train-adem`, `manage.py paper`."""
