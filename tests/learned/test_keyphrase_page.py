@@ -16,19 +16,13 @@ from core.storage import shared_store
 from evaluations import keyphrases
 from evaluations.model_shelf import model_named
 from judgments.models import Candidate
-from metrics.model_folders import Choice
+from metrics.model_folders import Choice, ModelFolder
 from tests.evaluations.model_folders import model
 from tests.judgments import desk_world
-from tests.learned import tiny
 
 pytestmark = pytest.mark.django_db(transaction=True)
 REFERENCES = ["The old ticket costs 25 euros and weighs 310 grams here.", "25 euros"]
 ANSWER = "The ticket costs 25 euros."
-
-
-@pytest.fixture(scope="module")
-def predictor(tmp_path_factory: Any) -> Path:
-    return tiny.kpqa_trained(tmp_path_factory.mktemp("predictor") / "tiny").path
 
 
 @pytest.fixture
@@ -47,8 +41,8 @@ def place(settings: Any, tmp_path: Path) -> Any:
 
 
 @pytest.fixture
-def there(place: Any, predictor: Path, settings: Any) -> Path:
-    return Path(shutil.copytree(predictor, settings.METRIC_MODELS / "tiny"))
+def there(place: Any, trained_predictor: ModelFolder, settings: Any) -> Path:
+    return Path(shutil.copytree(trained_predictor.path, settings.METRIC_MODELS / "tiny"))
 
 
 @pytest.fixture
@@ -105,6 +99,7 @@ def test_the_words_of_references_and_answer_with_their_weights(manager, place, t
     assert reference["310"] < 0.5 < reference["25"]
 
 
+@pytest.mark.long
 def test_rarity_among_the_references_of_the_project(manager, place, there):
     desk_world.query_of(place, "q2", references=["The ticket is green", "a green train"])
     html = weighed(manager, place, answer="Ticket 25 zebra")
@@ -113,6 +108,7 @@ def test_rarity_among_the_references_of_the_project(manager, place, there):
     assert "how few of the project's 4 references hold the word" in html
 
 
+@pytest.mark.long
 def test_the_same_words_stand_in_a_table(manager, place, there):
     html = weighed(manager, place)
     table = re.search(r'id="table-2".*?</table>', html, re.S)[0]
@@ -129,6 +125,7 @@ def test_it_is_weighed_once(manager, place, there):
     assert Job.objects.filter(kind=keyphrases.KIND).count() == 1
 
 
+@pytest.mark.long
 def test_other_texts_are_weighed_anew(manager, place, there):
     weighed(manager, place)
     place.queries["q1"].references = ["30 euros"]
@@ -136,6 +133,7 @@ def test_other_texts_are_weighed_anew(manager, place, there):
     assert "were not weighed yet" in manager.get(address(place), {"model": "tiny"}).content.decode()
 
 
+@pytest.mark.long
 def test_while_it_waits_the_page_looks_again(manager, place, there):
     there_now = manager.post(address(place, "weigh"), {"model": "tiny"}).headers["Location"]
     html = manager.get(there_now).content.decode()
@@ -165,6 +163,7 @@ def test_what_people_wrote_is_text(manager, place, there):
     assert "49" not in words(html, 1)
 
 
+@pytest.mark.long
 def test_another_model_of_that_name_is_refused_in_words(manager, place, there, settings):
     manager.post(address(place, "weigh"), {"model": "tiny"})
     shutil.rmtree(there)
@@ -175,6 +174,7 @@ def test_another_model_of_that_name_is_refused_in_words(manager, place, there, s
     assert job.payload == {"project": place.project.pk}
 
 
+@pytest.mark.long
 def test_one_that_failed_is_begun_again(manager, place, there, tmp_path):
     there_now = manager.post(address(place, "weigh"), {"model": "tiny"}).headers["Location"]
     there.rename(tmp_path / "away")
@@ -221,6 +221,7 @@ def test_many_texts_and_long_ones_are_bounded(manager, place, there):
     assert "This text is long: only its beginning was weighed." in html
 
 
+@pytest.mark.long
 def test_when_too_many_wait_nobody_else_may_ask(manager, place, there):
     for _ in range(keyphrases.MOST_WAITING):
         jobs.enqueue(kind=keyphrases.KIND, payload={})
@@ -228,6 +229,7 @@ def test_when_too_many_wait_nobody_else_may_ask(manager, place, there):
     assert "Many answers wait to be weighed already." in page
 
 
+@pytest.mark.long
 def test_a_query_without_references_and_answer(manager, place, there):
     desk_world.query_of(place, "q3")
     there_now = manager.post(address(place, "weigh", "q3"), {"model": "tiny"}).headers["Location"]
@@ -245,17 +247,20 @@ def test_queries_of_other_projects_are_not_there(place, there):
     assert desk_world.as_("stranger").post(address(place, "weigh"), {"model": "tiny"}).status_code == 404
 
 
+@pytest.mark.long
 def test_the_page_of_metrics_leads_here(manager, place):
     html = manager.get(reverse("evaluations:query", args=[place.project.slug, place.queries["q1"].pk]))
     assert f'href="{address(place)}"' in html.content.decode()
 
 
+@pytest.mark.long
 def test_more_references_cost_no_more_queries(manager, place, there, django_assert_max_num_queries):
     weighed(manager, place)
     with django_assert_max_num_queries(20):
         manager.get(address(place), {"model": "tiny"})
 
 
+@pytest.mark.long
 def test_weights_are_those_of_the_weigher(manager, place, there):
     from distillery_learned.metrics.word_weights import weigher
 

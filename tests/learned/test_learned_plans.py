@@ -67,6 +67,7 @@ def boxes(page: str) -> dict[str, bool]:
     return {name: "disabled" not in rest for name, rest in found}
 
 
+@pytest.mark.long
 def test_without_models_learned_metrics_are_offered_with_what_is_missing(release):
     answer = as_("manager").get(f"{LIST}new/")
     assert not boxes(answer.content.decode())[METRIC]
@@ -113,11 +114,13 @@ def test_a_model_that_is_chosen_is_there_for_the_host_that_computes(release, the
     assert (folder.path.parent, folder.digest) == (settings.METRIC_MODELS, digest)
 
 
+@pytest.mark.long
 def test_a_model_that_no_metric_needs_is_not_pinned(release, there):
     as_("manager").post(f"{LIST}new/", {**NEW, "model_kpqa": "tiny", "do": "begin"})
     assert plan_of(Evaluation.objects.get().plan).models == ()
 
 
+@pytest.mark.long
 def test_of_several_models_one_must_be_chosen(release, there, models):
     model(models, "other")
     answer = as_("manager").post(f"{LIST}new/", {**NEW, "metrics": [METRIC], "do": "begin"})
@@ -131,6 +134,7 @@ def test_a_model_that_is_not_offered_is_refused(release, there):
     assert as_("manager").post(f"{LIST}new/", sent).status_code == 422
 
 
+@pytest.mark.long
 def test_a_damaged_model_is_not_offered(release, there):
     (there / "head.safetensors").unlink()
     assert not boxes(as_("manager").get(f"{LIST}new/").content.decode())[METRIC]
@@ -160,6 +164,7 @@ def test_two_models_of_a_kind_are_no_plan(there):
         plan_of({"models": plan()["models"] * 2})
 
 
+@pytest.mark.long
 def test_a_model_that_is_gone_is_said_and_may_come_back(release, there, tmp_path):
     planned = make_evaluation(release, ran=False, **plan())
     there.rename(tmp_path / "away")
@@ -178,6 +183,7 @@ def test_a_model_that_is_gone_is_said_and_may_come_back(release, there, tmp_path
     assert planned.state == "ready", planned.why
 
 
+@pytest.mark.long
 def test_another_model_of_that_name_is_refused(release, there, models):
     planned = make_evaluation(release, ran=False, **plan())
     before = model_named("tiny").signature

@@ -227,6 +227,7 @@ def test_the_same_seed_gives_the_same_model_and_another_another(table, encoder, 
     assert digests[0] == made[1]["model"]["digest"] != digests[1]
 
 
+@pytest.mark.long
 def test_scores_out_of_fold_are_those_of_the_report(crossed):
     rows, report = crossed
 
@@ -248,6 +249,7 @@ def test_scores_out_of_fold_are_those_of_the_report(crossed):
         assert said["ci"][0] <= said["value"] <= said["ci"][1]
 
 
+@pytest.mark.long
 def test_no_question_is_on_both_sides_of_a_fold(crossed):
     rows, _ = crossed
     of = {}
@@ -391,6 +393,7 @@ def test_tables_of_different_scales_are_not_joined(tmp_path):
         read([str(tmp_path / "1.csv")] * 2, lambda name: opened(name, scored=True, scale=next(scales)))
 
 
+@pytest.mark.long
 @pytest.mark.django_db
 def test_a_release_is_a_source(tmp_path, settings):
     settings.RELEASES_STORAGE = str(tmp_path / "shelf")
@@ -479,6 +482,7 @@ def test_options_that_cannot_be_followed(tmp_path, table):
     assert "is a file" in refused(table, folds=2, report=tmp_path / "f")
 
 
+@pytest.mark.long
 def test_a_table_without_systems_has_no_figures_of_systems(tmp_path, encoder):
     path = tmp_path / "alone.csv"
     path.write_text(as_csv(answers(20), "question", "answer", "reference1", "scores"))

@@ -23,8 +23,8 @@ from distillery_learned.training import progress
 from distillery_learned.training.progress import stopping
 from metrics.model_folders import opened
 from tests.learned import tiny
+from tests.repository import ROOT
 
-ROOT = Path(__file__).resolve().parents[2]
 SMALL = {"epochs": 2, "batch": 8, "learning_rate": 3e-3, "units": 16, "device": "cpu", "dev_share": 0.2}
 
 
@@ -190,6 +190,7 @@ def test_examples_that_are_nothing_but_a_key_phrase_can_be_left_out(folder, tmp_
         assert opened(out).card["data"]["counts"]["kept"] == kept
 
 
+@pytest.mark.long
 def test_without_question_and_with_a_limit(folder, tmp_path) -> None:
     out = tmp_path / "model"
     _, noted = train(folder, out, without_question=True, limit=20, epochs=1)

@@ -11,6 +11,7 @@ SETTINGS = GruSettings(
     pieces=330, embedding=16, units=24, width=20, longest=20, turns=4, batch=16, rate=0.01, epochs=6,
     device="cpu",
 )  # fmt: skip
+SMALL = GruSettings(pieces=300, embedding=8, units=8, width=8, epochs=1, batch=16, device="cpu")
 LONG = "who sees the cat and the dog and the fish and the king and the queen and the bird " * 3
 
 
@@ -40,6 +41,7 @@ def test_the_dialogue_model_learns_what_comes_next(encoder):
     assert history["dialogues"] + history["held"] == len(set(dialogues()))
 
 
+@pytest.mark.long
 def test_neither_padding_nor_company_changes_a_vector(encoder):
     contexts = [("yes",), ("Does the cat see the dog?", "yes", LONG), ("", "good"), (LONG,), ("a",) * 9]
     together = encoder.contexts(contexts)
@@ -50,6 +52,7 @@ def test_neither_padding_nor_company_changes_a_vector(encoder):
     assert encoder.contexts(contexts[::-1])[::-1] == pytest.approx(together, abs=1e-6)
 
 
+@pytest.mark.long
 def test_a_text_is_a_context_of_one_turn_and_turns_count_in_order(encoder):
     assert encoder.texts(["good"]) == pytest.approx(encoder.contexts([("good",)]), abs=1e-6)
     two, other = encoder.contexts([("yes", "good"), ("good", "yes")])
@@ -57,6 +60,7 @@ def test_a_text_is_a_context_of_one_turn_and_turns_count_in_order(encoder):
     assert encoder.texts([]).shape == (0, 20)
 
 
+@pytest.mark.long
 def test_the_last_turns_are_read_and_the_first_pieces(encoder):
     many = tuple(f"turn {number}" for number in range(9))
 
@@ -129,21 +133,24 @@ def test_the_loss_of_a_batch_is_that_of_its_dialogues_one_by_one():
     assert float(whole) == pytest.approx(sum(float(part[0]) for part in parts), abs=1e-4)
 
 
-def test_the_same_dialogues_and_seed_give_the_same_encoder():
-    short = dialogues(40)
-    settings = GruSettings(pieces=300, embedding=8, units=8, width=8, epochs=1, batch=16, device="cpu")
-    first, again = train_gru(short, settings), train_gru(short[::-1], settings)
-
-    assert first.digest == again.digest
-    assert first.history == again.history
+@pytest.fixture(scope="module")
+def small_encoder():
+    return train_gru(dialogues(40), SMALL)
 
 
-def test_what_was_saved_is_loaded_as_it_was(encoder, tmp_path):
-    encoder.save(tmp_path / "gru")
+def test_the_same_dialogues_and_seed_give_the_same_encoder(small_encoder):
+    again = train_gru(dialogues(40)[::-1], SMALL)
+
+    assert small_encoder.digest == again.digest
+    assert small_encoder.history == again.history
+
+
+def test_what_was_saved_is_loaded_as_it_was(small_encoder, tmp_path):
+    small_encoder.save(tmp_path / "gru")
     again = text_encoder(tmp_path / "gru", device="cpu")
 
-    assert (again.kind, again.digest, again.width) == ("gru", encoder.digest, 20)
-    assert np.array_equal(again.texts(["good", LONG]), encoder.texts(["good", LONG]))
+    assert (again.kind, again.digest, again.width) == ("gru", small_encoder.digest, 8)
+    assert np.array_equal(again.texts(["good", LONG]), small_encoder.texts(["good", LONG]))
     (tmp_path / "gru" / "tokenizer.json").unlink()
     with pytest.raises(MetricError, match="Is the folder whole"):
         load(tmp_path / "gru")

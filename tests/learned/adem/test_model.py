@@ -95,6 +95,7 @@ def test_the_same_training_gives_the_same_digest(model, trained, tmp_path):
     assert save(tmp_path / "again", trained, {"title": "another title"}).digest == model.digest
 
 
+@pytest.mark.long
 def test_a_model_can_leave_its_encoder_where_it_is(encoder_folder, trained, encoded, tmp_path):
     model = save(tmp_path / "mine", trained, {}, external=str(encoder_folder))
     scorer = load(Choice(str(model.path), model.digest))
@@ -194,6 +195,7 @@ def test_a_metric_without_its_model_says_what_is_missing(model, tmp_path, traine
     assert missing(metric("r-adem", lacking)) == ""
 
 
+@pytest.mark.long
 def test_no_framework_is_loaded_before_a_model_scores(model):
     asked = (
         "import sys; from pathlib import Path; from metrics import metric;"

@@ -51,6 +51,7 @@ def test_a_plain_transformer_gives_the_mean_of_its_pieces(tmp_path):
     assert found.texts(["the old car"])[0] == pytest.approx(states[0].mean(0).numpy(), abs=1e-6)
 
 
+@pytest.mark.long
 def test_neither_company_nor_padding_changes_a_vector(encoder):
     together = encoder.texts(TEXTS)
     alone = np.concatenate([encoder.texts([text]) for text in TEXTS])
@@ -68,6 +69,7 @@ def test_a_context_is_the_mean_of_its_turns(encoder):
     assert encoder.texts([]).shape == encoder.contexts([]).shape == (0, 32)
 
 
+@pytest.mark.long
 def test_the_digest_is_that_of_what_it_does_with_a_text(tmp_path, encoder):
     encoder.save(tmp_path / "copy")
     copy = text_encoder(tmp_path / "copy", device="cpu")

@@ -1,9 +1,10 @@
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from distillery_learned.training.sources import folds, split
 from metrics.errors import MetricError
+from tests.scale import limit_cases
 
 KEYS = [f"q{number % 40}" for number in range(120)]
 
@@ -39,6 +40,7 @@ def test_the_order_of_rows_and_other_rows_of_a_context_have_no_part_in_it():
     assert sides(KEYS, split(KEYS, seed=4)) != first
 
 
+@settings(max_examples=limit_cases(100))
 @given(st.lists(st.integers(0, 9), min_size=1), st.integers(0, 5))
 def test_any_keys_are_dealt_apart(keys, seed):
     train, validation, test = sides(keys, split(keys, seed))

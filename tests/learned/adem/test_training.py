@@ -132,6 +132,7 @@ def test_the_same_data_and_seed_give_the_same_model(parts, trained):
             assert first is second is None or np.array_equal(first, second)
 
 
+@pytest.mark.long
 def test_of_several_references_the_best_counts():
     found = encoded(120, references=3)
     rows = split(found.keys, seed=0)
@@ -164,6 +165,7 @@ def test_what_an_example_lacks_makes_its_score_undefined(trained):
     )
 
 
+@pytest.mark.long
 def test_n_penalty_and_rate_are_chosen_by_the_error_on_validation(parts):
     settings = replace(
         SETTINGS,

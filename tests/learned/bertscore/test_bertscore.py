@@ -69,6 +69,7 @@ def test_the_last_layer_counts_where_none_is_named(encoder: Path) -> None:
     assert plain.score(CANDIDATES, singly()).tolist() == last.score(CANDIDATES, singly()).tolist()
 
 
+@pytest.mark.long
 def test_other_kinds_of_encoders_are_taken(tmp_path: Path) -> None:
     folder = tiny.roberta(tmp_path / "roberta")
     for layer in (1, 2):
@@ -136,6 +137,7 @@ def test_odd_texts_are_scored(encoder: Path) -> None:
     assert values[2] == pytest.approx(1, abs=1e-6)
 
 
+@pytest.mark.long
 def test_order_company_and_blocks_change_nothing(encoder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     how = bertscore(encoder)
     references = [[first, second] for first in REFERENCES for second in REFERENCES[:2]]
@@ -152,6 +154,7 @@ def test_order_company_and_blocks_change_nothing(encoder: Path, monkeypatch: pyt
     assert how.score(candidates, references) == pytest.approx(whole, abs=1e-6)
 
 
+@pytest.mark.long
 def test_vectors_that_do_not_fit_are_let_go(encoder: Path) -> None:
     loaded = metrics.layers(find_encoder(str(encoder)), 3, "cpu")
     texts = [*CANDIDATES, *REFERENCES]
@@ -232,6 +235,7 @@ def test_an_encoder_that_is_not_here_is_said(tmp_path: Path) -> None:
     assert "does not say how many layers" in missing(bertscore(tmp_path))
 
 
+@pytest.mark.long
 def test_an_encoder_in_the_local_cache_is_taken_by_its_name(
     encoder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -258,6 +262,7 @@ def test_only_the_best_of_several_references_is_offered(encoder: Path) -> None:
         bertscore(encoder, refs="mean")
 
 
+@pytest.mark.long
 def test_the_signature_follows_the_files_of_the_encoder(encoder: Path, tmp_path: Path) -> None:
     copy = tmp_path / "encoder"
     shutil.copytree(encoder, copy)

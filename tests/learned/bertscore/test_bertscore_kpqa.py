@@ -140,6 +140,7 @@ def test_a_long_answer_is_weighed_as_far_as_the_encoder_reads(encoder: Path, mod
         assert 0 < value <= 1
 
 
+@pytest.mark.long
 def test_an_encoder_with_other_pieces_takes_the_weights_by_place(model: Path, tmp_path: Path) -> None:
     roberta = tiny.roberta(tmp_path / "roberta")
     expected = [
@@ -150,6 +151,7 @@ def test_an_encoder_with_other_pieces_takes_the_weights_by_place(model: Path, tm
     assert found == pytest.approx(expected, abs=1e-6)
 
 
+@pytest.mark.long
 def test_a_predictor_without_questions_shows_in_the_signature(encoder: Path, tmp_path: Path) -> None:
     without = tiny.kpqa(tmp_path / "model", with_question=False)
     for name in ("bertscore-kpqa", "bertscore-kpqa-repo"):

@@ -166,6 +166,7 @@ def test_values_stay_in_range_and_have_a_reason_where_there_is_none(name, here):
     assert values[0] > values[8]
 
 
+@pytest.mark.long
 def test_order_and_company_of_answers_change_no_value(here):
     every = [metrics.metric(name, here) for name in KPQA_NAMES]
     candidates, references, questions = columns()

@@ -4,7 +4,6 @@ import json
 import math
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 import torch
@@ -19,8 +18,8 @@ from metrics.errors import MetricError
 from metrics.model_folders import opened
 from tests.learned import tiny
 from tests.learned.kpqa import training_world as world
+from tests.repository import ROOT
 
-ROOT = Path(__file__).resolve().parents[4]
 KILLED = """
 import os, signal, sys
 from pathlib import Path
@@ -78,6 +77,7 @@ def test_the_same_training_makes_the_same_model(bert, model, tmp_path) -> None:
     assert again.card["data"] == model.card["data"]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "other",
     [
@@ -179,6 +179,7 @@ def test_a_model_is_whole_and_its_encoder_can_be_loaded_by_itself(bert, model) -
     assert encoder(model.path / "encoder").width == 32
 
 
+@pytest.mark.long
 def test_a_predictor_without_question_learns_from_answers_alone(bert, tmp_path) -> None:
     asked = world.data(32, 8)
     other = TrainingFiles(
@@ -193,6 +194,7 @@ def test_a_predictor_without_question_learns_from_answers_alone(bert, tmp_path) 
     assert one.settings["with_question"] is False
 
 
+@pytest.mark.long
 def test_an_encoder_without_token_types_learns_too(tmp_path) -> None:
     made = world.train(
         tmp_path / "model", tiny.roberta(tmp_path / "roberta"), world.settings(epochs=1), world.data(16, 4)
@@ -200,6 +202,7 @@ def test_an_encoder_without_token_types_learns_too(tmp_path) -> None:
     assert made.card["best"]["dev"]["loss"] > 0
 
 
+@pytest.mark.long
 def test_an_encoder_in_half_precision_is_trained_in_full(bert, tmp_path) -> None:
     half = encoder(bert)
     half.model.half().save_pretrained(tmp_path / "half")
@@ -224,6 +227,7 @@ def test_half_precision_without_mixing_needs_a_gpu(bert, tmp_path) -> None:
     assert precision_for("auto", torch.device("cpu")) == "fp32"
 
 
+@pytest.mark.long
 def test_without_development_data_the_last_epoch_is_kept(bert, tmp_path) -> None:
     made = world.train(tmp_path / "model", bert, prepared=world.data(16, 0))
     assert made.card["best"]["epoch"] == 2
@@ -231,6 +235,7 @@ def test_without_development_data_the_last_epoch_is_kept(bert, tmp_path) -> None
     assert "nothing was measured" in (made.path / "README.md").read_text()
 
 
+@pytest.mark.long
 def test_a_loss_that_is_no_number_ends_the_training(bert, tmp_path) -> None:
     broken = encoder(bert)
     with torch.no_grad():

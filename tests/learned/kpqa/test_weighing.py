@@ -30,9 +30,9 @@ PAIRS = [
 ]
 
 
-@pytest.fixture(scope="module")
-def model(tmp_path_factory):
-    return tiny.kpqa_trained(tmp_path_factory.mktemp("kpqa") / "model")
+@pytest.fixture
+def model(trained_predictor):
+    return trained_predictor
 
 
 @pytest.fixture(autouse=True)
@@ -90,6 +90,7 @@ def test_the_right_number_counts_more_than_all_the_other_words(model):
     assert np.argmax(plain.score(*given)) == 1
 
 
+@pytest.mark.long
 def test_order_company_and_sizes_of_batches_change_no_weight(model, monkeypatch):
     whole = weigher(chosen(model)).weigh(PAIRS)
     shuffled = list(range(len(PAIRS))) * 2
@@ -138,6 +139,7 @@ def test_each_pair_is_computed_once_and_the_question_matters(model, monkeypatch)
     assert abs(other[0].weights - other[1].weights).max() > 1e-4
 
 
+@pytest.mark.long
 def test_a_predictor_without_the_question_gives_every_question_the_same_weights(tmp_path):
     blind = tiny.kpqa(tmp_path / "blind", with_question=False)
     found = weigher(chosen(blind)).weigh([("How much?", "It costs 9 euros."), ("Who?", "It costs 9 euros.")])
@@ -167,6 +169,7 @@ def weighed(text, **weights):
     return WordWeights(spans, np.array([weights.get(text[slice(*span)], 0.0) for span in spans]))
 
 
+@pytest.mark.long
 def test_tokens_of_any_tokeniser_have_the_weight_of_the_word_they_stand_on():
     text = "It's (about) 1923, don't you know?"
     given = weighed(text, It=0.1, s=0.2, about=0.3, don=0.5, t=0.6, you=0.7, know=0.8, **{"1923": 0.4})
