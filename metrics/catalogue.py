@@ -12,7 +12,6 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from metrics.errors import MetricError
-from metrics.learned_metrics import learned_metrics
 from metrics.profiles import Profile
 from metrics.profiles import profile as profile_named
 
@@ -52,7 +51,7 @@ _PHRASING_AWARE = tuple(f"pa-{name}" for name in _WRITTEN if not name.startswith
 MAKERS: dict[str, str] = {
     **_WRITTEN,
     **dict.fromkeys(_PHRASING_AWARE, "metrics.catalogue:make_phrasing_aware"),
-    **dict.fromkeys((*KPQA, *BERTSCORE, *ADEM), "metrics.catalogue:make_learned"),
+    **dict.fromkeys((*KPQA, *BERTSCORE, *ADEM), "metrics.learned_metrics:make"),
 }
 #: Other spellings that people use.
 ALIASES: dict[str, str] = {
@@ -97,11 +96,6 @@ def make_phrasing_aware(name: str, profile: Profile) -> "Metric":
     """The phrasing-aware form of another metric: `pa-bleu-4` of `bleu-4`."""
     aware: Metric = _find("metrics.answers.pa:make")(metric(name.removeprefix("pa-"), profile), profile)
     return aware
-
-
-def make_learned(name: str, profile: Profile) -> "Metric":
-    """A metric that needs a trained model; where their package is not installed it says so."""
-    return learned_metrics().make(name, profile)
 
 
 def _find(place: str) -> Callable[..., Any]:

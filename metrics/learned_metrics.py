@@ -80,3 +80,8 @@ class LearnedMetrics:
 def learned_metrics() -> LearnedMetrics:
     """Those of the package, or the place that it leaves."""
     return next((point.load()() for point in entry_points(group=GROUP)), LearnedMetrics())
+
+
+def make(name: str, profile: Profile) -> "Metric":
+    """The metric of that name, for the catalogue."""
+    return learned_metrics().make(name, profile)

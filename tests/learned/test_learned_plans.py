@@ -88,6 +88,20 @@ def test_a_model_that_comes_while_the_process_lives_is_offered(release, predicto
     assert 'value="tiny" selected' in page
 
 
+def test_without_their_package_the_form_and_an_evaluation_say_what_to_install(
+    release, there, without_package
+):
+    answer = as_("manager").get(f"{LIST}new/")
+    assert not boxes(answer.content.decode())[METRIC]
+    remedy = "distillery-learned is not installed: pip install ./distributions/learned"
+    assert f"Not here: {remedy}" in text(answer)
+    planned = make_evaluation(release, **plan())
+    assert (planned.state, planned.why) == (
+        "failed",
+        f"{METRIC} cannot be scored here: {remedy}. Or leave the metric out.",
+    )
+
+
 def test_the_form_pins_the_model(release, there):
     kept = model_named("tiny")
     sent = {**NEW, "metrics": ["bleu-1", METRIC], "model_kpqa": "tiny", "do": "begin"}

@@ -32,14 +32,6 @@ def without_torch(monkeypatch):
 
 
 @pytest.fixture
-def without_package(monkeypatch):
-    monkeypatch.setattr(port, "entry_points", lambda group: [])
-    port.learned_metrics.cache_clear()
-    yield
-    port.learned_metrics.cache_clear()
-
-
-@pytest.fixture
 def table(tmp_path):
     with (tmp_path / "answers.csv").open("w", newline="") as file:
         csv.writer(file).writerows([("question", "answer", "reference1"), ("q", "a", "a")])
