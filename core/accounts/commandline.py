@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from django.contrib.auth import get_user_model
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from core.progress import Progress, silent
 
@@ -27,9 +27,13 @@ class AbsentCommand(BaseCommand):
     folder = ""
     requires_system_checks = []
 
+    def create_parser(self, prog_name: str, subcommand: str, **kwargs: Any) -> CommandParser:
+        """Its help names the package."""
+        self.help = f"A command of {self._sentence}."
+        return super().create_parser(prog_name, subcommand, **kwargs)
+
     def run_from_argv(self, argv: list[str]) -> None:
         """Without the options, which belong to the command of the package."""
-        self.help = f"A command of {self._sentence}."
         super().run_from_argv([*argv[:2], *(["--help"] if {"-h", "--help"} & {*argv[2:]} else [])])
 
     def handle(self, *args: Any, **options: Any) -> None:
