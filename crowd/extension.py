@@ -8,9 +8,9 @@ from core.projects.selectors import may_have_projects
 from core.projects.services import EventActions
 from core.webhooks.events import EventType
 from crowd import watch
-from crowd.desk import overview, queues, settings, sources, stages, tables
+from crowd.desk import overview, settings, sources, stages
 from crowd.desk.overview import OverviewSource, Section, SettingsSection
-from crowd.selectors import people, stage_status
+from crowd.selectors import people, queues, stage_status, work_lists
 from crowd.services.deals import ProjectTarget, StageTarget
 from web.api import ApiPart
 from web.nav import Page, Place
@@ -64,8 +64,8 @@ EXTENSION = Extension(
     stage_status.STATUS,
     stages.CAUTIONS,
     stages.OFFER,
-    tables.CARDS,
-    tables.STAGE_WORKERS,
+    work_lists.CARDS,
+    work_lists.STAGE_WORKERS,
     EventActions(
         {
             "stage.sources_changed": "changed the sources of a stage",

@@ -248,7 +248,7 @@ PERMISSIONS = (
     ),
     Mutant(
         "a manager spends real money",
-        "crowd/desk/access.py",
+        "crowd/access.py",
         "return self.owns or (self.manages and not spends_real_money(self.stage))",
         "return self.owns or self.manages",
         ("tests/judgments/test_desk_judging.py",),

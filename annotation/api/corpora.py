@@ -10,9 +10,9 @@ from pydantic import BaseModel, Field
 from annotation import corpora as forms
 from annotation.api.uploads import Columns, LineName, Sha256, stage_lines, staged_file
 from annotation.corpora import adding_of, payload_of
-from annotation.desk.corpora import add_upload, build, remove_corpus
-from annotation.desk.search import FieldsRefusedError, answer_of, asked_of
 from annotation.search import MOST_TURNS
+from annotation.search_calls import FieldsRefusedError, answer_of, asked_of
+from annotation.services.corpus_jobs import add_upload, build, remove_corpus
 from core.api.models import Scope
 from retrieval.models import Corpus
 from retrieval.selectors import corpora_of, searchable

@@ -13,8 +13,8 @@ from annotation.api.adjudication import SELECTION_COLUMNS, VOTE_COLUMNS, Screeni
 from annotation.api.corpora import SearchIn
 from annotation.api.queries import find_query
 from annotation.candidates import SHOWN, Recipe
-from annotation.desk.search import FieldsRefusedError, asked_of
 from annotation.models import CuratedPassage, CuratedSet, PassageSelection, Query, ScreeningVote
+from annotation.search_calls import FieldsRefusedError, asked_of
 from annotation.selectors.curation import recall_of
 from annotation.services.candidates import (
     AlreadySentError,

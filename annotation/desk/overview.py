@@ -19,11 +19,11 @@ from annotation.services.review_decisions import DECIDING_OPERATIONS
 from core.jobs.figures import FigureKind
 from core.projects.models import Project
 from core.projects.selectors import last_event
-from crowd.desk.access import StageAccess, on_stage
+from crowd.access import StageAccess, on_stage
 from crowd.desk.agreement import Row
 from crowd.desk.overview import Attention, Count, FirstStep, Link, OverviewPart, Step
-from crowd.desk.queues import Queue, SeparateQueues
 from crowd.models import Assignment, MarketOperation, Stage
+from crowd.selectors.queues import Queue, SeparateQueues
 from crowd.selectors.stage_sizes import counted_of_stage, project_figures, stage_figures, work_stamps
 from retrieval.models import Corpus
 from web.cache import counted_before

@@ -22,10 +22,10 @@ from annotation.services.curation import accept_query, curate_query, declare_una
 from annotation.services.queries import accept_by_hand, exclude_by_hand
 from annotation.services.steps import ask_again, keep_decision, leave_out
 from annotation.writing_config import WRITING_KINDS, distillation_config
-from crowd.desk.access import StageAccess, on_stage
+from crowd.access import StageAccess, on_stage
 from crowd.desk.forms import Form
-from crowd.desk.queues import queue_named
 from crowd.models import Stage, Worker
+from crowd.selectors.queues import queue_named
 from web.access import ProjectAccess, Role, on_project
 from web.forms import FormError, chosen_keys, read_form, run_action
 from web.pages import show, show_table

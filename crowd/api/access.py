@@ -5,7 +5,7 @@ from typing import Any
 from django.http import Http404
 
 from core.accounts import security
-from crowd.desk.access import StageAccess
+from crowd.access import StageAccess
 from crowd.models import Stage
 from web.api.access import ApiRequest, Caller, Permission
 from web.api.problems import ProblemError

@@ -18,10 +18,10 @@ from core.projects.models import Project
 from crowd.adapters import registry
 from crowd.adapters.base import MarketplaceDownError, MarketplaceRefusedError
 from crowd.api.access import StagePermission, stage_access
-from crowd.desk import tables
 from crowd.errors import CrowdError
 from crowd.models import Endpoint, EndpointSpender, MarketOperation
 from crowd.rights import usable_endpoints
+from crowd.selectors import work_lists
 from crowd.selectors.operations import operations_for_people, recent_operations
 from crowd.services import endpoints as services
 from crowd.services import review, spenders
@@ -283,7 +283,7 @@ def list_operations(
 ) -> Page[OperationOut]:
     """Every call of a stage that changed something, or should have."""
     row = stage_access(request).stage
-    rows = tables.operations_of(recent_operations(row), which.state).select_related("stage", "endpoint")
+    rows = work_lists.operations_of(recent_operations(row), which.state).select_related("stage", "endpoint")
     return _page(rows, paging, (row.pk, which.state))
 
 

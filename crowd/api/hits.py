@@ -11,12 +11,12 @@ from ninja import Query
 from pydantic import BaseModel, Field
 
 from core.api.models import Scope
+from crowd.access import StageAccess
 from crowd.api.access import StagePermission, stage_access
-from crowd.desk import tables
-from crowd.desk.access import StageAccess
 from crowd.errors import StageStateError
 from crowd.kinds import kind_of
 from crowd.models import Assignment, Hit, MarketOperation
+from crowd.selectors import work_lists
 from crowd.services import review
 from crowd.services import stages as services
 from web.api.access import ApiRequest, Role
@@ -129,7 +129,7 @@ def list_hits(
 ) -> Page[HitOut]:
     """HITs of a stage, by number."""
     row = stage_access(request).stage
-    page = page_of(tables.hits(row, which.state), paging, key=("ordinal",), within=(row.pk, which.state))
+    page = page_of(work_lists.hits(row, which.state), paging, key=("ordinal",), within=(row.pk, which.state))
     return Page(items=[HitOut(**_facts(each)) for each in page.items], next=page.next)
 
 
@@ -199,7 +199,7 @@ def expire_hit(request: ApiRequest, project: str, stage: str, number: int) -> Op
 def _hit(access: StageAccess, number: int) -> Hit:
     row = None
     if 0 <= number <= MOST_NUMBER:
-        row = tables.hits(access.stage, "all").filter(ordinal=number).first()
+        row = work_lists.hits(access.stage, "all").filter(ordinal=number).first()
     if row is None:
         raise Http404("There is no such HIT in this stage.")
     row.stage = access.stage
@@ -318,7 +318,7 @@ def list_assignments(
     """Work of a stage, without answers; `get_assignment` and the export have them."""
     row = stage_access(request).stage
     page = page_of(
-        tables.work(row, which.state, which.worker),
+        work_lists.work(row, which.state, which.worker),
         paging,
         key=("pk",),
         within=(row.pk, which.state, which.worker),

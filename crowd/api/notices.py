@@ -10,7 +10,7 @@ from pydantic import BaseModel, Field
 from core.api.models import Scope
 from core.notices import selectors, services
 from core.notices.models import Notice, Wish
-from crowd.desk.queues import waiting
+from crowd.selectors.queues import waiting
 from web.api.access import MEMBER, ApiRequest, Role, project_access
 from web.api.fields import MOST_ID, Body, Id, OneOf, Time
 from web.api.pages import Page, PageRequest, page_of

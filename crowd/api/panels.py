@@ -8,10 +8,10 @@ from ninja import Query
 from pydantic import BaseModel, Field
 
 from core.api.models import Scope
+from crowd.access import StageAccess
 from crowd.adapters.base import MarketplaceDownError, MarketplaceRefusedError
 from crowd.api.access import StagePermission, stage_access
 from crowd.api.hits import OperationRef, planned
-from crowd.desk.access import StageAccess
 from crowd.errors import CrowdError
 from crowd.models import Group, PanelMessage, PanelStudy, PanelSubmission, Stage
 from crowd.panelmodels import LEAST_PERCENT, MOST_PERCENT, MOST_SLOTS

@@ -6,8 +6,8 @@ from django.http import Http404
 from pydantic import BaseModel, Field, model_validator
 
 from core.api.models import Scope
+from crowd.access import StageAccess
 from crowd.api.access import StagePermission, stage_access
-from crowd.desk.access import StageAccess
 from crowd.models import Stage, StageSource
 from crowd.rights import usable_endpoints
 from crowd.selectors.stage_status import SourceStatus, source_status

@@ -12,13 +12,13 @@ from core.projects.models import Project
 from core.revisions import ShownColumns
 from crowd.api.access import StagePermission, stage_access
 from crowd.api.projects import CopyIn
-from crowd.desk.tables import stage_cards
 from crowd.errors import StageStateError
 from crowd.kinds import kind_named, kind_of, made_listing
 from crowd.models import Stage, StageSource
 from crowd.rights import usable_endpoints
 from crowd.selectors.known_people import list_cautions
 from crowd.selectors.stage_status import StageStatus, standing
+from crowd.selectors.work_lists import stage_cards
 from crowd.services import copies
 from crowd.services import stages as services
 from crowd.services.publication import Quote, publish_pending, quote

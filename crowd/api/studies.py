@@ -9,11 +9,10 @@ from pydantic import BaseModel
 from core.api.models import Scope
 from core.projects.models import Project
 from core.projects.selectors import project_for
-from crowd.desk.wizard import in_words
 from crowd.services.publication import Quote
 from crowd.study import planning
 from crowd.study.documents import study_toml
-from crowd.study.explain import Problem, StudyError
+from crowd.study.explain import Problem, StudyError, in_words
 from crowd.study.planning import Plan, plan
 from crowd.study.reader import Study, parse
 from web.api.access import MEMBER, ApiRequest, Role, check_scopes, project_access

@@ -14,10 +14,9 @@ from pydantic import BaseModel, Field
 from core.api.models import Scope
 from core.projects.models import Project
 from core.projects.selectors import pseudonym
+from crowd.access import StageAccess
 from crowd.api.access import StagePermission, stage_access
 from crowd.api.hits import BonusIn, OperationRef, WorkNote, planned
-from crowd.desk import tables
-from crowd.desk.access import StageAccess
 from crowd.errors import CrowdError
 from crowd.models import (
     Compensation,
@@ -29,6 +28,7 @@ from crowd.models import (
     Worker,
     WorkerMark,
 )
+from crowd.selectors import work_lists
 from crowd.selectors.people import InStage, Pace, Person, people, workers_of
 from crowd.selectors.pseudonyms import PERSON, PersonPseudonyms
 from crowd.services import persons, review
@@ -440,7 +440,7 @@ def list_stage_workers(
 ) -> Page[StageWorker]:
     """Workers of a stage, with the state of their work."""
     row = stage_access(request).stage
-    rows = tables.workers_in_state(tables.workers(row), which.state, which.worker)
+    rows = work_lists.workers_in_state(work_lists.workers(row), which.state, which.worker)
     page = page_of(rows, paging, key=("pk",), within=(row.pk, which.state, which.worker))
     return Page(items=_describe_stage_workers(page.items, row.pk), next=page.next)
 
@@ -524,7 +524,7 @@ def write_to_workers(
 
 
 def _stage_worker(access: StageAccess, pk: int) -> Any:
-    row = tables.workers(access.stage).filter(pk=pk).first() if 0 < pk <= MOST_ID else None
+    row = work_lists.workers(access.stage).filter(pk=pk).first() if 0 < pk <= MOST_ID else None
     if row is None:
         raise Http404("There is no such worker in this stage.")
     return row

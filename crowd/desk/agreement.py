@@ -18,9 +18,9 @@ from django.views.decorators.http import require_safe
 
 from core.extensions import parts_of
 from core.projects.models import Project
-from crowd.desk import tables
 from crowd.desk.forms import WhyForm
 from crowd.models import Stage
+from crowd.selectors import work_lists
 from metrics.figure import counted
 from web.access import ProjectAccess, on_project
 from web.pages import show, show_table
@@ -137,7 +137,7 @@ _HEADS = {
 @on_project()
 def board(request: HttpRequest, access: ProjectAccess) -> HttpResponse:
     """A column for each state: cards with how much is done, what it cost, and how far people agree."""
-    cards = tables.stage_cards(access.project)
+    cards = work_lists.stage_cards(access.project)
     rows = agreements_of([card.stage for card in cards], quick=True)
     return show(
         request,

@@ -24,6 +24,7 @@ from crowd.desk import overview, tables
 from crowd.desk.forms import CopyForm, MemberForm, ProjectForm
 from crowd.desk.overview import HEADS, draw_funnel
 from crowd.desk.tables import EVENTS, MEMBERS, PROJECTS
+from crowd.selectors import work_lists
 from crowd.services import stages as closing
 from crowd.services.copies import copy_project
 from web.access import ProjectAccess, Role, for_members, on_project
@@ -57,7 +58,7 @@ def index(request: HttpRequest, user: User) -> HttpResponseBase:
 def project(request: HttpRequest, access: ProjectAccess) -> HttpResponse:
     """What needs somebody, the funnel, stages, money, members, and what happened."""
     project_overview, cards = read_together(
-        partial(overview.compose_overview, access.project), partial(tables.stage_cards, access.project)
+        partial(overview.compose_overview, access.project), partial(work_lists.stage_cards, access.project)
     )
     return show(
         request,

@@ -17,9 +17,9 @@ from pydantic import ValidationError
 
 from core.jobs.figures import FigureKind
 from core.money import format_amount
+from crowd.access import StageAccess, on_stage
 from crowd.adapters.base import MarketplaceDownError, MarketplaceRefusedError
 from crowd.desk import modelform
-from crowd.desk.access import StageAccess, on_stage
 from crowd.desk.forms import (
     AmountForm,
     Form,

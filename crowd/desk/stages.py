@@ -26,8 +26,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from core.jobs.figures import FigureKind
 from core.projects.selectors import last_event
 from core.revisions import ConflictError
-from crowd.desk import tables
-from crowd.desk.access import StageAccess, on_stage
+from crowd.access import StageAccess, on_stage
 from crowd.desk.forms import BudgetForm, CopyForm, MinutesForm, OpenForm, ResolveForm, WhyForm
 from crowd.desk.stageform import StageForm, form_for
 from crowd.desk.tables import OPERATIONS
@@ -35,7 +34,7 @@ from crowd.errors import CrowdError
 from crowd.kinds import kind_named, kind_of, kinds
 from crowd.models import MarketOperation, Stage
 from crowd.rights import usable_endpoints
-from crowd.selectors import operations
+from crowd.selectors import operations, work_lists
 from crowd.selectors.known_people import list_cautions
 from crowd.selectors.stage_sizes import counted_of_stage, is_large
 from crowd.selectors.stage_status import standing
@@ -524,7 +523,7 @@ def list_operations(request: HttpRequest, access: StageAccess) -> HttpResponseBa
         request,
         access,
         OPERATIONS,
-        lambda grid: tables.operations_of(operations.recent_operations(access.stage), grid["state"]),
+        lambda grid: work_lists.operations_of(operations.recent_operations(access.stage), grid["state"]),
         "operations.html",
         file=f"{access.stage.slug}-operations",
         rows_as="operations",

@@ -6,17 +6,14 @@ from dataclasses import dataclass
 from operator import attrgetter
 from typing import Any
 
-from django.db.models import Count, Exists, F, Max, OuterRef, Q, QuerySet, Subquery, Sum
-from django.db.models.functions import Coalesce
+from django.db.models import Count, OuterRef, Q, QuerySet
 from django.http import HttpRequest
 
-from core.jobs.figures import FigureKind
 from core.money import dollars
 from core.projects.models import Event, Membership, Project
-from core.projects.selectors import last_event, projects_of
+from core.projects.selectors import projects_of
 from crowd.kinds import kind_of
-from crowd.models import Assignment, Exclusion, Hit, HitUnit, MarketOperation, Stage, Worker
-from crowd.selectors.stage_sizes import project_figures, stage_rows
+from crowd.models import Assignment, HitUnit, Stage
 from web.tables import Choices, Column, Grid, Words
 
 State = Assignment.State
@@ -55,59 +52,6 @@ def my_projects(user: Any, state: str = "all", text: str = "") -> QuerySet[Proje
     return rows.filter(my_role=Membership.Role.OWNER) if state == "mine" else rows
 
 
-@dataclass(frozen=True, slots=True)
-class StageCard:
-    """A stage with how much of what it published is done."""
-
-    stage: Stage
-    done: int
-    total: int
-    held: int
-    undecided: int
-
-
-def stage_cards(project: Project) -> list[StageCard]:
-    """All stages of a project in the order in which they were made; of large ones some seconds old."""
-    stages = list(Stage.objects.filter(project=project).select_related("endpoint").order_by("pk"))
-    work = project_figures(project, CARDS, {"project": project.pk})
-    nothing = (0, 0, 0, 0)
-    return [StageCard(stage, *work.get(stage.pk, nothing)) for stage in stages]
-
-
-def _count_work(project: int) -> dict[int, tuple[int, int, int, int]]:
-    """By stage: places that are done, places, held work, operations that wait for a person."""
-    places = dict(
-        Hit.objects.filter(stage__project=project, compensates=None)
-        .exclude(state=Hit.State.REFUSED)
-        .values_list("stage_id")
-        .annotate(n=Sum("places"))
-    )
-    work = {
-        stage_pk: (done, on_hold)
-        for stage_pk, done, on_hold in Assignment.objects.filter(stage__project=project)
-        .values_list("stage_id")
-        .annotate(
-            done=Count("pk", filter=Q(state__in=Assignment.GOOD)),
-            held=Count("pk", filter=Q(held=True, state=State.SUBMITTED)),
-        )
-    }
-    undecided = dict(
-        MarketOperation.objects.filter(
-            stage__project=project, needs_person=True, state=MarketOperation.State.UNKNOWN
-        )
-        .values_list("stage_id")
-        .annotate(n=Count("pk"))
-    )
-    counts = {}
-    for stage in {*places, *work, *undecided}:
-        done, on_hold = work.get(stage, (0, 0))
-        counts[stage] = (done, places.get(stage, 0), on_hold, undecided.get(stage, 0))
-    return counts
-
-
-CARDS = FigureKind("cards", _count_work)
-
-
 HIT_STATES = {
     "all": "All",
     "open": "On offer",
@@ -115,24 +59,6 @@ HIT_STATES = {
     "closed": "Closed",
     "refused": "Refused",
 }
-
-
-def _count(rows: QuerySet[Assignment]) -> Coalesce:
-    return Coalesce(Subquery(rows.order_by().values("hit").annotate(n=Count("pk")).values("n")), 0)
-
-
-def hits(stage: Stage, state: str, text: str = "") -> QuerySet[Hit]:
-    """HITs with `answered`, `working` and `missing`, which are counted for the rows that are shown alone."""
-    mine = Assignment.objects.filter(hit=OuterRef("pk"))
-    gone = [State.WORKING, State.ENDED, State.QUARANTINED]
-    rows = Hit.objects.filter(stage=stage).annotate(
-        answered=_count(mine.exclude(state__in=gone)), working=_count(mine.filter(state=State.WORKING))
-    )
-    rows = rows.annotate(missing=F("places") - F("answered"))
-    if text:
-        number = int(text) if text.isascii() and text.isdigit() and len(text) < 10 else -1
-        rows = rows.filter(Q(external_id__icontains=text) | Q(ordinal=number))
-    return rows if state == "all" else rows.filter(state=state)
 
 
 def _protocol(row: Any) -> str:
@@ -148,24 +74,6 @@ WORK_STATES = {
     "working": "At work",
     "all": "All",
 }
-
-
-_DECIDED = MarketOperation.objects.filter(
-    assignment=OuterRef("pk"), kind__in=[MarketOperation.Kind.APPROVE, MarketOperation.Kind.REJECT]
-).exclude(state=MarketOperation.State.REFUSED)
-
-
-def work(stage: Stage, state: str, worker: str = "") -> QuerySet[Assignment]:
-    """Assignments with their worker and HIT, the newest first; undecided ones have no decision on its way."""
-    rows = Assignment.objects.filter(stage=stage).select_related("worker", "hit").order_by("-pk")
-    undecided = Q(state__in=[State.STORED, State.SUBMITTED]) & ~Q(Exists(_DECIDED))
-    filters: dict[str, Q] = {
-        "waiting": undecided,
-        "held": Q(held=True) & undecided,
-        "all": Q(),
-    }
-    rows = rows.filter(filters.get(state, Q(state=state)))
-    return rows.filter(worker__external_id=worker) if worker else rows
 
 
 #: Units that a row of the table of work names in words.
@@ -192,57 +100,6 @@ def say_what_about(stage: Stage, rows: Iterable[Assignment]) -> None:
         row.about_more = count[row.hit_id] - len(named)  # type: ignore[attr-defined]
 
 
-#: Filters of the table of workers, by the name of what `workers` says of each.
-_STATES = {"failed": Q(failed__gt=0), "rejected": Q(rejected__gt=0), "excluded": Q(excluded=True)}
-
-
-def _workers_of(stage: int) -> list[Worker]:
-    return list(workers(Stage.objects.select_related("project").get(pk=stage)))
-
-
-STAGE_WORKERS = FigureKind("workers", _workers_of)
-
-
-def chosen_workers(stage: Stage, state: str, text: str = "") -> QuerySet[Worker] | list[Any]:
-    """Workers of a stage that a filter names; of a large stage as they were some seconds ago."""
-
-    def fits(row: Any) -> bool:
-        return text.lower() in row.external_id.lower() and (state not in _STATES or getattr(row, state))
-
-    return stage_rows(
-        stage,
-        STAGE_WORKERS,
-        lambda: workers(stage),
-        state=lambda: last_event(stage.project, "worker."),
-        narrow=lambda rows: workers_in_state(rows, state, text),
-        fits=fits,
-    )
-
-
-def workers_in_state(rows: QuerySet[Worker], state: str, text: str = "") -> QuerySet[Worker]:
-    """Those of `workers` that a filter names."""
-    if text:
-        rows = rows.filter(external_id__icontains=text)
-    return rows.filter(_STATES[state]) if state in _STATES else rows
-
-
-def workers(stage: Stage) -> QuerySet[Worker]:
-    """Who worked on a stage: how much, what became of it, and whether they are excluded."""
-    mine = Q(assignments__stage=stage)
-    return (
-        Worker.objects.filter(mine)
-        .annotate(
-            done=Count("assignments", filter=mine & Q(assignments__state__in=Assignment.GOOD)),
-            rejected=Count("assignments", filter=mine & Q(assignments__state=State.REJECTED)),
-            held=Count("assignments", filter=mine & Q(assignments__held=True)),
-            failed=Sum("assignments__failed_checks", filter=mine),
-            last=Max("assignments__arrived_at", filter=mine),
-            excluded=Exists(Exclusion.objects.filter(worker=OuterRef("pk"), scope=f"stage:{stage.pk}")),
-        )
-        .order_by("-last", "pk")
-    )
-
-
 OPERATION_STATES = {
     "all": "All",
     "unfinished": "On their way",
@@ -250,13 +107,6 @@ OPERATION_STATES = {
     "refused": "Refused",
     "confirmed": "Done",
 }
-
-
-def operations_of(rows: QuerySet[MarketOperation], state: str) -> QuerySet[MarketOperation]:
-    """Operations in a state, or all that are not finished."""
-    if state == "unfinished":
-        return rows.exclude(state__in=MarketOperation.FINAL)
-    return rows if state == "all" else rows.filter(state=state)
 
 
 # The tables of this app's pages: which columns they have, and what they can be filtered and sorted by.

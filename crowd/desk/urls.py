@@ -2,19 +2,19 @@
 
 from django.urls import path
 
-from crowd.desk import agreement, projects, queues, settings, sources, stages, wizard, work, workers
+from crowd.desk import agreement, notices, projects, settings, sources, stages, wizard, work, workers
 
 app_name = "desk"
 _P = "projects/<slug:project>/"
 _S = f"{_P}stages/<slug:stage>/"
 urlpatterns = [
     path("projects/", projects.index, name="projects"),
-    path("notices/", queues.list_notices, name="notices"),
-    path("notices/read/", queues.read_all_notices, name="see_notices"),
-    path("notices/<int:pk>/read/", queues.read_notice, name="see_notice"),
-    path(f"{_P}notices/", queues.project_notices, name="project_notices"),
-    path(f"{_P}notices/read/", queues.read_project_notices, name="see_project_notices"),
-    path(f"{_P}notices/e-mail/", queues.set_notice_mail, name="notice_wish"),
+    path("notices/", notices.list_notices, name="notices"),
+    path("notices/read/", notices.read_all_notices, name="see_notices"),
+    path("notices/<int:pk>/read/", notices.read_notice, name="see_notice"),
+    path(f"{_P}notices/", notices.project_notices, name="project_notices"),
+    path(f"{_P}notices/read/", notices.read_project_notices, name="see_project_notices"),
+    path(f"{_P}notices/e-mail/", notices.set_notice_mail, name="notice_wish"),
     path("new-project/", wizard.new, name="new_project"),
     path("workers/", workers.everywhere, name="all_workers"),
     path("settings/", projects.of_user, name="my_settings"),

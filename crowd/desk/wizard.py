@@ -31,7 +31,7 @@ from crowd.rights import usable_endpoints
 from crowd.services.publication import PER, Estimate
 from crowd.study import planning
 from crowd.study.documents import document_toml
-from crowd.study.explain import Problem, StudyError
+from crowd.study.explain import Problem, StudyError, in_words
 from crowd.study.planning import Plan, plan
 from crowd.study.reader import Study, parse
 from crowd.study.schema import ProjectFields, StageFields, TaskFields
@@ -349,14 +349,6 @@ class WizardForm(Form):
                 field = f"{number}.{at[2].partition('.')[0]}"
             sentence = sentence if field in self.fields else f"{self.stages[number]['title']}: {sentence}"
         self.add_error(field if field in self.fields else None, sentence)
-
-
-def in_words(problem: Problem) -> str:
-    """What is wrong and what to do, without naming other people's accounts."""
-    remedy = problem.remedy
-    if problem.code == "no-such-user":
-        remedy = "Members need an account here; leave them out and invite them later."
-    return f"{problem.what[:1].upper()}{problem.what[1:]}. {remedy}"
 
 
 def _options_asked(kind: StageKind) -> list[str]:

@@ -15,16 +15,17 @@ from django.views.decorators.http import require_POST, require_safe
 
 from core.errors import ActionError
 from core.money import bonus_fee
-from crowd.desk import queues, tables
-from crowd.desk.access import StageAccess, on_stage
+from crowd.access import StageAccess, on_stage
+from crowd.desk import tables
 from crowd.desk.forms import BonusForm, HoursForm, NoteForm, OnceForm, PlacesForm, ReasonForm
-from crowd.desk.queues import queue_named
 from crowd.desk.tables import HITS
 from crowd.desk.tables import WORK as WORK_TABLE
 from crowd.errors import CrowdError, StageStateError
 from crowd.kinds import kind_of
 from crowd.models import Assignment, Hit, HitUnit, MarketOperation
+from crowd.selectors import queues, work_lists
 from crowd.selectors.people import say_consents
+from crowd.selectors.queues import queue_named
 from crowd.services import review, stages
 from metrics.figure import counted
 from web.access import ProjectAccess, Role, on_project
@@ -85,7 +86,7 @@ def list_work(request: HttpRequest, access: StageAccess) -> HttpResponseBase:
         request,
         access,
         WORK_TABLE,
-        lambda grid: tables.work(access.stage, grid["state"], grid["worker"]),
+        lambda grid: work_lists.work(access.stage, grid["state"], grid["worker"]),
         "work.html",
         complete=complete,
         file=f"{access.stage.slug}-work",
@@ -302,7 +303,7 @@ def list_hits(request: HttpRequest, access: StageAccess) -> HttpResponseBase:
         request,
         access,
         HITS,
-        lambda grid: tables.hits(access.stage, grid["state"], grid["q"]),
+        lambda grid: work_lists.hits(access.stage, grid["state"], grid["q"]),
         "hits.html",
         file=f"{access.stage.slug}-hits",
         rows_as="hits",

@@ -13,11 +13,12 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from core.money import dollars
 from core.projects.selectors import projects_of
+from crowd.access import StageAccess, on_stage
 from crowd.desk import overview, tables
-from crowd.desk.access import StageAccess, on_stage
 from crowd.desk.forms import CompensateForm, MessageForm, ReasonForm, WhyReadmitForm
 from crowd.desk.tables import WORKERS
 from crowd.models import Assignment, Compensation, Exclusion, Stage, Worker
+from crowd.selectors import work_lists
 from crowd.selectors.people import ENOUGH, Person, people, workers_of
 from crowd.services import review
 from crowd.services.review import exclude_from_project, readmit_to_project
@@ -266,7 +267,7 @@ def list_stage_workers(request: HttpRequest, access: StageAccess) -> HttpRespons
         request,
         access,
         WORKERS,
-        lambda grid: tables.chosen_workers(access.stage, grid["state"], grid["q"]),
+        lambda grid: work_lists.chosen_workers(access.stage, grid["state"], grid["q"]),
         "workers.html",
         file=f"{access.stage.slug}-workers",
         rows_as="workers",
@@ -276,7 +277,7 @@ def list_stage_workers(request: HttpRequest, access: StageAccess) -> HttpRespons
 
 def _stage_worker(access: StageAccess, pk: int) -> Worker:
     """Somebody who worked on this stage; others of the endpoint are nobody's business here."""
-    row: Worker = get_object_or_404(tables.workers(access.stage), pk=pk)
+    row: Worker = get_object_or_404(work_lists.workers(access.stage), pk=pk)
     return row
 
 
@@ -285,7 +286,7 @@ def _stage_worker(access: StageAccess, pk: int) -> Worker:
 def worker(request: HttpRequest, access: StageAccess, *, pk: int) -> HttpResponse:
     """One worker: their work here, and the forms."""
     row = _stage_worker(access, pk)
-    work = list(tables.work(access.stage, "all", row.external_id)[:ROWS])
+    work = list(work_lists.work(access.stage, "all", row.external_id)[:ROWS])
     tables.say_what_about(access.stage, work)
     return show(
         request,

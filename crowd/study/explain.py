@@ -571,3 +571,11 @@ def _few(sign: str, items: list[str]) -> str:
 def _first_difference(old: str, new: str) -> int:
     pairs = zip(old, new, strict=False)
     return next((at for at, (one, other) in enumerate(pairs) if one != other), min(len(old), len(new)))
+
+
+def in_words(problem: Problem) -> str:
+    """What is wrong and what to do, without naming other people's accounts."""
+    remedy = problem.remedy
+    if problem.code == "no-such-user":
+        remedy = "Members need an account here; leave them out and invite them later."
+    return f"{problem.what[:1].upper()}{problem.what[1:]}. {remedy}"

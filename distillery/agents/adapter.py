@@ -23,12 +23,12 @@ from core.files.text_source import TextSource
 from core.money import dollars, entered_cents
 from core.origin import Via
 from core.projects.models import Project
+from crowd.access import StageAccess
 from crowd.api.access import StagePermission
-from crowd.desk.access import StageAccess
-from crowd.desk.queues import waiting
 from crowd.kinds import kind_of
 from crowd.models import Stage
 from crowd.selectors.known_people import list_cautions
+from crowd.selectors.queues import waiting
 from crowd.services import stages
 from crowd.services.publication import Quote, quote
 from crowd.sources import spends_real_money, stages_at

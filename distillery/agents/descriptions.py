@@ -13,9 +13,9 @@ from annotation.selectors.agreement import curation_agreement, screening_agreeme
 from core.files.reading import NAMES, SHAPES, plain_name
 from core.money import dollars
 from core.projects.models import Project
-from crowd.desk.queues import QueueCount
 from crowd.kinds import kind_of
 from crowd.models import Stage
+from crowd.selectors.queues import QueueCount
 from crowd.selectors.stage_status import standing
 from crowd.services.publication import Quote
 from crowd.sources import spends_real_money

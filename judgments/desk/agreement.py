@@ -10,7 +10,7 @@ from django.shortcuts import get_object_or_404
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
-from crowd.desk.access import StageAccess, on_stage
+from crowd.access import StageAccess, on_stage
 from crowd.models import Stage, Worker
 from judgments.desk import downloads
 from judgments.desk.downloads import signature

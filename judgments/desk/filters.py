@@ -16,8 +16,8 @@ from django.views.decorators.http import require_POST, require_safe
 
 from core.jobs.models import Job
 from core.revisions import ConflictError
+from crowd.access import StageAccess, on_stage
 from crowd.desk import tables
-from crowd.desk.access import StageAccess, on_stage
 from crowd.desk.forms import Form, OnceForm
 from crowd.models import Stage
 from crowd.selectors.stage_sizes import stage_figures, stage_figures_or_none

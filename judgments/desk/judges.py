@@ -15,7 +15,7 @@ from django.views.decorators.http import require_POST, require_safe
 from core.files.cells import cell, csv_text
 from core.money import dollars
 from core.projects.selectors import projects_of
-from crowd.desk.access import StageAccess, on_stage
+from crowd.access import StageAccess, on_stage
 from crowd.desk.forms import ReasonForm
 from crowd.models import Exclusion, Stage, Worker
 from crowd.services.review import exclude_from_project, exclude_worker

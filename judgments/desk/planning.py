@@ -8,7 +8,7 @@ from django import forms
 from django.http import HttpRequest, HttpResponse
 from django.views.decorators.http import require_safe
 
-from crowd.desk.access import StageAccess, on_stage
+from crowd.access import StageAccess, on_stage
 from crowd.desk.forms import Form
 from crowd.models import Stage
 from crowd.selectors.stage_sizes import stage_figures

@@ -13,9 +13,9 @@ from core.accounts.commandline import user_named
 from core.money import dollars
 from core.projects.models import Project
 from core.projects.services import ProjectError
-from crowd.desk.tables import stage_cards
 from crowd.errors import CrowdError
 from crowd.models import Stage
+from crowd.selectors.work_lists import stage_cards
 from crowd.services import stages as closing
 from crowd.services.copies import copy_project, copy_stage
 from crowd.services.publication import Quote
