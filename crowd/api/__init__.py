@@ -20,7 +20,6 @@ from web.api.problems import ProblemKind
 RESOURCES = (
     projects.me,
     projects.projects,
-    projects.members,
     projects.invitations,
     projects.money,
     studies.studies,
@@ -39,8 +38,6 @@ RESOURCES = (
     jobs.jobs,
     notices.notices,
     events.events,
-    events.audit,
-    events.webhooks,
 )
 PROBLEMS = {
     BudgetError: ProblemKind(409, "budget_exceeded"),
@@ -50,3 +47,4 @@ PROBLEMS = {
     SpendingRightError: ProblemKind(403, "right_missing"),
     StageStateError: ProblemKind(409, "stage_state"),
 }
+OWNERS = {"projects": projects.ProjectDoor()}

@@ -1,6 +1,7 @@
 """Projects: the list and settings, their members, invitations to them, and where their money is."""
 
-from typing import Annotated, Any
+from collections.abc import Mapping
+from typing import Annotated, Any, ClassVar
 
 from django.conf import settings
 from django.contrib.auth.models import User
@@ -13,6 +14,7 @@ from core.accounts import guards, memberships
 from core.accounts.memberships import LONGEST_DAYS, MOST_USES, InvitationPlan
 from core.accounts.models import MemberInvitation
 from core.api.models import Scope
+from core.origin import Owner
 from core.projects import services
 from core.projects.models import Membership, Project
 from core.projects.selectors import may_make_projects, projects_of
@@ -21,8 +23,9 @@ from crowd.models import Endpoint, LedgerEntry
 from crowd.selectors.stage_status import allotted_cents
 from crowd.services import copies
 from crowd.services import stages as closing
-from web.api.access import ACCOUNT, MEMBER, ApiRequest, Role, project_access
+from web.api.access import ACCOUNT, MEMBER, ApiRequest, Caller, Role, project_access
 from web.api.fields import MOST_ID, Body, Cents, Email, OneOf, RateCents, Slug, Time, Why
+from web.api.owners import OwnerDoor, OwnerPlace
 from web.api.pages import Page, PageRequest, page_of
 from web.api.problems import ProblemError
 from web.api.resources import Resource, RevisedModel, seen_columns
@@ -241,56 +244,30 @@ def reopen_project(request: ApiRequest, project: str, body: ProjectReason = _NO_
     return _now(row, access.role)
 
 
-# Members
+class ProjectDoor(OwnerDoor):
+    """Projects as owners of webhooks, study links and the like."""
 
-members = Resource("Members")
+    part = "project"
+    roles: ClassVar[Mapping[str, str]] = {role: role for role in Role.values}
+    member_roles = tuple(Role.values)
 
+    def place(self, caller: Caller) -> OwnerPlace:
+        """The project of the caller."""
+        assert caller.access is not None, "the address names no project"
+        owner = Owner(Owner.Kind.PROJECT, caller.access.project.pk)
+        return OwnerPlace(owner, caller.access.manages, self)
 
-class MemberOut(BaseModel):
-    """A member of the project."""
+    def members(self, owner: Owner) -> QuerySet[Membership]:
+        """People with a role."""
+        return Membership.objects.filter(project=owner.pk)
 
-    username: str
-    role: Annotated[str, OneOf(Role)]
+    def set_role(self, owner: Owner, *, user: User, role: str, by: User) -> Membership:
+        """Add a person, or change their role."""
+        return services.set_role(project=Project.objects.get(pk=owner.pk), user=user, role=role, actor=by)
 
-
-class MemberIn(Body):
-    """A role: viewers look, managers work, owners also spend and invite."""
-
-    role: Annotated[str, OneOf(Role)]
-
-
-@members.get("/projects/{project}/members", scopes=[Scope.READ], role=Role.VIEWER)
-def list_members(request: ApiRequest, project: str, paging: Query[PageRequest]) -> Page[MemberOut]:
-    """All members of the project with their roles."""
-    at = project_access(request).project
-    rows = Membership.objects.filter(project=at).select_related("user")
-    page = page_of(rows, paging, key=("pk",), within=at.pk)
-    return Page(items=[_describe(row) for row in page.items], next=page.next)
-
-
-@members.put("/projects/{project}/members/{username}", scopes=[Scope.ADMIN], role=Role.OWNER)
-def set_member(request: ApiRequest, project: str, username: str, body: MemberIn) -> MemberOut:
-    """Add a person who has an account, or change a member's role. The last owner stays owner."""
-    access = project_access(request)
-    user = User.objects.filter(username=username, is_active=True).first()
-    if user is None:
-        raise ProblemError(422, "no_such_user", f"There is no user {username!r} here.")
-    return _describe(services.set_role(project=access.project, user=user, role=body.role, actor=access.user))
-
-
-@members.delete("/projects/{project}/members/{username}", scopes=[Scope.ADMIN], role=Role.OWNER)
-def remove_member(request: ApiRequest, project: str, username: str) -> None:
-    """Remove a member. The last owner stays."""
-    access = project_access(request)
-    rows = Membership.objects.select_related("user")
-    row = rows.filter(project=access.project, user__username=username).first()
-    if row is None:
-        raise Http404("There is no such member.")
-    services.remove_member(project=access.project, user=row.user, actor=access.user)
-
-
-def _describe(row: Membership) -> MemberOut:
-    return MemberOut(username=row.user.get_username(), role=row.role)
+    def remove_member(self, owner: Owner, *, user: User, by: User) -> None:
+        """Take a person's role away."""
+        services.remove_member(project=Project.objects.get(pk=owner.pk), user=user, actor=by)
 
 
 # Money

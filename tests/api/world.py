@@ -16,13 +16,12 @@ from core.origin import Owner
 from crowd.models import Endpoint
 from marketplace.services.members import set_role
 from marketplace.services.people import create_requester
-from people.consents import newest_text
 from people.links import LinkPlan, make_link
-from people.owners import project_owner
 from tests.access.world import Place, make_people, make_place, make_webhook
 from tests.batches import making
 from tests.desk.conftest import make_stage
 from tests.repository import ROOT
+from web.api.owners import OWNER
 
 
 @dataclass(frozen=True)
@@ -31,6 +30,8 @@ class Operation:
 
     method: str
     path: str
+    #: As the schema has it: of what projects and requesters share, `/{owner_kind}/{owner}/…`.
+    label: str
     facts: dict[str, Any]
 
     @property
@@ -86,10 +87,14 @@ def published_schema() -> Any:
 
 
 def operations() -> Iterator[Operation]:
-    """Every operation of the schema."""
+    """Every operation of the schema; one of both kinds of owners once for each."""
     for path, methods in published_schema()["paths"].items():
         for method, facts in methods.items():
-            yield Operation(method.upper(), path, facts)
+            if OWNER not in path:
+                yield Operation(method.upper(), path, path, facts)
+                continue
+            for own in ("/projects/{project}", "/requesters/{requester}"):
+                yield Operation(method.upper(), path.replace(OWNER, own), path, facts)
 
 
 @dataclass
@@ -113,7 +118,6 @@ def make_api_world() -> ApiWorld:
         _add_invitation(place, people[name])
         job = Job.objects.create(kind="annotation.import", payload={"project": place.project.pk})
         place.own["api:job"] = {"job": job.pk}
-        place.own["api:text"] = {"text": newest_text(project_owner(place.project)).pk}
     return ApiWorld(people, mine, theirs)
 
 
@@ -130,7 +134,6 @@ def _add_requester(place: Place, owner: User, *, drafts: int) -> None:
     colleague = User.objects.create_user(f"colleague-of-{owner}")
     set_role(requester=lab, user=colleague, role="viewer")
     place.own["requester:member"] = {"username": colleague.username}
-    place.own["requester:text"] = {"text": newest_text(ours).pk}
 
 
 def _add_invitation(place: Place, owner: User) -> None:
@@ -169,7 +172,6 @@ def values_of(place: Place) -> dict[str, Any]:
         "match": place.own["desk:decide_match"]["pk"],
         "job": place.own["api:job"]["job"],
         "corpus": place.rooms["annotation"]["corpus"],
-        "text": place.own["api:text"]["text"],
         "version": place.rooms["releases"]["version"],
         "path": "README.md",
         "name": "report.json",
@@ -198,7 +200,6 @@ OWN_VALUES: tuple[tuple[str, Own], ...] = (
             "link": place.own["requester:study_link"]["pk"],
             "batch": place.own["requester:batch"]["batch"],
             "username": place.own["requester:member"]["username"],
-            "text": place.own["requester:text"]["text"],
         },
     ),
     (r"/stages/{stage}/answers", lambda place: {"stage": place.rooms["annotation"]["stage"]}),

@@ -20,6 +20,7 @@ def test_a_link_is_made_changed_and_closed_by_a_program(lab, owner, group, hits)
     }  # fmt: skip
     is_problem(program.post(at, body | {"target": "batch:0"}), 422, "refused")
     is_problem(program.post(at, body | {"granted": "NONE"}), 422, "refused")
+    is_problem(program.post(f"/lamps/{lab.customer_id}/study-links", body), 404, "not_found")
     made = program.post(at, body)
     assert made.status_code == 201
     assert "/join/" in made.json()["address"]
@@ -27,8 +28,8 @@ def test_a_link_is_made_changed_and_closed_by_a_program(lab, owner, group, hits)
     assert (row.requester_id, row.granted_value, row.id_source) == (lab.pk, 5, "leeds")
     one = f"{at}/{row.pk}"
     assert program.patch(one, {"quota": 7}).json()["quota"] == 7
-    assert program.post(f"{one}/close").json()["closed"]
-    assert program.post(f"{one}/reopen").json()["closed"] == ""
+    assert program.patch(one, {"closed": True}).json()["closed"]
+    assert program.patch(one, {"closed": False}).json()["closed"] == ""
     assert [each["id"] for each in program.get(at).json()["items"]] == [row.pk]
     lines = Activity.objects.filter(requester=lab, action__startswith="link.")
     assert set(lines.values_list("via", "actor")) == {("api", "olga")}

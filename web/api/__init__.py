@@ -14,8 +14,9 @@ ROOT = "/api/v1/"
 class ApiPart:
     """A module of an app with `RESOURCES` (of `web.api.resources`), by its dotted name.
 
-    It may have `PROBLEMS` too: the status and code of errors of the app, by their class. `last` has its
-    resources come behind those of campaigns in the schema and the reference.
+    It may have `PROBLEMS` too: the status and code of errors of the app, by their class, and `OWNERS`: doors
+    of owners (`web.api.owners`). `last` has its resources come behind those of campaigns in the schema and
+    the reference.
     """
 
     module: str

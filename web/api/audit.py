@@ -1,23 +1,23 @@
-"""The audit log by the API: what the operations of projects and of requesters share."""
+"""The audit log of projects and of requesters by the API."""
 
-from collections.abc import Iterator
 from typing import Annotated, Any
 
 from django.db.models import Q, QuerySet
 from django.http import StreamingHttpResponse
+from ninja import Query
 from pydantic import BaseModel, Field
 
-from core.audit.chain import AuditSource, chain_of, export_lines, sources, verify
+from core.api.models import Scope
+from core.audit.chain import AuditSource, chain_of, export_lines, sources
 from core.audit.models import AuditCheckpoint, AuditLink
 from core.audit.tasks import last_faults
 from core.origin import Owner, Via
-from web.api.bodies import LINES
+from web.api.access import ApiRequest, Role
+from web.api.bodies import LINES, lines_of
 from web.api.fields import Moment, OneOf, Time
+from web.api.owners import OWNER, AtOwner, OwnerPermission, owner_place
 from web.api.pages import Page, PageRequest, page_of
-from web.api.problems import ProblemError
-
-#: Entries that are verified while the caller waits.
-MOST_VERIFIED = 100_000
+from web.api.resources import Resource
 
 
 class AuditFilter(BaseModel):
@@ -62,21 +62,26 @@ class AuditState(BaseModel):
     faults: list[str] = Field(description="What it found in this log.")
 
 
-class AuditVerification(BaseModel):
-    """What computing every digest again found."""
+class AuditLine(BaseModel):
+    """A line of the export: the record that was digested, its digest, and words for people."""
 
-    whole: bool = Field(description="No entry is missing or changed.")
-    length: int
-    head: str
-    pruned: int = Field(description="Verified from the entry after this number on.")
-    unsealed: int = Field(description="Entries of more than a day ago without a digest.")
-    faults: list[str]
+    record: dict[str, Any]
+    digest: str = Field("", description="Left out where the entry is not sealed yet.")
+    sealed_at: str = ""
+    before_chain: bool = Field(False, description="It was brought into the chain when that began.")
+    who: str
+    what: str
 
 
-def audit_state(owner: Owner) -> AuditState:
-    """The chain of an owner's log."""
-    chain, last = chain_of(owner), last_faults()
-    name = f"{owner.kind} {owner.pk}: "
+audit = Resource("Audit log", permission=OwnerPermission)
+
+
+@audit.get(f"{OWNER}/audit", scopes=[Scope.READ], role=Role.VIEWER)
+def get_audit_state(request: ApiRequest, of: AtOwner) -> AuditState:
+    """How far the log is chained by digests, and what the nightly verification found."""
+    at = owner_place(request).owner
+    chain, last = chain_of(at), last_faults()
+    name = f"{at.kind} {at.pk}: "
     faults = [each.removeprefix(name) for each in last[1] if each.startswith(name)] if last else []
     point = AuditCheckpoint.objects.filter(chain=chain).order_by("-number").first() if chain else None
     return AuditState(
@@ -91,60 +96,33 @@ def audit_state(owner: Owner) -> AuditState:
     )
 
 
-def verify_log(owner: Owner) -> AuditVerification:
-    """Compute the digests again."""
-    chain = chain_of(owner)
-    if chain is None:
-        return AuditVerification(whole=True, length=0, head="", pruned=0, unsealed=0, faults=[])
-    point = AuditCheckpoint.objects.filter(chain=chain).order_by("-number").first()
-    if chain.length - (point.number if point else 0) > MOST_VERIFIED:
-        message = (
-            f"The log has more than {MOST_VERIFIED:,} entries; `audit verify` and every night verify it."
-        )
-        raise ProblemError(409, "log_too_long", message)
-    report = verify(chain)
-    return AuditVerification(
-        whole=not report.faults,
-        length=report.length,
-        head=report.head,
-        pruned=report.pruned,
-        unsealed=report.unsealed,
-        faults=report.faults,
-    )
-
-
-def list_entries(owner: Owner, paging: PageRequest, which: AuditFilter) -> Page[AuditEntry]:
-    """Entries with their places in the chain."""
-    source = sources()[owner.kind]
-    rows = _rows(source, owner, which)
+@audit.get(f"{OWNER}/audit/entries", scopes=[Scope.READ], role=Role.VIEWER)
+def list_audit_entries(
+    request: ApiRequest,
+    of: AtOwner,
+    paging: Query[PageRequest],
+    which: Query[AuditFilter],
+) -> Page[AuditEntry]:
+    """Who did what, from where and by which way, with the digest of each entry."""
+    at = owner_place(request).owner
+    source = sources()[at.kind]
+    rows = _rows(source, at, which)
     if source.related:
         rows = rows.select_related(*source.related)
-    page = page_of(rows, paging, key=("pk",), within=(owner.kind, owner.pk, which.model_dump_json()))
-    audit_links = AuditLink.objects.filter(kind=owner.kind, row__in=[row.pk for row in page.items])
+    page = page_of(rows, paging, key=("pk",), within=(at.kind, at.pk, which.model_dump_json()))
+    audit_links = AuditLink.objects.filter(kind=at.kind, row__in=[row.pk for row in page.items])
     links = {link.row: link for link in audit_links}
     items = [_describe(source, row, links.get(row.pk)) for row in page.items]
     return Page(items=items, next=page.next)
 
 
-def export_entries(owner: Owner, which: AuditFilter) -> StreamingHttpResponse:
-    """Records with their digests, in the order of the chain."""
-    rows = _rows(sources()[owner.kind], owner, which)
-
-    def lines() -> Iterator[str]:
-        yield from export_lines(owner, rows)
-
-    return StreamingHttpResponse(lines(), content_type=LINES)
-
-
-class AuditLine(BaseModel):
-    """A line of the export: the record that was digested, its digest, and words for people."""
-
-    record: dict[str, Any]
-    digest: str = Field("", description="Left out where the entry is not sealed yet.")
-    sealed_at: str = ""
-    before_chain: bool = Field(False, description="It was brought into the chain when that began.")
-    who: str
-    what: str
+@audit.get(f"{OWNER}/audit/entries.jsonl", scopes=[Scope.READ], role=Role.VIEWER, content=lines_of(AuditLine))
+def export_audit_entries(
+    request: ApiRequest, of: AtOwner, which: Query[AuditFilter]
+) -> StreamingHttpResponse:
+    """All entries of the filters in the order of the chain, one per line, with their digests."""
+    at = owner_place(request).owner
+    return StreamingHttpResponse(export_lines(at, _rows(sources()[at.kind], at, which)), content_type=LINES)
 
 
 def _rows(source: AuditSource, owner: Owner, which: AuditFilter) -> QuerySet[Any]:

@@ -12,7 +12,7 @@ from ninja.openapi.schema import OpenAPISchema
 from ninja.parser import Parser
 
 from core.extensions import parts_of
-from web.api import ROOT, ApiPart, problems
+from web.api import ROOT, ApiPart, audit, owners, problems, webhooks
 
 _ESCAPED_NUL = b"\\u0000"
 
@@ -64,6 +64,9 @@ def api() -> NinjaAPI:
         for resource in module.RESOURCES:
             ninja_api.add_router("", resource.router)
         problems.KINDS.update(getattr(module, "PROBLEMS", {}))
+        owners.DOORS.update(getattr(module, "OWNERS", {}))
+    for resource in (owners.members, webhooks.webhooks, audit.audit):
+        ninja_api.add_router("", resource.router)
     handled: tuple[type[Exception], ...] = (Exception, Http404, *problems.of_ninja())
     for error in handled:
         ninja_api.add_exception_handler(error, problems.handle)

@@ -219,7 +219,7 @@ def _query_names(view: Callable[..., Any], path: str) -> list[str]:
             names.append(name)
         elif marks:  # Query[Model]; a model without a mark is the body
             names += [field.alias or field_name for field_name, field in kind.model_fields.items()]
-    return names
+    return [name for name in names if name not in in_path]
 
 
 def _refuse_unknown(request: HttpRequest, allowed: Sequence[str]) -> None:

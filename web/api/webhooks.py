@@ -1,26 +1,28 @@
-"""Webhooks by the API: what the operations of projects and of requesters share.
-
-The operations of both are thin: they find out whose webhooks they are about, and call these.
-"""
+"""Webhooks of projects and of requesters by the API."""
 
 from collections.abc import Callable
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, Literal, TypeVar
 
-from django.contrib.auth.models import User
+from django.db import transaction
 from django.db.models import Q, QuerySet
 from django.http import Http404
 from django.utils import timezone
+from ninja import Query
 from pydantic import BaseModel, Field
 
+from core.api.models import Scope
 from core.origin import Owner
 from core.webhooks import services
 from core.webhooks.delivery import address_of, payload_of
 from core.webhooks.events import event_types
 from core.webhooks.models import Webhook, WebhookAttempt, WebhookMessage
 from core.webhooks.services import WebhookError, webhooks_of
+from web.api.access import ApiRequest, Role
 from web.api.fields import MOST_ID, Body, OneOf, Time
+from web.api.owners import OWNER, AtOwner, OwnerPermission, owner_place
 from web.api.pages import Page, PageRequest, page_of
 from web.api.problems import ProblemError
+from web.api.resources import Resource
 
 Shape = Annotated[str, OneOf(Webhook.Shape)]
 Events = Annotated[
@@ -49,6 +51,12 @@ class WebhookChanges(Body):
     name: Name | None = None
     address: Address | None = None
     events: Events | None = None
+    state: Literal["active", "paused"] | None = Field(
+        None,
+        description="paused: nothing is sent, and events of the meantime are not kept for it; active: it is "
+        "sent again, and messages that waited go first.",
+    )
+    end_former_secret: bool = Field(False, description="Sign with the present secret alone from now on.")
 
 
 class WebhookOut(BaseModel):
@@ -127,76 +135,102 @@ class MessageOut(BaseModel):
     attempts: list[AttemptOut] = Field(description="Oldest first; the last 50.")
 
 
+class MessageChange(Body):
+    """What becomes of a message."""
+
+    state: Literal["waiting", "gave_up"] = Field(description="waiting: it is sent again; gave_up: skipped.")
+
+
 _MOST_ATTEMPTS = 50
 
 
-def list_types(kind: str) -> EventTypes:
-    """What webhooks of this kind of owner can ask for."""
-    type_rows = [EventTypeOut(type=each.name, words=each.label) for each in event_types(kind).values()]
-    return EventTypes(items=type_rows)
+webhooks = Resource("Webhooks", permission=OwnerPermission)
+_LIST, _ONE = f"{OWNER}/webhooks", f"{OWNER}/webhooks/{{int:webhook}}"
 
 
-def find_webhook(owner: Owner, pk: int) -> Webhook:
-    """A webhook of the owner; Http404 where there is none."""
-    rows: QuerySet[Webhook] = webhooks_of(owner).select_related("created_by")
-    row = rows.filter(pk=pk).first() if 0 < pk <= MOST_ID else None
-    if row is None:
-        raise Http404("There is no such webhook.")
-    return row
+@webhooks.get(f"{_LIST}/event-types", scopes=[Scope.READ], role=Role.MANAGER)
+def list_event_types(request: ApiRequest, of: AtOwner) -> EventTypes:
+    """All types of events that a webhook here can ask for."""
+    known_types = event_types(owner_place(request).owner.kind).values()
+    return EventTypes(items=[EventTypeOut(type=each.name, words=each.label) for each in known_types])
 
 
-def list_page(owner: Owner, paging: PageRequest) -> Page[WebhookOut]:
-    """Webhooks of the owner."""
-    rows: QuerySet[Webhook] = webhooks_of(owner).select_related("created_by")
-    page = page_of(rows, paging, key=("pk",), within=(owner.kind, owner.pk))
+@webhooks.get(_LIST, scopes=[Scope.READ], role=Role.MANAGER)
+def list_webhooks(request: ApiRequest, of: AtOwner, paging: Query[PageRequest]) -> Page[WebhookOut]:
+    """The webhooks of a project or requester."""
+    at = owner_place(request).owner
+    page = page_of(_rows(at), paging, key=("pk",), within=(at.kind, at.pk))
     return Page(items=[describe_webhook(row) for row in page.items], next=page.next)
 
 
-def create(owner: Owner, body: WebhookIn, by: User) -> WebhookWithSecret:
-    """Make a webhook."""
-    address = body.address
+@webhooks.post(_LIST, scopes=[Scope.ADMIN], role=Role.MANAGER, status=201, secret=True)
+def create_webhook(request: ApiRequest, of: AtOwner, body: WebhookIn) -> WebhookWithSecret:
+    """Send messages to an address from now on. The answer has the secret, which is shown only once."""
+    by, address = request.caller.user, body.address
     if body.shape == Webhook.Shape.EMAIL:
         address = address or by.email
     new = _refused_by_field(
         lambda: services.create_webhook(
-            owner=owner, name=body.name, address=address, events=body.events, shape=body.shape, by=by
+            owner=owner_place(request).owner,
+            name=body.name,
+            address=address,
+            events=body.events,
+            shape=body.shape,
+            by=by,
         )
     )
     return _with_secret(new)
 
 
-def change(owner: Owner, pk: int, body: WebhookChanges) -> WebhookOut:
-    """Change a webhook."""
-    row = find_webhook(owner, pk)
-    changes = body.model_dump(exclude_unset=True)
-    _refused_by_field(lambda: services.change_webhook(hook=row, **changes))
-    return describe_webhook(find_webhook(owner, pk))
+@webhooks.get(_ONE, scopes=[Scope.READ], role=Role.MANAGER)
+def get_webhook(request: ApiRequest, of: AtOwner, webhook: int) -> WebhookOut:
+    """One webhook, with the state of its delivery."""
+    return describe_webhook(_find(request, webhook))
 
 
-def act(owner: Owner, pk: int, action: Callable[..., Any]) -> WebhookOut:
-    """Call a service that takes a webhook, and give what it is afterwards."""
-    action(hook=find_webhook(owner, pk))
-    return describe_webhook(find_webhook(owner, pk))
+@webhooks.patch(_ONE, scopes=[Scope.ADMIN], role=Role.MANAGER)
+def change_webhook(request: ApiRequest, of: AtOwner, webhook: int, body: WebhookChanges) -> WebhookOut:
+    """Change name, address or events, all of it or nothing; pause it, or send again after a pause."""
+    hook = _find(request, webhook)
+    changes = body.model_dump(include={"name", "address", "events"}, exclude_none=True)
+    with transaction.atomic():
+        if changes:
+            _refused_by_field(lambda: services.change_webhook(hook=hook, **changes))
+        if body.state is not None:
+            (services.pause if body.state == "paused" else services.activate)(hook=hook)
+        if body.end_former_secret:
+            services.end_former_secret(hook=hook)
+    return describe_webhook(_find(request, webhook))
 
 
-def remove(owner: Owner, pk: int) -> None:
-    """Remove a webhook."""
-    services.remove(hook=find_webhook(owner, pk))
+@webhooks.delete(_ONE, scopes=[Scope.ADMIN], role=Role.MANAGER)
+def remove_webhook(request: ApiRequest, of: AtOwner, webhook: int) -> None:
+    """Remove a webhook. Waiting messages are given up; address and secret are deleted."""
+    services.remove(hook=_find(request, webhook))
 
 
-def rotate(owner: Owner, pk: int) -> WebhookWithSecret:
-    """Make a new secret."""
-    return _with_secret(services.rotate_secret(hook=find_webhook(owner, pk)))
+@webhooks.post(f"{_ONE}/rotate-secret", scopes=[Scope.ADMIN], role=Role.MANAGER, secret=True)
+def rotate_webhook_secret(request: ApiRequest, of: AtOwner, webhook: int) -> WebhookWithSecret:
+    """Make a new secret, which is shown only once. For a day messages are signed with both."""
+    return _with_secret(services.rotate_secret(hook=_find(request, webhook)))
 
 
-def send_test(owner: Owner, pk: int) -> MessageOut:
-    """Queue a test message."""
-    return describe_message(services.send_test(hook=find_webhook(owner, pk)), [])
+@webhooks.post(f"{_ONE}/test", scopes=[Scope.ADMIN], role=Role.MANAGER)
+def send_webhook_test(request: ApiRequest, of: AtOwner, webhook: int) -> MessageOut:
+    """Send a message of the type webhook.test, behind those that wait."""
+    return describe_message(services.send_test(hook=_find(request, webhook)), [])
 
 
-def list_messages(owner: Owner, pk: int, paging: PageRequest, which: MessageFilter) -> Page[MessageOut]:
-    """Messages of a webhook with their attempts."""
-    hook = find_webhook(owner, pk)
+@webhooks.get(f"{_ONE}/messages", scopes=[Scope.READ], role=Role.MANAGER)
+def list_webhook_messages(
+    request: ApiRequest,
+    of: AtOwner,
+    webhook: int,
+    paging: Query[PageRequest],
+    which: Query[MessageFilter],
+) -> Page[MessageOut]:
+    """Messages with every attempt at delivery."""
+    hook = _find(request, webhook)
     rows = WebhookMessage.objects.filter(webhook=hook)
     if which.state is not None:
         rows = rows.filter(state=which.state)
@@ -207,19 +241,36 @@ def list_messages(owner: Owner, pk: int, paging: PageRequest, which: MessageFilt
     return Page(items=[describe_message(row, log[row.pk]) for row in page.items], next=page.next)
 
 
-def act_on_message(owner: Owner, pk: int, message: str, action: Callable[..., None]) -> MessageOut:
-    """Call a service that takes a webhook and a message of it, named by its id or message id."""
-    hook = find_webhook(owner, pk)
+@webhooks.patch(f"{_ONE}/messages/{{message}}", scopes=[Scope.ADMIN], role=Role.MANAGER)
+def change_webhook_message(
+    request: ApiRequest, of: AtOwner, webhook: int, message: str, body: MessageChange
+) -> MessageOut:
+    """Send a message again under its old id and number, or skip it so that later ones are sent.
+
+    It is named by `id` or `message_id`.
+    """
+    hook = _find(request, webhook)
     named = Q(message_id=message)
     if message.isascii() and message.isdigit() and int(message) <= MOST_ID:
         named |= Q(pk=int(message))
-    rows = WebhookMessage.objects.filter(named, webhook=hook)
-    row = rows.first()
+    row = WebhookMessage.objects.filter(named, webhook=hook).first()
     if row is None:
         raise Http404("There is no such message.")
-    action(hook=hook, message=row)
+    (services.resend if body.state == "waiting" else services.skip)(hook=hook, message=row)
     row.refresh_from_db()
     return describe_message(row, _attempts_of([row.pk])[row.pk])
+
+
+def _rows(owner: Owner) -> QuerySet[Webhook]:
+    rows: QuerySet[Webhook] = webhooks_of(owner).select_related("created_by")
+    return rows
+
+
+def _find(request: ApiRequest, pk: int) -> Webhook:
+    row = _rows(owner_place(request).owner).filter(pk=pk).first() if 0 < pk <= MOST_ID else None
+    if row is None:
+        raise Http404("There is no such webhook.")
+    return row
 
 
 def describe_webhook(row: Webhook) -> WebhookOut:
