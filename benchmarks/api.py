@@ -1,4 +1,4 @@
-"""The REST API over HTTP: one project, a list of 200 rows, an export of all events as JSONL.
+"""The REST API over HTTP: one project, a list of 200 rows, an export of the log as JSONL.
 
 python -m benchmarks.api [--database sqlite postgres] [--events 100000] [--clients 4] [--seconds 10]
 """
@@ -12,8 +12,12 @@ from benchmarks.common import Figure, memory_mib, percentile, processor_seconds,
 from benchmarks.load import request_pages, run_together
 
 PROJECT = "/api/v1/projects/tea"
+LINES = {"Accept": "application/jsonl"}
 #: What is measured, and the most milliseconds that 95 of 100 may take.
-PATHS = {"one project": (PROJECT, 25), "list of 200 events": (f"{PROJECT}/events?limit=200", 60)}
+PATHS = {
+    "one project": (PROJECT, 25),
+    "list of 200 entries of the log": (f"{PROJECT}/audit/entries?limit=200", 60),
+}
 
 
 def make_events(count: int) -> str:
@@ -62,14 +66,16 @@ def measure(events: int, clients: int, seconds: float) -> Iterator[Figure]:
                 yield Figure(f"{name}, {count} clients", rate, f"p95 ≤ {goal} ms", quick, result.describe())
         memory = max(memory_mib("VmHWM", pid) for pid in server.pids)
         begin, processor, rows = time.perf_counter(), sum(map(processor_seconds, server.pids)), 0
-        with urlopen(Request(f"{server.url}{PROJECT}/events.jsonl", headers=headers), timeout=600) as answer:
+        with urlopen(
+            Request(f"{server.url}{PROJECT}/audit/entries", headers=headers | LINES), timeout=600
+        ) as answer:
             while piece := answer.read(1 << 16):
                 rows += piece.count(b"\n")
         rate = rows / (time.perf_counter() - begin)
         more = max(memory_mib("VmHWM", pid) for pid in server.pids) - memory
         each = rows / max(0.01, sum(map(processor_seconds, server.pids)) - processor)
         note = f"{each:,.0f} a second of the server's processors, {more:.0f} MiB more"
-        yield Figure(f"export of {rows:,} events", f"{rate:,.0f} rows/s", "≥ 40,000/s", rate >= 40_000, note)
+        yield Figure(f"export of {rows:,} entries", f"{rate:,.0f} rows/s", "≥ 10,000/s", rate >= 10_000, note)
 
 
 def main() -> None:

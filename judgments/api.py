@@ -55,7 +55,7 @@ from judgments.services.reports import standing
 from judgments.tasks import IMPORT
 from web.access import ProjectAccess
 from web.api.access import ApiRequest, Role, project_access
-from web.api.bodies import ROWS_AT_ONCE, BodyLine, JobRef, lines_of, rows_by_key, stream_lines
+from web.api.bodies import ROWS_AT_ONCE, BodyLine, JobRef, lines_of, rows_by_key, stream_lines, wants_lines
 from web.api.fields import MOST_ID, Body, Cents, Time
 from web.api.pages import Page, PageRequest, page_of
 from web.api.problems import ProblemError, ProblemKind
@@ -592,30 +592,20 @@ def list_systems(request: ApiRequest, project: str) -> Page[SystemOut]:
     return Page(items=[_describe_system(row) for row in rows], next=None)
 
 
-@candidates.get("/projects/{project}/candidates", scopes=[Scope.READ], role=Role.VIEWER)
+@candidates.get(
+    "/projects/{project}/candidates", scopes=[Scope.READ], role=Role.VIEWER, lines_out=CandidateOut
+)
 def list_candidates(
     request: ApiRequest, project: str, filters: InQuery[CandidateFilters], paging: InQuery[PageRequest]
-) -> Page[CandidateOut]:
+) -> Page[CandidateOut] | StreamingHttpResponse:
     """Answers of systems."""
     at = project_access(request)
+    if wants_lines(request):
+        return stream_lines(_lines(rows_by_key(_filtered(at, filters).values(*_CANDIDATE_COLUMNS))))
     rows = _filtered(at, filters).select_related("query", "system")
     page = page_of(rows, paging, key=("pk",), within=(at.project.pk, filters.model_dump_json()))
     lines = [{name: _value(row, column) for column, name in _CANDIDATE_COLUMNS.items()} for row in page.items]
     return Page(items=[CandidateOut(**each) for each in _completed(lines)], next=page.next)
-
-
-@candidates.get(
-    "/projects/{project}/candidates.jsonl",
-    scopes=[Scope.READ],
-    role=Role.VIEWER,
-    content=lines_of(CandidateOut),
-)
-def export_candidates(
-    request: ApiRequest, project: str, filters: InQuery[CandidateFilters]
-) -> StreamingHttpResponse:
-    """All answers of the filters, one per line."""
-    rows = _filtered(project_access(request), filters).values(*_CANDIDATE_COLUMNS)
-    return stream_lines(_lines(rows_by_key(rows)))
 
 
 @candidates.get("/projects/{project}/candidates/{int:number}", scopes=[Scope.READ], role=Role.VIEWER)

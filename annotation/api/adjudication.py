@@ -22,7 +22,7 @@ from crowd.models import Assignment
 from crowd.selectors.pseudonyms import PERSON, PersonPseudonyms
 from web.access import ProjectAccess
 from web.api.access import ApiRequest, Role, project_access
-from web.api.bodies import lines_of, rows_by_key, stream_lines
+from web.api.bodies import rows_by_key, stream_lines, wants_lines
 from web.api.fields import Body, Id, OneOf, Time
 from web.api.pages import Page, PageRequest, page_of
 from web.api.problems import ProblemError
@@ -147,25 +147,18 @@ class CaseDecision(Body):
     )
 
 
-@adjudication.get(_LIST, scopes=[Scope.READ], role=Role.VIEWER)
+@adjudication.get(_LIST, scopes=[Scope.READ], role=Role.VIEWER, lines_out=CaseOut)
 def list_cases(
     request: ApiRequest, project: str, filters: InQuery[AdjudicationFilters], paging: InQuery[PageRequest]
-) -> Page[CaseOut]:
+) -> Page[CaseOut] | StreamingHttpResponse:
     """Queries that wait for a person's decision, in the order of their import."""
     at = project_access(request).project
     rows = selectors.undecided_queries(at, filters.waiting or "all").order_by()
+    if wants_lines(request):
+        names = ("id", "key", "text", "context", "status", "why", "since", "state")
+        return stream_lines(_lines(rows_by_key(rows.values(*names))))
     page = page_of(rows, paging, key=("pk",), within=(at.pk, filters.waiting))
     return Page(items=[CaseOut(**_facts(row)) for row in page.items], next=page.next)
-
-
-@adjudication.get(f"{_LIST}.jsonl", scopes=[Scope.READ], role=Role.VIEWER, content=lines_of(CaseOut))
-def export_cases(
-    request: ApiRequest, project: str, filters: InQuery[AdjudicationFilters]
-) -> StreamingHttpResponse:
-    """All queries that wait for a person's decision, one per line."""
-    rows = selectors.undecided_queries(project_access(request).project, filters.waiting or "all")
-    names = ("id", "key", "text", "context", "status", "why", "since", "state")
-    return stream_lines(_lines(rows_by_key(rows.values(*names))))
 
 
 def _lines(rows: Iterator[dict[str, Any]]) -> Iterator[dict[str, Any]]:

@@ -21,7 +21,7 @@ from crowd.errors import CrowdError
 from crowd.models import Stage
 from crowd.selectors.pseudonyms import PERSON, PersonPseudonyms
 from web.api.access import ApiRequest, Role, project_access
-from web.api.bodies import ROWS_AT_ONCE, lines_of, rows_by_key, stream_lines
+from web.api.bodies import ROWS_AT_ONCE, rows_by_key, stream_lines, wants_lines
 from web.api.fields import MOST_ID, Body, Id, Time
 from web.api.pages import Page, PageRequest, page_of
 from web.api.problems import ProblemError
@@ -122,34 +122,28 @@ class HoldOutOut(BaseModel):
     too_few: int
 
 
-@answers.get("/projects/{project}/stages/{stage}/answers", scopes=[Scope.READ], role=Role.VIEWER)
+@answers.get(
+    "/projects/{project}/stages/{stage}/answers",
+    scopes=[Scope.READ],
+    role=Role.VIEWER,
+    lines_out=AnswerOut,
+)
 def list_answers(
     request: ApiRequest,
     project: str,
     stage: str,
     filters: InQuery[AnswerFilters],
     paging: InQuery[PageRequest],
-) -> Page[AnswerOut]:
+) -> Page[AnswerOut] | StreamingHttpResponse:
     """Answers of a stage in which people write, with their flags."""
     at = _writing(request)
+    if wants_lines(request):
+        lines = _filtered(at, filters).values(*_COLUMNS, *_BESIDE)
+        return stream_lines(_lines(at.project, rows_by_key(lines)))
     rows = _filtered(at, filters).select_related("query", "worker")
     page = page_of(rows, paging, key=("pk",), within=(at.pk, filters.model_dump_json()))
     columns = [_columns(row) for row in page.items]
     return Page(items=[AnswerOut(**each) for each in _completed(at.project, columns)], next=page.next)
-
-
-@answers.get(
-    "/projects/{project}/stages/{stage}/answers.jsonl",
-    scopes=[Scope.READ],
-    role=Role.VIEWER,
-    content=lines_of(AnswerOut),
-)
-def export_answers(
-    request: ApiRequest, project: str, stage: str, filters: InQuery[AnswerFilters]
-) -> StreamingHttpResponse:
-    """All answers of the filters, one per line."""
-    rows = _filtered(_writing(request), filters).values(*_COLUMNS, *_BESIDE)
-    return stream_lines(_lines(project_access(request).project, rows_by_key(rows)))
 
 
 @answers.post(

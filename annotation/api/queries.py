@@ -17,7 +17,7 @@ from core.api.models import Scope
 from core.projects.models import Project
 from web.access import ProjectAccess
 from web.api.access import ApiRequest, Role, project_access
-from web.api.bodies import lines_of, rows_by_key, stream_lines
+from web.api.bodies import rows_by_key, stream_lines, wants_lines
 from web.api.fields import MOST_ID, Body, Id, OneOf, Time
 from web.api.pages import Page, PageRequest, page_of
 from web.api.resources import Resource
@@ -130,29 +130,20 @@ class DecisionOutcome(BaseModel):
     refused: list[RefusedQuery]
 
 
-@queries.get("/projects/{project}/queries", scopes=[Scope.READ], role=Role.VIEWER)
+@queries.get("/projects/{project}/queries", scopes=[Scope.READ], role=Role.VIEWER, lines_out=QueryOut)
 def list_queries(
     request: ApiRequest, project: str, filters: InQuery[QueryFilters], paging: InQuery[PageRequest]
-) -> Page[QueryOut]:
+) -> Page[QueryOut] | StreamingHttpResponse:
     """The queries of the project, in the order of their import."""
     at = project_access(request).project
+    if wants_lines(request):
+        matching = selectors.rows(at, filters.to_filters()).select_related(None)
+        return stream_lines(_lines(at, rows_by_key(matching.values(*_COLUMNS, "source__name"))))
     rows = selectors.rows(at, filters.to_filters()).order_by()
     page = page_of(rows, paging, key=("pk",), within=(at.pk, filters.model_dump_json()))
     done = progress(row.pk for row in page.items)
     items = [QueryOut(**_columns(row) | _counts(done.get(row.pk))) for row in page.items]
     return Page(items=items, next=page.next)
-
-
-@queries.get(
-    "/projects/{project}/queries.jsonl", scopes=[Scope.READ], role=Role.VIEWER, content=lines_of(QueryOut)
-)
-def export_queries(
-    request: ApiRequest, project: str, filters: InQuery[QueryFilters]
-) -> StreamingHttpResponse:
-    """All queries of the filters, one per line."""
-    at = project_access(request).project
-    matching = selectors.rows(at, filters.to_filters()).select_related(None)
-    return stream_lines(_lines(at, rows_by_key(matching.values(*_COLUMNS, "source__name"))))
 
 
 def _lines(project: Project, rows: Iterator[dict[str, Any]]) -> Iterator[dict[str, Any]]:

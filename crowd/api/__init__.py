@@ -1,19 +1,7 @@
 """Operations of the API about campaigns: projects, members, endpoints, stages, HITs, assignments, money."""
 
 from core.projects.services import ProjectRightError
-from crowd.api import (
-    endpoints,
-    events,
-    hits,
-    jobs,
-    notices,
-    panels,
-    projects,
-    sources,
-    stages,
-    studies,
-    workers,
-)
+from crowd.api import endpoints, hits, jobs, notices, panels, projects, sources, stages, studies, workers
 from crowd.errors import BudgetError, NotArmedError, ReadOnlyError, SpendingRightError, StageStateError
 from web.api.problems import ProblemKind
 
@@ -37,7 +25,6 @@ RESOURCES = (
     notices.queues,
     jobs.jobs,
     notices.notices,
-    events.events,
 )
 PROBLEMS = {
     BudgetError: ProblemKind(409, "budget_exceeded"),

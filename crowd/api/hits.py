@@ -20,7 +20,7 @@ from crowd.selectors import work_lists
 from crowd.services import review
 from crowd.services import stages as services
 from web.api.access import ApiRequest, Role
-from web.api.bodies import lines_of, rows_by_key, stream_lines
+from web.api.bodies import rows_by_key, stream_lines, wants_lines
 from web.api.fields import MOST_ID, MOST_NUMBER, Body, Id, OneOf, Time
 from web.api.pages import Page, PageRequest, page_of
 from web.api.resources import KEY_HEADER, Resource
@@ -123,22 +123,18 @@ def purpose_of(request: ApiRequest) -> str:
     return f"api {uuid.uuid5(uuid.NAMESPACE_URL, f'{request.caller.user.pk} {key}').hex}"
 
 
-@hits.get(_LIST, scopes=[Scope.READ], role=Role.VIEWER)
+@hits.get(_LIST, scopes=[Scope.READ], role=Role.VIEWER, lines_out=HitLine)
 def list_hits(
     request: ApiRequest, project: str, stage: str, paging: Query[PageRequest], which: Query[HitFilter]
-) -> Page[HitOut]:
+) -> Page[HitOut] | StreamingHttpResponse:
     """HITs of a stage, by number."""
     row = stage_access(request).stage
+    if wants_lines(request):
+        lines = Hit.objects.filter(stage=row, **({} if which.state == "all" else {"state": which.state}))
+        names = [name for name in HitLine.model_fields if name != "number"]
+        return stream_lines(_numbered(rows_by_key(lines.values("ordinal", *names), key="ordinal")))
     page = page_of(work_lists.hits(row, which.state), paging, key=("ordinal",), within=(row.pk, which.state))
     return Page(items=[HitOut(**_facts(each)) for each in page.items], next=page.next)
-
-
-@hits.get(f"{_LIST}.jsonl", scopes=[Scope.READ], role=Role.VIEWER, content=lines_of(HitLine))
-def export_hits(request: ApiRequest, project: str, stage: str) -> StreamingHttpResponse:
-    """All HITs of a stage, one per line."""
-    rows = Hit.objects.filter(stage=stage_access(request).stage)
-    names = [name for name in HitLine.model_fields if name != "number"]
-    return stream_lines(_numbered(rows_by_key(rows.values("ordinal", *names), key="ordinal")))
 
 
 def _numbered(rows: Any) -> Any:
@@ -311,12 +307,20 @@ class ApprovalOutcome(BaseModel):
     undecided: list[WorkNote]
 
 
-@assignments.get(_ASSIGNMENTS, scopes=[Scope.READ], role=Role.VIEWER)
+@assignments.get(_ASSIGNMENTS, scopes=[Scope.READ], role=Role.VIEWER, lines_out=AssignmentLine)
 def list_assignments(
     request: ApiRequest, project: str, stage: str, paging: Query[PageRequest], which: Query[AssignmentFilter]
-) -> Page[AssignmentOut]:
-    """Work of a stage, without answers; `get_assignment` and the export have them."""
+) -> Page[AssignmentOut] | StreamingHttpResponse:
+    """Work of a stage, without answers; `get_assignment` and lines have them."""
     row = stage_access(request).stage
+    if wants_lines(request):
+        lines = work_lists.work(row, which.state, which.worker).values(
+            *(name for name in AssignmentLine.model_fields if name not in ("hit", "worker", "simulated")),
+            number=F("hit__ordinal"),
+            worker_name=F("worker__external_id"),
+            simulated=F("worker__simulated"),
+        )
+        return stream_lines(_renamed(rows_by_key(lines)))
     page = page_of(
         work_lists.work(row, which.state, which.worker),
         paging,
@@ -324,20 +328,6 @@ def list_assignments(
         within=(row.pk, which.state, which.worker),
     )
     return Page(items=[AssignmentOut(**_describe_assignment(each)) for each in page.items], next=page.next)
-
-
-@assignments.get(
-    f"{_ASSIGNMENTS}.jsonl", scopes=[Scope.READ], role=Role.VIEWER, content=lines_of(AssignmentLine)
-)
-def export_assignments(request: ApiRequest, project: str, stage: str) -> StreamingHttpResponse:
-    """All work of a stage with its answers, one assignment per line."""
-    rows = Assignment.objects.filter(stage=stage_access(request).stage).values(
-        *(name for name in AssignmentLine.model_fields if name not in ("hit", "worker", "simulated")),
-        number=F("hit__ordinal"),
-        worker_name=F("worker__external_id"),
-        simulated=F("worker__simulated"),
-    )
-    return stream_lines(_renamed(rows_by_key(rows)))
 
 
 def _renamed(rows: Any) -> Any:

@@ -34,7 +34,7 @@ from crowd.selectors.pseudonyms import PERSON, PersonPseudonyms
 from crowd.services import persons, review
 from web.access import ProjectAccess
 from web.api.access import ApiRequest, Role, project_access
-from web.api.bodies import lines_of, stream_lines
+from web.api.bodies import stream_lines, wants_lines
 from web.api.fields import MOST_ID, Body, Id, OneOf, Time
 from web.api.pages import Page, PageRequest, page_of, page_of_list
 from web.api.resources import Resource
@@ -184,25 +184,20 @@ _STATES: dict[str, Callable[[Person], bool]] = {
 }
 
 
-@workers.get(_LIST, scopes=[Scope.READ], role=Role.VIEWER)
+@workers.get(_LIST, scopes=[Scope.READ], role=Role.VIEWER, lines_out=WorkerOut)
 def list_workers(
     request: ApiRequest, project: str, paging: Query[PageRequest], which: Query[WorkerFilter]
-) -> Page[WorkerOut]:
+) -> Page[WorkerOut] | StreamingHttpResponse:
     """Who took work of the project, with their figures over all its stages. A flag decides nothing."""
     access = project_access(request)
+    if wants_lines(request):
+        person_rows = sorted(_people(access, which), key=lambda row: row.worker)
+        names = _names_of_people(person_rows, access)
+        return stream_lines(_describe(row, access, names) for row in person_rows)
     within = ("workers", access.project.pk, which.state, which.worker)
     rows, following = page_of_list(_people(access, which), paging, key=lambda row: row.worker, within=within)
     names = _names_of_people(rows, access)
     return Page(items=[_describe(row, access, names) for row in rows], next=following)
-
-
-@workers.get(f"{_LIST}.jsonl", scopes=[Scope.READ], role=Role.VIEWER, content=lines_of(WorkerOut))
-def export_workers(request: ApiRequest, project: str, which: Query[WorkerFilter]) -> StreamingHttpResponse:
-    """All workers of the filters with their figures, one per line."""
-    access = project_access(request)
-    person_rows = sorted(_people(access, which), key=lambda row: row.worker)
-    names = _names_of_people(person_rows, access)
-    return stream_lines(_describe(row, access, names) for row in person_rows)
 
 
 @workers.get(_ONE, scopes=[Scope.READ], role=Role.VIEWER)

@@ -22,6 +22,9 @@ _SCALARS = {"string": "str", "integer": "int", "number": "float", "boolean": "bo
 _PAGE = re.compile(r"Page_(\w+?)_$")
 #: A parameter that the client sends by itself unless it is given.
 _KEY = "Idempotency-Key"
+#: Media types of answers, and parameters that only pages have.
+_JSON, _LINES = "application/json", "application/jsonl"
+_OF_PAGES = ("limit", "cursor", "order")
 #: Modules for asyncio, and those that are written from them.
 _TWINS = {
     "async_client.py": "client.py",
@@ -88,18 +91,19 @@ def write_operations(schema: dict[str, Any], *, is_async: bool) -> str:
     ]
     for path, methods in sorted(schema["paths"].items()):
         for method, operation in sorted(methods.items()):
-            parts.append(_method(path, method, operation, is_async=is_async))
+            for one in _by_media(operation):
+                parts.append(_method(path, method, one, is_async=is_async))
     return "\n".join(parts)
 
 
 def write_lines(schema: dict[str, Any]) -> str:
     """Names and kinds of the columns of every stream of lines, in the order of the installation."""
     columns: dict[str, dict[str, str]] = {}
-    for methods in schema["paths"].values():
-        for operation in methods.values():
-            for content in (_answer_of(operation) or {}).get("content", {}).values():
-                if line := content.get("x-line"):
-                    columns[operation["operationId"]] = _columns(line)
+    every = [each for methods in schema["paths"].values() for each in methods.values()]
+    for operation in (one for each in every for one in _by_media(each)):
+        for content in (_answer_of(operation) or {}).get("content", {}).values():
+            if line := content.get("x-line"):
+                columns[operation["operationId"]] = _columns(line)
     return (
         f'"""Columns of streams of rows. {_HEAD}"""\n\n'
         "#: By operation: name and kind; an empty kind stays as it comes.\n"
@@ -154,6 +158,24 @@ def _reachable(schema: dict[str, Any]) -> set[str]:
 
 def _answer_of(operation: dict[str, Any]) -> Any:
     return next((value for status, value in operation["responses"].items() if status < "300"), None)
+
+
+def _by_media(operation: dict[str, Any]) -> list[dict[str, Any]]:
+    """The operation for each kind of answer: a list that also gives all its rows as lines is `export_…` too."""
+    answer = _answer_of(operation) or {}
+    contents = answer.get("content", {})
+    if len(contents) < 2:
+        return [operation]
+    status = next(each for each, value in operation["responses"].items() if value is answer)
+    page = {**operation, "responses": {status: {**answer, "content": {_JSON: contents[_JSON]}}}}
+    lines = {
+        **operation,
+        "operationId": operation["operationId"].replace("list_", "export_", 1),
+        "description": f"{operation['description']}\n\nAll rows, one at a time.",
+        "parameters": [each for each in operation["parameters"] if each["name"] not in _OF_PAGES],
+        "responses": {status: {**answer, "content": {_LINES: contents[_LINES]}}},
+    }
+    return [page, lines]
 
 
 def _references(part: Any) -> list[str]:
@@ -225,12 +247,12 @@ def _method(path: str, method: str, operation: dict[str, Any], *, is_async: bool
     define = "async def" if is_async else "def"
     wait = "await " if is_async else ""
     call = f'"{method.upper()}", {parameters.address}{parameters.sent}'
-    if media == "application/json":
+    if media == _JSON:
         kind = _type(content["schema"], "models.")
         body = f"return {wait}self._send({kind}, {call})"
         if " | None" in kind:
             body = f"return {wait}self._send_or_none({kind.replace(' | None', '')}, {call})"
-    elif media == "application/jsonl":
+    elif media == _LINES:
         define, wait = "def", ""
         kind = f"{'AsyncIterator' if is_async else 'Iterator'}[dict[str, Any]]"
         body = f"return self._lines({call})"
@@ -280,7 +302,7 @@ class _Parameters:
         if not body:
             return
         (media, content), *_ = body["content"].items()
-        if media != "application/json":
+        if media != _JSON:
             first.append(f"content: {content_type}")
             sent += ["content=content", f'media="{media}"']
             return

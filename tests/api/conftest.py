@@ -45,6 +45,12 @@ class Program:
         """Look."""
         return self.ask("GET", path, **more)
 
+    def lines(self, path: str) -> list[Any]:
+        """All rows of a list."""
+        answer = self.get(path, Accept="application/jsonl")
+        assert answer.headers["Content-Type"] == "application/jsonl", answer.content
+        return [json.loads(line) for line in b"".join(answer.streaming_content).splitlines()]
+
     def post(self, path: str, body: Any = None, **more: Any) -> Any:
         """Make or do something."""
         return self.ask("POST", path, body, **more)

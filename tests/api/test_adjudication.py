@@ -18,10 +18,6 @@ pytestmark = pytest.mark.django_db
 PLACE = "/projects/tea/adjudication"
 
 
-def lines(answer):
-    return [json.loads(line) for line in answer.getvalue().splitlines()]
-
-
 @pytest.fixture
 def screening(project):
     return make_stage("screening", project, redundancy=2)
@@ -79,7 +75,7 @@ def test_what_waits_is_listed_by_reason_and_as_lines(program, tied, disputed, do
         (doubted.key, "doubt"),
     ]
     assert (every[0]["why"], every[2]["why"]) == ("1 of 2: fit to be answered", "Rejected.")
-    assert lines(program.get(f"{PLACE}.jsonl")) == every
+    assert program.lines(f"{PLACE}") == every
     assert program.get(f"{PLACE}?waiting=disputed").json()["items"] == [every[1]]
     first = program.get(f"{PLACE}?limit=1").json()
     rest = program.get(f"{PLACE}?cursor={first['next']}").json()
@@ -135,7 +131,7 @@ def test_a_dispute_is_settled_by_keys_of_passages_and_reopened(program, curation
         assert list(problem["errors"]) == ["passages"]
     made = decide(program, disputed, "curate", passages=["p3", "p1", "p3"], reason="Measured.").json()
     assert (made["status"], made["curated"], made["can_be_undone"]) == ("curated", ["p1", "p3"], True)
-    (line,) = lines(program.get("/projects/tea/curated.jsonl"))
+    (line,) = program.lines("/projects/tea/curated.jsonl")
     assert (line["query_key"], line["rule"], line["decided_by"], line["stage"]) == (
         disputed.key, "person", "olga", curation.slug,
     )  # fmt: skip
@@ -203,11 +199,11 @@ def test_a_viewer_reads_and_another_projects_queries_are_not_there(project, tied
 
 
 def test_votes_and_choices_of_stages_come_as_lines(program, project, screening, curation, tied, disputed):
-    votes = lines(program.get(f"/projects/tea/stages/{screening.slug}/votes.jsonl"))
+    votes = program.lines(f"/projects/tea/stages/{screening.slug}/votes.jsonl")
     assert [(row["query_key"], row["unambiguous"], row["counts"]) for row in votes] == [
         (tied.key, True, True), (tied.key, False, True), (tied.key, True, False),
     ]  # fmt: skip
-    choices = lines(program.get(f"/projects/tea/stages/{curation.slug}/selections.jsonl"))
+    choices = program.lines(f"/projects/tea/stages/{curation.slug}/selections.jsonl")
     assert [(row["query_key"], row["passages"], row["stage"]) for row in choices] == [
         (disputed.key, ["p1"], curation.slug), (disputed.key, ["p2"], curation.slug),
     ]  # fmt: skip

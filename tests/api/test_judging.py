@@ -19,10 +19,6 @@ from tests.judgments.desk_world import check, judge, make_place, people
 ANSWERS = b"query_id,system,answer\nq1,b,another answer\nq9,b,lost\n"
 
 
-def lines(answer):
-    return [json.loads(line) for line in answer.getvalue().splitlines()]
-
-
 @pytest.fixture
 def place(db):
     """An open judging stage with three judges who agree, and one who fails every check."""
@@ -57,7 +53,7 @@ def test_systems_and_their_answers_are_listed_and_imported(program, place):
     assert (system["name"], system["answers"], system["judgments"]) == ("a", 2, 8)
     found = program.get(f"{project}/candidates?system=a").json()["items"]
     assert [(row["query_key"], row["judgments"]) for row in found] == [("q1", 4), ("q2", 4)]
-    assert lines(program.get(f"{project}/candidates.jsonl")) == found
+    assert program.lines(f"{project}/candidates") == found
     upload = program.ask("PUT", f"{project}/uploads?name=b.csv", ANSWERS).json()["sha256"]
     done(program.post(f"{project}/candidate-imports", {"upload": upload}))
     assert Candidate.objects.filter(system__name="b").count() == 1
@@ -81,24 +77,24 @@ def test_filters_are_previewed_applied_and_undone(program, at, place):
     (run,) = program.get(f"{at}/filters").json()["items"]
     assert (run["state"], run["counts"]["removed_ratings"], run["seed"]) == ("in force", 2, 7)
     is_problem(program.post(f"{at}/filters", {**wish, "seen": 0}), 409, "filters_changed")
-    kept = lines(program.get(f"{at}/judgments.jsonl?kept=true"))
-    every = lines(program.get(f"{at}/judgments.jsonl"))
+    kept = program.lines(f"{at}/judgments.jsonl?kept=true")
+    every = program.lines(f"{at}/judgments.jsonl")
     assert (len(kept), len(every)) == (6, 8)
     spam = pseudonym(place.project, "SPAM")
     assert spam in {row["worker"] for row in every} and spam not in {row["worker"] for row in kept}
-    scores = lines(program.get(f"{at}/scores.jsonl"))
+    scores = program.lines(f"{at}/scores.jsonl")
     assert [(row["query_key"], row["mean"], row["n_kept"], row["n_raw"]) for row in scores] == [
         ("q1", 5.0, 3, 4),
         ("q2", 1.0, 3, 4),
     ]
     undone = program.post(f"{at}/filters/{run['id']}/undo", {"reason": "Too strict."}).json()
     assert (undone["state"], undone["reason"]) == ("undone", "Too strict.")
-    assert {row["n_kept"] for row in lines(program.get(f"{at}/scores.jsonl"))} == {4}
+    assert {row["n_kept"] for row in program.lines(f"{at}/scores.jsonl")} == {4}
 
 
 def test_the_same_id_at_two_kinds_of_panels_is_two_people_in_lines(program, at, place):
     def named():
-        rows = lines(program.get(f"{at}/judgments.jsonl"))
+        rows = program.lines(f"{at}/judgments.jsonl")
         return {(row["worker"], row["person"]) for row in rows if row["worker"] == name}
 
     name = pseudonym(place.project, "A")

@@ -1,14 +1,12 @@
 """Pages stay where they are while rows come in; exports hold one piece at a time."""
 
-import json
-
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from core.projects.models import Project
-from core.projects.services import create_project, record
+from core.projects.services import create_project
 from crowd.models import Endpoint
 from tests.api.conftest import is_problem
 from tests.desk.conftest import make_hit, make_stage, make_work
@@ -62,14 +60,15 @@ def test_a_cursor_is_of_its_list_and_filters(program, owner):
         create_project(slug=f"p{number}", title="P", owner=owner)
     cursor = program.get("/projects?limit=1").json()["next"]
     is_problem(program.get(f"/projects?cursor={cursor}&order=newest"), 422, "cursor_invalid")
-    is_problem(program.get(f"/projects/tea/events?cursor={cursor}"), 422, "cursor_invalid")
+    is_problem(program.get(f"/projects/tea/audit/entries?cursor={cursor}"), 422, "cursor_invalid")
     is_problem(program.get(f"/projects?cursor={cursor[:-2]}xx"), 422, "cursor_invalid")
     is_problem(program.get("/projects?limit=201"), 422, "invalid")
 
 
 LISTS = (
     "/projects", "/projects/tea/stages", "/projects/tea/stages/poll/hits", "/projects/tea/members",
-    "/projects/tea/stages/poll/assignments", "/projects/tea/events", "/projects/tea/stages/poll/operations",
+    "/projects/tea/stages/poll/assignments", "/projects/tea/audit/entries",
+    "/projects/tea/stages/poll/operations",
     "/projects/tea/stages/poll/ledger", "/projects/tea/jobs", "/endpoints", "/projects/tea/study-links",
     "/projects/tea/operations/waiting",
 )  # fmt: skip
@@ -101,17 +100,14 @@ def test_exports_are_lines_and_as_many_as_there_are(program, stage, monkeypatch)
     hits = [make_hit(stage) for _ in range(7)]
     for number, hit in enumerate(hits):
         make_work(hit, f"A{number}")
-    answer = program.get("/projects/tea/stages/poll/assignments.jsonl")
-    assert answer["Content-Type"] == "application/jsonl"
-    rows = [json.loads(line) for line in b"".join(answer.streaming_content).splitlines()]
+    rows = program.lines("/projects/tea/stages/poll/assignments")
     assert [row["worker"] for row in rows] == [f"A{number}" for number in range(7)]
     assert rows[0]["response"]["item:0"] == {"choice": "tea"} and rows[0]["submitted_at"].endswith("Z")
     one = program.get(f"/projects/tea/stages/poll/assignments/{rows[0]['id']}").json()
     assert one == rows[0]
 
 
-def test_the_log_is_exported_as_it_is_listed(program, project, owner):
-    for number in range(5):
-        record(project=project, action="project.changed", subject=f"s{number}", actor=owner)
-    lines = b"".join(program.get("/projects/tea/events.jsonl").streaming_content).splitlines()
-    assert [json.loads(line) for line in lines] == program.get("/projects/tea/events").json()["items"]
+@pytest.mark.parametrize("accept", ["*/*", "application/json", "text/html", "application/jsonl;q=0.1, */*"])
+def test_a_page_is_what_is_given_unless_lines_are_preferred(program, stage, accept):
+    answer = program.get("/projects/tea/stages/poll/hits", Accept=accept)
+    assert answer.json() == {"items": [], "next": None}

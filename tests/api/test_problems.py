@@ -126,7 +126,7 @@ def test_the_schema_comes_packed():
             "unknown_parameter",
             "There is no parameter 'stauts'. Did you mean 'status'?",
         ),
-        ("queries.jsonl?xyz=1", "unknown_parameter", "There is no parameter 'xyz'. Known here: "),
+        ("queries?xyz=1", "unknown_parameter", "There is no parameter 'xyz'. Known here: "),
         ("?page=2", "unknown_parameter", "There is no parameter 'page'. This operation takes none."),
         ("queries?status=xyz", "invalid", "status"),
         ("queries?only=nothing", "invalid", "only"),

@@ -24,10 +24,6 @@ def upload(program, name, content, *, status=200):
     return answer.json().get("sha256", "")
 
 
-def lines(answer):
-    return [json.loads(line) for line in answer.getvalue().splitlines()]
-
-
 @pytest.fixture
 def imported(program):
     """Two queries of a log, imported by a job."""
@@ -74,9 +70,9 @@ def test_queries_come_in_pages_and_as_lines(imported):
     second = imported.get(f"/projects/tea/queries?limit=1&cursor={first['next']}").json()
     assert [row["key"] for row in (*first["items"], *second["items"])] == ["q1", "q2"]
     assert second["next"] is None
-    rows = lines(imported.get("/projects/tea/queries.jsonl"))
+    rows = imported.lines("/projects/tea/queries")
     assert rows == [*first["items"], *second["items"]]
-    assert [row["key"] for row in lines(imported.get("/projects/tea/queries.jsonl?q=italy"))] == ["q2"]
+    assert [row["key"] for row in imported.lines("/projects/tea/queries?q=italy")] == ["q2"]
 
 
 def test_pages_ask_as_often_for_many_as_for_few(imported, django_assert_num_queries):
@@ -129,7 +125,7 @@ def test_answers_are_listed_with_pseudonyms_and_decided(owner):
     found = program.get(place).json()["items"]
     assert {row["worker"] for row in found} == {pseudonym(project, name) for name in ("AROSA", "ABERT")}
     assert "AROSA" not in json.dumps([{**row, "text": ""} for row in found])
-    assert lines(program.get(f"{place}.jsonl")) == found
+    assert program.lines(f"{place}") == found
     sent = {"ids": [found[0]["id"], 10**9], "action": "exclude"}
     is_problem(program.post(f"{place}/decisions", sent), 422, "invalid")
     outcome = program.post(f"{place}/decisions", sent | {"reason": "Copied."}).json()

@@ -224,9 +224,12 @@ def test_a_token_from_a_file_may_end_with_a_newline_and_others_are_refused_at_on
 
 def test_a_removal_whose_reply_was_lost_is_done(run):
     lost = answering(httpx.ReadError("gone"), problem(404, "not_found"))
-    assert run(lost, lambda client: client.remove_member("tea", "bert")) is None
+    assert run(lost, lambda client: client.remove_member("projects", "tea", "bert")) is None
     with pytest.raises(NotFoundError):
-        run(answering(problem(404, "not_found")), lambda client: client.remove_member("tea", "bert"))
+        run(
+            answering(problem(404, "not_found")),
+            lambda client: client.remove_member("projects", "tea", "bert"),
+        )
 
 
 def test_a_key_that_is_given_is_sent_instead_of_a_new_one(run):

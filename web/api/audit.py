@@ -13,7 +13,7 @@ from core.audit.models import AuditCheckpoint, AuditLink
 from core.audit.tasks import last_faults
 from core.origin import Owner, Via
 from web.api.access import ApiRequest, Role
-from web.api.bodies import LINES, lines_of
+from web.api.bodies import LINES, wants_lines
 from web.api.fields import Moment, OneOf, Time
 from web.api.owners import OWNER, AtOwner, OwnerPermission, owner_place
 from web.api.pages import Page, PageRequest, page_of
@@ -96,17 +96,22 @@ def get_audit_state(request: ApiRequest, of: AtOwner) -> AuditState:
     )
 
 
-@audit.get(f"{OWNER}/audit/entries", scopes=[Scope.READ], role=Role.VIEWER)
+@audit.get(f"{OWNER}/audit/entries", scopes=[Scope.READ], role=Role.VIEWER, lines_out=AuditLine)
 def list_audit_entries(
     request: ApiRequest,
     of: AtOwner,
     paging: Query[PageRequest],
     which: Query[AuditFilter],
-) -> Page[AuditEntry]:
-    """Who did what, from where and by which way, with the digest of each entry."""
+) -> Page[AuditEntry] | StreamingHttpResponse:
+    """Who did what, from where and by which way, with the digest of each entry.
+
+    As lines, entries are in the order of the chain.
+    """
     at = owner_place(request).owner
     source = sources()[at.kind]
     rows = _rows(source, at, which)
+    if wants_lines(request):
+        return StreamingHttpResponse(export_lines(at, rows), content_type=LINES)
     if source.related:
         rows = rows.select_related(*source.related)
     page = page_of(rows, paging, key=("pk",), within=(at.kind, at.pk, which.model_dump_json()))
@@ -114,15 +119,6 @@ def list_audit_entries(
     links = {link.row: link for link in audit_links}
     items = [_describe(source, row, links.get(row.pk)) for row in page.items]
     return Page(items=items, next=page.next)
-
-
-@audit.get(f"{OWNER}/audit/entries.jsonl", scopes=[Scope.READ], role=Role.VIEWER, content=lines_of(AuditLine))
-def export_audit_entries(
-    request: ApiRequest, of: AtOwner, which: Query[AuditFilter]
-) -> StreamingHttpResponse:
-    """All entries of the filters in the order of the chain, one per line, with their digests."""
-    at = owner_place(request).owner
-    return StreamingHttpResponse(export_lines(at, _rows(sources()[at.kind], at, which)), content_type=LINES)
 
 
 def _rows(source: AuditSource, owner: Owner, which: AuditFilter) -> QuerySet[Any]:

@@ -9,9 +9,11 @@ names its line and field, and nothing was done. The digest of the body is that o
 
 Rows on their way out are lines, too: a piece at a time, however many there are.
 
-    @things.get("/projects/{project}/things.jsonl", …, content=lines_of(ThingLine))
-    def export_things(request: ApiRequest, project: str) -> StreamingHttpResponse:
-        return stream_lines(rows_by_key(Thing.objects.filter(…).values("id", "title")))
+    @things.get("/projects/{project}/things", …, lines_out=ThingLine)
+    def list_things(request: ApiRequest, project: str, …) -> Page[ThingOut] | StreamingHttpResponse:
+        if wants_lines(request):
+            return stream_lines(rows_by_key(Thing.objects.filter(…).values("id", "title")))
+        …
 """
 
 import hashlib
@@ -156,6 +158,11 @@ ROWS_AT_ONCE = 2_000
 def lines_of(model: type[BaseModel]) -> Mapping[str, Any]:
     """What the schema says of a stream of lines, each as this model has it."""
     return {LINES: {"schema": {"type": "string"}, "x-line": model.model_json_schema()}}
+
+
+def wants_lines(request: HttpRequest) -> bool:
+    """Whether the answer of a list is all its rows as lines, which `Accept` asks for, and not a page."""
+    return request.get_preferred_type(["application/json", LINES]) == LINES
 
 
 def rows_by_key(

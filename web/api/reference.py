@@ -92,7 +92,7 @@ def _operation(schema: Mapping[str, Any], path: str, method: str, facts: Mapping
             for each in facts["parameters"]
         ],
         fields=list(_fields(schema, body_schema)),
-        answer=f"{status} {media}".strip(),
+        answer=f"{status} {' or '.join(content)}".strip(),
         answer_fields=list(_fields(schema, content.get(media, {}).get("schema", {}))),
     )
 

@@ -40,7 +40,7 @@ from core.api.models import Scope
 from core.revisions import ShownColumns, ShownValues, mark_of
 from web.api import problems
 from web.api.access import ApiRequest, Permission
-from web.api.bodies import BodyLine, describe_lines, read_lines
+from web.api.bodies import BodyLine, describe_lines, lines_of, read_lines
 from web.api.problems import ProblemError
 
 # ETag and If-Match: a change is made to what its sender read, or not at all.
@@ -144,12 +144,14 @@ class Resource:
         content: Mapping[str, Any] | None = None,
         body: Mapping[str, Any] | None = None,
         lines: type[BodyLine] | None = None,
+        lines_out: type[BaseModel] | None = None,
     ) -> Callable[[View], View]:
         """Register a view.
 
         spends: where real money is, only owners may. secret: the reply holds one, and is kept sealed.
         content, body: what the schema says of an answer or body that no model describes, by media type.
         lines: what each line of the body is; all are checked before the view is called (`linebodies`).
+        lines_out: what each line is where `Accept` asks a list for all its rows (`bodies.wants_lines`).
         """
         writes = method not in _READING
         statuses = (*ALWAYS, *(OF_WRITES if writes else ()), *((412, 428) if revised else ()))
@@ -170,6 +172,8 @@ class Resource:
         extra["responses"] = {problem: problems.describe(problem) for problem in statuses}
         if content is not None:
             extra["responses"][status] = {"description": "OK", "content": dict(content)}
+        if lines_out is not None:
+            extra["responses"][status] = {"content": lines_of(lines_out)}
         if lines is not None:
             body = describe_lines(lines)
         if body is not None:
@@ -239,7 +243,8 @@ def _successes(answer: Any, status: int) -> dict[int, Any]:
         if each is type(None):
             answers[_NO_CONTENT] = None
         else:
-            answers[status] = each if isinstance(each, type) and issubclass(each, BaseModel) else None
+            is_model = isinstance(each, type) and issubclass(each, BaseModel)
+            answers[status] = each if is_model else answers.get(status)
     return answers
 
 

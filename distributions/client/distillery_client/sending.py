@@ -234,6 +234,7 @@ class Sender(_Common):
     def _lines(self, method: str, path: str, **arguments: Any) -> Iterator[dict[str, Any]]:
         """Rows of a stream, one at a time; asked for again until the first one came, and not after that."""
         request, count, attempt = self._request(method, path, **arguments), 0, 0
+        request.headers["Accept"] = "application/jsonl"
         while True:
             pause = self.retry.pause_after(attempt, {})
             sent = self._http.stream(method, path, params=request.query, headers=request.headers)
@@ -329,6 +330,7 @@ class AsyncSender(_Common):
     async def _lines(self, method: str, path: str, **arguments: Any) -> AsyncIterator[dict[str, Any]]:
         """Rows of a stream, one at a time; asked for again until the first one came, and not after that."""
         request, count, attempt = self._request(method, path, **arguments), 0, 0
+        request.headers["Accept"] = "application/jsonl"
         while True:
             pause = self.retry.pause_after(attempt, {})
             sent = self._http.stream(method, path, params=request.query, headers=request.headers)
