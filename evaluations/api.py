@@ -69,6 +69,12 @@ class EvaluationIn(EvaluationPlan):
     title: str = Field("", max_length=120)
 
 
+class EvaluationChanges(Body):
+    """What others see of an evaluation."""
+
+    leaderboard: bool = Field(description="The public leaderboard of its release shows it.")
+
+
 class EvaluationFilters(BaseModel):
     """Which evaluations."""
 
@@ -152,43 +158,18 @@ def cancel_evaluation(request: ApiRequest, project: str, version: str, number: i
     return EvaluationOut(**_columns(_find(access, version, number)))
 
 
-@evaluations.post(
-    "/projects/{project}/releases/{version}/evaluations/{int:number}/retry",
-    scopes=[Scope.PUBLISH],
-    role=Role.MANAGER,
-    status=202,
-)
-def retry_evaluation(request: ApiRequest, project: str, version: str, number: int) -> EvaluationOut:
-    """Compute an evaluation that failed or was cancelled again, with the same plan."""
-    access = project_access(request)
-    row = _find(access, version, number)
-    if services.stuck(row, selectors.job_of(row)):
-        services.fail(evaluation=row, why="Its worker stopped.")
-    services.begin_again(evaluation=row, actor=access.user)
-    return EvaluationOut(**_columns(_find(access, version, number)))
-
-
-@evaluations.post(
-    "/projects/{project}/releases/{version}/evaluations/{int:number}/show",
+@evaluations.patch(
+    "/projects/{project}/releases/{version}/evaluations/{int:number}",
     scopes=[Scope.PUBLISH],
     role=Role.OWNER,
 )
-def show_leaderboard(request: ApiRequest, project: str, version: str, number: int) -> EvaluationOut:
-    """Make an evaluation the public leaderboard of its release."""
+def change_evaluation(
+    request: ApiRequest, project: str, version: str, number: int, body: EvaluationChanges
+) -> EvaluationOut:
+    """Make an evaluation the public leaderboard of its release, or remove that."""
     access = project_access(request)
-    services.show_evaluation(evaluation=_find(access, version, number), actor=access.user)
-    return EvaluationOut(**_columns(_find(access, version, number)))
-
-
-@evaluations.post(
-    "/projects/{project}/releases/{version}/evaluations/{int:number}/hide",
-    scopes=[Scope.PUBLISH],
-    role=Role.OWNER,
-)
-def hide_leaderboard(request: ApiRequest, project: str, version: str, number: int) -> EvaluationOut:
-    """Remove the public leaderboard."""
-    access = project_access(request)
-    services.hide(evaluation=_find(access, version, number), actor=access.user)
+    change = services.show_evaluation if body.leaderboard else services.hide
+    change(evaluation=_find(access, version, number), actor=access.user)
     return EvaluationOut(**_columns(_find(access, version, number)))
 
 
@@ -236,7 +217,6 @@ class ExternalScoresIn(Body):
     column: str = Field(
         "", max_length=200, description="The one with the scores; empty: `score`, or the only possible one."
     )
-    keep: bool = Field(True, description="false: only read the file; `keep` keeps the scores later.")
 
 
 class ExternalScoresOut(BaseModel):
@@ -251,7 +231,6 @@ class ExternalScoresOut(BaseModel):
     missing: int = Field(description="Candidates of the release without one.")
     low: float
     high: float
-    kept: bool = Field(description="Whether they can join evaluations; others are deleted after a day.")
     file_name: str
     digest: str = Field(description="SHA-256 of the file.")
     created_at: Time
@@ -291,22 +270,8 @@ def add_external_scores(request: ApiRequest, project: str, body: ExternalScoresI
         column=body.column,
         actor=access.user,
     )
-    if body.keep:
-        external_scores.keep(scores=_scores(request, scores.pk), actor=access.user)
+    external_scores.keep(scores=_scores(request, scores.pk), actor=access.user)
     return _describe(_scores(request, scores.pk))
-
-
-@external.get(_ONE, scopes=[Scope.READ], role=Role.VIEWER)
-def get_external_scores(request: ApiRequest, project: str, scores: int) -> ExternalScoresOut:
-    """One column of scores, also before it is kept."""
-    return _describe(_scores(request, scores))
-
-
-@external.post(f"{_ONE}/keep", scopes=[Scope.COLLECT], role=Role.MANAGER)
-def keep_external_scores(request: ApiRequest, project: str, scores: int) -> ExternalScoresOut:
-    """Keep scores, so that evaluations of their release can use them."""
-    external_scores.keep(scores=_scores(request, scores), actor=request.caller.user)
-    return _describe(_scores(request, scores))
 
 
 @external.delete(_ONE, scopes=[Scope.COLLECT], role=Role.MANAGER)

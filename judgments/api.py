@@ -10,17 +10,8 @@ from django.http import Http404, StreamingHttpResponse
 from ninja import Query as InQuery
 from pydantic import BaseModel, Field
 
-from annotation.api.queries import ReasonIn
-from annotation.api.uploads import (
-    Columns,
-    HeaderRow,
-    LineName,
-    Sha256,
-    import_payload,
-    report_for,
-    stage_lines,
-    staged_file,
-)
+from annotation.api.queries import Reason
+from annotation.api.uploads import Columns, HeaderRow, Sha256, import_payload, report_for, staged_file
 from annotation.selectors.agreement import (
     SourceAgreement,
     agreement_by_source,
@@ -28,13 +19,11 @@ from annotation.selectors.agreement import (
     screening_agreement,
 )
 from core.api.models import Scope
-from core.files.refusals import BadFieldError
 from core.jobs.services import enqueue
 from core.projects.selectors import Pseudonyms
 from crowd.api.access import StagePermission, stage_access
 from crowd.models import Stage
 from crowd.selectors.pseudonyms import PERSON, PersonPseudonyms
-from judgments.answer_files import LONGEST_SYSTEM, RowRefusedError, row_of
 from judgments.models import Candidate, CandidateSource, FilterRun, Judgment, System
 from judgments.selectors import candidates as selectors
 from judgments.selectors import scores as score_rows
@@ -55,7 +44,7 @@ from judgments.services.reports import standing
 from judgments.tasks import IMPORT
 from web.access import ProjectAccess
 from web.api.access import ApiRequest, Role, project_access
-from web.api.bodies import ROWS_AT_ONCE, BodyLine, JobRef, lines_of, rows_by_key, stream_lines, wants_lines
+from web.api.bodies import ROWS_AT_ONCE, JobRef, lines_of, rows_by_key, stream_lines, wants_lines
 from web.api.fields import MOST_ID, Body, Cents, Time
 from web.api.pages import Page, PageRequest, page_of
 from web.api.problems import ProblemError, ProblemKind
@@ -523,6 +512,13 @@ class CandidateFilters(BaseModel):
     state: Literal["", "judge", "exact", "empty", "withdrawn"] = ""
 
 
+class CandidateChanges(Body):
+    """Whether people judge an answer."""
+
+    aside: Literal["", "withdrawn"] = Field(description="Empty: it is judged, also where it was set aside.")
+    reason: Reason
+
+
 class CandidateImportIn(Body):
     """How a file of answers is read; the query is found by its id or its text."""
 
@@ -541,33 +537,6 @@ class CandidateImportIn(Body):
     keep_exact: bool = Field(False, description="Judge answers that are the same as a reference, too.")
 
 
-class CandidateLineOptions(LineName):
-    """How lines become candidates."""
-
-    keep_exact: bool = Field(False, description="Judge answers that are the same as a reference, too.")
-
-
-class CandidateLine(BodyLine):
-    """One answer of one system. The query is named by its id in the log or by its text."""
-
-    query_id: str | int | None = None
-    query: str | None = None
-    system: str = Field(min_length=1, max_length=LONGEST_SYSTEM)
-    text: str = Field(description="The answer; empty: the system gave none.")
-    opinion: str | None = Field(None, description="Of a yes-no answer.")
-    entities: list[Any] | None = Field(None, description="Parts of the answer.")
-    context_turns: list[Any] | None = Field(None, description="Earlier turns, oldest first.")
-
-    def check(self) -> None:
-        """The rules of every import of answers."""
-        values = self.model_dump(exclude_unset=True)
-        context = values.pop("context_turns", None)
-        try:
-            row_of(values | {"context": context}, line=0)
-        except RowRefusedError as error:
-            raise BadFieldError(str(error), error.field) from error
-
-
 class CandidateImportOut(BaseModel):
     """An import of answers with the report about its lines."""
 
@@ -579,12 +548,6 @@ class CandidateImportOut(BaseModel):
     report: dict[str, Any]
 
 
-class CandidateCount(BaseModel):
-    """How many answers were changed."""
-
-    candidates: int
-
-
 @candidates.get("/projects/{project}/systems", scopes=[Scope.READ], role=Role.VIEWER)
 def list_systems(request: ApiRequest, project: str) -> Page[SystemOut]:
     """All systems of the project; of a large one the counts may be some seconds old."""
@@ -592,9 +555,7 @@ def list_systems(request: ApiRequest, project: str) -> Page[SystemOut]:
     return Page(items=[_describe_system(row) for row in rows], next=None)
 
 
-@candidates.get(
-    "/projects/{project}/candidates", scopes=[Scope.READ], role=Role.VIEWER, lines_out=CandidateOut
-)
+@candidates.get("/projects/{project}/candidates", scopes=[Scope.READ], role=Role.VIEWER, lines=CandidateOut)
 def list_candidates(
     request: ApiRequest, project: str, filters: InQuery[CandidateFilters], paging: InQuery[PageRequest]
 ) -> Page[CandidateOut] | StreamingHttpResponse:
@@ -614,21 +575,11 @@ def get_candidate(request: ApiRequest, project: str, number: int) -> CandidateOu
     return _describe_candidate(_find(request, number))
 
 
-@candidates.post(
-    "/projects/{project}/candidates/{int:number}/withdraw", scopes=[Scope.DECIDE], role=Role.MANAGER
-)
-def withdraw_candidate(request: ApiRequest, project: str, number: int, body: ReasonIn) -> CandidateOut:
-    """Take an answer out: people no longer judge it; judgments already given stay."""
-    services.withdraw(candidate=_find(request, number), reason=body.reason, actor=request.caller.user)
-    return _describe_candidate(_find(request, number))
-
-
-@candidates.post(
-    "/projects/{project}/candidates/{int:number}/put-back", scopes=[Scope.DECIDE], role=Role.MANAGER
-)
-def put_candidate_back(request: ApiRequest, project: str, number: int, body: ReasonIn) -> CandidateOut:
-    """Put back an answer that was set aside or taken out: people judge it."""
-    services.put_back(candidate=_find(request, number), reason=body.reason, actor=request.caller.user)
+@candidates.patch("/projects/{project}/candidates/{int:number}", scopes=[Scope.DECIDE], role=Role.MANAGER)
+def change_candidate(request: ApiRequest, project: str, number: int, body: CandidateChanges) -> CandidateOut:
+    """Take an answer out: people no longer judge it, and judgments already given stay; or put it back."""
+    change = services.withdraw if body.aside else services.put_back
+    change(candidate=_find(request, number), reason=body.reason, actor=request.caller.user)
     return _describe_candidate(_find(request, number))
 
 
@@ -639,26 +590,6 @@ def import_candidates(request: ApiRequest, project: str, body: CandidateImportIn
     """Import an upload as candidates, by a job: all of it or nothing. Existing answers stay as they are."""
     file = staged_file(project_access(request).project, body.upload)
     options = Options(**body.model_dump(exclude={"upload"}))
-    payload = import_payload(request, file, asdict(options))
-    effect = f"candidates:{payload['project']}:{uuid4().hex}"
-    return JobRef(job=enqueue(kind=IMPORT, payload=payload, effect=effect).pk)
-
-
-@candidates.post(
-    "/projects/{project}/candidate-imports/lines",
-    scopes=[Scope.COLLECT],
-    role=Role.MANAGER,
-    status=202,
-    lines=CandidateLine,
-)
-def import_candidate_lines(request: ApiRequest, project: str, given: InQuery[CandidateLineOptions]) -> JobRef:
-    """Send answers of systems as the body, one JSON object per line; a job imports them, all or nothing.
-
-    Every line is checked before anything is kept: a fault names its line and field. What is there stays as
-    it is.
-    """
-    file = stage_lines(request, given.name, "answers.jsonl")
-    options = Options(format="jsonl", encoding="utf-8", strict=True, keep_exact=given.keep_exact)
     payload = import_payload(request, file, asdict(options))
     effect = f"candidates:{payload['project']}:{uuid4().hex}"
     return JobRef(job=enqueue(kind=IMPORT, payload=payload, effect=effect).pk)
@@ -683,27 +614,6 @@ def list_candidate_imports(
         for row in page.items
     ]
     return Page(items=items, next=page.next)
-
-
-@candidates.post("/projects/{project}/candidates/copies", scopes=[Scope.DECIDE], role=Role.MANAGER)
-def set_copies_aside(request: ApiRequest, project: str) -> CandidateCount:
-    """Set aside answers that are now the same as a reference. Judged and kept ones stay as they are."""
-    access = project_access(request)
-    return CandidateCount(candidates=services.refresh_exact(access.project, actor=access.user))
-
-
-@candidates.post(
-    "/projects/{project}/systems/{int:system}/keep-copies", scopes=[Scope.DECIDE], role=Role.MANAGER
-)
-def keep_copies(request: ApiRequest, project: str, system: int, body: ReasonIn) -> CandidateCount:
-    """Put back all answers of a system that were set aside as copies of a reference: people judge them."""
-    access = project_access(request)
-    rows = System.objects.select_related("project").filter(project=access.project, pk=system)
-    row = rows.first() if 0 < system <= MOST_ID else None
-    if row is None:
-        raise Http404("There is no such system in this project.")
-    count = services.put_back_copies(system=row, reason=body.reason, actor=access.user)
-    return CandidateCount(candidates=count)
 
 
 @candidates.post("/projects/{project}/candidates/human", scopes=[Scope.COLLECT], role=Role.MANAGER)

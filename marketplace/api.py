@@ -1,34 +1,33 @@
 """Operations of the API about requesters and their batches; what they share with projects is in `web.api`."""
 
 from collections.abc import Mapping
-from datetime import UTC, time
-from typing import Annotated, Any, ClassVar, Literal, Self, get_args
+from typing import Annotated, Any, ClassVar
 
 from django.contrib.auth.models import User
 from django.db.models import F, QuerySet
 from django.http import Http404
 from ninja import Query
-from pydantic import AfterValidator, BaseModel, Field, model_validator
+from pydantic import BaseModel, Field
 
 from core.accounts import security
 from core.api.models import Scope
 from core.origin import Owner
 from marketplace import clock
 from marketplace.amounts import money
-from marketplace.batches import publication, schedule, selectors
+from marketplace.batches import publication, selectors
 from marketplace.batches.properties import from_stored
 from marketplace.batches.selectors import Tally
-from marketplace.hours import Hours, zone_names
+from marketplace.hours import Hours
 from marketplace.models import Batch, Requester, RequesterMember
 from marketplace.services import members as member_services
 from marketplace.services.members import Action, may, role_of
 from marketplace.site.selectors import requesters as requesters_of
 from web.api.access import ACCOUNT, ApiRequest, Caller, Permission, Role
-from web.api.fields import MOST_NUMBER, Body, Cents, Moment, OneOf, Time
+from web.api.fields import MOST_NUMBER, Body, Cents, OneOf, Time
 from web.api.owners import OwnerDoor, OwnerPlace
 from web.api.pages import Page, PageRequest, page_of
 from web.api.problems import ProblemError
-from web.api.resources import Resource, RevisedModel, seen_columns
+from web.api.resources import Resource
 
 
 class RequesterPermission(Permission):
@@ -138,63 +137,6 @@ class RequesterDoor(OwnerDoor):
 
 batches = Resource("Batches of requesters", permission=RequesterPermission)
 _BATCHES, _BATCH = "/requesters/{requester}/batches", "/requesters/{requester}/batches/{int:batch}"
-#: What If-Match protects.
-_HOURS, _TIMES = ("hours",), ("state", "publish_at", "end_at")
-Day = Literal["mon", "tue", "wed", "thu", "fri", "sat", "sun"]
-_DAY_NAMES: tuple[Day, ...] = get_args(Day)
-ClockTime = Annotated[
-    str, Field(pattern=r"^([01][0-9]|2[0-3]):[0-5][0-9]$", description="Hours and minutes, such as 09:00.")
-]
-
-
-def _known_zone(name: str) -> str:
-    if name not in zone_names():
-        raise ValueError(f"{name!r} is no time zone that this installation knows, such as Europe/Berlin")
-    return name
-
-
-class HoursIn(Body):
-    """From one time of these days to another, in the local time of a zone."""
-
-    days: list[Day] = Field(min_length=1, max_length=7, examples=[["mon", "tue", "wed", "thu", "fri"]])
-    opens: ClockTime = Field(examples=["09:00"])
-    closes: ClockTime = Field(
-        description="A time that is not later than `opens` is on the next day; 00:00 is midnight.",
-        examples=["17:00"],
-    )
-    zone: Annotated[str, Field(max_length=60), AfterValidator(_known_zone)] = Field(
-        description="Of the IANA database; summer time is followed.", examples=["Europe/Berlin"]
-    )
-
-    @model_validator(mode="after")
-    def _has_a_length(self) -> Self:
-        if self.opens == self.closes:
-            raise ValueError("opens and closes are the same time; choose another, 00:00 is midnight")
-        return self
-
-    def hours(self) -> Hours:
-        """As batches have them."""
-        days = tuple(sorted({_DAY_NAMES.index(day) for day in self.days}))
-        opens, closes = (time.fromisoformat(each) for each in (self.opens, self.closes))
-        return Hours(self.zone, days, opens, closes)
-
-
-class HoursOut(BaseModel):
-    """Hours of a batch."""
-
-    days: list[Day]
-    opens: str
-    closes: str
-    zone: str
-    words: str = Field(description="Such as Mon-Fri 09:00-17:00 Europe/Berlin.")
-
-
-class BatchHours(RevisedModel):
-    """When HITs of a batch can be accepted; the ETag is for changing it."""
-
-    hours: HoursOut | None = Field(description="null: at any time.")
-    open_now: bool
-    opens_at: Time | None = Field(description="When it opens again; null: it is open.")
 
 
 class BatchFilter(BaseModel):
@@ -230,24 +172,6 @@ class BatchOut(BaseModel):
     published_at: Time | None
 
 
-class BatchSchedule(RevisedModel):
-    """When a batch is published and ended by itself; the ETag is for changing it."""
-
-    publish_at: Time | None
-    end_at: Time | None
-    note: str = Field(description="What became of its schedule.")
-
-
-class ScheduleIn(Body):
-    """Times within a year from now; null takes one away."""
-
-    publish_at: Moment | None = Field(None, description="Of a draft alone.")
-    end_at: Moment | None = None
-    confirm_total_cents: Cents = Field(
-        0, description="`total_cents` of the batch, where it is to be published."
-    )
-
-
 class PublicationTotal(Body):
     """The total, as a person confirmed it."""
 
@@ -273,47 +197,6 @@ def list_batches(
 def get_batch(request: ApiRequest, requester: str, batch: int) -> BatchOut:
     """One batch."""
     return _batch_now(request, batch)
-
-
-@batches.get(f"{_BATCH}/hours", scopes=[Scope.READ], role=Action.VIEW)
-def get_batch_hours(request: ApiRequest, requester: str, batch: int) -> BatchHours:
-    """When HITs of a batch can be accepted."""
-    return _hours(_batch(request, batch))
-
-
-@batches.put(f"{_BATCH}/hours", scopes=[Scope.COLLECT], role=Action.MANAGE, revised=True)
-def set_batch_hours(request: ApiRequest, requester: str, batch: int, body: HoursIn) -> BatchHours:
-    """Set when HITs of a batch can be accepted. Work that was begun can be finished outside of them."""
-    seen = seen_columns(request, _HOURS)
-    schedule.set_hours(batch=_batch(request, batch), hours=body.hours(), seen=seen)
-    return _hours(_batch(request, batch))
-
-
-@batches.delete(f"{_BATCH}/hours", scopes=[Scope.COLLECT], role=Action.MANAGE)
-def remove_batch_hours(request: ApiRequest, requester: str, batch: int) -> None:
-    """Let HITs of a batch be accepted at any time."""
-    schedule.set_hours(batch=_batch(request, batch), hours=None)
-
-
-@batches.get(f"{_BATCH}/schedule", scopes=[Scope.READ], role=Action.VIEW)
-def get_batch_schedule(request: ApiRequest, requester: str, batch: int) -> BatchSchedule:
-    """When a batch is published and ended by itself."""
-    return _schedule(_batch(request, batch))
-
-
-@batches.put(f"{_BATCH}/schedule", scopes=[Scope.COLLECT, Scope.PAY], role=Action.MANAGE, revised=True)
-def set_batch_schedule(request: ApiRequest, requester: str, batch: int, body: ScheduleIn) -> BatchSchedule:
-    """Set when a draft is published and when a batch ends. The total is confirmed first."""
-    seen = seen_columns(request, _TIMES)
-    schedule.set_schedule(
-        batch=_batch(request, batch),
-        publish_at=body.publish_at,
-        end_at=body.end_at,
-        cents=body.confirm_total_cents,
-        user=request.caller.user,
-        seen=seen,
-    )
-    return _schedule(_batch(request, batch))
 
 
 @batches.post(f"{_BATCH}/publish", scopes=[Scope.COLLECT, Scope.PAY], role=Action.MANAGE)
@@ -375,29 +258,6 @@ def _describe_batch(row: Batch, tally: Tally) -> BatchOut:
         total_cents=publication.cost_of(row).total,
         hours=str(Hours.of(row.hours)) if row.hours else None,
     )
-
-
-def _hours(row: Batch) -> BatchHours:
-    now = clock.now()
-    hours = Hours.of(row.hours) if row.hours else None
-    is_open = hours is None or hours.is_open(now)
-    answer = BatchHours(
-        hours=_describe_hours(hours) if hours else None,
-        open_now=is_open,
-        opens_at=None if hours is None or is_open else hours.next_opening(now).astimezone(UTC),
-    )
-    return answer.marked(row, _HOURS)
-
-
-def _describe_hours(hours: Hours) -> HoursOut:
-    stored: dict[str, Any] = hours.stored()
-    days = [_DAY_NAMES[day] for day in hours.days]
-    return HoursOut(**stored | {"days": days}, words=str(hours))
-
-
-def _schedule(row: Batch) -> BatchSchedule:
-    answer = BatchSchedule(publish_at=row.publish_at, end_at=row.end_at, note=row.schedule_note)
-    return answer.marked(row, _TIMES)
 
 
 # In this order they are in the schema and in the reference.

@@ -13,7 +13,7 @@ from releases import download_files, selectors, services
 from releases.build import begin, begin_again, look_for_findings
 from releases.errors import ReleaseError
 from releases.models import PrivacyFinding, Release
-from releases.options import OPTIONAL, Options
+from releases.options import Options
 from releases.privacy import accept_findings, redact_findings, reopen_findings
 from web.access import ProjectAccess
 from web.api.access import ApiRequest, Role, project_access
@@ -77,36 +77,16 @@ class ReleaseIn(Options):
     notes: str = Field("", max_length=10_000, description="What is new in it.")
 
 
-class ContentChoice(BaseModel):
-    """What would be brought in."""
+class ReleaseChanges(Body):
+    """Who sees a release."""
 
-    include: list[str] = Field(default_factory=list, max_length=20, description="Groups to bring in.")
+    public: bool = Field(description="It has a page that needs no log-in.")
 
 
 class WithdrawIn(Body):
     """Why a release is withdrawn. Its page shows the reason."""
 
     reason: str = Field(min_length=1, max_length=300)
-
-
-class ContentOut(BaseModel):
-    """What a release would hold now, and what not, by the reason; the counts add up."""
-
-    queries: dict[str, Any]
-    answers: dict[str, Any]
-    candidates: dict[str, Any]
-    ratings: dict[str, Any]
-    imported_scores: dict[str, Any]
-
-
-@releases.get("/projects/{project}/releases/content", scopes=[Scope.READ], role=Role.MANAGER)
-def preview_release_content(request: ApiRequest, project: str, choice: InQuery[ContentChoice]) -> ContentOut:
-    """Count what would go into a release built now."""
-    for name in choice.include:
-        if name not in OPTIONAL:
-            message = f"There is no group {name[:40]!r} to bring in; there are {', '.join(OPTIONAL)}."
-            raise ProblemError(422, "invalid", f"include: {message}", errors={"include": [message]})
-    return ContentOut(**selectors.content_of(project_access(request).project, choice.include).as_json)
 
 
 @releases.get("/projects/{project}/releases", scopes=[Scope.READ], role=Role.VIEWER)
@@ -172,16 +152,6 @@ def download_archive(request: ApiRequest, project: str, version: str) -> HttpRes
     return download_files.send_archive(request, _downloadable(access, version), user=access.user)
 
 
-@releases.post("/projects/{project}/releases/{version}/cancel", scopes=[Scope.PUBLISH], role=Role.MANAGER)
-def cancel_build(request: ApiRequest, project: str, version: str) -> ReleaseOut:
-    """Cancel a build; no files are kept."""
-    access = project_access(request)
-    release = find_release(access, version)
-    if not services.give_up(release=release, why="It was cancelled.", actor=access.user):
-        raise ProblemError(409, "build_over", "The build is over already.")
-    return _again(access, version)
-
-
 @releases.post(
     "/projects/{project}/releases/{version}/retry", scopes=[Scope.PUBLISH], role=Role.MANAGER, status=202
 )
@@ -195,19 +165,12 @@ def retry_build(request: ApiRequest, project: str, version: str) -> ReleaseOut:
     return _again(access, version)
 
 
-@releases.post("/projects/{project}/releases/{version}/publish", scopes=[Scope.PUBLISH], role=Role.OWNER)
-def publish_release(request: ApiRequest, project: str, version: str) -> ReleaseOut:
-    """Give a release a page that needs no log-in."""
+@releases.patch("/projects/{project}/releases/{version}", scopes=[Scope.PUBLISH], role=Role.OWNER)
+def change_release(request: ApiRequest, project: str, version: str, body: ReleaseChanges) -> ReleaseOut:
+    """Give a release a page that needs no log-in, or remove that page."""
     access = project_access(request)
-    services.show_release(release=find_release(access, version), actor=access.user)
-    return _again(access, version)
-
-
-@releases.post("/projects/{project}/releases/{version}/hide", scopes=[Scope.PUBLISH], role=Role.OWNER)
-def hide_release(request: ApiRequest, project: str, version: str) -> ReleaseOut:
-    """Remove the public page of a release."""
-    access = project_access(request)
-    services.hide_release(release=find_release(access, version), actor=access.user)
+    change = services.show_release if body.public else services.hide_release
+    change(release=find_release(access, version), actor=access.user)
     return _again(access, version)
 
 

@@ -7,7 +7,7 @@ from django.http import StreamingHttpResponse
 from ninja import Query as InQuery
 from pydantic import BaseModel, Field
 
-from annotation.api.queries import ReasonIn, find_query
+from annotation.api.queries import find_query
 from annotation.models import CuratedPassage, Doubt, PassageSelection, Query, ScreeningVote
 from annotation.selectors import curation as selectors
 from annotation.selectors.curation import CurationVotes
@@ -132,11 +132,13 @@ class CaseDetails(CaseOut):
 class CaseDecision(Body):
     """A person's decision about a query that waits."""
 
-    decision: Literal["accept", "exclude", "curate", "unanswerable", "keep", "ask_again", "leave_out"] = (
-        Field(
-            description="Of tied queries and of those with one flag: accept, exclude. Of disputed ones: "
-            "curate with `passages`, unanswerable. Of those in doubt: keep, ask_again, leave_out."
-        )
+    decision: Literal[
+        "accept", "exclude", "curate", "unanswerable", "keep", "ask_again", "leave_out", "undo"
+    ] = Field(
+        description="Of tied queries and of those with one flag: accept, exclude. Of disputed ones: "
+        "curate with `passages`, unanswerable. Of those in doubt: keep, ask_again, leave_out. "
+        "undo: the query waits as before, or its votes decide about it again; refused where later work "
+        "was built on the decision, and what people were asked again cannot be taken back."
     )
     passages: list[Annotated[str, Field(min_length=1, max_length=_LONGEST_KEY)]] = Field(
         default_factory=list, max_length=1000, description="With curate: keys of the passages to choose."
@@ -147,7 +149,7 @@ class CaseDecision(Body):
     )
 
 
-@adjudication.get(_LIST, scopes=[Scope.READ], role=Role.VIEWER, lines_out=CaseOut)
+@adjudication.get(_LIST, scopes=[Scope.READ], role=Role.VIEWER, lines=CaseOut)
 def list_cases(
     request: ApiRequest, project: str, filters: InQuery[AdjudicationFilters], paging: InQuery[PageRequest]
 ) -> Page[CaseOut] | StreamingHttpResponse:
@@ -174,21 +176,10 @@ def get_case(request: ApiRequest, project: str, number: int) -> CaseDetails:
 
 @adjudication.post(f"{_ONE}/decide", scopes=[Scope.DECIDE], role=Role.MANAGER)
 def decide_case(request: ApiRequest, project: str, number: int, body: CaseDecision) -> CaseDetails:
-    """Decide about a query that waits; one that does not wait for such a decision is left as it is."""
+    """Decide about a query that waits, or take a person's decision back; any other is left as it is."""
     access = project_access(request)
     row = find_query(access, number)
     _DECIDE[body.decision](row, body, access)
-    return _details(access, number)
-
-
-@adjudication.post(f"{_ONE}/undo", scopes=[Scope.DECIDE], role=Role.MANAGER)
-def undo_case(request: ApiRequest, project: str, number: int, body: ReasonIn) -> CaseDetails:
-    """Take a person's decision back: the query waits as before, or its votes decide about it again.
-
-    Refused where later work was built on the decision. What people were asked again cannot be taken back.
-    """
-    access = project_access(request)
-    services.take_back(query=find_query(access, number), reason=body.reason, actor=access.user)
     return _details(access, number)
 
 
@@ -227,6 +218,11 @@ def _declare_unanswerable(row: Query, body: CaseDecision, access: ProjectAccess)
     curation.declare_unanswerable(query=row, actor=access.user, reason=body.reason)
 
 
+def _undo(row: Query, body: CaseDecision, access: ProjectAccess) -> None:
+    _need_reason(body)
+    services.take_back(query=row, reason=body.reason, actor=access.user)
+
+
 def _settle(service: Callable[..., None]) -> Callable[[Query, CaseDecision, ProjectAccess], None]:
     def settle(row: Query, body: CaseDecision, access: ProjectAccess) -> None:
         _need_reason(body)
@@ -243,6 +239,7 @@ _DECIDE: dict[str, Callable[[Query, CaseDecision, ProjectAccess], None]] = {
     "keep": _settle(doubts.keep_decision),
     "ask_again": _settle(doubts.ask_again),
     "leave_out": _settle(doubts.leave_out),
+    "undo": _undo,
 }
 
 

@@ -6,7 +6,7 @@ from itertools import islice
 from typing import Any, Literal
 
 from django.db.models import Exists, OuterRef, QuerySet
-from django.http import Http404, StreamingHttpResponse
+from django.http import StreamingHttpResponse
 from ninja import Query as InQuery
 from pydantic import BaseModel, Field
 
@@ -126,7 +126,7 @@ class HoldOutOut(BaseModel):
     "/projects/{project}/stages/{stage}/answers",
     scopes=[Scope.READ],
     role=Role.VIEWER,
-    lines_out=AnswerOut,
+    lines=AnswerOut,
 )
 def list_answers(
     request: ApiRequest,
@@ -189,38 +189,6 @@ def _decide(row: Answer, body: AnswerDecisions, actor: Any) -> None:
         review_decisions.exclude(**arguments, reason=body.reason, reject_work=body.reject_work)
     else:
         review_decisions.reopen(**arguments)
-
-
-class AnswerHoldOut(Body):
-    """An answer whose writer is held out of its query, or is a reference again."""
-
-    answer: Id
-    held_out: bool
-
-
-class HeldOutState(BaseModel):
-    """What became of it."""
-
-    answer: int
-    held_out: bool
-
-
-@answers.post(
-    "/projects/{project}/stages/{stage}/answers/hold-outs", scopes=[Scope.DECIDE], role=Role.MANAGER
-)
-def hold_out_answer(request: ApiRequest, project: str, stage: str, body: AnswerHoldOut) -> HeldOutState:
-    """Hold an answer out as a candidate of the system `human`, or make it a reference again."""
-    at, actor = _writing(request), stage_access(request).user
-    if at.kind != "distillation":
-        raise CrowdError("Only answers of distillation can be held out; continuations are candidates anyway.")
-    row = Answer.objects.filter(stage=at, pk=body.answer).select_related("query__project", "worker").first()
-    if row is None:
-        raise Http404("There is no such answer in this stage.")
-    if body.held_out:
-        review_decisions.hold_out(query=row.query, worker=row.worker, actor=actor)
-    else:
-        review_decisions.take_back(query=row.query, worker=row.worker, stage=at, actor=actor)
-    return HeldOutState(answer=row.pk, held_out=body.held_out)
 
 
 @answers.post("/projects/{project}/hold-out", scopes=[Scope.DECIDE], role=Role.MANAGER, atomic=False)

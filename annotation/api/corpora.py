@@ -4,11 +4,10 @@ from typing import Annotated, Any, Literal
 from uuid import uuid4
 
 from django.http import Http404
-from ninja import Query as InQuery
 from pydantic import BaseModel, Field
 
 from annotation import corpora as forms
-from annotation.api.uploads import Columns, LineName, Sha256, stage_lines, staged_file
+from annotation.api.uploads import Columns, Sha256, staged_file
 from annotation.corpora import adding_of, payload_of
 from annotation.search import MOST_TURNS
 from annotation.search_calls import FieldsRefusedError, answer_of, asked_of
@@ -18,7 +17,7 @@ from retrieval.models import Corpus
 from retrieval.selectors import corpora_of, searchable
 from retrieval.services.corpora import create_corpus
 from web.api.access import ApiRequest, Role, project_access
-from web.api.bodies import BodyLine, JobRef
+from web.api.bodies import JobRef
 from web.api.fields import Body, Slug, Time
 from web.api.pages import Page
 from web.api.problems import ProblemError
@@ -76,29 +75,6 @@ class FileIn(Body):
         except ValueError as error:
             raise ProblemError(422, "invalid", str(error)) from error
         return options
-
-
-class PassageLine(BodyLine):
-    """One passage."""
-
-    id: str | int = Field(description="Its id in the corpus.")
-    text: str = Field(min_length=1)
-    title: str | None = None
-    url: str | None = None
-
-
-class PassageLineOptions(LineName):
-    """How lines go into a corpus."""
-
-    create: bool = Field(False, description="Make the corpus where it is not there.")
-    title: str = Field("", max_length=200, description="Of a new corpus.")
-    language: str = Field("", max_length=35, description="BCP 47 tag of a new corpus; empty: the project's.")
-    same_id: Literal["refuse", "first", "number"] = Field(
-        "refuse", description="What becomes of an id that is there already, with another text."
-    )
-    repeats: Literal["report", "skip", "keep"] = Field(
-        "report", description="What becomes of a text that is there already."
-    )
 
 
 class CorpusIn(FileIn):
@@ -178,45 +154,6 @@ def add_corpus_file(request: ApiRequest, project: str, corpus: str, body: FileIn
     file, options = staged_file(access.project, body.upload), body.options()
     row = _find(request, corpus)
     job = add_upload(access, row, file, options=options, once=uuid4().hex, is_new=False, about={})
-    return JobRef(job=job.pk)
-
-
-@corpora.post(
-    "/projects/{project}/corpora/{corpus}/passages",
-    scopes=[Scope.COLLECT],
-    role=Role.MANAGER,
-    status=202,
-    lines=PassageLine,
-)
-def add_passage_lines(
-    request: ApiRequest, project: str, corpus: str, given: InQuery[PassageLineOptions]
-) -> JobRef:
-    """Send passages as the body, one JSON object per line; a job adds them to a corpus, all or nothing.
-
-    Every line is checked before anything is kept: a fault names its line and field. With `create` the corpus
-    is made where it is not there.
-    """
-    access = project_access(request)
-    row = corpora_of(access.project).filter(slug=corpus).first()
-    about: dict[str, str] = {}
-    is_new = row is None and given.create
-    if is_new:
-        about = given.model_dump(include={"title", "language"})
-        row = create_corpus(project=access.project, slug=corpus, actor=access.user, **about)
-        about["slug"] = corpus
-    if row is None:
-        raise Http404("There is no such corpus. Send create=true to make it.")
-    file = stage_lines(request, given.name, "passages.jsonl")
-    reading = FileIn.model_validate(
-        {
-            "upload": file.sha256,
-            "encoding": "utf-8",
-            "same_id": given.same_id,
-            "repeats": given.repeats,
-        }
-    )
-    options = reading.options()
-    job = add_upload(access, row, file, options=options, once=uuid4().hex, is_new=is_new, about=about)
     return JobRef(job=job.pk)
 
 

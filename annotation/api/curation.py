@@ -10,18 +10,11 @@ from django.http import StreamingHttpResponse
 from pydantic import BaseModel, Field
 
 from annotation.api.adjudication import SELECTION_COLUMNS, VOTE_COLUMNS, ScreeningVoteOut, SelectionOut
-from annotation.api.corpora import SearchIn
 from annotation.api.queries import find_query
 from annotation.candidates import SHOWN, Recipe
 from annotation.models import CuratedPassage, CuratedSet, PassageSelection, Query, ScreeningVote
-from annotation.search_calls import FieldsRefusedError, asked_of
 from annotation.selectors.curation import recall_of
-from annotation.services.candidates import (
-    AlreadySentError,
-    provide_candidates,
-    send_to_curation,
-    without_candidates,
-)
+from annotation.services.candidates import provide_candidates, without_candidates
 from core.api.models import Scope
 from core.projects.selectors import Pseudonyms
 from crowd.api.access import StagePermission, stage_access
@@ -29,8 +22,6 @@ from crowd.counted_work import counting
 from crowd.models import Assignment, Stage
 from crowd.selectors.pseudonyms import PersonPseudonyms
 from crowd.services.stages import refuse_read_only
-from retrieval.search import search_conversation
-from retrieval.selectors import searchable
 from web.api.access import ApiRequest, Role, project_access
 from web.api.bodies import ROWS_AT_ONCE, lines_of, rows_by_key, stream_lines
 from web.api.fields import Body, Time
@@ -38,8 +29,6 @@ from web.api.problems import ProblemError
 from web.api.resources import Resource
 
 curation = Resource("Curation", permission=StagePermission)
-#: Candidates that one question of a search brings at most.
-MOST_KEPT = 100
 
 
 class CurationOut(BaseModel):
@@ -50,6 +39,7 @@ class CurationOut(BaseModel):
     disputed: int = Field(description="Editors chose different passages: they wait for a person.")
     unanswerable: int
     curated: int = Field(description="With a curated set; also those that have all their answers.")
+    recall: "RecallOut"
 
 
 class RecallOut(BaseModel):
@@ -83,18 +73,6 @@ class CandidatesFound(BaseModel):
 
     query: int = Field(description="The id of the query; `get_query` has its passages.")
     shown: int = Field(description="Passages that editors are shown; those that repeat another are not.")
-
-
-class SearchSendIn(SearchIn):
-    """A conversation whose last question becomes a query with candidate passages."""
-
-    keep: int = Field(SHOWN, ge=1, le=MOST_KEPT, description="Passages that editors are shown.")
-
-
-class SentQueryOut(CandidatesFound):
-    """The query that came of a question."""
-
-    new: bool = Field(description="The project did not have it before.")
 
 
 class ChosenPassage(BaseModel):
@@ -138,26 +116,21 @@ class SelectionLine(SelectionOut, QueryWork):
 
 @curation.get("/projects/{project}/curation", scopes=[Scope.READ], role=Role.VIEWER)
 def get_curation(request: ApiRequest, project: str) -> CurationOut:
-    """How many queries wait for passages or for a person, and how many have a curated set."""
+    """How many queries wait for passages or for a person, or have a curated set; recall of the passages."""
     at = project_access(request).project
     counts = dict(
         Query.objects.filter(project=at).order_by().values_list("status").annotate(count=Count("pk"))
     )
     status = Query.Status
+    recall = recall_of(at)
     return CurationOut(
+        recall=RecallOut(**recall.as_dict(), sentence=recall.in_words),
         accepted=counts.get(status.ACCEPTED, 0),
         without_candidates=without_candidates(at).count(),
         disputed=counts.get(status.DISPUTED, 0),
         unanswerable=counts.get(status.UNANSWERABLE, 0),
         curated=counts.get(status.CURATED, 0) + counts.get(status.ANSWERED, 0),
     )
-
-
-@curation.get("/projects/{project}/curation/recall", scopes=[Scope.READ], role=Role.VIEWER)
-def get_recall(request: ApiRequest, project: str) -> RecallOut:
-    """Estimated recall of the passages that editors are shown, from those drawn from below the cut."""
-    recall = recall_of(project_access(request).project)
-    return RecallOut(**recall.as_dict(), sentence=recall.in_words)
 
 
 @curation.get(
@@ -210,31 +183,6 @@ def find_candidates(
     refuse_read_only(access.project)
     row = find_query(access, number)
     return CandidatesFound(query=row.pk, shown=provide_candidates(row, Recipe(body.k, below=body.below)))
-
-
-@curation.post("/projects/{project}/search/send", scopes=[Scope.COLLECT], role=Role.MANAGER, atomic=False)
-def send_search_to_curation(request: ApiRequest, project: str, body: SearchSendIn) -> SentQueryOut:
-    """Search for the last question of a conversation, and have editors choose among the best passages.
-
-    A question that the project does not have becomes an accepted query; one that has candidates is refused.
-    """
-    access = project_access(request)
-    refuse_read_only(access.project)
-    call_options = {**body.options, "questions": body.questions, "corpora": body.corpora}
-    try:
-        call = asked_of(call_options, searchable(access.project))
-    except FieldsRefusedError as error:
-        faults = {field: [sentence] for field, sentence in error.faults.items()}
-        raise ProblemError(422, "invalid", str(error), errors=faults) from error
-    depth = Recipe(shown_count=body.keep).depth
-    answer = search_conversation(call.corpora, call.questions, call.parameters, results=depth)
-    try:
-        sent = send_to_curation(
-            project=access.project, turns=call.questions, answer=answer, keep=body.keep, actor=access.user
-        )
-    except AlreadySentError as error:
-        raise ProblemError(409, "already_sent", f"{error} It is query {error.query.pk}.") from error
-    return SentQueryOut(query=sent.query.pk, shown=sent.shown_count, new=sent.new)
 
 
 @curation.get(

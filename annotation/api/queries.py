@@ -1,6 +1,6 @@
 """Queries: lists, one with its way, and decisions about them by hand."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from operator import itemgetter
 from typing import Annotated, Any, Literal
 
@@ -102,17 +102,14 @@ class QueryDetails(QueryOut):
     steps: list[StepOut]
 
 
-class ReasonIn(Body):
-    """Why."""
-
-    reason: Reason
-
-
 class QueryDecisions(Body):
     """A decision by hand about up to 200 queries."""
 
     ids: list[Id] = Field(min_length=1, max_length=services.MOST_AT_ONCE)
-    decision: Literal["accept", "exclude", "take_back"]
+    decision: Literal["accept", "exclude", "take_back", "withdraw", "put_back"] = Field(
+        description="take_back: of a person's decision; withdraw: people are no longer asked about it, and "
+        "work already done stays and is paid; put_back: as it was before it was withdrawn."
+    )
     reason: Reason
 
 
@@ -130,7 +127,7 @@ class DecisionOutcome(BaseModel):
     refused: list[RefusedQuery]
 
 
-@queries.get("/projects/{project}/queries", scopes=[Scope.READ], role=Role.VIEWER, lines_out=QueryOut)
+@queries.get("/projects/{project}/queries", scopes=[Scope.READ], role=Role.VIEWER, lines=QueryOut)
 def list_queries(
     request: ApiRequest, project: str, filters: InQuery[QueryFilters], paging: InQuery[PageRequest]
 ) -> Page[QueryOut] | StreamingHttpResponse:
@@ -161,7 +158,7 @@ def get_query(request: ApiRequest, project: str, number: int) -> QueryDetails:
 
 @queries.post("/projects/{project}/queries/decisions", scopes=[Scope.DECIDE], role=Role.MANAGER)
 def decide_queries(request: ApiRequest, project: str, body: QueryDecisions) -> DecisionOutcome:
-    """Accept or exclude queries by hand, or take that back, each for itself."""
+    """Accept, exclude or withdraw queries by hand, or take that back, each for itself."""
     access = project_access(request)
     outcome = services.decide_chosen(
         project=access.project,
@@ -172,25 +169,6 @@ def decide_queries(request: ApiRequest, project: str, body: QueryDecisions) -> D
     )
     refused = [RefusedQuery(text=text, why=why) for text, why in outcome.refused]
     return DecisionOutcome(done=outcome.done, refused=refused)
-
-
-@queries.post("/projects/{project}/queries/{int:number}/withdraw", scopes=[Scope.DECIDE], role=Role.MANAGER)
-def withdraw_query(request: ApiRequest, project: str, number: int, body: ReasonIn) -> QueryDetails:
-    """Take a query out: people are no longer asked about it; work already done stays and is paid."""
-    return _moved(request, number, body.reason, services.withdraw)
-
-
-@queries.post("/projects/{project}/queries/{int:number}/put-back", scopes=[Scope.DECIDE], role=Role.MANAGER)
-def put_query_back(request: ApiRequest, project: str, number: int, body: ReasonIn) -> QueryDetails:
-    """Return a query that was taken out to its earlier state."""
-    return _moved(request, number, body.reason, services.put_back)
-
-
-def _moved(request: ApiRequest, number: int, reason: str, move: Callable[..., None]) -> QueryDetails:
-    access = project_access(request)
-    row = find_query(access, number)
-    move(query=row, reason=reason, actor=access.user)
-    return _details(access, number)
 
 
 def find_query(access: ProjectAccess, number: int) -> Query:

@@ -9,18 +9,17 @@ from django.http import Http404
 from ninja import Query as InQuery
 from pydantic import BaseModel, Field
 
-from annotation.importing.records import record_of
 from annotation.importing.selection import LONGEST, MOST, SHORTEST, Design
 from annotation.models import QuerySource
 from annotation.services import staged_files
-from annotation.services.importing import Options, preview
+from annotation.services.importing import Options
 from annotation.services.staged_files import StagedFile
 from annotation.tasks import IMPORT
 from core.api.models import Scope
 from core.jobs.services import enqueue
 from core.projects.models import Project
 from web.api.access import ApiRequest, Role, project_access
-from web.api.bodies import FILE, BodyLine, JobRef, body_pieces
+from web.api.bodies import FILE, JobRef, body_pieces
 from web.api.fields import MOST_ID, Body, Time
 from web.api.pages import Page, PageRequest, page_of
 from web.api.resources import Resource
@@ -92,67 +91,6 @@ class QueryImportIn(Body):
         return options
 
 
-class LineName(BaseModel):
-    """What the lines are called in lists of imports."""
-
-    name: str = Field("", max_length=300, description="Name of the import; empty: made of what is in it.")
-
-
-class QueryLineOptions(LineName):
-    """How lines become queries."""
-
-    shortest: int = Field(SHORTEST, ge=0, le=10_000, description="Characters; shorter queries are left out.")
-    longest: int = Field(LONGEST, ge=1, le=100_000, description="Characters; longer queries are left out.")
-    start_at: Literal["screening", "curation", "distillation"] = Field(
-        "screening", description="Where the way of the queries begins."
-    )
-
-
-class QueryLine(BodyLine):
-    """One query. Fields with other names are kept beside it."""
-
-    text: str = Field(description="The query.")
-    id: str | int | None = Field(None, description="Id in the log; made from the text where there is none.")
-    count: int | None = Field(None, description="How often the log has it.")
-    type: str | None = Field(None, description="One of the classes of MS MARCO.")
-    yes_no: bool | None = None
-    conversation: str | int | None = None
-    turn: int | None = Field(None, description="Number within the conversation, from 1.")
-    context_turns: list[Any] | None = Field(None, description="Earlier turns, oldest first.")
-    passages: list[Any] | None = Field(None, description="Texts, or objects with text, id, title, url.")
-    references: list[str] | None = Field(None, description="Answers that are known.")
-
-    def check(self) -> None:
-        """The rules of every import of queries."""
-        values = self.model_dump(exclude_unset=True)
-        context = values.pop("context_turns", None)
-        record_of(values | {"context": context}, line=0, ordinal=0, extra={})
-
-
-class Refusal(BaseModel):
-    """A line that would be refused."""
-
-    line: int
-    reason: str
-
-
-class QueryImportLook(BaseModel):
-    """The beginning of a file as it would be read."""
-
-    format: str
-    description: str = Field(description="What the file is, in words.")
-    encoding: str
-    columns: list[str]
-    mapping: dict[str, str] = Field(description="Field -> column.")
-    sheets: list[str] = Field(description="Of a workbook.")
-    records: list[dict[str, Any]] = Field(description="The first records, with the fields that they have.")
-    read: int = Field(description="Lines that were looked at.")
-    faults: int = Field(description="Of these, lines that would be refused.")
-    refusals: list[Refusal] = Field(description="The first of them.")
-    hints: list[str]
-    whole: bool = Field(description="The lines that were looked at are all of the file.")
-
-
 class QueryImportOut(BaseModel):
     """A finished import with the report about its lines."""
 
@@ -171,13 +109,6 @@ def staged_file(project: Project, sha256: str) -> StagedFile:
     if file is None:
         raise Http404("There is no such upload. It may have been imported already; upload it again.")
     return file
-
-
-def stage_lines(request: ApiRequest, name: str, otherwise: str) -> StagedFile:
-    """The lines of the body as an upload."""
-    called = name if name.lower().endswith((".jsonl", ".ndjson")) else f"{name}.jsonl" if name else otherwise
-    at = project_access(request).project
-    return staged_files.stage(project=at, name=called, pieces=request.lines.pieces())
 
 
 def import_payload(request: ApiRequest, file: StagedFile, options: Mapping[str, Any]) -> dict[str, Any]:
@@ -205,50 +136,6 @@ def import_queries(request: ApiRequest, project: str, body: QueryImportIn) -> Jo
     """Import an upload as queries, by a job: all of it or nothing."""
     file = staged_file(project_access(request).project, body.upload)
     payload = import_payload(request, file, asdict(body.options()))
-    effect = f"import:{payload['project']}:{uuid4().hex}"
-    return JobRef(job=enqueue(kind=IMPORT, payload=payload, effect=effect).pk)
-
-
-@uploads.post("/projects/{project}/query-imports/preview", scopes=[Scope.COLLECT], role=Role.MANAGER)
-def preview_query_import(request: ApiRequest, project: str, body: QueryImportIn) -> QueryImportLook:
-    """Look at the beginning of an upload with these options; nothing is stored."""
-    file = staged_file(project_access(request).project, body.upload)
-    file_preview = preview(file.path, name=file.name, options=body.options())
-    return QueryImportLook(
-        format=file_preview.format,
-        description=file_preview.description,
-        encoding=file_preview.encoding,
-        columns=file_preview.columns,
-        mapping=file_preview.mapping,
-        sheets=file_preview.sheets,
-        records=[
-            {name: value for name, value in asdict(each).items() if value} for each in file_preview.records
-        ],
-        read=file_preview.read,
-        faults=file_preview.faults,
-        refusals=[Refusal(line=line, reason=reason) for line, reason in file_preview.refusals],
-        hints=[str(each) for each in file_preview.hints],
-        whole=file_preview.is_whole_file,
-    )
-
-
-@uploads.post(
-    "/projects/{project}/query-imports/lines",
-    scopes=[Scope.COLLECT],
-    role=Role.MANAGER,
-    status=202,
-    lines=QueryLine,
-)
-def import_query_lines(request: ApiRequest, project: str, given: InQuery[QueryLineOptions]) -> JobRef:
-    """Send queries as the body, one JSON object per line; a job imports them, all or nothing.
-
-    Every line is checked before anything is kept: a fault names its line and field.
-    """
-    file = stage_lines(request, given.name, "queries.jsonl")
-    given_options = given.model_dump(exclude={"name"})
-    options = Options(format="jsonl", encoding="utf-8", strict=True, **given_options)
-    options.check()
-    payload = import_payload(request, file, asdict(options))
     effect = f"import:{payload['project']}:{uuid4().hex}"
     return JobRef(job=enqueue(kind=IMPORT, payload=payload, effect=effect).pk)
 

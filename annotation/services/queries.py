@@ -149,6 +149,8 @@ DECISIONS: dict[str, Callable[..., None]] = {
     "accept": accept_by_hand,
     "exclude": exclude_by_hand,
     "take_back": take_back,
+    "withdraw": withdraw,
+    "put_back": put_back,
 }
 
 

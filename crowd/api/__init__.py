@@ -8,7 +8,6 @@ from web.api.problems import ProblemKind
 RESOURCES = (
     projects.me,
     projects.projects,
-    projects.invitations,
     projects.money,
     studies.studies,
     endpoints.endpoints,

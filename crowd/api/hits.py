@@ -1,14 +1,14 @@
 """HITs of a stage: what is on offer, the work that came in, and what a person decides about it."""
 
 import uuid
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Annotated, Any, Literal
 
 from django.db.models import F
 from django.http import Http404, StreamingHttpResponse
 from django.utils import timezone
 from ninja import Query
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, Field, field_validator
 
 from core.api.models import Scope
 from crowd.access import StageAccess
@@ -21,7 +21,7 @@ from crowd.services import review
 from crowd.services import stages as services
 from web.api.access import ApiRequest, Role
 from web.api.bodies import rows_by_key, stream_lines, wants_lines
-from web.api.fields import MOST_ID, MOST_NUMBER, Body, Id, OneOf, Time
+from web.api.fields import MOST_ID, MOST_NUMBER, Body, Id, Moment, OneOf, Time
 from web.api.pages import Page, PageRequest, page_of
 from web.api.resources import KEY_HEADER, Resource
 
@@ -80,10 +80,17 @@ class HitLine(BaseModel):
     expires_at: Time | None
 
 
-class MoreTime(Body):
-    """How much longer."""
+class HitChanges(Body):
+    """Until when a HIT is on offer."""
 
-    hours: int = Field(ge=1, le=24 * 365)
+    expires_at: Moment = Field(description="Within a year; a time that is over ends it now.")
+
+    @field_validator("expires_at")
+    @classmethod
+    def _is_within_a_year(cls, moment: datetime) -> datetime:
+        if moment > timezone.now() + timedelta(days=365):
+            raise ValueError("choose a time within a year from now")
+        return moment
 
 
 class MorePlaces(Body):
@@ -123,7 +130,7 @@ def purpose_of(request: ApiRequest) -> str:
     return f"api {uuid.uuid5(uuid.NAMESPACE_URL, f'{request.caller.user.pk} {key}').hex}"
 
 
-@hits.get(_LIST, scopes=[Scope.READ], role=Role.VIEWER, lines_out=HitLine)
+@hits.get(_LIST, scopes=[Scope.READ], role=Role.VIEWER, lines=HitLine)
 def list_hits(
     request: ApiRequest, project: str, stage: str, paging: Query[PageRequest], which: Query[HitFilter]
 ) -> Page[HitOut] | StreamingHttpResponse:
@@ -160,15 +167,17 @@ def get_hit(request: ApiRequest, project: str, stage: str, number: int) -> HitDe
     )
 
 
-@hits.post(f"{_ONE}/more-time", scopes=[Scope.COLLECT], role=Role.MANAGER)
-def extend_hit_time(
-    request: ApiRequest, project: str, stage: str, number: int, body: MoreTime
-) -> OperationRef:
-    """Keep it on offer longer."""
+@hits.patch(_ONE, scopes=[Scope.COLLECT], role=Role.MANAGER)
+def change_hit(request: ApiRequest, project: str, stage: str, number: int, body: HitChanges) -> OperationRef:
+    """Keep a HIT on offer until a time, or end it; who works on it may still submit."""
     access = stage_access(request)
-    row = _on_offer_once(_hit(access, number))
-    until = max(row.expires_at or timezone.now(), timezone.now()) + timedelta(hours=body.hours)
-    operation = services.extend_hit_time(hit=row, until=until.replace(microsecond=0))
+    row = _hit(access, number)
+    if row.state == Hit.State.PLANNED or not row.external_id:
+        raise StageStateError("The HIT is not published yet.")
+    if body.expires_at > timezone.now():
+        operation = services.extend_hit_time(hit=row, until=body.expires_at.replace(microsecond=0))
+    else:
+        operation = services.expire_hit(hit=row, purpose=purpose_of(request))
     return planned(operation, access.stage.endpoint.currency)
 
 
@@ -184,14 +193,6 @@ def extend_hit_places(
     return planned(operation, access.stage.endpoint.currency)
 
 
-@hits.post(f"{_ONE}/expire", scopes=[Scope.COLLECT], role=Role.MANAGER)
-def expire_hit(request: ApiRequest, project: str, stage: str, number: int) -> OperationRef:
-    """End it; who works on it may still submit."""
-    access = stage_access(request)
-    operation = services.expire_hit(hit=_on_offer_once(_hit(access, number)), purpose=purpose_of(request))
-    return planned(operation, access.stage.endpoint.currency)
-
-
 def _hit(access: StageAccess, number: int) -> Hit:
     row = None
     if 0 <= number <= MOST_NUMBER:
@@ -199,12 +200,6 @@ def _hit(access: StageAccess, number: int) -> Hit:
     if row is None:
         raise Http404("There is no such HIT in this stage.")
     row.stage = access.stage
-    return row
-
-
-def _on_offer_once(row: Hit) -> Hit:
-    if row.state == Hit.State.PLANNED or not row.external_id:
-        raise StageStateError("The HIT is not published yet.")
     return row
 
 
@@ -307,7 +302,7 @@ class ApprovalOutcome(BaseModel):
     undecided: list[WorkNote]
 
 
-@assignments.get(_ASSIGNMENTS, scopes=[Scope.READ], role=Role.VIEWER, lines_out=AssignmentLine)
+@assignments.get(_ASSIGNMENTS, scopes=[Scope.READ], role=Role.VIEWER, lines=AssignmentLine)
 def list_assignments(
     request: ApiRequest, project: str, stage: str, paging: Query[PageRequest], which: Query[AssignmentFilter]
 ) -> Page[AssignmentOut] | StreamingHttpResponse:

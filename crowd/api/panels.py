@@ -9,7 +9,6 @@ from pydantic import BaseModel, Field
 
 from core.api.models import Scope
 from crowd.access import StageAccess
-from crowd.adapters.base import MarketplaceDownError, MarketplaceRefusedError
 from crowd.api.access import StagePermission, stage_access
 from crowd.api.hits import OperationRef, planned
 from crowd.errors import CrowdError
@@ -60,12 +59,6 @@ class MoreScreenOuts(Body):
     """How many screen-outs the study pays in all; more than before."""
 
     screen_out_slots: int = Field(ge=1, le=MOST_SLOTS)
-
-
-class PanelReading(BaseModel):
-    """How reading went."""
-
-    words: str
 
 
 class SubmissionRequest(PageRequest):
@@ -140,18 +133,6 @@ class ParticipantMessage(BaseModel):
     read_at: Time | None = Field(description="When a person here noted it as read.")
 
 
-class MessagesRead(Body):
-    """Messages that were read."""
-
-    messages: list[Id] = Field(min_length=1, max_length=200)
-
-
-class ReadCount(BaseModel):
-    """How many were unread until now."""
-
-    marked: int
-
-
 @studies.get(_ONE, scopes=[Scope.READ], role=Role.VIEWER)
 def get_panel_study(request: ApiRequest, project: str, stage: str, endpoint: str) -> PanelStudyOut:
     """The study of a stage at a panel, with how many came and what became of them."""
@@ -186,18 +167,6 @@ def raise_screen_outs(
         raise CrowdError("The study is not at the panel yet.")
     operation = panel_pay.raise_slots(study, slots=body.screen_out_slots, actor=access.user)
     return planned(operation, source_stage.endpoint.currency)
-
-
-@studies.post(f"{_ONE}/read", scopes=[Scope.COLLECT], role=Role.MANAGER, atomic=False)
-def read_panel(request: ApiRequest, project: str, stage: str, endpoint: str) -> PanelReading:
-    """Read the submissions of the study, and what participants wrote, now instead of at the next round."""
-    source_stage = _find_source_stage(stage_access(request), endpoint)
-    sentence = panels.read_now(source_stage)
-    try:
-        new = panels.sync_messages(source_stage.endpoint, force=True)
-    except (MarketplaceDownError, MarketplaceRefusedError) as error:
-        raise CrowdError(f"{source_stage.endpoint.label}: {error}") from error
-    return PanelReading(words=f"{sentence} {new} new message{'' if new == 1 else 's'}.")
 
 
 @studies.get(f"{_ONE}/submissions", scopes=[Scope.READ], role=Role.VIEWER)
@@ -295,16 +264,6 @@ def write_to_participants(
         unknown=sorted(set(body.participants or ()) - set(readers)),
         operations=[planned(each, currency) for each in operations],
     )
-
-
-@studies.post(f"{_ONE}/messages/read", scopes=[Scope.DECIDE], role=Role.MANAGER)
-def read_participant_messages(
-    request: ApiRequest, project: str, stage: str, endpoint: str, body: MessagesRead
-) -> ReadCount:
-    """Note messages as read here; the panel keeps its own mark."""
-    source_stage = _find_source_stage(stage_access(request), endpoint)
-    study = _study(source_stage)
-    return ReadCount(marked=panels.note_read(study, keys=body.messages) if study else 0)
 
 
 def _find_source_stage(access: StageAccess, endpoint: str) -> Stage:

@@ -1,18 +1,14 @@
-"""Projects: the list and settings, their members, invitations to them, and where their money is."""
+"""Projects: the list and settings, their members, and where their money went."""
 
 from collections.abc import Mapping
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any, ClassVar, Literal
 
 from django.conf import settings
 from django.contrib.auth.models import User
 from django.db.models import Max, Min, OuterRef, QuerySet, Subquery
-from django.http import Http404
 from ninja import Query
 from pydantic import BaseModel, Field
 
-from core.accounts import guards, memberships
-from core.accounts.memberships import LONGEST_DAYS, MOST_USES, InvitationPlan
-from core.accounts.models import MemberInvitation
 from core.api.models import Scope
 from core.origin import Owner
 from core.projects import services
@@ -20,14 +16,11 @@ from core.projects.models import Membership, Project
 from core.projects.selectors import may_make_projects, projects_of
 from crowd.api.access import StagePermission, stage_access
 from crowd.models import Endpoint, LedgerEntry
-from crowd.selectors.stage_status import allotted_cents
-from crowd.services import copies
 from crowd.services import stages as closing
 from web.api.access import ACCOUNT, MEMBER, ApiRequest, Caller, Role, project_access
-from web.api.fields import MOST_ID, Body, Cents, Email, OneOf, RateCents, Slug, Time, Why
+from web.api.fields import Body, Cents, OneOf, RateCents, Slug, Time, Why
 from web.api.owners import OwnerDoor, OwnerPlace
 from web.api.pages import Page, PageRequest, page_of
-from web.api.problems import ProblemError
 from web.api.resources import Resource, RevisedModel, seen_columns
 
 projects = Resource("Projects")
@@ -65,15 +58,6 @@ class ProjectIn(Body):
     budget_cents: Cents = 0
 
 
-class ProjectReason(Body):
-    """Why, for the log of events."""
-
-    why: Why = ""
-
-
-_NO_REASON = ProjectReason()
-
-
 class ProjectChanges(Body):
     """Fields to change; what is left out stays."""
 
@@ -82,12 +66,6 @@ class ProjectChanges(Body):
     licence: str | None = Field(None, max_length=80)
     wage_floor_cents: RateCents | None = None
     budget_cents: Cents | None = None
-
-
-def currency_of(project: Project) -> str | None:
-    """What the stages of a project pay in; None where that is several, and ours where there is no stage."""
-    used = set(Endpoint.objects.filter(stages__project=project).values_list("currency", flat=True))
-    return None if len(used) > 1 else next(iter(used), settings.MARKETPLACE_CURRENCY)
 
 
 def describe(project: Any, role: str) -> ProjectOut:
@@ -183,23 +161,6 @@ def create_project(request: ApiRequest, body: ProjectIn) -> ProjectOut:
     return _now(project, Role.OWNER)
 
 
-class CopyIn(Body):
-    """The names of a copy."""
-
-    slug: Slug
-    title: str = Field(min_length=1, max_length=200)
-
-
-@projects.post("/projects/{project}/copies", scopes=[Scope.ADMIN], role=Role.MANAGER, status=201)
-def copy_project(request: ApiRequest, project: str, body: CopyIn) -> ProjectOut:
-    """Copy a project with drafts of all stages; queries, answers and members are not copied."""
-    if request.caller.token.project_id is not None:
-        raise ProblemError(403, "token_bound", "This token opens one project only; a copy is another.")
-    access = project_access(request)
-    project_copy = copies.copy_project(project=access.project, owner=access.user, **body.model_dump())
-    return _now(project_copy, Role.OWNER)
-
-
 @projects.get("/projects/{project}", scopes=[Scope.READ], role=Role.VIEWER)
 def get_project(request: ApiRequest, project: str) -> ProjectOut:
     """One project, with its budget; the ETag is for changing it."""
@@ -225,23 +186,25 @@ def change_project(request: ApiRequest, project: str, body: ProjectChanges) -> P
     return _now(row, access.role)
 
 
-@projects.post("/projects/{project}/close", scopes=[Scope.ADMIN], role=Role.OWNER)
-def close_project(request: ApiRequest, project: str, body: ProjectReason = _NO_REASON) -> ProjectOut:
-    """Close a project whose stages are drafts or closed. No stage can be made or opened until it is reopened.
+class ProjectState(Body):
+    """Whether people can be asked for something new."""
 
-    Reading, decisions, filters, releases and evaluations remain possible.
+    state: Literal["open", "closed"]
+    why: Why = ""
+
+
+@projects.put("/projects/{project}/state", scopes=[Scope.ADMIN], role=Role.OWNER)
+def set_project_state(request: ApiRequest, project: str, body: ProjectState) -> ProjectOut:
+    """Close a project whose stages are drafts or closed, or open it again; that opens no stage.
+
+    In a closed one no stage can be made or opened. Reading, decisions, filters, releases and evaluations
+    remain possible.
     """
     access = project_access(request)
-    row = closing.close_project(project=access.project, actor=access.user, why=body.why)
-    return _now(row, access.role)
-
-
-@projects.post("/projects/{project}/reopen", scopes=[Scope.ADMIN], role=Role.OWNER)
-def reopen_project(request: ApiRequest, project: str, body: ProjectReason = _NO_REASON) -> ProjectOut:
-    """Let stages be made and opened again. No stage is opened by this."""
-    access = project_access(request)
-    row = closing.reopen_project(project=access.project, actor=access.user, why=body.why)
-    return _now(row, access.role)
+    if (body.state == "closed") == (access.project.closed_at is not None):
+        return _now(access.project, access.role)
+    move = closing.close_project if body.state == "closed" else closing.reopen_project
+    return _now(move(project=access.project, actor=access.user, why=body.why), access.role)
 
 
 class ProjectDoor(OwnerDoor):
@@ -272,19 +235,7 @@ class ProjectDoor(OwnerDoor):
 
 # Money
 
-money = Resource("Budget", permission=StagePermission)
-
-
-class BudgetOut(BaseModel):
-    """The money of a project. It is never passed."""
-
-    currency: str | None = Field(description="Null: its stages pay in several.")
-    budget_cents: int
-    reserved_cents: int
-    spent_cents: int
-    left_cents: int
-    allotted_cents: int = Field(description="The budgets of its stages together.")
-    wage_floor_cents: int
+money = Resource("Money of stages", permission=StagePermission)
 
 
 class MovementOut(BaseModel):
@@ -299,21 +250,6 @@ class MovementOut(BaseModel):
     hit: int | None
     assignment: int | None
     at: Time
-
-
-@money.get("/projects/{project}/budget", scopes=[Scope.READ], role=Role.VIEWER)
-def get_budget(request: ApiRequest, project: str) -> BudgetOut:
-    """What a project may spend, has reserved and has spent."""
-    row = project_access(request).project
-    return BudgetOut(
-        currency=currency_of(row),
-        budget_cents=row.budget_cents,
-        reserved_cents=row.reserved_cents,
-        spent_cents=row.spent_cents,
-        left_cents=row.budget_cents - row.reserved_cents - row.spent_cents,
-        allotted_cents=allotted_cents(row),
-        wage_floor_cents=row.wage_floor_cents,
-    )
 
 
 @money.get("/projects/{project}/stages/{stage}/ledger", scopes=[Scope.READ], role=Role.VIEWER)
@@ -339,100 +275,3 @@ def list_movements(
         for each in page.items
     ]
     return Page(items=items, next=page.next)
-
-
-# Invitations
-
-invitations = Resource("Invitations")
-_INVITATIONS = "/projects/{project}/invitations"
-_KIND = "project"
-
-
-class InvitationIn(Body):
-    """A link for one or several people, or for one address, to which it is sent by mail."""
-
-    role: Annotated[str, OneOf(Role)]
-    email: Email | None = Field(None, description="null: the answer has the link, and you hand it on.")
-    max_uses: int = Field(1, ge=1, le=MOST_USES, description="People who may accept it.")
-    days: int = Field(7, ge=1, le=LONGEST_DAYS)
-
-
-class InvitationOut(BaseModel):
-    """An invitation, and who accepted it."""
-
-    id: int
-    role: str
-    email: str = Field(description="Empty: for those with the link.")
-    uses: int
-    max_uses: int
-    open: bool = Field(description="It can still be accepted.")
-    made_at: Time
-    made_by: str | None
-    expires_at: Time
-    revoked_at: Time | None
-    accepted_by: list[str] = Field(description="User names.")
-
-
-class NewInvitation(BaseModel):
-    """The link, which no later answer has; where it was sent by mail, only its recipient has it."""
-
-    link: str | None
-    sent: bool
-
-
-@invitations.get(_INVITATIONS, scopes=[Scope.READ], role=Role.OWNER)
-def list_invitations(request: ApiRequest, project: str, paging: Query[PageRequest]) -> Page[InvitationOut]:
-    """Invitations of the last half year, with who accepted them."""
-    slug = project_access(request).project.slug
-    page = page_of(memberships.invitations_to(_KIND, slug), paging, key=("pk",), within=slug)
-    still_open = _open(slug)
-    return Page(items=[_describe_invitation(row, still_open) for row in page.items], next=page.next)
-
-
-@invitations.post(_INVITATIONS, scopes=[Scope.ADMIN], role=Role.OWNER, status=201, secret=True)
-def create_invitation(request: ApiRequest, project: str, body: InvitationIn) -> NewInvitation:
-    """Invite people to the project. The link works as long as the token's person owns it."""
-    access = project_access(request)
-    if body.email and (wait := guards.wait_for_letter(request, body.email)):
-        sentence = f"Too many letters went out from here or to this address. Wait {wait} s."
-        raise ProblemError(429, "too_many_requests", sentence, headers={"Retry-After": str(wait)})
-    fields = body.model_dump() | {"email": body.email or ""}
-    link, sent = memberships.invite(
-        kind=_KIND,
-        target=access.project.slug,
-        plan=InvitationPlan(**fields),
-        by=access.user,
-        base=request.build_absolute_uri("/").rstrip("/"),
-    )
-    return NewInvitation(link=link or None, sent=sent)
-
-
-@invitations.delete(f"{_INVITATIONS}/{{int:invitation}}", scopes=[Scope.ADMIN], role=Role.OWNER)
-def revoke_invitation(request: ApiRequest, project: str, invitation: int) -> None:
-    """Revoke an invitation. People who accepted it keep their role."""
-    access = project_access(request)
-    rows = memberships.invitations_to(_KIND, access.project.slug)
-    if not 0 < invitation <= MOST_ID or not rows.filter(pk=invitation).exists():
-        raise Http404("There is no such invitation to this project.")
-    memberships.revoke(kind=_KIND, target=access.project.slug, pk=invitation, by=access.user)
-
-
-def _open(slug: str) -> set[int]:
-    rows: QuerySet[MemberInvitation] = memberships.open_invitations(_KIND, slug)
-    return set(rows.values_list("pk", flat=True))
-
-
-def _describe_invitation(row: MemberInvitation, still_open: set[int]) -> InvitationOut:
-    return InvitationOut(
-        id=row.pk,
-        role=row.role,
-        email=row.email,
-        uses=row.uses,
-        max_uses=row.max_uses,
-        open=row.pk in still_open,
-        made_at=row.made_at,
-        made_by=row.made_by.get_username() if row.made_by else None,
-        expires_at=row.expires_at,
-        revoked_at=row.revoked_at,
-        accepted_by=[each.user.get_username() for each in row.accepted.all()],
-    )

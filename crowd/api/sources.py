@@ -1,6 +1,6 @@
 """The sources of a stage: endpoints from which its people come, each with its part of the work."""
 
-from typing import Annotated, Self
+from typing import Annotated, Literal, Self
 
 from django.http import Http404
 from pydantic import BaseModel, Field, model_validator
@@ -97,25 +97,21 @@ class StageSources(RevisedModel):
     currency: str
 
 
-class SourceReason(Body):
-    """Why, for the log of events."""
+class SourceStatusIn(Body):
+    """What becomes of a source."""
 
+    status: Literal["paused", "closed"]
     why: Why = ""
 
 
-class SourceOpening(SourceReason):
+class SourceOpening(Body):
     """Where money is real in a running stage: its budget, as a person confirmed it."""
 
+    why: Why = ""
     confirm_budget_cents: Cents | None = None
 
 
-class MovedWork(BaseModel):
-    """How many HITs expire there, whose free places the others get."""
-
-    hits: int
-
-
-_NO_REASON, _NO_OPENING = SourceReason(), SourceOpening()
+_NO_OPENING = SourceOpening()
 
 
 @sources.get(_LIST, scopes=[Scope.READ], role=Role.VIEWER)
@@ -147,16 +143,6 @@ def set_sources(request: ApiRequest, project: str, stage: str, body: SourcesIn) 
     return _describe_all(access.stage)
 
 
-@sources.post(f"{_ONE}/pause", scopes=[Scope.COLLECT], role=Role.MANAGER)
-def pause_source(
-    request: ApiRequest, project: str, stage: str, endpoint: str, body: SourceReason = _NO_REASON
-) -> StageSources:
-    """Publish nothing more there for now. What is on offer stays, and its part waits for it."""
-    access, row = _source(request, endpoint)
-    services.pause_source(stage=access.stage, row=row, actor=access.user, why=body.why)
-    return _describe_all(access.stage)
-
-
 @sources.post(f"{_ONE}/open", scopes=[Scope.COLLECT, Scope.PAY], role=Role.MANAGER, spends=True, atomic=False)
 def open_source(
     request: ApiRequest, project: str, stage: str, endpoint: str, body: SourceOpening = _NO_OPENING
@@ -173,24 +159,20 @@ def open_source(
     return _describe_all(access.stage)
 
 
-@sources.post(f"{_ONE}/close", scopes=[Scope.COLLECT], role=Role.MANAGER, atomic=False)
-def close_source(
-    request: ApiRequest, project: str, stage: str, endpoint: str, body: SourceReason = _NO_REASON
+@sources.put(f"{_ONE}/status", scopes=[Scope.COLLECT], role=Role.MANAGER)
+def set_source_status(
+    request: ApiRequest, project: str, stage: str, endpoint: str, body: SourceStatusIn
 ) -> StageSources:
-    """Close a source: its HITs expire, and the other sources do its unfinished part.
+    """Pause or close a source.
 
-    Work that people have begun may still come in, and is paid.
+    paused: nothing more is published there for now, what is on offer stays, and its part waits for it.
+    closed: its HITs expire, and the other sources do its unfinished part; work that was begun is paid.
     """
     access, row = _source(request, endpoint)
-    services.close_source(stage=access.stage, row=row, actor=access.user, why=body.why)
+    if row.status != body.status:
+        move = services.close_source if body.status == "closed" else services.pause_source
+        move(stage=access.stage, row=row, actor=access.user, why=body.why)
     return _describe_all(access.stage)
-
-
-@sources.post(f"{_ONE}/move-work", scopes=[Scope.COLLECT], role=Role.MANAGER, atomic=False)
-def move_work(request: ApiRequest, project: str, stage: str, endpoint: str) -> MovedWork:
-    """Give the free places of a source to the others: its HITs with free places expire."""
-    access, row = _source(request, endpoint)
-    return MovedWork(hits=services.move_work(stage=access.stage, row=row, actor=access.user))
 
 
 def _source(request: ApiRequest, endpoint: str) -> tuple[StageAccess, StageSource]:

@@ -11,7 +11,6 @@ from core.api.models import Scope
 from core.projects.models import Project
 from core.revisions import ShownColumns
 from crowd.api.access import StagePermission, stage_access
-from crowd.api.projects import CopyIn
 from crowd.errors import StageStateError
 from crowd.kinds import kind_named, kind_of, made_listing
 from crowd.models import Stage, StageSource
@@ -19,9 +18,8 @@ from crowd.rights import usable_endpoints
 from crowd.selectors.known_people import list_cautions
 from crowd.selectors.stage_status import StageStatus, standing
 from crowd.selectors.work_lists import stage_cards
-from crowd.services import copies
 from crowd.services import stages as services
-from crowd.services.publication import Quote, publish_pending, quote
+from crowd.services.publication import Quote, quote
 from crowd.sources import spends_real_money
 from crowd.study.documents import COLUMNS
 from crowd.study.reader import complete_config, task_texts
@@ -148,6 +146,13 @@ class StageOut(RevisedModel):
     opened_at: Time | None
 
 
+class StatusIn(Body):
+    """What becomes of a stage; opening it is `open_stage`."""
+
+    status: Literal["paused", "closed"]
+    why: Why = ""
+
+
 class QuoteOut(BaseModel):
     """What publishing everything that is missing would cost."""
 
@@ -165,17 +170,10 @@ class QuoteOut(BaseModel):
     work_seconds: int | None = Field(description="People's time, all together, by your guess.")
     left_out: dict[str, int] = Field(description="Units that are not asked about, by reason.")
     cautions: list[str]
+    problems: list[str] = Field(description="What keeps it from opening, beside money.")
     confirm_budget_cents: int | None = Field(
         description="What `open` must be told where money is real; null: nothing."
     )
-
-
-class StageCheck(BaseModel):
-    """Whether it could be opened by what it says, and what to know before."""
-
-    ready: bool
-    problems: list[str]
-    cautions: list[str]
 
 
 class OpeningTerms(Body):
@@ -184,20 +182,8 @@ class OpeningTerms(Body):
     confirm_budget_cents: Cents | None = None
 
 
-class Reason(Body):
-    """Why, for the log of events."""
-
-    why: Why = ""
-
-
 #: What a request without a body says.
-_NO_OPENING, _NO_REASON = OpeningTerms(), Reason()
-
-
-class Publication(BaseModel):
-    """How many HITs are being published."""
-
-    hits: int
+_NO_OPENING = OpeningTerms()
 
 
 def describe(stage: Stage) -> StageOut:
@@ -279,22 +265,6 @@ def change_stage(request: ApiRequest, project: str, stage: str, body: StageChang
     )
 
 
-@stages.post(f"{_ONE}/copies", scopes=[Scope.COLLECT], role=Role.MANAGER, status=201)
-def copy_stage(request: ApiRequest, project: str, stage: str, body: CopyIn) -> StageOut:
-    """A draft with the same questions, terms and sources, without work and without a budget."""
-    access = stage_access(request)
-    return describe(copies.copy_stage(stage=access.stage, actor=access.user, **body.model_dump()))
-
-
-@stages.get(f"{_ONE}/check", scopes=[Scope.READ], role=Role.VIEWER)
-def check_stage(request: ApiRequest, project: str, stage: str) -> StageCheck:
-    """Whether it could be opened by what it says; nothing is changed, and money is not looked at."""
-    row = stage_access(request).stage
-    problems = list(services.opening_problems(row))
-    cautions = [] if problems else list_cautions(row)
-    return StageCheck(ready=not problems, problems=problems, cautions=cautions)
-
-
 @stages.post(f"{_ONE}/quote", scopes=[Scope.COLLECT], role=Role.MANAGER, atomic=False)
 def quote_stage(request: ApiRequest, project: str, stage: str) -> QuoteOut:
     """What opening it would cost, fees as panels say; brings its units up to date, publishes nothing."""
@@ -302,7 +272,7 @@ def quote_stage(request: ApiRequest, project: str, stage: str) -> QuoteOut:
     services.refuse_unknown_names(row)
     cautions = services.take_panel_fees(row)
     kind_of(row).prepare(row)
-    return _quote(row, quote(row), cautions)
+    return _quote(row, quote(row), cautions, list(services.opening_problems(row)))
 
 
 @stages.post(f"{_ONE}/open", scopes=[Scope.COLLECT, Scope.PAY], role=Role.MANAGER, spends=True, atomic=False)
@@ -313,39 +283,20 @@ def open_stage(request: ApiRequest, project: str, stage: str, body: OpeningTerms
     return _quote(access.stage, offer)
 
 
-@stages.post(f"{_ONE}/pause", scopes=[Scope.COLLECT], role=Role.MANAGER)
-def pause_stage(request: ApiRequest, project: str, stage: str, body: Reason = _NO_REASON) -> StageOut:
-    """Publish nothing more for now; what is on offer stays, and what comes in is collected."""
+@stages.put(f"{_ONE}/status", scopes=[Scope.COLLECT], role=Role.MANAGER)
+def set_stage_status(request: ApiRequest, project: str, stage: str, body: StatusIn) -> StageOut:
+    """Pause or close a stage, or set a closed one back to paused; opening it is `open_stage`.
+
+    paused: nothing more is published for now, what is on offer stays, and what comes in is collected. closed:
+    all its HITs expire; work that people have begun may still come in, and is paid.
+    """
     access = stage_access(request)
-    services.pause_stage(stage=access.stage, actor=access.user, why=body.why)
+    if access.stage.status != body.status:
+        move = {"closed": services.close_stage, "paused": services.pause_stage}[body.status]
+        if access.stage.status == Status.CLOSED:
+            move = services.reopen_stage
+        move(stage=access.stage, actor=access.user, why=body.why)
     return _now(access.stage)
-
-
-@stages.post(f"{_ONE}/close", scopes=[Scope.COLLECT], role=Role.MANAGER, atomic=False)
-def close_stage(request: ApiRequest, project: str, stage: str, body: Reason = _NO_REASON) -> StageOut:
-    """Expire all its HITs; work that people have begun may still come in, and is paid."""
-    access = stage_access(request)
-    services.close_stage(stage=access.stage, actor=access.user, why=body.why)
-    return _now(access.stage)
-
-
-@stages.post(f"{_ONE}/reopen", scopes=[Scope.COLLECT], role=Role.MANAGER)
-def reopen_stage(request: ApiRequest, project: str, stage: str, body: Reason = _NO_REASON) -> StageOut:
-    """Set a closed stage back to paused; open it to publish what is still missing."""
-    access = stage_access(request)
-    services.reopen_stage(stage=access.stage, actor=access.user, why=body.why)
-    return _now(access.stage)
-
-
-@stages.post(
-    f"{_ONE}/top-up", scopes=[Scope.COLLECT, Scope.PAY], role=Role.MANAGER, spends=True, atomic=False
-)
-def top_up_stage(request: ApiRequest, project: str, stage: str) -> Publication:
-    """Ask again for what was rejected, removed or expired, now instead of at the next round."""
-    row = stage_access(request).stage
-    if row.status != Status.OPEN:
-        raise StageStateError(f"The stage is {row.status}; only an open one is topped up.")
-    return Publication(hits=publish_pending(row, actor=stage_access(request).user))
 
 
 def _columns(fields: dict[str, Any], project: Project, stage: Stage | None = None) -> dict[str, Any]:
@@ -396,7 +347,9 @@ def _refuse_budget(access: ProjectAccess) -> None:
         raise ProblemError(403, "role_missing", sentence, errors={"budget_cents": [sentence]})
 
 
-def _quote(stage: Stage, offer: Quote, cautions: Sequence[str] = ()) -> QuoteOut:
+def _quote(
+    stage: Stage, offer: Quote, cautions: Sequence[str] = (), problems: Sequence[str] = ()
+) -> QuoteOut:
     kind, real = kind_of(stage), spends_real_money(stage)
     must_confirm = real and stage.armed_cents < stage.budget_cents
     return QuoteOut(
@@ -414,6 +367,7 @@ def _quote(stage: Stage, offer: Quote, cautions: Sequence[str] = ()) -> QuoteOut
         work_seconds=offer.work_seconds,
         left_out=dict(kind.left_out(stage)),
         cautions=[*cautions, *list_cautions(stage)],
+        problems=list(problems),
         confirm_budget_cents=stage.budget_cents if must_confirm else None,
     )
 

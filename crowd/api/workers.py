@@ -1,7 +1,4 @@
-"""Workers of a project and of one stage: how they work, excluding, compensating and writing to them.
-
-Here, too, a person says of two workers whether they may be the same person.
-"""
+"""Workers of a project and of one stage: how they work, excluding, compensating and writing to them."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict
@@ -18,24 +15,15 @@ from crowd.access import StageAccess
 from crowd.api.access import StagePermission, stage_access
 from crowd.api.hits import BonusIn, OperationRef, WorkNote, planned
 from crowd.errors import CrowdError
-from crowd.models import (
-    Compensation,
-    Endpoint,
-    Exclusion,
-    MarketOperation,
-    PersonMatch,
-    Stage,
-    Worker,
-    WorkerMark,
-)
+from crowd.models import Compensation, Endpoint, Exclusion, MarketOperation, Stage, Worker
 from crowd.selectors import work_lists
 from crowd.selectors.people import InStage, Pace, Person, people, workers_of
 from crowd.selectors.pseudonyms import PERSON, PersonPseudonyms
-from crowd.services import persons, review
+from crowd.services import review
 from web.access import ProjectAccess
 from web.api.access import ApiRequest, Role, project_access
 from web.api.bodies import stream_lines, wants_lines
-from web.api.fields import MOST_ID, Body, Id, OneOf, Time
+from web.api.fields import MOST_ID, Body, Id, Time
 from web.api.pages import Page, PageRequest, page_of, page_of_list
 from web.api.resources import Resource
 from web.page_figures import BeingCountedError
@@ -43,7 +31,6 @@ from web.page_figures import BeingCountedError
 workers = Resource("Workers")
 _LIST = "/projects/{project}/workers"
 _ONE = f"{_LIST}/{{int:worker}}"
-_MATCHES = "/projects/{project}/matches"
 Share = Annotated[float | None, Field(description="0 to 1; null: filters looked at none of their judgments.")]
 
 
@@ -122,16 +109,16 @@ class WorkerDetails(WorkerOut):
     exclusions: list[ExclusionOut]
 
 
-class ReasonForWorker(Body):
-    """A reason that the worker reads."""
+class ExclusionIn(Body):
+    """Whether a worker is excluded, and why."""
 
-    reason: str = Field(min_length=1, max_length=300, examples=["The same answer to every question."])
-
-
-class ReasonForLog(Body):
-    """A reason for the log of events."""
-
-    reason: str = Field(min_length=1, max_length=300, examples=["They explained what went wrong."])
+    excluded: bool
+    reason: str = Field(
+        min_length=1,
+        max_length=300,
+        description="Of an exclusion the worker reads it; else it is for the log of events.",
+        examples=["The same answer to every question."],
+    )
 
 
 class WorkerAccess(BaseModel):
@@ -140,39 +127,6 @@ class WorkerAccess(BaseModel):
     id: int
     worker: str
     exclusions: list[ExclusionOut]
-
-
-class MatchFilter(BaseModel):
-    """Which pairs; left out: all."""
-
-    verdict: Annotated[str, OneOf(PersonMatch.Verdict)] | None = None
-
-
-class MatchedWorker(BaseModel):
-    """One of two workers."""
-
-    id: int
-    worker: str
-    endpoint: str
-
-
-class MatchOut(BaseModel):
-    """Two workers of different marketplaces who may be the same person. They are never merged."""
-
-    id: int
-    first: MatchedWorker
-    second: MatchedWorker
-    in_common: list[Annotated[str, OneOf(WorkerMark.Kind)]] = Field(description="What they have in common.")
-    verdict: Annotated[str, OneOf(PersonMatch.Verdict)]
-    found_at: Time
-    decided_at: Time | None
-    decided_by: str | None = Field(description="User name.")
-
-
-class MatchVerdict(Body):
-    """Whether they are one person or two."""
-
-    verdict: Literal["same", "different"]
 
 
 _STATES: dict[str, Callable[[Person], bool]] = {
@@ -184,7 +138,7 @@ _STATES: dict[str, Callable[[Person], bool]] = {
 }
 
 
-@workers.get(_LIST, scopes=[Scope.READ], role=Role.VIEWER, lines_out=WorkerOut)
+@workers.get(_LIST, scopes=[Scope.READ], role=Role.VIEWER, lines=WorkerOut)
 def list_workers(
     request: ApiRequest, project: str, paging: Query[PageRequest], which: Query[WorkerFilter]
 ) -> Page[WorkerOut] | StreamingHttpResponse:
@@ -218,57 +172,19 @@ def get_worker(request: ApiRequest, project: str, worker: int) -> WorkerDetails:
     )
 
 
-@workers.post(f"{_ONE}/exclude", scopes=[Scope.DECIDE], role=Role.MANAGER)
-def exclude_worker(request: ApiRequest, project: str, worker: int, body: ReasonForWorker) -> WorkerAccess:
-    """Exclude a worker from every stage that the project has now at their marketplace.
+@workers.patch(_ONE, scopes=[Scope.DECIDE], role=Role.MANAGER)
+def change_worker(request: ApiRequest, project: str, worker: int, body: ExclusionIn) -> WorkerAccess:
+    """Exclude a worker from all stages that the project has now at their marketplace, or readmit them.
 
-    What they did stays, and is paid. Stages made later are not among them.
+    What they did stays, and is paid. Stages made later are not among them, and exclusions from single units,
+    such as a query that they curated, stay.
     """
     access = project_access(request)
     row = _worker(access, worker)
-    review.exclude_from_project(worker=row, project=access.project, reason=body.reason, actor=access.user)
+    change: Callable[..., object]
+    change = review.exclude_from_project if body.excluded else review.readmit_to_project
+    change(worker=row, project=access.project, reason=body.reason, actor=access.user)
     return _access(row, access.project)
-
-
-@workers.post(f"{_ONE}/readmit", scopes=[Scope.DECIDE], role=Role.MANAGER)
-def readmit_worker(request: ApiRequest, project: str, worker: int, body: ReasonForLog) -> WorkerAccess:
-    """Let a worker take work again of every stage that they are excluded from.
-
-    Exclusions from single units, such as a query that they curated, stay.
-    """
-    access = project_access(request)
-    row = _worker(access, worker)
-    review.readmit_to_project(worker=row, project=access.project, reason=body.reason, actor=access.user)
-    return _access(row, access.project)
-
-
-@workers.get(_MATCHES, scopes=[Scope.READ], role=Role.VIEWER)
-def list_matches(
-    request: ApiRequest, project: str, paging: Query[PageRequest], which: Query[MatchFilter]
-) -> Page[MatchOut]:
-    """Workers of two marketplaces who have something in common, such as the id at a panel.
-
-    Until a person decides, and after "same", an exclusion of one also excludes the other; what either did
-    stays as it is.
-    """
-    project_row = project_access(request).project
-    rows = _matches(project_row)
-    if which.verdict is not None:
-        rows = rows.filter(verdict=which.verdict)
-    page = page_of(rows, paging, key=("pk",), within=(project_row.pk, which.verdict))
-    return Page(items=[_describe_match(row) for row in page.items], next=page.next)
-
-
-@workers.post(f"{_MATCHES}/{{int:match}}/decide", scopes=[Scope.DECIDE], role=Role.MANAGER)
-def decide_match(request: ApiRequest, project: str, match: int, body: MatchVerdict) -> MatchOut:
-    """Say whether two workers are the same person. It can be changed later, and is logged each time."""
-    access = project_access(request)
-    rows = _matches(access.project)
-    row = rows.filter(pk=match).first() if 0 < match <= MOST_ID else None
-    if row is None:
-        raise Http404("There is no such pair of workers in this project.")
-    persons.decide_match(match=row, verdict=body.verdict, actor=access.user)
-    return _describe_match(rows.get(pk=row.pk))
 
 
 def _people(access: ProjectAccess, which: WorkerFilter) -> Iterator[Person]:
@@ -345,28 +261,6 @@ def _describe_in_stage(row: InStage, slug: str, excluded: dict[str, str]) -> Wor
     return WorkerInStage(**_numbers(row), stage=slug, excluded=excluded.get(slug))
 
 
-def _matches(project: Project) -> Any:
-    rows = PersonMatch.objects.filter(project=project)
-    return rows.select_related("project", "first__endpoint", "second__endpoint", "decided_by")
-
-
-def _describe_match(row: PersonMatch) -> MatchOut:
-    first, second = (
-        MatchedWorker(id=each.pk, worker=each.external_id, endpoint=each.endpoint.name)
-        for each in (row.first, row.second)
-    )
-    return MatchOut(
-        id=row.pk,
-        first=first,
-        second=second,
-        in_common=row.kinds,
-        verdict=row.verdict,
-        found_at=row.found_at,
-        decided_at=row.decided_at,
-        decided_by=row.decided_by.get_username() if row.decided_by else None,
-    )
-
-
 # Workers of one stage
 
 stage_workers = Resource("Workers of a stage", permission=StagePermission)
@@ -440,31 +334,18 @@ def list_stage_workers(
     return Page(items=_describe_stage_workers(page.items, row.pk), next=page.next)
 
 
-@stage_workers.get(_STAGE_WORKER, scopes=[Scope.READ], role=Role.VIEWER)
-def get_stage_worker(request: ApiRequest, project: str, stage: str, worker: int) -> StageWorker:
-    """One worker of a stage. Their work is in `list_assignments`, by their id at the marketplace."""
-    return _stage_worker_now(stage_access(request), worker)
-
-
-@stage_workers.post(f"{_STAGE_WORKER}/exclude", scopes=[Scope.DECIDE], role=Role.MANAGER)
-def exclude_stage_worker(
-    request: ApiRequest, project: str, stage: str, worker: int, body: ReasonForWorker
+@stage_workers.patch(_STAGE_WORKER, scopes=[Scope.DECIDE], role=Role.MANAGER)
+def change_stage_worker(
+    request: ApiRequest, project: str, stage: str, worker: int, body: ExclusionIn
 ) -> StageWorker:
-    """Exclude a worker from the stage from now on. What they did stays, and is paid."""
+    """Exclude a worker from the stage from now on, or let them take its work again.
+
+    What they did stays, and is paid. Their work is in `list_assignments`, by their id at the marketplace.
+    """
     access = stage_access(request)
     row = _stage_worker(access, worker)
-    review.exclude_worker(worker=row, stage=access.stage, reason=body.reason, actor=access.user)
-    return _stage_worker_now(access, worker)
-
-
-@stage_workers.post(f"{_STAGE_WORKER}/readmit", scopes=[Scope.DECIDE], role=Role.MANAGER)
-def readmit_stage_worker(
-    request: ApiRequest, project: str, stage: str, worker: int, body: ReasonForLog
-) -> StageWorker:
-    """Let an excluded worker take work of the stage again."""
-    access = stage_access(request)
-    row = _stage_worker(access, worker)
-    review.readmit_worker(worker=row, stage=access.stage, reason=body.reason, actor=access.user)
+    change: Callable[..., object] = review.exclude_worker if body.excluded else review.readmit_worker
+    change(worker=row, stage=access.stage, reason=body.reason, actor=access.user)
     return _stage_worker_now(access, worker)
 
 

@@ -112,7 +112,7 @@ def _expected(operation: Operation, who: str) -> tuple[int, str] | None:
     if operation.name == "get_endpoint" and who == "neighbour":
         return (404, "not_found")  # it is one from which another project spends
     members = {*_RANK, "neighbour", "staff"}
-    allowed = {"account": set(world_people()), "member": members, "staff": {"staff"}}[operation.role]
+    allowed = {"account": set(world_people()), "member": members}[operation.role]
     return None if who in allowed else (403, "role_missing")
 
 

@@ -64,7 +64,7 @@ def decide(program, query, decision, **more):
 
 
 def undo(program, query, reason="A slip."):
-    return program.post(f"{PLACE}/{query.pk}/undo", {"reason": reason})
+    return decide(program, query, "undo", reason=reason)
 
 
 def test_what_waits_is_listed_by_reason_and_as_lines(program, tied, disputed, doubted):
@@ -215,15 +215,17 @@ def test_votes_and_choices_of_stages_come_as_lines(program, project, screening, 
     is_problem(program.get(f"/projects/tea/stages/{curation.slug}/votes.jsonl"), 404, "not_found")
 
 
-def test_candidates_are_found_and_questions_of_a_search_sent_to_curation(program, project):
+def test_candidates_of_a_query_are_found(program, project):
     passages = (
         b'{"id": "p1", "text": "Water boils at 100 degrees."}\n{"id": "p2", "text": "Rome is in Italy."}\n'
     )
-    made = program.post("/projects/tea/corpora/facts/passages?create=true", passages)
+    upload = program.ask("PUT", "/projects/tea/uploads?name=facts.jsonl", passages).json()["sha256"]
+    made = program.post("/projects/tea/corpora", {"upload": upload, "slug": "facts"})
     runner.run(job_id=made.json()["job"])
     query = make_query(project, "when does water boil", status="accepted")
     waiting = program.get("/projects/tea/curation").json()
     assert (waiting["accepted"], waiting["without_candidates"]) == (1, 1)
+    assert (waiting["recall"]["queries"], waiting["recall"]["recall"]) == (0, None)
     empty = make_query(project, "zebra", status="accepted")
     place = "/projects/tea/queries/{}/candidates"
     is_problem(program.post(place.format(query.pk), {"k": 0}), 422, "invalid")
@@ -231,14 +233,3 @@ def test_candidates_are_found_and_questions_of_a_search_sent_to_curation(program
     for _ in range(2):
         assert program.post(place.format(query.pk)).json() == {"query": query.pk, "shown": 1}
     assert program.post(place.format(empty.pk)).json()["shown"] == 0
-    asked = {"questions": ["the capital of italy"], "keep": 5}
-    sent = program.post("/projects/tea/search/send", asked).json()
-    assert (sent["new"], sent["shown"]) == (True, 1)
-    assert program.get(f"/projects/tea/queries/{sent['query']}").json()["passages"][0]["key"] == "p2"
-    problem = is_problem(program.post("/projects/tea/search/send", asked), 409, "already_sent")
-    assert f"query {sent['query']}" in problem["detail"]
-    is_problem(
-        program.post("/projects/tea/search/send", {**asked, "options": {"alpha": "x"}}), 422, "invalid"
-    )
-    recall = program.get("/projects/tea/curation/recall").json()
-    assert (recall["queries"], recall["recall"]) == (0, None)

@@ -1,16 +1,13 @@
-"""Scores from elsewhere by the API: read from an uploaded file, kept, removed; and copies of references."""
+"""Scores from elsewhere by the API: read from an uploaded file, and removed."""
 
 from pathlib import Path
 from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
-from django.utils import timezone
 
 from core.projects.models import Project
 from evaluations.models import ExternalScores
-from judgments.models import Candidate, System
-from tests.annotation.world import make_query
 from tests.api.conftest import is_problem, program_of
 from tests.evaluations.desk_world import make_release
 
@@ -28,19 +25,14 @@ def add(program, content: str, **more):
     return program.post(AT, {"upload": staged["sha256"], "release": "1.0.0", "name": "judge-1", **more})
 
 
-def test_scores_are_looked_at_kept_and_removed(program, release):
-    made = add(program, "candidate_id,score\nq0-good,0.5\nq1-bad,0.25\n", keep=False)
+def test_scores_are_added_and_removed(program, release):
+    made = add(program, "candidate_id,score\nq0-good,0.5\nq1-bad,0.25\n")
     assert made.status_code == 201, made.content
     found = made.json()
     assert (found["count"], found["missing"], found["low"], found["high"]) == (2, 88, 0.25, 0.5)
-    assert (found["kept"], found["created_by"], found["file_name"]) == (False, "olga", "judge.csv")
-    assert program.get(AT).json()["items"] == []
+    assert (found["created_by"], found["file_name"]) == ("olga", "judge.csv")
+    assert program.get(AT).json()["items"] == [found]
     one = f"{AT}/{found['id']}"
-    kept = program.post(f"{one}/keep").json()
-    assert kept == found | {"kept": True}
-    assert program.get(AT).json()["items"] == [kept] and program.get(one).json() == kept
-    again = is_problem(program.post(f"{one}/keep"), 422, "evaluation_refused")
-    assert again["detail"] == "These scores are kept already."
     viewer = program_of(User.objects.get(username="viewer"))
     is_problem(viewer.ask("DELETE", one), 403, "role_missing")
     assert program.ask("DELETE", one).status_code == 204
@@ -59,18 +51,4 @@ def test_a_file_with_a_mistake_is_refused_with_its_line_and_nothing_is_kept(prog
     column = is_problem(add(program, good, column="grade"), 422, "evaluation_refused")
     assert "has no column 'grade'" in column["detail"]
     assert not ExternalScores.objects.exists()
-    is_problem(program.get(f"{AT}/{10**30}"), 404, "not_found")
-
-
-def test_copies_of_a_reference_are_judged_where_a_person_says_so(program, project):
-    query = make_query(project, status="accepted")
-    now = timezone.now()
-    system = System.objects.create(project=project, name="b", created_at=now)
-    row = Candidate.objects.create(query=query, system=system, text="Rome", aside="exact", created_at=now)
-    at = f"/projects/tea/systems/{system.pk}/keep-copies"
-    assert program.post(at, {"reason": "We want them."}).json() == {"candidates": 1}
-    row.refresh_from_db()
-    assert (row.aside, row.kept, row.aside_reason) == ("", True, "We want them.")
-    is_problem(program.post(at, {"reason": "Again."}), 422, "refused")
-    assert program.post("/projects/tea/candidates/copies").json() == {"candidates": 0}
-    is_problem(program.post(f"/projects/tea/systems/{10**9}/keep-copies", {"reason": "x"}), 404, "not_found")
+    is_problem(program.ask("DELETE", f"{AT}/{10**30}"), 404, "not_found")

@@ -1,11 +1,8 @@
-"""A study at a panel by the API: terms, submissions, parts of rewards, messages; and invitations."""
+"""A study at a panel by the API: terms, submissions, parts of rewards, messages."""
 
 import pytest
-from django.contrib.auth.models import User
 from django.utils import timezone
 
-from core.accounts.memberships import accept
-from core.api.models import IdempotencyRecord
 from crowd.models import Endpoint, MarketOperation, PanelMessage, PanelStudy
 from crowd.services.endpoints import create_endpoint
 from crowd.services.panels import study_of
@@ -106,38 +103,10 @@ def test_participants_are_written_to_and_read(program, study):
     is_problem(program.post(f"{AT}/messages", {"participants": ["P9"], **text}), 422, "refused")
     is_problem(program.post(f"{AT}/messages", {"group": 10**9, **text}), 404, "not_found")
     now = timezone.now()
-    row = PanelMessage.objects.create(
+    PanelMessage.objects.create(
         endpoint=study.endpoint, study=study, external_id="M1", participant="P1", body="Hi", sent_at=now,
         received_at=now,
     )  # fmt: skip
     (message,) = program.get(f"{AT}/messages").json()["items"]
     assert (message["body"], message["read_at"]) == ("Hi", None)
-    assert program.post(f"{AT}/messages/read", {"messages": [row.pk, 10**9]}).json() == {"marked": 1}
-    assert program.get(AT).json()["unread_messages"] == 0
-
-
-class TestInvitations:
-    AT = "/projects/tea/invitations"
-
-    def test_a_link_is_told_once_and_used(self, program, project):
-        made = program.post(self.AT, {"role": "manager", "max_uses": 2, "days": 3}, key="k")
-        link = made.json()["link"]
-        assert (made.status_code, made.json()["sent"]) == (201, False)
-        assert (
-            program.post(self.AT, {"role": "manager", "max_uses": 2, "days": 3}, key="k").json()
-            == made.json()
-        )
-        assert link not in IdempotencyRecord.objects.get().body
-        accept(token=link.rstrip("/").rpartition("/")[2], user=User.objects.create_user("nina"))
-        (row,) = program.get(self.AT).json()["items"]
-        assert (row["uses"], row["accepted_by"], row["open"]) == (1, ["nina"], True)
-        assert program.ask("DELETE", f"{self.AT}/{row['id']}").status_code == 204
-        assert program.get(self.AT).json()["items"][0]["open"] is False
-        assert project.memberships.get(user__username="nina").role == "manager"
-
-    def test_owners_alone_invite(self, program, project):
-        manager = program_of(User.objects.get(username="manager"))
-        is_problem(manager.post(self.AT, {"role": "viewer"}), 403, "role_missing")
-        two = {"role": "viewer", "email": "a@example.org", "max_uses": 2}
-        is_problem(program.post(self.AT, two), 422, "refused")
-        is_problem(program.ask("DELETE", f"{self.AT}/{10**9}"), 404, "not_found")
+    assert program.get(AT).json()["unread_messages"] == 1

@@ -5,7 +5,7 @@ import json
 import pytest
 from django.contrib.auth.models import User
 
-from annotation.models import Answer, HeldOutWorker, Query
+from annotation.models import Answer, Query
 from annotation.services.query_answers import compute_flags
 from core.jobs import runner
 from core.projects.models import Event
@@ -34,11 +34,8 @@ def imported(program):
     return program
 
 
-def test_a_log_is_looked_at_and_imported_by_a_job(program):
+def test_a_log_is_imported_by_a_job(program):
     given = {"upload": upload(program, "log.csv", LOG)}
-    look = program.post("/projects/tea/query-imports/preview", given).json()
-    assert look["mapping"] == {"text": "query", "id": "id", "count": "count"}
-    assert (look["read"], look["faults"]) == (3, 1)
     runner.run(job_id=program.post("/projects/tea/query-imports", given).json()["job"])
     (source,) = program.get("/projects/tea/query-imports").json()["items"]
     assert source["report"]["stored"] == 2
@@ -88,13 +85,16 @@ def test_queries_are_decided_about_by_hand(imported):
     assert (again["done"], len(again["refused"])) == (0, 2)
     back = {**sent, "decision": "take_back"}
     assert imported.post("/projects/tea/queries/decisions", back).json()["done"] == 2
-    found = imported.post(f"/projects/tea/queries/{first}/withdraw", {"reason": "A copy."}).json()
+    out = {"ids": [first], "decision": "withdraw", "reason": "A copy."}
+    assert imported.post("/projects/tea/queries/decisions", out).json()["done"] == 1
+    found = imported.get(f"/projects/tea/queries/{first}").json()
     assert (found["status"], found["steps"][-1]["actor"]) == ("withdrawn", "olga")
-    is_problem(
-        imported.post(f"/projects/tea/queries/{first}/withdraw", {"reason": "A copy."}), 422, "refused"
+    again = imported.post("/projects/tea/queries/decisions", out).json()["refused"]
+    assert [row["why"] for row in again] == ["This query is taken out already."]
+    assert (
+        imported.post("/projects/tea/queries/decisions", out | {"decision": "put_back"}).json()["done"] == 1
     )
-    put_back = imported.post(f"/projects/tea/queries/{first}/put-back", {"reason": "It is none."}).json()
-    assert put_back["status"] == "accepted"
+    assert imported.get(f"/projects/tea/queries/{first}").json()["status"] == "accepted"
     assert Event.objects.filter(action="query.withdrawn", via="api").count() == 1
 
 
@@ -132,25 +132,3 @@ def test_answers_are_listed_with_pseudonyms_and_decided(owner):
     assert outcome["done"] == [found[0]["id"]] and outcome["refused"][0]["id"] == 10**9
     assert Answer.objects.get(pk=found[0]["id"]).state == "excluded"
     assert [row["state"] for row in program.get(f"{place}?state=excluded").json()["items"]] == ["excluded"]
-
-
-def test_an_answer_is_held_out_and_made_a_reference_again(owner):
-    project = create_project(slug="reading", title="Reading", owner=owner, budget_cents=100_000)
-    stage = distilling.make_stage(project)
-    query = distilling.make_query(project)
-    first, second = (
-        distilling.write(stage, query, "Nine years.", worker=name) for name in ("AROSA", "ABERT")
-    )
-    program, place = program_of(owner), f"/projects/reading/stages/{stage.slug}/answers/hold-outs"
-    aside, back = {"answer": first.pk, "held_out": True}, {"answer": first.pk, "held_out": False}
-    for _ in range(2):
-        assert program.post(place, aside).json() == aside
-    assert list(HeldOutWorker.objects.values_list("worker__external_id", flat=True)) == ["AROSA"]
-    last = is_problem(program.post(place, {"answer": second.pk, "held_out": True}), 422, "refused")
-    assert "At least one answer stays a reference" in last["detail"]
-    is_problem(program.post(place, {"answer": 10**9, "held_out": True}), 404, "not_found")
-    type(project).objects.filter(pk=project.pk).update(read_only=True)
-    is_problem(program.post(place, back), 409, "read_only")
-    type(project).objects.filter(pk=project.pk).update(read_only=False)
-    assert program.post(place, back).json() == back
-    assert not HeldOutWorker.objects.exists()

@@ -76,19 +76,19 @@ def test_quotas_are_raised_while_the_stage_runs_but_what_was_published_stays(pro
     assert "Close it there" in gone["detail"]
 
 
+def move(program, endpoint, status, why=""):
+    return program.ask("PUT", f"{AT}/{endpoint}/status", {"status": status, "why": why})
+
+
 def test_a_source_is_paused_closed_and_opened_again(program, stage):
-    is_problem(program.post(f"{AT}/links/pause"), 404, "not_found")
+    is_problem(move(program, "links", "paused"), 404, "not_found")
     put(program, BOTH)
-    paused = program.post(f"{AT}/links/pause", {"why": "Holidays."}, key="k").json()["items"]
-    assert paused[1]["status"] == "paused"
-    is_problem(program.post(f"{AT}/links/pause"), 409, "stage_state")
-    assert (
-        "No other source is open"
-        in is_problem(program.post(f"{AT}/local/close"), 409, "stage_state")["detail"]
-    )
+    for _ in range(2):
+        assert move(program, "links", "paused", "Holidays.").json()["items"][1]["status"] == "paused"
+    last = is_problem(move(program, "local", "closed"), 409, "stage_state")
+    assert "No other source is open" in last["detail"]
     assert program.post(f"{AT}/links/open").json()["items"][1]["status"] == "open"
-    assert program.post(f"{AT}/links/move-work").json() == {"hits": 0}
-    assert program.post(f"{AT}/links/close").json()["items"][1]["status"] == "closed"
+    assert move(program, "links", "closed").json()["items"][1]["status"] == "closed"
     event = stage.project.events.get(action="source.paused")
     assert (event.details, event.via) == ({"source": "links", "why": "Holidays."}, "api")
 
@@ -100,7 +100,7 @@ def test_real_money_in_a_running_stage_is_for_owners_who_confirm_it(program, sta
     refused = manager.ask("PUT", AT, {"sources": BOTH}, match=program.get(AT)["ETag"])
     is_problem(refused, 403, "role_missing")
     Stage.objects.update(status="open")
-    program.post(f"{AT}/links/pause")
+    move(program, "links", "paused")
     is_problem(program.post(f"{AT}/links/open"), 422, "amount_not_confirmed")
     opened = program.post(f"{AT}/links/open", {"confirm_budget_cents": stage.budget_cents})
     assert opened.json()["items"][1]["status"] == "open", opened.content

@@ -1,7 +1,10 @@
 """A stage's life by the API: made, changed, quoted, opened, worked on, paid, closed."""
 
+from datetime import timedelta
+
 import pytest
 from django.test import Client
+from django.utils import timezone
 
 from core.api.models import IdempotencyRecord
 from crowd.models import Assignment, Endpoint, MarketOperation, Stage
@@ -66,6 +69,11 @@ def test_what_cannot_be_is_named_by_field(program, market, changes, code, field)
     assert field in found["errors"] and not Stage.objects.exists()
 
 
+def move(program, at, **body):
+    """Have a stage or a project be in another state."""
+    return program.ask("PUT", f"{at}/{'status' if 'status' in body else 'state'}", body)
+
+
 def test_budgets_are_for_owners(program, market, owner, project):
     manager = program_of(project.memberships.get(role="manager").user)
     is_problem(manager.post("/projects/tea/stages", STAGE), 403, "role_missing")
@@ -75,21 +83,26 @@ def test_budgets_are_for_owners(program, market, owner, project):
     assert manager.patch(AT, {"title": "Polls"}, match=tag).json()["title"] == "Polls"
 
 
-def test_it_is_checked_quoted_opened_paused_and_closed(program, stage):
-    assert program.get(f"{AT}/check").json() == {"ready": True, "problems": [], "cautions": []}
+def test_it_is_quoted_opened_paused_and_closed(program, stage):
     quote = program.post(f"{AT}/quote").json()
     assert (quote["units"], quote["assignments"], quote["total_cents"]) == (2, 4, 40)
+    assert (quote["problems"], quote["cautions"]) == ([], [])
+    is_problem(move(program, AT, status="paused"), 409, "stage_state")
     opened = program.post(f"{AT}/open", {}, key="open-1")
     assert opened.status_code == 200 and program.get(AT).json()["status"] == "open"
     assert program.post(f"{AT}/open", {}, key="open-1").content == opened.content
     is_problem(program.post(f"{AT}/open", {}), 409, "stage_state")
     assert MarketOperation.objects.filter(kind="publish").count() == quote["hits"]
-    assert program.post(f"{AT}/pause").json()["status"] == "paused"
-    assert program.post(f"{AT}/close", {"why": "Enough."}).json()["status"] == "closed"
-    assert program.post(f"{AT}/reopen").json()["status"] == "paused"
+    for status in ("paused", "paused", "closed", "paused"):
+        assert move(program, AT, status=status, why="Enough.").json()["status"] == status
+    actions = stage.project.events.filter(action__startswith="stage.").order_by("pk")
+    assert list(actions.values_list("action", flat=True))[-3:] == [
+        "stage.paused", "stage.closed", "stage.reopened",
+    ]  # fmt: skip
+    is_problem(move(program, AT, status="open"), 422, "invalid")
     progress = program.get(f"{AT}/progress").json()
     assert progress["hits"] == {"planned": quote["hits"]} and progress["done"] is False
-    assert program.get("/projects/tea/budget").json()["reserved_cents"] == 40
+    assert program.get("/projects/tea").json()["reserved_cents"] == 40
     assert program.get(f"{AT}/ledger").json()["items"][0]["kind"] == "reserve"
 
 
@@ -129,6 +142,17 @@ def test_work_is_decided_and_a_bonus_is_planned_once_per_key(program, stage):
     assert waiting == [] and Assignment.objects.count() == 3
 
 
+def test_a_hit_is_kept_on_offer_or_ended(program, stage):
+    Stage.objects.update(status="open")
+    hit, now = make_hit(stage), timezone.now()
+    one = f"{AT}/hits/{hit.ordinal}"
+    for days, kind in ((3, "deadline"), (-1, "close")):
+        sent = {"expires_at": (now + timedelta(days=days)).isoformat()}
+        assert program.patch(one, sent).json()["kind"] == kind
+    late = {"expires_at": (now + timedelta(days=400)).isoformat()}
+    is_problem(program.patch(one, late), 422, "invalid")
+
+
 def test_a_study_is_applied_as_a_file_and_comes_back_as_one(program, stage, owner):
     text = program.get("/projects/tea/study.toml").content.decode()
     send = {"Content_Type": "application/toml"}
@@ -160,19 +184,19 @@ secret_key_env = "SECRET_OF_OURS"
 
 def test_a_project_is_closed_when_its_work_is_over_and_nothing_new_is_asked_then(program, stage, project):
     Stage.objects.update(status="paused")
-    found = is_problem(program.post("/projects/tea/close"), 422, "refused")
+    found = is_problem(move(program, "/projects/tea", state="closed"), 422, "refused")
     assert "Close these stages first: poll" in found["detail"]
     Stage.objects.update(status="closed")
-    closed = program.post("/projects/tea/close", {"why": "Done."}).json()
+    closed = move(program, "/projects/tea", state="closed", why="Done.").json()
     assert closed["closed_at"] is not None
-    is_problem(program.post("/projects/tea/close"), 422, "refused")
+    assert move(program, "/projects/tea", state="closed").json() == closed
     is_problem(program.post("/projects/tea/stages", STAGE | {"slug": "more"}), 409, "stage_state")
-    is_problem(program.post(f"{AT}/reopen"), 409, "stage_state")
+    is_problem(move(program, AT, status="paused"), 409, "stage_state")
     Stage.objects.update(status="draft")
     is_problem(program.post(f"{AT}/open", {}), 409, "stage_state")
-    assert "was closed on" in program.get(f"{AT}/check").json()["problems"][0]
+    assert "was closed on" in program.post(f"{AT}/quote").json()["problems"][0]
     assert program.get(f"{AT}/progress").status_code == 200
-    assert program.post("/projects/tea/reopen").json()["closed_at"] is None
+    assert move(program, "/projects/tea", state="open").json()["closed_at"] is None
     assert program.post("/projects/tea/stages", STAGE | {"slug": "more"}).status_code == 201
     actions = list(
         project.events.filter(action__startswith="project.").order_by("id").values_list("action", flat=True)

@@ -9,8 +9,6 @@ from typing import Any
 
 from django.contrib.auth.models import User
 
-from core.accounts.memberships import InvitationPlan, invite
-from core.accounts.models import MemberInvitation
 from core.jobs.models import Job
 from core.origin import Owner
 from crowd.models import Endpoint
@@ -115,7 +113,6 @@ def make_api_world() -> ApiWorld:
     for place, name in ((mine, "owner"), (theirs, "neighbour")):
         _add_requester(place, people[name], drafts=1 if name == "owner" else 2)
         _add_curation(place)
-        _add_invitation(place, people[name])
         job = Job.objects.create(kind="annotation.import", payload={"project": place.project.pk})
         place.own["api:job"] = {"job": job.pk}
     return ApiWorld(people, mine, theirs)
@@ -134,13 +131,6 @@ def _add_requester(place: Place, owner: User, *, drafts: int) -> None:
     colleague = User.objects.create_user(f"colleague-of-{owner}")
     set_role(requester=lab, user=colleague, role="viewer")
     place.own["requester:member"] = {"username": colleague.username}
-
-
-def _add_invitation(place: Place, owner: User) -> None:
-    """An invitation to the project."""
-    plan = InvitationPlan(role="viewer")
-    invite(kind="project", target=place.project.slug, plan=plan, by=owner, base="http://testserver")
-    place.own["desk:invitation"] = {"invitation": MemberInvitation.objects.latest("pk").pk}
 
 
 def _add_curation(place: Place) -> None:
@@ -163,13 +153,9 @@ def values_of(place: Place) -> dict[str, Any]:
         "endpoint": desk["endpoint"],
         "username": "viewer",
         "link": place.rooms["people"]["pk"],
-        "notice": place.own["desk:see_notice"]["pk"],
         "submission": place.own["desk:ask_return"]["pk"],
-        "invitation": place.own["desk:invitation"]["invitation"],
-        "system": place.rooms["judgments"]["pk"],
         "scores": place.own["evaluations:keep"]["pk"],
         "worker": place.own["desk:worker"]["pk"],
-        "match": place.own["desk:decide_match"]["pk"],
         "job": place.own["api:job"]["job"],
         "corpus": place.rooms["annotation"]["corpus"],
         "version": place.rooms["releases"]["version"],
@@ -184,7 +170,6 @@ def values_of(place: Place) -> dict[str, Any]:
 Own = Callable[[Place], dict[str, Any]]
 #: Values of parts that mean something else below an address: the beginning as a pattern, and what is there.
 OWN_VALUES: tuple[tuple[str, Own], ...] = (
-    (r"/spenders/", lambda place: {"kind": "projects", "name": place.project.slug}),
     (r"/candidates/", lambda place: {"number": place.own["judgments:candidate"]["pk"]}),
     (r"/adjudication/", lambda place: {"number": place.rooms["annotation"]["query"]}),
     (r"/stages/{stage}/votes", lambda place: {"stage": place.own["annotation:agreement"]["stage"]}),

@@ -45,7 +45,8 @@ def test_long_files_and_rows_of_unknown_length_come_in_over_http(installation, t
         client.create_project({"slug": "long", "title": "Long", "budget_cents": 0})
         assert client.project("long").upload(log).bytes == log.stat().st_size > 5 << 20
         rows = (f'{{"id": "q{number}", "text": "tea number {number}"}}\n'.encode() for number in range(50))
-        job = client.import_query_lines("long", rows, start_at="screening")
+        upload = client.upload_file("long", rows, name="rows.jsonl")
+        job = client.import_queries("long", {"upload": upload.sha256, "start_at": "screening"})
         client.project("long").wait(job.job)
         assert len(client.project("long").queries().to_list()) == 50
     with Client(installation.url, "dst_wrong") as client, pytest.raises(ApiError, match="no such token"):

@@ -422,10 +422,11 @@ def test_nothing_that_answers_is_told_after_all_attempts(run):
 # The end of a study at the command line
 
 
-@pytest.mark.parametrize(("word", "at", "words"), [
-    ("close", "2026-11-25T00:00:00+00:00", "tea is closed."), ("reopen", None, "tea is open again."),
+@pytest.mark.parametrize(("word", "state", "at", "words"), [
+    ("close", "closed", "2026-11-25T00:00:00+00:00", "tea is closed."),
+    ("reopen", "open", None, "tea is open again."),
 ])  # fmt: skip
-def test_a_project_is_closed_and_reopened_with_a_reason(monkeypatch, capsys, word, at, words):
+def test_a_project_is_closed_and_reopened_with_a_reason(monkeypatch, capsys, word, state, at, words):
     project = {
         "slug": "tea", "title": "Tea", "language": "en", "licence": "", "currency": "USD",
         "wage_floor_cents": 0, "budget_cents": 5, "reserved_cents": 0, "spent_cents": 0, "read_only": False,
@@ -442,7 +443,7 @@ def test_a_project_is_closed_and_reopened_with_a_reason(monkeypatch, capsys, wor
     )
     given = ["--url", "http://there", "--token", "dst_x"]
     assert cli.main(["study", word, "tea", "--why", "Paid.", *given]) == 0
-    assert asked == [(f"/api/v1/projects/tea/{word}", {"why": "Paid."})]
+    assert asked == [("/api/v1/projects/tea/state", {"state": state, "why": "Paid."})]
     assert capsys.readouterr().out == f"{words}\n"
     assert cli.main(["study", word, "tea", "--json", *given]) == 0
     assert json.loads(capsys.readouterr().out) == {"project": "tea", "closed_at": at}

@@ -12,7 +12,7 @@ from crowd.errors import CrowdError
 from crowd.models import Endpoint
 from crowd.services import publication, stages
 from crowd.services.endpoints import create_endpoint, move_endpoint
-from tests.api.conftest import is_problem, program_of
+from tests.api.conftest import program_of
 from tests.crowd import world
 
 pytestmark = pytest.mark.django_db
@@ -56,8 +56,8 @@ def test_labels_of_each_endpoint_lead_to_its_own_fields(endpoint, ada):
     assert len(set(ids)) == len(ids) > 8
 
 
-def test_a_wrong_one_is_corrected_and_removed_by_page_command_and_api(endpoint, ada):
-    browser, program = Client(), program_of(ada)
+def test_a_wrong_one_is_corrected_and_removed_by_page_and_command(endpoint, ada):
+    browser = Client()
     browser.force_login(ada)
     page = browser.get("/desk/settings/").content.decode()
     assert f'value="{WRONG}"' in page and "Remove it" in page
@@ -69,13 +69,8 @@ def test_a_wrong_one_is_corrected_and_removed_by_page_command_and_api(endpoint, 
     endpoint.refresh_from_db()
     assert (endpoint.url, endpoint.submit_origins) == (RIGHT, ["http://127.0.0.1:8123"])
     call_command("crowd", "endpoint", "move", "ours", WRONG, stdout=StringIO())
-    assert program.get("/endpoints/ours").json()["url"] == WRONG
-    assert program.patch("/endpoints/ours", {"url": RIGHT}).json()["url"] == RIGHT
-    is_problem(program.patch("/endpoints/ours", {"url": "ftp://x"}), 422, "refused")
-    assert program.ask("DELETE", "/endpoints/ours").status_code == 204
-    assert not Endpoint.objects.exists()
-    for name in ("ours", "again"):
-        create_endpoint(name=name, preset="local", access_key="AK", secret="secret")
+    assert program_of(ada).get("/endpoints/ours").json()["url"] == WRONG
+    create_endpoint(name="again", preset="local", access_key="AK", secret="secret")
     call_command("crowd", "endpoint", "remove", "ours", stdout=StringIO())
     browser.post("/desk/settings/endpoints/again/remove/")
     assert not Endpoint.objects.exists()
@@ -91,10 +86,6 @@ def test_one_that_was_used_stays_where_it_is(endpoint, ada):
     publication.publish_pending(stage)
     with pytest.raises(CrowdError, match="Something was sent to ours already, so url"):
         move_endpoint(endpoint=endpoint, url=WRONG)
-    assert (
-        "Something was sent"
-        in is_problem(program_of(ada).patch("/endpoints/ours", {"url": WRONG}), 422, "refused")["detail"]
-    )
 
 
 def test_only_those_who_run_the_installation_move_and_remove_endpoints(endpoint):
@@ -103,7 +94,5 @@ def test_only_those_who_run_the_installation_move_and_remove_endpoints(endpoint)
     browser.force_login(stranger)
     for action in ("move", "remove"):
         assert browser.post(f"/desk/settings/endpoints/ours/{action}/", {"url": RIGHT}).status_code == 404
-    assert program_of(stranger).patch("/endpoints/ours", {"url": RIGHT}).status_code in (403, 404)
-    assert program_of(stranger).ask("DELETE", "/endpoints/ours").status_code in (403, 404)
     endpoint.refresh_from_db()
     assert endpoint.url == WRONG

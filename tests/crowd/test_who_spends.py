@@ -191,18 +191,13 @@ def test_a_personal_right_counts_where_the_person_works(lab, db):
 
 
 def test_a_right_that_is_taken_away_pauses_what_it_opened(lab, db, subtests):
-    for ways in ("page", "API", "command"):
+    for ways in ("page", "command"):
         with apart(subtests, ways=ways):
             stages.open_stage(stage=now(lab.mine), actor=lab.users["olga"])
             row = EndpointSpender.objects.get(project=lab.mine.project)
             name = lab.endpoint.name
             if ways == "page":
                 lab.browser("ada").post(f"/desk/settings/spenders/{row.pk}/end/")
-            elif ways == "API":
-                at = f"/endpoints/{name}/spenders/projects/lab"
-                assert lab.program("olga").ask("DELETE", at).status_code == 403
-                assert lab.program("ada").ask("DELETE", at).status_code == 204
-                assert lab.program("ada").ask("PUT", at).json()["project"] == "lab"
             else:
                 words = ("disallow", name, "--project", "lab")
                 call_command("crowd", "endpoint", *words, stdout=StringIO())

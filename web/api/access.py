@@ -16,12 +16,11 @@ from core.projects.models import Membership
 from core.projects.selectors import may_have_projects, project_for
 from core.rates import limits
 from web.access import ProjectAccess
-from web.api.bodies import LineBody
 from web.api.problems import ProblemError
 
 Role = Membership.Role
-#: For operations outside of projects: any token, members of some project and staff, staff alone.
-ACCOUNT, MEMBER, STAFF = "account", "member", "staff"
+#: For operations outside of projects: any token, or members of some project and staff.
+ACCOUNT, MEMBER = "account", "member"
 _RANK = {Role.VIEWER: 0, Role.MANAGER: 1, Role.OWNER: 2}
 #: Requests at once, in seconds of the rate.
 BURST_S = 2
@@ -38,10 +37,9 @@ class Caller:
 
 
 class ApiRequest(HttpRequest):
-    """A request whose permission was checked; `lines` is the body of operations that take lines."""
+    """A request whose permission was checked."""
 
     caller: Caller
-    lines: LineBody
 
 
 def project_access(request: ApiRequest) -> ProjectAccess:
@@ -119,7 +117,7 @@ class Permission:
 
     def check_place(self, request: Any, caller: Caller, parts: dict[str, Any]) -> None:
         """Find the project that the address names, and compare the role."""
-        if self.role in (ACCOUNT, MEMBER, STAFF):
+        if self.role in (ACCOUNT, MEMBER):
             self._check_person(caller)
             return
         bound = caller.token.project_id
@@ -138,5 +136,3 @@ class Permission:
             )
         if self.role == MEMBER and not may_have_projects(caller.user):
             raise ProblemError(403, "role_missing", "This is for members of projects and for staff.")
-        if self.role == STAFF and not caller.user.is_staff:
-            raise ProblemError(403, "role_missing", "This is for staff of the installation.")

@@ -96,7 +96,7 @@ def get_audit_state(request: ApiRequest, of: AtOwner) -> AuditState:
     )
 
 
-@audit.get(f"{OWNER}/audit/entries", scopes=[Scope.READ], role=Role.VIEWER, lines_out=AuditLine)
+@audit.get(f"{OWNER}/audit/entries", scopes=[Scope.READ], role=Role.VIEWER, lines=AuditLine)
 def list_audit_entries(
     request: ApiRequest,
     of: AtOwner,

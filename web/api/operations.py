@@ -74,7 +74,7 @@ def api() -> NinjaAPI:
 
 
 _DESCRIPTION = f"""\
-Everything that people do with projects in the browser, for programs. Send a token with each request:
+What programs need to run studies. Send a token with each request:
 `Authorization: Bearer dst_…`. Times are UTC (ISO 8601), money is integers in minor units. Refusals are
 problems of RFC 9457. Distillery {settings.DISTILLERY_VERSION.split("+")[0]}.
 """

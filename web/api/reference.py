@@ -100,7 +100,6 @@ def _operation(schema: Mapping[str, Any], path: str, method: str, facts: Mapping
 _ROLES = {
     "account": "everyone with a token",
     "member": "members of a project, staff",
-    "staff": "staff",
     "viewer": "viewers, managers, owners",
     "manager": "managers, owners",
     "owner": "owners",

@@ -14,7 +14,7 @@ which may be called again where they stopped.
 import inspect
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import AbstractContextManager, ExitStack, closing, nullcontext
+from contextlib import AbstractContextManager, ExitStack, nullcontext
 from difflib import get_close_matches
 from functools import wraps
 from types import UnionType
@@ -40,7 +40,7 @@ from core.api.models import Scope
 from core.revisions import ShownColumns, ShownValues, mark_of
 from web.api import problems
 from web.api.access import ApiRequest, Permission
-from web.api.bodies import BodyLine, describe_lines, lines_of, read_lines
+from web.api.bodies import lines_of
 from web.api.problems import ProblemError
 
 # ETag and If-Match: a change is made to what its sender read, or not at all.
@@ -143,15 +143,13 @@ class Resource:
         secret: bool = False,
         content: Mapping[str, Any] | None = None,
         body: Mapping[str, Any] | None = None,
-        lines: type[BodyLine] | None = None,
-        lines_out: type[BaseModel] | None = None,
+        lines: type[BaseModel] | None = None,
     ) -> Callable[[View], View]:
         """Register a view.
 
         spends: where real money is, only owners may. secret: the reply holds one, and is kept sealed.
         content, body: what the schema says of an answer or body that no model describes, by media type.
-        lines: what each line of the body is; all are checked before the view is called (`linebodies`).
-        lines_out: what each line is where `Accept` asks a list for all its rows (`bodies.wants_lines`).
+        lines: what each line is where `Accept` asks a list for all its rows (`bodies.wants_lines`).
         """
         writes = method not in _READING
         statuses = (*ALWAYS, *(OF_WRITES if writes else ()), *((412, 428) if revised else ()))
@@ -172,10 +170,8 @@ class Resource:
         extra["responses"] = {problem: problems.describe(problem) for problem in statuses}
         if content is not None:
             extra["responses"][status] = {"description": "OK", "content": dict(content)}
-        if lines_out is not None:
-            extra["responses"][status] = {"content": lines_of(lines_out)}
         if lines is not None:
-            body = describe_lines(lines)
+            extra["responses"][status] = {"content": lines_of(lines)}
         if body is not None:
             extra["requestBody"] = {"required": True, "content": dict(body)}
         permission = self.permission(scopes=scopes, role=role, writes=writes, spends=spends)
@@ -201,7 +197,6 @@ class Resource:
                     status,
                     atomic=atomic,
                     secret=secret,
-                    lines=lines,
                     parameter_names=names,
                     path=path,
                 )
@@ -264,7 +259,6 @@ def _answering(
     *,
     atomic: bool,
     secret: bool,
-    lines: type[BodyLine] | None,
     parameter_names: Sequence[str],
     path: str,
 ) -> Callable[..., Any]:
@@ -274,7 +268,10 @@ def _answering(
     where one of its kind can be read comes with its address.
     """
 
-    def act_once(request: ApiRequest, values: Mapping[str, Any]) -> HttpResponseBase:
+    @wraps(view)
+    def answer(request: ApiRequest, **values: Any) -> HttpResponseBase:
+        _refuse_unknown(request, parameter_names)
+
         def act() -> HttpResponseBase:
             created = view(request, **values)
             response = _as_response(created, status)
@@ -290,14 +287,6 @@ def _answering(
             return _once(request, key, act, with_effect, secret=secret)
         with with_effect():
             return act()
-
-    @wraps(view)
-    def answer(request: ApiRequest, **values: Any) -> HttpResponseBase:
-        _refuse_unknown(request, parameter_names)
-        if lines is None:
-            return act_once(request, values)
-        with closing(read_lines(request, lines)) as request.lines:
-            return act_once(request, values)
 
     return answer
 
@@ -328,10 +317,7 @@ def _once(
             "idempotency_key_invalid",
             f"{KEY_HEADER}: send at most {_LONGEST_KEY} characters.",
         )
-    # A body of lines was read already, and is not in memory: its own digest stands for it.
-    lines = getattr(request, "lines", None)
-    body = request.body if lines is None else lines.digest.encode()
-    digest = digest_of(request.method or "", request.get_full_path(), body)
+    digest = digest_of(request.method or "", request.get_full_path(), request.body)
     try:
         claim = claim_key(user=request.caller.user, key=key, digest=digest)
         if isinstance(claim, StoredReply):

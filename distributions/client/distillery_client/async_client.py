@@ -131,11 +131,11 @@ class AsyncProject:
 
     async def close(self, why: str = "") -> models.ProjectOut:
         """Close the project, whose stages are drafts or closed: nothing new is asked of people."""
-        return await self.client.close_project(self.slug, body={"why": why})
+        return await self.client.set_project_state(self.slug, {"state": "closed", "why": why})
 
     async def reopen(self, why: str = "") -> models.ProjectOut:
         """Let stages be made and opened again."""
-        return await self.client.reopen_project(self.slug, body={"why": why})
+        return await self.client.set_project_state(self.slug, {"state": "open", "why": why})
 
     async def upload(self, path: str | Path, *, progress: Progress = None) -> models.UploadOut:
         """Send a file; imports name it by its digest."""
