@@ -110,9 +110,9 @@ class ScoreLine(BaseModel):
 class ScoreFilters(BaseModel):
     """Which scores, in which order."""
 
-    system: str = Field("", max_length=100)
-    order: Literal["query", "mean", "sd", "n"] = "query"
-    descending: bool = False
+    system: str = Field("", max_length=100, description="The name of a system; empty: all.")
+    order: Literal["query", "mean", "sd", "n"] = Field("query", description="By which column.")
+    descending: bool = Field(False, description="The greatest first.")
 
 
 class SourceAgreementOut(BaseModel):
@@ -509,7 +509,9 @@ class CandidateFilters(BaseModel):
 
     system: str = Field("", max_length=100, description="The name of a system.")
     query: int = Field(0, ge=0, le=MOST_ID, description="The id of a query.")
-    state: Literal["", "judge", "exact", "empty", "withdrawn"] = ""
+    state: Literal["", "judge", "exact", "empty", "withdrawn"] = Field(
+        "", description="judge: people judge it; else why it is set aside. Empty: all."
+    )
 
 
 class CandidateChanges(Body):

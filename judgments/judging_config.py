@@ -258,7 +258,7 @@ class JudgingConfig(StageConfig):
         default=0,
         ge=0,
         le=50,
-        description="Queries, chosen by the seed, all of whose answers everybody judges besides their own; "
+        description="Queries, chosen by the seed, all of whose answers each judge gets besides their own; "
         "agreement between all judges can then be measured on them.",
     )
     foreign_checks: int = Field(
@@ -425,7 +425,7 @@ class TrainingConfig(StageConfig):
         min_length=1,
         max_length=50,
         description="The examples: question, answer, correct, passage, accepted scores, reason. Set the "
-        "stage's units_per_hit to their number, so that everybody gets all of them.",
+        "stage's units_per_hit to their number, so that each judge gets all of them.",
     )
     pass_share: float = Field(
         default=0.75,

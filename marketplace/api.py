@@ -142,7 +142,7 @@ _BATCHES, _BATCH = "/requesters/{requester}/batches", "/requesters/{requester}/b
 class BatchFilter(BaseModel):
     """Which batches; left out: all."""
 
-    state: Annotated[str, OneOf(Batch.State)] | None = None
+    state: Annotated[str, OneOf(Batch.State)] | None = Field(None, description="Left out: all.")
 
 
 class BatchOut(BaseModel):

@@ -232,8 +232,8 @@ class FindingOut(BaseModel):
 class FindingFilters(BaseModel):
     """Which findings."""
 
-    state: Literal["open", "accepted", "redacted", "gone"] = "open"
-    rule: str = Field("", max_length=40)
+    state: Literal["open", "accepted", "redacted", "gone"] = Field("open", description="What became of them.")
+    rule: str = Field("", max_length=40, description="Which rule found them; empty: all.")
 
 
 class FindingDecision(Body):

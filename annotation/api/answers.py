@@ -80,7 +80,9 @@ class AnswerOut(BaseModel):
 class AnswerFilters(BaseModel):
     """Which answers; filters that are left out take all."""
 
-    state: Literal["", "undecided", "approved", "rewrite", "excluded", "replaced"] = ""
+    state: Literal["", "undecided", "approved", "rewrite", "excluded", "replaced"] = Field(
+        "", description="What reviewers decided; empty: all."
+    )
     flagged: bool | None = Field(None, description="Only those with flags, or only those without.")
     query: int = Field(0, ge=0, le=MOST_ID, description="The id of a query.")
 

@@ -59,9 +59,9 @@ class QueryOut(BaseModel):
 class QueryFilters(BaseModel):
     """Which queries; filters that are left out take all."""
 
-    status: Annotated[str, OneOf(STATUSES)] = ""
-    type: Annotated[str, OneOf(TYPES)] = ""
-    only: Annotated[str, OneOf(ONLY)] = ""
+    status: Annotated[str, OneOf(STATUSES)] = Field("", description="How far they are.")
+    type: Annotated[str, OneOf(TYPES)] = Field("", description="Class of the query.")
+    only: Annotated[str, OneOf(ONLY)] = Field("", description="Only those of which this is true.")
     source: int = Field(0, ge=0, le=MOST_ID, description="The id of an import.")
     q: str = Field("", max_length=200, description="Words of the text, or the key.")
 

@@ -41,7 +41,7 @@ HeaderRow = Annotated[
 class UploadName(BaseModel):
     """What its sender calls the file; its ending says what is in it."""
 
-    name: str = Field("upload", min_length=1, max_length=300)
+    name: str = Field("upload", min_length=1, max_length=300, description="Such as log.csv.")
 
 
 class UploadOut(BaseModel):

@@ -83,7 +83,9 @@ _KEY = ("planned_at", "pk")
 class OperationFilter(BaseModel):
     """Which calls."""
 
-    state: Literal["all", "unfinished", "unknown", "refused", "confirmed"] = "all"
+    state: Literal["all", "unfinished", "unknown", "refused", "confirmed"] = Field(
+        "all", description="unknown: a person must find out what became of it."
+    )
 
 
 class OperationOut(BaseModel):

@@ -33,7 +33,9 @@ _ONE = f"{_LIST}/{{number}}"
 class HitFilter(BaseModel):
     """Which HITs."""
 
-    state: Literal["all", "planned", "open", "closed", "refused"] = "all"
+    state: Literal["all", "planned", "open", "closed", "refused"] = Field(
+        "all", description="Where it is on its way."
+    )
 
 
 class HitOut(BaseModel):
@@ -219,10 +221,12 @@ _DECIDE, _PAID = [Scope.DECIDE], [Scope.DECIDE, Scope.PAY]
 
 
 class AssignmentFilter(BaseModel):
-    """Which work: `waiting` has no decision yet nor one on its way; a worker by their id."""
+    """Which work."""
 
-    state: Literal["waiting", "held", "quarantined", "approved", "rejected", "working", "all"] = "all"
-    worker: str = Field("", max_length=64)
+    state: Literal["waiting", "held", "quarantined", "approved", "rejected", "working", "all"] = Field(
+        "all", description="waiting: no decision yet, nor one on its way."
+    )
+    worker: str = Field("", max_length=64, description="The worker's id at the marketplace.")
 
 
 class AssignmentOut(BaseModel):

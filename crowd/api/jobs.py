@@ -35,7 +35,7 @@ jobs = Resource("Jobs")
 class JobFilter(BaseModel):
     """Which jobs."""
 
-    state: Annotated[str, OneOf(JobState)] | None = None
+    state: Annotated[str, OneOf(JobState)] | None = Field(None, description="Left out: all.")
     kind: str = Field("", max_length=100, description="Such as releases.build.")
 
 

@@ -5,14 +5,16 @@ from typing import Annotated, Any, Literal
 
 from django.db.models import Prefetch, QuerySet
 from ninja import Query
-from pydantic import BaseModel, Field, ValidationError
+from pydantic import BaseModel, Field, GetJsonSchemaHandler, ValidationError
+from pydantic.json_schema import JsonSchemaValue
+from pydantic_core import CoreSchema, core_schema
 
 from core.api.models import Scope
 from core.projects.models import Project
 from core.revisions import ShownColumns
 from crowd.api.access import StagePermission, stage_access
 from crowd.errors import StageStateError
-from crowd.kinds import kind_named, kind_of, made_listing
+from crowd.kinds import StageKind, kind_named, kind_of, kinds, made_listing
 from crowd.models import Stage, StageSource
 from crowd.rights import usable_endpoints
 from crowd.selectors.known_people import list_cautions
@@ -54,12 +56,32 @@ Apart = Annotated[list[Slug], Field(max_length=20, description="Stages whose wor
 Title = Annotated[str, Field(min_length=1, max_length=200)]
 
 
+def _options_of(kind: StageKind) -> CoreSchema:
+    return kind.config.__pydantic_core_schema__
+
+
+class ConfigByKind:
+    """Marks options of a kind of stage; the schema has the model of each kind."""
+
+    def __get_pydantic_json_schema__(
+        self, _core: CoreSchema, handler: GetJsonSchemaHandler
+    ) -> JsonSchemaValue:
+        models = handler(core_schema.union_schema([_options_of(kind) for kind in kinds()]))
+        return {**models, "description": "Options of its kind."}
+
+
+Config = Annotated[dict[str, Any], ConfigByKind()]
+
+
 class StageIn(Body):
-    """A draft. Without `task`, its kind makes the texts of the marketplace's list."""
+    """A draft. Without `task`, its kind makes the texts of the marketplace's list.
+
+    `kind` says which model `config` has.
+    """
 
     slug: Slug
     title: Title
-    kind: str = Field(min_length=1, max_length=40)
+    kind: str = Field(min_length=1, max_length=40, description="Kind of work.")
     endpoint: str = Field(min_length=1, max_length=60, description="Name of a marketplace.")
     reward_cents: Reward
     redundancy: Redundancy
@@ -77,7 +99,24 @@ class StageIn(Body):
     approve: Approval = "at-once"
     hold_failed_checks: bool = False
     task: TaskFields | None = None
-    config: dict[str, Any] = Field(default_factory=dict, description="Options of its kind.")
+    config: Config = Field(default_factory=dict)
+
+    @classmethod
+    def __get_pydantic_json_schema__(cls, core: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
+        """Its fields, with the model of `config` for each kind."""
+        schema = handler.resolve_ref_schema(handler(core))
+        schema["properties"]["kind"]["enum"] = [kind.name for kind in kinds()]
+        schema["oneOf"] = [
+            {
+                "title": kind.label,
+                "properties": {
+                    "kind": {"const": kind.name},
+                    "config": handler(core_schema.union_schema([_options_of(kind)])),
+                },
+            }
+            for kind in kinds()
+        ]
+        return schema
 
 
 class StageChanges(Body):
@@ -101,7 +140,7 @@ class StageChanges(Body):
     approve: Approval | None = None
     hold_failed_checks: bool | None = None
     task: TaskFields | None = None
-    config: dict[str, Any] | None = None
+    config: Config | None = None
 
 
 #: Fields for which null says "none", not "as it is".

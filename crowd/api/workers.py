@@ -35,9 +35,11 @@ Share = Annotated[float | None, Field(description="0 to 1; null: filters looked 
 
 
 class WorkerFilter(BaseModel):
-    """Which workers: all, or those that are flagged, have rejected work, did few units, or are excluded."""
+    """Which workers."""
 
-    state: Literal["all", "flagged", "rejected", "few", "excluded"] = "all"
+    state: Literal["all", "flagged", "rejected", "few", "excluded"] = Field(
+        "all", description="Who is flagged, has rejected work, did few units, or is excluded."
+    )
     worker: str = Field("", max_length=64, description="A part of the id at the marketplace.")
 
 
@@ -271,9 +273,11 @@ Chosen = Annotated[list[Id], Field(min_length=1, max_length=review.MOST_WRITTEN_
 
 
 class StageWorkerFilter(BaseModel):
-    """Which workers: those who failed a check, with rejected work, or excluded from the stage."""
+    """Which workers."""
 
-    state: Literal["all", "failed", "rejected", "excluded"] = "all"
+    state: Literal["all", "failed", "rejected", "excluded"] = Field(
+        "all", description="Who failed a check, has rejected work, or is excluded from the stage."
+    )
     worker: str = Field("", max_length=64, description="A part of the id at the marketplace.")
 
 

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+from crowd.kinds import kinds
 from tests.api.world import operations
 from tests.api.write import FILE
 from web.api.fields import Body
@@ -34,6 +35,21 @@ def test_every_operation_says_what_it_does_and_which_problems_there_are():
         problems = {status: each for status, each in facts["responses"].items() if status >= "400"}
         assert {"401", "403", "404", "422", "429"} <= problems.keys(), operation.name
         assert all(each["description"] for each in problems.values()), operation.name
+        for each in facts["parameters"]:
+            assert each.get("description") or each["schema"].get("description"), (
+                operation.name,
+                each["name"],
+            )
+
+
+def test_the_options_of_a_stage_are_typed_by_its_kind():
+    schemas = build_schema()["components"]["schemas"]
+    by_kind = {
+        each["properties"]["kind"]["const"]: each["properties"]["config"]["$ref"].rpartition("/")[2]
+        for each in schemas["StageIn"]["oneOf"]
+    }
+    assert by_kind == {kind.name: kind.config.__name__ for kind in kinds()}
+    assert "question" in schemas[by_kind["poll"]]["required"]
 
 
 def test_no_field_has_two_limits_of_one_kind():

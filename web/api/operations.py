@@ -106,11 +106,44 @@ def build_schema() -> dict[str, Any]:
     described = _Schema(api(), ROOT)
     described.add_schema_definitions({problems.NAME: problems.ProblemDetails.model_json_schema()})
     schema: dict[str, Any] = json.loads(json.dumps(described))
+    _describe_parts(schema)
     schema["servers"] = [{"url": "/"}]
     schema["components"]["securitySchemes"] = {
         "token": {"type": "http", "scheme": "bearer", "description": "A token of the API, `dst_…`."}
     }
     return schema
+
+
+#: What the parts of addresses are.
+_PARTS = {
+    "assignment": "Id of an assignment.",
+    "batch": "Number of a batch within its requester.",
+    "corpus": "Short name of a corpus.",
+    "endpoint": "Name of a marketplace or panel.",
+    "job": "Id of a job.",
+    "link": "Id of a study link.",
+    "message": "Its `id` or `message_id`.",
+    "name": "Name of a file.",
+    "number": "Number or id within the list.",
+    "operation": "Id of a call of the marketplace.",
+    "path": "Path of a file in the release.",
+    "project": "Short name of the project.",
+    "requester": "Customer id of the requester.",
+    "scores": "Id of the scores.",
+    "stage": "Short name of the stage.",
+    "submission": "Id of a submission.",
+    "username": "User name.",
+    "version": "Version of a release.",
+    "webhook": "Id of a webhook.",
+    "worker": "Id of a worker, as lists have it; not the one at the marketplace.",
+}
+
+
+def _describe_parts(schema: dict[str, Any]) -> None:
+    for operation in (each for methods in schema["paths"].values() for each in methods.values()):
+        for parameter in operation["parameters"]:
+            if parameter["in"] == "path" and "description" not in parameter["schema"]:
+                parameter["description"] = _PARTS[parameter["name"]]
 
 
 @cache

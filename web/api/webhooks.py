@@ -105,7 +105,7 @@ class EventTypes(BaseModel):
 class MessageFilter(BaseModel):
     """Which messages; filters that are left out take all."""
 
-    state: Annotated[str, OneOf(WebhookMessage.State)] | None = None
+    state: Annotated[str, OneOf(WebhookMessage.State)] | None = Field(None, description="Left out: all.")
     type: str = Field("", max_length=60, description="Type of event, such as stage.opened.")
 
 
