@@ -38,6 +38,19 @@ def test_strangers_find_no_project_and_members_hear_which_role_is_missing(projec
     is_problem(program_of(viewer, "collect").get("/projects/tea"), 403, "scope_missing")
 
 
+def test_roles_of_requesters_are_none_of_a_project(program, project):
+    User.objects.create_user("nina")
+    wrong = is_problem(program.ask("PUT", "/projects/tea/members/nina", {"role": "payer"}), 422, "invalid")
+    assert wrong["errors"]["role"] == ["There is no role 'payer' here; there are owner, manager, viewer."]
+    assert program.ask("PUT", "/projects/tea/members/nina", {"role": "viewer"}).json() == {
+        "username": "nina", "role": "viewer", "since": None,
+    }  # fmt: skip
+    link = {"title": "Tea", "target": "project:tea", "granted_value": 2}
+    assert list(is_problem(program.post("/projects/tea/study-links", link), 422, "invalid")["errors"]) == [
+        "granted_value"
+    ]
+
+
 def test_a_token_of_one_project_opens_no_other(owner, program, project):
     program.post("/projects", {"slug": "coffee", "title": "Coffee"})
     bound = program_of(owner, project=project)
