@@ -7,10 +7,8 @@ from pathlib import Path
 from distillery_client import Client
 
 ROOT, SLUG = Path(__file__).resolve().parent.parent, sys.argv[1] if len(sys.argv) > 1 else "api-study"
-TERMS: dict[str, object] = {
-    "endpoint": os.environ.get("DISTILLERY_ENDPOINT", "local"),
-    "budget_cents": 20_000,
-}
+ENDPOINT = os.environ.get("DISTILLERY_ENDPOINT", "local")
+TERMS: dict[str, object] = {"endpoint": ENDPOINT, "budget_cents": 20_000}
 STAGES: dict[str, dict[str, object]] = {
     "curation": {"reward_cents": 50, "redundancy": 1, "config": {"candidates": 5}},
     "distillation": {"reward_cents": 40, "redundancy": 3},
