@@ -20,9 +20,8 @@ from annotation.services.query_answers import canary_phrase, compute_new_flags
 from annotation.services.review_decisions import approve_answers_of, approve_reviewed_work, undecided_words
 from annotation.units import PREFIX, distil_scope, judge_scope, of_query, query_of, simulated_truth, texts_of
 from annotation.writing_config import WritingConfig
-from crowd.kinds import HitTerms, Listing, Page, ParsedForm, PendingUnit, SimpleKind, config_of
+from crowd.kinds import HitTerms, Listing, Page, ParsedForm, PendingUnit, Profile, SimpleKind, config_of
 from crowd.models import Assignment, Stage
-from crowd.simulation.answers import Profile
 
 _INSTRUCTIONS = (
     "Read each dialogue, then write a message that could come next, as you would write it yourself. A good "

@@ -30,9 +30,8 @@ from annotation.services.review_decisions import (
 )
 from annotation.units import distil_scope, judge_scope, of_query, query_of, simulated_truth
 from annotation.writing_config import DistillationConfig, distillation_config
-from crowd.kinds import HitTerms, Listing, Page, ParsedForm, PendingUnit, SimpleKind
+from crowd.kinds import Habit, HitTerms, Listing, Page, ParsedForm, PendingUnit, Profile, SimpleKind
 from crowd.models import Assignment, Stage
-from crowd.simulation.answers import Habit, Profile
 
 # Reading a worker's answer: what is refused at once, in words for them, and what is only asked about.
 #

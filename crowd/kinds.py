@@ -8,9 +8,11 @@ extension:
 `docs/stages.md` writes one in sixty lines.
 """
 
+import random
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
 from functools import cache
 from typing import Any, ClassVar, Protocol, runtime_checkable
 
@@ -330,6 +332,57 @@ class SimpleKind(ABC):
     def wording(self, stage: Stage, units: Sequence[str]) -> Mapping[str, str]:
         """The names themselves."""
         return {unit: unit for unit in units}
+
+
+class Habit(StrEnum):
+    """How a simulated person comes to an answer."""
+
+    KNOWS = "knows"
+    RANDOM = "random"
+    CONSTANT = "constant"
+    REVERSED = "reversed"
+    PASTES = "pastes"
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """One kind of simulated person.
+
+    `pace` is the median time as a share of what a careful reader needs, `spread` the sigma of its log-normal
+    distribution. `mistakes` is the share of answers that miss what they meant; the three after it are
+    probabilities per HIT. `bias_spread` is by how many points of a scale people differ in how strict they
+    are (a standard deviation), `bias` by how many points somebody lies above the truth.
+    """
+
+    name: str
+    habit: Habit
+    pace: float
+    spread: float
+    mistakes: float = 0.0
+    leaves: float = 0.0
+    returns: float = 0.0
+    clicks_twice: float = 0.0
+    bias_spread: float = 0.4
+    bias: float = 0.0
+
+    @property
+    def who_gives_back(self) -> "Profile":
+        """The same habits; but a HIT that is left is given back, not kept until its time is over."""
+        return replace(self, leaves=0.0, returns=max(self.leaves, self.returns))
+
+
+@runtime_checkable
+class SimulatedKind(Protocol):
+    """What a kind may bring besides its interface: what somebody who understood a unit would answer."""
+
+    def simulate(
+        self, stage: Stage, unit: str, profile: Profile, rng: random.Random
+    ) -> Mapping[str, str] | None:
+        """Fields of a knowing answer, without prefix; None leaves it to chance that all readers share.
+
+        A box to write in whose text is "" stays empty, whoever fills the page in.
+        Mistakes, haste and bad habits are added to it by the profile.
+        """
 
 
 @cache

@@ -18,11 +18,10 @@ from typing import Any, ClassVar
 from annotation.importing.records import quoted
 from annotation.units import distil_scope, judge_scope, known_scale, known_score
 from core.projects.models import Project
-from crowd.kinds import HitTerms, Listing, Page, ParsedForm, PendingUnit, SimpleKind, StageConfig
+from crowd.kinds import HitTerms, Listing, Page, ParsedForm, PendingUnit, Profile, SimpleKind, StageConfig
 from crowd.models import Assignment, Claim, Stage, Worker
 from crowd.services.groups import let_pass
 from crowd.services.responses import REMEMBERED
-from crowd.simulation.answers import Profile
 from judgments.judging_config import (
     Choice,
     JudgingConfig,

@@ -18,10 +18,11 @@ from urllib.parse import urlencode, urlsplit
 from django.conf import settings
 
 from core.crypto import unseal
+from crowd.kinds import Profile
 from crowd.models import Endpoint, PanelStudy, Stage
 from crowd.services.deals import ProjectTarget
 from crowd.simulation.accounts import Browser, LostError, PageRefusedError, SimulationError, mark_simulated
-from crowd.simulation.answers import Profile, SimulatedPerson
+from crowd.simulation.answers import SimulatedPerson
 from crowd.simulation.people import Visitor
 from crowd.simulation.prolific_server import Simulator, WireCall, serve
 from crowd.simulation.prolific_state import Options

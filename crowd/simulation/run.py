@@ -26,13 +26,14 @@ from core.jobs.handlers import JobContext, handler
 from crowd.adapters import registry
 from crowd.adapters.base import MarketplaceDownError, MarketplaceRefusedError
 from crowd.errors import CrowdError
+from crowd.kinds import Profile
 from crowd.models import Assignment, Hit, HitUnit, MarketOperation, PanelStudy, Stage
 from crowd.services.deals import SIMULATE
 from crowd.services.endpoints import request_round
 from crowd.services.publication import quote
 from crowd.services.tick import tick
 from crowd.simulation.accounts import Account, Browser, LostError, SimulationError, accounts, mark_simulated
-from crowd.simulation.answers import Profile, SimulatedPerson, crowd_of
+from crowd.simulation.answers import SimulatedPerson, crowd_of
 from crowd.simulation.panel import open_link_to, rehearse_link
 from crowd.simulation.people import GoneHome, Person, RetryDelays, WorkPace
 from crowd.sources import hits_of, stages_at

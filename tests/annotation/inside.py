@@ -28,11 +28,11 @@ from annotation.models import (  # noqa: E402
 )
 from core.projects.models import Project  # noqa: E402
 from core.projects.services import create_project  # noqa: E402
+from crowd.kinds import Habit, Profile  # noqa: E402
 from crowd.models import Exclusion, Stage  # noqa: E402
 from crowd.services.stages import create_stage, open_stage  # noqa: E402
 from crowd.services.tick import tick  # noqa: E402
 from crowd.simulation.accounts import accounts  # noqa: E402
-from crowd.simulation.answers import Habit, Profile  # noqa: E402
 from crowd.simulation.run import Crowd  # noqa: E402
 from tests.simulation.inside import endpoint_with  # noqa: E402
 

@@ -4,7 +4,8 @@ from collections import Counter
 
 import pytest
 
-from crowd.simulation.answers import MIXES, PROFILES, Habit, crowd_of
+from crowd.kinds import Habit
+from crowd.simulation.answers import MIXES, PROFILES, crowd_of
 
 
 @pytest.mark.parametrize("mix", MIXES)

@@ -26,11 +26,11 @@ from annotation.models import Answer, Query  # noqa: E402
 from annotation.services.importing import Options as QueryOptions  # noqa: E402
 from annotation.services.importing import import_queries  # noqa: E402
 from core.projects.models import Project  # noqa: E402
+from crowd.kinds import Habit, Profile  # noqa: E402
 from crowd.models import Assignment, Claim, Stage  # noqa: E402
 from crowd.services.stages import open_stage  # noqa: E402
 from crowd.services.tick import tick  # noqa: E402
 from crowd.simulation.accounts import accounts  # noqa: E402
-from crowd.simulation.answers import Habit, Profile  # noqa: E402
 from crowd.simulation.run import Crowd  # noqa: E402
 from crowd.study.planning import apply, plan  # noqa: E402
 from crowd.study.reader import read  # noqa: E402
