@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 CLIENT := distributions/client/distillery_client
 #: Packages in distributions/ that add an app: to an installation, and to the environment of tests.
-APPS :=
+APPS := panel-simulator
 APPS_DEV := learned
 PORT ?= 8000
 SERVE ?= 1
@@ -185,7 +185,7 @@ shape: env-dev ## the structure of the code in numbers: lines, functions, circle
 	$(BIN)/python -m tests.shape
 
 clean: ## remove the environment and caches; data in var/ stays
-	rm -rf $(VENV) .clients .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis .coverage .coverage.* *.egg-info build
+	rm -rf $(VENV) .clients .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis .coverage .coverage.* *.egg-info build distributions/*/*.egg-info distributions/*/build
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # A stamp is younger than its lock as long as the environment holds what the lock names.

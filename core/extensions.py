@@ -29,6 +29,14 @@ def parts_of(part_type: type[Part]) -> tuple[Part, ...]:
     return tuple(part for part in all_parts() if isinstance(part, part_type))
 
 
+def name_package(folder: str) -> str:
+    """What to say where a package of `distributions/` is needed and not installed."""
+    return (
+        f"This needs the package distillery-{folder}, which is not installed. In a checkout run `make env`, "
+        f"else `pip install --no-deps ./distributions/{folder}` from the sources."
+    )
+
+
 @cache
 def all_parts() -> tuple[object, ...]:
     """The parts of all extensions."""

@@ -177,7 +177,7 @@ def main() -> int:
         shares = [paths]
     else:
         left_out = [path for path in options.leave_out if path not in paths]
-        shares = share_files(find_files(paths or ["tests"], left_out), options.workers)
+        shares = share_files(find_files(paths or ["tests", "distributions"], left_out), options.workers)
     started = time.monotonic()
     with tempfile.TemporaryDirectory() as folder:
         shards = [

@@ -120,6 +120,20 @@ def test_an_installed_wheel_makes_its_database_serves_a_page_and_stops_in_good_o
     assert (tmp_path / "data" / "distillery.sqlite3").exists()
 
 
+def test_without_the_simulators_of_panels_their_commands_say_what_to_install(installation, tmp_path):
+    for command in ("panel-simulator", "demo"):
+        done = subprocess.run(
+            [installation / "bin" / "distillery", command],
+            capture_output=True,
+            text=True,
+            check=False,
+            env=list_environment(tmp_path),
+            cwd=tmp_path,
+        )
+        assert done.returncode == 1
+        assert "pip install --no-deps ./distributions/panel-simulator" in done.stderr
+
+
 def test_without_a_setting_data_is_kept_in_the_home_folder(installation, tmp_path):
     environment = list_environment(tmp_path)
     del environment["DATA_DIR"]

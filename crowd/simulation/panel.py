@@ -4,9 +4,7 @@ The panel answers on this machine, beside the server, for as long as a block run
 """
 
 import contextlib
-import json
 import secrets
-import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
@@ -15,17 +13,18 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode, urlsplit
 
+import urllib3
 from django.conf import settings
 
 from core.crypto import unseal
+from core.extensions import name_package, parts_of
 from crowd.kinds import Profile
 from crowd.models import Endpoint, PanelStudy, Stage
 from crowd.services.deals import ProjectTarget
 from crowd.simulation.accounts import Browser, LostError, PageRefusedError, SimulationError, mark_simulated
 from crowd.simulation.answers import SimulatedPerson
 from crowd.simulation.people import Visitor
-from crowd.simulation.prolific_server import Simulator, WireCall, serve
-from crowd.simulation.prolific_state import Options
+from crowd.simulation.simulators import PanelSimulator
 from crowd.sources import stages_at
 from people.links import address_of
 from people.models import StudyLink, Visit
@@ -35,6 +34,7 @@ from people.visits import why_closed
 
 #: Seconds for which the address of a simulated person holds, where the link wants signed ones.
 _SIGNED_FOR_S = 3600
+_CALL_SECONDS = 60
 
 
 def open_link_to(stage: Stage) -> StudyLink | None:
@@ -114,9 +114,9 @@ def rehearse_link(
 
 @dataclass(frozen=True)
 class Panel:
-    """A simulator of Prolific's contract, and the token of its account."""
+    """A simulated Prolific: its address, and the token of its account."""
 
-    simulator: Simulator
+    site: str
     token: str = field(repr=False)
 
     @property
@@ -126,11 +126,13 @@ class Panel:
 
     def call(self, method: str, path: str, body: dict[str, Any] | None = None) -> dict[str, Any]:
         """One call of its account or of its controls; RuntimeError where it is refused."""
-        raw = json.dumps(body).encode() if body is not None else b""
-        answer = self.simulator.answer(WireCall(method, path, self.token, raw))
+        headers = {"Authorization": f"Token {self.token}"}
+        answer = urllib3.request(
+            method, f"{self.site}{path}", json=body, headers=headers, retries=False, timeout=_CALL_SECONDS
+        )
         if answer.status >= 400:
-            raise RuntimeError(f"The simulated panel answered {answer.status} to {path}: {answer.body}")
-        return dict(answer.body)
+            raise RuntimeError(f"The simulated panel answered {answer.status} to {path}: {answer.json()}")
+        return dict(answer.json())
 
     def send_participant(self, study: PanelStudy, visitor: Visitor) -> None:
         """A new participant takes a place of the study, does all of it, and comes back with their code."""
@@ -145,15 +147,14 @@ class Panel:
 
 
 @contextlib.contextmanager
-def running_panel(file: Path, options: Options) -> Iterator[Panel]:
-    """A panel with a token of its own and the books that lie in the file, until the block ends."""
+def running_panel(file: Path, *, balance: int) -> Iterator[Panel]:
+    """A panel with a token of its own and the books that lie in the file, until the block ends.
+
+    `balance` is what a new account has, in cents. SimulationError says what to install for it.
+    """
+    simulators = parts_of(PanelSimulator)
+    if not simulators:
+        raise SimulationError(name_package("panel-simulator"))
     token = secrets.token_hex(16)
-    simulator = Simulator(file, token, options)
-    server = serve(simulator, 0)
-    threading.Thread(target=server.serve_forever, args=(0.2,), daemon=True).start()
-    try:
-        yield Panel(simulator, token)
-    finally:
-        server.shutdown()
-        server.server_close()
-        simulator.close()
+    with simulators[0].serve(file, token, balance) as site:
+        yield Panel(site, token)

@@ -98,7 +98,7 @@ def begin_again(site: str, panel: Panel) -> tuple[dict[str, Any], str, IssuedKey
     row.access_key, row.secret_sealed = ids.new_access_key(), seal(secret, purpose=SEALED_FOR)
     row.save(update_fields=["access_key", "secret_sealed"])
     change_keys(endpoint=Endpoint.objects.get(name="demo"), access_key=row.access_key, secret=secret)
-    Endpoint.objects.filter(name="panel").update(url=panel.simulator.site)
+    Endpoint.objects.filter(name="panel").update(url=panel.site)
     pool = Endpoint.objects.get(name="panel")
     change_keys(endpoint=pool, access_key=pool.access_key, secret=panel.token)
     for link in StudyLink.objects.all():

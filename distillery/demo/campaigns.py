@@ -109,7 +109,7 @@ def write_studies(scene: Scene) -> None:
     """Study files with the addresses of this run."""
     for study in STUDIES.glob("*.toml"):
         text = study.read_text(encoding="utf-8").replace(":8000", f":{scene.site.rpartition(':')[2]}")
-        text = text.replace("http://127.0.0.1:9000", scene.panel.simulator.site)
+        text = text.replace("http://127.0.0.1:9000", scene.panel.site)
         (settings.DATA_DIR / study.name).write_text(text, encoding="utf-8")
 
 

@@ -14,7 +14,6 @@ from rich.console import Console
 
 from crowd.models import Assignment
 from crowd.simulation.panel import running_panel
-from crowd.simulation.prolific_state import Options
 from distillery.demo.archive import PANEL, SUMMARY, begin_again
 from distillery.demo.lab import ADMIN, GUEST, WORKERS, make_people
 from distillery.demo.tour import tell_progress
@@ -25,7 +24,7 @@ from marketplace.models import Requester
 from people.links import address_of
 from people.models import StudyLink
 
-PANEL_MONEY = Options(balance=100_00, wallet_seconds=0.0)
+PANEL_CENTS = 100_00
 #: A demonstration has no requests to finish: after this time the server is told again, and ends at once.
 STOP_SECONDS = 0.5
 
@@ -74,7 +73,7 @@ def demonstrate(*, wanted_port: int, live: bool, stay: bool, started: float) -> 
         with one_at_a_time():  # the server loads its modules meanwhile, and waits
             server = opened.enter_context(run_server(site, port, stop_seconds=STOP_SECONDS))
             # The panel ends with the demonstration: who goes on with its study finds it as long as this runs.
-            panel = opened.enter_context(running_panel(settings.DATA_DIR / PANEL, PANEL_MONEY))
+            panel = opened.enter_context(running_panel(settings.DATA_DIR / PANEL, balance=PANEL_CENTS))
             load_schema()
             migrate_waiting()  # the schema's file, or the demonstration's, may be older than a migration
             if live:

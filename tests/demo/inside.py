@@ -102,7 +102,7 @@ def begin_again() -> dict:
 
     from crowd.simulation.panel import running_panel
     from distillery.demo import archive
-    from distillery.demo.run import PANEL_MONEY
+    from distillery.demo.run import PANEL_CENTS
     from marketplace.models import HIT, Holding
     from marketplace.tasks import nightly, sweep_task
     from people.links import address_of
@@ -110,7 +110,7 @@ def begin_again() -> dict:
 
     settings.TASK_URL = SITE
     before = figures()
-    with running_panel(settings.DATA_DIR / archive.PANEL, PANEL_MONEY) as panel:
+    with running_panel(settings.DATA_DIR / archive.PANEL, balance=PANEL_CENTS) as panel:
         archive.begin_again(SITE, panel)
     sweep_task()
     nightly()

@@ -6,14 +6,11 @@ from urllib.parse import urlsplit
 import pytest
 
 from crowd.simulation.panel import running_panel
-from crowd.simulation.prolific_state import Options
-
-OPTIONS = Options(balance=50_00, wallet_seconds=0.0)
 
 
 def test_it_answers_over_http_until_the_block_ends(tmp_path):
-    with running_panel(tmp_path / "panel.sqlite3", OPTIONS) as panel:
-        place = urlsplit(panel.simulator.site).netloc
+    with running_panel(tmp_path / "panel.sqlite3", balance=50_00) as panel:
+        place = urlsplit(panel.site).netloc
         connection = http.client.HTTPConnection(place, timeout=20)
         connection.request("GET", "/api/v1/users/me/", headers={"Authorization": f"Token {panel.token}"})
         assert connection.getresponse().status == 200
@@ -23,9 +20,9 @@ def test_it_answers_over_http_until_the_block_ends(tmp_path):
 
 
 def test_the_next_one_goes_on_with_its_books_and_has_another_token(tmp_path):
-    with running_panel(tmp_path / "panel.sqlite3", OPTIONS) as first:
+    with running_panel(tmp_path / "panel.sqlite3", balance=50_00) as first:
         workspace = first.workspace
-    with running_panel(tmp_path / "panel.sqlite3", OPTIONS) as second:
+    with running_panel(tmp_path / "panel.sqlite3", balance=50_00) as second:
         assert second.workspace == workspace
     assert first.token != second.token
     assert first.token not in repr(first)
@@ -33,7 +30,7 @@ def test_the_next_one_goes_on_with_its_books_and_has_another_token(tmp_path):
 
 def test_what_is_refused_is_an_error(tmp_path):
     with (
-        running_panel(tmp_path / "panel.sqlite3", OPTIONS) as panel,
+        running_panel(tmp_path / "panel.sqlite3", balance=50_00) as panel,
         pytest.raises(RuntimeError, match="answered 404 to /_control/arrive"),
     ):
         panel.call("POST", "/_control/arrive", {"study_id": "0" * 24, "participant_id": "0" * 24})

@@ -29,7 +29,6 @@ from crowd.simulation.accounts import Browser, accounts
 from crowd.simulation.answers import SimulatedPerson
 from crowd.simulation.panel import Panel, running_panel, send_by_link
 from crowd.simulation.people import Visitor
-from crowd.simulation.prolific_state import Options
 from crowd.simulation.run import Crowd, make_rounds
 from crowd.study.planning import apply, plan
 from crowd.study.reader import read
@@ -212,7 +211,7 @@ def main() -> None:
     deposit(requester=requester, cents=100_000)
     with (
         tempfile.TemporaryDirectory() as folder,
-        running_panel(Path(folder, "panel.sqlite3"), Options(balance=100_000, wallet_seconds=0.0)) as panel,
+        running_panel(Path(folder, "panel.sqlite3"), balance=100_000) as panel,
     ):
         report = run_campaign(Path(folder), panel, owner, requester, key)
     sys.stdout.write(json.dumps(report))
@@ -229,7 +228,7 @@ def run_campaign(
         "LOCAL_SECRET": key.secret,
     }
     path = folder / "anywhere.toml"
-    path.write_text(STUDY.format(panel=panel.simulator.site, site=settings.TASK_URL), "utf-8")
+    path.write_text(STUDY.format(panel=panel.site, site=settings.TASK_URL), "utf-8")
     study = read(str(path))
     apply(study, plan(study, keys, to_apply=True), keys)
     project = Project.objects.get(slug="anywhere")

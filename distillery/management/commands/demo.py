@@ -8,9 +8,11 @@ from argparse import ArgumentParser
 from types import FrameType
 from typing import Any
 
+from django.apps import apps
 from django.conf import settings
-from django.core.management.base import BaseCommand
+from django.core.management.base import BaseCommand, CommandError
 
+from core.extensions import name_package
 from distillery import env
 from distillery.demo import place, tour
 
@@ -35,6 +37,8 @@ class Command(BaseCommand):
 
     def handle(self, *_: Any, **options: Any) -> None:
         """Enter the demonstration's own folder, then run there."""
+        if not apps.is_installed("distillery_panel_simulator"):
+            raise CommandError(name_package("panel-simulator"))
         live = options["write"] or env.flag("LIVE") or "DATABASE_URL" in os.environ
         started = os.environ.get(tour.STARTED)
         if not started:

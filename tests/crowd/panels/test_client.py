@@ -7,6 +7,8 @@ from contextlib import contextmanager
 from datetime import date, timedelta
 
 import pytest
+from distillery_panel_simulator.prolific_hooks import sign_delivery
+from distillery_panel_simulator.prolific_server import serve
 
 from crowd.adapters.base import (
     CallRefusal,
@@ -19,8 +21,6 @@ from crowd.adapters.base import (
 from crowd.adapters.panel import SignatureError, verify_hook
 from crowd.adapters.panel_http import NotFoundError
 from crowd.adapters.prolific_client import ProlificClient
-from crowd.simulation.prolific_hooks import sign_delivery
-from crowd.simulation.prolific_server import serve
 from tests.crowd.panels.worlds import REASON, TOKEN, Panel, draft
 
 LOST = {"lost_before": "not done", "lost_after": "done"}

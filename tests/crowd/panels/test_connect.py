@@ -8,6 +8,9 @@ from datetime import timedelta
 from urllib.parse import urlsplit
 
 import pytest
+from distillery_panel_simulator.connect import ConnectSimulator
+from distillery_panel_simulator.prolific_server import serve
+from distillery_panel_simulator.prolific_state import Options
 from django.utils import timezone
 
 from crowd.adapters import registry
@@ -18,9 +21,6 @@ from crowd.outbox import dispatch as outbox
 from crowd.services import panel_pay, panels, review, stages
 from crowd.services.endpoints import create_endpoint
 from crowd.services.tick import tick
-from crowd.simulation.connect import ConnectSimulator
-from crowd.simulation.prolific_server import serve
-from crowd.simulation.prolific_state import Options
 from tests.crowd.panels.test_stages import work_on
 from tests.crowd.panels.worlds import TOKEN, Panel
 from tests.crowd.world import make_stage

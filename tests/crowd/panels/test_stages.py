@@ -12,6 +12,7 @@ from datetime import timedelta
 from urllib.parse import urlsplit
 
 import pytest
+from distillery_panel_simulator.prolific_server import serve
 from django.utils import timezone
 
 from core.crypto import seal
@@ -22,7 +23,6 @@ from crowd.models import Assignment, Hit, MarketOperation, PanelHook, PanelStudy
 from crowd.services import panels, review, stages
 from crowd.services.endpoints import create_endpoint
 from crowd.services.tick import tick
-from crowd.simulation.prolific_server import serve
 from tests.crowd.panels.worlds import TOKEN, Panel
 from tests.crowd.world import make_stage
 

@@ -2,8 +2,8 @@
 
 import json
 
-from crowd.simulation.prolific_server import Simulator, WireCall
-from crowd.simulation.prolific_state import Options
+from distillery_panel_simulator.prolific_server import Simulator, WireCall
+from distillery_panel_simulator.prolific_state import Options
 
 TOKEN = "a-token"
 NO_WAIT = {"wallet_seconds": 0.0}

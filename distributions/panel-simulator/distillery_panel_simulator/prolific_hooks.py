@@ -21,8 +21,8 @@ from urllib.parse import parse_qsl, urlsplit, urlunsplit
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import padding, rsa
 
-from crowd.simulation.prolific_calls import Answer, Call, RefusalError, field_error, not_found, page
-from crowd.simulation.prolific_state import State, Thing
+from distillery_panel_simulator.prolific_calls import Answer, Call, RefusalError, field_error, not_found, page
+from distillery_panel_simulator.prolific_state import State, Thing
 
 ISSUER = "https://www.prolific.com"
 TOKEN_SECONDS = 120

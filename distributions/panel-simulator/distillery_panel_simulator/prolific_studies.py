@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from crowd.simulation.prolific_account import (
+from distillery_panel_simulator.prolific_account import (
     HOURLY,
     SETTLED,
     check_filters,
@@ -16,9 +16,9 @@ from crowd.simulation.prolific_account import (
     need_funds,
     project_of,
 )
-from crowd.simulation.prolific_calls import Answer, Call, RefusalError, field_error, not_found, page
-from crowd.simulation.prolific_hooks import announce, workspace_of
-from crowd.simulation.prolific_state import State, Thing
+from distillery_panel_simulator.prolific_calls import Answer, Call, RefusalError, field_error, not_found, page
+from distillery_panel_simulator.prolific_hooks import announce, workspace_of
+from distillery_panel_simulator.prolific_state import State, Thing
 
 STATUSES = (
     "UNPUBLISHED",

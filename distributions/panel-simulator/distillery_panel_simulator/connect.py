@@ -17,10 +17,10 @@ from decimal import Decimal, InvalidOperation
 from typing import Any
 from urllib.parse import urlencode
 
-from crowd.simulation import prolific_control
-from crowd.simulation.prolific_calls import Answer, Call, RefusalError, field_error, not_found
-from crowd.simulation.prolific_server import Simulator, WireCall, parse_body
-from crowd.simulation.prolific_state import State, Thing
+from distillery_panel_simulator import prolific_control
+from distillery_panel_simulator.prolific_calls import Answer, Call, RefusalError, field_error, not_found
+from distillery_panel_simulator.prolific_server import Simulator, WireCall, parse_body
+from distillery_panel_simulator.prolific_state import State, Thing
 
 #: Per hour, in cents: nobody may offer less.
 LEAST_PER_HOUR = 750

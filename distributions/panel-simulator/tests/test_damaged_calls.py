@@ -4,10 +4,10 @@ import json
 import random
 
 import pytest
+from distillery_panel_simulator.prolific_control import CONTROLS
 
-from crowd.simulation.prolific_control import CONTROLS
-from tests.crowd.panels.documents import OPERATIONS, list_faults
-from tests.crowd.panels.test_contract import World, bodies
+from .documents import OPERATIONS, list_faults
+from .test_contract import World, bodies
 
 JUNK = [
     None,

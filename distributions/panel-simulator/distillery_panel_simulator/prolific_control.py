@@ -6,11 +6,11 @@ from collections.abc import Callable, Mapping
 from typing import Any
 from urllib.parse import urlencode
 
-from crowd.simulation import prolific_hooks, prolific_submissions
-from crowd.simulation.prolific_account import balance_of, is_eligible, write_messages
-from crowd.simulation.prolific_calls import Answer, Call, RefusalError, field_error
-from crowd.simulation.prolific_hooks import set_faults
-from crowd.simulation.prolific_state import State, Thing
+from distillery_panel_simulator import prolific_hooks, prolific_submissions
+from distillery_panel_simulator.prolific_account import balance_of, is_eligible, write_messages
+from distillery_panel_simulator.prolific_calls import Answer, Call, RefusalError, field_error
+from distillery_panel_simulator.prolific_hooks import set_faults
+from distillery_panel_simulator.prolific_state import State, Thing
 
 _MOST_PARTICIPANTS = 100_000
 _YEAR_SECONDS = 366 * 24 * 3600

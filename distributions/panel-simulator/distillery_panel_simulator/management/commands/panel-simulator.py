@@ -12,9 +12,9 @@ from typing import Any
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 
-from crowd.simulation.connect import ConnectSimulator
-from crowd.simulation.prolific_server import Simulator, serve
-from crowd.simulation.prolific_state import Options
+from distillery_panel_simulator.connect import ConnectSimulator
+from distillery_panel_simulator.prolific_server import Simulator, serve
+from distillery_panel_simulator.prolific_state import Options
 
 
 class Command(BaseCommand):

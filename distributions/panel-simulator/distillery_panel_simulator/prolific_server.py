@@ -14,7 +14,7 @@ from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
 from core.errors import logged_failure
-from crowd.simulation import (
+from distillery_panel_simulator import (
     prolific_account,
     prolific_calls,
     prolific_control,
@@ -22,9 +22,9 @@ from crowd.simulation import (
     prolific_studies,
     prolific_submissions,
 )
-from crowd.simulation.prolific_calls import Answer, Call, RefusalError, error_answer, message_answer
-from crowd.simulation.prolific_hooks import CALL_FAULTS, draw_error_form, draw_fault
-from crowd.simulation.prolific_state import Options, State, Thing
+from distillery_panel_simulator.prolific_calls import Answer, Call, RefusalError, error_answer, message_answer
+from distillery_panel_simulator.prolific_hooks import CALL_FAULTS, draw_error_form, draw_fault
+from distillery_panel_simulator.prolific_state import Options, State, Thing
 
 Handler = Callable[[Call], Answer]
 _PAGING = ("page", "page_size", "limit", "offset")

@@ -14,8 +14,8 @@ from pathlib import Path
 
 import pytest
 import urllib3
+from distillery_panel_simulator.prolific_server import serve
 
-from crowd.simulation.prolific_server import serve
 from tests.crowd.panels.worlds import TOKEN, Panel, draft
 
 ROOT = Path(__file__).resolve().parents[3]

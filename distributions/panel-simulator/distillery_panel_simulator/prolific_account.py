@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Any
 
-from crowd.simulation.prolific_calls import Answer, Call, RefusalError, field_error, not_found, page
-from crowd.simulation.prolific_hooks import workspace_of
-from crowd.simulation.prolific_state import State, Thing
+from distillery_panel_simulator.prolific_calls import Answer, Call, RefusalError, field_error, not_found, page
+from distillery_panel_simulator.prolific_hooks import workspace_of
+from distillery_panel_simulator.prolific_state import State, Thing
 
 #: Who holds a place without being paid yet, and who was paid for one.
 HOLDING = ("RESERVED", "ACTIVE", "AWAITING REVIEW")

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from decimal import Decimal, InvalidOperation
 from urllib.parse import quote
 
-from crowd.simulation.prolific_account import (
+from distillery_panel_simulator.prolific_account import (
     HOLDING,
     add_members,
     cost_of,
@@ -18,10 +18,10 @@ from crowd.simulation.prolific_account import (
     refuse_filters,
     write_messages,
 )
-from crowd.simulation.prolific_calls import Answer, Call, RefusalError, field_error, not_found, page
-from crowd.simulation.prolific_hooks import announce, sign_arrival
-from crowd.simulation.prolific_state import State, Thing
-from crowd.simulation.prolific_studies import follow_places, fund_place, set_study_status, study_of
+from distillery_panel_simulator.prolific_calls import Answer, Call, RefusalError, field_error, not_found, page
+from distillery_panel_simulator.prolific_hooks import announce, sign_arrival
+from distillery_panel_simulator.prolific_state import State, Thing
+from distillery_panel_simulator.prolific_studies import follow_places, fund_place, set_study_status, study_of
 
 STATUSES = (
     "RESERVED",

@@ -9,7 +9,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
-from crowd.simulation.prolific_state import State, Thing
+from distillery_panel_simulator.prolific_state import State, Thing
 
 #: Where a list does not say otherwise.
 PAGE_SIZE = 20

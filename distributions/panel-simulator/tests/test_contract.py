@@ -1,10 +1,11 @@
 """The simulated panel serves the contract: every operation, every documented request, answers in shape."""
 
 import pytest
+from distillery_panel_simulator.prolific_server import ROUTES
 
-from crowd.simulation.prolific_server import ROUTES
-from tests.crowd.panels.documents import CONTRACT, OPERATIONS, list_faults, make_example, resolve
 from tests.crowd.panels.worlds import REASON, Panel
+
+from .documents import CONTRACT, OPERATIONS, list_faults, make_example, resolve
 
 FILTERS = [
     {"filter_id": "current-country-of-residence", "selected_values": ["1"], "weightings": {"1": 1.0}},

@@ -1,0 +1,1 @@
+"""The simulator of panels as a Django app: its commands."""
