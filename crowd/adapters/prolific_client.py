@@ -22,8 +22,6 @@ _PAGE = 100
 _DAY = "%d/%m/%Y"
 #: A bonus file has at most so many lines, as the vendor advises.
 MOST_BONUS_LINES = 200
-#: One call approves at most so many submissions, as the vendor advises.
-MOST_APPROVALS = 1_000
 #: A rejection's words, shown to the participant, have at least so many characters.
 LEAST_REJECTION = 100
 
@@ -102,20 +100,6 @@ class ProlificClient(PanelClient):
         except GARBAGE as error:
             raise MarketplaceDownError(describe_garbage(error)) from error
 
-    def filters(self, workspace: str) -> list[Document]:
-        """What people can be chosen by: `filter_id`, `type`, and `choices` or `min` and `max`."""
-        return list(self.read("/api/v1/filters/", workspace_id=workspace)["results"])
-
-    def count_eligible(self, workspace: str, filters: Sequence[Document]) -> int:
-        """How many people pass filters; 0 stands for fewer than 25."""
-        answer = self.ask(
-            "POST", "/api/v1/eligibility-count/", body={"workspace_id": workspace, "filters": list(filters)}
-        )
-        try:
-            return int(answer.document()["count"])
-        except GARBAGE as error:
-            raise MarketplaceDownError(describe_garbage(error)) from error
-
     # Studies
 
     def create_study(self, document: Document) -> Outcome[str]:
@@ -138,10 +122,6 @@ class ProlificClient(PanelClient):
     def move_study(self, study: str, action: str) -> Outcome[str]:
         """PUBLISH, PAUSE, START or STOP."""
         return self.change("POST", f"/api/v1/studies/{study}/transition/", {"action": action})
-
-    def delete_study(self, study: str) -> Outcome[str]:
-        """Delete a draft."""
-        return self.change("DELETE", f"/api/v1/studies/{study}/")
 
     def cost(self, study: str, *, is_projected: bool = False) -> Document:
         """What a study cost so far, or will cost with all its places: rewards and bonuses, fees and tax."""
@@ -181,12 +161,6 @@ class ProlificClient(PanelClient):
         return self.change(
             "POST", f"/api/v1/submissions/{submission}/transition/", {"action": action, **more}
         )
-
-    def approve_in_bulk(self, submissions: Sequence[str]) -> Outcome[str]:
-        """Have submissions approved in the background; those that do not await review are left alone."""
-        if not 0 < len(submissions) <= MOST_APPROVALS:
-            raise ValueError(f"One call approves 1 to {MOST_APPROVALS} submissions.")
-        return self.change("POST", "/api/v1/submissions/bulk-approve/", {"submission_ids": list(submissions)})
 
     def request_return(self, submission: str, reasons: Sequence[str]) -> Outcome[str]:
         """Ask a participant to return a submission; the person decides."""
@@ -231,13 +205,6 @@ class ProlificClient(PanelClient):
             if group["name"] == name and not group.get("is_deleted"):
                 return str(group["id"])
         return None
-
-    def group_members(self, group: str) -> set[str]:
-        """Who is in a group."""
-        return {
-            str(each["participant_id"])
-            for each in self.chain(f"/api/v1/participant-groups/{group}/participants/")
-        }
 
     def add_to_group(self, group: str, participants: Sequence[str]) -> Outcome[str]:
         """Put participants into a group; those who are in it stay."""
@@ -320,14 +287,6 @@ class ProlificClient(PanelClient):
     def subscriptions(self, workspace: str) -> list[Document]:
         """Subscriptions of a workspace: `id`, `event_type`, `target_url`, `is_enabled`."""
         return list(self.slices("/api/v1/hooks/subscriptions/", workspace_id=workspace))
-
-    def unsubscribe(self, subscription: str) -> Outcome[str]:
-        """End a subscription."""
-        return self.change("DELETE", f"/api/v1/hooks/subscriptions/{subscription}/")
-
-    def events(self, subscription: str, **query: str) -> Iterator[Document]:
-        """What was or will be sent to a subscription, newest first, also what got lost on the way."""
-        return self.slices(f"/api/v1/hooks/subscriptions/{subscription}/events/", **query)
 
     def signing_keys(self) -> Document:
         """The public keys that sign secure links, as a JSON Web Key Set."""

@@ -12,11 +12,11 @@ def test_it_answers_over_http_until_the_block_ends(tmp_path):
     with running_panel(tmp_path / "panel.sqlite3", balance=50_00) as panel:
         place = urlsplit(panel.site).netloc
         connection = http.client.HTTPConnection(place, timeout=20)
-        connection.request("GET", "/api/v1/users/me/", headers={"Authorization": f"Token {panel.token}"})
+        connection.request("GET", "/api/v1/studies/", headers={"Authorization": f"Token {panel.token}"})
         assert connection.getresponse().status == 200
         connection.close()
     with pytest.raises(OSError):
-        http.client.HTTPConnection(place, timeout=20).request("GET", "/api/v1/users/me/")
+        http.client.HTTPConnection(place, timeout=20).request("GET", "/api/v1/studies/")
 
 
 def test_the_next_one_goes_on_with_its_books_and_has_another_token(tmp_path):

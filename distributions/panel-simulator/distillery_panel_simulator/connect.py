@@ -402,14 +402,6 @@ def decide(call: Call) -> Answer:
     return Answer(200, {})
 
 
-def approve_all(call: Call) -> Answer:
-    """Approve all pending work of a project."""
-    project = project_of(call.state, call.ids[0])
-    for assignment in call.state.find("assignment", parent=project["id"], statuses=["Pending"]):
-        _approve(call.state, assignment)
-    return Answer(200, {})
-
-
 def pay_bonuses(call: Call) -> Answer:
     """Bonuses, all or none where the balance is too small. Without a token, each call pays again."""
     pairs = _read_assignments(call, call.body.get("bonusPayment"))
@@ -440,15 +432,6 @@ def send_message(call: Call) -> Answer:
     return Answer(200, {})
 
 
-def validate_participants(call: Call) -> Answer:
-    """Which of these are participants; the real shape of the reply is not public."""
-    ids = call.body.get("participantIds")
-    if not isinstance(ids, list):
-        raise RefusalError("participantIds is a list.")
-    valid_ids = [each for each in ids if call.state.get("participant", each) is not None]
-    return Answer(200, {"validParticipantIds": valid_ids})
-
-
 _V1 = "/api/v1"
 # Calls in front of the rules
 
@@ -457,7 +440,6 @@ _TITLES = {400: "Bad Request", 401: "Unauthorized", 404: "Not Found", 422: "Unpr
 _DECIDING = "approve|reject|reverse-reject"
 _ROUTES: tuple[tuple[str, str, Callable[[Call], Answer]], ...] = (
     ("GET", "/account", show_account),
-    ("POST", "/account/validate-participants", validate_participants),
     ("GET", "/project", list_projects),
     ("POST", "/project", create_project),
     ("GET", "/project/([^/]+)", show_project),
@@ -465,7 +447,6 @@ _ROUTES: tuple[tuple[str, str, Callable[[Call], Answer]], ...] = (
     ("POST", "/project/([^/]+)/update-status", move_project),
     ("GET", "/assignments/([^/]+)", list_assignments),
     ("POST", f"/assignments/([^/]+)/({_DECIDING})", decide),
-    ("POST", "/assignments/([^/]+)/approve-all", approve_all),
     ("POST", "/assignments/([^/]+)/bonus", pay_bonuses),
     ("POST", "/conversations/send-message", send_message),
 )

@@ -1,4 +1,4 @@
-"""What belongs to an account: user, workspaces and their money, projects, groups, messages, screeners.
+"""What belongs to an account: its workspace and money, groups, messages, screeners.
 
 Money is in minor units. The balance is never kept as a number of its own: it is the deposit less the
 payments listed, and what is locked follows from the studies. A payment that is listed is a payment that is
@@ -97,9 +97,7 @@ def need_funds(state: State, workspace_id: str, amount: int) -> None:
 
 
 def pay(state: State, kind: str, submission: Thing, cost: Cost, *, bulk_id: str | None = None) -> None:
-    """Make a payment; who only tests a draft gets none."""
-    if submission["is_test"]:
-        return
+    """Make a payment."""
     study = state.get("study", submission["study_id"]) or {}
     state.write_payment(
         {
@@ -121,49 +119,32 @@ def pay(state: State, kind: str, submission: Thing, cost: Cost, *, bulk_id: str 
 _GROUP_LISTS = {"participant_group_allowlist": True, "participant_group_blocklist": False}
 _STUDY_LISTS = {"previous_studies_allowlist": True, "previous_studies_blocklist": False}
 _PERSON_LISTS = {"custom_allowlist": True, "custom_blocklist": False}
-_COUNTRIES = {"1": "United States", "2": "United Kingdom", "3": "Germany", "4": "South Africa", "5": "Poland"}
-_LANGUAGES = {"1": "English", "2": "German", "3": "French", "4": "Polish", "5": "Spanish"}
 
 
-def _select(filter_id: str, title: str, data_type: str, choices: dict[str, str] | None = None) -> Thing:
-    return {
-        "filter_id": filter_id,
-        "title": title,
-        "description": title,
-        "question": title,
-        "type": "select",
-        "choices": choices or {},
-        "data_type": data_type,
-    }
+@dataclass(frozen=True, slots=True)
+class Screener:
+    """What people can be chosen by: a range, or values of a kind, of which there may be only these."""
+
+    data_type: str
+    choices: tuple[str, ...] = ()
+
+    @property
+    def is_range(self) -> bool:
+        """Whether it is asked for by bounds."""
+        return self.data_type == "integer"
 
 
-def _range(filter_id: str, title: str, least: int, most: int) -> Thing:
-    return {
-        "filter_id": filter_id,
-        "title": title,
-        "description": title,
-        "question": title,
-        "type": "range",
-        "data_type": "integer",
-        "min": least,
-        "max": most,
-    }
-
-
-#: Screeners, read at run time by clients; participants have a value for each of the lower ones.
-SCREENERS: dict[str, Thing] = {
-    each["filter_id"]: each
-    for each in (
-        *(_select(name, "Participant groups", "ParticipantGroupID") for name in _GROUP_LISTS),
-        *(_select(name, "Previous studies", "StudyID") for name in _STUDY_LISTS),
-        *(_select(name, "Participants by id", "ParticipantID") for name in _PERSON_LISTS),
-        _select("current-country-of-residence", "Country of residence", "ChoiceID", _COUNTRIES),
-        _select("fluent-languages", "Fluent languages", "ChoiceID", _LANGUAGES),
-        _select("sex", "Sex", "ChoiceID", {"0": "Male", "1": "Female"}),
-        _range("age", "Age", 18, 100),
-        _range("approval_rate", "Approval rate", 0, 100),
-        _range("approval_numbers", "Number of approvals", 0, 10_000),
-    )
+#: By filter; participants have a value for each of the lower ones.
+SCREENERS = {
+    **dict.fromkeys(_GROUP_LISTS, Screener("ParticipantGroupID")),
+    **dict.fromkeys(_STUDY_LISTS, Screener("StudyID")),
+    **dict.fromkeys(_PERSON_LISTS, Screener("ParticipantID")),
+    "current-country-of-residence": Screener("ChoiceID", ("1", "2", "3", "4", "5")),
+    "fluent-languages": Screener("ChoiceID", ("1", "2", "3", "4", "5")),
+    "sex": Screener("ChoiceID", ("0", "1")),
+    "age": Screener("integer"),
+    "approval_rate": Screener("integer"),
+    "approval_numbers": Screener("integer"),
 }
 
 
@@ -178,50 +159,7 @@ def begin(state: State) -> None:
     state.keep("project", _add_project(state, workspace["id"], {"title": "Project"})["id"])
 
 
-# User, workspaces, projects
-
-
-def get_user(call: Call) -> Answer:
-    """Whose token it is."""
-    return Answer(200, call.state.fact("user"))
-
-
-def list_workspaces(call: Call) -> Answer:
-    """All workspaces."""
-    return Answer(
-        200,
-        page(
-            call,
-            call.state.count("workspace"),
-            lambda limit, offset: [
-                _short_workspace(each) for each in call.state.find("workspace", limit=limit, offset=offset)
-            ],
-        ),
-    )
-
-
-def create_workspace(call: Call) -> Answer:
-    """A new workspace, with an empty wallet: money is put in on the web only."""
-    user = call.state.fact("user")["id"]
-    workspace = call.state.add(
-        "workspace", _new_workspace(call.state, call.body["title"], user) | {"deposit": 0} | call.body
-    )
-    return Answer(201, _view_workspace(call.state, workspace))
-
-
-def get_workspace(call: Call) -> Answer:
-    """One workspace."""
-    return Answer(200, _view_workspace(call.state, workspace_of(call.state, call.ids[0])))
-
-
-def change_workspace(call: Call) -> Answer:
-    """Title and description."""
-    workspace = workspace_of(call.state, call.ids[0])
-    for name in ("title", "description", "naivety_distribution_rate"):
-        if name in call.body:
-            workspace[name] = call.body[name]
-    call.state.save(workspace)
-    return Answer(200, _view_workspace(call.state, workspace))
+# Workspace and project
 
 
 def get_balance(call: Call) -> Answer:
@@ -238,40 +176,6 @@ def get_balance(call: Call) -> Answer:
             "available_balance_breakdown": {"rewards": available, "fees": 0, "vat": 0},
         },
     )
-
-
-def list_projects(call: Call) -> Answer:
-    """Projects of a workspace."""
-    workspace = workspace_of(call.state, call.ids[0])
-    return Answer(
-        200,
-        page(
-            call,
-            call.state.count("project", parent=workspace["id"]),
-            lambda limit, offset: call.state.find(
-                "project", parent=workspace["id"], limit=limit, offset=offset
-            ),
-        ),
-    )
-
-
-def create_project(call: Call) -> Answer:
-    """A new project."""
-    return Answer(201, _add_project(call.state, workspace_of(call.state, call.ids[0])["id"], call.body))
-
-
-def get_project(call: Call) -> Answer:
-    """One project."""
-    return Answer(200, project_of(call.state, call.ids[0]))
-
-
-def change_project(call: Call) -> Answer:
-    """Its texts."""
-    project = project_of(call.state, call.ids[0]) | {
-        name: value for name, value in call.body.items() if value is not None
-    }
-    call.state.save(project)
-    return Answer(200, project)
 
 
 def project_of(state: State, key: str | None) -> Thing:
@@ -298,19 +202,6 @@ def _new_workspace(state: State, title: str, user: str) -> Thing:
         "naivety_distribution_rate": None,
         "wallet": secrets.token_hex(12),
         "currency_code": state.options.currency,
-    }
-
-
-def _short_workspace(workspace: Thing) -> Thing:
-    names = ("id", "title", "description", "owner", "users", "naivety_distribution_rate")
-    return {name: workspace[name] for name in names}
-
-
-def _view_workspace(state: State, workspace: Thing) -> Thing:
-    return {
-        **_short_workspace(workspace),
-        "wallet": workspace["wallet"],
-        "projects": state.find("project", parent=workspace["id"]),
     }
 
 
@@ -373,34 +264,6 @@ def create_group(call: Call) -> Answer:
         status="on",
     )
     return Answer(201, _view_group(call.state, add_members(call.state, group, people)))
-
-
-def get_group(call: Call) -> Answer:
-    """One group."""
-    return Answer(200, _view_group(call.state, group_of(call.state, call.ids[0])))
-
-
-def change_group(call: Call) -> Answer:
-    """Another name; a list of participants takes the place of the whole list."""
-    group = group_of(call.state, call.ids[0])
-    if call.body.get("name"):
-        group["name"] = call.body["name"]
-    if call.body.get("participant_ids") is not None:
-        group["members"] = {}
-        add_members(call.state, group, call.body["participant_ids"])
-    call.state.save(group)
-    return Answer(200, _view_group(call.state, group))
-
-
-def delete_group(call: Call) -> Answer:
-    """Gone from the lists; its id is still known."""
-    call.state.save(group_of(call.state, call.ids[0]) | {"is_deleted": True}, status="off")
-    return Answer(204)
-
-
-def list_members(call: Call) -> Answer:
-    """Who is in a group."""
-    return Answer(200, _members(group_of(call.state, call.ids[0])))
 
 
 def put_members(call: Call) -> Answer:
@@ -553,46 +416,6 @@ def _messages(call: Call, *, unread_only: bool) -> list[Thing]:
 # Screeners, eligibility
 
 
-def list_screeners(call: Call) -> Answer:
-    """What can be filtered by."""
-    more: Thing = {}
-    if call.query.get("detailed", "").lower() in ("1", "true"):
-        more = {
-            "category": None,
-            "subcategory": None,
-            "display_order": None,
-            "participant_help_text": None,
-            "researcher_help_text": None,
-            "tags": [],
-        }
-    screeners = [each | more for each in SCREENERS.values()]
-    return Answer(200, {"results": screeners, "_links": {}, "meta": {"count": len(screeners)}})
-
-
-def get_distribution(call: Call) -> Answer:
-    """How the participants are spread over the values of a screener."""
-    screener = SCREENERS.get(call.ids[0])
-    if screener is None:
-        raise not_found("The filter")
-    workspace_of(call.state, call.query["workspace_id"])
-    spread: dict[str, int] = {}
-    for person in call.state.find("participant"):
-        value = person["attributes"].get(call.ids[0])
-        for each in value if isinstance(value, list) else [value]:
-            if each is not None:
-                spread[str(each)] = spread.get(str(each), 0) + 1
-    return Answer(200, {"distribution": {call.ids[0]: spread}})
-
-
-def count_eligible(call: Call) -> Answer:
-    """How many participants fit; 0 where they are fewer than 25, as the panel says it."""
-    check_filters(call.state, call.body["filters"])
-    fitting = sum(
-        is_eligible(call.state, each, call.body["filters"]) for each in call.state.find("participant")
-    )
-    return Answer(200, {"count": fitting if fitting >= 25 else 0})
-
-
 def recommend_rewards(call: Call) -> Answer:
     """The least per hour, and what is recommended."""
     workspace_of(call.state, call.query["workspace_id"])
@@ -605,16 +428,6 @@ def recommend_rewards(call: Call) -> Answer:
     )
 
 
-def create_test_participant(call: Call) -> Answer:
-    """A participant for `test-study`; an address can be used once."""
-    if any(each.get("email") == call.body["email"] for each in call.state.find("participant")):
-        raise field_error("email", "There is a participant with this address.")
-    participant = call.state.add(
-        "participant", {"email": call.body["email"], "attributes": {}, "is_tester": True}
-    )
-    return Answer(201, {"participant_id": participant["id"]})
-
-
 def check_filters(state: State, filters: list[Thing] | None) -> None:
     """Refuse filters that the panel does not have, and ids that do not exist."""
     for each in filters or []:
@@ -624,13 +437,15 @@ def check_filters(state: State, filters: list[Thing] | None) -> None:
         screener = SCREENERS.get(each["filter_id"])
         if screener is None:
             raise field_error("filters", f"There is no filter {each['filter_id']}.")
-        if ("selected_range" in each) != (screener["type"] == "range"):
-            raise field_error("filters", f"{each['filter_id']} is a {screener['type']} filter.")
-        kind = {"ParticipantGroupID": "group", "StudyID": "study"}.get(screener["data_type"])
+        if ("selected_range" in each) != screener.is_range:
+            raise field_error(
+                "filters", f"{each['filter_id']} takes {'bounds' if screener.is_range else 'values'}."
+            )
+        kind = {"ParticipantGroupID": "group", "StudyID": "study"}.get(screener.data_type)
         for value in each.get("selected_values", []):
             if kind and state.get(kind, value) is None:
                 raise field_error("filters", f"{each['filter_id']}: there is no {kind} {value}.")
-            if screener["data_type"] == "ChoiceID" and value not in screener["choices"]:
+            if screener.choices and value not in screener.choices:
                 raise field_error("filters", f"{each['filter_id']} has no choice {value}.")
 
 

@@ -152,17 +152,6 @@ Label = Literal[
     "ai_data_creation_images",
     "ai_other",
 ]
-StudyType = Literal[
-    "SINGLE",
-    "UK_REP_SAMPLE",
-    "REP_SAMPLE_UK_ENGLISH_AGE_POLITICAL_AFFILIATION_ETHNICITY",
-    "REP_SAMPLE_UK_ENGLISH_AGE_POLITICAL_AFFILIATION",
-    "US_REP_SAMPLE",
-    "REP_SAMPLE_US_ENGLISH_AGE_POLITICAL_AFFILIATION_ETHNICITY",
-    "REP_SAMPLE_US_ENGLISH_AGE_POLITICAL_AFFILIATION",
-    "UK_REGIONAL_REP_SAMPLE",
-    "US_REGIONAL_REP_SAMPLE",
-]
 #: Reasons for which the panel lets work be rejected.
 RejectionCategory = Literal[
     "TOO_QUICKLY",
@@ -387,39 +376,11 @@ class StudyTransition(Body):
     publish_at: Identity | None = None
 
 
-class StudyCopy(Body):
-    """Whether those who did the study may do its copy."""
-
-    block_previous_participants: bool = True
-
-
 class CostQuestion(Body):
     """What a study would cost."""
 
     reward: Whole = Field(ge=1)
     total_available_places: Whole = Field(ge=1)
-
-
-class RecruitmentQuestion(Body):
-    """How long a study would take."""
-
-    device_compatibility: list[Device] | None = None
-    estimated_completion_time: Whole = Field(ge=1)
-    filters: list[Filter]
-    peripheral_requirements: list[Peripheral] | None = None
-    reward: Whole = Field(ge=1)
-    study_labels: Label | None = None
-    study_type: StudyType
-    total_available_places: Whole = Field(ge=1)
-    workspace_id: Identity
-
-
-class EligibilityQuestion(Body):
-    """How many people fit."""
-
-    filters: list[Filter]
-    organisation_id: Identity | None = None
-    workspace_id: Identity | None = None
 
 
 class CodeData(Body):
@@ -445,14 +406,6 @@ class ReturnRequest(Body):
     request_return_reasons: list[Text]
 
 
-class BulkApproval(Body):
-    """Submissions to approve: by their ids, or by people of a study."""
-
-    submission_ids: list[Identity] | None = None
-    study_id: Identity | None = None
-    participant_ids: list[Identity] | None = None
-
-
 class BonusList(Body):
     """Bonuses as lines `id,decimal amount`."""
 
@@ -468,13 +421,6 @@ class GroupDraft(Body):
     organisation_id: Identity | None = None
     participant_ids: list[Identity] = []
     workspace_id: Identity | None = None
-
-
-class GroupChange(Body):
-    """A new name, a whole new list."""
-
-    name: Name | None = None
-    participant_ids: list[Identity] | None = None
 
 
 class ParticipantList(Body):
@@ -497,14 +443,6 @@ class SubscriptionDraft(Body):
     is_enabled: bool | None = None
     target_url: Annotated[str, Field(max_length=2_000)]
     workspace_id: Identity
-
-
-class SubscriptionChange(Body):
-    """What shall be different."""
-
-    event_type: Identity | None = None
-    is_enabled: bool | None = None
-    target_url: Annotated[str, Field(max_length=2_000)] | None = None
 
 
 class Confirmation(Body):
@@ -535,108 +473,3 @@ class GroupMessage(Body):
     body: Text
     participant_group_id: Identity
     study_id: Identity | None = None
-
-
-class EmailAddress(Body):
-    """An address for a participant who tests."""
-
-    email: Annotated[str, Field(pattern=r"^[^@\s]+@[^@\s]+$", max_length=320)]
-
-
-class PublicDetails(Body):
-    """What participants see of a project."""
-
-    description: Text | None = None
-    short_description: Text | None = None
-    status: Literal["ENABLED", "DISABLED"] | None = None
-    title: Text | None = None
-
-
-class LongitudinalConfig(Body):
-    """Whom a project of several parts keeps."""
-
-    filters: list[Filter] | None = None
-    retention_rate: float
-    target_completions: Whole
-
-
-class Longitudinal(Body):
-    """A project of several parts."""
-
-    config: LongitudinalConfig | None = None
-
-
-class ProjectDraft(Body):
-    """A new project."""
-
-    nullable = frozenset({"longitudinal", "naivety_distribution_rate", "public_details"})
-
-    title: Name
-    description: Text | None = None
-    is_longitudinal: bool = False
-    longitudinal: Longitudinal | None = None
-    naivety_distribution_rate: float | None = None
-    public_details: PublicDetails | None = None
-    type: Literal["PRIVATE", "PUBLIC"] = "PRIVATE"
-
-
-class ProjectChange(Body):
-    """What shall be different."""
-
-    description: Text | None = None
-    hidden: bool | None = None
-    is_sequential: bool | None = None
-    owner: Identity | None = None
-    position: Whole | None = None
-    public_details: PublicDetails | None = None
-    title: Name | None = None
-    type: Literal["PRIVATE", "PUBLIC"] | None = None
-
-
-class WorkspaceDraft(Body):
-    """A new workspace."""
-
-    nullable = frozenset({"naivety_distribution_rate"})
-
-    title: Name
-    currency_code: Literal["USD", "GBP"] | None = None
-    naivety_distribution_rate: float | None = None
-
-
-class WorkspaceUser(Body):
-    """Who has a part in a workspace."""
-
-    id: Identity
-    email: Text | None = None
-    name: Text | None = None
-    roles: list[Text] | None = None
-
-
-class ShortProject(Body):
-    """A project as a workspace lists it."""
-
-    nullable = frozenset({"naivety_distribution_rate", "public_details"})
-
-    id: Identity
-    title: Name
-    type: Literal["PRIVATE", "PUBLIC"]
-    description: Text | None = None
-    naivety_distribution_rate: float | None = None
-    owner: Identity | None = None
-    public_details: PublicDetails | None = None
-    users: list[WorkspaceUser] | None = None
-
-
-class WorkspaceChange(Body):
-    """A workspace as it shall be; what belongs to the panel is taken as read."""
-
-    nullable = frozenset({"naivety_distribution_rate"})
-
-    id: Identity
-    title: Name
-    description: Text | None = None
-    naivety_distribution_rate: float | None = None
-    owner: Identity | None = None
-    projects: list[ShortProject] | None = None
-    users: list[WorkspaceUser] | None = None
-    wallet: Identity | None = None

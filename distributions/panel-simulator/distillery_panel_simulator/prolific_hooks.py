@@ -314,13 +314,6 @@ def _post(event: Thing, secret: str) -> bool:
 # Calls
 
 
-def list_event_types(_call: Call) -> Answer:
-    """What can be subscribed to."""
-    return Answer(
-        200, {"results": [{"event_type": name, "description": text} for name, text in EVENT_TYPES.items()]}
-    )
-
-
 def list_secrets(call: Call) -> Answer:
     """Secrets of a workspace: one, or none."""
     return Answer(200, {"results": call.state.find("secret", parent=call.query["workspace_id"])})
@@ -385,11 +378,6 @@ def create_subscription(call: Call) -> Answer:
     return Answer(201, {**view, "results": [view]}, {"X-Hook-Secret": secret})
 
 
-def get_subscription(call: Call) -> Answer:
-    """One subscription."""
-    return Answer(200, _view(_subscription(call)))
-
-
 def confirm_subscription(call: Call) -> Answer:
     """Events flow from now on."""
     subscription = _subscription(call)
@@ -398,67 +386,6 @@ def confirm_subscription(call: Call) -> Answer:
     subscription |= {"is_enabled": True, "is_confirmed": True}
     call.state.save(subscription, status="on")
     return Answer(200, _view(subscription))
-
-
-def change_subscription(call: Call) -> Answer:
-    """Another address, another type, off or on again."""
-    subscription = _subscription(call)
-    changed = subscription | {name: value for name, value in call.body.items() if value is not None}
-    _check(changed)
-    if changed["is_enabled"] and not changed["is_confirmed"]:
-        raise field_error("is_enabled", "The subscription is not confirmed yet.")
-    if changed["is_enabled"] and not subscription["is_enabled"]:
-        changed["failing_since"] = None
-    call.state.save(changed, status="on" if changed["is_enabled"] else "off")
-    return Answer(200, _view(changed))
-
-
-def delete_subscription(call: Call) -> Answer:
-    """No more events."""
-    subscription = _subscription(call)
-    for event in call.state.find("event", parent=subscription["id"]):
-        call.state.remove(event["id"])
-    call.state.remove(subscription["id"])
-    return Answer(204)
-
-
-def list_events(call: Call) -> Answer:
-    """What was or will be delivered, newest first, also what got lost: the way to catch up."""
-    subscription = _subscription(call)
-    status = call.query.get("status")
-    if status not in (None, "PENDING", "SUCCEEDED", "FAILED"):
-        raise field_error("status", "One of PENDING, SUCCEEDED, FAILED.")
-    owner, statuses = (
-        call.query.get("resource_id"),
-        {"PENDING": ["PENDING", "LOST"]}.get(status or "", [status] if status else []),
-    )
-    count = call.state.count("event", parent=subscription["id"], owner=owner, statuses=statuses)
-
-    def fetch(limit: int, offset: int) -> list[Thing]:
-        page_events = call.state.find(
-            "event",
-            parent=subscription["id"],
-            owner=owner,
-            statuses=statuses,
-            newest_first=True,
-            limit=limit,
-            offset=offset,
-        )
-        return [{name: event[name] for name in _EVENT_FIELDS} for event in page_events]
-
-    return Answer(200, page(call, count, fetch))
-
-
-_EVENT_FIELDS = (
-    "id",
-    "datetime_created",
-    "datetime_updated",
-    "event_type",
-    "resource_id",
-    "status",
-    "target_url",
-    "payload",
-)
 
 
 def workspace_of(state: State, key: str | None) -> Thing:

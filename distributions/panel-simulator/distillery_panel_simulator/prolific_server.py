@@ -28,8 +28,6 @@ from distillery_panel_simulator.prolific_state import Options, State, Thing
 
 Handler = Callable[[Call], Answer]
 _PAGING = ("page", "page_size", "limit", "offset")
-#: Older clients ask for studies in this way.
-_STUDY_FLAGS = ("published", "active", "completed")
 _FLAGS = (
     "completed",
     "returned",
@@ -65,65 +63,24 @@ def _show_keys(call: Call) -> Answer:
     return Answer(200, prolific_hooks.public_keys(call.state))
 
 
-def _test_study(call: Call) -> Answer:
-    """An address for the newest participant who tests."""
-    study = prolific_studies.study_of(call.state, call.ids[0])
-    testers = [each for each in call.state.find("participant", newest_first=True) if each.get("is_tester")]
-    if study["status"] != "UNPUBLISHED":
-        raise RefusalError("Only a draft can be tested.")
-    person = testers[0] if testers else call.state.add("participant", {"attributes": {}, "is_tester": True})
-    submission = prolific_submissions.reserve_place(call.state, study["id"], person["id"])
-    return Answer(
-        200, {"study_id": study["id"], "study_url": prolific_submissions.open_study(call.state, submission)}
-    )
-
-
 _V1 = "/api/v1"
-_GROUP = f"{_V1}/participant-groups/{{id}}/"
 _HOOK = f"{_V1}/hooks/subscriptions/{{subscription_id}}/"
 _STUDY = f"{_V1}/studies/{{id}}/"
-_PROJECT = f"{_V1}/projects/{{project_id}}/"
-_WORKSPACE = f"{_V1}/workspaces/{{workspace_id}}/"
 _SUBMISSION = f"{_V1}/submissions/{{id}}/"
 
-#: Every operation of the contract. What comes first is found first.
+#: The operations of the contract that adapters and rehearsals use. What comes first is found first.
 ROUTES: tuple[Route, ...] = (
     Route("GET", "/.well-known/study/jwks.json", _show_keys),
-    Route("GET", f"{_V1}/users/me/", prolific_account.get_user),
-    # Workspaces and projects
-    Route("GET", f"{_V1}/workspaces/", prolific_account.list_workspaces, query=_PAGING),
-    Route("POST", f"{_V1}/workspaces/", prolific_account.create_workspace, prolific_calls.WorkspaceDraft),
-    Route("GET", _WORKSPACE, prolific_account.get_workspace),
-    Route("PATCH", _WORKSPACE, prolific_account.change_workspace, prolific_calls.WorkspaceChange),
-    Route("GET", f"{_WORKSPACE}balance/", prolific_account.get_balance),
-    Route("GET", f"{_WORKSPACE}projects/", prolific_account.list_projects, query=_PAGING),
-    Route("POST", f"{_WORKSPACE}projects/", prolific_account.create_project, prolific_calls.ProjectDraft),
-    Route("GET", _PROJECT, prolific_account.get_project),
-    Route("PATCH", _PROJECT, prolific_account.change_project, prolific_calls.ProjectChange),
-    Route(
-        "GET",
-        f"{_PROJECT}studies/",
-        prolific_studies.list_project_studies,
-        query=(*_PAGING, "ordering", *_STUDY_FLAGS),
-        bare=True,
-    ),
-    Route("DELETE", f"{_PROJECT}studies/{{study_id}}/", prolific_studies.delete_project_study, bare=True),
+    Route("GET", f"{_V1}/workspaces/{{workspace_id}}/balance/", prolific_account.get_balance),
     # Studies
     Route(
         "GET",
         f"{_V1}/studies/",
         prolific_studies.list_studies,
-        query=(*_PAGING, "state", *_STUDY_FLAGS),
+        query=(*_PAGING, "state"),
         bare=True,
     ),
     Route("POST", f"{_V1}/studies/", prolific_studies.create_study, prolific_calls.StudyDraft, bare=True),
-    Route(
-        "POST",
-        f"{_V1}/studies/predicted-recruitment-time/",
-        prolific_studies.predict_draft,
-        prolific_calls.RecruitmentQuestion,
-        bare=True,
-    ),
     Route(
         "POST",
         f"{_V1}/study-cost-calculator/",
@@ -133,7 +90,6 @@ ROUTES: tuple[Route, ...] = (
     ),
     Route("GET", _STUDY, prolific_studies.get_study),
     Route("PATCH", _STUDY, prolific_studies.change_study, prolific_calls.StudyChange),
-    Route("DELETE", _STUDY, prolific_studies.delete_study),
     Route(
         "POST",
         f"{_STUDY}transition/",
@@ -141,19 +97,7 @@ ROUTES: tuple[Route, ...] = (
         prolific_calls.StudyTransition,
         uses_wallet=True,
     ),
-    Route("POST", f"{_STUDY}clone/", prolific_studies.clone_study, prolific_calls.StudyCopy),
-    Route("POST", f"{_STUDY}test-study", _test_study),
     Route("GET", f"{_STUDY}cost/", prolific_studies.get_cost, query=("is_projected",), bare=True),
-    Route("GET", f"{_STUDY}export/", prolific_submissions.export_study),
-    Route("GET", f"{_STUDY}access-details-progress/", prolific_studies.get_access_progress),
-    Route("GET", f"{_STUDY}predicted-recruitment-time/", prolific_studies.predict_study, bare=True),
-    Route(
-        "GET",
-        f"{_STUDY}submissions/",
-        prolific_submissions.list_study_submissions,
-        query=(*_PAGING, "ordering"),
-        bare=True,
-    ),
     Route("GET", f"{_STUDY}submissions/counts/", prolific_submissions.count_submissions, bare=True),
     # Submissions and bonuses
     Route(
@@ -162,14 +106,6 @@ ROUTES: tuple[Route, ...] = (
         prolific_submissions.list_submissions,
         query=(*_PAGING, *_FLAGS, "study", "status", "submitted_from", "submitted_before", "ordering"),
         needed=("study",),
-        bare=True,
-    ),
-    Route(
-        "POST",
-        f"{_V1}/submissions/bulk-approve/",
-        prolific_submissions.approve_in_bulk,
-        prolific_calls.BulkApproval,
-        uses_wallet=True,
         bare=True,
     ),
     Route(
@@ -196,7 +132,7 @@ ROUTES: tuple[Route, ...] = (
         prolific_submissions.request_return,
         prolific_calls.ReturnRequest,
     ),
-    # Groups, messages, screeners
+    # Groups, messages, rewards
     Route(
         "GET",
         f"{_V1}/participant-groups/",
@@ -204,13 +140,17 @@ ROUTES: tuple[Route, ...] = (
         query=(*_PAGING, "active", "workspace_id", "project_id"),
     ),
     Route("POST", f"{_V1}/participant-groups/", prolific_account.create_group, prolific_calls.GroupDraft),
-    Route("GET", _GROUP, prolific_account.get_group),
-    Route("PATCH", _GROUP, prolific_account.change_group, prolific_calls.GroupChange),
-    Route("DELETE", _GROUP, prolific_account.delete_group),
-    Route("GET", f"{_GROUP}participants/", prolific_account.list_members),
-    Route("POST", f"{_GROUP}participants/", prolific_account.put_members, prolific_calls.ParticipantList),
     Route(
-        "DELETE", f"{_GROUP}participants/", prolific_account.remove_members, prolific_calls.ParticipantList
+        "POST",
+        f"{_V1}/participant-groups/{{id}}/participants/",
+        prolific_account.put_members,
+        prolific_calls.ParticipantList,
+    ),
+    Route(
+        "DELETE",
+        f"{_V1}/participant-groups/{{id}}/participants/",
+        prolific_account.remove_members,
+        prolific_calls.ParticipantList,
     ),
     Route(
         "GET",
@@ -239,39 +179,13 @@ ROUTES: tuple[Route, ...] = (
     ),
     Route(
         "GET",
-        f"{_V1}/filters/",
-        prolific_account.list_screeners,
-        query=("detailed", "workspace_id", "filter_tag"),
-    ),
-    Route(
-        "GET",
-        f"{_V1}/filters/{{id}}/distribution/",
-        prolific_account.get_distribution,
-        query=("workspace_id", "distribution_filters"),
-        needed=("workspace_id", "distribution_filters"),
-    ),
-    Route(
-        "POST",
-        f"{_V1}/eligibility-count/",
-        prolific_account.count_eligible,
-        prolific_calls.EligibilityQuestion,
-    ),
-    Route(
-        "GET",
         f"{_V1}/reward-recommendations/",
         prolific_account.recommend_rewards,
         query=("workspace_id", "currency", "screener_ids"),
         needed=("workspace_id", "currency"),
         bare=True,
     ),
-    Route(
-        "POST",
-        f"{_V1}/researchers/participants/",
-        prolific_account.create_test_participant,
-        prolific_calls.EmailAddress,
-    ),
     # Hooks
-    Route("GET", f"{_V1}/hooks/event-types/", prolific_hooks.list_event_types, query=_PAGING),
     Route(
         "GET",
         f"{_V1}/hooks/secrets/",
@@ -292,11 +206,7 @@ ROUTES: tuple[Route, ...] = (
         prolific_hooks.create_subscription,
         prolific_calls.SubscriptionDraft,
     ),
-    Route("GET", _HOOK, prolific_hooks.get_subscription),
     Route("POST", _HOOK, prolific_hooks.confirm_subscription, prolific_calls.Confirmation),
-    Route("PATCH", _HOOK, prolific_hooks.change_subscription, prolific_calls.SubscriptionChange),
-    Route("DELETE", _HOOK, prolific_hooks.delete_subscription),
-    Route("GET", f"{_HOOK}events/", prolific_hooks.list_events, query=(*_PAGING, "status", "resource_id")),
 )
 _PATTERNS = [(route.pattern(), route) for route in ROUTES]
 
@@ -322,7 +232,6 @@ def handlers_of(state: State) -> Mapping[str, Callable[[dict[str, str]], None]]:
         "lapse": of(prolific_submissions.lapse),
         "time_out": of(prolific_submissions.time_out),
         "publish": of(prolific_studies.publish_as_planned),
-        "bulk_approve": of(prolific_submissions.approve_planned),
         "pay_bonuses": of(prolific_submissions.pay_planned),
     }
 

@@ -69,7 +69,6 @@ class Options:
     vat_percent: int = 20
     #: How long a call that moves money holds the wallet, in real seconds.
     wallet_seconds: float = 0.02
-    bulk_approval_seconds: int = 60
     bonus_seconds: int = 180
     #: For choices by share: faults, participants, jitter.
     seed: int = 1
@@ -91,8 +90,12 @@ class State:
         self._base.execute("PRAGMA synchronous = NORMAL")
         self._base.executescript(_SCHEMA)
         with self._transaction():
-            stored_options = self.fact("options")
-            self._given = options or Options(**(stored_options or {}))
+            stored_options = self.fact("options") or {}
+            # A file of a version before may have more of them.
+            stored_options = {
+                name: stored_options[name] for name in Options.__slots__ if name in stored_options
+            }
+            self._given = options or Options(**stored_options)
             self.options = Options(**stored_options) if stored_options else self._given
             self.keep("options", asdict(self.options))
 

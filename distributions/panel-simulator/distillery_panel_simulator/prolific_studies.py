@@ -17,7 +17,7 @@ from distillery_panel_simulator.prolific_account import (
     project_of,
 )
 from distillery_panel_simulator.prolific_calls import Answer, Call, RefusalError, field_error, not_found, page
-from distillery_panel_simulator.prolific_hooks import announce, workspace_of
+from distillery_panel_simulator.prolific_hooks import announce
 from distillery_panel_simulator.prolific_state import State, Thing
 
 STATUSES = (
@@ -81,18 +81,17 @@ def study_of(state: State, key: str) -> Thing:
 
 
 def list_studies(call: Call) -> Answer:
-    """Studies of the account, newest first; by state, or by the flags that older clients use."""
+    """Studies of the account, newest first, and of one state where it is named."""
     state_name = call.query.get("state")
     if state_name is not None and state_name not in (*STATUSES, "UNKNOWN"):
         raise field_error("state", f"One of {', '.join(STATUSES)}.")
-    statuses = [state_name] if state_name else _flagged(call.query)
-    return Answer(200, _list(call, statuses=statuses))
+    statuses = [state_name] if state_name else []
 
+    def fetch(limit: int, offset: int) -> list[Thing]:
+        studies = call.state.find("study", statuses=statuses, newest_first=True, limit=limit, offset=offset)
+        return [_short(call.state, each) for each in studies]
 
-def list_project_studies(call: Call) -> Answer:
-    """Page by page, of one project."""
-    project = project_of(call.state, call.ids[0])
-    return Answer(200, _list(call, owner=project["id"], statuses=_flagged(call.query), default="page"))
+    return Answer(200, page(call, call.state.count("study", statuses=statuses), fetch))
 
 
 def create_study(call: Call) -> Answer:
@@ -165,21 +164,6 @@ def change_study(call: Call) -> Answer:
     return Answer(200, view_study(call.state, changed, call.site))
 
 
-def delete_study(call: Call) -> Answer:
-    """A draft only."""
-    _delete(call.state, study_of(call.state, call.ids[0]))
-    return Answer(200, {})
-
-
-def delete_project_study(call: Call) -> Answer:
-    """A draft of a project."""
-    project, study = project_of(call.state, call.ids[0]), study_of(call.state, call.ids[1])
-    if study["project"] != project["id"]:
-        raise not_found("The study")
-    _delete(call.state, study)
-    return Answer(204)
-
-
 def transition_study(call: Call) -> Answer:
     """One step of a study's life; a step that its state does not allow is refused."""
     study, action = study_of(call.state, call.ids[0]), call.body["action"]
@@ -223,29 +207,6 @@ def publish_as_planned(state: State, study_id: str, publish_at: str) -> None:
         set_study_status(state, study, "UNPUBLISHED")
 
 
-def clone_study(call: Call) -> Answer:
-    """A draft with the same fields; who did the study is kept from its copy, unless told otherwise."""
-    study = study_of(call.state, call.ids[0])
-    copy = {name: value for name, value in study.items() if name != "id"}
-    copy |= {
-        "name": f"{study['name']} copy",
-        "status": "UNPUBLISHED",
-        "date_created": call.state.stamp(),
-        "published_at": None,
-        "publish_at": None,
-        "unfunded": 0,
-    }
-    if call.body.get("block_previous_participants", True):
-        copy["filters"] = [
-            *(study["filters"] or []),
-            {"filter_id": "previous_studies_blocklist", "selected_values": [study["id"]]},
-        ]
-    clone = call.state.add(
-        "study", copy, parent=study["workspace_id"], owner=study["project"], status="UNPUBLISHED"
-    )
-    return Answer(200, view_study(call.state, clone, call.site))
-
-
 def get_cost(call: Call) -> Answer:
     """What a study costs, and its bonuses: paid so far, or with all places."""
     study, state = study_of(call.state, call.ids[0]), call.state
@@ -263,39 +224,6 @@ def quote_cost(call: Call) -> Answer:
     """What places would cost, with this account's fee and tax."""
     price = cost_of(call.state, call.body["reward"]).times(call.body["total_available_places"])
     return Answer(200, {"total_cost": price.total})
-
-
-def predict_draft(call: Call) -> Answer:
-    """How long a study would take: a rough word, by the number of places."""
-    workspace_of(call.state, call.body["workspace_id"])
-    check_filters(call.state, call.body["filters"])
-    return Answer(200, _prediction(call.body["total_available_places"]))
-
-
-def predict_study(call: Call) -> Answer:
-    """How long a study takes."""
-    return Answer(200, _prediction(study_of(call.state, call.ids[0])["total_available_places"]))
-
-
-def get_access_progress(call: Call) -> Answer:
-    """Places taken by address of a study with several."""
-    study = study_of(call.state, call.ids[0])
-    places_by_address: dict[str, int] = {}
-    for each in call.state.find("submission", parent=study["id"], statuses=HELD_OR_SETTLED):
-        places_by_address[each["address"]] = places_by_address.get(each["address"], 0) + 1
-    progress = [
-        {
-            "external_url": each["external_url"],
-            "total_allocation": each["total_allocation"],
-            "allocated": places_by_address.get(each["external_url"], 0),
-            "capacity_increments": 0,
-        }
-        for each in study["access_details"] or []
-    ]
-    return Answer(200, {"id": study["id"], "progress": progress, "_links": {}})
-
-
-HELD_OR_SETTLED = ("RESERVED", "ACTIVE", "AWAITING REVIEW", *SETTLED)
 
 
 def set_study_status(state: State, study: Thing, status: str) -> None:
@@ -399,30 +327,6 @@ def read_moment(text: Any, now: float) -> float:
     return moment
 
 
-def _list(
-    call: Call, *, statuses: list[str] | None = None, owner: str | None = None, default: str = "all"
-) -> Thing:
-    count = call.state.count("study", owner=owner, statuses=statuses or [])
-
-    def fetch(limit: int, offset: int) -> list[Thing]:
-        studies = call.state.find(
-            "study", owner=owner, statuses=statuses or [], newest_first=True, limit=limit, offset=offset
-        )
-        return [_short(call.state, each) for each in studies]
-
-    return page(call, count, fetch, default=default)
-
-
-def _flagged(query: Mapping[str, str]) -> list[str]:
-    if query.get("published") == "0":
-        return ["UNPUBLISHED"]
-    if query.get("active") == "1":
-        return ["ACTIVE"]
-    if query.get("completed") == "1":
-        return ["COMPLETED"]
-    return []
-
-
 def _short(state: State, study: Thing) -> Thing:
     names = (
         "id",
@@ -453,12 +357,6 @@ def _figures(state: State, study: Thing) -> Thing:
         "number_of_submissions": state.count("submission", parent=study["id"]),
         "total_cost": cost_of(state, study["reward"]).times(study["total_available_places"]).total,
     }
-
-
-def _delete(state: State, study: Thing) -> None:
-    if study["status"] != "UNPUBLISHED":
-        raise RefusalError(f"A study that is {study['status']} cannot be deleted.")
-    state.remove(study["id"])
 
 
 def _longest(minutes: int) -> int:
@@ -540,14 +438,3 @@ def _sum(payments: list[Thing]) -> Thing:
 def _costs(state: State, sums: Thing) -> Thing:
     names = {"rewards": "amount", "fees": "fees", "tax": "vat"}
     return {name: {"amount": sums[of], "currency": state.options.currency} for name, of in names.items()}
-
-
-def _prediction(places: int) -> Thing:
-    hours = round(max(0.5, places / 50), 2)
-    return {
-        "precise_recruitment_time_hours": hours,
-        "lower_bound_hours": round(hours / 2, 2),
-        "upper_bound_hours": hours * 2,
-        "limit_at": 1_000,
-        "display_string": f"about {hours:g} hours",
-    }

@@ -86,15 +86,11 @@ def reserve_place(state: State, study_id: str, participant_id: str) -> Thing:
     study, person = study_of(state, study_id), state.get("participant", participant_id)
     if person is None:
         raise not_found("The participant")
-    is_test = bool(person.get("is_tester")) and study["status"] == "UNPUBLISHED"
-    # A draft is tested beside its places: nothing of it is counted or paid.
-    parent = f"test {study_id}" if is_test else study_id
-    before = state.find("submission", owner=participant_id, parent=parent)
+    before = state.find("submission", owner=participant_id, parent=study_id)
     for each in before:
         if each["status"] in ("RESERVED", "ACTIVE"):
             return each
-    if not is_test:
-        _refuse_place(state, study, person, len(before))
+    _refuse_place(state, study, person, len(before))
     submission = state.add(
         "submission",
         {
@@ -108,9 +104,8 @@ def reserve_place(state: State, study_id: str, participant_id: str) -> Thing:
             "bonus_payments": [],
             "has_siblings": bool(before),
             "address": _choose_address(state, study),
-            "is_test": is_test,
         },
-        parent=parent,
+        parent=study_id,
         owner=participant_id,
         status="RESERVED",
     )
@@ -293,27 +288,13 @@ def list_submissions(call: Call) -> Answer:
     statuses = _wanted_statuses(call.query)
     if statuses is not None and not statuses:
         return Answer(200, page(call, 0, lambda _limit, _offset: [], default="page"))
-    return Answer(200, _list(call, study, statuses or [], default="page"))
-
-
-def list_study_submissions(call: Call) -> Answer:
-    """Submissions of a study, by `limit` and `offset`."""
-    return Answer(200, _list(call, study_of(call.state, call.ids[0]), [], default="all"))
+    return Answer(200, _list(call, study, statuses or []))
 
 
 def count_submissions(call: Call) -> Answer:
     """How many submissions have which status."""
     counts = call.state.count_statuses("submission", study_of(call.state, call.ids[0])["id"])
     return Answer(200, {**{each: counts.get(each, 0) for each in STATUSES}, "TOTAL": sum(counts.values())})
-
-
-def export_study(call: Call) -> Answer:
-    """Submissions of a study with what was paid; an object with a list, as the contract wants an object."""
-    study = study_of(call.state, call.ids[0])
-    submissions = call.state.find("submission", parent=study["id"])
-    return Answer(
-        200, {"results": [_short(each) | {"bonus_payments": each["bonus_payments"]} for each in submissions]}
-    )
 
 
 def get_submission(call: Call) -> Answer:
@@ -375,35 +356,6 @@ def request_return(call: Call) -> Answer:
             "return_requested": submission["return_requested"],
         },
     )
-
-
-def approve_in_bulk(call: Call) -> Answer:
-    """Accepted now, done later; those that are not awaiting review by then are left as they are."""
-    state, body = call.state, call.body
-    if ("submission_ids" in body) == ("study_id" in body or "participant_ids" in body):
-        raise RefusalError("Either submission_ids, or study_id with participant_ids.")
-    if "submission_ids" in body:
-        submission_ids = [submission_of(state, key)["id"] for key in body["submission_ids"] or []]
-    else:
-        if not body.get("study_id") or body.get("participant_ids") is None:
-            raise RefusalError("study_id and participant_ids are needed.")
-        study = study_of(state, body["study_id"])
-        submission_ids = []
-        for person in body["participant_ids"]:
-            submissions = state.find("submission", parent=study["id"], owner=person)
-            if not submissions:
-                raise field_error("participant_ids", f"Participant {person} has no submission in this study.")
-            submission_ids.extend(each["id"] for each in submissions)
-    state.plan(state.options.bulk_approval_seconds, "bulk_approve", {"submission_ids": submission_ids})
-    return Answer(200, "The request to bulk approve has been made successfully.")
-
-
-def approve_planned(state: State, submission_ids: list[str]) -> None:
-    """The background work of a bulk approval."""
-    for key in dict.fromkeys(submission_ids):
-        submission = state.get("submission", key)
-        if submission and submission["status"] == "AWAITING REVIEW":
-            _approve(state, submission)
 
 
 # Bonuses
@@ -586,7 +538,7 @@ def _wanted_statuses(query: Mapping[str, str]) -> list[str] | None:
     return None if fitting_all is None else sorted(fitting_all)
 
 
-def _list(call: Call, study: Thing, statuses: list[str], *, default: str) -> Thing:
+def _list(call: Call, study: Thing, statuses: list[str]) -> Thing:
     ordering = call.query.get("ordering", "started_at")
     if ordering.removeprefix("-") not in _ORDERINGS:
         raise field_error("ordering", f"One of {', '.join(_ORDERINGS)}, with - for descending.")
@@ -609,7 +561,7 @@ def _list(call: Call, study: Thing, statuses: list[str], *, default: str) -> Thi
                 _short(each)
                 for each in (submissions[offset:] if limit < 0 else submissions[offset : offset + limit])
             ],
-            default=default,
+            default="page",
         )
     return page(
         call,
@@ -625,7 +577,7 @@ def _list(call: Call, study: Thing, statuses: list[str], *, default: str) -> Thi
                 offset=offset,
             )
         ],
-        default=default,
+        default="page",
     )
 
 

@@ -69,7 +69,6 @@ class World:
         path = operation.path
         for part, value in (
             ("/participant-groups/{id}", self.group),
-            ("/filters/{id}", "age"),
             ("/bulk-bonus-payments/{id}", self.bonus),
             ("/submissions/{id}", self.submission),
             ("/studies/{id}", self.draft if self._needs_draft(operation) else self.study["id"]),
@@ -87,7 +86,6 @@ class World:
         values = {
             "completion_codes": self.codes(),
             "filters": FILTERS,
-            "longitudinal": {"config": {"filters": FILTERS, "retention_rate": 0.5, "target_completions": 10}},
             "access_details": [
                 {"external_url": "https://lab.example.org/a", "total_allocation": 1},
                 {"external_url": "https://lab.example.org/b", "total_allocation": 2},
@@ -113,11 +111,9 @@ class World:
             "ids": self.people,
             "participant_group_id": self.group,
             "csv_bonuses": f"{self.submission},1.50\n{self.people[1]},0.30",
-            "submission_ids": [self.submission],
             "request_return_reasons": ["No answers came."],
             "currency_code": "USD",
             "currency": "GBP",
-            "email": "tester@example.org",
             "event_type": "study.status.change",
             "target_url": "https://lab.example.org/other",
             "secret": self.secret,
@@ -130,14 +126,7 @@ class World:
             "submitted_from": "01/01/2026",
             "submitted_before": "31/12/2099",
             "detailed": "true",
-            "distribution_filters": "[]",
             "body": "Words",
-            "public_details": {
-                "title": "t",
-                "description": "d",
-                "short_description": "s",
-                "status": "ENABLED",
-            },
             "filter": None,
         }
         if operation.path.endswith("/submissions/{id}/transition/"):
@@ -184,9 +173,7 @@ class World:
         ]
 
     def _needs_draft(self, operation):
-        return operation.method in ("PATCH", "DELETE") or operation.path.endswith(
-            ("/test-study", "/{id}/transition/", "/access-details-progress/")
-        )
+        return operation.method == "PATCH" or operation.path.endswith("/{id}/transition/")
 
 
 def bodies(operation, values):
@@ -239,7 +226,7 @@ def test_every_operation_has_a_route_and_every_route_an_operation():
 
     served = {f"{route.method} {plain(route.template)}" for route in ROUTES}
     assert served == {f"{each.method} {plain(each.path)}" for each in OPERATIONS.values()}
-    assert len(CONTRACT["paths"]) == 46
+    assert len(CONTRACT["paths"]) == 24
 
 
 @pytest.mark.parametrize("name", OPERATIONS)
@@ -270,11 +257,10 @@ def test_undocumented_fields_are_refused_in_the_documented_form(world, name):
     assert list_faults(operation.refusal, answer.body) == []
 
 
-@pytest.mark.parametrize("name", OPERATIONS)
-def test_undocumented_parameters_are_refused(world, name):
-    operation = OPERATIONS[name]
-    path = f"{world.path(operation).removeprefix('/api/v1')}?no_such_parameter=1"
-    assert world.panel.call(operation.method, path).status == 400
+def test_undocumented_parameters_are_refused(world):
+    for operation in OPERATIONS.values():
+        path = f"{world.path(operation).removeprefix('/api/v1')}?no_such_parameter=1"
+        assert world.panel.call(operation.method, path).status == 400
 
 
 def test_undocumented_paths_and_methods_are_refused(world):
@@ -285,8 +271,6 @@ def test_undocumented_paths_and_methods_are_refused(world):
         for method in ("GET", "POST", "PATCH", "DELETE", "PUT", "OPTIONS"):
             if method.lower() not in CONTRACT["paths"][path]:
                 filled = path.removeprefix("/api/v1").replace("{", "").replace("}", "")
-                if f"{method} {filled}" == "GET /studies/predicted-recruitment-time/":
-                    continue  # the same words are the id of a study, of which there is none
                 assert world.panel.call(method, filled).status in (404, 405), (method, path)
 
 
@@ -300,24 +284,20 @@ def test_every_call_needs_the_token_and_foreign_ids_are_not_found(world):
             answer = world.panel.call(operation.method, path, token=token)
             assert answer.status == 401
             assert list_faults({"$ref": "#/components/schemas/Error"}, answer.body) == []
-    for kind in (
-        "studies",
-        "submissions",
-        "participant-groups",
-        "projects",
-        "workspaces",
-        "hooks/subscriptions",
+    for path in (
+        f"/studies/{foreign}/",
+        f"/submissions/{foreign}/",
+        f"/workspaces/{foreign}/balance/",
     ):
-        assert world.panel.call("GET", f"/{kind}/{foreign}/").status == 404
+        assert world.panel.call("GET", path).status == 404
 
 
 def test_paths_work_with_and_without_the_slash_at_the_end(world):
     for path in (
-        "/users/me",
-        "/users/me/",
+        "/studies",
+        "/studies/",
         f"/studies/{world.study['id']}",
-        "/filters",
-        "/hooks/event-types",
+        f"/studies/{world.study['id']}/",
     ):
         assert world.panel.call("GET", path).status == 200
 

@@ -6,6 +6,8 @@ import random
 import pytest
 from distillery_panel_simulator.prolific_control import CONTROLS
 
+from tests.scale import TEST_ALL
+
 from .documents import OPERATIONS, list_faults
 from .test_contract import World, bodies
 
@@ -47,7 +49,7 @@ def damage(chance, value):
     return value
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(4 if TEST_ALL else 2))
 def test_damaged_calls_are_answered_in_shape(seed):
     chance, world = random.Random(seed), World()
     for operation in [each for each in OPERATIONS.values() for _ in range(4)]:
@@ -63,7 +65,7 @@ def test_damaged_calls_are_answered_in_shape(seed):
             assert list_faults(shape, answer.body) == [], (path, body)
 
 
-@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("seed", range(2 if TEST_ALL else 1))
 def test_damaged_control_calls_are_refused(seed):
     chance, world = random.Random(seed), World()
     whole = {
