@@ -4,7 +4,6 @@ Without any variable the installation runs on one machine: SQLite, the embedded 
 generated into the data folder. `docs/settings.md` lists every variable; a test keeps that list complete.
 """
 
-import importlib.metadata
 import os
 import sys
 from importlib.metadata import entry_points
@@ -105,8 +104,6 @@ INSTALLED_APPS = [
     "django.contrib.humanize",
     "django.contrib.staticfiles",
 ]
-# Apps of the packages in `distributions/` that this environment has.
-INSTALLED_APPS += sorted(point.value for point in importlib.metadata.entry_points(group="distillery.apps"))
 
 #: Called every minute while all checks of readiness pass.
 PING_URL = env.text("PING_URL")

@@ -6,7 +6,6 @@ import inspect
 import re
 from collections.abc import Iterator
 from datetime import timedelta
-from importlib.metadata import entry_points
 from typing import Any
 
 from celery import current_app
