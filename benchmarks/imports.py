@@ -49,9 +49,9 @@ def _by_command(*parts: str) -> Callable[[Path], None]:
 
 def _import_grants(path: Path) -> None:
     from marketplace import clock
+    from marketplace.heritage.workerfiles import grant_lines, open_grants
     from marketplace.models import QualificationType
     from marketplace.services.qualifications import grant_many
-    from marketplace.workerfiles import grant_lines, open_grants
 
     with path.open("rb") as file:
         lines = grant_lines(open_grants(path.name, file))

@@ -10,7 +10,8 @@ from core.crypto.models import Canary
 from core.webhooks.delivery import PURPOSE as WEBHOOKS
 from core.webhooks.models import Webhook
 from crowd.models import Endpoint
-from marketplace.models import AccessKey, PayeeDetails, Payout, PayoutLine, SigningKey, Worker
+from marketplace.heritage.models import SigningKey
+from marketplace.models import AccessKey, PayeeDetails, Payout, PayoutLine, Worker
 from people import tokens
 from people.models import Guest, RosterRow, StudyLink
 

@@ -91,6 +91,7 @@ INSTALLED_APPS = [
     "core.webhooks",
     "core.audit",
     "marketplace",
+    "marketplace.heritage",
     "core.jobs",
     "core.accounts",
     "core.crypto",

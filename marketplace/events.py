@@ -42,9 +42,5 @@ def tell_of_hit(event_type: str, hit: HIT, *, at: datetime, assignment_id: str =
 
 # Signals, sent inside the transaction of what happened.
 
-#: A QueuedEvent was written; `event` is the row. Sender: QueuedEvent.
-event_queued = Signal()
-#: A TopicDelivery was written; `delivery` is the row. Sender: TopicDelivery.
-delivery_queued = Signal()
 #: A worker's answer was recorded; `holding` is its row. Sender: Holding.
 answer_submitted = Signal()

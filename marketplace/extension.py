@@ -1,4 +1,4 @@
-"""What the marketplace adds to other apps: steps for webhooks, marks of workers, notices, its activity."""
+"""What the marketplace adds to other apps: steps for webhooks, marks of workers, its activity."""
 
 from collections import defaultdict
 from collections.abc import Collection, Iterator
@@ -10,13 +10,10 @@ from django.urls import reverse
 
 from core.audit.chain import AuditSource, moment
 from core.extensions import Extension
-from core.notices.conditions import Condition, Rule
-from core.notices.models import Notice
 from core.origin import Owner
 from core.webhooks.events import EventType, Step, StepWatch, page_address
 from marketplace.batches.selectors import tallies
 from marketplace.models import Activity, Batch, LedgerEntry, PayeeDetails, Requester, Worker
-from marketplace.services import formerids
 from marketplace.services.activity import ACTIONS
 from marketplace.services.members import ACCOUNT_PARTS
 from marketplace.services.payees import opened
@@ -103,26 +100,6 @@ def marks_of_workers(worker_ids: Collection[str]) -> Marks:
     return marks
 
 
-# What the marketplace has to tell the people who run it, as rules of notices.
-
-#: Notices of one look; a flood of claims is one matter.
-_MOST_CONTESTED = 100
-
-
-def contested_former_ids(now: datetime) -> Iterator[Condition]:
-    """MTurk ids that several workers state, until staff decide whose each is."""
-    for row in formerids.unsettled(_MOST_CONTESTED):
-        yield Condition(
-            None,
-            "former_id",
-            f"former_id:{row.former_id}",
-            Notice.Level.WARNING,
-            f"The MTurk id {row.former_id} is stated by {row.people} workers: decide whose it is"
-            + ("." if row.kept_by else f", with `marketplace former-ids settle {row.former_id} WORKER`."),
-            reverse("requester:former_id_conflicts", args=[row.kept_by]) if row.kept_by else "",
-        )
-
-
 # The activity of requesters, as the audit log takes it.
 
 
@@ -159,5 +136,4 @@ EXTENSION = Extension(
     *ACCOUNT_PARTS,
     *LINK_PARTS,
     MarkProvider(marks_of_workers),
-    Rule("former_id", contested_former_ids, kinds=("former_id",)),
 )

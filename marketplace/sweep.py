@@ -12,10 +12,12 @@ from django.db import transaction
 from django.db.models import F, QuerySet
 from django.utils import timezone
 
+from core.extensions import parts_of
 from marketplace import clock, ledger
 from marketplace.errors import Refusal
 from marketplace.ledger import Kind, Movement
-from marketplace.models import HIT, HITType, Holding, QueuedEvent, Requester, SignedWrite, TokenUse
+from marketplace.models import HIT, HITType, Holding, Requester, SignedWrite, TokenUse
+from marketplace.parts import PeriodicWork
 from marketplace.selectors import (
     DISPOSE_AFTER,
     is_expired,
@@ -66,8 +68,6 @@ def _release_reserve(pks: Sequence[int], now: datetime) -> None:
 State = Holding.State
 #: Tokens are remembered for 24 hours; rows are swept a day later.
 FORGET_TOKENS_AFTER = timedelta(hours=48)
-#: Notifications that nobody fetched are kept so long.
-KEEP_EVENTS = timedelta(days=14)
 #: Signatures of calls are valid for less than this.
 KEEP_SIGNATURES = timedelta(minutes=11)
 _BATCH = 500
@@ -93,7 +93,8 @@ def sweep() -> None:
     finish_disposals(now)
     _dispose(HIT.objects.all(), now)
     TokenUse.objects.filter(at__lte=now - FORGET_TOKENS_AFTER).delete()
-    QueuedEvent.objects.filter(sent_at__lte=now - KEEP_EVENTS).delete()
+    for work in parts_of(PeriodicWork):
+        work.sweep(now)
     # By the real clock, as signatures are checked: time that test controls skip frees no copied call.
     SignedWrite.objects.filter(at__lt=timezone.now() - KEEP_SIGNATURES).delete()
 

@@ -5,12 +5,14 @@ from datetime import timedelta
 
 from celery import shared_task
 
+from core.extensions import parts_of
 from core.jobs.handlers import JobContext, handler
 from core.jobs.services import enqueue
-from marketplace import clock, ledger, topics, uploads, workerfiles
+from marketplace import clock, ledger, uploads
 from marketplace.batches import extensions, results, schedule
 from marketplace.batches import publication as batches
-from marketplace.services import accesskeys, contact, formerids
+from marketplace.parts import PeriodicWork
+from marketplace.services import accesskeys, contact
 from marketplace.services.account_closure import forget_payment_notes
 from marketplace.services.activity import forget_logs
 from marketplace.services.contact import send_digests
@@ -28,7 +30,8 @@ def sweep_task() -> None:
     schedule.run_schedules(clock.now())
     schedule.look_for_ends(clock.now())
     uploads.forget_files()
-    formerids.pay_waiting_bonuses()
+    for work in parts_of(PeriodicWork):
+        work.tick()
     compare_answers()
 
 
@@ -38,19 +41,14 @@ def digests_task() -> None:
     send_digests()
 
 
-@shared_task(name=topics.TASK)
-def topics_task() -> None:
-    """Messages of topics that are due; among the notices, where a slow endpoint holds up no sweep."""
-    topics.send_due()
-
-
 @shared_task(name="marketplace.nightly")
 def nightly() -> None:
     """Once a day, audit the ledger: the job's effect is keyed by the day. What is no longer needed goes."""
     forget_payment_notes()
     forget_logs()
     forget_traces()
-    topics.forget_old(clock.now())
+    for work in parts_of(PeriodicWork):
+        work.nightly(clock.now())
     uploads.forget_orphans()
     forget_page_storage()
     day = f"{clock.now():%Y-%m-%d}"
@@ -94,12 +92,6 @@ def review_batch(context: JobContext) -> None:
 def send_batch_letter(context: JobContext) -> None:
     """An e-mail about a batch."""
     schedule.send_letter(batch_pk=context.payload["batch"], about=context.payload["about"])
-
-
-@handler(workerfiles.DO, longest=timedelta(hours=12))
-def work_off_file(context: JobContext) -> None:
-    """Bonuses or grants of a file that was confirmed."""
-    workerfiles.work_off(context)
 
 
 @handler(accesskeys.LETTER, longest=timedelta(hours=1))

@@ -13,7 +13,7 @@ from typing import Any
 from django.conf import settings
 from django.core.exceptions import SuspiciousOperation
 from django.db import transaction
-from django.db.models import F, Q
+from django.db.models import F, Model, Q
 from django.http import Http404, HttpRequest, JsonResponse
 from django.views.decorators.csrf import csrf_exempt
 
@@ -42,16 +42,13 @@ from marketplace.models import (
     PayoutPart,
     Place,
     QualificationType,
-    Queue,
-    QueuedEvent,
     Requester,
     Template,
     TokenUse,
     Worker,
-    WorkerFile,
-    WorkerFileLine,
     YearlyLimit,
 )
+from marketplace.parts import tables_of_work
 
 # Faults on request: what is switched on for a requester, or for everybody.
 
@@ -119,10 +116,10 @@ def clear_faults() -> None:
 
 # Emptying a marketplace under test. Only test controls call this.
 
-_WORK = (
-    *(PayoutPart, PayoutLine, Payout, YearlyLimit, WorkerFileLine, WorkerFile),
+_WORK: tuple[type[Model], ...] = (
+    *(PayoutPart, PayoutLine, Payout, YearlyLimit),
     *(Invoice, Payable, Bonus, Holding, Place, BatchTask, HIT, Batch, Template, HITType),
-    *(QualificationType, Block, Message, Letter, QueuedEvent, Queue, TokenUse, CallLog),
+    *(QualificationType, Block, Message, Letter, TokenUse, CallLog),
 )
 
 
@@ -130,8 +127,8 @@ _WORK = (
 def wipe_work() -> None:
     """Delete all work and what it moved; requesters, workers, their keys and their deposits stay."""
     LedgerEntry.objects.exclude(kind=LedgerEntry.Kind.DEPOSIT).delete()
-    for table in _WORK:
-        table.objects.all().delete()
+    for table in (*tables_of_work(), *_WORK):
+        table._default_manager.all().delete()
     audit.empty(Owner.Kind.REQUESTER, why="emptied by test controls")
     Requester.objects.update(available_cents=F("deposited_cents"), held_cents=0, paid_cents=0, fees_cents=0)
     Worker.objects.update(

@@ -1,4 +1,4 @@
-"""`manage.py marketplace batch …`, `layout …`, `topic …`: what a requester has, as scripts use it."""
+"""`manage.py marketplace batch …`, `layout …`: what a requester has, as scripts use it."""
 
 import json
 from argparse import ArgumentParser
@@ -19,9 +19,8 @@ from marketplace.batches.properties import DAY, MINUTE, Properties
 from marketplace.batches.sheets import RESULTS, Sheet
 from marketplace.errors import Refusal
 from marketplace.hours import Hours
-from marketplace.models import Batch, Requester, Template, TopicDelivery
+from marketplace.models import Batch, Requester, Template
 from marketplace.questions import html_question_xml, parse_question
-from marketplace.topics import send_due
 
 Facts = dict[str, Any]
 FactsOf = Callable[[Facts], Facts]
@@ -367,31 +366,6 @@ def _create_layout(options: Facts) -> Facts:
     return _layout_facts(template)
 
 
-# Topics of notifications, the log of what was sent, sending what is due.
-
-
-def add_topics(commands: Any, show: Show, write: Callable[[str], Any]) -> None:
-    """The sub-commands; `show` prints facts as the options ask for, `write` a line."""
-    parser = commands.add_parser("topic", help="topics of notifications (SNS) and what was sent")
-    actions = parser.add_subparsers(dest="action", required=True)
-
-    list_parser = actions.add_parser("list", help="topics and subscriptions of a requester")
-    list_parser.add_argument("name", help="of the requester")
-    list_parser.add_argument("--json", action="store_true")
-    list_parser.set_defaults(run=partial(write_all, show, write, _subscriptions))
-
-    log = actions.add_parser("deliveries", help="messages that were sent or wait, the latest first")
-    log.add_argument("name", help="of the requester")
-    log.add_argument("--state", choices=TopicDelivery.State.values, help="only these")
-    log.add_argument("--most", type=int, default=50, help="how many (default: 50)")
-    log.add_argument("--json", action="store_true")
-    log.set_defaults(run=partial(write_all, show, write, _deliveries))
-
-    deliver = actions.add_parser("deliver", help="send what is due now, in this process")
-    deliver.add_argument("--json", action="store_true")
-    deliver.set_defaults(facts=lambda options: {"delivered": send_due()})
-
-
 def write_all(
     show: Show, write: Callable[[str], Any], read: Callable[[Facts], list[Facts]], options: Facts
 ) -> None:
@@ -405,43 +379,3 @@ def write_all(
         write("")
     if not records:
         write("There are none.")
-
-
-def _subscriptions(options: Facts) -> list[Facts]:
-    return [
-        {
-            "topic": topic.arn,
-            "subscriptions": [
-                {
-                    "protocol": each.protocol,
-                    "endpoint": each.endpoint,
-                    "confirmed": each.confirmed_at is not None,
-                }
-                for each in topic.subscriptions.all()
-                if each.ended_at is None
-            ],
-        }
-        for topic in requester_named(options["name"]).topics.order_by("pk").prefetch_related("subscriptions")
-    ]
-
-
-def _deliveries(options: Facts) -> list[Facts]:
-    rows = TopicDelivery.objects.filter(subscription__topic__requester=requester_named(options["name"]))
-    if options["state"]:
-        rows = rows.filter(state=options["state"])
-    rows = rows.select_related("subscription__topic").order_by("-pk")[: max(1, options["most"])]
-    return [
-        {
-            "at": row.created_at.isoformat(),
-            "type": row.document["Type"],
-            "message_id": str(row.message_id),
-            "topic": row.subscription.topic.name,
-            "endpoint": row.subscription.endpoint,
-            "state": row.state,
-            "attempts": row.attempts,
-            "status": row.status,
-            "error": row.error,
-            "next_attempt_at": row.due_at and row.due_at.isoformat(),
-        }
-        for row in rows
-    ]

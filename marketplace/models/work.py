@@ -1,4 +1,4 @@
-"""Batches, HIT types, HITs, places and who holds them; events, queues, letters, results of policies.
+"""Batches, HIT types, HITs, places and who holds them; letters, ratings, extensions of batches.
 
 A HIT has `max_assignments` places. A place is created when it is first accepted and keeps its
 AssignmentId for ever: after a return or an abandonment the next holder gets the same id, as on MTurk.
@@ -9,7 +9,7 @@ from django.db import models
 from django.db.models import F, Q
 
 from marketplace.ids import new_entity_id
-from marketplace.models.people import QualificationType, Requester, Worker
+from marketplace.models.people import Requester, Worker
 
 # Batches: a template with ${variables}, a table of values, and the HITs that come of them.
 
@@ -376,90 +376,6 @@ class Holding(models.Model):
         return self.hit.reward_cents if self.paid_cents is None else self.paid_cents
 
 
-# What happens to HITs and goes out as notifications, and what review policies found and did.
-
-
-class Queue(models.Model):
-    """A queue that a requester named or made; its messages are the `QueuedEvent`s with its address."""
-
-    requester = models.ForeignKey(Requester, on_delete=models.CASCADE, related_name="queues", db_index=False)
-    address = models.CharField(max_length=255)
-    created_at = models.DateTimeField()
-
-    class Meta:
-        constraints = [models.UniqueConstraint(fields=["requester", "address"], name="queue_by_address")]
-
-    def __str__(self) -> str:
-        return self.address
-
-
-class QueuedEvent(models.Model):
-    """A notification in a requester's queue, until a ReceiveMessage and a DeleteMessage take it out."""
-
-    requester = models.ForeignKey(
-        Requester, on_delete=models.CASCADE, related_name="queued_events", db_index=False
-    )
-    queue = models.CharField(max_length=255, help_text="Destination, as the specification names it.")
-    message_id = models.UUIDField(unique=True)
-    body = models.TextField()
-    sent_at = models.DateTimeField()
-    visible_at = models.DateTimeField(help_text="Hidden before: somebody has just received it.")
-    received_count = models.PositiveIntegerField(default=0)
-    first_received_at = models.DateTimeField(null=True, blank=True)
-    receipt = models.UUIDField(null=True, blank=True, help_text="Of the latest ReceiveMessage.")
-
-    class Meta:
-        indexes = [
-            models.Index(fields=["requester", "queue", "visible_at", "id"], name="queued_event_next"),
-            models.Index(fields=["sent_at"], name="queued_event_age"),
-        ]
-
-    def __str__(self) -> str:
-        return str(self.message_id)
-
-
-class PolicyResult(models.Model):
-    """A figure that a review policy came to (ReviewResultDetail)."""
-
-    hit = models.ForeignKey(HIT, on_delete=models.CASCADE, related_name="policy_results", db_index=False)
-    holding = models.ForeignKey(Holding, null=True, on_delete=models.CASCADE)
-    level = models.CharField(max_length=10, help_text="Assignment or HIT.")
-    action_id = models.UUIDField()
-    subject_id = models.CharField(max_length=64)
-    subject_type = models.CharField(max_length=10)
-    question_id = models.CharField(max_length=255, blank=True)
-    key = models.CharField(max_length=80)
-    value = models.TextField()
-    at = models.DateTimeField()
-
-    class Meta:
-        indexes = [models.Index(fields=["hit", "at", "id"], name="policy_result_of_hit")]
-
-    def __str__(self) -> str:
-        return f"{self.key}: {self.value[:40]}"
-
-
-class PolicyAction(models.Model):
-    """What a review policy did (ReviewActionDetail)."""
-
-    hit = models.ForeignKey(HIT, on_delete=models.CASCADE, related_name="policy_actions", db_index=False)
-    level = models.CharField(max_length=10)
-    action_id = models.UUIDField(unique=True)
-    name = models.CharField(max_length=20, help_text="review, approve, reject or extend.")
-    target_id = models.CharField(max_length=64)
-    target_type = models.CharField(max_length=10)
-    status = models.CharField(max_length=10)
-    at = models.DateTimeField()
-    result = models.TextField(blank=True)
-    error_code = models.CharField(max_length=80, blank=True)
-
-    class Meta:
-        indexes = [models.Index(fields=["hit", "at", "id"], name="policy_action_of_hit")]
-
-    def __str__(self) -> str:
-        return f"{self.name} {self.target_id}: {self.status}"
-
-
 # What workers say: of a group of HITs, and to its requester.
 
 
@@ -505,7 +421,7 @@ class Letter(models.Model):
         return self.subject
 
 
-# What requesters do to many at a time: more of a running batch, and files that name workers line by line.
+# What requesters do to many at a time: more of a running batch.
 
 
 class BatchExtension(models.Model):
@@ -537,92 +453,3 @@ class BatchExtension(models.Model):
 
     def __str__(self) -> str:
         return f"extension {self.pk} of {self.batch_id}"
-
-
-class WorkerFile(models.Model):
-    """A file that names workers line by line: bonuses to pay, or values of a qualification to give."""
-
-    class Kind(models.TextChoices):
-        """What its lines ask for."""
-
-        BONUSES = "bonuses"
-        GRANTS = "grants"
-
-    class State(models.TextChoices):
-        """A draft is looked at; `stopped` goes on where it stopped; `withdrawn` never began."""
-
-        DRAFT = "draft"
-        RUNNING = "running"
-        STOPPED = "stopped"
-        DONE = "done"
-        WITHDRAWN = "withdrawn"
-
-    requester = models.ForeignKey(Requester, on_delete=models.CASCADE, related_name="worker_files")
-    number = models.PositiveIntegerField(help_text="1, 2, 3, … of the requester.")
-    kind = models.CharField(max_length=7, choices=Kind)
-    qualification_type = models.ForeignKey(
-        QualificationType, null=True, blank=True, on_delete=models.CASCADE, related_name="files"
-    )
-    file_name = models.CharField(max_length=200)
-    file_read = models.CharField(max_length=200, blank=True, help_text="How the file was read, in words.")
-    read_as = models.JSONField(null=True, blank=True, help_text="How it was read: columns, rows, encoding.")
-    line_count = models.PositiveIntegerField(default=0)
-    cents = models.PositiveBigIntegerField(default=0, help_text="Of lines that are to be paid.")
-    fee_cents = models.PositiveBigIntegerField(default=0)
-    state = models.CharField(max_length=9, choices=State, default=State.DRAFT)
-    error = models.TextField(blank=True)
-    created_by = models.ForeignKey(
-        settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
-    )
-    created_at = models.DateTimeField()
-    confirmed_by = models.ForeignKey(
-        settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
-    )
-    confirmed_at = models.DateTimeField(null=True, blank=True)
-    done_at = models.DateTimeField(null=True, blank=True)
-
-    class Meta:
-        constraints = [models.UniqueConstraint(fields=["requester", "number"], name="worker_file_number")]
-
-    def __str__(self) -> str:
-        return f"file {self.number} of {self.requester_id}"
-
-
-class WorkerFileLine(models.Model):
-    """One line of a file, and what became of it."""
-
-    class State(models.TextChoices):
-        """`done` is paid or changed; `same` was so before and is left out."""
-
-        WAITING = "waiting"
-        DONE = "done"
-        SAME = "same"
-        REFUSED = "refused"
-
-    file = models.ForeignKey(WorkerFile, on_delete=models.CASCADE, related_name="lines", db_index=False)
-    line = models.PositiveIntegerField()
-    worker = models.ForeignKey(Worker, on_delete=models.PROTECT, related_name="+")
-    holding = models.ForeignKey(
-        Holding, null=True, blank=True, on_delete=models.PROTECT, related_name="+", help_text="Of a bonus."
-    )
-    amount = models.BigIntegerField(help_text="Cents of a bonus, or the value of a qualification.")
-    words = models.TextField(blank=True, help_text="Reason of a bonus; Granted or Revoked.")
-    payment = models.CharField(
-        max_length=64, blank=True, help_text="Digest of what is paid to whom for what; paid once."
-    )
-    state = models.CharField(max_length=7, choices=State, default=State.WAITING)
-    why = models.CharField(max_length=300, blank=True)
-
-    class Meta:
-        constraints = [
-            models.UniqueConstraint(fields=["file", "line"], name="worker_file_line"),
-            models.UniqueConstraint(
-                fields=["payment"],
-                name="worker_file_pays_once",
-                condition=Q(state="done") & ~Q(payment=""),
-            ),
-        ]
-        indexes = [models.Index(fields=["file", "state", "line"], name="worker_file_line_state")]
-
-    def __str__(self) -> str:
-        return f"line {self.line} of {self.file_id}"

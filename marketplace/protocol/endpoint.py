@@ -11,6 +11,7 @@ import uuid
 from collections.abc import Callable
 from datetime import timedelta
 from functools import partial
+from importlib import import_module
 from typing import Protocol
 
 from django.core.exceptions import DisallowedHost
@@ -19,11 +20,12 @@ from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.utils import timezone
 
 from core.accounts.security import Actor, acting_as, address_of
+from core.extensions import parts_of
 from core.origin import Via
-from marketplace import clock, sns, sqs
+from marketplace import clock
 from marketplace.errors import Refusal
 from marketplace.models import CallLog, SignedWrite
-from marketplace.notifications import OWN_QUEUE
+from marketplace.parts import OperationModule, ProtocolService
 from marketplace.protocol import errors, hit_operations, lookup, sigv4, worker_operations
 from marketplace.protocol.calls import OPERATIONS, Call, Result
 from marketplace.protocol.constraints import checked
@@ -73,14 +75,16 @@ class ProtocolMiddleware:
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
         self.get_response = get_response
+        self._services = parts_of(ProtocolService)
+        for operations in parts_of(OperationModule):
+            import_module(operations.name)
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
         """Answer the request, or pass it on."""
         path, target = request.path_info, request.META.get("HTTP_X_AMZ_TARGET")
-        if target and target.startswith(sqs.TARGET) and (path in (*PATHS, "/") or OWN_QUEUE.fullmatch(path)):
-            return sqs.answer(request)
-        if path.startswith(sns.PATH) or (path in (*PATHS, "/") and sns.is_call(request)):
-            return sns.answer(request)
+        for service in self._services:
+            if service.is_call(request, path in (*PATHS, "/")):
+                return service.answer(request)
         if path in PATHS or (path == "/" and request.method == "POST" and target is not None):
             return self.answer(request, CallLog(request_id=uuid.uuid4(), operation="", result="ok"))
         return self.get_response(request)

@@ -1,7 +1,6 @@
 """Faults on request: in the settings, and connected to signals, only where test controls are on."""
 
 import random
-import uuid
 from collections.abc import Iterator
 from datetime import timedelta
 from typing import Any
@@ -12,8 +11,8 @@ from django.http.response import HttpResponseBase
 from waitress.channel import ClientDisconnected  # type: ignore[import-untyped]
 
 from marketplace import testcontrols
-from marketplace.events import answer_submitted, delivery_queued, event_queued
-from marketplace.models import CallLog, Holding, QueuedEvent, TopicDelivery
+from marketplace.events import answer_submitted
+from marketplace.models import CallLog, Holding
 from marketplace.protocol import errors
 from marketplace.protocol.calls import Call, Result
 from marketplace.protocol.endpoint import LogWriter, ProtocolMiddleware
@@ -57,35 +56,8 @@ def _break_off() -> Iterator[bytes]:
 
 
 def connect_receivers() -> None:
-    """Duplicate events and delay answers where asked for, in every process of this installation."""
-    event_queued.connect(_duplicate_event, dispatch_uid="marketplace.fault_injection")
-    delivery_queued.connect(_duplicate_delivery, dispatch_uid="marketplace.fault_injection")
+    """Delay answers where asked for, in every process of this installation."""
     answer_submitted.connect(_delay_answer, dispatch_uid="marketplace.fault_injection")
-
-
-def _duplicate_event(sender: type[QueuedEvent], *, event: QueuedEvent, **_: Any) -> None:
-    """Queue the event a second time, with the same EventDocId."""
-    if testcontrols.faults_for(event.requester_id).duplicate_events:
-        QueuedEvent.objects.create(
-            requester_id=event.requester_id,
-            queue=event.queue,
-            message_id=uuid.uuid4(),
-            body=event.body,
-            sent_at=event.sent_at,
-            visible_at=event.visible_at,
-        )
-
-
-def _duplicate_delivery(sender: type[TopicDelivery], *, delivery: TopicDelivery, **_: Any) -> None:
-    """Send the message a second time."""
-    if testcontrols.faults_for(delivery.subscription.topic.requester_id).duplicate_events:
-        TopicDelivery.objects.create(
-            subscription=delivery.subscription,
-            message_id=delivery.message_id,
-            document=delivery.document,
-            due_at=delivery.due_at,
-            created_at=delivery.created_at,
-        )
 
 
 def _delay_answer(sender: type[Holding], *, holding: Holding, **_: Any) -> None:

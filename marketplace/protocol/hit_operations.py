@@ -1,17 +1,13 @@
-"""Operations on HITs: made, read and ended; their notifications and policies, the work and its payment."""
-
-from collections.abc import Callable, Sequence
-from dataclasses import replace
-from typing import Any, TypeVar
+"""Operations on HITs: made, read and ended; the work and its payment."""
 
 from django.db.models import Q
 
 from core.money import cents, dollars
-from marketplace import ids, notifications, uploads
+from marketplace import ids, uploads
 from marketplace.batches import templates
 from marketplace.eligibility import normalise
 from marketplace.errors import ParameterRefusal, Refusal, invalid_value
-from marketplace.models import HIT, Bonus, HITType, Holding, PolicyAction, PolicyResult
+from marketplace.models import HIT, Bonus, HITType, Holding
 from marketplace.protocol import lookup, render
 from marketplace.protocol.calls import Call, Result, already_processed, claim_token, hit_exists, operation
 from marketplace.protocol.errors import validation_error
@@ -211,110 +207,6 @@ def delete_hit(call: Call) -> Result:
     """Dispose of a HIT whose work is all decided."""
     hits.dispose(hit=lookup.hit(call), now=call.now)
     return {}
-
-
-# Notifications of what happens to HITs: asking for them, and trying them out.
-
-#: What a test event is about: ids of nothing, as recorded from the real service.
-_TEST_IDS = {"HITTypeId": "09876543210987654321", "HITId": "12345678901234567890"}
-_TEST_ASSIGNMENT = "1234567890123456789012345678900987654321"
-
-
-@operation("UpdateNotificationSettings", writes=True)
-def update_notification_settings(call: Call) -> Result:
-    """Give a HIT type a notification specification, or switch the present one on or off."""
-    notifications.update_specification(
-        hit_type=lookup.hit_type(call),
-        specification=call.get("Notification"),
-        active=call.get("Active"),
-        now=call.now,
-    )
-    return {}
-
-
-@operation("SendTestEventNotification", writes=True)
-def send_test_event_notification(call: Call) -> Result:
-    """Queue or publish one event as if it had happened, whatever events the specification names."""
-    checked = notifications.check_specification(call.requester, call["Notification"], ping=True)
-    event = {
-        "EventType": call["TestEventType"],
-        "EventTimestamp": notifications.timestamp(call.now),
-        **_TEST_IDS,
-    }
-    if call["TestEventType"].startswith("Assignment"):
-        event["AssignmentId"] = _TEST_ASSIGNMENT
-    notifications.open_destination(call.requester, checked, call.now)
-    notifications.put_event(call.requester, checked, event)
-    return {}
-
-
-# What review policies found and did.
-
-_LEVELS = ("Assignment", "HIT")
-#: A page goes through the figures and then through the actions; its token begins with where it stopped.
-_RESULTS, _ACTIONS = "r", "a"
-_PolicyRow = TypeVar("_PolicyRow", PolicyResult, PolicyAction)
-
-
-@operation("ListReviewPolicyResultsForHIT", writes=False)
-def list_review_policy_results_for_hit(call: Call) -> Result:
-    """The policies of a HIT, and per level the figures and actions of their runs, the oldest first."""
-    hit = lookup.hit(call)
-    levels = call.get("PolicyLevels") or list(_LEVELS)
-    results, actions, token = _policy_page(call, hit, levels)
-    answer: Result = {"HITId": hit.hit_id}
-    for level, policy in zip(_LEVELS, (hit.assignment_review_policy, hit.hit_review_policy), strict=True):
-        if policy is None or level not in levels:
-            continue
-        report: dict[str, list[dict[str, Any]]] = {}
-        if call.get("RetrieveResults", True):
-            report["ReviewResults"] = _of_level(results, level, render.review_result)
-        if call.get("RetrieveActions", True):
-            report["ReviewActions"] = _of_level(actions, level, render.review_action)
-        answer[f"{level}ReviewPolicy"] = policy
-        answer[f"{level}ReviewReport"] = report
-    if token is not None:
-        answer["NextToken"] = token
-    return answer
-
-
-def _of_level(
-    rows: Sequence[_PolicyRow], level: str, structure: Callable[[_PolicyRow], dict[str, Any]]
-) -> list[dict[str, Any]]:
-    return [structure(row) for row in rows if row.level == level]
-
-
-def _policy_page(
-    call: Call, hit: HIT, levels: list[str]
-) -> tuple[list[PolicyResult], list[PolicyAction], str | None]:
-    results: list[PolicyResult] = []
-    actions: list[PolicyAction] = []
-    left = call.get("MaxResults", render.DEFAULT_SIZE)
-    token_text = call.get("NextToken", "")
-    token: str | None = None
-    with_actions = call.get("RetrieveActions", True)
-    if call.get("RetrieveResults", True) and not (with_actions and token_text.startswith(_ACTIONS)):
-        page_call = _page_call(call, _RESULTS, left, token_text)
-        rows = PolicyResult.objects.filter(hit=hit, level__in=levels)
-        results, next_token = render.load_page(page_call, rows, by="at")
-        token = None if next_token is None else _RESULTS + next_token
-        left -= len(results)
-        token_text = ""
-    if with_actions and left:
-        page_call = _page_call(call, _ACTIONS, left, token_text)
-        acted = PolicyAction.objects.filter(hit=hit, level__in=levels)
-        actions, next_token = render.load_page(page_call, acted, by="at")
-        token = token if next_token is None else _ACTIONS + next_token
-    return results, actions, token
-
-
-def _page_call(call: Call, part: str, size: int, token: str) -> Call:
-    """The call as one about a part of the list, so that its tokens are good for this part only."""
-    parameters = {**call.parameters, "MaxResults": size}
-    parameters.pop("NextToken", None)
-    if token:
-        parameters["NextToken"] = token.removeprefix(part)
-    return replace(call, operation=f"{call.operation}.{part}", parameters=parameters)
 
 
 # Submitted work: reading, approving, rejecting; and paying bonuses for it.

@@ -2,11 +2,12 @@
 
 from datetime import UTC, datetime, timedelta
 
+from core.extensions import parts_of
 from marketplace.eligibility import SYSTEM_QUALIFICATIONS
 from marketplace.errors import ParameterRefusal, Refusal
 from marketplace.models import HIT, HITType, Holding, QualificationRequest, QualificationType, Worker
+from marketplace.parts import WorkerNames
 from marketplace.protocol.calls import OPERATIONS, Call
-from marketplace.services import formerids
 from marketplace.sweep import settle
 
 # The qualifications that the marketplace itself computes, as rows for lists; no table has them.
@@ -113,15 +114,11 @@ def no_assignment(call: Call) -> Refusal:
 
 
 def known_worker(call: Call) -> Worker | None:
-    """The worker named by WorkerId, of this marketplace or of MTurk where a worker has stated that id."""
+    """The worker named by WorkerId, or by another id that is known to be theirs."""
     named = call["WorkerId"]
-    return Worker.objects.filter(worker_id=named).first() or formerids.claimed_worker(named)
-
-
-def kept_former_id(call: Call) -> str | None:
-    """The MTurk id that WorkerId names, where the caller brought it in and no worker has stated it."""
-    named: str = call["WorkerId"]
-    return named if known_worker(call) is None and formerids.is_listed(call.requester, named) else None
+    row = Worker.objects.filter(worker_id=named).first()
+    others = (names.find([named]).get(named) for names in parts_of(WorkerNames))
+    return row or next((worker for worker in others if worker is not None), None)
 
 
 def worker(call: Call) -> Worker:

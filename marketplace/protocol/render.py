@@ -148,47 +148,6 @@ def qualification(row: models.QualificationGrant, qualification_type_id: str) ->
     }
 
 
-def kept_qualification(row: models.FormerIdRecord, qualification_type_id: str) -> dict[str, Any]:
-    """Qualification structure of a grant that waits for an MTurk id."""
-    return {
-        "QualificationTypeId": qualification_type_id,
-        "WorkerId": row.former_id,
-        "GrantTime": epoch(row.created_at),
-        "IntegerValue": row.value,
-        "Status": "Granted",
-    }
-
-
-def review_result(row: models.PolicyResult) -> dict[str, Any]:
-    """ReviewResultDetail structure."""
-    return present(
-        {
-            "ActionId": row.action_id.hex.upper(),
-            "SubjectId": row.subject_id,
-            "SubjectType": row.subject_type,
-            "QuestionId": row.question_id,
-            "Key": row.key,
-            "Value": row.value,
-        }
-    )
-
-
-def review_action(row: models.PolicyAction) -> dict[str, Any]:
-    """ReviewActionDetail structure."""
-    return present(
-        {
-            "ActionId": row.action_id.hex.upper(),
-            "ActionName": row.name,
-            "TargetId": row.target_id,
-            "TargetType": row.target_type,
-            "Status": row.status,
-            "CompleteTime": epoch(row.at),
-            "Result": row.result,
-            "ErrorCode": row.error_code,
-        }
-    )
-
-
 def worker_block(row: models.Block) -> dict[str, Any]:
     """WorkerBlock structure; `row.worker` must be loaded."""
     return {"WorkerId": row.worker.worker_id, "Reason": row.reason}

@@ -9,7 +9,7 @@ from marketplace.protocol.calls import Call, Result, operation
 from marketplace.protocol.errors import validation_error
 from marketplace.protocol.lookup import system_types
 from marketplace.selectors import asking_for, to_dispose
-from marketplace.services import formerids, people, qualifications
+from marketplace.services import people, qualifications
 from marketplace.services.qualifications import QualificationTest
 from marketplace.sweep import settle
 
@@ -194,12 +194,7 @@ def delete_qualification_type(call: Call) -> Result:
 
 @operation("AssociateQualificationWithWorker", writes=True)
 def associate_qualification_with_worker(call: Call) -> Result:
-    """Grant a qualification, or change its value; on an MTurk id that nobody has stated it is kept."""
-    if former_id := lookup.kept_former_id(call):
-        qualifications.check_active(kind := lookup.qualification_type(call))
-        kind.requester = call.requester
-        formerids.keep_grant(qualification_type=kind, former_id=former_id, value=call.get("IntegerValue", 1))
-        return {}
+    """Grant a qualification, or change its value."""
     qualifications.grant(
         qualification_type=lookup.qualification_type(call),
         worker=lookup.worker(call),
@@ -215,13 +210,6 @@ def disassociate_qualification_from_worker(call: Call) -> Result:
     reason = call.get("Reason", "")
     if len(reason) > 1024:
         raise invalid_value("Reason", "it has at most 1024 characters.")
-    if former_id := lookup.kept_former_id(call):
-        kind = lookup.qualification_type(call)
-        if not formerids.forget_records(
-            requester=call.requester, former_id=former_id, kind="grant", qualification_type=kind
-        ):
-            raise qualifications.never_granted(kind, former_id)
-        return {}
     qualifications.revoke(
         qualification_type=lookup.qualification_type(call), worker=lookup.worker(call), reason=reason
     )
@@ -230,13 +218,7 @@ def disassociate_qualification_from_worker(call: Call) -> Result:
 
 @operation("GetQualificationScore", writes=False)
 def get_qualification_score(call: Call) -> Result:
-    """The value a worker holds, or that waits for an MTurk id."""
-    if former_id := lookup.kept_former_id(call):
-        kind = lookup.qualification_type(call)
-        waiting = formerids.waiting_grant(kind, former_id)
-        if waiting is None:
-            raise qualifications.never_granted(kind, former_id)
-        return {"Qualification": render.kept_qualification(waiting, kind.qualification_type_id)}
+    """The value a worker holds."""
     kind, worker = lookup.qualification_type(call), lookup.worker(call)
     row = (
         QualificationGrant.objects.select_related("worker")
@@ -272,9 +254,6 @@ def create_worker_block(call: Call) -> Result:
     """Keep a worker from accepting the caller's HITs."""
     if not call["Reason"].strip():
         raise invalid_value("Reason", "a block needs a reason; the worker does not see it.")
-    if former_id := lookup.kept_former_id(call):
-        formerids.keep_block(requester=call.requester, former_id=former_id, reason=call["Reason"])
-        return {}
     people.block(requester=call.requester, worker=lookup.worker(call), reason=call["Reason"])
     return {}
 
@@ -282,9 +261,6 @@ def create_worker_block(call: Call) -> Result:
 @operation("DeleteWorkerBlock", writes=True)
 def delete_worker_block(call: Call) -> Result:
     """Lift a block; succeeds where there is none."""
-    if former_id := lookup.kept_former_id(call):
-        formerids.forget_records(requester=call.requester, former_id=former_id, kind="block")
-        return {}
     people.unblock(requester=call.requester, worker=lookup.worker(call))
     return {}
 

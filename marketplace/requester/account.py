@@ -1,4 +1,4 @@
-"""A requester's account: making one, its keys, members, webhooks and topics, and who did what in its name."""
+"""A requester's account: making one, its keys, members, webhooks, and who did what in its name."""
 
 from datetime import timedelta
 from operator import attrgetter
@@ -12,7 +12,6 @@ from django.db.models import Q, QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect, render
-from django.urls import reverse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
@@ -22,7 +21,7 @@ from core.money import FEE_PROFILES
 from core.origin import Owner
 from marketplace import clock
 from marketplace.errors import Refusal
-from marketplace.models import AccessKey, Activity, Subscription, TopicDelivery
+from marketplace.models import AccessKey, Activity
 from marketplace.requester.access import RequesterAccess, for_requester, on_requester, respond, show
 from marketplace.services import accesskeys, people
 from marketplace.services import members as services
@@ -31,7 +30,6 @@ from marketplace.services.activity import ACTIONS
 from marketplace.services.members import Action, members_of
 from marketplace.site.access import for_researchers
 from marketplace.taskpages import site_url
-from marketplace.topics import KEPT, send_again
 from web.audit_pages import BY_WAY, chain_state, filter_by_way, jsonl_address, stream_log
 from web.forms import FormError, read_form, run_action
 from web.tables import Choices, Column, Grid, GridRequest, Words
@@ -479,65 +477,3 @@ def act_on_webhook(request: HttpRequest, access: RequesterAccess, *, pk: int, ac
 def webhook_message(request: HttpRequest, access: RequesterAccess, *, pk: int, message: int) -> HttpResponse:
     """Send a message again, or skip it."""
     return PAGES.act_on_message(request, access.requester.pk, access.requester.customer_id, pk, message)
-
-
-# Topics, as scripts that know SNS make them.
-
-_Delivery = TopicDelivery.State
-_MOST_SUBSCRIPTIONS = 100
-DELIVERIES = Grid(
-    "topic-deliveries",
-    columns=(
-        Column("created", "Message of", lambda row: row.created_at, by="pk", down=True),
-        Column("state", "State", lambda row: row.get_state_display(), by="state"),
-        Column("attempts", "Attempts", lambda row: row.attempts, by="attempts", down=True),
-    ),
-    filters=(
-        Choices(
-            "state", "State", {"all": "All", **{each.value: each.label for each in _Delivery}}, tabs=True
-        ),
-        Words("q", "Endpoint"),
-    ),
-    order="created",
-)
-
-
-@require_safe
-@on_requester(look=Action.MANAGE)
-def topics(request: HttpRequest, access: RequesterAccess) -> HttpResponseBase:
-    """The subscriptions and the log."""
-
-    def rows(grid: GridRequest) -> QuerySet[TopicDelivery]:
-        deliveries = TopicDelivery.objects.filter(subscription__topic__requester=access.requester)
-        if grid["state"] != "all":
-            deliveries = deliveries.filter(state=grid["state"])
-        if grid["q"]:
-            deliveries = deliveries.filter(subscription__endpoint__icontains=grid["q"])
-        return deliveries.select_related("subscription__topic")
-
-    subscriptions = Subscription.objects.filter(topic__requester=access.requester).select_related("topic")
-    return respond(
-        request,
-        access,
-        DELIVERIES,
-        rows,
-        "topics.html",
-        place="webhooks",
-        subscriptions=subscriptions.order_by("ended_at", "-pk")[:_MOST_SUBSCRIPTIONS],
-        kept_days=KEPT.days,
-        now=clock.now(),
-    )
-
-
-@require_POST
-@on_requester(act=Action.MANAGE)
-def resend_message(request: HttpRequest, access: RequesterAccess, *, pk: int) -> HttpResponse:
-    """Send a message to its endpoint again."""
-    mine = TopicDelivery.objects.filter(subscription__topic__requester=access.requester)
-    row = get_object_or_404(mine.select_related("subscription"), pk=pk)
-
-    def action() -> str:
-        send_again(row)
-        return "The message is sent again."
-
-    return run_action(request, action, reverse("requester:topics", args=[access.requester.customer_id]))

@@ -4,7 +4,6 @@ from collections.abc import Callable
 from typing import Any
 
 from django import forms
-from django.contrib import messages
 from django.db import transaction
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
@@ -13,8 +12,6 @@ from django.urls import reverse
 from django.utils.translation import ngettext
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from core.errors import ActionError
-from core.files.reading import reading_lines
 from core.revisions import ConflictError
 from marketplace import clock
 from marketplace.batches.sheets import ACCEPTED
@@ -28,16 +25,7 @@ from marketplace.requester.lookup import own_qualification, own_request
 from marketplace.selectors import hit_types_asking_for
 from marketplace.services import qualifications
 from marketplace.services.members import Action
-from marketplace.services.qualifications import QualificationTest, grant_many
-from marketplace.workerfiles import (
-    GRANT_COLUMNS,
-    MOST_TOLD,
-    FileFaults,
-    grant_lines,
-    make_file,
-    open_grants,
-    reading_of,
-)
+from marketplace.services.qualifications import QualificationTest
 from web.forms import RevisedForm, read_form, run_action
 
 # Forms about qualifications.
@@ -346,7 +334,8 @@ def listing(request: HttpRequest, access: RequesterAccess) -> HttpResponseBase:
     )
 
 
-def _address(access: RequesterAccess, kind: QualificationType) -> str:
+def address_of_qualification(access: RequesterAccess, kind: QualificationType) -> str:
+    """Its page."""
     return reverse("requester:qualification", args=[access.requester.customer_id, kind.qualification_type_id])
 
 
@@ -369,7 +358,7 @@ def new(request: HttpRequest, access: RequesterAccess) -> HttpResponse:
         except Refusal as refusal:
             form.add_error(None, refusal.message)
         else:
-            return redirect(_address(access, kind))
+            return redirect(address_of_qualification(access, kind))
     return _form(request, access, form, None)
 
 
@@ -393,7 +382,7 @@ def edit(request: HttpRequest, access: RequesterAccess, *, kind: str) -> HttpRes
         except Refusal as refusal:
             form.add_error(None, refusal.message)
         else:
-            return redirect(_address(access, row))
+            return redirect(address_of_qualification(access, row))
     return _form(request, access, form, row)
 
 
@@ -429,16 +418,17 @@ def qualification(request: HttpRequest, access: RequesterAccess, *, kind: str) -
     )
 
 
-def _act(
+def act_on_qualification(
     request: HttpRequest, access: RequesterAccess, kind: str, action: Callable[[QualificationType], str]
 ) -> HttpResponse:
+    """Change a type of the caller's in one transaction, and say what was done."""
     row = own_qualification(access.requester, kind)
 
     def all_of_it() -> str:
         with transaction.atomic():
             return action(row)
 
-    return run_action(request, all_of_it, _address(access, row))
+    return run_action(request, all_of_it, address_of_qualification(access, row))
 
 
 @require_POST
@@ -455,7 +445,7 @@ def delete(request: HttpRequest, access: RequesterAccess, *, kind: str) -> HttpR
         return f"“{row.name}” will be deleted as soon as no HIT asks for it."
 
     listing_address = reverse("requester:qualifications", args=[access.requester.customer_id])
-    return run_action(request, action, listing_address, other=_address(access, row))
+    return run_action(request, action, listing_address, other=address_of_qualification(access, row))
 
 
 @require_POST
@@ -478,7 +468,7 @@ def give(request: HttpRequest, access: RequesterAccess, *, kind: str) -> HttpRes
         have = ngettext("%d worker has it", "%d workers have it", len(workers)) % len(workers)
         return f"{have} with value {values['value']} now."
 
-    return _act(request, access, kind, action)
+    return act_on_qualification(request, access, kind, action)
 
 
 @require_POST
@@ -497,50 +487,4 @@ def revoke(request: HttpRequest, access: RequesterAccess, *, kind: str) -> HttpR
             qualifications.revoke(qualification_type=row, worker=worker, reason=reason)
         return f"Taken back from {len(workers)} worker{'s' if len(workers) > 1 else ''}."
 
-    return _act(request, access, kind, action)
-
-
-@require_POST
-@for_requester
-def upload(request: HttpRequest, access: RequesterAccess, *, kind: str) -> HttpResponse:
-    """Give and take as a file says: all of its lines, or none; or, for a preview, keep it as a draft."""
-    if "preview" in request.POST:
-        return _preview(request, access, own_qualification(access.requester, kind))
-
-    def action(row: QualificationType) -> str:
-        form = FileForm(request.POST, request.FILES)
-        file = read_form(form)["file"]
-        sheet = open_grants(file.name, file.file)
-        outcome = grant_many(qualification_type=row, grants=grant_lines(sheet), now=clock.now())
-        read_as = reading_lines(reading_of(sheet, GRANT_COLUMNS, outcome.counts()).as_json())
-        return (
-            f"{outcome.granted:,} given or changed, {outcome.revoked:,} taken back, "
-            f"{outcome.same:,} as before. No messages were sent. "
-            f"The file was read as {sheet.description}. {' '.join(read_as)}"
-        )
-
-    return _act(request, access, kind, action)
-
-
-def _preview(request: HttpRequest, access: RequesterAccess, row: QualificationType) -> HttpResponse:
-    form = FileForm(request.POST, request.FILES)
-    try:
-        file = read_form(form)["file"]
-        file_row = make_file(
-            requester=access.requester,
-            sheet=open_grants(file.name, file.file),
-            qualification_type=row,
-            user=access.user,
-        )
-    except FileFaults as error:
-        shown_faults = error.faults[:MOST_TOLD]
-        messages.error(
-            request,
-            " ".join([error.message, *(f"Line {each.line}: {each.message}" for each in shown_faults)]),
-        )
-    except ActionError as error:
-        messages.error(request, str(error))
-    else:
-        messages.success(request, f"Lines read: {file_row.line_count:,}. Nothing is changed yet.")
-        return redirect("requester:worker_file", access.requester.customer_id, file_row.number)
-    return redirect(_address(access, row))
+    return act_on_qualification(request, access, kind, action)

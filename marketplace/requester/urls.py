@@ -1,7 +1,8 @@
 """Addresses of the requester site. Below the first, all of them name the requester by its customer id."""
 
-from django.urls import path
+from django.urls import URLPattern, path
 
+from marketplace.parts import patterns_of
 from marketplace.requester import (
     account,
     batches,
@@ -28,9 +29,8 @@ _WORKER = f"{_R}workers/<slug:worker_id>/"
 _KINDS = f"{_R}qualifications/"
 _KIND = f"{_KINDS}<slug:kind>/"
 _LINK = f"{_R}links/<int:pk>/"
-_FILE = f"{_R}files/<int:number>/"
 _ASKED = f"{_R}requests/<slug:asking>/"
-urlpatterns = [
+urlpatterns: list[URLPattern] = [
     path("new/", account.new_requester, name="new"),
     path(_R, overview.overview, name="overview"),
     path(f"{_R}money/", money.statement, name="money"),
@@ -139,19 +139,8 @@ urlpatterns = [
     path(f"{_WORK}approve/", review.approve, name="approve"),
     path(f"{_WORK}reject/", review.reject, name="reject"),
     path(f"{_WORK}bonus/", review.bonus, name="bonus"),
-    path(f"{_R}bonuses/", workers.bonuses, name="bonus_files"),
-    path(f"{_FILE}", workers.file_page, name="worker_file"),
-    path(f"{_FILE}live/", workers.live_file, name="worker_file_live"),
-    path(f"{_FILE}confirm/", workers.confirm_file, name="worker_file_confirm"),
-    path(f"{_FILE}withdraw/", workers.withdraw_file, name="worker_file_withdraw"),
-    path(f"{_FILE}continue/", workers.continue_file, name="worker_file_continue"),
     path(f"{_R}workers/", workers.listing, name="workers"),
     path(f"{_R}invite-workers/", workers.invite, name="invite_workers"),
-    path(f"{_R}mturk-ids/", workers.former_ids, name="former_ids"),
-    path(f"{_R}mturk-ids/contested/", workers.conflicts, name="former_id_conflicts"),
-    path(f"{_R}mturk-ids/settle/", workers.settle, name="settle_former_id"),
-    path(f"{_R}topics/", account.topics, name="topics"),
-    path(f"{_R}topics/<int:pk>/resend/", account.resend_message, name="topic_resend"),
     path(f"{_R}message/", workers.message, name="message"),
     path(_WORKER, workers.worker, name="worker"),
     path(f"{_WORKER}block/", workers.block, name="block"),
@@ -164,9 +153,9 @@ urlpatterns = [
     path(f"{_KIND}delete/", qualifications.delete, name="delete_qualification"),
     path(f"{_KIND}give/", qualifications.give, name="give_qualification"),
     path(f"{_KIND}revoke/", qualifications.revoke, name="revoke_qualification"),
-    path(f"{_KIND}upload/", qualifications.upload, name="upload_grants"),
     path(f"{_R}requests/", qualifications.list_requests, name="qualification_requests"),
     path(_ASKED, qualifications.show_request, name="qualification_request"),
     path(f"{_ASKED}accept/", qualifications.accept, name="accept_request"),
     path(f"{_ASKED}reject/", qualifications.reject, name="reject_request"),
+    *patterns_of("requester"),
 ]

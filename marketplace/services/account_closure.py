@@ -10,11 +10,12 @@ from dataclasses import dataclass
 from django.contrib.auth.models import User
 from django.core import signing
 from django.db import transaction
-from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.db.models import Exists, Model, OuterRef, Q, QuerySet
 
 from core.accounts.services import delete_account, is_needed
 from marketplace import clock, models
 from marketplace.errors import Refusal
+from marketplace.parts import tables_of_worker
 from marketplace.services.hits import abandon, return_assignment
 from marketplace.services.holds import lock_worker
 from marketplace.services.payees import drop_change
@@ -154,13 +155,13 @@ def _end(holding: models.Holding) -> None:
 def _erase_words(worker: models.Worker) -> None:
     """What was said to the worker, and what they said beside their work."""
     models.Message.objects.filter(worker=worker).delete()
-    for table in (
+    tables: tuple[type[Model], ...] = (
         models.Contact,
         models.CountryChange,
-        models.FormerIdClaim,
         models.WorkerTrace,
         models.PageStorage,
-    ):
+    )
+    for table in (*tables, *tables_of_worker()):
         table._default_manager.filter(worker=worker).delete()
     models.WorkTrace.objects.filter(holding__worker=worker).delete()
     models.Letter.objects.filter(worker=worker).update(subject="", body="")

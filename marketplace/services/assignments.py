@@ -7,14 +7,15 @@ from django.conf import settings
 from django.db import IntegrityError, connection, transaction
 from django.db.models import F
 
+from core.extensions import parts_of
 from marketplace import clock, eligibility, ids
 from marketplace.errors import Refusal
 from marketplace.events import answer_submitted
 from marketplace.hours import Hours, closed_batches, outside_hours
 from marketplace.models import HIT, HITType, Holding, Place, Worker
 from marketplace.notifications import emit_event
+from marketplace.parts import ReviewRules
 from marketplace.questions import answers_xml
-from marketplace.review_policies import review_known_answers
 from marketplace.selectors import assignable, hit_status, is_followed
 from marketplace.services import traces
 from marketplace.services.hits import notice_expiry, notice_reviewable
@@ -282,7 +283,8 @@ def submit(
                 followed.pending -= 1
                 followed.submitted += 1
                 emit_event("AssignmentSubmitted", followed, assignment_id=holding.assignment_id, at=now)
-                review_known_answers(holding, followed, now)
+                for rules in parts_of(ReviewRules):
+                    rules.review_answer(holding, followed, now)
             if not delay and holding.state == State.SUBMITTED:
                 approve_locked(holding=holding, hit=followed or lock_hit(holding.hit_id), at=now, auto=True)
             if followed:

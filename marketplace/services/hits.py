@@ -11,12 +11,14 @@ from django.db import transaction
 from django.db.models import F
 
 from core import money
-from marketplace import clock, ids, ledger, review_policies
+from core.extensions import parts_of
+from marketplace import clock, ids, ledger
 from marketplace.eligibility import Requirement
 from marketplace.errors import Refusal, invalid_value
 from marketplace.ledger import Kind, Movement
 from marketplace.models import HIT, Batch, HITType, Holding, Place, Requester, Worker
 from marketplace.notifications import emit_event
+from marketplace.parts import ReviewRules
 from marketplace.questions import MAX_QUESTION_BYTES, MAX_TASK_BYTES, parse_question
 from marketplace.selectors import DISPOSE_AFTER, hit_status, is_expired, is_reviewable, watches_expiry
 from marketplace.services.holds import (
@@ -84,10 +86,8 @@ def create_hit(
     cannot be shown, a review policy that cannot be followed, and for missing funds.
     """
     parse_question(question, most_bytes=MAX_TASK_BYTES if layout_id else MAX_QUESTION_BYTES)
-    if assignment_review_policy is not None:
-        review_policies.parse_known_answers(assignment_review_policy)
-    if hit_review_policy is not None:
-        review_policies.parse_plurality(hit_review_policy)
+    for rules in parts_of(ReviewRules):
+        rules.check(assignment_review_policy, hit_review_policy)
     requester = hit_type.requester
     # The wire carries whole seconds: a CreationTime that is cut here is the same in every answer.
     created = now.replace(microsecond=0)
@@ -330,8 +330,9 @@ def notice_reviewable(hit: HIT, now: datetime, *, at: datetime) -> None:
 
     Its review policy comes first, for it may extend the HIT.
     """
-    if is_reviewable(hit, now):
-        review_policies.review_plurality(hit, now)
+    if hit.hit_review_policy is not None and is_reviewable(hit, now):
+        for rules in parts_of(ReviewRules):
+            rules.review_hit(hit, now)
     if is_reviewable(hit, now):
         emit_event("HITReviewable", hit, at=at)
 

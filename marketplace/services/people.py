@@ -11,11 +11,13 @@ from django.db import IntegrityError, transaction
 from django.db.models import F, Q
 
 from core.accounts import security
+from core.extensions import parts_of
 from core.money import FEE_PROFILES
 from marketplace import clock, ids, ledger, models
 from marketplace.amounts import money
 from marketplace.errors import Refusal
 from marketplace.ledger import Kind, Movement
+from marketplace.parts import WorkerNames
 from marketplace.services import accesskeys
 from marketplace.services.accesskeys import IssuedKey
 from marketplace.services.activity import note as note_activity
@@ -295,16 +297,10 @@ def notify_workers(
     As on MTurk, only people who did work for the requester can be written to.
     """
     workers = models.Worker.objects.in_bulk(list(set(worker_ids)), field_name="worker_id")
-    for claim in models.FormerIdClaim.objects.filter(
-        former_id__in=set(worker_ids) - workers.keys(), accepted=True
-    ).select_related("worker"):
-        workers[claim.former_id] = claim.worker
-    former_ids = dict.fromkeys(
-        models.FormerIdRecord.objects.filter(
-            requester=requester, former_id__in=set(worker_ids) - workers.keys()
-        ).values_list("former_id", flat=True),
-        "This is an id of MTurk, and no worker here has stated it yet.",
-    )
+    reasons: dict[str, str] = {}
+    for names in parts_of(WorkerNames):
+        workers |= names.find(set(worker_ids) - workers.keys())
+        reasons |= names.explain(requester, set(worker_ids) - workers.keys())
     acquainted = set(
         models.Holding.objects.filter(
             worker__in=workers.values(), requester=requester, state__in=models.Holding.ANSWERED
@@ -316,7 +312,7 @@ def notify_workers(
     for worker_id in dict.fromkeys(worker_ids):
         worker = workers.get(worker_id)
         if worker is None:
-            failures[worker_id] = former_ids.get(worker_id, "There is no worker with this id.")
+            failures[worker_id] = reasons.get(worker_id, "There is no worker with this id.")
         elif worker.closed_at:
             failures[worker_id] = "This worker has closed the account."
         elif worker.guest_of_id is not None and worker.user_id is None:

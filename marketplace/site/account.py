@@ -12,7 +12,7 @@ from django.contrib.auth import authenticate, login, logout
 from django.contrib.auth.forms import SetPasswordForm
 from django.contrib.auth.models import User
 from django.contrib.auth.views import PasswordResetConfirmView, PasswordResetDoneView, PasswordResetView
-from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse_lazy
 from django.utils.http import url_has_allowed_host_and_scheme
@@ -27,19 +27,17 @@ from core.accounts.passwords import new_password_fields
 from marketplace import clock
 from marketplace.countries import COUNTRIES
 from marketplace.errors import Refusal
-from marketplace.models import Contact, FormerIdClaim, Worker
+from marketplace.models import Contact, Worker
 from marketplace.services import account_closure, contact
 from marketplace.services.account_closure import receipt
 from marketplace.services.contact import ask_for_password, ask_to_confirm, contact_of
-from marketplace.services.formerids import state_former_id
 from marketplace.services.payees import payee_of
 from marketplace.services.people import change_country, invitation_for, next_change_at
 from marketplace.site.access import current_worker, for_workers, join, page
-from marketplace.site.forms import AddressField, CountryForm, FormerIdForm, JoinForm, ProfileForm, SignUpForm
+from marketplace.site.forms import AddressField, CountryForm, JoinForm, ProfileForm, SignUpForm
 from marketplace.site.lookup import settle_worker
 from marketplace.site.records import standing
 from marketplace.taskpages import site_url
-from marketplace.worker_archive import exported
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -127,7 +125,6 @@ def profile(request: HttpRequest, worker: Worker) -> HttpResponse:
         contact=contact_of(worker),
         place=COUNTRIES.get(worker.country, ""),
         by_mail=settings.NOTICES_BY_EMAIL,
-        former_claim=FormerIdClaim.objects.filter(worker=worker).first(),
     )
 
 
@@ -154,30 +151,6 @@ def country(request: HttpRequest, worker: Worker) -> HttpResponse:
         days=settings.MARKETPLACE_COUNTRY_DAYS,
         again_at=next_change_at(worker),
     )
-
-
-@require_http_methods(["GET", "HEAD", "POST"])
-@for_workers
-def former_id(request: HttpRequest, worker: Worker) -> HttpResponse:
-    """State the worker id that one had on MTurk, once."""
-    claim = FormerIdClaim.objects.filter(worker=worker).first()
-    form = FormerIdForm(request.POST or None) if claim is None else None
-    if form is not None and form.is_valid():
-        try:
-            claim = state_former_id(worker=worker, former_id=form.cleaned_data["former_id"])
-        except Refusal as refusal:
-            form.add_error("former_id", refusal.message)
-        else:
-            if claim.accepted:
-                messages.success(
-                    request, "Your MTurk id is noted. What requesters kept on it counts for you."
-                )
-            else:
-                messages.warning(
-                    request, "Another person has stated this id. The people who run this site decide."
-                )
-            return redirect("site:profile")
-    return page(request, "former_id.html", worker=worker, now=clock.now(), form=form, claim=claim)
 
 
 @require_POST
@@ -457,18 +430,6 @@ class CloseForm(forms.Form):
         if authenticate(self._request, username=user.get_username(), password=password) != user:
             raise forms.ValidationError("This is not your password.")
         return password
-
-
-@require_POST
-@never_cache
-@for_workers
-def export(request: HttpRequest, worker: Worker) -> StreamingHttpResponse:
-    """Everything about the worker as one archive, sent while it is made."""
-    now = clock.now()
-    answer = StreamingHttpResponse(exported(worker, now=now), content_type="application/zip")
-    name = f"distillery-{worker.worker_id}-{now:%Y-%m-%d}.zip"
-    answer["Content-Disposition"] = f'attachment; filename="{name}"'
-    return answer
 
 
 @require_http_methods(["GET", "HEAD", "POST"])

@@ -138,18 +138,6 @@ class SignUpForm(PlaceFields, UserCreationForm[User]):
         )
 
 
-class FormerIdForm(forms.Form):
-    """The id that a worker had on MTurk."""
-
-    former_id = forms.CharField(
-        label="Your worker id on MTurk",
-        max_length=40,
-        widget=forms.TextInput(attrs={"autocomplete": "off", "spellcheck": "false"}),
-        help_text="It begins with A, such as A1B2C3D4E5F6G7. You state it once, and it cannot be checked: "
-        "requesters are told so.",
-    )
-
-
 class ProfileForm(ChoiceFields):
     """What a worker can change about themselves."""
 

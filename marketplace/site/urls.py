@@ -1,7 +1,8 @@
 """Urls of the worker site and the desk. The shapes are the real service's, so that printed links work."""
 
-from django.urls import path, register_converter
+from django.urls import URLPattern, path, register_converter
 
+from marketplace.parts import patterns_of
 from marketplace.requester import overview
 from marketplace.site import account, history, payment_details, qualifications, work
 
@@ -23,7 +24,7 @@ class EntityIdConverter:
 register_converter(EntityIdConverter, "id")
 
 app_name = "site"
-urlpatterns = [
+urlpatterns: list[URLPattern] = [
     path("", work.groups, name="groups"),
     path("projects/<id:group_id>/tasks", work.preview, name="preview"),
     path("projects/<id:group_id>/tasks/accept", work.accept, name="accept"),
@@ -63,7 +64,6 @@ urlpatterns = [
     path("profile/payment", payment_details.payment, name="payment"),
     path("profile/payment/forget", payment_details.forget_payment, name="forget_payment"),
     path("payment/<str:token>", payment_details.confirm_payment, name="confirm_payment"),
-    path("profile/mturk-id", account.former_id, name="former_id"),
     path("profile/country", account.country, name="country"),
     path("profile/email", account.email, name="email"),
     path("profile/email/remove", account.remove_email, name="remove_email"),
@@ -73,7 +73,7 @@ urlpatterns = [
     path("password", account.AskForPassword.as_view(), name="ask_for_password"),
     path("password/sent", account.LetterSent.as_view(), name="password_letter_sent"),
     path("password/<uidb64>/<token>", account.NewPassword.as_view(), name="new_password"),
-    path("profile/export", account.export, name="export"),
     path("profile/close", account.close, name="close"),
     path("desk/", overview.desk, name="desk"),
+    *patterns_of("site"),
 ]

@@ -30,7 +30,8 @@ from evaluations.models import Evaluation, ExternalScores
 from judgments.models import AgreementReport, CandidateSource, FilterRun
 from marketplace import clock
 from marketplace.batches import results
-from marketplace.models import Batch, BatchExtension, LedgerEntry, Payout, Requester, Topic, WorkerFile
+from marketplace.heritage.models import Topic, WorkerFile
+from marketplace.models import Batch, BatchExtension, LedgerEntry, Payout, Requester
 from marketplace.models import Worker as SiteWorker
 from marketplace.services import feedback, finance, qualifications
 from marketplace.services.members import set_role as set_member

@@ -38,7 +38,7 @@ def main(job: str, function: str, when: str) -> None:
         return value
 
     # One thing at a time, so that five of them are enough.
-    one = ("batches.publication.AT_ONCE", "batches.extensions.AT_ONCE", "workerfiles.TOGETHER")
+    one = ("batches.publication.AT_ONCE", "batches.extensions.AT_ONCE", "heritage.workerfiles.TOGETHER")
     with contextlib.ExitStack() as stack:
         for constant in one:
             stack.enter_context(mock.patch(f"marketplace.{constant}", 1))

@@ -14,8 +14,8 @@ from django.utils import timezone
 from core.jobs import services
 from core.jobs.models import Job, JobState
 from marketplace import clock, ledger
-from marketplace import workerfiles as worker_files
 from marketplace.batches import extensions, publication
+from marketplace.heritage import workerfiles as worker_files
 from marketplace.models import HIT, Batch, Bonus
 from tests.batches import making
 from tests.batches.race import publish_at_once

@@ -8,12 +8,14 @@ from django.db import connection, transaction
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from marketplace import notifications
 from marketplace.errors import Refusal
-from marketplace.models import HIT, QueuedEvent
+from marketplace.heritage import notifications
+from marketplace.heritage.models import QueuedEvent
+from marketplace.heritage.notifications import KEEP_EVENTS
+from marketplace.models import HIT
 from marketplace.services import assignments, hits, review
 from marketplace.services.hits import return_assignment
-from marketplace.sweep import KEEP_EVENTS, settle, sweep
+from marketplace.sweep import settle, sweep
 
 from .conftest import make_hit, make_worker
 

@@ -9,8 +9,9 @@ from django.utils import timezone
 from core.notices.conditions import look
 from core.notices.letters import post_office
 from core.notices.models import Notice
-from marketplace.models import Activity, FormerIdClaim, FormerIdRecord
-from marketplace.services import formerids
+from marketplace.heritage import formerids
+from marketplace.heritage.models import FormerIdClaim, FormerIdRecord
+from marketplace.models import Activity
 from tests.site import world
 from tests.site.conftest import signed_in
 

@@ -218,9 +218,9 @@ def test_the_encoding_of_grants_is_guessed_and_said(as_owner, here, rosa):
 @pytest.mark.long
 def test_a_file_of_many_lines_costs_few_queries(kind, django_assert_max_num_queries):
     from marketplace import clock
+    from marketplace.heritage.workerfiles import grant_lines, open_grants
     from marketplace.models import Worker
     from marketplace.services.qualifications import grant_many
-    from marketplace.workerfiles import grant_lines, open_grants
 
     now = clock.now()
     Worker.objects.bulk_create(

@@ -7,7 +7,7 @@ import pytest
 from django.urls import reverse
 
 from marketplace import clock
-from marketplace.models import Subscription, Topic, TopicDelivery
+from marketplace.heritage.models import Subscription, Topic, TopicDelivery
 
 State = TopicDelivery.State
 

@@ -6,10 +6,12 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 
 from core.money import dollars
-from marketplace import ledger, workerfiles
+from marketplace import ledger
 from marketplace.batches.sheets import Sheet, SheetError
 from marketplace.errors import Refusal
-from marketplace.models import Activity, Bonus, Holding, QualificationGrant, WorkerFile
+from marketplace.heritage import workerfiles
+from marketplace.heritage.models import WorkerFile
+from marketplace.models import Activity, Bonus, Holding, QualificationGrant
 from marketplace.services import people, qualifications
 from tests.batches.making import run_jobs
 from tests.batches.test_publishing import spend

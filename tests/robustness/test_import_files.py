@@ -30,11 +30,11 @@ from judgments.rating_table import read_ratings
 from marketplace.batches import results, templates
 from marketplace.batches.sheets import Sheet
 from marketplace.errors import Refusal
+from marketplace.heritage.workerfiles import grant_lines, open_grants
 from marketplace.html import task_document
 from marketplace.models import Batch
 from marketplace.questionform import parse_form
 from marketplace.questions import parse_question
-from marketplace.workerfiles import grant_lines, open_grants
 from metrics.errors import MetricError
 from releases.management.terminal import card
 from releases.score_files import Scale, open_table

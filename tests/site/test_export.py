@@ -11,10 +11,10 @@ from axes.models import AccessLog
 from django.test import Client
 
 from marketplace import clock
+from marketplace.heritage.worker_archive import BLOCKS, NOT_IN_PROFILE, TABLES, exported, profile
 from marketplace.models import Holding, Place, Worker
 from marketplace.services import feedback, finance, people, qualifications
 from marketplace.services.hits import return_assignment
-from marketplace.worker_archive import BLOCKS, NOT_IN_PROFILE, TABLES, exported, profile
 from tests.site import world
 
 

@@ -14,9 +14,9 @@ from core.files.text_source import TextSource
 from judgments.rating_table import read_ratings
 from judgments.services.imports import Options, import_candidates
 from marketplace import clock
+from marketplace.heritage.workerfiles import grant_lines, open_grants
 from marketplace.models import Worker
 from marketplace.services.qualifications import grant_many
-from marketplace.workerfiles import grant_lines, open_grants
 from releases.score_files import Scale, open_table
 from releases.score_imports import Spool, _read
 from tests.judgments.candidates_world import make_project, make_query

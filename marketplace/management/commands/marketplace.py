@@ -9,12 +9,14 @@ from django.conf import settings
 from django.contrib.auth import get_user_model
 from django.core.management.base import BaseCommand, CommandError
 
+from core.extensions import parts_of
 from core.files.reading import reading_lines
 from core.money import FEE_PROFILES, dollars, entered_cents
 from marketplace import clock, ledger
 from marketplace.errors import Refusal
 from marketplace.management import requesters, workers
 from marketplace.models import AccessKey, Requester
+from marketplace.parts import SubCommands
 from marketplace.services import accesskeys, finance, people
 from marketplace.sweep import settle
 
@@ -72,6 +74,7 @@ class Command(BaseCommand):
         create.add_argument("--adult", action="store_true", help="agreed to adult content")
         create.add_argument("--json", action="store_true")
         create.set_defaults(run=self.create_worker)
+        self._add_parts("worker", worker)
         workers.add_workers(worker)
 
         invite = commands.add_parser("invite", help="make a sign-up link for workers")
@@ -83,8 +86,12 @@ class Command(BaseCommand):
 
         requesters.add_batches(commands, self.show)
         requesters.add_layouts(commands, self.show, self.stdout.write)
-        requesters.add_topics(commands, self.show, self.stdout.write)
-        workers.add_former_ids(commands, self.show, self.stdout.write)
+        self._add_parts("", commands)
+
+    def _add_parts(self, group: str, commands: Any) -> None:
+        for part in parts_of(SubCommands):
+            if part.group == group:
+                part.add(commands, self.show, self.stdout.write)
 
     def _keys(self, commands: Any) -> None:
         """Access keys of requesters."""

@@ -19,13 +19,21 @@ from django.db.models import Count, Q
 from django.http import HttpRequest, HttpResponse
 
 from core.errors import translated_failure
-from marketplace import topics
-from marketplace.models import Requester, Subscription, Topic
+from marketplace.heritage import topics
+from marketplace.heritage.models import Subscription, Topic
+from marketplace.heritage.topics import (
+    TopicError,
+    account_number,
+    certificate_at,
+    invalid,
+    send_soon,
+    topic_named,
+)
+from marketplace.models import Requester
 from marketplace.protocol import errors, sigv4
 from marketplace.protocol.errors import ProtocolError
 from marketplace.questionform import printable
 from marketplace.taskpages import site_url
-from marketplace.topics import TopicError, account_number, certificate_at, invalid, send_soon, topic_named
 
 logger = logging.getLogger(__name__)
 SERVICE = "sns"
@@ -44,9 +52,10 @@ _CODES = {
 }
 
 
-def is_call(request: HttpRequest) -> bool:
-    """Whether a request to the requester protocol's address is one about topics."""
-    return f"/{SERVICE}/aws4_request" in request.META.get("HTTP_AUTHORIZATION", "")
+def is_call(request: HttpRequest, at_endpoint: bool) -> bool:
+    """Whether a request is one about topics: by its path, or signed for them at the protocol's address."""
+    is_signed = f"/{SERVICE}/aws4_request" in request.META.get("HTTP_AUTHORIZATION", "")
+    return request.path_info.startswith(PATH) or (at_endpoint and is_signed)
 
 
 @dataclass(slots=True)

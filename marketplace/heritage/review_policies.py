@@ -16,7 +16,8 @@ from defusedxml import ElementTree as SafeTree
 from django.db import transaction
 
 from marketplace.errors import Refusal, invalid_value
-from marketplace.models import HIT, Holding, PolicyAction, PolicyResult
+from marketplace.heritage.models import PolicyAction, PolicyResult
+from marketplace.models import HIT, Holding
 from marketplace.questions import ANSWERS
 from marketplace.services.holds import add_places_locked, lengthen_locked
 from marketplace.services.review import approve_locked, is_feedback, reject_locked
@@ -339,6 +340,14 @@ def parse_known_answers(policy: Mapping[str, Any]) -> KnownAnswers:
     if approve_from is not None and reject_below is not None and approve_from < reject_below:
         raise parameters.refusal("some scores would be approved and rejected at once.")
     return known_answers
+
+
+def check_policies(assignment_policy: Mapping[str, Any] | None, hit_policy: Mapping[str, Any] | None) -> None:
+    """Raise Refusal for policies of a new HIT that cannot be followed."""
+    if assignment_policy is not None:
+        parse_known_answers(assignment_policy)
+    if hit_policy is not None:
+        parse_plurality(hit_policy)
 
 
 def review_known_answers(holding: Holding, hit: HIT, now: datetime) -> None:

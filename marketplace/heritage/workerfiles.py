@@ -32,16 +32,8 @@ from marketplace.amounts import money
 from marketplace.batches.sheets import Limits, Row, Sheet
 from marketplace.batches.templates import join_names
 from marketplace.errors import Refusal
-from marketplace.models import (
-    Bonus,
-    Holding,
-    QualificationGrant,
-    QualificationType,
-    Requester,
-    Worker,
-    WorkerFile,
-    WorkerFileLine,
-)
+from marketplace.heritage.models import WorkerFile, WorkerFileLine
+from marketplace.models import Bonus, Holding, QualificationGrant, QualificationType, Requester, Worker
 from marketplace.requester.lookup import visible_work
 from marketplace.services import review
 from marketplace.services.activity import note

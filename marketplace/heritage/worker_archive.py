@@ -17,6 +17,7 @@ from django.db.models import QuerySet
 from core.accounts import services
 from core.files.cells import csv_line_writer, plain
 from marketplace import models
+from marketplace.heritage.models import FormerIdClaim
 from marketplace.services.finance import payment_note
 from marketplace.services.payees import opened, payee_of
 
@@ -267,7 +268,7 @@ TABLES = (
     Table(
         "mturk_id",
         "The worker id on MTurk that you stated, and whether it was accepted as yours.",
-        lambda worker: models.FormerIdClaim.objects.filter(worker=worker).order_by("pk"),
+        lambda worker: FormerIdClaim.objects.filter(worker=worker).order_by("pk"),
         {"former_id": "former_id", "accepted": "accepted", "at": "at"},
     ),
     Table(

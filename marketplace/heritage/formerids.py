@@ -5,6 +5,7 @@ claim; a bonus is paid on the first answer of that worker to the requester, beca
 """
 
 import re
+from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import islice
@@ -19,16 +20,8 @@ from core.money import entered_cents
 from marketplace import clock
 from marketplace.batches.sheets import Row, Sheet, SheetError
 from marketplace.errors import Refusal, invalid_value
-from marketplace.models import (
-    Block,
-    FormerIdClaim,
-    FormerIdRecord,
-    Holding,
-    QualificationGrant,
-    QualificationType,
-    Requester,
-    Worker,
-)
+from marketplace.heritage.models import FormerIdClaim, FormerIdRecord
+from marketplace.models import Block, Holding, QualificationGrant, QualificationType, Requester, Worker
 from marketplace.services import review
 from marketplace.services.activity import note
 from metrics.figure import counted
@@ -277,12 +270,6 @@ def _pay(record: FormerIdRecord, worker: Worker, holding: Holding) -> int:
 # The protocol: ids that are nobody's yet.
 
 
-def claimed_worker(former_id: str) -> Worker | None:
-    """The worker whose former id this is."""
-    claim = FormerIdClaim.objects.select_related("worker").filter(former_id=former_id, accepted=True).first()
-    return claim.worker if claim else None
-
-
 def is_listed(requester: Requester, former_id: str) -> bool:
     """Whether the requester brought this id in."""
     return FormerIdRecord.objects.filter(requester=requester, former_id=former_id[:64]).exists()
@@ -366,3 +353,16 @@ def contested(requester: Requester | None = None) -> QuerySet[FormerIdClaim]:
         records = FormerIdRecord.objects.filter(requester=requester, former_id=OuterRef("former_id"))
         rows = rows.filter(Exists(records))
     return rows.order_by("former_id", "at", "pk")
+
+
+def find_workers(former_ids: Collection[str]) -> dict[str, Worker]:
+    """The workers whose these ids are, by id."""
+    claims = FormerIdClaim.objects.filter(former_id__in=former_ids, accepted=True).select_related("worker")
+    return {claim.former_id: claim.worker for claim in claims}
+
+
+def explain_unstated(requester: Requester, former_ids: Collection[str]) -> dict[str, str]:
+    """Why ids that the requester brought in lead to no worker."""
+    listed = FormerIdRecord.objects.filter(requester=requester, former_id__in=former_ids)
+    reason = "This is an id of MTurk, and no worker here has stated it yet."
+    return dict.fromkeys(listed.values_list("former_id", flat=True), reason)

@@ -19,13 +19,14 @@ from django.http import HttpRequest, HttpResponse
 
 from core.errors import translated_failure
 from marketplace import clock
-from marketplace.models import Queue, QueuedEvent, Requester
-from marketplace.notifications import open_queue
+from marketplace.heritage.models import Queue, QueuedEvent
+from marketplace.heritage.notifications import OWN_QUEUE, open_queue
+from marketplace.heritage.topics import queue_arn
+from marketplace.models import Requester
 from marketplace.protocol import errors, sigv4
 from marketplace.protocol.constraints import IntegerShape, ListOf, Structure, Text, checked
 from marketplace.protocol.errors import ProtocolError
 from marketplace.taskpages import site_url
-from marketplace.topics import queue_arn
 
 # Errors as clients of the queue service read them.
 
@@ -197,6 +198,12 @@ _SHAPES = {
     "GetQueueAttributes": Structure({"QueueUrl": Text(1)}, {"AttributeNames": _NAMES}),
     "ListQueues": Structure({}, {"QueueNamePrefix": Text(), "MaxResults": IntegerShape(32, 1, 1000)}),
 }
+
+
+def is_call(request: HttpRequest, at_endpoint: bool) -> bool:
+    """Whether a request is one about queues, at the protocol's address or that of a queue."""
+    target = request.META.get("HTTP_X_AMZ_TARGET") or ""
+    return target.startswith(TARGET) and (at_endpoint or OWN_QUEUE.fullmatch(request.path_info) is not None)
 
 
 def answer(request: HttpRequest) -> HttpResponse:

@@ -25,6 +25,7 @@ from cryptography.x509.oid import NameOID
 from django.conf import settings
 from django.db import transaction
 from django.db.models import F
+from django.dispatch import Signal
 from django.utils import timezone
 from kombu.exceptions import ChannelError, OperationalError
 
@@ -32,11 +33,13 @@ from core.crypto import seal, unseal
 from core.outbound import AddressRefusedError, DeliveryError, Reply, check_url, post
 from marketplace import clock, ids
 from marketplace.errors import Refusal
-from marketplace.events import delivery_queued
-from marketplace.models import Queue, QueuedEvent, Requester, SigningKey, Subscription, Topic, TopicDelivery
+from marketplace.heritage.models import Queue, QueuedEvent, SigningKey, Subscription, Topic, TopicDelivery
+from marketplace.models import Requester
 
 logger = logging.getLogger(__name__)
 State = TopicDelivery.State
+#: A TopicDelivery was written; `delivery` is the row. Sender: TopicDelivery.
+delivery_queued = Signal()
 
 
 # Signatures of messages, as receivers of SNS check them: RSA with a certificate that we serve.

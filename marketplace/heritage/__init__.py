@@ -1,0 +1,1 @@
+"""Rarer parts of MTurk: topics and queues, former ids, worker files and archives, review policies."""
