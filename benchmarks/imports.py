@@ -51,7 +51,7 @@ def _import_grants(path: Path) -> None:
     from marketplace import clock
     from marketplace.heritage.workerfiles import grant_lines, open_grants
     from marketplace.models import QualificationType
-    from marketplace.services.qualifications import grant_many
+    from marketplace.qualifications.grants import grant_many
 
     with path.open("rb") as file:
         lines = grant_lines(open_grants(path.name, file))
@@ -59,7 +59,8 @@ def _import_grants(path: Path) -> None:
 
 
 def _import_tasks(path: Path) -> None:
-    from marketplace.batches import drafts, properties, sheets, templates
+    from marketplace.batches import drafts, properties, templates
+    from marketplace.forms import sheets
     from marketplace.models import Requester
 
     requester = Requester.objects.get()
@@ -72,7 +73,8 @@ def _import_tasks(path: Path) -> None:
 
 
 def _import_decisions(path: Path) -> None:
-    from marketplace.batches import results, sheets
+    from marketplace.batches import results
+    from marketplace.forms import sheets
     from marketplace.models import Batch
 
     with path.open("rb") as file:
@@ -122,7 +124,7 @@ def _store_workers(count: int) -> None:
     from django.utils import timezone
 
     from marketplace.models import Requester, Worker
-    from marketplace.services.qualifications import create_qualification_type
+    from marketplace.qualifications.grants import create_qualification_type
 
     now, requester = timezone.now(), Requester.objects.get()
     create_qualification_type(
@@ -211,7 +213,7 @@ IMPORTS = {
 def make_world() -> None:
     """A project and a requester."""
     from core.projects.services import create_project
-    from marketplace.services.people import create_requester
+    from marketplace.accounts.people import create_requester
 
     create_project(slug=PROJECT, title="Memory")
     create_requester(name="Lab")

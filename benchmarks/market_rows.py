@@ -21,11 +21,13 @@ from django.db import connection, transaction  # noqa: E402
 from django.db.models import Count, Q  # noqa: E402
 
 from core import money  # noqa: E402
-from marketplace import clock, ids, ledger  # noqa: E402
-from marketplace.ledger import Kind, Movement  # noqa: E402
+from marketplace import clock, ids  # noqa: E402
+from marketplace.accounts.people import create_requester  # noqa: E402
+from marketplace.lifecycle.expiry import sweep  # noqa: E402
 from marketplace.models import HIT, Bonus, HITType, Holding, Requester, Worker  # noqa: E402
-from marketplace.services.people import create_requester, deposit  # noqa: E402
-from marketplace.sweep import sweep  # noqa: E402
+from marketplace.money import ledger  # noqa: E402
+from marketplace.money.deposits import deposit  # noqa: E402
+from marketplace.money.ledger import Kind, Movement  # noqa: E402
 
 NAME = "benchmark"
 REWARD, BATCH = 10, 2_000

@@ -40,10 +40,10 @@ from distillery.extension import describe_faults
 from distillery.health import Finding, Level
 from distillery.presence import hosts
 from distillery.schema import inspect_schema
-from marketplace.ledger import last_audit
-from marketplace.loopback import is_loopback
+from marketplace.forms.loopback import is_loopback
+from marketplace.lifecycle.traces import geoip_fault
 from marketplace.models import Requester
-from marketplace.services.traces import geoip_fault
+from marketplace.money.ledger import last_audit
 from retrieval.errors import RetrievalError
 
 WORKER_SILENCE = timedelta(seconds=60)

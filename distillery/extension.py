@@ -11,8 +11,8 @@ from core.extensions import Extension
 from core.notices.conditions import Condition, Rule
 from core.notices.models import Notice
 from core.projects.services import EventActions
-from marketplace.ledger import last_audit
 from marketplace.models import Requester, YearlyLimit
+from marketplace.money.ledger import last_audit
 
 # What superusers should know of the whole installation; see `core.notices.conditions`.
 

@@ -13,7 +13,7 @@ from django.core.management.base import CommandError
 
 from distillery import lifeline
 from distillery.supervisor import Probe
-from marketplace.loopback import is_loopback
+from marketplace.forms.loopback import is_loopback
 
 LOG, START_SECONDS = "server.log", 120
 

@@ -170,11 +170,11 @@ TEMPLATES: list[dict[str, Any]] = [
                 "desk": "crowd.desk.quantities",
                 "distillation": "annotation.desk.hints",
                 "judgments": "judgments.desk.shades",
-                "marketplace_money": "marketplace.amounts",
+                "marketplace_money": "marketplace.money.amounts",
                 "marketplace_time": "marketplace.durations",
                 "notices": "core.notices.bell",
                 "people_pages": "people.page_addresses",
-                "questionform": "marketplace.form_sheet",
+                "questionform": "marketplace.forms.form_sheet",
                 "tour": "distillery.demo.tour",
             },
         },
@@ -364,7 +364,7 @@ SECURE_REFERRER_POLICY = "same-origin"
 #: Files are taken from people who are signed in, below these addresses; others' bodies end at this size.
 UPLOADS_BELOW = ["/desk/", "/requester/", "/admin/"]
 #: Addresses that take files from whoever has them (forms of tasks), and what says how many bytes.
-UPLOADS_BY_SIGNATURE = {"/uploads/": "marketplace.taskpages.may_take_files"}
+UPLOADS_BY_SIGNATURE = {"/uploads/": "marketplace.site.taskpages.may_take_files"}
 #: Addresses that read no byte of a body before they know the token of its sender.
 UPLOADS_BY_TOKEN = ["/api/v1/"]
 ANONYMOUS_BODY_MOST = 5 << 20

@@ -26,8 +26,8 @@ from core.notices.models import Notice
 from core.webhooks.tasks import prune as prune_webhooks
 from distillery.health import readiness
 from judgments.models import AgreementReport, FilterRun
-from marketplace.ledger import AUDIT
-from marketplace.services.activity import delete_in_batches
+from marketplace.activity import delete_in_batches
+from marketplace.money.ledger import AUDIT
 
 if TYPE_CHECKING:
     from urllib3 import PoolManager

@@ -13,14 +13,14 @@ from core.accounts import security
 from core.api.models import Scope
 from core.origin import Owner
 from marketplace import clock
-from marketplace.amounts import money
+from marketplace import members as member_services
 from marketplace.batches import publication, selectors
 from marketplace.batches.properties import from_stored
 from marketplace.batches.selectors import Tally
-from marketplace.hours import Hours
+from marketplace.lifecycle.hours import Hours
+from marketplace.members import Action, may, role_of
 from marketplace.models import Batch, Requester, RequesterMember
-from marketplace.services import members as member_services
-from marketplace.services.members import Action, may, role_of
+from marketplace.money.amounts import money
 from marketplace.site.selectors import requesters as requesters_of
 from web.api.access import ACCOUNT, ApiRequest, Caller, Permission, Role
 from web.api.fields import MOST_NUMBER, Body, Cents, OneOf, Time

@@ -43,4 +43,4 @@ def _note_webhook(hook: Any, what: str, **_: Any) -> None:
     if hook.owner_kind == Owner.Kind.REQUESTER:
         action = f"webhook.{what if what in ('made', 'removed') else 'changed'}"
         details = f"{what.replace('_', ' ')}, sends to {hook.host}"
-        import_string("marketplace.services.activity.note")(hook.owner_id, action, hook.name, details)
+        import_string("marketplace.activity.note")(hook.owner_id, action, hook.name, details)

@@ -12,18 +12,18 @@ from core.audit.chain import AuditSource, moment
 from core.extensions import Extension
 from core.origin import Owner
 from core.webhooks.events import EventType, Step, StepWatch, page_address
+from marketplace.activity import ACTIONS
 from marketplace.batches.selectors import tallies
+from marketplace.members import ACCOUNT_PARTS
 from marketplace.models import Activity, Batch, LedgerEntry, PayeeDetails, Requester, Worker
-from marketplace.services.activity import ACTIONS
-from marketplace.services.members import ACCOUNT_PARTS
-from marketplace.services.payees import opened
-from marketplace.studylinks import PARTS as LINK_PARTS
+from marketplace.money.payees import opened
+from marketplace.site.studylinks import PARTS as LINK_PARTS
 from people.identities import MarkKind, MarkProvider, Marks, mark_of_email
 from web.api import ApiPart
 
 _REQUESTER = Owner.Kind.REQUESTER
 
-#: What webhooks of requesters are told of; `marketplace.events` tells of HITs and assignments.
+#: What webhooks of requesters are told of; `marketplace.lifecycle.events` tells of HITs and assignments.
 EVENT_TYPES = (
     EventType("assignment.accepted", "An assignment was accepted", _REQUESTER),
     EventType("assignment.submitted", "An assignment was submitted", _REQUESTER),

@@ -8,17 +8,19 @@ from celery import shared_task
 from core.extensions import parts_of
 from core.jobs.handlers import JobContext, handler
 from core.jobs.services import enqueue
-from marketplace import clock, ledger, uploads
+from marketplace import clock
+from marketplace.accounts import accesskeys, contact
+from marketplace.accounts.account_closure import forget_payment_notes
+from marketplace.accounts.contact import send_digests
+from marketplace.activity import forget_logs
 from marketplace.batches import extensions, results, schedule
 from marketplace.batches import publication as batches
+from marketplace.forms import uploads
+from marketplace.forms.pagestorage import forget_page_storage
+from marketplace.lifecycle.expiry import sweep
+from marketplace.lifecycle.traces import compare_answers, forget_traces
+from marketplace.money import ledger
 from marketplace.parts import PeriodicWork
-from marketplace.services import accesskeys, contact
-from marketplace.services.account_closure import forget_payment_notes
-from marketplace.services.activity import forget_logs
-from marketplace.services.contact import send_digests
-from marketplace.services.pagestorage import forget_page_storage
-from marketplace.services.traces import compare_answers, forget_traces
-from marketplace.sweep import sweep
 
 logger = logging.getLogger(__name__)
 

@@ -2,7 +2,9 @@
 
 from django.urls import include, path, re_path
 
-from marketplace import frames, taskpages, testcontrols, uploads, workerapi
+from marketplace.forms import uploads
+from marketplace.protocol import testcontrols
+from marketplace.site import frames, taskpages, workerapi
 
 urlpatterns = [
     re_path(

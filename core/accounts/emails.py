@@ -1,7 +1,7 @@
 """The e-mail address of an account, in effect once its link was opened, and letters to it.
 
 Addresses are kept as django-allauth keeps them. Workers have one of their own
-(`marketplace.services.contact`); this is for everybody else. An address that an administrator typed is no
+(`marketplace.accounts.contact`); this is for everybody else. An address that an administrator typed is no
 proof of anything, so it counts for nothing until its link was opened.
 """
 

@@ -2,7 +2,7 @@
 
 An app registers its handlers in its `tasks` module:
 
-    @handler("marketplace.ledger-audit", longest=timedelta(hours=6))
+    @handler("judgments.filter", longest=timedelta(hours=6))
     def audit_ledger(context: JobContext) -> None:
         ...
         context.commit(lambda: store(report))

@@ -32,8 +32,8 @@ from crowd.simulation.panel import Panel
 from distillery.canary import SEALED, place_canary
 from distillery.demo.place import FILE
 from marketplace import ids
+from marketplace.accounts.accesskeys import SEALED_FOR, IssuedKey
 from marketplace.models import HIT, AccessKey, Holding, Message, Worker
-from marketplace.services.accesskeys import SEALED_FOR, IssuedKey
 from people.models import Guest, StudyLink
 from people.tokens import new_code, new_token, seal_recovery, seal_token
 

@@ -40,8 +40,8 @@ from distillery.demo import lab, tour
 from evaluations.plans import EvaluationPlan
 from evaluations.services import evaluate_here, show_evaluation
 from judgments.services import filter_runs, reports
-from marketplace.services.accesskeys import IssuedKey
-from marketplace.services.people import create_scripted_workers
+from marketplace.accounts.accesskeys import IssuedKey
+from marketplace.accounts.people import create_scripted_workers
 from people.links import LinkPlan, make_link
 from people.models import StudyLink
 from people.owners import project_owner

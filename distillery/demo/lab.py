@@ -13,12 +13,13 @@ from django.template.loader import render_to_string
 from core.accounts.services import create_user_with_printed_password, printed_password
 from core.money import dollars
 from crowd.simulation.accounts import Account, Browser
+from marketplace.accounts import people
+from marketplace.accounts.accesskeys import IssuedKey
 from marketplace.batches import drafts, publication, templates
-from marketplace.batches.sheets import Sheet
+from marketplace.forms.questions import html_question_xml
+from marketplace.forms.sheets import Sheet
 from marketplace.models import Requester
-from marketplace.questions import html_question_xml
-from marketplace.services import people
-from marketplace.services.accesskeys import IssuedKey
+from marketplace.money import deposits
 
 ADMIN, GUEST, WORKERS, LAB = "admin", "guest", ("ada", "bruno"), "Demo lab"
 DEPOSIT_CENTS = 200_00
@@ -43,7 +44,7 @@ def make_people() -> tuple[str, IssuedKey]:
         create_user_with_printed_password(username=name, password=password, **rights)
     owner = User.objects.get(username=ADMIN)
     requester, key = people.create_requester(name=LAB, fee_profile="mturk-2026", owner=owner)
-    people.deposit(requester=requester, cents=DEPOSIT_CENTS)
+    deposits.deposit(requester=requester, cents=DEPOSIT_CENTS)
     for name in WORKERS:
         _, invitation = people.create_invitation(label="demonstration", max_uses=1, days=1)
         people.register_worker(user=User.objects.get(username=name), name=name, invitation_token=invitation)

@@ -42,7 +42,7 @@ from distillery.studies.preparation import MadeStudy, StudyPlan, make_draft, nam
 from distillery.studies.presets import Preset, fitting_preset, presets_of
 from distillery.studies.progress import StudyProgress, progress_of
 from distillery.studies.tables import Choices, StudyTable
-from marketplace.loopback import is_loopback
+from marketplace.forms.loopback import is_loopback
 from metrics.figure import counted
 from people.links import address_of
 from people.models import ConsentText

@@ -17,12 +17,12 @@ from core.revisions import ShownColumns
 from marketplace import clock
 from marketplace.batches import templates
 from marketplace.batches.properties import Properties
-from marketplace.batches.sheets import Row, Sheet
 from marketplace.batches.templates import HostCollector
 from marketplace.errors import Refusal
-from marketplace.html import unknown_element
+from marketplace.forms.html import unknown_element
+from marketplace.forms.questions import MAX_TASK_BYTES, html_question_xml, parse_question
+from marketplace.forms.sheets import Row, Sheet
 from marketplace.models import Batch, BatchTask, Requester, Template
-from marketplace.questions import MAX_TASK_BYTES, html_question_xml, parse_question
 
 State = Batch.State
 _AT_ONCE = 500

@@ -26,18 +26,18 @@ from core.jobs.errors import PermanentError
 from core.jobs.handlers import JobContext
 from core.jobs.models import Job
 from marketplace import clock
-from marketplace.amounts import money
+from marketplace.activity import note
 from marketplace.batches import templates
 from marketplace.batches.drafts import store_draft
 from marketplace.batches.publication import PUBLISH, check_funds, effect_of
-from marketplace.batches.sheets import TASKS, Row, Sheet
 from marketplace.batches.templates import join_names
 from marketplace.errors import Refusal
+from marketplace.forms.sheets import TASKS, Row, Sheet
+from marketplace.lifecycle.hits import notice_expiry
+from marketplace.lifecycle.holds import LARGE_HIT, LONGEST_LIFE, add_places_locked, lengthen_locked, lock_hit
+from marketplace.lifecycle.notifications import emit_event
 from marketplace.models import HIT, Batch, BatchExtension, BatchTask, Requester
-from marketplace.notifications import emit_event
-from marketplace.services.activity import note
-from marketplace.services.hits import notice_expiry
-from marketplace.services.holds import LARGE_HIT, LONGEST_LIFE, add_places_locked, lengthen_locked, lock_hit
+from marketplace.money.amounts import money
 from metrics.figure import counted
 
 # Places and time.

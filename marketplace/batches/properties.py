@@ -5,9 +5,9 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from core import money as fees
-from marketplace.eligibility import Requirement
 from marketplace.errors import invalid_value
-from marketplace.services.hits import TypeProperties
+from marketplace.lifecycle.hits import TypeProperties
+from marketplace.qualifications.eligibility import Requirement
 
 MINUTE, HOUR, DAY = 60, 3600, 86_400
 MAX_LIFETIME_S = 365 * DAY

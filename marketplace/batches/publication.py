@@ -15,15 +15,15 @@ from core.jobs.errors import PermanentError
 from core.jobs.handlers import JobContext
 from core.jobs.models import Job, JobState
 from marketplace import clock
-from marketplace.amounts import money
+from marketplace.activity import note
 from marketplace.batches import templates
 from marketplace.batches.properties import Cost, cost, from_stored
-from marketplace.eligibility import normalise
 from marketplace.errors import Refusal
+from marketplace.forms.questions import MAX_TASK_BYTES, html_question_xml, parse_question
+from marketplace.lifecycle.hits import create_hit_type, create_hits, set_expiration
 from marketplace.models import HIT, Batch, BatchTask, HITType, Requester
-from marketplace.questions import MAX_TASK_BYTES, html_question_xml, parse_question
-from marketplace.services.activity import note
-from marketplace.services.hits import create_hit_type, create_hits, set_expiration
+from marketplace.money.amounts import money
+from marketplace.qualifications.eligibility import normalise
 
 State = Batch.State
 PUBLISH, CANCEL = "marketplace.publish-batch", "marketplace.cancel-batch"

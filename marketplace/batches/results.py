@@ -27,13 +27,13 @@ from core.jobs import services as jobs
 from core.jobs.handlers import JobContext
 from core.jobs.models import Job
 from marketplace import clock
-from marketplace.amounts import money
-from marketplace.batches.sheets import Sheet
 from marketplace.batches.templates import join_names
 from marketplace.errors import Refusal
+from marketplace.forms.sheets import Sheet
+from marketplace.lifecycle import review
+from marketplace.lifecycle.expiry import settle
 from marketplace.models import Batch, Holding
-from marketplace.services import review
-from marketplace.sweep import settle
+from marketplace.money.amounts import money
 from people.models import StudyLink
 
 # The results file, uploaded again with an x under Approve or a reason under Reject; or one x for all.

@@ -23,14 +23,14 @@ from core.jobs import services as jobs
 from core.jobs.errors import PermanentError
 from core.revisions import ShownColumns
 from marketplace import clock
-from marketplace.amounts import money
+from marketplace.activity import note
 from marketplace.batches import extensions, publication
 from marketplace.batches.selectors import tallies
 from marketplace.errors import Refusal
-from marketplace.hours import Hours
+from marketplace.lifecycle.hours import Hours
+from marketplace.lifecycle.selectors import assignable
 from marketplace.models import HIT, Batch
-from marketplace.selectors import assignable
-from marketplace.services.activity import note
+from marketplace.money.amounts import money
 
 # E-mails: at the end of a batch to who asked for it, and where a schedule could not be kept.
 

@@ -6,8 +6,8 @@ from datetime import datetime
 
 from django.db.models import Count, F, Q, QuerySet, Sum
 
+from marketplace.lifecycle.selectors import assignable
 from marketplace.models import HIT, Batch, BatchTask, Holding, Requester, Template
-from marketplace.selectors import assignable
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,11 +15,11 @@ from django.templatetags.static import static
 from core.revisions import ShownColumns
 from marketplace import clock, ids
 from marketplace.batches.properties import DAY, MINUTE, Properties
-from marketplace.batches.sheets import Limits, Sheet
 from marketplace.errors import Refusal, invalid_value
-from marketplace.html import hosts_in, unknown_elements
+from marketplace.forms.html import hosts_in, unknown_elements
+from marketplace.forms.questions import html_question_xml
+from marketplace.forms.sheets import Limits, Sheet
 from marketplace.models import Requester, Template
-from marketplace.questions import html_question_xml
 
 # `${variables}`: which there are, and a row's values in their places.
 

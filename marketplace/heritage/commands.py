@@ -9,7 +9,7 @@ from typing import Any
 from django.core.management.base import CommandError
 
 from marketplace import clock
-from marketplace.batches.sheets import Sheet
+from marketplace.forms.sheets import Sheet
 from marketplace.heritage import formerids
 from marketplace.heritage.models import FormerIdRecord, TopicDelivery
 from marketplace.heritage.topics import send_due

@@ -3,10 +3,10 @@
 import uuid
 from typing import Any
 
-from marketplace import testcontrols
 from marketplace.heritage.models import QueuedEvent, TopicDelivery
 from marketplace.heritage.notifications import event_queued
 from marketplace.heritage.topics import delivery_queued
+from marketplace.protocol import testcontrols
 
 
 def connect_receivers() -> None:

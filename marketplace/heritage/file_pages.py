@@ -16,9 +16,8 @@ from core.files.reading import reading_lines
 from core.jobs.models import JobState
 from core.money import dollars
 from marketplace import clock
-from marketplace.amounts import money
-from marketplace.batches.sheets import ACCEPTED, ENCODINGS, Sheet
 from marketplace.errors import Refusal
+from marketplace.forms.sheets import ACCEPTED, ENCODINGS, Sheet
 from marketplace.heritage import workerfiles
 from marketplace.heritage.models import WorkerFile, WorkerFileLine
 from marketplace.heritage.workerfiles import (
@@ -31,14 +30,15 @@ from marketplace.heritage.workerfiles import (
     open_grants,
     reading_of,
 )
+from marketplace.members import Action
 from marketplace.models import QualificationType
+from marketplace.money.amounts import money
+from marketplace.qualifications.grants import grant_many
 from marketplace.requester.access import RequesterAccess, for_requester, may_one, on_requester, respond, show
 from marketplace.requester.batchforms import AmountField
 from marketplace.requester.lookup import own_qualification
 from marketplace.requester.qualifications import FileForm as GrantsForm
 from marketplace.requester.qualifications import act_on_qualification, address_of_qualification
-from marketplace.services.members import Action
-from marketplace.services.qualifications import grant_many
 from web.forms import read_form, run_action
 from web.tables import Choices, Column, Grid, GridRequest, Rows
 

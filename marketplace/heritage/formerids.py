@@ -18,12 +18,12 @@ from core.files.reading import Reading
 from core.files.refusals import RowCounts
 from core.money import entered_cents
 from marketplace import clock
-from marketplace.batches.sheets import Row, Sheet, SheetError
+from marketplace.activity import note
 from marketplace.errors import Refusal, invalid_value
+from marketplace.forms.sheets import Row, Sheet, SheetError
 from marketplace.heritage.models import FormerIdClaim, FormerIdRecord
+from marketplace.lifecycle import review
 from marketplace.models import Block, Holding, QualificationGrant, QualificationType, Requester, Worker
-from marketplace.services import review
-from marketplace.services.activity import note
 from metrics.figure import counted
 
 Kind = FormerIdRecord.Kind

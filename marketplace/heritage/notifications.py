@@ -12,11 +12,11 @@ from django.dispatch import Signal
 
 from marketplace import clock
 from marketplace.errors import Refusal, invalid_value
+from marketplace.forms.loopback import is_loopback
 from marketplace.heritage.models import Queue, QueuedEvent, Topic
 from marketplace.heritage.topics import publish, send_soon
-from marketplace.loopback import is_loopback
+from marketplace.lifecycle.notifications import OF_EXPIRY, wants_event
 from marketplace.models import HIT, HITType, Requester
-from marketplace.notifications import OF_EXPIRY, wants_event
 
 #: A QueuedEvent was written; `event` is the row. Sender: QueuedEvent.
 event_queued = Signal()

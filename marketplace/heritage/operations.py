@@ -10,12 +10,12 @@ from typing import Any, TypeVar
 
 from marketplace.heritage import formerids, notifications
 from marketplace.heritage.models import FormerIdRecord, PolicyAction, PolicyResult
+from marketplace.lifecycle.notifications import timestamp
 from marketplace.models import HIT
-from marketplace.notifications import timestamp
 from marketplace.protocol import lookup, render, worker_operations
 from marketplace.protocol.calls import OPERATIONS, Call, Operation, Result, operation
 from marketplace.protocol.render import epoch, present
-from marketplace.services import qualifications
+from marketplace.qualifications import grants
 
 #: Imported for the operations on workers, which are answered here for ids of MTurk.
 __all__ = ["worker_operations"]
@@ -196,7 +196,7 @@ def of_former_ids(
 @of_former_ids("AssociateQualificationWithWorker")
 def keep_grant(call: Call, former_id: str) -> Result:
     """Keep a grant for when the id is stated."""
-    qualifications.check_active(kind := lookup.qualification_type(call))
+    grants.check_active(kind := lookup.qualification_type(call))
     kind.requester = call.requester
     formerids.keep_grant(qualification_type=kind, former_id=former_id, value=call.get("IntegerValue", 1))
     return {}
@@ -209,7 +209,7 @@ def forget_grant(call: Call, former_id: str) -> Result:
     if not formerids.forget_records(
         requester=call.requester, former_id=former_id, kind="grant", qualification_type=kind
     ):
-        raise qualifications.never_granted(kind, former_id)
+        raise grants.never_granted(kind, former_id)
     return {}
 
 
@@ -219,7 +219,7 @@ def show_kept_grant(call: Call, former_id: str) -> Result:
     kind = lookup.qualification_type(call)
     waiting = formerids.waiting_grant(kind, former_id)
     if waiting is None:
-        raise qualifications.never_granted(kind, former_id)
+        raise grants.never_granted(kind, former_id)
     return {"Qualification": kept_qualification(waiting, kind.qualification_type_id)}
 
 

@@ -11,14 +11,14 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from core.files.reading import reading_lines
 from marketplace import clock
-from marketplace.batches.sheets import Sheet
 from marketplace.errors import Refusal
+from marketplace.forms.sheets import Sheet
 from marketplace.heritage import formerids
 from marketplace.heritage.models import FormerIdClaim, FormerIdRecord, Subscription, TopicDelivery
 from marketplace.heritage.topics import KEPT, send_again
+from marketplace.members import Action
 from marketplace.models import Worker
 from marketplace.requester.access import RequesterAccess, on_requester, respond, show
-from marketplace.services.members import Action
 from web.forms import run_action
 from web.tables import Choices, Column, Grid, GridRequest, Words
 

@@ -16,11 +16,11 @@ from defusedxml import ElementTree as SafeTree
 from django.db import transaction
 
 from marketplace.errors import Refusal, invalid_value
+from marketplace.forms.questions import ANSWERS
 from marketplace.heritage.models import PolicyAction, PolicyResult
+from marketplace.lifecycle.holds import add_places_locked, lengthen_locked
+from marketplace.lifecycle.review import approve_locked, is_feedback, reject_locked
 from marketplace.models import HIT, Holding
-from marketplace.questions import ANSWERS
-from marketplace.services.holds import add_places_locked, lengthen_locked
-from marketplace.services.review import approve_locked, is_feedback, reject_locked
 
 # Workers' answers as policies compare them: sets of values, without white space around them.
 

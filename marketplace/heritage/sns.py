@@ -19,6 +19,7 @@ from django.db.models import Count, Q
 from django.http import HttpRequest, HttpResponse
 
 from core.errors import translated_failure
+from marketplace.forms.questionform import printable
 from marketplace.heritage import topics
 from marketplace.heritage.models import Subscription, Topic
 from marketplace.heritage.topics import (
@@ -32,8 +33,7 @@ from marketplace.heritage.topics import (
 from marketplace.models import Requester
 from marketplace.protocol import errors, sigv4
 from marketplace.protocol.errors import ProtocolError
-from marketplace.questionform import printable
-from marketplace.taskpages import site_url
+from marketplace.site.taskpages import site_url
 
 logger = logging.getLogger(__name__)
 SERVICE = "sns"

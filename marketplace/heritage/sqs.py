@@ -26,7 +26,7 @@ from marketplace.models import Requester
 from marketplace.protocol import errors, sigv4
 from marketplace.protocol.constraints import IntegerShape, ListOf, Structure, Text, checked
 from marketplace.protocol.errors import ProtocolError
-from marketplace.taskpages import site_url
+from marketplace.site.taskpages import site_url
 
 # Errors as clients of the queue service read them.
 

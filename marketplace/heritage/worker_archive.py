@@ -18,8 +18,8 @@ from core.accounts import services
 from core.files.cells import csv_line_writer, plain
 from marketplace import models
 from marketplace.heritage.models import FormerIdClaim
-from marketplace.services.finance import payment_note
-from marketplace.services.payees import opened, payee_of
+from marketplace.money.finance import payment_note
+from marketplace.money.payees import opened, payee_of
 
 #: Rows in memory at a time; an answer can have 64 kB.
 _AT_ONCE = 200

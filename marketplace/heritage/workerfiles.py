@@ -28,17 +28,17 @@ from core.jobs.handlers import JobContext
 from core.jobs.models import Job
 from core.money import AmountError, bonus_fee, entered_cents
 from marketplace import clock
-from marketplace.amounts import money
-from marketplace.batches.sheets import Limits, Row, Sheet
+from marketplace.activity import note
 from marketplace.batches.templates import join_names
 from marketplace.errors import Refusal
+from marketplace.forms.sheets import Limits, Row, Sheet
 from marketplace.heritage.models import WorkerFile, WorkerFileLine
+from marketplace.lifecycle import review
+from marketplace.lifecycle.review import is_feedback
 from marketplace.models import Bonus, Holding, QualificationGrant, QualificationType, Requester, Worker
+from marketplace.money.amounts import money
+from marketplace.qualifications.grants import GrantLine, grant_many
 from marketplace.requester.lookup import visible_work
-from marketplace.services import review
-from marketplace.services.activity import note
-from marketplace.services.qualifications import GrantLine, grant_many
-from marketplace.services.review import is_feedback
 from metrics.figure import counted
 
 # Lines of a file, with every fault and its line.

@@ -13,14 +13,14 @@ from core.jobs import runner
 from core.jobs.models import Job, JobState
 from core.money import dollars, entered_cents
 from marketplace import clock
-from marketplace.amounts import money
 from marketplace.batches import drafts, publication, results, schedule, templates
 from marketplace.batches.properties import DAY, MINUTE, Properties
-from marketplace.batches.sheets import RESULTS, Sheet
 from marketplace.errors import Refusal
-from marketplace.hours import Hours
+from marketplace.forms.questions import html_question_xml, parse_question
+from marketplace.forms.sheets import RESULTS, Sheet
+from marketplace.lifecycle.hours import Hours
 from marketplace.models import Batch, Requester, Template
-from marketplace.questions import html_question_xml, parse_question
+from marketplace.money.amounts import money
 
 Facts = dict[str, Any]
 FactsOf = Callable[[Facts], Facts]

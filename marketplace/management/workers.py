@@ -6,10 +6,10 @@ from typing import Any
 from django.core.management.base import CommandError
 
 from core.money import dollars
+from marketplace.accounts import account_closure
+from marketplace.accounts.account_closure import receipt, worker_of
 from marketplace.management.requesters import Facts
 from marketplace.models import Worker
-from marketplace.services import account_closure
-from marketplace.services.account_closure import receipt, worker_of
 from marketplace.site.records import standing
 
 

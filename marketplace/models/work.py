@@ -179,7 +179,7 @@ class HIT(models.Model):
     """One task with places for `max_assignments` different workers.
 
     The counts are kept with every transition so that states cost no aggregate; the HIT's status is
-    computed from them and the clock (`marketplace.selectors.hit_status`), never stored.
+    computed from them and the clock (`marketplace.lifecycle.selectors.hit_status`), never stored.
     """
 
     requester = models.ForeignKey(Requester, on_delete=models.CASCADE, related_name="hits", db_index=False)

@@ -30,7 +30,7 @@ from marketplace.protocol import errors, hit_operations, lookup, sigv4, worker_o
 from marketplace.protocol.calls import OPERATIONS, Call, Result
 from marketplace.protocol.constraints import checked
 from marketplace.protocol.errors import ProtocolError, fault_body, refusal_body
-from marketplace.taskpages import site_url
+from marketplace.site.taskpages import site_url
 
 #: Same calls of one script come within this time.
 SAME_BREATH = timedelta(seconds=5)

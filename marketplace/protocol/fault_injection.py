@@ -10,10 +10,9 @@ from django.http import HttpRequest, StreamingHttpResponse
 from django.http.response import HttpResponseBase
 from waitress.channel import ClientDisconnected  # type: ignore[import-untyped]
 
-from marketplace import testcontrols
-from marketplace.events import answer_submitted
+from marketplace.lifecycle.events import answer_submitted
 from marketplace.models import CallLog, Holding
-from marketplace.protocol import errors
+from marketplace.protocol import errors, testcontrols
 from marketplace.protocol.calls import Call, Result
 from marketplace.protocol.endpoint import LogWriter, ProtocolMiddleware
 

@@ -3,20 +3,21 @@
 from django.db.models import Q
 
 from core.money import cents, dollars
-from marketplace import ids, uploads
+from marketplace import ids
 from marketplace.batches import templates
-from marketplace.eligibility import normalise
 from marketplace.errors import ParameterRefusal, Refusal, invalid_value
+from marketplace.forms import uploads
+from marketplace.lifecycle import hits, review
+from marketplace.lifecycle.expiry import settle
+from marketplace.lifecycle.hits import TypeProperties
+from marketplace.lifecycle.holds import LONGEST_LIFE
+from marketplace.lifecycle.review import wrong_assignment_state
+from marketplace.lifecycle.selectors import reviewable, to_dispose
 from marketplace.models import HIT, Bonus, HITType, Holding
 from marketplace.protocol import lookup, render
 from marketplace.protocol.calls import Call, Result, already_processed, claim_token, hit_exists, operation
 from marketplace.protocol.errors import validation_error
-from marketplace.selectors import reviewable, to_dispose
-from marketplace.services import hits, review
-from marketplace.services.hits import TypeProperties
-from marketplace.services.holds import LONGEST_LIFE
-from marketplace.services.review import wrong_assignment_state
-from marketplace.sweep import settle
+from marketplace.qualifications.eligibility import normalise
 
 _YEAR = 31_536_000
 _MONTH = 2_592_000

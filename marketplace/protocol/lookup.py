@@ -3,12 +3,12 @@
 from datetime import UTC, datetime, timedelta
 
 from core.extensions import parts_of
-from marketplace.eligibility import SYSTEM_QUALIFICATIONS
 from marketplace.errors import ParameterRefusal, Refusal
+from marketplace.lifecycle.expiry import settle
 from marketplace.models import HIT, HITType, Holding, QualificationRequest, QualificationType, Worker
 from marketplace.parts import WorkerNames
 from marketplace.protocol.calls import OPERATIONS, Call
-from marketplace.sweep import settle
+from marketplace.qualifications.eligibility import SYSTEM_QUALIFICATIONS
 
 # The qualifications that the marketplace itself computes, as rows for lists; no table has them.
 

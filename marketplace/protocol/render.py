@@ -14,10 +14,10 @@ from django.db.models import Model, Q, QuerySet
 
 from core.money import dollars
 from marketplace import models
+from marketplace.lifecycle.selectors import hit_status
 from marketplace.protocol.calls import Call
 from marketplace.protocol.errors import ProtocolError
 from marketplace.protocol.lookup import is_system
-from marketplace.selectors import hit_status
 
 
 def epoch(moment: datetime) -> int:

@@ -12,10 +12,10 @@ from urllib.parse import parse_qsl, quote
 from django.utils import timezone
 
 from core.accounts.security import address_of
+from marketplace.accounts import accesskeys
 from marketplace.models import AccessKey, Requester
 from marketplace.protocol import errors
 from marketplace.protocol.errors import ProtocolError
-from marketplace.services import accesskeys
 
 SERVICE = "mturk-requester"
 ALGORITHM = "AWS4-HMAC-SHA256"

@@ -2,16 +2,19 @@
 
 from django.db.models import Q
 
+from marketplace import inbox
+from marketplace.accounts import people
 from marketplace.errors import invalid_value
+from marketplace.lifecycle.expiry import settle
+from marketplace.lifecycle.selectors import to_dispose
 from marketplace.models import HIT, Block, QualificationGrant, QualificationRequest, QualificationType
 from marketplace.protocol import lookup, render
 from marketplace.protocol.calls import Call, Result, operation
 from marketplace.protocol.errors import validation_error
 from marketplace.protocol.lookup import system_types
-from marketplace.selectors import asking_for, to_dispose
-from marketplace.services import people, qualifications
-from marketplace.services.qualifications import QualificationTest
-from marketplace.sweep import settle
+from marketplace.qualifications import grants
+from marketplace.qualifications.eligibility import asking_for
+from marketplace.qualifications.grants import QualificationTest
 
 # Workers' requests for qualifications: those that wait for the requester, and what becomes of them.
 
@@ -35,7 +38,7 @@ def list_qualification_requests(call: Call) -> Result:
 @operation("AcceptQualificationRequest", writes=True)
 def accept_qualification_request(call: Call) -> Result:
     """Grant what was asked for, with a value."""
-    qualifications.accept(request=lookup.qualification_request(call), value=call.get("IntegerValue", 1))
+    grants.accept(request=lookup.qualification_request(call), value=call.get("IntegerValue", 1))
     return {}
 
 
@@ -45,7 +48,7 @@ def reject_qualification_request(call: Call) -> Result:
     reason = call.get("Reason", "")
     if len(reason) > 1024:
         raise invalid_value("Reason", "it has at most 1024 characters.")
-    qualifications.reject(request=lookup.qualification_request(call), reason=reason)
+    grants.reject(request=lookup.qualification_request(call), reason=reason)
     return {}
 
 
@@ -71,8 +74,8 @@ _FIELDS = {
 def create_qualification_type(call: Call) -> Result:
     """A qualification of the caller's own; the name is unique among theirs."""
     _check(call)
-    qualifications.finish_disposals(call.now, requester=call.requester)
-    row = qualifications.create_qualification_type(
+    grants.finish_disposals(call.now, requester=call.requester)
+    row = grants.create_qualification_type(
         requester=call.requester,
         name=call["Name"],
         description=call["Description"],
@@ -91,7 +94,7 @@ def create_qualification_type(call: Call) -> Result:
 def update_qualification_type(call: Call) -> Result:
     """Change what may change; name and keywords may not. A new test comes whole: what it omits is gone."""
     _check(call)
-    row = qualifications.update_qualification_type(
+    row = grants.update_qualification_type(
         qualification_type=lookup.qualification_type(call),
         changes={field: call[name] for name, field in _FIELDS.items() if name in call.parameters},
         test=_test(call),
@@ -134,7 +137,7 @@ def _check(call: Call) -> None:
 @operation("GetQualificationType", writes=False)
 def get_qualification_type(call: Call) -> Result:
     """A qualification type; of other people's the test and its key are left out."""
-    qualifications.finish_disposals(call.now, requester=call.requester)
+    grants.finish_disposals(call.now, requester=call.requester)
     row = lookup.any_qualification_type(call)
     return {"QualificationType": render.qualification_type(row, call.requester)}
 
@@ -142,7 +145,7 @@ def get_qualification_type(call: Call) -> Result:
 @operation("ListQualificationTypes", writes=False)
 def list_qualification_types(call: Call) -> Result:
     """The system's types and the custom ones, oldest first: the caller's, and active ones of others."""
-    qualifications.finish_disposals(call.now, requester=call.requester)
+    grants.finish_disposals(call.now, requester=call.requester)
     own_only = call.get("MustBeOwnedByCaller", False)
     with_system = not own_only and not call["MustBeRequestable"]
     query = call.get("Query", "")
@@ -188,14 +191,14 @@ def list_hits_for_qualification_type(call: Call) -> Result:
 @operation("DeleteQualificationType", writes=True)
 def delete_qualification_type(call: Call) -> Result:
     """Delete a type; while HITs ask for it, it is Disposing."""
-    qualifications.delete_qualification_type(qualification_type=lookup.qualification_type(call), now=call.now)
+    grants.delete_qualification_type(qualification_type=lookup.qualification_type(call), now=call.now)
     return {}
 
 
 @operation("AssociateQualificationWithWorker", writes=True)
 def associate_qualification_with_worker(call: Call) -> Result:
     """Grant a qualification, or change its value."""
-    qualifications.grant(
+    grants.grant(
         qualification_type=lookup.qualification_type(call),
         worker=lookup.worker(call),
         value=call.get("IntegerValue", 1),
@@ -210,7 +213,7 @@ def disassociate_qualification_from_worker(call: Call) -> Result:
     reason = call.get("Reason", "")
     if len(reason) > 1024:
         raise invalid_value("Reason", "it has at most 1024 characters.")
-    qualifications.revoke(
+    grants.revoke(
         qualification_type=lookup.qualification_type(call), worker=lookup.worker(call), reason=reason
     )
     return {}
@@ -226,7 +229,7 @@ def get_qualification_score(call: Call) -> Result:
         .first()
     )
     if row is None:
-        raise qualifications.grant_error(kind, worker)
+        raise grants.grant_error(kind, worker)
     return {"Qualification": render.qualification(row, kind.qualification_type_id)}
 
 
@@ -283,7 +286,7 @@ def notify_workers(call: Call) -> Result:
     for name, most in (("Subject", 200), ("MessageText", 4096)):
         if not 1 <= len(call[name]) <= most:
             raise invalid_value(name, f"it must have between 1 and {most} characters.")
-    failures = people.notify_workers(
+    failures = inbox.notify_workers(
         requester=call.requester,
         worker_ids=call["WorkerIds"],
         subject=call["Subject"],

@@ -23,8 +23,8 @@ from django.shortcuts import render
 from django.urls import reverse
 
 from core.accounts import security
+from marketplace.members import Action, may, role_of
 from marketplace.models import Requester
-from marketplace.services.members import Action, may, role_of
 from marketplace.site import selectors
 from marketplace.site.access import current_worker
 from web import tables as grids

@@ -20,16 +20,16 @@ from core.accounts.membership_views import members_panel
 from core.money import FEE_PROFILES
 from core.origin import Owner
 from marketplace import clock
+from marketplace import members as services
+from marketplace.accounts import accesskeys, people
+from marketplace.accounts.accesskeys import mark_alerts_seen, open_alerts, valid_at
+from marketplace.activity import ACTIONS
 from marketplace.errors import Refusal
+from marketplace.members import Action, members_of
 from marketplace.models import AccessKey, Activity
 from marketplace.requester.access import RequesterAccess, for_requester, on_requester, respond, show
-from marketplace.services import accesskeys, people
-from marketplace.services import members as services
-from marketplace.services.accesskeys import mark_alerts_seen, open_alerts, valid_at
-from marketplace.services.activity import ACTIONS
-from marketplace.services.members import Action, members_of
 from marketplace.site.access import for_researchers
-from marketplace.taskpages import site_url
+from marketplace.site.taskpages import site_url
 from web.audit_pages import BY_WAY, chain_state, filter_by_way, jsonl_address, stream_log
 from web.forms import FormError, read_form, run_action
 from web.tables import Choices, Column, Grid, GridRequest, Words

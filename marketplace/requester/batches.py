@@ -15,14 +15,16 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from core.files.reading import reading_lines
 from core.jobs.models import Job, JobState
 from core.revisions import ConflictError
-from marketplace import clock, frames
+from marketplace import clock
 from marketplace.batches import drafts, extensions, publication, results, selectors, templates
 from marketplace.batches.properties import from_stored
 from marketplace.batches.selectors import TASK_STATES, Tally
-from marketplace.batches.sheets import RESULTS, Sheet
 from marketplace.errors import Refusal
-from marketplace.hours import Hours
-from marketplace.html import SANDBOX
+from marketplace.forms.html import SANDBOX
+from marketplace.forms.sheets import RESULTS, Sheet
+from marketplace.lifecycle.hours import Hours
+from marketplace.lifecycle.selectors import hit_status
+from marketplace.members import Action
 from marketplace.models import Batch, BatchExtension, BatchTask, Requester
 from marketplace.requester.access import (
     RequesterAccess,
@@ -41,8 +43,7 @@ from marketplace.requester.batchforms import (
     PublishForm,
     ReviewForm,
 )
-from marketplace.selectors import hit_status
-from marketplace.services.members import Action
+from marketplace.site import frames
 from marketplace.site.lookup import settle_overdue
 from metrics.figure import counted
 from people.selectors import links_to

@@ -14,14 +14,19 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from core.money import AmountError, dollars, entered_cents
-from marketplace.amounts import money
 from marketplace.batches import properties as limits
 from marketplace.batches.extensions import Wish, parse_ordinals
 from marketplace.batches.properties import DAY, HOUR, MINUTE, Properties, from_stored
-from marketplace.batches.sheets import ACCEPTED, ENCODINGS
 from marketplace.batches.templates import find_problems, of_template
 from marketplace.countries import fault_of_place
-from marketplace.eligibility import (
+from marketplace.errors import Refusal
+from marketplace.forms.html import is_origin
+from marketplace.forms.questions import MAX_TEMPLATE_BYTES
+from marketplace.forms.sheets import ACCEPTED, ENCODINGS
+from marketplace.lifecycle.hours import DAY_NAMES, Hours, zone_names
+from marketplace.models import Batch, QualificationType, Requester, Template
+from marketplace.money.amounts import money
+from marketplace.qualifications.eligibility import (
     ADULT,
     LOCALE,
     MAX_LOCALES,
@@ -30,11 +35,6 @@ from marketplace.eligibility import (
     Requirement,
     normalise,
 )
-from marketplace.errors import Refusal
-from marketplace.hours import DAY_NAMES, Hours, zone_names
-from marketplace.html import is_origin
-from marketplace.models import Batch, QualificationType, Requester, Template
-from marketplace.questions import MAX_TEMPLATE_BYTES
 from web.forms import RevisedForm
 
 UNITS = {str(MINUTE): "minutes", str(HOUR): "hours", str(DAY): "days"}

@@ -12,13 +12,13 @@ from core.errors import ActionError
 from marketplace import clock
 from marketplace.batches import drafts, extensions, publication
 from marketplace.batches import schedule as schedules
-from marketplace.batches.sheets import Sheet
 from marketplace.errors import Refusal
+from marketplace.forms.sheets import Sheet
+from marketplace.members import Action
 from marketplace.models import Batch, BatchExtension
 from marketplace.requester.access import RequesterAccess, for_requester, on_requester, show
 from marketplace.requester.batches import PLACE, own
 from marketplace.requester.batchforms import ExtendForm, HoursForm, RowsForm, ScheduleForm
-from marketplace.services.members import Action
 from metrics.figure import counted
 from web.forms import run_action
 

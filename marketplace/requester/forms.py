@@ -9,8 +9,8 @@ from typing import Any
 from django import forms
 
 from marketplace.models import QualificationType
-from marketplace.services.finance import LONGEST_ADDRESS
-from marketplace.services.people import MOST_CENTS
+from marketplace.money.deposits import MOST_CENTS
+from marketplace.money.finance import LONGEST_ADDRESS
 from web.forms import MoneyField
 
 # Fields that several forms of the requester site have.

@@ -9,21 +9,22 @@ from django.http.response import HttpResponseBase
 from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
 
-from marketplace import clock, frames, taskpages
+from marketplace import clock
 from marketplace.errors import Refusal
+from marketplace.lifecycle import hits
+from marketplace.lifecycle.decisions import claim
+from marketplace.lifecycle.expiry import settle
+from marketplace.lifecycle.holds import LARGE_HIT
+from marketplace.lifecycle.selectors import hit_status, is_expired
 from marketplace.models import HIT
 from marketplace.requester import selectors
 from marketplace.requester.access import RequesterAccess, for_requester, respond, show
 from marketplace.requester.forms import MorePlacesForm, MoreTimeForm, OnceForm
 from marketplace.requester.lookup import own_hit
-from marketplace.selectors import hit_status, is_expired
-from marketplace.services import hits
-from marketplace.services.decisions import claim
-from marketplace.services.holds import LARGE_HIT
+from marketplace.site import frames, taskpages
 from marketplace.site.lookup import settle_overdue
 from marketplace.site.selectors import Progress
-from marketplace.sweep import settle
-from marketplace.taskpages import site_url
+from marketplace.site.taskpages import site_url
 from web.forms import read_form, run_action
 from web.tables import late
 

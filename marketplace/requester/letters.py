@@ -14,11 +14,11 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from marketplace import clock
 from marketplace.errors import Refusal
+from marketplace.lifecycle import feedback
+from marketplace.lifecycle.feedback import MAX_BODY
+from marketplace.members import Action
 from marketplace.models import HITType, Holding, Letter, Rating, Requester
 from marketplace.requester.access import RequesterAccess, for_requester, on_requester, respond, show
-from marketplace.services import feedback
-from marketplace.services.feedback import MAX_BODY
-from marketplace.services.members import Action
 from marketplace.site.selectors import SHOWN_FROM
 from web.tables import Choices, Column, Grid, GridRequest, Words
 

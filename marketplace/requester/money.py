@@ -22,17 +22,17 @@ from core.accounts.confirmation import confirmed, needs_factor
 from core.files.cells import csv_line_writer, plain
 from core.money import dollars
 from marketplace import clock
-from marketplace.amounts import money
 from marketplace.errors import Refusal
+from marketplace.lifecycle.expiry import settle
+from marketplace.members import Action
 from marketplace.models import Invoice, LedgerEntry, Payable, Requester, Worker
+from marketplace.money import deposits, finance
+from marketplace.money.amounts import money
+from marketplace.money.finance import payment_note, unreported, workers_of
+from marketplace.money.payees import details_in_words
 from marketplace.requester import charts
 from marketplace.requester.access import RequesterAccess, for_requester, on_requester, respond, show
 from marketplace.requester.forms import DepositForm, InvoiceForm, PayableForm
-from marketplace.services import finance, people
-from marketplace.services.finance import payment_note, unreported, workers_of
-from marketplace.services.members import Action
-from marketplace.services.payees import details_in_words
-from marketplace.sweep import settle
 from web import tables as grids
 from web.tables import Choices, Column, Grid, GridRequest, Words
 
@@ -259,7 +259,7 @@ def statement(request: HttpRequest, access: RequesterAccess) -> HttpResponseBase
         now=now,
         chart=charts.draw_spending(days),
         spent=charts.sum_spending(days) if days else None,
-        may_book=people.may_book(access.requester, access.user),
+        may_book=deposits.may_book(access.requester, access.user),
     )
 
 
@@ -272,7 +272,7 @@ def deposit(request: HttpRequest, access: RequesterAccess) -> HttpResponseBase:
     if request.method == "POST" and form.is_valid():
         data = form.cleaned_data
         try:
-            people.deposit(
+            deposits.deposit(
                 requester=access.requester,
                 cents=data["amount"],
                 reference=data["reference"],
@@ -291,7 +291,7 @@ def deposit(request: HttpRequest, access: RequesterAccess) -> HttpResponseBase:
         access,
         place="money",
         form=form,
-        may_book=people.may_book(access.requester, access.user),
+        may_book=deposits.may_book(access.requester, access.user),
         status=422 if form.errors else 200,
     )
 
@@ -330,7 +330,7 @@ def invoices(request: HttpRequest, access: RequesterAccess) -> HttpResponseBase:
         place="money",
         file=f"invoices-{access.requester.customer_id}",
         now=clock.now(),
-        may_book=people.may_book(access.requester, access.user),
+        may_book=deposits.may_book(access.requester, access.user),
     )
 
 
@@ -371,7 +371,7 @@ def new_invoice(request: HttpRequest, access: RequesterAccess) -> HttpResponseBa
         form=form,
         lines=lines,
         total=sum(line["cents"] for line in lines or ()),
-        may_book=people.may_book(access.requester, access.user),
+        may_book=deposits.may_book(access.requester, access.user),
         status=422 if request.method == "POST" else 200,
     )
 
@@ -502,7 +502,7 @@ def payables(request: HttpRequest, access: RequesterAccess) -> HttpResponseBase:
         form=PayableForm(),
         due=due,
         simulated_due=(all_due.aggregate(cents=Sum("cents"))["cents"] or 0) - due,
-        may_book=people.may_book(access.requester, access.user),
+        may_book=deposits.may_book(access.requester, access.user),
     )
 
 
@@ -559,7 +559,7 @@ def payable(request: HttpRequest, access: RequesterAccess, payable: int) -> Http
         complete=complete,
         now=clock.now(),
         report=report,
-        may_book=people.may_book(access.requester, access.user),
+        may_book=deposits.may_book(access.requester, access.user),
     )
 
 

@@ -13,18 +13,18 @@ from django.urls import reverse
 from django.views.decorators.http import require_safe
 
 from marketplace import clock
+from marketplace.accounts.accesskeys import open_alerts
+from marketplace.lifecycle.selectors import assignable
 from marketplace.models import HIT, Holding, Letter, Requester
 from marketplace.requester import work
 from marketplace.requester.access import RequesterAccess, for_requester, show
 from marketplace.requester.charts import day_of
 from marketplace.requester.lookup import visible_work
 from marketplace.requester.selectors import count_waiting_requests
-from marketplace.selectors import assignable
-from marketplace.services.accesskeys import open_alerts
 from marketplace.site import selectors
 from marketplace.site.access import current_worker, for_researchers, page
 from marketplace.site.lookup import after, numbered, settle_approvals, settle_overdue
-from marketplace.taskpages import site_url
+from marketplace.site.taskpages import site_url
 
 # What came in per day, as bars; the list below the chart says the same in figures.
 

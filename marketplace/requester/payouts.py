@@ -16,17 +16,17 @@ from django.views.decorators.http import require_POST, require_safe
 from core.accounts.confirmation import confirmed, needs_factor
 from core.files.reading import reading_lines
 from marketplace import clock
-from marketplace.amounts import money
-from marketplace.batches.sheets import ACCEPTED
 from marketplace.errors import Refusal
+from marketplace.forms.sheets import ACCEPTED
+from marketplace.members import Action
 from marketplace.models import PayMethod, Payout, PayoutLine, Worker, YearlyLimit
-from marketplace.payoutfiles import FORMATS
+from marketplace.money import deposits, payoutresults
+from marketplace.money import payouts as services
+from marketplace.money.amounts import money
+from marketplace.money.payoutfiles import FORMATS
+from marketplace.money.payouts import Claim, ClaimState
 from marketplace.requester.access import RequesterAccess, for_requester, on_requester, respond, show
 from marketplace.requester.money import find_payable
-from marketplace.services import payoutresults, people
-from marketplace.services import payouts as services
-from marketplace.services.members import Action
-from marketplace.services.payouts import Claim, ClaimState
 from web.forms import read_form, run_action
 from web.tables import Choices, Column, Grid, GridRequest
 
@@ -127,7 +127,7 @@ def report_payouts(request: HttpRequest, access: RequesterAccess, payable: int) 
         ways=_ways(claims),
         files=report.payouts.order_by("number"),
         counts={state: _sum(claims, state) for state in ClaimState},
-        may_book=people.may_book(access.requester, access.user),
+        may_book=deposits.may_book(access.requester, access.user),
     )
 
 
@@ -237,7 +237,7 @@ def payouts(request: HttpRequest, access: RequesterAccess) -> HttpResponseBase:
         file=f"payouts-{access.requester.customer_id}",
         now=clock.now(),
         form=ResultsForm(),
-        may_book=people.may_book(access.requester, access.user),
+        may_book=deposits.may_book(access.requester, access.user),
     )
 
 
@@ -270,7 +270,7 @@ def payout(request: HttpRequest, access: RequesterAccess, payout: int) -> HttpRe
         now=clock.now(),
         payout=row,
         waiting=row.lines.filter(state=PayoutLine.State.SENT).count(),
-        may_book=people.may_book(access.requester, access.user),
+        may_book=deposits.may_book(access.requester, access.user),
     )
 
 

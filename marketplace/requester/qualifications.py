@@ -14,18 +14,18 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from core.revisions import ConflictError
 from marketplace import clock
-from marketplace.batches.sheets import ACCEPTED
 from marketplace.errors import Refusal
+from marketplace.forms.questions import fields_of
+from marketplace.forms.sheets import ACCEPTED
+from marketplace.members import Action
 from marketplace.models import QualificationRequest, QualificationType, Worker
-from marketplace.questions import fields_of
+from marketplace.qualifications import grants
+from marketplace.qualifications.eligibility import hit_types_asking_for
+from marketplace.qualifications.grants import QualificationTest
 from marketplace.requester import selectors
 from marketplace.requester.access import RequesterAccess, for_requester, on_requester, respond, show
 from marketplace.requester.forms import Form, TextField
 from marketplace.requester.lookup import own_qualification, own_request
-from marketplace.selectors import hit_types_asking_for
-from marketplace.services import qualifications
-from marketplace.services.members import Action
-from marketplace.services.qualifications import QualificationTest
 from web.forms import RevisedForm, read_form, run_action
 
 # Forms about qualifications.
@@ -297,7 +297,7 @@ def accept(request: HttpRequest, access: RequesterAccess, *, asking: str) -> Htt
 
     def action(row: QualificationRequest) -> str:
         value = read_form(AcceptForm(request.POST))["value"]
-        qualifications.accept(request=row, value=value)
+        grants.accept(request=row, value=value)
         return f"{row.worker.worker_id} holds “{row.qualification_type.name}” now, value {value}."
 
     return _decide(request, access, asking, State.GRANTED, action)
@@ -310,7 +310,7 @@ def reject(request: HttpRequest, access: RequesterAccess, *, asking: str) -> Htt
 
     def action(row: QualificationRequest) -> str:
         reason = read_form(RevokeForm(request.POST))["reason"]
-        qualifications.reject(request=row, reason=reason)
+        grants.reject(request=row, reason=reason)
         return f"{row.worker.worker_id} does not get it."
 
     return _decide(request, access, asking, State.REJECTED, action)
@@ -347,7 +347,7 @@ def new(request: HttpRequest, access: RequesterAccess) -> HttpResponse:
     if form.is_bound and form.is_valid():
         fields = form.cleaned_data
         try:
-            kind = qualifications.create_qualification_type(
+            kind = grants.create_qualification_type(
                 requester=access.requester,
                 name=fields["name"],
                 keywords=fields["keywords"],
@@ -370,7 +370,7 @@ def edit(request: HttpRequest, access: RequesterAccess, *, kind: str) -> HttpRes
     form = TypeForm(request.POST if request.method == "POST" else None, kind=row)
     if form.is_bound and form.is_valid():
         try:
-            qualifications.update_qualification_type(
+            grants.update_qualification_type(
                 qualification_type=row,
                 changes=form.values(),
                 test=form.qualification_test(),
@@ -439,7 +439,7 @@ def delete(request: HttpRequest, access: RequesterAccess, *, kind: str) -> HttpR
 
     def action() -> str:
         with transaction.atomic():
-            qualifications.delete_qualification_type(qualification_type=row, now=clock.now())
+            grants.delete_qualification_type(qualification_type=row, now=clock.now())
         if row.deleted_at:
             return f"“{row.name}” is deleted."
         return f"“{row.name}” will be deleted as soon as no HIT asks for it."
@@ -462,9 +462,7 @@ def give(request: HttpRequest, access: RequesterAccess, *, kind: str) -> HttpRes
                 f"There is no worker {unknown[0][:64]!r}. Correct the id; no worker was given anything.",
             )
         for each in workers.values():
-            qualifications.grant(
-                qualification_type=row, worker=each, value=values["value"], notify=values["tell"]
-            )
+            grants.grant(qualification_type=row, worker=each, value=values["value"], notify=values["tell"])
         have = ngettext("%d worker has it", "%d workers have it", len(workers)) % len(workers)
         return f"{have} with value {values['value']} now."
 
@@ -484,7 +482,7 @@ def revoke(request: HttpRequest, access: RequesterAccess, *, kind: str) -> HttpR
         if not workers:
             raise Refusal("InvalidParameterValue", "Choose holders first: tick them in the table.")
         for worker in workers:
-            qualifications.revoke(qualification_type=row, worker=worker, reason=reason)
+            grants.revoke(qualification_type=row, worker=worker, reason=reason)
         return f"Taken back from {len(workers)} worker{'s' if len(workers) > 1 else ''}."
 
     return act_on_qualification(request, access, kind, action)

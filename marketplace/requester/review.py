@@ -18,19 +18,19 @@ from django.views.decorators.http import require_POST, require_safe
 from core.errors import ActionError
 from core.money import FEE_PROFILES
 from marketplace import clock
-from marketplace.amounts import money
+from marketplace.lifecycle import decisions
+from marketplace.lifecycle.decisions import Outcome
+from marketplace.lifecycle.expiry import settle
+from marketplace.lifecycle.review import OVERRIDE_WITHIN
+from marketplace.members import Action
 from marketplace.models import HIT, Bonus, Holding, Requester, Worker
+from marketplace.money.amounts import money
 from marketplace.requester import selectors as tables
 from marketplace.requester import work as selectors
 from marketplace.requester.access import RequesterAccess, for_requester, on_requester, respond, show
 from marketplace.requester.forms import ApproveForm, BonusForm, RejectForm
 from marketplace.requester.lookup import own_hit, own_work, own_worker, visible_work
-from marketplace.services import decisions
-from marketplace.services.decisions import Outcome
-from marketplace.services.members import Action
-from marketplace.services.review import OVERRIDE_WITHIN
 from marketplace.site.lookup import settle_approvals
-from marketplace.sweep import settle
 from web.forms import chosen_keys, read_form, run_action
 from web.tables import late
 

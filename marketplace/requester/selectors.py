@@ -10,6 +10,7 @@ from typing import Any
 from django.db.models import Count, Max, Min, Q, QuerySet, Sum, Window
 from django.db.models.functions import RowNumber
 
+from marketplace.lifecycle.selectors import assignable, reviewable
 from marketplace.models import (
     HIT,
     Block,
@@ -22,7 +23,6 @@ from marketplace.models import (
     Worker,
 )
 from marketplace.requester.lookup import visible_work
-from marketplace.selectors import assignable, reviewable
 from web.tables import Choices, Column, Grid, Words
 
 # Workers: how much each did, how it was judged, and how fast it came.

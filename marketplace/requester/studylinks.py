@@ -11,8 +11,8 @@ from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from core.origin import Owner
+from marketplace.members import Action
 from marketplace.requester.access import RequesterAccess, on_requester, page_context
-from marketplace.services.members import Action
 from people import desk_pages
 from people.desk_pages import LinkDesk
 

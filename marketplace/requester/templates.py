@@ -11,17 +11,17 @@ from django.views.decorators.clickjacking import xframe_options_sameorigin
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from core.revisions import ConflictError
-from marketplace import frames
 from marketplace.batches import selectors
 from marketplace.batches import templates as batch_templates
 from marketplace.batches.properties import from_stored
 from marketplace.batches.templates import SAMPLES, Sample, change_template, create_template
 from marketplace.errors import Refusal
-from marketplace.html import SANDBOX, task_document, task_headers
+from marketplace.forms.html import SANDBOX, task_document, task_headers
+from marketplace.members import Action
 from marketplace.models import Template
 from marketplace.requester.access import RequesterAccess, for_requester, on_requester, respond, show
 from marketplace.requester.batchforms import TemplateForm
-from marketplace.services.members import Action
+from marketplace.site import frames
 from web.tables import Column, Grid, GridRequest, Rows, Words
 
 PLACE = "batches"

@@ -14,6 +14,7 @@ from django.db.models import Count, Exists, F, Min, OuterRef, Q, QuerySet, Sum
 from django.db.models.functions import MD5
 
 from core.money import dollars
+from marketplace.forms.questions import AnswerField, fields_of
 from marketplace.models import (
     HIT,
     Bonus,
@@ -25,7 +26,6 @@ from marketplace.models import (
     WorkerTrace,
     WorkTrace,
 )
-from marketplace.questions import AnswerField, fields_of
 from marketplace.requester.lookup import visible_work
 from web.tables import Choices, Column, Grid, Words
 

@@ -10,17 +10,18 @@ from django.http.response import HttpResponseBase
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from marketplace import clock, models
+from marketplace import clock, inbox, models
+from marketplace.accounts import people
 from marketplace.errors import Refusal
+from marketplace.lifecycle.decisions import claim
+from marketplace.members import Action
+from marketplace.qualifications import grants
 from marketplace.requester import selectors
 from marketplace.requester.access import RequesterAccess, for_requester, on_requester, respond, show
 from marketplace.requester.charts import pace
 from marketplace.requester.forms import BlockForm, GrantForm, InvitationForm, MessageForm
 from marketplace.requester.lookup import own_worker
-from marketplace.services import people, qualifications
-from marketplace.services.decisions import claim
-from marketplace.services.members import Action
-from marketplace.taskpages import site_url
+from marketplace.site.taskpages import site_url
 from web.forms import read_form, run_action
 
 PLACE = "workers"
@@ -154,9 +155,7 @@ def grant(request: HttpRequest, access: RequesterAccess, *, worker_id: str) -> H
             requester=access.requester, qualification_type_id=values["kind"], deleted_at=None
         )
         kind.requester = access.requester
-        qualifications.grant(
-            qualification_type=kind, worker=whose, value=values["value"], notify=values["tell"]
-        )
+        grants.grant(qualification_type=kind, worker=whose, value=values["value"], notify=values["tell"])
         return f"“{kind.name}” is given, value {values['value']}."
 
     return _act(request, access, worker_id, action)
@@ -195,7 +194,7 @@ def _send(
     def action() -> str:
         with transaction.atomic():
             claim(requester=access.requester, action="message", once=fields["once"], now=clock.now())
-            failures = people.notify_workers(
+            failures = inbox.notify_workers(
                 requester=access.requester,
                 worker_ids=worker_ids,
                 subject=fields["subject"],

@@ -16,11 +16,11 @@ from django.shortcuts import redirect, render
 from django.utils import timezone
 
 from marketplace import clock
+from marketplace.accounts.contact import zone_of
+from marketplace.accounts.people import register_worker
 from marketplace.errors import Refusal
+from marketplace.lifecycle.traces import address_digest, note_visit
 from marketplace.models import Holding, Worker
-from marketplace.services.contact import zone_of
-from marketplace.services.people import register_worker
-from marketplace.services.traces import address_digest, note_visit
 from marketplace.site.selectors import requesters
 
 # Who is looking at the worker site, what their menu shows, and how they join.

@@ -25,19 +25,19 @@ from core.accounts import guards, security, services
 from core.accounts.middleware import too_many
 from core.accounts.passwords import new_password_fields
 from marketplace import clock
+from marketplace.accounts import account_closure, contact
+from marketplace.accounts.account_closure import receipt
+from marketplace.accounts.contact import ask_for_password, ask_to_confirm, contact_of
+from marketplace.accounts.people import change_country, invitation_for, next_change_at
 from marketplace.countries import COUNTRIES
 from marketplace.errors import Refusal
 from marketplace.models import Contact, Worker
-from marketplace.services import account_closure, contact
-from marketplace.services.account_closure import receipt
-from marketplace.services.contact import ask_for_password, ask_to_confirm, contact_of
-from marketplace.services.payees import payee_of
-from marketplace.services.people import change_country, invitation_for, next_change_at
+from marketplace.money.payees import payee_of
 from marketplace.site.access import current_worker, for_workers, join, page
 from marketplace.site.forms import AddressField, CountryForm, JoinForm, ProfileForm, SignUpForm
 from marketplace.site.lookup import settle_worker
 from marketplace.site.records import standing
-from marketplace.taskpages import site_url
+from marketplace.site.taskpages import site_url
 
 
 @require_http_methods(["GET", "HEAD", "POST"])

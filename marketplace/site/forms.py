@@ -9,9 +9,9 @@ from django.contrib.auth.models import User
 from django.contrib.auth.validators import UnicodeUsernameValidator
 
 from core.accounts.passwords import new_password_fields
+from marketplace.accounts.contact import checked_address
 from marketplace.countries import COUNTRIES
 from marketplace.models import Worker
-from marketplace.services.contact import checked_address
 from marketplace.site.access import Newcomer
 
 

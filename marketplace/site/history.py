@@ -8,9 +8,9 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from marketplace import clock
 from marketplace.errors import Refusal
+from marketplace.lifecycle import feedback as services
+from marketplace.lifecycle.feedback import MAX_BODY, MAX_SUBJECT, MAX_WORDS
 from marketplace.models import HITType, Holding, Message, Rating, Requester, Worker
-from marketplace.services import feedback as services
-from marketplace.services.feedback import MAX_BODY, MAX_SUBJECT, MAX_WORDS
 from marketplace.site import records
 from marketplace.site.access import for_workers, page
 from marketplace.site.lookup import entity_id, group_named, numbered, settle_worker

@@ -12,8 +12,8 @@ from django.http import Http404, HttpRequest
 from django.shortcuts import get_object_or_404
 from django.urls import reverse
 
+from marketplace.lifecycle.expiry import settle
 from marketplace.models import HITType, Holding, Requester, Worker
-from marketplace.sweep import settle
 
 _ENTITY_ID = re.compile(r"[A-Z0-9]{1,64}")
 

@@ -15,8 +15,8 @@ from core.accounts.confirmation import confirmed_without_factor
 from marketplace import clock
 from marketplace.errors import Refusal
 from marketplace.models import PayeeDetails, PayMethod, Worker
-from marketplace.services import payees
-from marketplace.services.finance import LONGEST_NOTE, payment_note, set_payment_note
+from marketplace.money import payees
+from marketplace.money.finance import LONGEST_NOTE, payment_note, set_payment_note
 from marketplace.site.access import current_worker, for_workers, page
 
 

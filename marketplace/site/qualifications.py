@@ -8,13 +8,14 @@ from django.urls import reverse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from marketplace import clock, formanswers
+from marketplace import clock
 from marketplace.errors import Refusal
-from marketplace.formanswers import FormAnswers, media_sources
+from marketplace.forms import formanswers
+from marketplace.forms.formanswers import FormAnswers, media_sources
+from marketplace.forms.questionform import Form, parse_form
 from marketplace.models import QualificationRequest, QualificationType, Worker
-from marketplace.questionform import Form, parse_form
-from marketplace.services import qualifications as services
-from marketplace.services.qualifications import standing
+from marketplace.qualifications import grants as services
+from marketplace.qualifications.grants import standing
 from marketplace.site import selectors
 from marketplace.site.access import for_workers, page
 from marketplace.site.lookup import group_named

@@ -17,7 +17,9 @@ from django.db.models.functions import Cast
 from django.http import HttpRequest
 
 from marketplace import clock
-from marketplace.eligibility import Verdict, verdicts
+from marketplace.accounts.accesskeys import valid_at
+from marketplace.lifecycle.selectors import assignable
+from marketplace.members import with_role_of
 from marketplace.models import (
     HIT,
     AccessKey,
@@ -32,10 +34,8 @@ from marketplace.models import (
     RequesterMember,
     Worker,
 )
-from marketplace.selectors import assignable, hit_types_asking_for
-from marketplace.services.accesskeys import valid_at
-from marketplace.services.members import with_role_of
-from marketplace.services.qualifications import QualificationStatus
+from marketplace.qualifications.eligibility import Verdict, hit_types_asking_for, verdicts
+from marketplace.qualifications.grants import QualificationStatus
 from marketplace.site.lookup import numbered
 
 # Ratings of HIT groups as others may see them: a mean, once enough people have rated.

@@ -18,16 +18,18 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from marketplace import clock, frames, taskpages
-from marketplace.eligibility import verdict
+from marketplace import clock
+from marketplace.accounts.contact import zone_of
 from marketplace.errors import Refusal
+from marketplace.forms import pagestorage
+from marketplace.forms.questions import ExternalQuestion
+from marketplace.lifecycle import assignments, hits, traces
+from marketplace.lifecycle.assignments import closed_hours, next_hit
+from marketplace.lifecycle.expiry import settle
+from marketplace.lifecycle.hits import return_assignment
 from marketplace.models import HIT, Holding, Worker
-from marketplace.questions import ExternalQuestion
-from marketplace.services import assignments, hits, pagestorage, traces
-from marketplace.services.assignments import closed_hours, next_hit
-from marketplace.services.contact import zone_of
-from marketplace.services.hits import return_assignment
-from marketplace.site import records, selectors
+from marketplace.qualifications.eligibility import verdict
+from marketplace.site import frames, records, selectors, taskpages
 from marketplace.site.access import current_worker, for_workers, page
 from marketplace.site.lookup import (
     entity_id,
@@ -39,8 +41,7 @@ from marketplace.site.lookup import (
 )
 from marketplace.site.records import find_holding
 from marketplace.site.selectors import group_opinion
-from marketplace.sweep import settle
-from marketplace.taskpages import guest_address, guest_holding, site_url
+from marketplace.site.taskpages import guest_address, guest_holding, site_url
 from metrics.figure import counted
 from people.models import StudyLink, Visit
 from people.task_foot import TaskFoot, Way, foot_of_visit

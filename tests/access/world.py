@@ -31,11 +31,13 @@ from judgments.models import AgreementReport, CandidateSource, FilterRun
 from marketplace import clock
 from marketplace.batches import results
 from marketplace.heritage.models import Topic, WorkerFile
+from marketplace.lifecycle import feedback
+from marketplace.members import set_role as set_member
 from marketplace.models import Batch, BatchExtension, LedgerEntry, Payout, Requester
 from marketplace.models import Worker as SiteWorker
-from marketplace.services import feedback, finance, qualifications
-from marketplace.services.members import set_role as set_member
-from marketplace.services.qualifications import QualificationTest
+from marketplace.money import finance
+from marketplace.qualifications import grants
+from marketplace.qualifications.grants import QualificationTest
 from people.links import LinkPlan, make_link
 from people.models import StudyLink
 from people.owners import project_owner
@@ -448,7 +450,7 @@ def worker_site(worker: User) -> dict[str, Parts]:
     robin = site.make_worker("robin")
     work = site.do(robin, site.post(group))
     course = site.make_qualification(lab, "Course")
-    wish = qualifications.ask(worker=robin, qualification_type=course)
+    wish = grants.ask(worker=robin, qualification_type=course)
     answered = {
         "requester": lab.customer_id,
         "hit_id": work.hit.hit_id,

@@ -10,7 +10,7 @@ from django.test import Client
 from django.utils import timezone
 
 from core.projects.services import create_project
-from marketplace.services import accesskeys
+from marketplace.accounts import accesskeys
 from tests.site import world as site
 
 pytestmark = pytest.mark.django_db

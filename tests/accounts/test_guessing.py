@@ -10,7 +10,7 @@ from django.utils import timezone
 from core.accounts import guards
 from core.accounts.models import FailedTries
 from core.accounts.security import address_of, client_address, neighbourhood
-from marketplace.services import people
+from marketplace.accounts import people
 
 pytestmark = pytest.mark.django_db
 PASSWORD = "seven green kettles"

@@ -15,7 +15,7 @@ from core.accounts import emails, sessions
 from core.accounts.models import SignedInSession
 from core.jobs.models import Job
 from core.notices import letters
-from marketplace.services import contact
+from marketplace.accounts import contact
 
 pytestmark = pytest.mark.django_db
 PASSWORD = "seven green kettles"

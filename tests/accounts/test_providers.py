@@ -15,7 +15,7 @@ from core.accounts.models import ProviderGrant
 from core.projects.models import Membership
 from core.projects.services import create_project
 from distillery import sign_in_providers
-from marketplace.services.members import role_of
+from marketplace.members import role_of
 from tests import oidc_provider as oidc
 from tests.cases import apart
 from tests.site import world as site

@@ -17,7 +17,7 @@ from core.jobs.models import Job
 from core.notices import letters
 from core.projects.models import Event, Membership, Project
 from core.projects.services import create_project, set_role
-from marketplace.services.members import role_of
+from marketplace.members import role_of
 from tests.site import world as site
 
 pytestmark = pytest.mark.django_db

@@ -7,8 +7,8 @@ from django.utils import timezone
 from core.jobs.models import Job
 from core.origin import Owner
 from crowd.services.endpoints import create_endpoint
-from marketplace.services.members import set_role
-from marketplace.services.people import create_requester
+from marketplace.accounts.people import create_requester
+from marketplace.members import set_role
 from people.api import VisitLine
 from people.links import LinkPlan, make_link
 from people.models import ConsentText

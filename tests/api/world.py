@@ -12,8 +12,8 @@ from django.contrib.auth.models import User
 from core.jobs.models import Job
 from core.origin import Owner
 from crowd.models import Endpoint
-from marketplace.services.members import set_role
-from marketplace.services.people import create_requester
+from marketplace.accounts.people import create_requester
+from marketplace.members import set_role
 from people.links import LinkPlan, make_link
 from tests.access.world import Place, make_people, make_place, make_webhook
 from tests.batches import making

@@ -23,9 +23,9 @@ from core.origin import Owner, Via
 from core.projects.models import Event, Project
 from core.projects.services import create_project, record, set_role
 from distillery.checks import audit_log
+from marketplace import activity
 from marketplace.models import Activity
-from marketplace.services import activity
-from marketplace.testcontrols import wipe_work
+from marketplace.protocol.testcontrols import wipe_work
 from tests.marketplace.conftest import make_requester
 
 pytestmark = pytest.mark.django_db

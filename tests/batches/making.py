@@ -10,7 +10,7 @@ from core.jobs import runner
 from core.jobs.models import Job, JobState
 from marketplace.batches import drafts, publication, templates
 from marketplace.batches.properties import Properties
-from marketplace.batches.sheets import Sheet
+from marketplace.forms.sheets import Sheet
 from marketplace.models import Batch, Requester, Template
 
 HTML = """<html><body><p data-image="${image_url}">${question}</p><img src="${image_url}">

@@ -7,8 +7,8 @@ from django.db import connections
 from marketplace import clock
 from marketplace.batches import publication, templates
 from marketplace.batches.properties import from_stored
+from marketplace.lifecycle.hits import create_hit_type
 from marketplace.models import Batch
-from marketplace.services.hits import create_hit_type
 
 
 def publish_at_once(batch: Batch, *, threads: int) -> int:

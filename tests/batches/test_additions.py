@@ -7,11 +7,11 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.urls import reverse
 
 from core.money import dollars
-from marketplace import ledger
 from marketplace.batches import extensions, publication
-from marketplace.batches.sheets import SheetError
 from marketplace.errors import Refusal
+from marketplace.forms.sheets import SheetError
 from marketplace.models import HIT, Batch, BatchTask, Requester
+from marketplace.money import ledger
 from tests.batches import making
 
 MORE = """image_url,question

@@ -4,7 +4,7 @@ import pytest
 from django.urls import reverse
 
 from marketplace.batches.templates import find_problems, sample_rows
-from marketplace.html import SANDBOX
+from marketplace.forms.html import SANDBOX
 from marketplace.models import Template
 from tests.batches import making
 

@@ -7,12 +7,12 @@ import pytest
 from django.urls import reverse
 
 from core.money import dollars
-from marketplace import clock, ledger
+from marketplace import clock
 from marketplace.batches import extensions
 from marketplace.batches.extensions import Wish, cost_of_extension, extend_batch, parse_ordinals
 from marketplace.errors import Refusal
 from marketplace.models import HIT, Batch, BatchExtension, Requester
-from marketplace.services import people
+from marketplace.money import deposits, ledger
 from tests.batches import making
 from tests.batches.test_publishing import spend
 
@@ -64,7 +64,7 @@ def test_chosen_hits_get_places_and_their_cost_is_put_on_hold(lab, batch):
 def test_more_time_offers_expired_hits_again(batch):
     now = clock.now()
     HIT.objects.filter(batch=batch).update(expires_at=now - timedelta(days=1))
-    from marketplace.sweep import settle
+    from marketplace.lifecycle.expiry import settle
 
     settle(now=now)
     cost = cost_of_extension(batch, Wish(seconds=3600), now)
@@ -108,7 +108,7 @@ def test_money_that_does_not_last_stops_it_and_it_goes_on(lab, batch, as_owner):
     assert (made.state, made.changed, made.after) == ("stopped", 2, 2)
     page = as_owner.get(reverse("requester:batch", args=[lab.customer_id, batch.number])).content.decode()
     assert "Stopped after task 2" in page
-    people.deposit(requester=lab, cents=1000)
+    deposits.deposit(requester=lab, cents=1000)
     as_owner.post(
         reverse("requester:batch_extension_continue", args=[lab.customer_id, batch.number, made.pk])
     )

@@ -9,9 +9,9 @@ from django.urls import reverse
 from marketplace import clock
 from marketplace.batches import drafts, publication, schedule
 from marketplace.errors import Refusal
-from marketplace.hours import Hours
+from marketplace.lifecycle import assignments
+from marketplace.lifecycle.hours import Hours
 from marketplace.models import HIT, Activity, Holding
-from marketplace.services import assignments
 from tests.batches import making
 from tests.site.conftest import signed_in
 

@@ -13,10 +13,11 @@ from django.utils import timezone
 
 from core.jobs import services
 from core.jobs.models import Job, JobState
-from marketplace import clock, ledger
+from marketplace import clock
 from marketplace.batches import extensions, publication
 from marketplace.heritage import workerfiles as worker_files
 from marketplace.models import HIT, Batch, Bonus
+from marketplace.money import ledger
 from tests.batches import making
 from tests.batches.race import publish_at_once
 from tests.jobs.conftest import ROOT, database_url_of_this_test
@@ -48,7 +49,7 @@ def attempt(job: Job, function: str, when: str) -> None:
     ("function", "when"),
     [
         pytest.param(f"{MODULE}.create_hits", "before", id="before-the-hit", marks=LONG),
-        pytest.param("marketplace.ledger.post", "after", id="money-moved"),
+        pytest.param("marketplace.money.ledger.post", "after", id="money-moved"),
         pytest.param(f"{MODULE}.create_hits", "after", id="hit-not-linked", marks=LONG),
         pytest.param(f"{MODULE}._publish_together", "after", id="committed"),
         pytest.param(f"{MODULE}._finish", "before", id="at-the-end", marks=LONG),
@@ -98,7 +99,7 @@ def test_two_workers_at_one_batch_make_one_hit_of_a_row():
 @pytest.mark.parametrize(
     ("function", "when"),
     [
-        pytest.param("marketplace.ledger.post", "after", id="money-moved", marks=LONG),
+        pytest.param("marketplace.money.ledger.post", "after", id="money-moved", marks=LONG),
         pytest.param(f"{EXTENDING}._extend_together", "after", id="committed"),
         pytest.param(f"{EXTENDING}._finish", "before", id="at-the-end", marks=LONG),
     ],
@@ -125,7 +126,7 @@ def test_every_bonus_of_a_file_is_paid_once_wherever_the_worker_dies(when):
     text = "assignment,amount,reason\n" + "".join(f"{work.assignment_id},1,Reason {n}\n" for n in range(5))
     file = worker_files.make_file(requester=lab, sheet=making.sheet(text))
     job = worker_files.confirm(file=file, cents=file.cents + file.fee_cents)
-    attempt(job, "marketplace.services.review.send_bonus", when)
+    attempt(job, "marketplace.lifecycle.review.send_bonus", when)
     assert Bonus.objects.count() == file.lines.filter(state="done").count()
     making.run_jobs()
     assert sorted(Bonus.objects.values_list("reason", flat=True)) == [f"Reason {n}" for n in range(5)]

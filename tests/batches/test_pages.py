@@ -10,11 +10,11 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
-from marketplace import frames
 from marketplace.batches import publication
-from marketplace.batches.sheets import Sheet
 from marketplace.batches.templates import SAMPLES
+from marketplace.forms.sheets import Sheet
 from marketplace.models import HIT, Batch, Requester, Template
+from marketplace.site import frames
 from metrics.figure import counted
 from tests.batches import making
 from tests.saving import save

@@ -3,11 +3,11 @@
 import pytest
 
 from core.jobs.models import Job, JobState
-from marketplace import ledger, taskpages
 from marketplace.batches import drafts, publication
 from marketplace.errors import Refusal
 from marketplace.models import HIT, Batch, BatchTask, Requester
-from marketplace.services import people
+from marketplace.money import deposits, ledger
+from marketplace.site import taskpages
 from tests.batches import making
 from tests.site import world
 
@@ -43,7 +43,7 @@ def test_a_batch_is_published_once_however_often_it_is_asked_for(lab):
 
 def test_too_little_money_is_said_before_anything_is_published(db):
     poor = world.make_requester(dollars=0)
-    people.deposit(requester=poor, cents=15)
+    deposits.deposit(requester=poor, cents=15)
     batch = making.draft(poor)
     with pytest.raises(Refusal) as refused:
         publication.publish(batch=batch)
@@ -58,7 +58,7 @@ def test_too_little_money_is_said_before_anything_is_published(db):
 
 def test_money_that_runs_out_stops_the_batch_and_a_deposit_lets_it_go_on(db):
     lab = world.make_requester(dollars=0)
-    people.deposit(requester=lab, cents=50)
+    deposits.deposit(requester=lab, cents=50)
     batch = making.draft(lab, making.rows(5))
     publication.publish(batch=batch)
     spend(lab, 30)
@@ -73,7 +73,7 @@ def test_money_that_runs_out_stops_the_batch_and_a_deposit_lets_it_go_on(db):
     assert Job.objects.get().state == JobState.FAILED
     with pytest.raises(Refusal, match=r"Deposit at least \$0\.30"):
         publication.publish(batch=batch)
-    people.deposit(requester=lab, cents=30)
+    deposits.deposit(requester=lab, cents=30)
     publication.publish(batch=batch)
     making.run_jobs()
     batch.refresh_from_db()
@@ -106,7 +106,7 @@ def publish_two(batch: Batch) -> None:
     from marketplace import clock
     from marketplace.batches import templates
     from marketplace.batches.properties import from_stored
-    from marketplace.services.hits import create_hit_type
+    from marketplace.lifecycle.hits import create_hit_type
 
     kind = create_hit_type(
         requester=batch.requester, properties=from_stored(batch.properties).of_type(), now=clock.now()

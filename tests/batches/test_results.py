@@ -8,11 +8,12 @@ from datetime import UTC, datetime
 import pytest
 from django.utils import timezone
 
-from marketplace import clock, ledger
+from marketplace import clock
 from marketplace.batches import results
-from marketplace.batches.sheets import RESULTS, SheetError
+from marketplace.forms.sheets import RESULTS, SheetError
+from marketplace.lifecycle import assignments
 from marketplace.models import HIT, Batch, Holding, Place, Worker
-from marketplace.services import assignments
+from marketplace.money import ledger
 from tests.batches import making
 from tests.site import world
 

@@ -11,7 +11,7 @@ from marketplace import clock
 from marketplace.batches import extensions, publication, schedule
 from marketplace.errors import Refusal
 from marketplace.models import HIT, Activity, Batch
-from marketplace.services import people
+from marketplace.money import deposits
 from marketplace.tasks import sweep_task
 from tests.batches import making
 from tests.batches.test_publishing import spend
@@ -154,5 +154,5 @@ def test_an_account_without_address_is_told_so(lab, as_owner):
     answer = as_owner.post(reverse("requester:batch_mail", args=[lab.customer_id, batch.number]), follow=True)
     assert "has no e-mail address" in answer.content.decode()
     schedule.look_for_ends(NOW())
-    people.deposit(requester=lab, cents=1)
+    deposits.deposit(requester=lab, cents=1)
     assert Batch.objects.get().end_mail_to is None

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from core.files.encodings import USUAL
-from marketplace.batches.sheets import RESULTS, TASKS, SheetError
+from marketplace.forms.sheets import RESULTS, TASKS, SheetError
 from tests.batches.making import sheet
 from tests.workbooks import Rows, write_workbook
 

@@ -5,7 +5,7 @@ from xml.etree import ElementTree
 
 from playwright.sync_api import FrameLocator
 
-from marketplace.questions import html_question_xml
+from marketplace.forms.questions import html_question_xml
 from tests.browser.conftest import Lab, Person
 
 ANSWERS = (

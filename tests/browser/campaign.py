@@ -55,11 +55,12 @@ def new_endpoint(url: str) -> Any:
 
     from core.crypto import seal
     from crowd.models import Endpoint
-    from marketplace.services import people
+    from marketplace.accounts import people
+    from marketplace.money import deposits
 
     number = Endpoint.objects.count() + 1
     requester, key = people.create_requester(name=f"Colour Lab {number}")
-    people.deposit(requester=requester, cents=100_000)
+    deposits.deposit(requester=requester, cents=100_000)
     return Endpoint.objects.create(
         name=f"local-{number}",
         label="The marketplace of this installation",

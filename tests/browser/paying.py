@@ -1,8 +1,9 @@
 """People who are owed real money, each in another state, for the pages of payout files."""
 
 from marketplace import clock
+from marketplace.accounts import people
 from marketplace.models import YearlyLimit
-from marketplace.services import finance, payees, payouts, people
+from marketplace.money import deposits, finance, payees, payouts
 from tests.requester.test_money import earn
 from tests.site import world
 
@@ -10,7 +11,7 @@ from tests.site import world
 def fill() -> None:
     """The requester `Real Lab` with two reports: a file whose one line failed, and people who wait."""
     lab, _ = people.create_requester(name="Real Lab", real_money=True)
-    lab = people.deposit(requester=lab, cents=1_000_000)
+    lab = deposits.deposit(requester=lab, cents=1_000_000)
     for number, name in enumerate(("ana", "bo", "cleo", "dara")):
         worker = world.make_worker(f"{name}pays")
         earn(lab, worker, reward=1250 + number, title=f"Task of {name}")

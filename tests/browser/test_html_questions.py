@@ -5,7 +5,7 @@ import json
 import pytest
 from playwright.sync_api import expect
 
-from marketplace.questions import html_question_xml
+from marketplace.forms.questions import html_question_xml
 from tests.browser import looking
 from tests.browser.asking import answers, post_html, task
 from tests.marketplace.test_questionform import ask, form_xml, select

@@ -16,7 +16,7 @@ import pytest
 from axe_playwright_python.base import AXE_SCRIPT, AxeResults
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
-from marketplace.questions import html_question_xml
+from marketplace.forms.questions import html_question_xml
 from tests.browser.conftest import PATIENCE_MS
 from tests.browser.driving import Driver
 from tests.browser.looking import LIGHT
@@ -217,7 +217,7 @@ def test_an_answer_in_the_address_is_sent_whatever_its_fields_are_called(market)
 
 
 def test_every_element_there_is_is_on_one_of_the_pages():
-    from marketplace.html import ELEMENTS
+    from marketplace.forms.html import ELEMENTS
 
     text = "".join(path.read_text(encoding="utf-8") for path in PAGES)
     assert [name for name in sorted(ELEMENTS) if f"<{name}" not in text] == []

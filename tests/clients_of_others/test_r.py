@@ -2,7 +2,7 @@
 
 import pytest
 
-from marketplace.questions import html_question_xml
+from marketplace.forms.questions import html_question_xml
 from tests.clients_of_others.running import RaisedError
 
 

@@ -12,7 +12,8 @@ from urllib.parse import urlsplit
 from django.http import HttpResponse
 from django.test import Client
 
-from marketplace.services import people
+from marketplace.accounts import people
+from marketplace.money import deposits
 from tests.clients import TARGET, external_question, signed_headers
 from tests.questionforms import KEY, TEST
 
@@ -37,7 +38,7 @@ class Recorder:
 
     def __init__(self) -> None:
         requester, issued = people.create_requester(name="A lab", fee_profile="mturk-2026")
-        people.deposit(requester=requester, cents=100_00)
+        deposits.deposit(requester=requester, cents=100_00)
         self._key, self._secret = issued.row.access_key, issued.secret
         self._browser = Client()
         self._names: dict[str, str] = {}

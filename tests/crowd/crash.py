@@ -119,11 +119,12 @@ class World:
 
 def new_world(site: str, **fields: Any) -> World:
     """An account of its own, so that ticks find this stage alone."""
-    from marketplace.services import people
+    from marketplace.accounts import people
+    from marketplace.money import deposits
     from tests.crowd.world import make_endpoint, make_stage
 
     requester, key = people.create_requester(name=f"lab {os.urandom(6).hex()}", fee_profile="mturk-2026")
-    people.deposit(requester=requester, cents=DEPOSIT)
+    deposits.deposit(requester=requester, cents=DEPOSIT)
     endpoint = make_endpoint(
         url=f"{site}/mturk/api", access_key=key.access_key, secret=key.secret, submit_origins=[site]
     )
@@ -217,7 +218,7 @@ def _close_marketplace(world: World) -> None:
 
 def _submit(world: World) -> None:
     from crowd.models import Hit
-    from marketplace.services import people
+    from marketplace.accounts import people
     from tests.clients import ScriptedWorker
     from tests.crowd.world import work
 
@@ -265,7 +266,7 @@ def run_and_die(world: World, point: int, lose: int = 0) -> tuple[bool, list[str
     from django.db import connections
 
     from crowd.adapters import registry
-    from marketplace import testcontrols
+    from marketplace.protocol import testcontrols
 
     connections.close_all()
     reading, writing = os.pipe()

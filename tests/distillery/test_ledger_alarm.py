@@ -15,8 +15,8 @@ from core.notices.conditions import look
 from core.notices.letters import post_office
 from core.notices.models import Letter, Notice
 from distillery import checks
-from marketplace import ledger
 from marketplace.models import LedgerEntry
+from marketplace.money import ledger
 from tests.marketplace.conftest import make_hit, make_requester
 
 pytestmark = pytest.mark.django_db

@@ -11,7 +11,7 @@ from crowd.models import Endpoint
 from distillery.canary import SEALED, key_opens
 from distillery.env import SEALED_COLUMNS
 from marketplace.models import AccessKey, Worker
-from marketplace.services.finance import payment_note, set_payment_note
+from marketplace.money.finance import payment_note, set_payment_note
 from tests.marketplace.conftest import make_requester, make_worker
 from tests.taskpage.world import SECRET, make_stage
 

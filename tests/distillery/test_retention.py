@@ -14,7 +14,7 @@ from core.notices.models import Notice
 from core.projects.services import create_project
 from distillery import tasks
 from judgments.models import AgreementReport, FilterRun
-from marketplace.ledger import AUDIT
+from marketplace.money.ledger import AUDIT
 from tests.judgments.desk_world import make_place
 
 pytestmark = pytest.mark.django_db

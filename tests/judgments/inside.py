@@ -25,7 +25,8 @@ from crowd.simulation.answers import crowd_of  # noqa: E402
 from crowd.simulation.run import Crowd  # noqa: E402
 from judgments.models import CheckAnswer, Judgment  # noqa: E402
 from judgments.selectors.judging import trained  # noqa: E402
-from marketplace.services.people import create_requester, deposit  # noqa: E402
+from marketplace.accounts.people import create_requester  # noqa: E402
+from marketplace.money.deposits import deposit  # noqa: E402
 from tests.judgments.judging_world import make_topics  # noqa: E402
 
 PEOPLE = 10

@@ -7,9 +7,11 @@ import pytest
 from django.utils import timezone
 
 from marketplace import ids
+from marketplace.accounts import people
+from marketplace.lifecycle import hits
+from marketplace.lifecycle.hits import TypeProperties
 from marketplace.models import HIT, Requester, Worker
-from marketplace.services import hits, people
-from marketplace.services.hits import TypeProperties
+from marketplace.money import deposits
 
 QUESTION = (
     '<ExternalQuestion xmlns="http://mechanicalturk.amazonaws.com/AWSMechanicalTurkDataSchemas/'
@@ -31,7 +33,7 @@ def worker(db) -> Worker:
 
 def make_requester(deposit_cents: int = 100_00, fees: str = "mturk-2026") -> Requester:
     requester, _ = people.create_requester(name=f"Lab {next(_numbers)}", fee_profile=fees)
-    return people.deposit(requester=requester, cents=deposit_cents)
+    return deposits.deposit(requester=requester, cents=deposit_cents)
 
 
 def make_worker(**properties) -> Worker:

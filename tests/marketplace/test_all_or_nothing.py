@@ -8,10 +8,11 @@ from django.db import connection, transaction
 from django.db.utils import IntegrityError
 from django.utils import timezone
 
-from marketplace import ids, ledger
+from marketplace import ids
 from marketplace.errors import Refusal
+from marketplace.lifecycle import assignments, hits
 from marketplace.models import HIT, Holding, Place
-from marketplace.services import assignments, hits
+from marketplace.money import ledger
 from tests.statements import is_write
 
 from .conftest import QUESTION, make_hit, make_worker

@@ -3,8 +3,8 @@
 import pytest
 
 from marketplace.errors import Refusal
-from marketplace.formanswers import parse_key, score
-from marketplace.questionform import parse_form
+from marketplace.forms.formanswers import parse_key, score
+from marketplace.forms.questionform import parse_form
 from tests.questionforms import (
     KEY,
     TEST,

@@ -7,10 +7,12 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from django.db import connections
 
-from marketplace import clock, ledger
+from marketplace import clock
+from marketplace.accounts import account_closure
 from marketplace.errors import Refusal
+from marketplace.lifecycle import assignments, review
 from marketplace.models import HIT, Holding, LedgerEntry, Worker
-from marketplace.services import account_closure, assignments, review
+from marketplace.money import ledger
 from tests.site import world
 
 pytestmark = pytest.mark.django_db(transaction=True)

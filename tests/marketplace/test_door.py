@@ -10,11 +10,13 @@ from django.utils import timezone
 
 from core.accounts.security import Actor, acting_as
 from core.rates import limits
+from marketplace import activity
+from marketplace.accounts import accesskeys, people
+from marketplace.lifecycle import assignments
+from marketplace.lifecycle.expiry import sweep
 from marketplace.models import HIT, Activity, CallLog, RefusedCalls, SignedWrite
+from marketplace.money.finance import set_payment_note
 from marketplace.protocol import errors
-from marketplace.services import accesskeys, activity, assignments, people
-from marketplace.services.finance import set_payment_note
-from marketplace.sweep import sweep
 
 from .conftest import QUESTION, make_hit, make_requester
 from .test_protocol import signed

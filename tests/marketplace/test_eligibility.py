@@ -2,12 +2,12 @@
 
 import pytest
 
-from marketplace import eligibility
+from marketplace.accounts import people
 from marketplace.countries import fault_of_place
-from marketplace.eligibility import normalise, verdict, verdicts
 from marketplace.errors import Refusal
 from marketplace.models import Worker
-from marketplace.services import people, qualifications
+from marketplace.qualifications import eligibility, grants
+from marketplace.qualifications.eligibility import normalise, verdict, verdicts
 
 from .conftest import make_hit, make_requester, make_worker
 
@@ -23,7 +23,7 @@ def kind_of(requester, **changes):
         "retry_delay_s": None,
         "now": requester.created_at,
     }
-    return qualifications.create_qualification_type(requester=requester, **(values | changes))
+    return grants.create_qualification_type(requester=requester, **(values | changes))
 
 
 def type_with(requester, *raw):
@@ -57,9 +57,9 @@ def test_comparators(requester, worker, comparator, values, has_5, lacks):
         raw["IntegerValues"] = values
     hit_type = type_with(requester, raw)
     assert verdict(worker=worker, hit_type=hit_type).accept is lacks
-    qualifications.grant(qualification_type=kind, worker=worker, value=5, notify=False)
+    grants.grant(qualification_type=kind, worker=worker, value=5, notify=False)
     assert verdict(worker=worker, hit_type=hit_type).accept is has_5
-    qualifications.revoke(qualification_type=kind, worker=worker, reason="")
+    grants.revoke(qualification_type=kind, worker=worker, reason="")
     assert verdict(worker=worker, hit_type=hit_type).accept is lacks
 
 
@@ -169,7 +169,7 @@ def test_what_is_granted_on_request_is_offered_and_works_once_requested(requeste
         {"QualificationTypeId": kind.qualification_type_id, "Comparator": "EqualTo", "IntegerValues": [7]},
     )
     assert verdict(worker=worker, hit_type=hit_type).on_request == [kind]
-    qualifications.ask(worker=worker, qualification_type=kind)
+    grants.ask(worker=worker, qualification_type=kind)
     assert verdict(worker=worker, hit_type=hit_type).accept
 
 

@@ -12,10 +12,10 @@ from marketplace.errors import Refusal
 from marketplace.heritage import notifications
 from marketplace.heritage.models import QueuedEvent
 from marketplace.heritage.notifications import KEEP_EVENTS
+from marketplace.lifecycle import assignments, hits, review
+from marketplace.lifecycle.expiry import settle, sweep
+from marketplace.lifecycle.hits import return_assignment
 from marketplace.models import HIT
-from marketplace.services import assignments, hits, review
-from marketplace.services.hits import return_assignment
-from marketplace.sweep import settle, sweep
 
 from .conftest import make_hit, make_worker
 
@@ -74,7 +74,7 @@ def test_a_late_submission_tells_nothing_and_leaves_the_expiry_to_be_told(reques
     holding = assignments.accept(worker=worker, hit=hit)
     later = timezone.now() + timedelta(seconds=61)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("marketplace.services.assignments.clock.now", lambda: later)
+        patch.setattr("marketplace.lifecycle.assignments.clock.now", lambda: later)
         with pytest.raises(Refusal):
             assignments.submit(holding=holding, fields=[])
         assert told() == []
@@ -89,7 +89,7 @@ def test_whoever_comes_first_after_expiry_tells_of_it_and_the_sweep_adds_nothing
     holding = assignments.accept(worker=make_worker(), hit=hit)
     later = timezone.now() + timedelta(seconds=61)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("marketplace.services.assignments.clock.now", lambda: later)
+        patch.setattr("marketplace.lifecycle.assignments.clock.now", lambda: later)
         assignments.submit(holding=holding, fields=[])
     assert told() == ["HITExpired", "HITReviewable"]
     settle(now=later)
@@ -119,7 +119,7 @@ def test_what_nobody_fetches_is_forgotten_after_a_fortnight(requester, worker, m
     assignments.accept(worker=worker, hit=hit)
     for age, left in ((KEEP_EVENTS - timedelta(minutes=1), 1), (KEEP_EVENTS, 0)):
         moment = QueuedEvent.objects.get().sent_at + age
-        monkeypatch.setattr("marketplace.sweep.clock.now", lambda moment=moment: moment)
+        monkeypatch.setattr("marketplace.lifecycle.expiry.clock.now", lambda moment=moment: moment)
         sweep()
         assert QueuedEvent.objects.count() == left
 

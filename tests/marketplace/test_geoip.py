@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import pytest
 
 from distillery import checks
-from marketplace.services import traces
+from marketplace.lifecycle import traces
 
 
 @pytest.fixture(autouse=True)

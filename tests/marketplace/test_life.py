@@ -8,14 +8,15 @@ from django.apps import apps
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
-from marketplace import clock, ledger
+from marketplace import clock
 from marketplace.errors import Refusal
+from marketplace.lifecycle import assignments, hits, review
+from marketplace.lifecycle.assignments import next_hit_pk
+from marketplace.lifecycle.expiry import settle, sweep
+from marketplace.lifecycle.hits import dispose_old, return_assignment
+from marketplace.lifecycle.selectors import hit_status
 from marketplace.models import HIT, Holding, LedgerEntry, Requester, TokenUse
-from marketplace.selectors import hit_status
-from marketplace.services import assignments, hits, review
-from marketplace.services.assignments import next_hit_pk
-from marketplace.services.hits import dispose_old, return_assignment
-from marketplace.sweep import settle, sweep
+from marketplace.money import ledger
 
 from .conftest import make_hit, make_requester, make_worker
 
@@ -258,7 +259,7 @@ def test_old_hits_are_disposed_of_and_old_tokens_forgotten(requester, monkeypatc
         at=timezone.now(),
     )
     later = timezone.now() + timedelta(days=121)
-    monkeypatch.setattr("marketplace.sweep.clock.now", lambda: later)
+    monkeypatch.setattr("marketplace.lifecycle.expiry.clock.now", lambda: later)
     sweep()
     hit.refresh_from_db()
     assert hit.disposed_at == hit.expires_at + timedelta(days=120)

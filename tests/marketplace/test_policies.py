@@ -2,9 +2,9 @@
 
 import pytest
 
+from marketplace.forms.questions import ANSWERS, answers_xml
 from marketplace.heritage import review_policies
 from marketplace.heritage.review_policies import agreement
-from marketplace.questions import ANSWERS, answers_xml
 
 FORM = f"""<QuestionFormAnswers xmlns="{ANSWERS}">
   <Answer><QuestionIdentifier>one</QuestionIdentifier><SelectionIdentifier>b</SelectionIdentifier></Answer>

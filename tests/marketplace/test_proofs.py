@@ -7,9 +7,10 @@ import pytest
 from django.test import Client
 
 from crowd.adapters.mturk import Account, MTurkAdapter
-from marketplace import taskpages
+from marketplace.accounts import accesskeys
+from marketplace.lifecycle import assignments
 from marketplace.models import Holding
-from marketplace.services import accesskeys, assignments
+from marketplace.site import taskpages
 
 from .conftest import make_hit, make_requester
 

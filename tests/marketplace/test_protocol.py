@@ -12,13 +12,14 @@ from botocore.awsrequest import AWSRequest
 from botocore.credentials import Credentials
 from django.utils import timezone
 
+from marketplace.accounts import people
 from marketplace.models import HIT, CallLog, LedgerEntry
+from marketplace.money import deposits
 from marketplace.protocol import endpoint, render, sigv4
 from marketplace.protocol.calls import OPERATIONS, Call
 from marketplace.protocol.constraints import Flag, IntegerShape, ListOf, Moment, Structure, Text, checked
 from marketplace.protocol.errors import ProtocolError
 from marketplace.protocol.shapes import input_shapes
-from marketplace.services import people
 
 from .conftest import make_hit, make_requester
 
@@ -276,7 +277,7 @@ def test_a_call_that_fails_inside_is_a_fault_and_leaves_nothing(client, keyed, m
     requester = key.requester
 
     def breaks(_call):
-        make_hit(people.deposit(requester=requester, cents=1000))
+        make_hit(deposits.deposit(requester=requester, cents=1000))
         raise RuntimeError("broken inside")
 
     monkeypatch.setitem(

@@ -5,11 +5,11 @@ from xml.etree import ElementTree
 import pytest
 from django.http import QueryDict
 
-from marketplace import formanswers as fields
 from marketplace.errors import Refusal
-from marketplace.formanswers import answers_xml, read_form_answers
-from marketplace.questionform import FreeText, Selection, parse_form
-from marketplace.questions import parse_question
+from marketplace.forms import formanswers as fields
+from marketplace.forms.formanswers import answers_xml, read_form_answers
+from marketplace.forms.questionform import FreeText, Selection, parse_form
+from marketplace.forms.questions import parse_question
 
 SCHEMAS = "http://mechanicalturk.amazonaws.com/AWSMechanicalTurkDataSchemas/"
 ANSWERS = f"{{{SCHEMAS}2005-10-01/QuestionFormAnswers.xsd}}"

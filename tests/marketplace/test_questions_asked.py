@@ -11,9 +11,10 @@ from django.db import transaction
 from django.test import Client
 from django.utils import timezone
 
-from marketplace import eligibility, ledger
+from marketplace.accounts import accesskeys
 from marketplace.models import HIT, AccessKey, Holding, Requester
-from marketplace.services import accesskeys
+from marketplace.money import ledger
+from marketplace.qualifications import eligibility
 from marketplace.site.lookup import group_named
 from tests.clients import TARGET, signed_headers
 

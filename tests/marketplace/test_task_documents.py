@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from marketplace.errors import Refusal
-from marketplace.html import (
+from marketplace.forms.html import (
     ELEMENTS,
     NEEDS_SCRIPT,
     files_of,
@@ -17,7 +17,7 @@ from marketplace.html import (
     task_headers,
     unknown_element,
 )
-from marketplace.questions import HTMLQuestion, html_question_xml, parse_question, read_stored_question
+from marketplace.forms.questions import HTMLQuestion, html_question_xml, parse_question, read_stored_question
 
 PAGES = Path(__file__).parents[1] / "browser" / "pages"
 SUBMIT = "http://testserver/s/7-x/mturk/externalSubmit"

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from core import money
 from marketplace import ids
 from marketplace.errors import Refusal
-from marketplace.questions import EXTERNAL_QUESTION, answers_xml, parse_question
+from marketplace.forms.questions import EXTERNAL_QUESTION, answers_xml, parse_question
 
 
 @pytest.mark.parametrize(

@@ -7,8 +7,8 @@ import zipfile
 import pytest
 from django.core.management import CommandError, call_command
 
+from marketplace.accounts import people
 from marketplace.models import Worker
-from marketplace.services import people
 from tests.site import world
 
 

@@ -11,8 +11,8 @@ from core.jobs.spans import request_id_of
 from core.origin import Via, arriving_by
 from core.projects.models import Event, Project
 from core.projects.services import create_project, record
+from marketplace import activity
 from marketplace.models import Activity, Requester
-from marketplace.services import activity
 
 pytestmark = pytest.mark.django_db
 

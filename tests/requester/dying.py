@@ -20,7 +20,7 @@ def main() -> None:
 
     from marketplace import clock
     from marketplace.models import Requester
-    from marketplace.services import finance
+    from marketplace.money import finance
 
     what, name, point = sys.argv[1], sys.argv[2], int(sys.argv[3])
     requester = Requester.objects.get(name=name)

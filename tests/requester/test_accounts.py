@@ -1,7 +1,7 @@
 """Requesters that staff make in the browser."""
 
+from marketplace.accounts import accesskeys
 from marketplace.models import Requester
-from marketplace.services import accesskeys
 
 NEW = "/requester/new/"
 FORM = {"name": "Reading lab", "owner": "olga", "fee_profile": "mturk-2026", "real_money": "no"}

@@ -4,8 +4,8 @@ import json
 import logging
 
 from core.audit import chain as audit
+from marketplace.accounts import accesskeys
 from marketplace.models import Activity
-from marketplace.services import accesskeys
 from tests.site import world
 
 

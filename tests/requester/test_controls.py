@@ -2,8 +2,9 @@
 
 import pytest
 
-from marketplace import clock, testcontrols
+from marketplace import clock
 from marketplace.models import Chaos
+from marketplace.protocol import testcontrols
 from tests.site import world
 
 

@@ -6,10 +6,10 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
+from marketplace.lifecycle import traces
 from marketplace.models import Holding, Likeness, PayeeDetails, WorkerTrace, WorkTrace
 from marketplace.requester.work import hints_for
-from marketplace.services import traces
-from marketplace.taskpages import submit_signature
+from marketplace.site.taskpages import submit_signature
 from tests.site import world
 from tests.site.conftest import signed_in
 

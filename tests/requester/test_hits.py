@@ -5,9 +5,10 @@ from datetime import timedelta
 
 import pytest
 
-from marketplace import clock, ledger
+from marketplace import clock
+from marketplace.lifecycle.selectors import hit_status
 from marketplace.models import HIT
-from marketplace.selectors import hit_status
+from marketplace.money import ledger
 from tests.site import world
 
 

@@ -12,9 +12,10 @@ from django.core.management import call_command
 from django.db import connections
 
 from marketplace import clock
+from marketplace.accounts import people
 from marketplace.errors import Refusal
 from marketplace.models import Invoice, LedgerEntry
-from marketplace.services import finance, people
+from marketplace.money import deposits, finance
 from tests.requester.test_money import earn
 from tests.site import world
 
@@ -43,7 +44,7 @@ def issue(lab, begins=OCTOBER, ends=NOVEMBER, **more):
 
 def test_an_invoice_says_what_was_spent_on_which_hits(owner, rosa, ben):
     lab, _ = people.create_requester(name="Fees", owner=owner, fee_profile="mturk-2026")
-    people.deposit(requester=lab, cents=10_000)
+    deposits.deposit(requester=lab, cents=10_000)
     in_october(lab, rosa, reward=100, bonus=50, title="Long")
     in_october(lab, ben, reward=10, title="Short")
     invoice = issue(lab, address="Faculty\n1 Road")
@@ -150,7 +151,7 @@ def test_periods_that_are_none_issue_nothing(lab, rosa, as_owner, period):
 
 def test_invoices_of_real_money_are_issued_by_staff(owner, rosa, as_owner, as_staff):
     real, _ = people.create_requester(name="Real", owner=owner, real_money=True)
-    people.deposit(requester=real, cents=1000)
+    deposits.deposit(requester=real, cents=1000)
     in_october(real, rosa)
     period = {"begins_on": "2026-10-01", "ends_on": "2026-10-31"}
     assert as_owner.post(at(real, "new"), period).status_code == 422

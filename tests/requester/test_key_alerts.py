@@ -8,9 +8,9 @@ from django.utils import timezone
 
 from core.jobs import runner
 from core.jobs.models import Job, JobState
-from marketplace import clock
+from marketplace import activity, clock
+from marketplace.accounts import accesskeys
 from marketplace.models import Activity, KeyAlert
-from marketplace.services import accesskeys, activity
 from tests.site import world
 
 pytestmark = pytest.mark.django_db

@@ -8,11 +8,11 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
+from marketplace.accounts import accesskeys, people
 from marketplace.errors import Refusal
 from marketplace.models import AccessKey
 from marketplace.protocol import sigv4
 from marketplace.protocol.errors import ProtocolError
-from marketplace.services import accesskeys, people
 from tests.marketplace.test_protocol import signed
 from tests.site import world
 

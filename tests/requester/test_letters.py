@@ -5,8 +5,8 @@ import io
 
 from django.utils import timezone
 
+from marketplace.lifecycle import feedback
 from marketplace.models import Letter, Message, Worker
-from marketplace.services import feedback
 from tests.site import world
 from tests.site.conftest import signed_in
 

@@ -6,11 +6,11 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
+from marketplace import members
 from marketplace.errors import Refusal
+from marketplace.members import Action, may
 from marketplace.models import Activity, RequesterMember
-from marketplace.services import members
-from marketplace.services.members import Action, may
-from marketplace.services.people import may_book
+from marketplace.money.deposits import may_book
 from tests.site.conftest import signed_in
 
 #: What each role may do, in words of the pages.

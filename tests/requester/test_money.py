@@ -8,12 +8,14 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from marketplace import clock, ledger
+from marketplace import clock
+from marketplace.accounts import people
 from marketplace.errors import Refusal
+from marketplace.lifecycle import review
 from marketplace.models import Deposit, LedgerEntry, Payable
+from marketplace.money import deposits, ledger
 from marketplace.requester import charts
 from marketplace.requester.money import Balances
-from marketplace.services import people, review
 from tests.site import world
 
 
@@ -93,7 +95,7 @@ def test_a_deposit_by_command_keeps_its_reference(lab, capsys):
     call_command("marketplace", "deposit", lab.name, "7.00", "--reference", "T1", "--json")
     assert Deposit.objects.get(reference="T1").cents == 700
     with pytest.raises(Refusal, match="at most 120"):
-        people.deposit(requester=lab, cents=1, reference="x" * 121)
+        deposits.deposit(requester=lab, cents=1, reference="x" * 121)
 
 
 # Statement
@@ -112,7 +114,7 @@ def test_every_line_says_what_was_available_after_it_in_any_order_and_chunk(lab,
     for number in range(9):
         earn(lab, rosa, reward=10 + number, bonus=number, title=f"HIT {number}")
     world.reject(world.do(rosa, world.post(world.make_group(lab))), "No.")
-    people.deposit(requester=world.make_requester("Other"), cents=99)
+    deposits.deposit(requester=world.make_requester("Other"), cents=99)
     monkeypatch.setattr("marketplace.requester.money._AT_ONCE", 3)
     right = balances_by_hand(lab)
     assert max(right.values()) > lab.available_cents - 1 and len(right) > 25
@@ -173,7 +175,7 @@ def test_the_statement_costs_the_same_with_few_rows_and_with_many(lab, rosa, as_
 
 
 def test_hostile_references_are_text(lab, as_owner):
-    people.deposit(requester=lab, cents=1, reference='=HYPERLINK("http://x")<script>')
+    deposits.deposit(requester=lab, cents=1, reference='=HYPERLINK("http://x")<script>')
     page = as_owner.get(money_page(lab)).content.decode()
     assert "<script>" not in page.partition("</title>")[2].replace("<script src=", "")
     assert table(as_owner.get(money_page(lab, "?format=csv")))[0]["reference"].startswith("'=")

@@ -6,7 +6,8 @@ import pytest
 
 from marketplace import clock
 from marketplace.models import HIT, Holding
-from marketplace.services import qualifications
+from marketplace.money import deposits
+from marketplace.qualifications import grants
 from tests.site import world
 
 
@@ -24,7 +25,7 @@ def test_a_new_requester_reads_how_to_begin(as_owner, owner):
     text = as_owner.get(f"/requester/{fresh.customer_id}/").content.decode()
     assert "How to begin" in text and "and deposit" in text and "/mturk/api" in text
     assert "What needs your attention" not in text
-    world.people.deposit(requester=fresh, cents=100)
+    deposits.deposit(requester=fresh, cents=100)
     assert "and deposit" not in as_owner.get(f"/requester/{fresh.customer_id}/").content.decode()
 
 
@@ -37,7 +38,7 @@ def test_what_needs_somebody_is_said_in_sentences(as_owner, at, lab, other, grou
     assert words(as_owner.get(at())) == [("2 answers wait for a decision.", False)]
     Holding.objects.filter(pk=soon.pk).update(auto_approve_at=clock.now() + timedelta(hours=5))
     HIT.objects.filter(pk=hit.pk).update(expires_at=clock.now() + timedelta(hours=5))
-    qualifications.ask(worker=rosa, qualification_type=world.make_qualification(lab, "Reading"))
+    grants.ask(worker=rosa, qualification_type=world.make_qualification(lab, "Reading"))
     world.write(ben, lab, hit_type=group)
     page = as_owner.get(at())
     assert words(page) == [

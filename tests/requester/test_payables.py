@@ -11,10 +11,11 @@ import pytest
 from django.core.management import call_command
 from django.db import connections
 
-from marketplace import clock, ledger
+from marketplace import clock
+from marketplace.accounts import people
 from marketplace.errors import Refusal
 from marketplace.models import LedgerEntry, Payable
-from marketplace.services import finance, people
+from marketplace.money import deposits, finance, ledger
 from tests.requester.test_money import earn
 from tests.site import world
 
@@ -99,7 +100,7 @@ def test_how_to_be_paid_is_sealed_and_shown_to_staff_for_real_money_alone(owner,
     assert finance.payment_note(rosa) == "=Rosa R., IBAN 12"
     play = world.make_requester("Play", owner=owner)
     real, _ = people.create_requester(name="Real", owner=owner, real_money=True)
-    people.deposit(requester=real, cents=1000)
+    deposits.deposit(requester=real, cents=1000)
     for requester in (play, real):
         earn(requester, rosa)
         finance.make_payable(requester=requester, until=clock.now())
@@ -126,7 +127,7 @@ def test_what_was_paid_out_is_noted_once(lab, rosa, as_owner):
 
 def test_owners_make_no_reports_about_real_money(owner, rosa, as_owner, as_staff):
     real, _ = people.create_requester(name="Real", owner=owner, real_money=True)
-    people.deposit(requester=real, cents=1000)
+    deposits.deposit(requester=real, cents=1000)
     earn(real, rosa)
     as_owner.post(at(real, "new"), {})
     assert not Payable.objects.exists()

@@ -8,9 +8,10 @@ from django.core import mail
 
 from core import money
 from marketplace import clock
+from marketplace.accounts import account_closure
 from marketplace.errors import Refusal
 from marketplace.models import PayeeDetails
-from marketplace.services import account_closure, payees
+from marketplace.money import payees
 from tests.site.conftest import signed_in
 
 # IBANs of the registry's own examples, one per country.

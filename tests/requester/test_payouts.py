@@ -14,9 +14,10 @@ from lxml import etree
 
 from distillery import checks, payout_settings
 from distillery.extension import yearly_limits
-from marketplace import clock, ledger, testcontrols
-from marketplace.batches.sheets import SheetError
+from marketplace import clock
+from marketplace.accounts import people
 from marketplace.errors import Refusal
+from marketplace.forms.sheets import SheetError
 from marketplace.models import (
     Activity,
     LedgerEntry,
@@ -27,9 +28,10 @@ from marketplace.models import (
     Worker,
     YearlyLimit,
 )
+from marketplace.money import deposits, finance, ledger, payees, payoutresults, payouts
+from marketplace.money.payoutfiles import message_id
 from marketplace.parts import tables_of_work
-from marketplace.payoutfiles import message_id
-from marketplace.services import finance, payees, payoutresults, payouts, people
+from marketplace.protocol import testcontrols
 from tests.requester.test_money import earn
 from tests.site import world
 
@@ -40,7 +42,7 @@ IBANS = "DE89370400440532013000", "AT611904300234573201", "FR1420041010050500013
 @pytest.fixture
 def real(owner):
     requester, _ = people.create_requester(name="Real Lab", owner=owner, real_money=True)
-    return people.deposit(requester=requester, cents=1_000_000)
+    return deposits.deposit(requester=requester, cents=1_000_000)
 
 
 @pytest.fixture
@@ -143,7 +145,7 @@ def test_money_keeps_the_currency_in_which_it_was_booked(two, real, lab, setting
     with pytest.raises(Refusal, match="was booked in USD"):
         payouts.make_payout(report=two, method="paypal")
     with pytest.raises(Refusal, match="was booked in USD"):
-        people.deposit(requester=real, cents=100)
+        deposits.deposit(requester=real, cents=100)
     assert not real.payouts.exists()
 
 
@@ -440,8 +442,8 @@ def die(*_arguments, **_options):
 @pytest.mark.parametrize(
     "at",
     [
-        "marketplace.services.payouts._written",
-        "marketplace.services.payouts.note",
+        "marketplace.money.payouts._written",
+        "marketplace.money.payouts.note",
         "marketplace.models.PayoutPart.objects.bulk_create",
         "marketplace.models.PayoutLine.objects.bulk_create",
     ],

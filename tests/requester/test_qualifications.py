@@ -6,7 +6,7 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 
 from marketplace.models import Message, QualificationGrant, QualificationRequest, QualificationType
-from marketplace.services import qualifications
+from marketplace.qualifications import grants
 from tests.saving import save
 from tests.site import world
 from tests.workbooks import write_workbook
@@ -36,7 +36,7 @@ def here(at, kind):
     return lambda path="": at(f"qualifications/{kind.qualification_type_id}/{path}")
 
 
-def grants():
+def list_grants():
     return sorted(
         (each.worker.worker_id, each.value, each.status)
         for each in QualificationGrant.objects.select_related("worker")
@@ -123,12 +123,12 @@ def test_it_is_given_to_several_by_their_ids_or_to_none(as_owner, here, rosa, be
         here("give/"), {"workers": "AROSA, ABEN", "value": "3"}, follow=True
     ).content.decode()
     assert "2 workers have it with value 3 now." in said
-    assert grants() == [("ABEN", 3, "Granted"), ("AROSA", 3, "Granted")]
+    assert list_grants() == [("ABEN", 3, "Granted"), ("AROSA", 3, "Granted")]
     said = as_owner.post(
         here("give/"), {"workers": "AROSA ANOBODY", "value": "4"}, follow=True
     ).content.decode()
     assert "There is no worker &#x27;ANOBODY&#x27;" in said
-    assert grants() == [("ABEN", 3, "Granted"), ("AROSA", 3, "Granted")]
+    assert list_grants() == [("ABEN", 3, "Granted"), ("AROSA", 3, "Granted")]
     assert not Message.objects.exists()
     as_owner.post(here("give/"), {"workers": "AROSA", "value": "4", "tell": "on"})
     assert Message.objects.count() == 1
@@ -136,10 +136,10 @@ def test_it_is_given_to_several_by_their_ids_or_to_none(as_owner, here, rosa, be
 
 def test_it_is_taken_back_from_the_chosen_who_read_why(as_owner, here, kind, rosa, ben):
     for worker in (rosa, ben):
-        qualifications.grant(qualification_type=kind, worker=worker, value=1, notify=False)
+        grants.grant(qualification_type=kind, worker=worker, value=1, notify=False)
     assert "Choose holders first" in as_owner.post(here("revoke/"), follow=True).content.decode()
     as_owner.post(here("revoke/"), {"worker": ["AROSA", "ANOBODY", "a\0b"], "reason": "The course is over."})
-    assert grants() == [("ABEN", 1, "Granted"), ("AROSA", 1, "Revoked")]
+    assert list_grants() == [("ABEN", 1, "Granted"), ("AROSA", 1, "Revoked")]
     assert Message.objects.get().body == "The course is over."
     page = as_owner.get(here("?status=Revoked"))
     assert [row.worker for row in page.context["rows"]] == [rosa]
@@ -154,7 +154,7 @@ def upload(as_owner, here, text: str | bytes, name: str = "grants.csv") -> str:
 
 def test_the_file_of_holders_comes_back_changed(as_owner, here, kind, rosa, ben):
     for worker in (rosa, ben):
-        qualifications.grant(qualification_type=kind, worker=worker, value=1, notify=False)
+        grants.grant(qualification_type=kind, worker=worker, value=1, notify=False)
     file = b"".join(as_owner.get(here("?format=csv&status=all&order=worker")).streaming_content).decode()
     assert file.splitlines()[0] == "worker,simulated,value,status,granted,reason"
     world.make_worker("carl")
@@ -168,7 +168,7 @@ def test_the_file_of_holders_comes_back_changed(as_owner, here, kind, rosa, ben)
         in said
     )
     assert "Columns that were not read: simulated, granted, reason. 3 rows read = 3 used" in said
-    assert grants() == [("ABEN", -5, "Granted"), ("ACARL", 1, "Granted"), ("AROSA", 1, "Revoked")]
+    assert list_grants() == [("ABEN", -5, "Granted"), ("ACARL", 1, "Granted"), ("AROSA", 1, "Revoked")]
     again = upload(as_owner, here, changed + "ACARL,no,,,,\n")
     assert "0 given or changed, 0 taken back, 3 as before. No messages were sent." in again
     assert "3 rows read = 0 used + 0 merged + 3 identical repeats" in again
@@ -176,7 +176,7 @@ def test_the_file_of_holders_comes_back_changed(as_owner, here, kind, rosa, ben)
 
 def test_a_byte_order_mark_and_another_order_of_columns_are_read(as_owner, here, rosa):
     upload(as_owner, here, b"\xef\xbb\xbfScore,Worker ID\r\n90,AROSA\r\n\r\n")
-    assert grants() == [("AROSA", 90, "Granted")]
+    assert list_grants() == [("AROSA", 90, "Granted")]
 
 
 def test_a_file_with_a_mistake_changes_nothing_and_says_where_it_is(as_owner, here, rosa, subtests):
@@ -196,7 +196,7 @@ def test_a_file_with_a_mistake_changes_nothing_and_says_where_it_is(as_owner, he
         with subtests.test(text=text, said=said):
             answer = upload(as_owner, here, text)
             assert said in answer
-            assert grants() == []
+            assert list_grants() == []
 
 
 def test_a_workbook_of_grants_is_read_and_said(as_owner, here, rosa, tmp_path):
@@ -204,7 +204,7 @@ def test_a_workbook_of_grants_is_read_and_said(as_owner, here, rosa, tmp_path):
     assert "The file was read as a workbook, sheet &#x27;Held&#x27;." in upload(
         as_owner, here, book.read_bytes(), "grants.xlsx"
     )
-    assert grants() == [("AROSA", 90, "Granted")]
+    assert list_grants() == [("AROSA", 90, "Granted")]
 
 
 def test_the_encoding_of_grants_is_guessed_and_said(as_owner, here, rosa):
@@ -212,7 +212,7 @@ def test_the_encoding_of_grants_is_guessed_and_said(as_owner, here, rosa):
         as_owner, here, "worker;value;städte\nAROSA;7;Zürich, Köln und Düsseldorf\n".encode("cp1252")
     )
     assert "The file was read as Windows-1252 (Western Europe), a guess" in said
-    assert grants() == [("AROSA", 7, "Granted")]
+    assert list_grants() == [("AROSA", 7, "Granted")]
 
 
 @pytest.mark.long
@@ -220,7 +220,7 @@ def test_a_file_of_many_lines_costs_few_queries(kind, django_assert_max_num_quer
     from marketplace import clock
     from marketplace.heritage.workerfiles import grant_lines, open_grants
     from marketplace.models import Worker
-    from marketplace.services.qualifications import grant_many
+    from marketplace.qualifications.grants import grant_many
 
     now = clock.now()
     Worker.objects.bulk_create(
@@ -240,21 +240,21 @@ def test_an_inactive_type_is_not_given(as_owner, here, kind, rosa):
     assert "can be neither asked for nor given" in as_owner.get(here()).content.decode()
     assert "Make it active first" in upload(as_owner, here, "worker\nAROSA\n")
     as_owner.post(here("give/"), {"workers": "AROSA", "value": "1"})
-    assert grants() == []
+    assert list_grants() == []
 
 
 def test_requests_are_decided_one_after_the_other(as_owner, at, kind, rosa, ben):
-    first = qualifications.ask(worker=rosa, qualification_type=kind)
-    second = qualifications.ask(worker=ben, qualification_type=kind)
+    first = grants.ask(worker=rosa, qualification_type=kind)
+    second = grants.ask(worker=ben, qualification_type=kind)
     assert "2 requests to decide" in as_owner.get(at("qualifications/")).content.decode()
     page = as_owner.get(at("requests/"))
     assert [row.worker for row in page.context["rows"]] == [rosa, ben]
     gone = as_owner.post(at(f"requests/{first.request_id}/accept/"), {"value": "80"})
     assert gone.headers["Location"] == at(f"requests/{second.request_id}/")
-    assert grants() == [("AROSA", 80, "Granted")]
+    assert list_grants() == [("AROSA", 80, "Granted")]
     again = as_owner.post(at(f"requests/{first.request_id}/accept/"), {"value": "90"}, follow=True)
     assert "It was granted already." in again.content.decode()
-    assert grants() == [("AROSA", 80, "Granted")]
+    assert list_grants() == [("AROSA", 80, "Granted")]
     other_way = as_owner.post(at(f"requests/{first.request_id}/reject/"), {"reason": "No."}, follow=True)
     assert "It was granted meanwhile." in other_way.content.decode()
     gone = as_owner.post(at(f"requests/{second.request_id}/reject/"), {"reason": "Too early."})
@@ -264,11 +264,11 @@ def test_requests_are_decided_one_after_the_other(as_owner, at, kind, rosa, ben)
 
 
 def test_what_is_not_handed_in_and_what_is_others_is_not_shown(as_owner, at, lab, other, rosa):
-    test = qualifications.QualificationTest(questions=TEST, answer_key="", duration_s=300)
+    test = grants.QualificationTest(questions=TEST, answer_key="", duration_s=300)
     kind = world.make_qualification(lab, "Capitals")
-    qualifications.update_qualification_type(qualification_type=kind, changes={}, test=test)
-    begun = qualifications.ask(worker=rosa, qualification_type=kind)
-    theirs = qualifications.ask(worker=rosa, qualification_type=world.make_qualification(other, "Writing"))
+    grants.update_qualification_type(qualification_type=kind, changes={}, test=test)
+    begun = grants.ask(worker=rosa, qualification_type=kind)
+    theirs = grants.ask(worker=rosa, qualification_type=world.make_qualification(other, "Writing"))
     for each in (begun, theirs):
         assert as_owner.get(at(f"requests/{each.request_id}/")).status_code == 404
         assert as_owner.post(at(f"requests/{each.request_id}/accept/"), {"value": "1"}).status_code == 404
@@ -286,9 +286,9 @@ def test_what_is_not_handed_in_and_what_is_others_is_not_shown(as_owner, at, lab
 def test_tables_cost_the_same_with_one_row_and_with_many(as_owner, at, here, lab, kind, queries_of):
     def more(number: int) -> None:
         worker = world.make_worker(f"w{number}")
-        qualifications.grant(qualification_type=kind, worker=worker, value=1, notify=False)
+        grants.grant(qualification_type=kind, worker=worker, value=1, notify=False)
         asked = world.make_qualification(lab, f"Kind {number}")
-        qualifications.ask(worker=worker, qualification_type=asked)
+        grants.ask(worker=worker, qualification_type=asked)
 
     more(0)
     paths = [at("qualifications/"), at("requests/"), here()]

@@ -6,10 +6,11 @@ from datetime import timedelta
 
 import pytest
 
-from marketplace import clock, ledger
+from marketplace import clock
+from marketplace.lifecycle import assignments
 from marketplace.models import HIT, Bonus, Holding, LedgerEntry
+from marketplace.money import ledger
 from marketplace.requester.work import say_when_due
-from marketplace.services import assignments
 from tests.batches import making
 from tests.site import world
 
@@ -84,7 +85,7 @@ def test_a_sheet_draws_every_field_and_runs_nothing_of_it(as_owner, at, group, r
 
 
 def test_answers_of_question_forms_are_read_by_their_choices():
-    from marketplace.questions import fields_of
+    from marketplace.forms.questions import fields_of
 
     xml = (
         '<QuestionFormAnswers xmlns="http://mechanicalturk.amazonaws.com/AWSMechanicalTurkDataSchemas/'
@@ -114,13 +115,13 @@ def test_answers_of_question_forms_are_read_by_their_choices():
     ids=["text", "entities", "broken", "other root"],
 )
 def test_what_is_no_answer_is_shown_as_it_came(xml):
-    from marketplace.questions import fields_of
+    from marketplace.forms.questions import fields_of
 
     assert [(each.name, each.text) for each in fields_of(xml)] == [("", xml)]
 
 
 def test_no_answer_has_no_fields():
-    from marketplace.questions import fields_of
+    from marketplace.forms.questions import fields_of
 
     assert fields_of("") == []
 

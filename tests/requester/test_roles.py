@@ -8,9 +8,9 @@ import pytest
 from django.contrib.auth.models import User
 from django.urls import NoReverseMatch, reverse
 
+from marketplace import members
+from marketplace.members import ALLOWED, Action
 from marketplace.models import RequesterMember
-from marketplace.services import members
-from marketplace.services.members import ALLOWED, Action
 from tests.access import world as access_world
 from tests.site import world
 from tests.site.conftest import signed_in

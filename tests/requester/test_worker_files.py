@@ -6,13 +6,13 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 
 from core.money import dollars
-from marketplace import ledger
-from marketplace.batches.sheets import Sheet, SheetError
 from marketplace.errors import Refusal
+from marketplace.forms.sheets import Sheet, SheetError
 from marketplace.heritage import workerfiles
 from marketplace.heritage.models import WorkerFile
 from marketplace.models import Activity, Bonus, Holding, QualificationGrant
-from marketplace.services import people, qualifications
+from marketplace.money import deposits, ledger
+from marketplace.qualifications import grants
 from tests.batches.making import run_jobs
 from tests.batches.test_publishing import spend
 from tests.site import world
@@ -124,7 +124,7 @@ def test_money_that_does_not_last_stops_the_file_and_it_goes_on(lab, work):
     run_jobs()
     file.refresh_from_db()
     assert (file.state, "Stopped after" in file.error) == ("stopped", True)
-    people.deposit(requester=lab, cents=10_000)
+    deposits.deposit(requester=lab, cents=10_000)
     workerfiles.go_on(file=file)
     run_jobs()
     file.refresh_from_db()
@@ -167,7 +167,7 @@ def test_the_pages_preview_pay_and_report(lab, at, as_owner, work, owner):
 def test_grants_are_previewed_and_given_all_or_none(lab, at, as_owner, rosa, ben):
     kind = world.make_qualification(lab, "Reading")
     for worker in (rosa, ben):
-        qualifications.grant(qualification_type=kind, worker=worker, value=1, notify=False)
+        grants.grant(qualification_type=kind, worker=worker, value=1, notify=False)
     world.make_worker("carl")
     upload = at(f"qualifications/{kind.qualification_type_id}/upload/")
     text = b"worker,value,status\nAROSA,1,\nABEN,7,\nACARL,,\n"

@@ -9,8 +9,9 @@ import pytest
 from django.test import Client
 from django.utils.html import escape
 
+from marketplace.accounts import people
 from marketplace.models import Block, Holding, Message, QualificationGrant
-from marketplace.services import people, qualifications
+from marketplace.qualifications import grants
 from tests.site import world
 
 
@@ -168,12 +169,12 @@ def test_a_workers_page_costs_the_same_with_one_answer_and_with_many(
     as_owner, at, lab, group, rosa, queries_of
 ):
     kind = world.make_qualification(lab, "Reading")
-    qualifications.grant(qualification_type=kind, worker=rosa, value=1, notify=False)
+    grants.grant(qualification_type=kind, worker=rosa, value=1, notify=False)
     world.do(rosa, world.post(group))
     one = queries_of(as_owner, at("workers/AROSA/"))
     for number in range(9):
         kind = world.make_qualification(lab, f"Reading {number}")
-        qualifications.grant(qualification_type=kind, worker=rosa, value=1, notify=False)
+        grants.grant(qualification_type=kind, worker=rosa, value=1, notify=False)
         world.do(rosa, world.post(group))
     assert queries_of(as_owner, at("workers/AROSA/")) == one
 

@@ -28,13 +28,13 @@ from judgments.answer_files import FORMATS as ANSWER_FORMATS
 from judgments.answer_files import open_answers
 from judgments.rating_table import read_ratings
 from marketplace.batches import results, templates
-from marketplace.batches.sheets import Sheet
 from marketplace.errors import Refusal
+from marketplace.forms.html import task_document
+from marketplace.forms.questionform import parse_form
+from marketplace.forms.questions import parse_question
+from marketplace.forms.sheets import Sheet
 from marketplace.heritage.workerfiles import grant_lines, open_grants
-from marketplace.html import task_document
 from marketplace.models import Batch
-from marketplace.questionform import parse_form
-from marketplace.questions import parse_question
 from metrics.errors import MetricError
 from releases.management.terminal import card
 from releases.score_files import Scale, open_table

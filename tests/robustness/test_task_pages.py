@@ -12,9 +12,10 @@ import pytest
 from django.test import Client
 
 from crowd.simulation.answers import PROFILES, SimulatedPerson, answer_unit, read_form
-from marketplace import taskpages
-from marketplace.services import people, qualifications
-from marketplace.services.qualifications import QualificationTest
+from marketplace.accounts import people
+from marketplace.qualifications import grants
+from marketplace.qualifications.grants import QualificationTest
+from marketplace.site import taskpages
 from tests.conformance.test_questions import html_question
 from tests.questionforms import KEY, TEST
 from tests.robustness.files import whole_files
@@ -203,7 +204,7 @@ def test_no_call_of_a_scripted_worker_breaks(seed: int) -> None:
     worker, token = people.create_scripted_worker(name="script")
     holding = site.take(worker, site.post(site.make_group(lab)))
     tested = site.make_qualification(lab, "Chess", test=QualificationTest(TEST, KEY, 600))
-    wish = qualifications.ask(worker=worker, qualification_type=tested)
+    wish = grants.ask(worker=worker, qualification_type=tested)
     ids = {
         "hit_id": holding.hit.hit_id,
         "group_id": holding.hit.hit_type.group_id,

@@ -21,8 +21,9 @@ from crowd.simulation.accounts import accounts
 from crowd.simulation.answers import crowd_of
 from crowd.simulation.run import Crowd
 from examples.poll.models import Vote
+from marketplace.accounts.people import create_requester
 from marketplace.models import Requester
-from marketplace.services.people import create_requester, deposit
+from marketplace.money.deposits import deposit
 
 #: Accounts made for all crowds of a server together, so that a person's number is the same in each.
 PEOPLE = 40

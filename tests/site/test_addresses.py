@@ -11,8 +11,8 @@ from django.utils import timezone
 from core.accounts import guards
 from core.jobs.models import Job
 from core.jobs.runner import run
+from marketplace.accounts import account_closure, contact
 from marketplace.models import Contact, Worker
-from marketplace.services import account_closure, contact
 
 PASSWORD = "still warm copper"
 

@@ -10,8 +10,8 @@ from django.core.mail import EmailMessage
 from django.test import Client
 from django.utils import timezone
 
+from marketplace.accounts import contact
 from marketplace.models import Contact, Message, Worker
-from marketplace.services import contact
 from tests.site import world
 
 

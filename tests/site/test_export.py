@@ -11,10 +11,13 @@ from axes.models import AccessLog
 from django.test import Client
 
 from marketplace import clock
+from marketplace.accounts import people
 from marketplace.heritage.worker_archive import BLOCKS, NOT_IN_PROFILE, TABLES, exported, profile
+from marketplace.lifecycle import feedback
+from marketplace.lifecycle.hits import return_assignment
 from marketplace.models import Holding, Place, Worker
-from marketplace.services import feedback, finance, people, qualifications
-from marketplace.services.hits import return_assignment
+from marketplace.money import finance
+from marketplace.qualifications import grants
 from tests.site import world
 
 
@@ -46,7 +49,7 @@ def a_full_life(lab, rosa):
     feedback.answer(letter=letter, body="Thank you.")
     world.rate(rosa, group, 4, "Good.")
     kind = world.make_qualification(lab, "Reading", on_request=True)
-    qualifications.ask(worker=rosa, qualification_type=kind)
+    grants.ask(worker=rosa, qualification_type=kind)
     finance.set_payment_note(worker=rosa, note="Rosa Lind, account 12 34")
     people.block(requester=lab, worker=rosa, reason="Too fast.")
     return paid

@@ -8,7 +8,7 @@ from django.test import Client
 from django.views import defaults
 
 from marketplace.site.lookup import work_url
-from marketplace.taskpages import submit_signature
+from marketplace.site.taskpages import submit_signature
 from tests.site import world
 
 

@@ -42,7 +42,7 @@ def test_a_worker_sees_how_many_hits_are_left_for_them(lab, rosa, as_rosa, as_be
 
 
 def test_a_hit_that_was_returned_is_left_for_everybody(lab, rosa, as_rosa):
-    from marketplace.services.hits import return_assignment
+    from marketplace.lifecycle.hits import return_assignment
 
     hit = world.post(world.make_group(lab, "Answers"))
     return_assignment(holding=world.take(rosa, hit))
@@ -138,7 +138,7 @@ def test_missing_qualifications_are_named(lab, as_rosa):
 
 
 def test_what_a_worker_may_not_discover_is_not_there(lab, rosa, as_rosa, as_ben, visitor):
-    from marketplace.services.qualifications import grant
+    from marketplace.qualifications.grants import grant
 
     kind = world.make_qualification(lab, "Has done this before")
     grant(qualification_type=kind, worker=rosa, value=1, notify=False)

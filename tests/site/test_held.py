@@ -4,8 +4,8 @@ from operator import attrgetter
 
 import pytest
 
+from marketplace.lifecycle.hits import return_assignment
 from marketplace.models import Holding
-from marketplace.services.hits import return_assignment
 from marketplace.site.records import FIELDS, find_holding
 from tests.site import world
 

@@ -7,8 +7,12 @@ from django.test import Client
 
 from core.accounts import guards
 from core.projects.services import create_project
-from marketplace import clock, ledger
+from marketplace import clock, inbox
+from marketplace.accounts import account_closure, people
+from marketplace.accounts.account_closure import receipt, worker_of
 from marketplace.errors import Refusal
+from marketplace.lifecycle import assignments, feedback
+from marketplace.lifecycle.expiry import sweep
 from marketplace.models import (
     Block,
     Holding,
@@ -20,9 +24,8 @@ from marketplace.models import (
     Rating,
     Worker,
 )
-from marketplace.services import account_closure, assignments, feedback, finance, people, qualifications
-from marketplace.services.account_closure import receipt, worker_of
-from marketplace.sweep import sweep
+from marketplace.money import finance, ledger
+from marketplace.qualifications import grants
 from marketplace.tasks import nightly
 from tests.site import world
 from tests.site.conftest import signed_in
@@ -117,7 +120,7 @@ def test_words_go_and_facts_stay(lab, rosa, as_rosa):
     )
     world.rate(rosa, group, 2, "Unfair, says Rosa.")
     kind = world.make_qualification(lab, "Reading", on_request=True)
-    qualifications.ask(worker=rosa, qualification_type=kind)
+    grants.ask(worker=rosa, qualification_type=kind)
     asked = QualificationRequest.objects.create(
         qualification_type=world.make_qualification(lab, "Writing"),
         worker=rosa,
@@ -201,11 +204,11 @@ def test_a_closed_worker_says_and_hears_nothing(lab, rosa):
     ):
         with pytest.raises(Refusal, match="closed"):
             act()
-    failures = people.notify_workers(requester=lab, worker_ids=["AROSA"], subject="Hi", body="More work")
+    failures = inbox.notify_workers(requester=lab, worker_ids=["AROSA"], subject="Hi", body="More work")
     assert failures == {"AROSA": "This worker has closed the account."}
     rosa.refresh_from_db()
-    qualifications.grant(qualification_type=kind, worker=rosa, value=1, notify=True)
-    qualifications.revoke(qualification_type=kind, worker=rosa, reason="Done")
+    grants.grant(qualification_type=kind, worker=rosa, value=1, notify=True)
+    grants.revoke(qualification_type=kind, worker=rosa, reason="Done")
     assert not Message.objects.exists()
 
 
@@ -267,7 +270,7 @@ def test_a_closed_worker_asks_for_no_qualification(lab, rosa):
     kind = world.make_qualification(lab, "Reading", on_request=True)
     account_closure.close(worker=Worker.objects.get(pk=rosa.pk))
     with pytest.raises(Refusal, match="This account is closed"):
-        qualifications.ask(worker=rosa, qualification_type=kind)
+        grants.ask(worker=rosa, qualification_type=kind)
     finance.set_payment_note(worker=rosa, note="account 12 34")
     rosa.refresh_from_db()
     assert rosa.payment_note_sealed == ""

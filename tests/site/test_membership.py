@@ -8,8 +8,8 @@ from django.test import Client
 from django.utils import timezone
 
 from core.accounts import guards
+from marketplace.accounts import people
 from marketplace.models import CountryChange, Invitation, Worker
-from marketplace.services import people
 from tests.site import world
 
 FORM = {"username": "mira", "password1": "seven green kettles", "password2": "seven green kettles"}

@@ -9,9 +9,9 @@ from django.test import Client
 
 from marketplace import clock
 from marketplace.errors import Refusal
+from marketplace.forms import pagestorage
+from marketplace.forms.questions import html_question_xml
 from marketplace.models import PageStorage
-from marketplace.questions import html_question_xml
-from marketplace.services import pagestorage
 from marketplace.site.lookup import work_url
 from tests.site import world
 

@@ -2,8 +2,8 @@
 
 from urllib.parse import parse_qs, urlsplit
 
-from marketplace import html
-from marketplace.formanswers import media_sources
+from marketplace.forms import html
+from marketplace.forms.formanswers import media_sources
 from marketplace.models import QualificationGrant
 from tests.site import world
 

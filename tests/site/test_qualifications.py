@@ -5,10 +5,10 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
+from marketplace.lifecycle.expiry import sweep
 from marketplace.models import Message, QualificationGrant, QualificationRequest
-from marketplace.services import qualifications
-from marketplace.services.qualifications import QualificationTest
-from marketplace.sweep import sweep
+from marketplace.qualifications import grants
+from marketplace.qualifications.grants import QualificationTest
 from tests.questionforms import KEY, TEST, free_text, question_form, selection
 from tests.site import world
 
@@ -50,7 +50,7 @@ def test_each_qualification_is_in_the_one_list_where_it_belongs(lab, rosa, as_ro
             ("Not to be seen", None, False),
         ]
     )
-    qualifications.grant(qualification_type=held, worker=rosa, value=80, notify=False)
+    grants.grant(qualification_type=held, worker=rosa, value=80, notify=False)
     world.ask(rosa, asked)
     world.post(
         world.make_group(lab, requirements=[world.needs(wanted), world.needs(private, "DoesNotExist")])
@@ -77,9 +77,9 @@ def test_inactive_and_deleted_types_are_not_offered(lab, as_rosa):
     for name in ("Inactive", "Deleted"):
         kind = world.make_qualification(lab, name, on_request=True)
         if name == "Inactive":
-            qualifications.update_qualification_type(qualification_type=kind, changes={"status": name})
+            grants.update_qualification_type(qualification_type=kind, changes={"status": name})
         else:
-            qualifications.delete_qualification_type(qualification_type=kind, now=timezone.now())
+            grants.delete_qualification_type(qualification_type=kind, now=timezone.now())
             assert as_rosa.get(of(kind)).status_code == 404
             assert as_rosa.post(of(kind, "/ask")).status_code == 404
     assert names(as_rosa, "offered") == []
@@ -97,7 +97,7 @@ def test_thirty_qualifications_cost_as_many_queries_as_three(lab, rosa, as_rosa,
     def more(count, start):
         for number in range(start, start + count):
             held = world.make_qualification(lab, f"Held {number}", test=SCORED)
-            qualifications.grant(qualification_type=held, worker=rosa, value=1, notify=False)
+            grants.grant(qualification_type=held, worker=rosa, value=1, notify=False)
             world.ask(rosa, world.make_qualification(lab, f"Asked {number}", test=SCORED))
             world.make_qualification(lab, f"Offered {number}", test=SCORED)
 
@@ -140,9 +140,7 @@ def test_a_request_waits_and_its_rejection_can_be_read(lab, rosa, as_rosa):
     kind = world.make_qualification(lab, "Native speaker")
     assert "the requester decides" in as_rosa.post(of(kind, "/ask"), follow=True).content.decode()
     assert "The requester is to decide" in as_rosa.get(of(kind)).content.decode()
-    qualifications.reject(
-        request=QualificationRequest.objects.get(), reason="We know you <only> as a learner."
-    )
+    grants.reject(request=QualificationRequest.objects.get(), reason="We know you <only> as a learner.")
     text = as_rosa.get(of(kind)).content.decode()
     assert "We know you &lt;only&gt; as a learner." in text
     assert "can be asked for only once" in text
@@ -156,7 +154,7 @@ def test_a_request_waits_and_its_rejection_can_be_read(lab, rosa, as_rosa):
 def test_what_was_taken_back_cannot_be_had_by_asking(lab, rosa, as_rosa):
     kind = world.make_qualification(lab, "Chess", on_request=True)
     world.ask(rosa, kind)
-    qualifications.revoke(qualification_type=kind, worker=rosa, reason="You asked others.")
+    grants.revoke(qualification_type=kind, worker=rosa, reason="You asked others.")
     text = as_rosa.get(of(kind)).content.decode()
     assert "The requester took this qualification back" in text
     assert "You asked others." in text
@@ -226,7 +224,7 @@ def test_without_an_answer_key_the_requester_reads_the_answers(lab, rosa, as_ros
     request = QualificationRequest.objects.get()
     assert (request.state, request.score) == ("pending", None)
     assert "Because &lt;it&gt; is." in request.answer
-    qualifications.accept(request=request, value=3)
+    grants.accept(request=request, value=3)
     assert value_of(rosa, kind) == 3
     assert "You now hold" in Message.objects.get(worker=rosa).subject
 
@@ -280,9 +278,7 @@ def test_who_takes_a_test_while_it_is_changed_finishes_the_old_one(lab, rosa, as
     kind = world.make_qualification(lab, "Chess", test=SCORED)
     begin(as_rosa, kind)
     other = QualificationTest(question_form(selection("colours", "red blue")), "", 60)
-    qualifications.update_qualification_type(
-        qualification_type=kind, changes={"status": "Inactive"}, test=other
-    )
+    grants.update_qualification_type(qualification_type=kind, changes={"status": "Inactive"}, test=other)
     assert "Which of them, moves?" in as_rosa.get(of(kind, "/test")).content.decode()
     as_rosa.post(of(kind, "/test"), RIGHT)
     assert value_of(rosa, kind) == 100
@@ -299,7 +295,7 @@ def test_a_test_that_was_not_begun_is_not_shown(lab, rosa, as_rosa, as_ben):
 def test_words_of_the_requester_are_only_words(lab, rosa, as_rosa):
     words = "<script>alert(1)</script>"
     kind = world.make_qualification(lab, words, test=SCORED)
-    qualifications.update_qualification_type(qualification_type=kind, changes={"description": words})
+    grants.update_qualification_type(qualification_type=kind, changes={"description": words})
     pages = [as_rosa.get("/qualifications?show=offered"), as_rosa.get(of(kind)), begin(as_rosa, kind)]
     for page in pages:
         assert words not in page.content.decode()

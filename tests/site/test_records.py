@@ -4,9 +4,9 @@ from datetime import timedelta
 
 from django.utils import timezone
 
+from marketplace.lifecycle import review
+from marketplace.lifecycle.hits import return_assignment
 from marketplace.models import Message
-from marketplace.services import review
-from marketplace.services.hits import return_assignment
 from tests.site import world
 
 

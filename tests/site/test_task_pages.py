@@ -5,9 +5,9 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from django.test import Client
 
-from marketplace import taskpages
+from marketplace.forms.questions import html_question_xml
 from marketplace.models import Batch, Holding
-from marketplace.questions import html_question_xml
+from marketplace.site import taskpages
 from marketplace.site.lookup import work_url
 from tests.marketplace.test_questionform import ask, form_xml, select
 from tests.site import world

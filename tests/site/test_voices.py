@@ -6,9 +6,9 @@ import pytest
 
 from marketplace import clock
 from marketplace.errors import Refusal
+from marketplace.lifecycle import feedback
+from marketplace.lifecycle.hits import return_assignment
 from marketplace.models import Letter, Message, Rating
-from marketplace.services import feedback
-from marketplace.services.hits import return_assignment
 from tests.site import world
 
 

@@ -5,8 +5,8 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from marketplace import durations as words
-from marketplace.amounts import money
 from marketplace.countries import COUNTRIES
+from marketplace.money.amounts import money
 
 NOW = datetime(2026, 11, 20, 12, 0, 0, tzinfo=UTC)
 

@@ -6,7 +6,7 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 
 from marketplace.models import Holding, Worker
-from marketplace.taskpages import submit_signature
+from marketplace.site.taskpages import submit_signature
 from tests.site import world
 
 

@@ -8,7 +8,10 @@ from django.db import transaction
 from django.utils import timezone
 
 from marketplace import clock, ids
-from marketplace.eligibility import Requirement
+from marketplace.accounts import people
+from marketplace.lifecycle import assignments, hits, review
+from marketplace.lifecycle import feedback as voices
+from marketplace.lifecycle.hits import TypeProperties
 from marketplace.models import (
     HIT,
     Bonus,
@@ -21,10 +24,10 @@ from marketplace.models import (
     Requester,
     Worker,
 )
-from marketplace.services import assignments, hits, people, qualifications, review
-from marketplace.services import feedback as voices
-from marketplace.services.hits import TypeProperties
-from marketplace.services.qualifications import QualificationTest
+from marketplace.money import deposits
+from marketplace.qualifications import grants
+from marketplace.qualifications.eligibility import Requirement
+from marketplace.qualifications.grants import QualificationTest
 from tests.clients import external_question
 
 TASK_PAGE = "https://tasks.example.org/unit?id=7"
@@ -35,7 +38,7 @@ def make_requester(
 ) -> Requester:
     """Somebody with money to spend."""
     requester, _ = people.create_requester(name=name, owner=owner)
-    return people.deposit(requester=requester, cents=dollars * 100) if dollars else requester
+    return deposits.deposit(requester=requester, cents=dollars * 100) if dollars else requester
 
 
 def make_worker(username: str = "rosa", **facts: object) -> Worker:
@@ -139,7 +142,7 @@ def make_qualification(
     retry_delay_s: int | None = None,
 ) -> QualificationType:
     """A custom qualification of the requester."""
-    return qualifications.create_qualification_type(
+    return grants.create_qualification_type(
         requester=requester,
         name=name,
         description="Shows that you know your way around.",
@@ -155,7 +158,7 @@ def make_qualification(
 
 def ask(worker: Worker, kind: QualificationType) -> QualificationRequest:
     """The worker asks for a qualification, or begins its test."""
-    return qualifications.ask(worker=worker, qualification_type=kind)
+    return grants.ask(worker=worker, qualification_type=kind)
 
 
 def needs(kind: QualificationType | str, comparator: str = "Exists", guards: str = "Accept") -> Requirement:

@@ -32,9 +32,10 @@ from crowd.simulation.people import Visitor
 from crowd.simulation.run import Crowd, make_rounds
 from crowd.study.planning import apply, plan
 from crowd.study.reader import read
+from marketplace.accounts.accesskeys import IssuedKey
+from marketplace.accounts.people import create_requester
 from marketplace.models import Requester
-from marketplace.services.accesskeys import IssuedKey
-from marketplace.services.people import create_requester, deposit
+from marketplace.money.deposits import deposit
 from people.links import LinkPlan, make_link
 from people.owners import project_owner
 

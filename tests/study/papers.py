@@ -37,7 +37,8 @@ from crowd.study.reader import read  # noqa: E402
 from judgments.models import FilterRun, Judgment  # noqa: E402
 from judgments.services import filter_runs  # noqa: E402
 from judgments.services.imports import import_candidates  # noqa: E402
-from marketplace.services.people import create_requester, deposit  # noqa: E402
+from marketplace.accounts.people import create_requester  # noqa: E402
+from marketplace.money.deposits import deposit  # noqa: E402
 from releases.build import release_now  # noqa: E402
 from releases.options import Options as ReleaseOptions  # noqa: E402
 

@@ -5,8 +5,8 @@ from django.contrib.auth.models import User
 from django.test import Client
 
 from core.origin import Owner
+from marketplace.forms.questions import html_question_xml
 from marketplace.models import HIT, HITType, Requester
-from marketplace.questions import html_question_xml
 from people.links import LinkPlan, make_link
 from people.models import StudyLink
 from people.tokens import token_of

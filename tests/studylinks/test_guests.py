@@ -16,10 +16,13 @@ from django.utils import timezone
 
 from core.origin import Owner
 from core.projects.models import Project
-from marketplace import clock, ledger
+from marketplace import clock
+from marketplace.accounts import people as people_services
 from marketplace.batches import results
-from marketplace.eligibility import LOCALE, normalise
 from marketplace.errors import Refusal
+from marketplace.lifecycle import assignments, review
+from marketplace.lifecycle import hits as hit_services
+from marketplace.lifecycle.expiry import settle
 from marketplace.models import (
     HIT,
     Activity,
@@ -30,10 +33,9 @@ from marketplace.models import (
     Requester,
     Worker,
 )
-from marketplace.services import assignments, finance, payouts, qualifications, review
-from marketplace.services import hits as hit_services
-from marketplace.services import people as people_services
-from marketplace.sweep import settle
+from marketplace.money import finance, ledger, payouts
+from marketplace.qualifications import grants
+from marketplace.qualifications.eligibility import LOCALE, normalise
 from people import visits
 from people.errors import JoinError, PeopleError
 from people.links import LinkPlan, make_link
@@ -221,7 +223,7 @@ def test_joining_grants_a_qualification_once(new_link, lab):
     worker = Worker.objects.get()
     granted = Activity.objects.filter(requester=lab, action="qualification.granted")
     assert [(row.subject, row.details) for row in granted] == [(worker.worker_id, "Reader: 7")]
-    qualifications.revoke(qualification_type=kind, worker=worker, reason="No.")
+    grants.revoke(qualification_type=kind, worker=worker, reason="No.")
     again = visits.open_visit(link, ArrivalFacts(pairs=[("pid", "a"), ("session", "2")]))
     visits.agree(again, ConsentText.objects.get())
     assert QualificationGrant.objects.get().status == "Revoked"

@@ -11,8 +11,8 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
+from marketplace import members
 from marketplace.models import Activity
-from marketplace.services import members
 from people.models import ConsentText, RosterRow, StudyLink
 from tests.batches import making
 from tests.people.test_joining import agree, come

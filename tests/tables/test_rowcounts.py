@@ -16,7 +16,7 @@ from judgments.services.imports import Options, import_candidates
 from marketplace import clock
 from marketplace.heritage.workerfiles import grant_lines, open_grants
 from marketplace.models import Worker
-from marketplace.services.qualifications import grant_many
+from marketplace.qualifications.grants import grant_many
 from releases.score_files import Scale, open_table
 from releases.score_imports import Spool, _read
 from tests.judgments.candidates_world import make_project, make_query

@@ -56,7 +56,7 @@ AFTER = """
 import json
 from django.db.models import Count, F
 from marketplace.models import AccessKey, Holding
-from marketplace.services.accesskeys import SEALED_FOR
+from marketplace.accounts.accesskeys import SEALED_FOR
 from core.crypto import unseal
 
 print(json.dumps({

@@ -12,8 +12,8 @@ from core.projects.models import Event
 from core.projects.services import record
 from core.webhooks.delivery import deliver
 from core.webhooks.models import Webhook
-from marketplace.services import people
-from marketplace.services.activity import note
+from marketplace.accounts import people
+from marketplace.activity import note
 from tests.api.conftest import is_problem, program_of
 
 

@@ -14,8 +14,8 @@ from core.origin import Owner
 from core.projects.services import record, set_role
 from core.webhooks.delivery import deliver
 from core.webhooks.models import Webhook, WebhookMessage
+from marketplace.accounts import people
 from marketplace.models import Requester
-from marketplace.services import people
 
 
 @pytest.fixture(params=["desk", "requester"])
@@ -155,7 +155,7 @@ def requester_hook(db, receiver, trusted):
 
 def test_a_balance_that_runs_low_is_told_once_for_each_deposit(requester_hook, receiver):
     from core.webhooks.events import tell_steps
-    from marketplace.services.people import deposit
+    from marketplace.money.deposits import deposit
 
     lab, _ = requester_hook
     assert tell_steps(timezone.now()) == 0

@@ -21,7 +21,7 @@ from distillery.management.commands.doctor import write
 from distillery.schema import inspect_schema
 from distillery.service_waits import wait_for_services
 from distillery.supervisor import Child, Probe, Supervisor
-from marketplace.loopback import is_loopback
+from marketplace.forms.loopback import is_loopback
 
 MIGRATION_LOCK = 7_265_641
 _NO_LIMITS = (

@@ -12,13 +12,14 @@ from django.core.management.base import BaseCommand, CommandError
 from core.extensions import parts_of
 from core.files.reading import reading_lines
 from core.money import FEE_PROFILES, dollars, entered_cents
-from marketplace import clock, ledger
+from marketplace import clock
+from marketplace.accounts import accesskeys, people
 from marketplace.errors import Refusal
+from marketplace.lifecycle.expiry import settle
 from marketplace.management import requesters, workers
 from marketplace.models import AccessKey, Requester
+from marketplace.money import deposits, finance, ledger
 from marketplace.parts import SubCommands
-from marketplace.services import accesskeys, finance, people
-from marketplace.sweep import settle
 
 #: Scripted workers made by one command.
 MOST_AT_ONCE = 10_000
@@ -287,7 +288,7 @@ class Command(BaseCommand):
             amount = entered_cents(options["amount"])
         except ValueError as error:
             raise CommandError(str(error)) from error
-        requester = people.deposit(
+        requester = deposits.deposit(
             requester=requester, cents=amount, reference=options["reference"], note=options["note"]
         )
         self.show(

@@ -1,0 +1,1 @@
+"""HITs from their making to their end: offered, accepted, submitted, reviewed, expired."""

@@ -1,0 +1,1 @@
+"""Money: the ledger, payees, reports and invoices, and the files that pay people."""

@@ -1,0 +1,1 @@
+"""Qualifications: what HITs ask for, and who has what."""
