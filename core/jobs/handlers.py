@@ -3,9 +3,9 @@
 An app registers its handlers in its `tasks` module:
 
     @handler("judgments.filter", longest=timedelta(hours=6))
-    def audit_ledger(context: JobContext) -> None:
+    def apply_filters(context: JobContext) -> int:
         ...
-        context.commit(lambda: store(report))
+        context.commit(lambda: store(run))
 """
 
 import contextlib
