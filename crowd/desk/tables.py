@@ -61,10 +61,6 @@ HIT_STATES = {
 }
 
 
-def _protocol(row: Any) -> str:
-    return row.consent.protocol_number if row.consent else ""
-
-
 WORK_STATES = {
     "waiting": "Undecided",
     "held": "Held",
