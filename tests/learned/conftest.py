@@ -1,6 +1,7 @@
 """What tests of learned metrics share."""
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -14,6 +15,12 @@ from tests.learned import tiny
 def trained_predictor(tmp_path_factory: pytest.TempPathFactory) -> ModelFolder:
     """A keyphrase predictor that found out what a price is; it takes a second, so tests copy its folder."""
     return tiny.kpqa_trained(tmp_path_factory.mktemp("trained") / "predictor")
+
+
+@pytest.fixture(scope="session")
+def sentence_encoder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of an encoder of sentences."""
+    return tiny.sentence_encoder(tmp_path_factory.mktemp("encoders") / "tiny")
 
 
 @pytest.fixture

@@ -45,8 +45,10 @@ NUMBERED = {
     "003": ["Figure 1", "Figure 2", "Table 1", "Table 2", "Table 3"],
     "004": [*(f"Figure {at}" for at in range(1, 8)), *(f"Table {at}" for at in range(1, 15))],
 }
-#: Passages are searched for the one without ratings, which takes as long as the four others.
-SAMPLES = [pytest.param(number, marks=pytest.mark.long if number == "001" else ()) for number in MODULES]
+#: Two take longer than the others together: one compares curves, the other searches for passages.
+SAMPLES = [
+    pytest.param(number, marks=pytest.mark.long if number in {"000", "001"} else ()) for number in MODULES
+]
 KEYS = {"name", "status", "reason", "rows", "printed", "differs"}
 
 
@@ -98,12 +100,14 @@ def test_every_sample_with_ratings_says_that_programs_gave_them(number):
     assert bool(sample_report(number).simulated) == (number != "001")
 
 
+@pytest.mark.long
 def test_the_printed_example_gives_the_papers_own_pa_bleu():
     table = next(item for item in sample_report("000").items if item.name == "Table 2")
     assert [row["pa-BLEU"] for row in table.rows] == [0.17, 0.02, 0.04, 0.01, 0.03]
     assert [row["BLEU"] for row in table.rows][2:] == [0.36, 0.85, 1.0]
 
 
+@pytest.mark.long
 def test_a_curve_of_references_rises_to_all_of_them():
     item = next(item for item in sample_report("000").items if item.name == "Section 5, references")
     curve = {row["references"]: row["pearson"] for row in item.rows if row["metric"] == "pa-BLEU"}

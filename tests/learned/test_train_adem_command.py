@@ -263,6 +263,7 @@ def test_no_question_is_on_both_sides_of_a_fold(crossed):
         assert {rows[place]["fold"] for place in fold.test} == {str(number)}
 
 
+@pytest.mark.long
 def test_each_form_is_compared_with_the_best_metric_that_is_not_trained(crossed):
     _, report = crossed
     found = report["folds"]

@@ -3,7 +3,6 @@ import shutil
 import subprocess
 import sys
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -42,13 +41,8 @@ def examples() -> list[RatedResponse]:
 
 
 @pytest.fixture(scope="module")
-def encoder_folder(tmp_path_factory) -> Path:
-    return tiny.sentence_encoder(tmp_path_factory.mktemp("encoders") / "tiny")
-
-
-@pytest.fixture(scope="module")
-def encoded(encoder_folder):
-    return encode(examples(), text_encoder(encoder_folder, device="cpu"))
+def encoded(sentence_encoder):
+    return encode(examples(), text_encoder(sentence_encoder, device="cpu"))
 
 
 @pytest.fixture(scope="module")
@@ -96,8 +90,8 @@ def test_the_same_training_gives_the_same_digest(model, trained, tmp_path):
 
 
 @pytest.mark.long
-def test_a_model_can_leave_its_encoder_where_it_is(encoder_folder, trained, encoded, tmp_path):
-    model = save(tmp_path / "mine", trained, {}, external=str(encoder_folder))
+def test_a_model_can_leave_its_encoder_where_it_is(sentence_encoder, trained, encoded, tmp_path):
+    model = save(tmp_path / "mine", trained, {}, external=str(sentence_encoder))
     scorer = load(Choice(str(model.path), model.digest))
 
     assert not (model.path / "encoder").exists()

@@ -1,5 +1,4 @@
 import shutil
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -19,20 +18,15 @@ TEXTS = [
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory) -> Path:
-    return tiny.sentence_encoder(tmp_path_factory.mktemp("encoders") / "tiny")
-
-
-@pytest.fixture(scope="module")
-def encoder(folder):
-    return text_encoder(folder, device="cpu")
+def encoder(sentence_encoder):
+    return text_encoder(sentence_encoder, device="cpu")
 
 
 @pytest.mark.long
-def test_a_folder_of_sentence_transformers_gives_the_vectors_of_the_library(folder, encoder):
+def test_a_folder_of_sentence_transformers_gives_the_vectors_of_the_library(sentence_encoder, encoder):
     from sentence_transformers import SentenceTransformer
 
-    theirs = SentenceTransformer(str(folder), device="cpu", local_files_only=True).encode(TEXTS)
+    theirs = SentenceTransformer(str(sentence_encoder), device="cpu", local_files_only=True).encode(TEXTS)
 
     assert (encoder.kind, encoder.name, encoder.width) == ("sentences", "tiny", 32)
     assert encoder.texts(TEXTS) == pytest.approx(theirs, abs=1e-6)
