@@ -378,9 +378,3 @@ def withdraw_guest(guest: Guest, link: StudyLink) -> None:
         sentence=f"{guest.worker_id} withdrew. {rest}{taken_out} {releases_sentence}".strip(),
     )
     record_at(guest, "guest.withdrew", guest.worker_id, published=published, judged=hit_count)
-
-
-def withdrawn_ids(project_id: int) -> list[str]:
-    """Worker ids of the project's people who withdrew."""
-    rows = Guest.objects.filter(project=project_id, withdrawn_at__isnull=False)
-    return list(rows.order_by("pk").values_list("worker_id", flat=True))

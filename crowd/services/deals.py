@@ -131,13 +131,6 @@ def deal(
     )
 
 
-def count_finished(stage: Stage, *, worker_id: str) -> int:
-    """How many HITs of the stage this person has answered."""
-    return Assignment.objects.filter(
-        stage=stage, worker__external_id=worker_id, stored_at__isnull=False
-    ).count()
-
-
 def _begun(stage: Stage, worker_id: str, session: str) -> Assignment | None:
     """What the person has open, or what this session is about."""
     mine = Assignment.objects.filter(

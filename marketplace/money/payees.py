@@ -16,7 +16,6 @@ from django.core.exceptions import ValidationError
 from django.core.mail import EmailMessage
 from django.core.validators import validate_email
 from django.db import transaction
-from django.db.models import QuerySet
 from django.urls import reverse
 from django.utils.crypto import salted_hmac
 
@@ -205,12 +204,6 @@ def _digest(method: str, details: Values) -> str:
 
 
 _ACCOUNT_FIELDS = frozenset({"email", "iban", "routing", "account", "code"})
-
-
-def sharing_payee(worker: Worker) -> QuerySet[Worker]:
-    """Other workers whose money goes to the same account."""
-    mine = PayeeDetails.objects.filter(worker=worker).exclude(digest="").values_list("digest", flat=True)
-    return Worker.objects.filter(payee__digest__in=list(mine)).exclude(pk=worker.pk)
 
 
 def payee_of(worker: Worker) -> PayeeDetails | None:

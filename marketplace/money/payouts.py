@@ -541,12 +541,6 @@ def sums_of(report: Payable) -> ReportSums:
     )
 
 
-def on_their_way(report: Payable) -> bool:
-    """Whether files have parts of the report that are neither paid nor failed."""
-    waiting = PayoutPart.objects.filter(report=report, in_force=True)
-    return waiting.filter(line__state__in=[State.OWED, State.SENT]).exists()
-
-
 # What a person is paid in a calendar year, over the whole installation, against the operator's thresholds.
 #
 # What counts is what files were made for in the year and did not fail, and reports that were noted as paid by

@@ -7,7 +7,6 @@ from annotation.models import Answer
 from crowd.models import Assignment
 from people.links import draw_code
 from people.models import Guest
-from people.visits import withdrawn_ids
 from releases.extension import PublishedAnswers
 from releases.scope import answers_of, taken_answers
 from tests.annotation import distilling
@@ -35,7 +34,6 @@ def test_what_was_written_stays_out_and_has_its_own_reason(guest):
     (left,) = taken_answers(guest.project, "default", [])
     assert left.worker.external_id == "GCARL"
     assert set(answers_of(guest.project, "default").values_list("why", flat=True)) == {"", "withdrawn"}
-    assert withdrawn_ids(guest.project_id) == ["GROSA"]
 
 
 def test_nobody_has_published_what_no_release_was_built_after(guest):
