@@ -16,8 +16,7 @@ from django.utils import timezone
 
 from core.origin import Owner
 from core.projects.models import Project
-from marketplace import clock
-from marketplace.accounts import people as people_services
+from marketplace import clock, inbox
 from marketplace.batches import results
 from marketplace.errors import Refusal
 from marketplace.lifecycle import assignments, review
@@ -427,7 +426,7 @@ def test_who_withdraws_gives_back_and_the_requester_reads_of_it(new_link, path_o
 def test_a_guest_without_an_account_has_no_inbox(new_link, hits, lab):
     visit = join_link(new_link(id_parameters=["pid"]), "a")
     world.submit(begin(visit))
-    found = people_services.notify_workers(
+    found = inbox.notify_workers(
         requester=lab, worker_ids=[visit.guest.worker_id], subject="Hello", body="You"
     )
     assert "study link" in found[visit.guest.worker_id]
