@@ -45,15 +45,8 @@ def test_every_field_of_the_report_is_explained():
 def test_every_figure_with_a_spread_stands_in_the_study():
     quoted = re.findall(r"-?\d\.\d{3} ± \d\.\d{3}", GUIDE)
 
-    assert len(quoted) > 30
+    assert len(quoted) > 15
     assert [figure for figure in quoted if figure not in STUDY] == []
-
-
-def test_every_reliability_stands_in_the_study():
-    rows = re.findall(r"(\d\.\d{3}) (\(\d\.\d{3}\))", GUIDE.split("study: reliability")[1])
-
-    assert len(rows) == 9
-    assert [row for row in rows if not re.search(rf"{row[0]} ± \S+ {re.escape(row[1])}", STUDY)] == []
 
 
 def test_the_plot_of_the_guide_exists():
