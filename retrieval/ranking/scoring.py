@@ -184,7 +184,7 @@ def _strengths(passages: Passages, first: IntArray, second: IntArray, evidence: 
 _RANK_DECIMALS = 4
 #: Final scores that differ by less are equal: what is left of the order of adding.
 _FINAL_DECIMALS = 10
-#: How similar a form of a word is to the word, for coverage. Measured: see docs/crown.md.
+#: How similar a form of a word is to the word, for coverage. Measured: see benchmarks/RESULTS.md.
 SAME_STEM = 0.5
 #: Content words of a question at which coverage counts for half, and how fast it fades. See docs/crown.md.
 FADE_HALF, FADE_POWER = 6.0, 4.0
