@@ -1,4 +1,4 @@
-"""The quality that docs/retrieval.md promises, on the smallest judged set beside the project."""
+"""The quality that benchmarks/RESULTS.md has, on the smallest judged set beside the project."""
 
 from pathlib import Path
 
