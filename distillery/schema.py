@@ -97,7 +97,7 @@ class SchemaReport:
             "newer version, or by hand. Nothing was changed. Put back a backup of a released version. "
             "Or, with the code that wrote it, export what you need (docs/releases.md), and start with a new "
             "database (another DATA_DIR or DATABASE_URL). "
-            'docs/upgrades.md, "When an upgrade is refused", says more.'
+            'docs/operator.md, "When an upgrade is refused", says more.'
         )
 
 
