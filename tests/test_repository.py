@@ -19,7 +19,7 @@ LONGEST_MODULE = 800
 LONGEST_TEMPLATE_LINE = 160
 #: Words of a page of the documentation.
 LONGEST_PAGE = 3000
-LONGEST_ARCHITECTURE = 900
+LONGEST_ARCHITECTURE = 1100
 
 # Joined from parts, so that this file does not hold what it looks for.
 REGISTRIES = [
