@@ -27,7 +27,7 @@ def test_every_field_is_documented_as_the_model_has_it(heading):
 
 
 def test_every_code_of_a_problem_is_documented():
-    assert [code for code in get_args(Code) if f"| `{code}` |" not in PAGE] == []
+    assert [code for code in get_args(Code) if f"`{code}`" not in PAGE] == []
 
 
 def test_every_example_in_the_page_is_toml_with_known_fields():
