@@ -31,10 +31,8 @@ def parts_of(part_type: type[Part]) -> tuple[Part, ...]:
 
 def name_package(folder: str) -> str:
     """What to say where a package of `distributions/` is needed and not installed."""
-    return (
-        f"This needs the package distillery-{folder}, which is not installed. In a checkout run `make env`, "
-        f"else `pip install --no-deps ./distributions/{folder}` from the sources."
-    )
+    package = f"distillery-{folder}"
+    return f"This needs the package {package}, which is not installed: pip install ./distributions/{folder}"
 
 
 @cache

@@ -1,6 +1,5 @@
 """The command line: `manage.py` in a checkout, else `distillery` or `python -m distillery`."""
 
-import importlib.util
 import os
 import sys
 from argparse import ArgumentParser
@@ -13,12 +12,8 @@ from django.core.management import execute_from_command_line
 from django.db import DatabaseError, connection
 from django.db.migrations.executor import MigrationExecutor
 
-from core.extensions import name_package
-
 #: Commands that take `--data DIR`.
 DATA_COMMANDS = ("judge", "collect", "results")
-#: Commands of packages in `distributions/`, with the module and the folder of each.
-PACKAGED_COMMANDS = {"panel-simulator": ("distillery_panel_simulator", "panel-simulator")}
 
 
 def enter_data_folder(arguments: Sequence[str]) -> None:
@@ -35,10 +30,6 @@ def main() -> None:
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "distillery.settings")
     if sys.argv[1:2] and sys.argv[1] in DATA_COMMANDS:
         enter_data_folder(sys.argv[2:])
-    if sys.argv[1:2] and sys.argv[1] in PACKAGED_COMMANDS:
-        package, folder = PACKAGED_COMMANDS[sys.argv[1]]
-        if importlib.util.find_spec(package) is None:
-            raise SystemExit(name_package(folder))
     try:
         execute_from_command_line(sys.argv)
     except ImproperlyConfigured as error:

@@ -131,7 +131,7 @@ def test_without_the_simulators_of_panels_their_commands_say_what_to_install(ins
             cwd=tmp_path,
         )
         assert done.returncode == 1
-        assert "pip install --no-deps ./distributions/panel-simulator" in done.stderr
+        assert "pip install ./distributions/panel-simulator" in done.stderr
 
 
 def test_without_a_setting_data_is_kept_in_the_home_folder(installation, tmp_path):

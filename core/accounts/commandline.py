@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from django.contrib.auth import get_user_model
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
+from core.extensions import name_package
 from core.progress import Progress, silent
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ class AbsentCommand(BaseCommand):
 
     def create_parser(self, prog_name: str, subcommand: str, **kwargs: Any) -> CommandParser:
         """Its help names the package."""
-        self.help = f"A command of {self._sentence}."
+        self.help = name_package(self.folder)
         return super().create_parser(prog_name, subcommand, **kwargs)
 
     def run_from_argv(self, argv: list[str]) -> None:
@@ -38,11 +39,7 @@ class AbsentCommand(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Say what to install."""
-        raise CommandError(f"This is a command of {self._sentence}.")
-
-    @property
-    def _sentence(self) -> str:
-        return f"distillery-{self.folder}, which is not installed: pip install ./distributions/{self.folder}"
+        raise CommandError(name_package(self.folder))
 
 
 def user_named(name: str | None) -> Any:

@@ -1,6 +1,6 @@
 """The sources of a stage: endpoints from which its people come, each with its part of the work."""
 
-from typing import Annotated, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
 from django.http import Http404
 from pydantic import BaseModel, Field, model_validator
@@ -159,7 +159,7 @@ def open_source(
     return _describe_all(access.stage)
 
 
-@sources.put(f"{_ONE}/status", scopes=[Scope.COLLECT], role=Role.MANAGER)
+@sources.put(f"{_ONE}/status", scopes=[Scope.COLLECT], role=Role.MANAGER, atomic=False)
 def set_source_status(
     request: ApiRequest, project: str, stage: str, endpoint: str, body: SourceStatusIn
 ) -> StageSources:
@@ -169,9 +169,11 @@ def set_source_status(
     closed: its HITs expire, and the other sources do its unfinished part; work that was begun is paid.
     """
     access, row = _source(request, endpoint)
-    if row.status != body.status:
-        move = services.close_source if body.status == "closed" else services.pause_source
-        move(stage=access.stage, row=row, actor=access.user, why=body.why)
+    change: dict[str, Any] = {"stage": access.stage, "row": row, "actor": access.user, "why": body.why}
+    if body.status == "closed":
+        services.close_source(**change)
+    elif row.status != StageSource.Status.PAUSED:
+        services.pause_source(**change)
     return _describe_all(access.stage)
 
 

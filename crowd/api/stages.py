@@ -322,7 +322,7 @@ def open_stage(request: ApiRequest, project: str, stage: str, body: OpeningTerms
     return _quote(access.stage, offer)
 
 
-@stages.put(f"{_ONE}/status", scopes=[Scope.COLLECT], role=Role.MANAGER)
+@stages.put(f"{_ONE}/status", scopes=[Scope.COLLECT], role=Role.MANAGER, atomic=False)
 def set_stage_status(request: ApiRequest, project: str, stage: str, body: StatusIn) -> StageOut:
     """Pause or close a stage, or set a closed one back to paused; opening it is `open_stage`.
 
@@ -330,11 +330,13 @@ def set_stage_status(request: ApiRequest, project: str, stage: str, body: Status
     all its HITs expire; work that people have begun may still come in, and is paid.
     """
     access = stage_access(request)
-    if access.stage.status != body.status:
-        move = {"closed": services.close_stage, "paused": services.pause_stage}[body.status]
-        if access.stage.status == Status.CLOSED:
-            move = services.reopen_stage
-        move(stage=access.stage, actor=access.user, why=body.why)
+    change: dict[str, Any] = {"stage": access.stage, "actor": access.user, "why": body.why}
+    if body.status == "closed":
+        services.close_stage(**change)
+    elif access.stage.status == Status.CLOSED:
+        services.reopen_stage(**change)
+    elif access.stage.status != Status.PAUSED:
+        services.pause_stage(**change)
     return _now(access.stage)
 
 

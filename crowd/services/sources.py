@@ -226,10 +226,10 @@ def close_source(*, stage: Stage, row: StageSource, actor: Any = None, why: str 
 
     Work in progress may still come in and is paid. Done again after a crash, it goes on where it stopped.
     """
-    if not any(other.status == Status.OPEN for other in source_rows(stage) if other.pk != row.pk):
-        raise StageStateError("No other source is open. Close the stage, or open another source first.")
     row.refresh_from_db()
     if row.status != Status.CLOSED:
+        if not any(other.status == Status.OPEN for other in source_rows(stage) if other.pk != row.pk):
+            raise StageStateError("No other source is open. Close the stage, or open another source first.")
         _move(stage, row, (Status.OPEN, Status.PAUSED), Status.CLOSED, "source.closed", actor=actor, why=why)
     return _expire(Hit.objects.filter(hits_of(stage_at(stage, row.endpoint)), state=Hit.State.OPEN), "close")
 

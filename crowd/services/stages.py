@@ -497,10 +497,14 @@ def pause_stage(*, stage: Stage, actor: Any = None, why: str = "") -> None:
 
 
 def close_stage(*, stage: Stage, actor: Any = None, why: str = "") -> None:
-    """Expire all HITs; work in progress may still come in and is paid."""
-    _move(
-        stage, (Status.DRAFT, Status.OPEN, Status.PAUSED), Status.CLOSED, "stage.closed", actor=actor, why=why
-    )
+    """Expire all HITs; work in progress may still come in and is paid.
+
+    Done again after a crash, it goes on where it stopped.
+    """
+    before = (Status.DRAFT, Status.OPEN, Status.PAUSED)
+    stage.refresh_from_db(fields=["status"])
+    if stage.status != Status.CLOSED:
+        _move(stage, before, Status.CLOSED, "stage.closed", actor=actor, why=why)
     on_offer = Hit.objects.filter(stage=stage, state=Hit.State.OPEN)
     for hit in by_key(on_offer.select_related("stage__endpoint", "source__endpoint")):
         expire_hit(hit=hit, purpose="close")

@@ -5,6 +5,7 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
+from core.projects.models import Event
 from crowd.adapters.base import CallRefusal, CallThrottling, EarlierSuccess, Unknown
 from crowd.budget import Cost
 from crowd.models import Endpoint, Group, Hit, MarketOperation, Stage
@@ -319,6 +320,21 @@ def test_a_stage_closed_before_its_hits_were_published_publishes_none(stage, mar
     assert market.calls == []
     assert now(operation).state == State.REFUSED
     assert money(stage) == (0, 0)
+
+
+def test_closing_that_was_cut_short_goes_on_when_it_is_asked_for_again(stage, market, monkeypatch):
+    publish(stage)
+    dispatch(stage.endpoint)
+    stage.refresh_from_db()
+    with monkeypatch.context() as patch:
+        patch.setattr(stages, "expire_hit", None)
+        with pytest.raises(TypeError):
+            stages.close_stage(stage=stage)
+    assert not MarketOperation.objects.filter(kind=Kind.CLOSE).exists()
+    stages.close_stage(stage=stage)
+    stages.close_stage(stage=stage)
+    assert MarketOperation.objects.filter(kind=Kind.CLOSE).count() == 1
+    assert Event.objects.filter(action="stage.closed").count() == 1
 
 
 def test_a_hit_published_while_its_stage_was_closed_is_taken_off_offer(stage, market):
