@@ -351,7 +351,7 @@ class Profile:
     `pace` is the median time as a share of what a careful reader needs, `spread` the sigma of its log-normal
     distribution. `mistakes` is the share of answers that miss what they meant; the three after it are
     probabilities per HIT. `bias_spread` is by how many points of a scale people differ in how strict they
-    are (a standard deviation), `bias` by how many points somebody lies above the truth.
+    are (a standard deviation), `bias` by how many points their scores lie above the truth.
     """
 
     name: str
@@ -373,14 +373,14 @@ class Profile:
 
 @runtime_checkable
 class SimulatedKind(Protocol):
-    """What a kind may bring besides its interface: what somebody who understood a unit would answer."""
+    """What a kind may bring besides its interface: what a person who understood a unit would answer."""
 
     def simulate(
         self, stage: Stage, unit: str, profile: Profile, rng: random.Random
     ) -> Mapping[str, str] | None:
         """Fields of a knowing answer, without prefix; None leaves it to chance that all readers share.
 
-        A box to write in whose text is "" stays empty, whoever fills the page in.
+        A box to write in whose text is "" stays empty.
         Mistakes, haste and bad habits are added to it by the profile.
         """
 

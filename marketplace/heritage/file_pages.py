@@ -227,7 +227,7 @@ def _standing(row: WorkerFile) -> dict[str, Any]:
 @never_cache
 @on_requester()
 def live_file(request: HttpRequest, access: RequesterAccess, *, number: int) -> HttpResponse:
-    """The part of a file's page that changes by itself."""
+    """The part of a file's page that reloads while its job runs."""
     return show(
         request, "parts/worker_file_live.html", access, place=PLACE, **_standing(_own(access, number))
     )

@@ -299,7 +299,7 @@ class WorkerFileLine(models.Model):
 
 
 class FormerIdClaim(models.Model):
-    """A worker states an MTurk worker id; nobody can prove it. The first to state it has it.
+    """A worker states an MTurk worker id, which cannot be proven. The first to state it has it.
 
     Of several who state one, `accepted` is one at most; the others wait for staff.
     """

@@ -24,7 +24,7 @@ event_queued = Signal()
 
 # Rows are written in the transaction of what happened: an event is there exactly when its cause was
 # committed. Requesters fetch events of queues (`marketplace.heritage.sqs`); those of topics are sent to
-# whoever is subscribed (`marketplace.heritage.topics`).
+# subscribers (`marketplace.heritage.topics`).
 
 
 def put_event(requester: Requester, specification: Mapping[str, Any], event: Mapping[str, str]) -> None:

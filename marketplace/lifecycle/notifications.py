@@ -7,7 +7,7 @@ from marketplace.lifecycle.events import tell_of_hit
 from marketplace.models import HIT, HITType
 from marketplace.parts import EventSink
 
-#: Events for which the end of a HIT's life must be noticed even where nobody looks.
+#: Events for which the end of a HIT's life must be noticed although no call asks for it.
 OF_EXPIRY = frozenset({"HITExpired", "HITReviewable"})
 
 

@@ -4,7 +4,7 @@ The paper prints its options with ranges and defaults (Figure 7) and its query m
 its rankings are is in its TREC report only, on corpora that are not public. So this is what the paper's
 evaluation is on anyone's judged sets: the published profile with its defaults, the first three of 100
 candidates, and each query model, beside BM25; then its four terms left out one by one. What is beside
-the printed figures, and what cannot be made, is said by `distillery_learned.papers.crown`.
+the printed figures, and what cannot be made, is in `distillery_learned.papers.crown`.
 """
 
 from collections.abc import Callable, Iterator, Sequence

@@ -1,4 +1,4 @@
-"""`manage.py paper`: the evaluation section of one of five papers on data of one's own."""
+"""`manage.py paper`: the evaluation section of one of five papers on your data."""
 
 import json
 from argparse import ArgumentParser

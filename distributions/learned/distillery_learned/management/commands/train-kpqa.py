@@ -26,7 +26,7 @@ loss on the development set is kept.
 
 MODEL is a folder: the encoder, the head, card.json with data, settings and figures, README.md for people.
 While it is trained, MODEL.training/ holds what is needed to go on after Ctrl-C or a crash, with --resume:
-the model is then the very same. That folder goes when the model stands.
+the model is then the very same. That folder is removed when the model is complete.
 
   manage.py train-kpqa train-v1.1.json hotpot_train_v1.1.json --encoder ~/bert-base-uncased --out models/kpqa
 """
