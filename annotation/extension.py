@@ -5,7 +5,6 @@ from annotation.curation import Curation
 from annotation.desk import overview
 from annotation.distillation import Distillation
 from annotation.screening import Screening
-from annotation.selectors import review
 from annotation.writing_config import WRITING_KINDS
 from core.extensions import Extension
 from core.notices.conditions import JobKindNotice, pages_of_project
@@ -76,13 +75,6 @@ EXTENSION = Extension(
     Page("Answers", "annotation:answers", "answers", kinds=WRITING_KINDS),
     OverviewSource("annotation", overview.say, position=10),
     Source(overview.AGREEMENT_KINDS, overview.agreement_rows),
-    overview.FUNNEL,
-    overview.AGREEMENT,
-    overview.SCREENING_AGREEMENT,
-    overview.CURATION_AGREEMENT,
-    overview.AGREEMENT_BY_SOURCE,
-    review.SPREAD,
-    review.WRITERS,
     overview.SEPARATE,
     *overview.QUEUES,
     *overview.STEPS,

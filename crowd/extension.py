@@ -8,9 +8,9 @@ from core.projects.selectors import may_have_projects
 from core.projects.services import EventActions
 from core.webhooks.events import EventType
 from crowd import watch
-from crowd.desk import overview, settings, sources, stages
+from crowd.desk import overview, settings
 from crowd.desk.overview import OverviewSource, Section, SettingsSection
-from crowd.selectors import people, queues, stage_status, work_lists
+from crowd.selectors import queues
 from crowd.services.deals import ProjectTarget, StageTarget
 from web.api import ApiPart
 from web.nav import Page, Place
@@ -58,14 +58,6 @@ EXTENSION = Extension(
     SettingsSection("desk/parts/tokens.html", settings.tokens_section),
     *overview.STEPS,
     *queues.QUEUES,
-    people.PEOPLE,
-    queues.COUNTS,
-    sources.PLACES,
-    stage_status.STATUS,
-    stages.CAUTIONS,
-    stages.OFFER,
-    work_lists.CARDS,
-    work_lists.STAGE_WORKERS,
     EventActions(
         {
             "stage.sources_changed": "changed the sources of a stage",

@@ -249,11 +249,7 @@ QUEUE_THREADS = {
     "sweeps": 9,
     "notices": 5,
     "webhooks": 8,
-    # Two, so that a figure of a minute holds up no quick one; more would need the memory of more at once.
-    "figures": 2,
 }
-#: Jobs that have threads of their own, by their kind: a page waits for them.
-QUEUE_OF_JOBS = {"jobs.figure": "figures"}
 CELERY_TASK_DEFAULT_QUEUE = "jobs"
 CELERY_TASK_QUEUES = [Queue(name) for name in QUEUE_THREADS]
 CELERY_TASK_ROUTES = {

@@ -20,7 +20,6 @@ from core.accounts.models import SignedKey
 from core.accounts.sessions import forget_ended
 from core.api import idempotency
 from core.api.models import ApiToken
-from core.jobs import figures
 from core.jobs.models import OPEN_STATES, Job
 from core.notices.models import Notice
 from core.webhooks.tasks import prune as prune_webhooks
@@ -126,15 +125,14 @@ def _log_change(why: str) -> None:
 def prune() -> int:
     """Delete what is no longer needed; how many rows.
 
-    Sessions go when they end, replies of the API after seven days, figures of pages an hour after they were
-    last counted, or earlier where they take much storage. The rest goes LOGS_KEPT_DAYS later; 0 keeps it for
-    ever. A job whose effect may happen once only stays, for its row is what keeps it from happening again.
+    Sessions go when they end, replies of the API after seven days. The rest goes LOGS_KEPT_DAYS later; 0
+    keeps it for ever. A job whose effect may happen once only stays, for its row is what keeps it from
+    happening again.
     """
     now = timezone.now()
     gone = delete_in_batches(Session.objects.filter(expire_date__lt=now))
     gone += delete_in_batches(idempotency.over()) + prune_webhooks()
     gone += delete_in_batches(forget_ended())
-    gone += delete_in_batches(figures.over()) + delete_in_batches(figures.surplus())
     if not settings.LOGS_KEPT_DAYS:
         return gone
     old = now - timedelta(days=settings.LOGS_KEPT_DAYS)

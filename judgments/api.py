@@ -29,7 +29,7 @@ from judgments.selectors import candidates as selectors
 from judgments.selectors import scores as score_rows
 from judgments.selectors.candidates import AnswerScore, Filters
 from judgments.selectors.live import in_force, live
-from judgments.selectors.ratings import good, scale_of, stamp_for_pages
+from judgments.selectors.ratings import good, scale_of, stamp_of
 from judgments.selectors.scores import random_scores_caution
 from judgments.services import candidates as services
 from judgments.services import filter_runs, reports
@@ -197,7 +197,7 @@ def export_scores(
     if run is not None:
         rows = score_rows.kept_scores(run, filters.order, filters.system, **order)
     else:
-        rows = score_rows.raw_scores(at, stamp_for_pages(at), filters.order, filters.system, **order)
+        rows = score_rows.raw_scores(at, stamp_of(at), filters.order, filters.system, **order)
     return stream_lines(_score_lines(at, rows))
 
 

@@ -21,7 +21,6 @@ from judgments.desk import overview
 from judgments.judging_config import judging_config
 from judgments.kinds import JudgeTraining, Judging
 from judgments.models import AgreementReport
-from judgments.selectors import candidates, judges, live, ratings, scores
 from judgments.services import filter_runs
 from web.api import ApiPart
 from web.nav import Page
@@ -246,15 +245,6 @@ EXTENSION = Extension(
     Page("Planning", "judgments:planning", "planning", kinds=("judging",)),
     OverviewSource("judgments", overview.say, position=20),
     Source(overview.KINDS, overview.rows_of),
-    candidates.SYSTEMS,
-    judges.JUDGES,
-    live.LIVE,
-    live.SPREAD,
-    ratings.STAMP,
-    scores.JUDGED,
-    scores.RANDOM_SCORES,
-    filter_runs.PREVIEW,
-    filter_runs.MISSING,
     Knowledge(overview.KIND, overview.judge_figures, overview.stamp),
     WorkerSection("judgments/parts/worker_plots.html", overview.plots),
     *overview.STEPS,

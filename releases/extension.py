@@ -17,7 +17,6 @@ from crowd.desk.overview import Count, Link, OverviewPart, OverviewSource, Step
 from crowd.models import Assignment
 from people.models import Guest
 from people.visits import AnswerHolder
-from releases import selectors
 from releases.models import Release, ReleaseFile
 from releases.options import GROUPS, QUERIES
 from releases.tables import REFERENCES
@@ -132,7 +131,6 @@ EXTENSION = Extension(
     Place("Releases", "releases", "releases:everywhere", "releases:list", position=30),
     Page("Releases", "releases:list", "releases", position=90),
     OverviewSource("releases", say, position=30),
-    selectors.CONTENT,
     *EVENT_TYPES,
     Rule("releases", built_or_failed, kinds=("release_built", "release_failed")),
     JobKindNotice("releases.check", "A privacy check", pages_of_project("releases:check_job")),

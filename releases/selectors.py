@@ -14,7 +14,6 @@ from django.db.models.functions import Cast, Coalesce, Concat, StrIndex
 
 from annotation.models import Query
 from core.bulk_rows import integer_columns
-from core.jobs.figures import FigureKind
 from core.jobs.models import Job
 from core.projects.models import Event, Project
 from judgments.models import Candidate, ImportedScore, Judgment
@@ -231,14 +230,6 @@ def _read_groups(rows: QuerySet[Any], *names: str) -> "tuple[Column, list[Column
         rows.order_by().values_list(place, *names), *integer_types, narrow=True
     )
     return place_of_each, columns
-
-
-def _content(project: int, include: list[str]) -> Content:
-    return content_of(Project.objects.get(pk=project), include)
-
-
-#: Each answer is looked at, so that it is counted by a job where tables are large.
-CONTENT = FigureKind("release-content", _content)
 
 
 def _ratings(project: Project, going_in: "Column") -> tuple[int, int, dict[str, int]]:

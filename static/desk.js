@@ -11,7 +11,6 @@
     try {
       const answer = await fetch(place.dataset.live, {redirect: "error"});
       if (answer.status === 404) return;
-      // 202: figures are being counted, and the answer is a page that says so.
       if (answer.status === 200) show(await answer.text());
     } catch {
       // No connection just now; the next round may have one.

@@ -161,8 +161,6 @@ def _figures_are_of_now(monkeypatch: pytest.MonkeyPatch) -> None:
     from web import cache as figure_cache
 
     monkeypatch.setattr(figure_cache, "CHEAP_SECONDS", float("inf"))
-    monkeypatch.setattr(figure_cache, "FIRST_WAIT_SECONDS", None)
-    figure_cache.figures.clear()
     cache.clear()
     limits().forget_all()  # type: ignore[attr-defined]  # those of this process
 

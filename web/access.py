@@ -18,8 +18,8 @@ from core.accounts import security
 from core.projects.models import Membership, Project
 from core.projects.selectors import may_have_projects, may_make_projects, project_for
 from web import nav
-from web.page_figures import BeingCountedError, NotMadeError, page_figures
-from web.pages import date_file, show_counting
+from web.cache import page_figures
+from web.pages import date_file
 
 Role = Membership.Role
 View = Callable[..., HttpResponseBase]
@@ -98,11 +98,8 @@ def on_project(at_least: str = Role.VIEWER) -> Callable[[View], View]:
             access = ProjectAccess(request.user, project_row, role)
             if request.method not in {"GET", "HEAD"}:
                 return view(request, access, **parts)
-            try:
-                with page_figures():
-                    return date_file(view(request, access, **parts))
-            except (BeingCountedError, NotMadeError) as error:
-                return show_counting(request, access, error)
+            with page_figures():
+                return date_file(view(request, access, **parts))
 
         return guarded
 

@@ -9,9 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, Protocol
 
-from django.contrib import messages
 from django.contrib.auth.models import User
-from django.contrib.messages.storage.base import BaseStorage
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import render
@@ -19,8 +17,8 @@ from django.utils.http import http_date
 from django.utils.module_loading import import_string
 
 from web import tables
+from web.cache import oldest_on_page
 from web.forms import RevisedForm
-from web.page_figures import BeingCountedError, NotMadeError, oldest_on_page
 from web.tables import Complete, Filter, Grid, GridRequest, Rows, as_they_are
 
 # Views by their dotted names: their modules are imported at the first request, not when Django starts.
@@ -37,8 +35,6 @@ def lazy_view(name: str) -> Callable[..., HttpResponse]:
     return view
 
 
-#: When a program should ask again for figures that are being counted, or that could not be counted.
-_LOOK_AGAIN_SECONDS, _TRY_AGAIN_SECONDS = 2, 60
 _ENDING = re.compile(r'(\.[a-z]+")$')
 
 
@@ -84,36 +80,6 @@ def date_file(answer: HttpResponseBase) -> HttpResponseBase:
     if at is not None and name:
         answer["Last-Modified"] = http_date(at.timestamp())
         answer["Content-Disposition"] = _ENDING.sub(rf"-counted-{at:%Y%m%dT%H%M%SZ}\1", name)
-    return answer
-
-
-def show_counting(
-    request: HttpRequest, access: Access, error: BeingCountedError | NotMadeError
-) -> HttpResponse:
-    """A page that opens by itself as soon as its figures are there, or says why they cannot be.
-
-    Its status is 202, so that scripts that refresh a part of a page leave that part as it is; 429 in place of
-    a file, and 500 where counting failed. Proxies take a host that answers 503 for one that is down.
-    """
-    is_file = not request.path.endswith("/") or request.GET.get("format") == "csv"
-    if isinstance(error, NotMadeError):
-        answer = show(request, "counting.html", access, status=500, failed=str(error).rstrip("."))
-        answer["Retry-After"] = str(_TRY_AGAIN_SECONDS)
-    else:
-        status = 429 if is_file else 202
-        answer = show(
-            request,
-            "counting.html",
-            access,
-            status=status,
-            seconds=error.seconds,
-            unserved=error.is_unserved,
-        )
-        answer["Retry-After"] = str(_LOOK_AGAIN_SECONDS)
-    notes = messages.get_messages(request)
-    assert isinstance(notes, BaseStorage)
-    notes.used = False  # the page that was asked for shows them too
-    answer["Cache-Control"] = "no-store"
     return answer
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import TypeVar
+from typing import Any
 from urllib.parse import urlencode
 
 from django.conf import settings
@@ -16,7 +16,6 @@ from annotation.selectors.agreement import agreement_by_source, curation_agreeme
 from annotation.selectors.curation import undecided_queries
 from annotation.selectors.queries import Funnel, Part, funnel
 from annotation.services.review_decisions import DECIDING_OPERATIONS
-from core.jobs.figures import FigureKind
 from core.projects.models import Project
 from core.projects.selectors import last_event
 from crowd.access import StageAccess, on_stage
@@ -24,10 +23,9 @@ from crowd.desk.agreement import Row
 from crowd.desk.overview import Attention, Count, FirstStep, Link, OverviewPart, Step
 from crowd.models import Assignment, MarketOperation, Stage
 from crowd.selectors.queues import Queue, SeparateQueues
-from crowd.selectors.stage_sizes import counted_of_stage, project_figures, stage_figures, work_stamps
+from crowd.selectors.work_lists import work_stamps
 from retrieval.models import Corpus
-from web.cache import counted_before
-from web.page_figures import read_together
+from web.cache import cached, cached_before
 from web.pages import show
 
 # Decisions of this app that wait for a person: ties, disputes, answers to review.
@@ -171,20 +169,9 @@ def say(project: Project, _: int | None) -> OverviewPart:
 
 
 def _funnel(project: Project) -> Funnel | None:
-    """Of a large project as it was some seconds ago, but for what people did to queries and answers."""
-
-    def state() -> object:
-        return last_event(project, "quer"), last_event(project, "answer")
-
-    now = partial(funnel, project)
-    return project_figures(project, FUNNEL, {"project": project.pk}, now=now, state=state)
-
-
-def _funnel_of(project: int) -> Funnel | None:
-    return funnel(Project.objects.get(pk=project))
-
-
-FUNNEL = FigureKind("funnel", _funnel_of)
+    """Where it takes long, as it was a while ago, but for what people did to queries and answers."""
+    key = ("funnel", project.pk, last_event(project, "quer"), last_event(project, "answer"))
+    return cached(key, partial(funnel, project))
 
 
 def _in(funnel_now: Funnel, everything: str, imports: Link) -> Step:
@@ -273,26 +260,18 @@ AGREEMENT_KINDS = ("screening", "curation")
 
 def agreement_rows(stages: Sequence[Stage], quick: bool) -> Mapping[int, Row]:
     """One row per stage; cached until its work changes. With `quick` only what was worked out before."""
+    name = "agreement-row"
     if quick:
-        before = counted_before(AGREEMENT, [{"stage": stage.pk} for stage in stages])
-        return {stage.pk: row for stage, row in zip(stages, before, strict=True) if row is not None}
+        rows = {stage.pk: cached_before((name, stage.pk)) for stage in stages}
+        return {pk: row for pk, row in rows.items() if row is not None}
     stamps = work_stamps(stages)
-    rows = read_together(*(partial(_cached_row, stage, stamps[stage.pk]) for stage in stages))
-    return {stage.pk: row for stage, row in zip(stages, rows, strict=True)}
+    return {
+        stage.pk: cached((name, stage.pk), partial(_agreement_row, stage), stamp=stamps[stage.pk])
+        for stage in stages
+    }
 
 
-def _cached_row(stage: Stage, stamp: tuple[object, ...]) -> Row:
-    return counted_of_stage(stage, AGREEMENT, stamp=stamp, now=partial(_row, stage))
-
-
-def _row_of(stage: int) -> Row:
-    return _row(Stage.objects.select_related("project").get(pk=stage))
-
-
-AGREEMENT = FigureKind("agreement", _row_of)
-
-
-def _row(stage: Stage) -> Row:
+def _agreement_row(stage: Stage) -> Row:
     address = reverse("annotation:agreement", args=[stage.project.slug, stage.slug])
     if stage.kind == "curation":
         row_agreement = curation_agreement(stage)
@@ -308,39 +287,24 @@ def _row(stage: Stage) -> Row:
     )
 
 
-T = TypeVar("T")
-
-
 @require_safe
 @on_stage()
 def agreement(request: HttpRequest, access: StageAccess) -> HttpResponse:
     """Coefficients of a screening or curation stage, each with what it was computed from."""
     stage = access.stage
-    read: Callable[[], object]
+    count_agreement: Callable[[Stage], object]
     match stage.kind:
         case "screening":
-            name, read = "questions", partial(_read_figures, stage, SCREENING_AGREEMENT, screening_agreement)
+            name, count_agreement = "questions", screening_agreement
         case "curation":
-            name, read = "curation", partial(_read_figures, stage, CURATION_AGREEMENT, curation_agreement)
+            name, count_agreement = "curation", curation_agreement
         case _:
             raise Http404("Only screening and curation have this page.")
-    figures, sources = read_together(
-        read, partial(_read_figures, stage, AGREEMENT_BY_SOURCE, agreement_by_source)
-    )
-    context = {name: figures, "sources": sources}
+    stamp = work_stamps([stage])
+    context: dict[str, Any] = {
+        name: cached(("agreement", stage.pk), partial(count_agreement, stage), stamp=stamp),
+        "sources": cached(
+            ("agreement-by-source", stage.pk), partial(agreement_by_source, stage), stamp=stamp
+        ),
+    }
     return show(request, "agreement.html", access, folder="annotation", tab="agreement", **context)
-
-
-def _read_figures(stage: Stage, kind: FigureKind[T], make: Callable[[Stage], T]) -> T:
-    """What is made of a stage's answers; of a large one cached until its work changes, and a while longer."""
-    now = partial(make, stage)
-    return stage_figures(stage, kind, {"stage": stage.pk}, now=now, stamp=lambda: work_stamps([stage]))
-
-
-def _of_stage(make: Callable[[Stage], T], stage: int) -> T:
-    return make(Stage.objects.select_related("project").get(pk=stage))
-
-
-SCREENING_AGREEMENT = FigureKind("screening-agreement", partial(_of_stage, screening_agreement))
-CURATION_AGREEMENT = FigureKind("curation-agreement", partial(_of_stage, curation_agreement))
-AGREEMENT_BY_SOURCE = FigureKind("agreement-by-source", partial(_of_stage, agreement_by_source))

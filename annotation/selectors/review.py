@@ -4,6 +4,7 @@ import random
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import combinations, pairwise
 from statistics import fmean, median, quantiles
 from typing import Any
@@ -16,9 +17,8 @@ from annotation.likeness import shingles
 from annotation.models import Answer, AnswerFlag, AnswerReview, HeldOutWorker, Query
 from annotation.selectors.answers import COUNTED, dialogues, with_counts
 from annotation.services.review_decisions import possible
-from core.jobs.figures import FigureKind
 from crowd.models import Stage, Worker
-from crowd.selectors.stage_sizes import stage_figures, stage_rows
+from web.cache import cached
 
 # How alike and how long the answers of a query are: what agreement is for free text.
 #
@@ -99,19 +99,11 @@ class StageSpread:
 
 
 def stage_spread(stage: Stage, *, shown_count: int = 10) -> StageSpread:
-    """Lengths and overlap over a stage, and the queries at both ends; of a large one some seconds old."""
-    arguments = {"stage": stage.pk, "shown": shown_count}
-    return stage_figures(stage, SPREAD, arguments, now=lambda: _spread(stage, shown_count))
+    """Lengths and overlap over a stage, and the queries at both ends; where it takes long, of a while ago."""
+    return cached(("answer-spread", stage.pk, shown_count), partial(_count_spread, stage, shown_count))
 
 
-def _spread_of(stage: int, shown_count: int) -> StageSpread:
-    return _spread(Stage.objects.get(pk=stage), shown_count)
-
-
-SPREAD = FigureKind("spread", _spread_of)
-
-
-def _spread(stage: Stage, shown_count: int) -> StageSpread:
+def _count_spread(stage: Stage, shown_count: int) -> StageSpread:
     everything = list(
         Answer.objects.filter(COUNTED, stage=stage)
         .order_by("query")
@@ -312,22 +304,9 @@ def workers(stage: Stage) -> QuerySet[Worker]:
     )
 
 
-def _writers_of(stage: int) -> list[Worker]:
-    return list(workers(Stage.objects.select_related("project").get(pk=stage)))
-
-
-WRITERS = FigureKind("writers", _writers_of)
-
-
-def writers(stage: Stage, text: str) -> QuerySet[Worker] | list[Worker]:
-    """Those of them whose id has these words; of a large stage as they were some seconds ago."""
-    return stage_rows(
-        stage,
-        WRITERS,
-        lambda: workers(stage),
-        narrow=lambda rows: rows.filter(external_id__icontains=text),
-        fits=lambda row: text.lower() in row.external_id.lower(),
-    )
+def writers(stage: Stage, text: str) -> QuerySet[Worker]:
+    """Those of them whose id has these words."""
+    return workers(stage).filter(external_id__icontains=text)
 
 
 def pieces(text: str, flags: Iterable[AnswerFlag]) -> list[Piece]:

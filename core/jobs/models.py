@@ -87,39 +87,6 @@ class Job(models.Model):
         return f"job {self.pk} ({self.kind}, {self.state})"
 
 
-class StoredFigure(models.Model):
-    """What a job counted for pages, with the job that counts it, once however many processes ask.
-
-    `state` and `stamp` are digests: of another state a figure is of no use, of another stamp it is old. Those
-    that are wanted are of the newest order. `counted` is how often it was counted.
-    """
-
-    key = models.CharField(max_length=64, unique=True, help_text="Digest of kind, arguments and version.")
-    kind = models.CharField(max_length=100)
-    arguments = models.JSONField(default=dict)
-    job = models.OneToOneField(Job, on_delete=models.CASCADE, related_name="figure")
-    wanted_state = models.CharField(max_length=64, db_default="")
-    wanted_stamp = models.CharField(max_length=64, db_default="")
-    state = models.CharField(max_length=64, db_default="")
-    stamp = models.CharField(max_length=64, db_default="")
-    counted = models.PositiveIntegerField(db_default=0)
-    counted_at = models.DateTimeField(null=True)
-    seconds = models.FloatField(null=True, help_text="How long counting took.")
-    value = models.BinaryField(null=True)
-
-    class Meta:
-        constraints = [
-            models.CheckConstraint(
-                name="jobs_figure_whole_or_none",
-                condition=Q(counted=0, counted_at=None, seconds=None, value=None)
-                | Q(counted__gt=0, counted_at__isnull=False, seconds__isnull=False, value__isnull=False),
-            )
-        ]
-
-    def __str__(self) -> str:
-        return f"figure {self.kind}"
-
-
 class HostSign(models.Model):
     """A sign of life of one part of a host, with its version and settings; see `distillery.presence`."""
 

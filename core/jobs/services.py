@@ -51,7 +51,7 @@ def enqueue(*, kind: str, payload: dict[str, Any], effect: str | None = None) ->
         job, is_new = Job.objects.get_or_create(effect=effect, defaults=values)
     if is_new:
         job.refresh_from_db()
-        transaction.on_commit(partial(announce, job_id=job.pk, kind=job.kind), robust=True)
+        transaction.on_commit(partial(announce, job_id=job.pk), robust=True)
     return job
 
 
@@ -77,10 +77,10 @@ def begin(*, kind: str, payload: dict[str, Any]) -> Job:
     return job
 
 
-def announce(*, job_id: int, kind: str = "") -> bool:
+def announce(*, job_id: int) -> bool:
     """Send the message that the job is due. If the broker is down, reconcile sends it later."""
     try:
-        current_app.send_task("jobs.run", args=[job_id], queue=settings.QUEUE_OF_JOBS.get(kind))
+        current_app.send_task("jobs.run", args=[job_id])
     except (OperationalError, ChannelError, OSError):
         logger.warning("Job %s could not be announced; reconcile will try again.", job_id, exc_info=True)
         return False
@@ -175,7 +175,7 @@ def release(*, job: Job) -> bool:
         state=JobState.QUEUED, attempts=F("attempts") - 1, announce_after=_in(RESEND_SECONDS), **NO_LEASE
     )
     if released:
-        announce(job_id=job.pk, kind=job.kind)
+        announce(job_id=job.pk)
     return bool(released)
 
 
@@ -199,35 +199,7 @@ def retry(*, job_id: int) -> bool:
         finished_at=None,
     )
     if queued:
-        kind = Job.objects.values_list("kind", flat=True).get(pk=job_id)
-        transaction.on_commit(partial(announce, job_id=job_id, kind=kind), robust=True)
-    return bool(queued)
-
-
-def repeat(*, job: Job) -> bool:
-    """Queue a job that is over once more, as if it were new; False if it is queued or runs.
-
-    For work that one row stands for, however often it is asked for.
-    """
-    queued = (
-        Job.objects.filter(pk=job.pk)
-        .exclude(state__in=OPEN_STATES)
-        .update(
-            state=JobState.QUEUED,
-            attempts=0,
-            announcements=0,
-            run_after=Now(),
-            announce_after=_in(RESEND_SECONDS),
-            created_at=Now(),
-            started_at=None,
-            finished_at=None,
-            error="",
-            result=None,
-            request_id=current_request_id(),
-        )
-    )
-    if queued:
-        transaction.on_commit(partial(announce, job_id=job.pk, kind=job.kind), robust=True)
+        transaction.on_commit(partial(announce, job_id=job_id), robust=True)
     return bool(queued)
 
 
@@ -286,13 +258,12 @@ def _announce_waiting() -> int:
     """Send messages for due jobs that nobody took, ever more rarely: the queue may just be long."""
     sent = 0
     waiting = Job.objects.filter(state=JobState.QUEUED, run_after__lte=Now(), announce_after__lte=Now())
-    columns = ("pk", "kind", "announcements")
-    for pk, kind, before in waiting.order_by("announce_after").values_list(*columns)[:BATCH]:
+    for pk, before in waiting.order_by("announce_after").values_list("pk", "announcements")[:BATCH]:
         mine = Job.objects.filter(pk=pk, state=JobState.QUEUED)
         wait = min(LONGEST_RESEND_SECONDS, RESEND_SECONDS * 2 ** min(before, 10))
         if not mine.filter(announcements=before).update(announcements=before + 1, announce_after=_in(wait)):
             continue
-        if not announce(job_id=pk, kind=kind):
+        if not announce(job_id=pk):
             mine.filter(announcements=before + 1).update(announcements=before, announce_after=Now())
             break
         sent += 1

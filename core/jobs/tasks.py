@@ -5,8 +5,7 @@ from typing import Any
 from celery import shared_task
 from celery.signals import worker_shutting_down
 
-from core.jobs import errors, figures, runner, services
-from core.jobs.handlers import handler
+from core.jobs import errors, runner, services
 
 
 @shared_task(name="jobs.run")
@@ -29,4 +28,3 @@ def stop_jobs(**_: Any) -> None:
 
 
 #: A statement behind a pooler ends earlier, by the limit of the database's role.
-handler(figures.COUNT, longest=figures.LONGEST)(figures.count_figure)

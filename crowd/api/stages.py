@@ -32,7 +32,6 @@ from web.api.fields import MOST_NUMBER, Body, Cents, OneOf, Slug, Time, Why
 from web.api.pages import Page, PageRequest, page_of
 from web.api.problems import ProblemError
 from web.api.resources import Resource, RevisedModel, seen_columns
-from web.page_figures import page_figures
 
 stages = Resource("Stages", permission=StagePermission)
 Status = Stage.Status
@@ -481,8 +480,7 @@ class ProgressOut(BaseModel):
 def get_progress(request: ApiRequest, project: str, stage: str) -> ProgressOut:
     """How far a stage is, what it costs and pays, and what is urgent."""
     row = stage_access(request).stage
-    with page_figures():
-        now = standing(row)
+    now = standing(row)
     counts, pay = now.progress, now.pay
     return ProgressOut(
         status=row.status,
@@ -539,8 +537,7 @@ class ProjectStatus(BaseModel):
 def get_status(request: ApiRequest, project: str) -> ProjectStatus:
     """All stages of a project at a glance."""
     at = project_access(request).project
-    with page_figures():
-        cards = stage_cards(at)
+    cards = stage_cards(at)
     return ProjectStatus(
         project=at.slug,
         stages=[

@@ -25,8 +25,8 @@ from web.api.access import ApiRequest, Role, project_access
 from web.api.bodies import stream_lines, wants_lines
 from web.api.fields import MOST_ID, Body, Id, Time
 from web.api.pages import Page, PageRequest, page_of, page_of_list
+from web.api.problems import ProblemError
 from web.api.resources import Resource
-from web.page_figures import BeingCountedError
 
 workers = Resource("Workers")
 _LIST = "/projects/{project}/workers"
@@ -162,8 +162,9 @@ def get_worker(request: ApiRequest, project: str, worker: int) -> WorkerDetails:
     access = project_access(request)
     row = _worker(access, worker)
     figures = next((each for each in people(access.project) if each.worker == row.pk), None)
-    if figures is None:  # of large projects the figures are some seconds old
-        raise BeingCountedError(0)
+    if figures is None:  # of large projects the figures are a while old
+        detail = "The figures of this worker are not counted yet. Ask again in a minute."
+        raise ProblemError(503, "being_counted", detail, headers={"Retry-After": "60"})
     slugs = dict(Stage.objects.filter(project=access.project).values_list("pk", "slug"))
     barred = _exclusions(row, access.project)
     why = {each.stage: each.reason for each in barred}

@@ -13,7 +13,6 @@ tick themselves off, and leave the overview once all are done.
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 from django.contrib.auth.models import User
@@ -28,7 +27,6 @@ from core.notices.conditions import everything_now
 from core.notices.models import Notice
 from core.projects.models import Membership, Project
 from crowd.models import Stage, Worker
-from web.page_figures import read_together
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,13 +105,10 @@ class OverviewSource:
 def compose_overview(project: Project) -> OverviewPart:
     """What all apps say of a project, put together: steps in their order, what is pressing first."""
     sources = sorted(parts_of(OverviewSource), key=lambda each: each.position)
-    parts = [OverviewPart()] * len(sources)
-
-    def ask(place: int) -> None:
-        before = [step.passed.count for part in parts[:place] for step in part.steps]
-        parts[place] = sources[place].say(project, before[-1] if before else None)
-
-    read_together(*(partial(ask, place) for place in range(len(sources))))
+    parts: list[OverviewPart] = []
+    for source in sources:
+        before = [step.passed.count for part in parts for step in part.steps]
+        parts.append(source.say(project, before[-1] if before else None))
     steps = [step for part in parts for step in part.steps]
     attention = sorted(
         (each for part in parts for each in part.attention), key=lambda each: each.level != "now"

@@ -1,6 +1,5 @@
 """Projects: the list, one of them, its budget and its members."""
 
-from functools import partial
 from typing import Any
 
 from django.contrib import messages
@@ -30,7 +29,6 @@ from crowd.services.copies import copy_project
 from web.access import ProjectAccess, Role, for_members, on_project
 from web.audit_pages import BY_WAY, chain_state, filter_by_way, jsonl_address, stream_log
 from web.forms import FormError, read_form, run_action
-from web.page_figures import read_together
 from web.pages import show, show_conflict, show_table
 from web.tables import Choices, GridRequest
 
@@ -57,9 +55,7 @@ def index(request: HttpRequest, user: User) -> HttpResponseBase:
 @on_project()
 def project(request: HttpRequest, access: ProjectAccess) -> HttpResponse:
     """What needs somebody, the funnel, stages, money, members, and what happened."""
-    project_overview, cards = read_together(
-        partial(overview.compose_overview, access.project), partial(work_lists.stage_cards, access.project)
-    )
+    project_overview = overview.compose_overview(access.project)
     return show(
         request,
         "project.html",
@@ -69,7 +65,7 @@ def project(request: HttpRequest, access: ProjectAccess) -> HttpResponse:
         funnel=draw_funnel(project_overview.steps),
         funnel_heads=HEADS,
         sections=overview.sections(access.project),
-        cards=cards,
+        cards=work_lists.stage_cards(access.project),
         members=members_of(access),
         feed=_worded(_events(access)[:_FEED]),
     )

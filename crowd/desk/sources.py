@@ -15,7 +15,6 @@ from django.shortcuts import get_object_or_404, redirect
 from django.views.decorators.http import require_POST, require_safe
 from pydantic import ValidationError
 
-from core.jobs.figures import FigureKind
 from core.money import format_amount
 from crowd.access import StageAccess, on_stage
 from crowd.adapters.base import MarketplaceDownError, MarketplaceRefusedError
@@ -32,10 +31,9 @@ from crowd.desk.forms import (
 )
 from crowd.desk.stageform import endpoint_words
 from crowd.errors import CrowdError, NotArmedError
-from crowd.models import Endpoint, Group, PanelStudy, PanelSubmission, PersonMatch, Stage, StageSource
+from crowd.models import Group, PanelStudy, PanelSubmission, PersonMatch, Stage, StageSource
 from crowd.rights import usable_endpoints
 from crowd.selectors import operations
-from crowd.selectors.stage_sizes import stage_figures
 from crowd.selectors.stage_status import source_status
 from crowd.services import panel_pay, panels, persons
 from crowd.services.publication import quote
@@ -45,7 +43,7 @@ from crowd.study.documents import source_plans, stage_document
 from crowd.study.schema import StageFields
 from metrics.figure import counted
 from web.access import ProjectAccess, Role, on_project
-from web.cache import moment
+from web.cache import cached
 from web.forms import read_form, run_action
 from web.pages import show, show_table
 from web.tables import Choices, Column, Grid, GridRequest
@@ -336,22 +334,9 @@ def panel(request: HttpRequest, access: StageAccess) -> HttpResponseBase:
 
 
 def _wanted_places(source_stage: Stage, study: PanelStudy) -> int:
-    """How many people the study has to let in; of a large stage as a job counted them."""
-    return stage_figures(
-        source_stage,
-        PLACES,
-        {"stage": source_stage.pk, "endpoint": source_stage.endpoint_id},
-        now=partial(panels.wanted_places, source_stage),
-        stamp=lambda: (moment(), study.places),
-    )
-
-
-def _count_places(stage: int, endpoint: int) -> int:
-    stage_row = Stage.objects.select_related("project", "endpoint").get(pk=stage)
-    return panels.wanted_places(stage_at(stage_row, Endpoint.objects.get(pk=endpoint)))
-
-
-PLACES = FigureKind("panel-places", _count_places)
+    """How many people the study has to let in; where counting takes long, as of a while ago."""
+    key = ("panel-places", source_stage.pk, source_stage.endpoint_id, study.places)
+    return cached(key, partial(panels.wanted_places, source_stage))
 
 
 def _terms(study: PanelStudy | None) -> dict[str, object]:

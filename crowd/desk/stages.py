@@ -3,7 +3,6 @@
 A trial shows exactly the worker's page, with real units, and stores nothing of it.
 """
 
-import time
 import uuid
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -23,7 +22,6 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.clickjacking import xframe_options_sameorigin
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from core.jobs.figures import FigureKind
 from core.projects.selectors import last_event
 from core.revisions import ConflictError
 from crowd.access import StageAccess, on_stage
@@ -36,7 +34,6 @@ from crowd.models import MarketOperation, Stage
 from crowd.rights import usable_endpoints
 from crowd.selectors import operations, work_lists
 from crowd.selectors.known_people import list_cautions
-from crowd.selectors.stage_sizes import counted_of_stage, is_large
 from crowd.selectors.stage_status import standing
 from crowd.selectors.wage import expected_wage, wage
 from crowd.services import review, stages
@@ -48,10 +45,9 @@ from crowd.study.documents import expected_seconds
 from crowd.taskpage import FormValues, UnreadableError, form_of, of_unit, trial_page
 from web import chart_files, charts
 from web.access import ProjectAccess, Role, on_project
-from web.cache import counted, moment
+from web.cache import cached
 from web.charts import BarChart, stack_bars
 from web.forms import FormError, read_form, run_action
-from web.page_figures import read_together
 from web.pages import show, show_conflict, show_table
 from web.tables import page_of
 
@@ -206,11 +202,6 @@ def _may_change_budget(stage: Stage) -> bool:
 @on_stage()
 def stage(request: HttpRequest, access: StageAccess) -> HttpResponse:
     """How a stage is doing: alarms, progress, money, and what can be done."""
-    simulated_caution, cautions, now = read_together(
-        partial(kind_of(access.stage).simulated_caution, access.stage),
-        partial(_cautions, access.stage),
-        partial(_live, access),
-    )
     return show(
         request,
         "stage.html",
@@ -221,8 +212,8 @@ def stage(request: HttpRequest, access: StageAccess) -> HttpResponse:
         budget_form=BudgetForm(stage=access.stage),
         may_change_budget=_may_change_budget(access.stage),
         recent=operations.recent_operations(access.stage)[:6],
-        simulated_caution=simulated_caution,
-        cautions=cautions,
+        simulated_caution=kind_of(access.stage).simulated_caution(access.stage),
+        cautions=_cautions(access.stage),
         sources=[source_stage.endpoint for source_stage in stages_at(access.stage)],
         real_money=spends_real_money(access.stage),
         panels=[
@@ -230,23 +221,15 @@ def stage(request: HttpRequest, access: StageAccess) -> HttpResponse:
             for source_stage in stages_at(access.stage)
             if source_stage.endpoint.is_panel
         ],
-        **now,
+        **_live(access),
     )
-
-
-def _find_cautions(stage: int) -> Sequence[str]:
-    row = Stage.objects.select_related("project", "endpoint").get(pk=stage)
-    return list_cautions(row)
-
-
-CAUTIONS = FigureKind("stage-cautions", _find_cautions)
 
 
 def _cautions(row: Stage) -> Sequence[str]:
     """What its kind cautions about until it is closed; where that takes a while, as of a moment ago."""
     if row.status == Status.CLOSED:
         return ()
-    return counted_of_stage(row, CAUTIONS, stamp=time.time(), now=lambda: list_cautions(row))
+    return cached(("stage-cautions", row.pk), partial(list_cautions, row))
 
 
 @require_safe
@@ -309,13 +292,6 @@ def _find_offer(row: Stage) -> _Offer:
     return _Offer(quote(row), dict(kind.left_out(row)), [*cautions, *list_cautions(row)])
 
 
-def _offer_of(stage: int) -> _Offer:
-    return _find_offer(Stage.objects.select_related("project", "endpoint").get(pk=stage))
-
-
-OFFER = FigureKind("stage-offer", _offer_of)
-
-
 @require_http_methods(["GET", "HEAD", "POST"])
 @on_stage(Role.MANAGER)
 def opening(request: HttpRequest, access: StageAccess) -> HttpResponse:
@@ -329,15 +305,8 @@ def opening(request: HttpRequest, access: StageAccess) -> HttpResponse:
         return redirect(STAGE, access.project.slug, row.slug)
     try:
         stages.refuse_unknown_names(row)
-        proposal = counted(
-            OFFER,
-            {"stage": row.pk},
-            stamp=moment(),
-            # Whatever a person did in the project may change it; what people answer changes it all the time.
-            state=last_event(access.project, ""),
-            large=partial(is_large, row),
-            now=lambda: _find_offer(row),
-        )
+        # Whatever a person did in the project may change it; what people answer changes it all the time.
+        proposal = cached(("stage-offer", row.pk, last_event(access.project, "")), partial(_find_offer, row))
     except CrowdError as error:
         messages.error(request, str(error))
         return redirect(STAGE, access.project.slug, row.slug)

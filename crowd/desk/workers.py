@@ -267,7 +267,7 @@ def list_stage_workers(request: HttpRequest, access: StageAccess) -> HttpRespons
         request,
         access,
         WORKERS,
-        lambda grid: work_lists.chosen_workers(access.stage, grid["state"], grid["q"]),
+        lambda grid: work_lists.workers_in_state(work_lists.workers(access.stage), grid["state"], grid["q"]),
         "workers.html",
         file=f"{access.stage.slug}-workers",
         rows_as="workers",

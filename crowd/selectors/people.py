@@ -4,6 +4,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import partial
 from statistics import median, quantiles
 from typing import Any
 
@@ -12,13 +13,11 @@ from django.db.models.fields.json import KeyTextTransform
 from django.db.models.functions import Cast
 
 from core.extensions import parts_of
-from core.jobs.figures import FigureKind
 from core.projects.models import Project
 from crowd.models import Assignment, Exclusion, HitUnit, PanelSubmission, Stage, Worker
-from crowd.selectors.stage_sizes import any_large, work_stamps
 from metrics.agreement.quotes import wilson
 from people.models import ConsentText, Visit
-from web.cache import counted, moment
+from web.cache import cached
 
 State = Assignment.State
 #: Below so many units done nobody's figures are compared with others'.
@@ -162,25 +161,16 @@ def workers_of(stage: Stage, *, most: int, among: Collection[int] | None = None)
 
 
 def people(project: Project) -> list[Person]:
-    """Everybody who took work of a project, by key; cached until the work or filters change.
+    """Everybody who took work of a project, by key; where counting takes long, of a while ago.
 
-    Exclusions are always of now. `flags` ask somebody to look; they decide nothing.
+    Exclusions are always of now. `flags` ask for a look; they decide nothing.
     """
     stages = list(Stage.objects.filter(project=project).order_by("pk"))
     above = [
         (source, [stage for stage in stages if stage.kind == source.kind]) for source in parts_of(Knowledge)
     ]
-    large = any_large(project)
-    work: object = moment() if large else tuple(sorted(work_stamps(stages).items()))
-    stamps = ":".join(str(source.stamp(mine)).replace(" ", "") for source, mine in above if mine)
-    persons = counted(
-        PEOPLE,
-        {"project": project.pk},
-        stamp=work,
-        state=stamps,
-        large=large,
-        now=lambda: _count_people(stages),
-    )
+    stamps = tuple(source.stamp(mine_stages) for source, mine_stages in above if mine_stages)
+    persons = cached(("people", project.pk, stamps), partial(_count_people, stages))
     excluded = dict(
         Exclusion.objects.filter(scope__in=[f"stage:{stage.pk}" for stage in stages])
         .values_list("worker")
@@ -190,13 +180,6 @@ def people(project: Project) -> list[Person]:
         replace(person, excluded=excluded[person.worker]) if person.worker in excluded else person
         for person in persons
     ]
-
-
-def _people_of(project: int) -> list[Person]:
-    return _count_people(list(Stage.objects.filter(project=project).order_by("pk")))
-
-
-PEOPLE = FigureKind("people", _people_of)
 
 
 def _count_people(stages: Sequence[Stage]) -> list[Person]:

@@ -10,16 +10,14 @@ page leads on to the next one by itself.
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 
 from django.db.models import Exists, F, OuterRef, QuerySet
 from django.urls import reverse
 
 from core.extensions import parts_of
-from core.jobs.figures import FigureKind
 from core.projects.models import Project
 from crowd.models import Assignment, MarketOperation
-from crowd.selectors.stage_sizes import project_figures
+from web.cache import cached
 
 State, Kind = Assignment.State, MarketOperation.Kind
 
@@ -66,21 +64,13 @@ def queue_named(name: str) -> Queue | None:
 
 
 def waiting(project: Project) -> list[QueueCount]:
-    """All queues with their counts; of a large project as they were some seconds ago."""
-    now = partial(_count_of, project)
-    counts = project_figures(project, COUNTS, {"project": project.pk}, now=now)
+    """All queues with their counts; where counting takes long, as they were a while ago."""
+
+    def count() -> dict[str, int]:
+        return {queue.name: queue.count(project) for queue in all_queues()}
+
+    counts = cached(("queues", project.pk), count)
     return [QueueCount(queue, counts[queue.name]) for queue in all_queues() if queue.name in counts]
-
-
-def _count_of(project: Project) -> dict[str, int]:
-    return {queue.name: queue.count(project) for queue in all_queues()}
-
-
-def _count(project: int) -> dict[str, int]:
-    return _count_of(Project.objects.get(pk=project))
-
-
-COUNTS = FigureKind("queues", _count)
 
 
 def _undecided(project: Project) -> QuerySet[Assignment]:

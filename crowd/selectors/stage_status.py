@@ -10,7 +10,6 @@ from django.db.models import Count, F, Q, Sum
 from django.db.models.functions import Coalesce, TruncHour
 from django.utils import timezone
 
-from core.jobs.figures import FigureKind
 from core.money import format_amount
 from core.projects.models import Project
 from crowd.budget import spent_in
@@ -18,11 +17,10 @@ from crowd.kinds import kind_of
 from crowd.models import Assignment, Endpoint, Hit, LedgerEntry, Stage, StageSource
 from crowd.selectors.known_people import describe_blockage
 from crowd.selectors.operations import count_waiting_operations, operations_for_people
-from crowd.selectors.stage_sizes import stage_figures
 from crowd.selectors.wage import Wage, wage
 from crowd.services.publication import places_by_source
 from crowd.sources import SourcePlaces, places_of, source_rows, stage_at
-from web.cache import moment
+from web.cache import MOMENT_SECONDS, cached
 
 # What the stages of a project may spend together, beside what the project has.
 
@@ -267,25 +265,14 @@ class StageStatus:
 
 
 def standing(stage: Stage) -> StageStatus:
-    """The status of a stage; of a large one as it was some seconds ago, for counting it takes long."""
-    return stage_figures(
-        stage,
-        STATUS,
-        {"stage": stage.pk},
-        now=lambda: _build_status(stage, None),
-        stamp=lambda: (moment(), stage.status, stage.budget_cents, stage.redundancy),
-        dated=True,
-    )
+    """The status of a stage; where counting it takes long, as it was a while ago."""
+    key = ("stage-status", stage.pk, stage.status, stage.budget_cents, stage.redundancy)
+    counted_at, status = cached(key, lambda: (timezone.now(), _build_status(stage)), dated=True)
+    is_of_now = timezone.now() - counted_at < timedelta(seconds=MOMENT_SECONDS)
+    return status if is_of_now else replace(status, counted_at=counted_at)
 
 
-def _count_status(stage: int) -> StageStatus:
-    return _build_status(Stage.objects.select_related("project", "endpoint").get(pk=stage), timezone.now())
-
-
-STATUS = FigureKind("standing", _count_status)
-
-
-def _build_status(stage: Stage, counted_at: datetime | None) -> StageStatus:
+def _build_status(stage: Stage) -> StageStatus:
     spent = spent_in(LedgerEntry.objects.filter(stage=stage))
     progress, urgent = stage_progress(stage), alarms(stage)
     if any(alarm.about == "people" for alarm in urgent):
@@ -297,7 +284,6 @@ def _build_status(stage: Stage, counted_at: datetime | None) -> StageStatus:
         waiting=count_waiting_operations(stage),
         rewards_cents=spent.cents,
         fees_cents=spent.fee_cents,
-        counted_at=counted_at,
     )
 
 

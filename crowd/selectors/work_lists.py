@@ -1,16 +1,15 @@
 """HITs, assignments, workers and operations of a stage, as lists of pages and programs have them."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from functools import partial
 
 from django.db.models import Count, Exists, F, Max, OuterRef, Q, QuerySet, Subquery, Sum
 from django.db.models.functions import Coalesce
 
-from core.jobs.figures import FigureKind
 from core.projects.models import Project
-from core.projects.selectors import last_event
 from crowd.models import Assignment, Exclusion, Hit, MarketOperation, Stage, Worker
-from crowd.selectors.stage_sizes import project_figures, stage_rows
+from web.cache import cached
 
 State = Assignment.State
 
@@ -27,14 +26,14 @@ class StageCard:
 
 
 def stage_cards(project: Project) -> list[StageCard]:
-    """All stages of a project in the order in which they were made; of large ones some seconds old."""
+    """All stages of a project, oldest first; where counting takes long, as of a while ago."""
     stages = list(Stage.objects.filter(project=project).select_related("endpoint").order_by("pk"))
-    work = project_figures(project, CARDS, {"project": project.pk})
+    work = cached(("stage-cards", project.pk), partial(_count_work, project))
     nothing = (0, 0, 0, 0)
     return [StageCard(stage, *work.get(stage.pk, nothing)) for stage in stages]
 
 
-def _count_work(project: int) -> dict[int, tuple[int, int, int, int]]:
+def _count_work(project: Project) -> dict[int, tuple[int, int, int, int]]:
     """By stage: places that are done, places, held work, operations that wait for a person."""
     places = dict(
         Hit.objects.filter(stage__project=project, compensates=None)
@@ -63,9 +62,6 @@ def _count_work(project: int) -> dict[int, tuple[int, int, int, int]]:
         done, on_hold = work.get(stage, (0, 0))
         counts[stage] = (done, places.get(stage, 0), on_hold, undecided.get(stage, 0))
     return counts
-
-
-CARDS = FigureKind("cards", _count_work)
 
 
 def _count(rows: QuerySet[Assignment]) -> Coalesce:
@@ -108,29 +104,6 @@ def work(stage: Stage, state: str, worker: str = "") -> QuerySet[Assignment]:
 _STATES = {"failed": Q(failed__gt=0), "rejected": Q(rejected__gt=0), "excluded": Q(excluded=True)}
 
 
-def _workers_of(stage: int) -> list[Worker]:
-    return list(workers(Stage.objects.select_related("project").get(pk=stage)))
-
-
-STAGE_WORKERS = FigureKind("workers", _workers_of)
-
-
-def chosen_workers(stage: Stage, state: str, text: str = "") -> QuerySet[Worker] | list[Any]:
-    """Workers of a stage that a filter names; of a large stage as they were some seconds ago."""
-
-    def fits(row: Any) -> bool:
-        return text.lower() in row.external_id.lower() and (state not in _STATES or getattr(row, state))
-
-    return stage_rows(
-        stage,
-        STAGE_WORKERS,
-        lambda: workers(stage),
-        state=lambda: last_event(stage.project, "worker."),
-        narrow=lambda rows: workers_in_state(rows, state, text),
-        fits=fits,
-    )
-
-
 def workers_in_state(rows: QuerySet[Worker], state: str, text: str = "") -> QuerySet[Worker]:
     """Those of `workers` that a filter names."""
     if text:
@@ -160,3 +133,17 @@ def operations_of(rows: QuerySet[MarketOperation], state: str) -> QuerySet[Marke
     if state == "unfinished":
         return rows.exclude(state__in=MarketOperation.FINAL)
     return rows if state == "all" else rows.filter(state=state)
+
+
+def work_stamps(stages: Sequence[Stage]) -> dict[int, tuple[object, ...]]:
+    """For each stage what its work is at this moment, in one question: new work or a decision changes it."""
+    rows = (
+        Assignment.objects.filter(stage__in=stages)
+        .order_by("stage", "state")
+        .values_list("stage", "state")
+        .annotate(n=Count("pk"), last=Max("pk"))
+    )
+    stamps: dict[int, list[object]] = {stage.pk: [] for stage in stages}
+    for stage, state, n, last in rows:
+        stamps[stage].append((state, n, last))
+    return {stage: tuple(parts) for stage, parts in stamps.items()}

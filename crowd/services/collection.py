@@ -13,6 +13,7 @@ from datetime import timedelta
 from itertools import chain, islice
 from typing import Any
 
+from django.core.cache import cache
 from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 from django.utils import timezone
@@ -24,7 +25,6 @@ from crowd.services.overdue_work import give_up_the_unlisted
 from crowd.services.stages import by_key, settle_closed_hit, settle_closed_hits
 from crowd.services.submissions import Submitted, reconcile
 from crowd.sources import hits_of
-from web.cache import figures
 
 logger = logging.getLogger(__name__)
 State = Assignment.State
@@ -187,7 +187,7 @@ def _hits_to_look_at(stage: Stage) -> Iterator[Hit]:
     It may be done on the marketplace's pages or by a program; the marketplace tells us nothing then.
     """
     where = f":{stage.endpoint_id}" if stage.source is not None else ""
-    if not figures.add(f"decided-elsewhere:{stage.pk}{where}", True, _LOOK_EVERY):
+    if not cache.add(f"decided-elsewhere:{stage.pk}{where}", True, _LOOK_EVERY):
         return
     now = timezone.now()
     undecided = Q(state__in=[State.SUBMITTED, State.QUARANTINED])

@@ -28,7 +28,6 @@ from crowd.bundles import order_for
 from crowd.errors import TooLongError
 from crowd.kinds import kind_of
 from crowd.models import Assignment, Exclusion, HitUnit, Stage
-from crowd.selectors.stage_sizes import is_large
 from crowd.services.groups import keep_out
 from crowd.watch import tell_arrival
 
@@ -166,14 +165,21 @@ def roll_back_after() -> Iterator[None]:
 
 
 def units_to_try(stage: Stage) -> dict[str, str]:
-    """Units of a HIT with their places, in a worker's order: what is next to ask, else what was asked first.
+    """Units of a HIT with their places, in a worker's order: of the first HIT, or of what it will be.
 
     Attention checks and units that everybody gets are among them. Empty where there is nothing to ask about.
-    In a large stage it is what was asked first: looking for what is next reads all that was answered, which
-    takes minutes where there are millions.
     """
     kind = kind_of(stage)
-    pending = [] if is_large(stage) else list(islice(kind.pending(stage), stage.units_per_hit))
+    units = _units_of_first_hit(stage) or _units_to_ask_first(stage)
+    places = {unit: str(place) for place, unit in enumerate(units)}
+    together = kind.together(stage, units) if len(units) > 1 else {}
+    ordered = order_for(units, seed=stage.seed, worker="trial", together=together)
+    return {unit: places[unit] for unit in ordered}
+
+
+def _units_to_ask_first(stage: Stage) -> list[str]:
+    kind = kind_of(stage)
+    pending = list(islice(kind.pending(stage), stage.units_per_hit))
     parts = bundles.bundle(
         pending,
         units_per_hit=stage.units_per_hit,
@@ -183,14 +189,10 @@ def units_to_try(stage: Stage) -> dict[str, str]:
         seed=stage.seed,
         together=kind.together(stage, [item.unit for item in pending]) if len(pending) > 1 else {},
     )
-    units = [unit for unit, _ in parts[0].units] if parts else _asked_first(stage)
-    places = {unit: str(place) for place, unit in enumerate(units)}
-    together = kind.together(stage, units) if len(units) > 1 else {}
-    ordered = order_for(units, seed=stage.seed, worker="trial", together=together)
-    return {unit: places[unit] for unit in ordered}
+    return [unit for unit, _ in parts[0].units] if parts else []
 
 
-def _asked_first(stage: Stage) -> list[str]:
+def _units_of_first_hit(stage: Stage) -> list[str]:
     hit = stage.hits.filter(compensates=None).order_by("ordinal").first()
     return list(hit.units.order_by("position").values_list("unit", flat=True)) if hit else []
 

@@ -13,6 +13,7 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Sequence
 from datetime import datetime, timedelta
 
+from django.core.cache import cache
 from django.db import transaction
 from django.db.models import F
 from django.utils import timezone
@@ -34,7 +35,6 @@ from crowd.services.publication import fee, insert_hits, unit_cost
 from crowd.services.sources import list_hits_with_places
 from crowd.services.stages import expire_hit
 from crowd.sources import source_for_hit
-from web.cache import figures
 
 Role = HitUnit.Role
 #: HITs that are looked at together.
@@ -197,7 +197,7 @@ def replace_untaken(source_stage: Stage) -> int:
     """
     if source_stage.endpoint.deals_work or source_stage.units_per_hit == 1:
         return 0
-    if not figures.add(f"untaken:{source_stage.pk}:{source_stage.endpoint_id}", True, _ASKED_EVERY_S):
+    if not cache.add(f"untaken:{source_stage.pk}:{source_stage.endpoint_id}", True, _ASKED_EVERY_S):
         return 0
     since = timezone.now() - _UNTAKEN_FOR
     if Assignment.objects.filter(stage=source_stage, arrived_at__gt=since).exists():

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from uuid import UUID, uuid4
 
+from django.core.cache import cache
 from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.db.models.functions import Now
 from django.utils import timezone
@@ -27,7 +28,6 @@ from crowd.outbox.dispatch import dispatch
 from crowd.outbox.reconcile import reconcile
 from crowd.rights import why_unentitled
 from crowd.selectors.operations import list_outages
-from crowd.selectors.stage_sizes import is_large
 from crowd.services import panels
 from crowd.services.collection import collect
 from crowd.services.decisions import reconsider
@@ -38,7 +38,6 @@ from crowd.services.smaller_hits import replace_untaken
 from crowd.services.sources import move_overdue
 from crowd.services.stages import pause_stage
 from crowd.sources import has_source, stage_at
-from web.cache import figures
 
 # One round at a time per endpoint: its lease, and when the endpoint stopped answering and answered again.
 
@@ -147,7 +146,7 @@ def settle_news(stage: models.Stage) -> bool:
     unchanged = stage.settled_until is not None and latest is not None and latest <= stage.settled_until
     if latest is None or (unchanged and not recounted):
         return bool(recounted)
-    if figures.get(f"stage-was-settled:{stage.pk}") and not recounted:
+    if cache.get(f"stage-was-settled:{stage.pk}") and not recounted:
         return False
     _settle(stage)
     stage.settled_until = min(begun - _COMMIT_DELAY, latest)
@@ -271,8 +270,8 @@ def _settle(stage: models.Stage) -> None:
     begun = time.monotonic()
     kind_of(stage).settle(stage)
     took = time.monotonic() - begun
-    if took > COSTLY_SECONDS and is_large(stage):
-        figures.set(f"stage-was-settled:{stage.pk}", True, min(_WORTH * took, _SETTLED_AGAIN_S))
+    if took > COSTLY_SECONDS:
+        cache.set(f"stage-was-settled:{stage.pk}", True, min(_WORTH * took, _SETTLED_AGAIN_S))
 
 
 def _top_up(stage: models.Stage) -> int:
@@ -281,13 +280,13 @@ def _top_up(stage: models.Stage) -> int:
     People's own wishes (opening a stage, asking again after a filter) plan at once, on their own way.
     """
     nothing_new = f"stage-lacks-nothing:{stage.pk}"
-    if figures.get(nothing_new):
+    if cache.get(nothing_new):
         return 0
     begun = time.monotonic()
     planned = publish_pending(stage)
     took = time.monotonic() - begun
-    if not planned and took > COSTLY_SECONDS and is_large(stage):
-        figures.set(nothing_new, True, _WORTH * took)
+    if not planned and took > COSTLY_SECONDS:
+        cache.set(nothing_new, True, _WORTH * took)
     return planned
 
 

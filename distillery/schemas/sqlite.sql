@@ -152,8 +152,6 @@ CREATE TABLE "jobs_hostsign" ("id" integer NOT NULL PRIMARY KEY AUTOINCREMENT, "
 -- next statement
 CREATE TABLE "jobs_job" ("id" integer NOT NULL PRIMARY KEY AUTOINCREMENT, "kind" varchar(100) NOT NULL, "effect" varchar(200) NULL UNIQUE, "payload" text NOT NULL CHECK ((JSON_VALID("payload") OR "payload" IS NULL)), "state" varchar(10) NOT NULL, "attempts" integer unsigned NOT NULL CHECK ("attempts" >= 0), "max_attempts" integer unsigned NOT NULL CHECK ("max_attempts" >= 0), "run_after" datetime DEFAULT (STRFTIME('%Y-%m-%d %H:%M:%f', 'NOW')) NOT NULL, "announcements" integer unsigned NOT NULL CHECK ("announcements" >= 0), "announce_after" datetime DEFAULT (STRFTIME('%Y-%m-%d %H:%M:%f', 'NOW')) NOT NULL, "lease_owner" char(32) NULL, "lease_until" datetime NULL, "heartbeat_at" datetime NULL, "progress_done" integer unsigned NOT NULL CHECK ("progress_done" >= 0), "progress_total" integer unsigned NOT NULL CHECK ("progress_total" >= 0), "progress_note" varchar(200) NOT NULL, "result" text NULL CHECK ((JSON_VALID("result") OR "result" IS NULL)), "error" text NOT NULL, "created_at" datetime DEFAULT (STRFTIME('%Y-%m-%d %H:%M:%f', 'NOW')) NOT NULL, "started_at" datetime NULL, "finished_at" datetime NULL, "request_id" varchar(64) DEFAULT '' NOT NULL, "reported_at" datetime NULL, CONSTRAINT "jobs_state_known" CHECK ("state" IN ('queued', 'running', 'done', 'failed', 'cancelled')), CONSTRAINT "jobs_lease_while_running" CHECK ((("lease_owner" IS NOT NULL AND "lease_until" IS NOT NULL AND "state" = 'running') OR (NOT ("state" = 'running') AND "lease_owner" IS NULL AND "lease_until" IS NULL))), CONSTRAINT "jobs_finished_when_closed" CHECK ((("finished_at" IS NULL AND "state" IN ('queued', 'running')) OR (NOT ("state" IN ('queued', 'running')) AND "finished_at" IS NOT NULL))), CONSTRAINT "jobs_attempts_bounded" CHECK (("attempts" <= ("max_attempts") AND "max_attempts" >= 1)), CONSTRAINT "jobs_effect_not_empty" CHECK (("effect" IS NULL OR NOT ("effect" = '' AND "effect" IS NOT NULL))))
 -- next statement
-CREATE TABLE "jobs_storedfigure" ("id" integer NOT NULL PRIMARY KEY AUTOINCREMENT, "key" varchar(64) NOT NULL UNIQUE, "kind" varchar(100) NOT NULL, "arguments" text NOT NULL CHECK ((JSON_VALID("arguments") OR "arguments" IS NULL)), "wanted_state" varchar(64) DEFAULT '' NOT NULL, "wanted_stamp" varchar(64) DEFAULT '' NOT NULL, "state" varchar(64) DEFAULT '' NOT NULL, "stamp" varchar(64) DEFAULT '' NOT NULL, "counted" integer unsigned DEFAULT 0 NOT NULL CHECK ("counted" >= 0), "counted_at" datetime NULL, "seconds" real NULL, "value" BLOB NULL, "job_id" bigint NOT NULL UNIQUE REFERENCES "jobs_job" ("id") DEFERRABLE INITIALLY DEFERRED, CONSTRAINT "jobs_figure_whole_or_none" CHECK ((("counted" = 0 AND "counted_at" IS NULL AND "seconds" IS NULL AND "value" IS NULL) OR ("counted" > 0 AND "counted_at" IS NOT NULL AND "seconds" IS NOT NULL AND "value" IS NOT NULL))))
--- next statement
 CREATE TABLE "jobs_workerheartbeat" ("id" integer NOT NULL PRIMARY KEY AUTOINCREMENT, "name" varchar(200) NOT NULL UNIQUE, "started_at" datetime DEFAULT (STRFTIME('%Y-%m-%d %H:%M:%f', 'NOW')) NOT NULL, "seen_at" datetime DEFAULT (STRFTIME('%Y-%m-%d %H:%M:%f', 'NOW')) NOT NULL, "polled_at" datetime NULL)
 -- next statement
 CREATE TABLE "jobs_writeprobe" ("id" integer NOT NULL PRIMARY KEY AUTOINCREMENT, "written_at" datetime DEFAULT (STRFTIME('%Y-%m-%d %H:%M:%f', 'NOW')) NOT NULL)
@@ -1572,189 +1570,181 @@ INSERT INTO "auth_permission" VALUES(607,152,'delete_hostsign','Can delete host 
 -- next statement
 INSERT INTO "auth_permission" VALUES(608,152,'view_hostsign','Can view host sign')
 -- next statement
-INSERT INTO "auth_permission" VALUES(609,153,'add_storedfigure','Can add stored figure')
+INSERT INTO "auth_permission" VALUES(609,153,'add_passwordstate','Can add password state')
 -- next statement
-INSERT INTO "auth_permission" VALUES(610,153,'change_storedfigure','Can change stored figure')
+INSERT INTO "auth_permission" VALUES(610,153,'change_passwordstate','Can change password state')
 -- next statement
-INSERT INTO "auth_permission" VALUES(611,153,'delete_storedfigure','Can delete stored figure')
+INSERT INTO "auth_permission" VALUES(611,153,'delete_passwordstate','Can delete password state')
 -- next statement
-INSERT INTO "auth_permission" VALUES(612,153,'view_storedfigure','Can view stored figure')
+INSERT INTO "auth_permission" VALUES(612,153,'view_passwordstate','Can view password state')
 -- next statement
-INSERT INTO "auth_permission" VALUES(613,154,'add_passwordstate','Can add password state')
+INSERT INTO "auth_permission" VALUES(613,154,'add_failedtries','Can add failed tries')
 -- next statement
-INSERT INTO "auth_permission" VALUES(614,154,'change_passwordstate','Can change password state')
+INSERT INTO "auth_permission" VALUES(614,154,'change_failedtries','Can change failed tries')
 -- next statement
-INSERT INTO "auth_permission" VALUES(615,154,'delete_passwordstate','Can delete password state')
+INSERT INTO "auth_permission" VALUES(615,154,'delete_failedtries','Can delete failed tries')
 -- next statement
-INSERT INTO "auth_permission" VALUES(616,154,'view_passwordstate','Can view password state')
+INSERT INTO "auth_permission" VALUES(616,154,'view_failedtries','Can view failed tries')
 -- next statement
-INSERT INTO "auth_permission" VALUES(617,155,'add_failedtries','Can add failed tries')
+INSERT INTO "auth_permission" VALUES(617,155,'add_signedkey','Can add signed key')
 -- next statement
-INSERT INTO "auth_permission" VALUES(618,155,'change_failedtries','Can change failed tries')
+INSERT INTO "auth_permission" VALUES(618,155,'change_signedkey','Can change signed key')
 -- next statement
-INSERT INTO "auth_permission" VALUES(619,155,'delete_failedtries','Can delete failed tries')
+INSERT INTO "auth_permission" VALUES(619,155,'delete_signedkey','Can delete signed key')
 -- next statement
-INSERT INTO "auth_permission" VALUES(620,155,'view_failedtries','Can view failed tries')
+INSERT INTO "auth_permission" VALUES(620,155,'view_signedkey','Can view signed key')
 -- next statement
-INSERT INTO "auth_permission" VALUES(621,156,'add_signedkey','Can add signed key')
+INSERT INTO "auth_permission" VALUES(621,156,'add_factorprompt','Can add factor prompt')
 -- next statement
-INSERT INTO "auth_permission" VALUES(622,156,'change_signedkey','Can change signed key')
+INSERT INTO "auth_permission" VALUES(622,156,'change_factorprompt','Can change factor prompt')
 -- next statement
-INSERT INTO "auth_permission" VALUES(623,156,'delete_signedkey','Can delete signed key')
+INSERT INTO "auth_permission" VALUES(623,156,'delete_factorprompt','Can delete factor prompt')
 -- next statement
-INSERT INTO "auth_permission" VALUES(624,156,'view_signedkey','Can view signed key')
+INSERT INTO "auth_permission" VALUES(624,156,'view_factorprompt','Can view factor prompt')
 -- next statement
-INSERT INTO "auth_permission" VALUES(625,157,'add_factorprompt','Can add factor prompt')
+INSERT INTO "auth_permission" VALUES(625,157,'add_memberinvitation','Can add member invitation')
 -- next statement
-INSERT INTO "auth_permission" VALUES(626,157,'change_factorprompt','Can change factor prompt')
+INSERT INTO "auth_permission" VALUES(626,157,'change_memberinvitation','Can change member invitation')
 -- next statement
-INSERT INTO "auth_permission" VALUES(627,157,'delete_factorprompt','Can delete factor prompt')
+INSERT INTO "auth_permission" VALUES(627,157,'delete_memberinvitation','Can delete member invitation')
 -- next statement
-INSERT INTO "auth_permission" VALUES(628,157,'view_factorprompt','Can view factor prompt')
+INSERT INTO "auth_permission" VALUES(628,157,'view_memberinvitation','Can view member invitation')
 -- next statement
-INSERT INTO "auth_permission" VALUES(629,158,'add_memberinvitation','Can add member invitation')
+INSERT INTO "auth_permission" VALUES(629,158,'add_invitationuse','Can add invitation use')
 -- next statement
-INSERT INTO "auth_permission" VALUES(630,158,'change_memberinvitation','Can change member invitation')
+INSERT INTO "auth_permission" VALUES(630,158,'change_invitationuse','Can change invitation use')
 -- next statement
-INSERT INTO "auth_permission" VALUES(631,158,'delete_memberinvitation','Can delete member invitation')
+INSERT INTO "auth_permission" VALUES(631,158,'delete_invitationuse','Can delete invitation use')
 -- next statement
-INSERT INTO "auth_permission" VALUES(632,158,'view_memberinvitation','Can view member invitation')
+INSERT INTO "auth_permission" VALUES(632,158,'view_invitationuse','Can view invitation use')
 -- next statement
-INSERT INTO "auth_permission" VALUES(633,159,'add_invitationuse','Can add invitation use')
+INSERT INTO "auth_permission" VALUES(633,159,'add_ownershipoffer','Can add ownership offer')
 -- next statement
-INSERT INTO "auth_permission" VALUES(634,159,'change_invitationuse','Can change invitation use')
+INSERT INTO "auth_permission" VALUES(634,159,'change_ownershipoffer','Can change ownership offer')
 -- next statement
-INSERT INTO "auth_permission" VALUES(635,159,'delete_invitationuse','Can delete invitation use')
+INSERT INTO "auth_permission" VALUES(635,159,'delete_ownershipoffer','Can delete ownership offer')
 -- next statement
-INSERT INTO "auth_permission" VALUES(636,159,'view_invitationuse','Can view invitation use')
+INSERT INTO "auth_permission" VALUES(636,159,'view_ownershipoffer','Can view ownership offer')
 -- next statement
-INSERT INTO "auth_permission" VALUES(637,160,'add_ownershipoffer','Can add ownership offer')
+INSERT INTO "auth_permission" VALUES(637,160,'add_passwordletter','Can add password letter')
 -- next statement
-INSERT INTO "auth_permission" VALUES(638,160,'change_ownershipoffer','Can change ownership offer')
+INSERT INTO "auth_permission" VALUES(638,160,'change_passwordletter','Can change password letter')
 -- next statement
-INSERT INTO "auth_permission" VALUES(639,160,'delete_ownershipoffer','Can delete ownership offer')
+INSERT INTO "auth_permission" VALUES(639,160,'delete_passwordletter','Can delete password letter')
 -- next statement
-INSERT INTO "auth_permission" VALUES(640,160,'view_ownershipoffer','Can view ownership offer')
+INSERT INTO "auth_permission" VALUES(640,160,'view_passwordletter','Can view password letter')
 -- next statement
-INSERT INTO "auth_permission" VALUES(641,161,'add_passwordletter','Can add password letter')
+INSERT INTO "auth_permission" VALUES(641,161,'add_providergrant','Can add provider grant')
 -- next statement
-INSERT INTO "auth_permission" VALUES(642,161,'change_passwordletter','Can change password letter')
+INSERT INTO "auth_permission" VALUES(642,161,'change_providergrant','Can change provider grant')
 -- next statement
-INSERT INTO "auth_permission" VALUES(643,161,'delete_passwordletter','Can delete password letter')
+INSERT INTO "auth_permission" VALUES(643,161,'delete_providergrant','Can delete provider grant')
 -- next statement
-INSERT INTO "auth_permission" VALUES(644,161,'view_passwordletter','Can view password letter')
+INSERT INTO "auth_permission" VALUES(644,161,'view_providergrant','Can view provider grant')
 -- next statement
-INSERT INTO "auth_permission" VALUES(645,162,'add_providergrant','Can add provider grant')
+INSERT INTO "auth_permission" VALUES(645,162,'add_signedinsession','Can add signed in session')
 -- next statement
-INSERT INTO "auth_permission" VALUES(646,162,'change_providergrant','Can change provider grant')
+INSERT INTO "auth_permission" VALUES(646,162,'change_signedinsession','Can change signed in session')
 -- next statement
-INSERT INTO "auth_permission" VALUES(647,162,'delete_providergrant','Can delete provider grant')
+INSERT INTO "auth_permission" VALUES(647,162,'delete_signedinsession','Can delete signed in session')
 -- next statement
-INSERT INTO "auth_permission" VALUES(648,162,'view_providergrant','Can view provider grant')
+INSERT INTO "auth_permission" VALUES(648,162,'view_signedinsession','Can view signed in session')
 -- next statement
-INSERT INTO "auth_permission" VALUES(649,163,'add_signedinsession','Can add signed in session')
+INSERT INTO "auth_permission" VALUES(649,163,'add_waitingemail','Can add waiting email')
 -- next statement
-INSERT INTO "auth_permission" VALUES(650,163,'change_signedinsession','Can change signed in session')
+INSERT INTO "auth_permission" VALUES(650,163,'change_waitingemail','Can change waiting email')
 -- next statement
-INSERT INTO "auth_permission" VALUES(651,163,'delete_signedinsession','Can delete signed in session')
+INSERT INTO "auth_permission" VALUES(651,163,'delete_waitingemail','Can delete waiting email')
 -- next statement
-INSERT INTO "auth_permission" VALUES(652,163,'view_signedinsession','Can view signed in session')
+INSERT INTO "auth_permission" VALUES(652,163,'view_waitingemail','Can view waiting email')
 -- next statement
-INSERT INTO "auth_permission" VALUES(653,164,'add_waitingemail','Can add waiting email')
+INSERT INTO "auth_permission" VALUES(653,164,'add_canary','Can add canary')
 -- next statement
-INSERT INTO "auth_permission" VALUES(654,164,'change_waitingemail','Can change waiting email')
+INSERT INTO "auth_permission" VALUES(654,164,'change_canary','Can change canary')
 -- next statement
-INSERT INTO "auth_permission" VALUES(655,164,'delete_waitingemail','Can delete waiting email')
+INSERT INTO "auth_permission" VALUES(655,164,'delete_canary','Can delete canary')
 -- next statement
-INSERT INTO "auth_permission" VALUES(656,164,'view_waitingemail','Can view waiting email')
+INSERT INTO "auth_permission" VALUES(656,164,'view_canary','Can view canary')
 -- next statement
-INSERT INTO "auth_permission" VALUES(657,165,'add_canary','Can add canary')
+INSERT INTO "auth_permission" VALUES(657,165,'add_accessattempt','Can add access attempt')
 -- next statement
-INSERT INTO "auth_permission" VALUES(658,165,'change_canary','Can change canary')
+INSERT INTO "auth_permission" VALUES(658,165,'change_accessattempt','Can change access attempt')
 -- next statement
-INSERT INTO "auth_permission" VALUES(659,165,'delete_canary','Can delete canary')
+INSERT INTO "auth_permission" VALUES(659,165,'delete_accessattempt','Can delete access attempt')
 -- next statement
-INSERT INTO "auth_permission" VALUES(660,165,'view_canary','Can view canary')
+INSERT INTO "auth_permission" VALUES(660,165,'view_accessattempt','Can view access attempt')
 -- next statement
-INSERT INTO "auth_permission" VALUES(661,166,'add_accessattempt','Can add access attempt')
+INSERT INTO "auth_permission" VALUES(661,166,'add_accesslog','Can add access log')
 -- next statement
-INSERT INTO "auth_permission" VALUES(662,166,'change_accessattempt','Can change access attempt')
+INSERT INTO "auth_permission" VALUES(662,166,'change_accesslog','Can change access log')
 -- next statement
-INSERT INTO "auth_permission" VALUES(663,166,'delete_accessattempt','Can delete access attempt')
+INSERT INTO "auth_permission" VALUES(663,166,'delete_accesslog','Can delete access log')
 -- next statement
-INSERT INTO "auth_permission" VALUES(664,166,'view_accessattempt','Can view access attempt')
+INSERT INTO "auth_permission" VALUES(664,166,'view_accesslog','Can view access log')
 -- next statement
-INSERT INTO "auth_permission" VALUES(665,167,'add_accesslog','Can add access log')
+INSERT INTO "auth_permission" VALUES(665,167,'add_accessfailurelog','Can add access failure')
 -- next statement
-INSERT INTO "auth_permission" VALUES(666,167,'change_accesslog','Can change access log')
+INSERT INTO "auth_permission" VALUES(666,167,'change_accessfailurelog','Can change access failure')
 -- next statement
-INSERT INTO "auth_permission" VALUES(667,167,'delete_accesslog','Can delete access log')
+INSERT INTO "auth_permission" VALUES(667,167,'delete_accessfailurelog','Can delete access failure')
 -- next statement
-INSERT INTO "auth_permission" VALUES(668,167,'view_accesslog','Can view access log')
+INSERT INTO "auth_permission" VALUES(668,167,'view_accessfailurelog','Can view access failure')
 -- next statement
-INSERT INTO "auth_permission" VALUES(669,168,'add_accessfailurelog','Can add access failure')
+INSERT INTO "auth_permission" VALUES(669,168,'add_accessattemptexpiration','Can add access attempt expiration')
 -- next statement
-INSERT INTO "auth_permission" VALUES(670,168,'change_accessfailurelog','Can change access failure')
+INSERT INTO "auth_permission" VALUES(670,168,'change_accessattemptexpiration','Can change access attempt expiration')
 -- next statement
-INSERT INTO "auth_permission" VALUES(671,168,'delete_accessfailurelog','Can delete access failure')
+INSERT INTO "auth_permission" VALUES(671,168,'delete_accessattemptexpiration','Can delete access attempt expiration')
 -- next statement
-INSERT INTO "auth_permission" VALUES(672,168,'view_accessfailurelog','Can view access failure')
+INSERT INTO "auth_permission" VALUES(672,168,'view_accessattemptexpiration','Can view access attempt expiration')
 -- next statement
-INSERT INTO "auth_permission" VALUES(673,169,'add_accessattemptexpiration','Can add access attempt expiration')
+INSERT INTO "auth_permission" VALUES(673,169,'add_logentry','Can add log entry')
 -- next statement
-INSERT INTO "auth_permission" VALUES(674,169,'change_accessattemptexpiration','Can change access attempt expiration')
+INSERT INTO "auth_permission" VALUES(674,169,'change_logentry','Can change log entry')
 -- next statement
-INSERT INTO "auth_permission" VALUES(675,169,'delete_accessattemptexpiration','Can delete access attempt expiration')
+INSERT INTO "auth_permission" VALUES(675,169,'delete_logentry','Can delete log entry')
 -- next statement
-INSERT INTO "auth_permission" VALUES(676,169,'view_accessattemptexpiration','Can view access attempt expiration')
+INSERT INTO "auth_permission" VALUES(676,169,'view_logentry','Can view log entry')
 -- next statement
-INSERT INTO "auth_permission" VALUES(677,170,'add_logentry','Can add log entry')
+INSERT INTO "auth_permission" VALUES(677,170,'add_permission','Can add permission')
 -- next statement
-INSERT INTO "auth_permission" VALUES(678,170,'change_logentry','Can change log entry')
+INSERT INTO "auth_permission" VALUES(678,170,'change_permission','Can change permission')
 -- next statement
-INSERT INTO "auth_permission" VALUES(679,170,'delete_logentry','Can delete log entry')
+INSERT INTO "auth_permission" VALUES(679,170,'delete_permission','Can delete permission')
 -- next statement
-INSERT INTO "auth_permission" VALUES(680,170,'view_logentry','Can view log entry')
+INSERT INTO "auth_permission" VALUES(680,170,'view_permission','Can view permission')
 -- next statement
-INSERT INTO "auth_permission" VALUES(681,171,'add_permission','Can add permission')
+INSERT INTO "auth_permission" VALUES(681,171,'add_group','Can add group')
 -- next statement
-INSERT INTO "auth_permission" VALUES(682,171,'change_permission','Can change permission')
+INSERT INTO "auth_permission" VALUES(682,171,'change_group','Can change group')
 -- next statement
-INSERT INTO "auth_permission" VALUES(683,171,'delete_permission','Can delete permission')
+INSERT INTO "auth_permission" VALUES(683,171,'delete_group','Can delete group')
 -- next statement
-INSERT INTO "auth_permission" VALUES(684,171,'view_permission','Can view permission')
+INSERT INTO "auth_permission" VALUES(684,171,'view_group','Can view group')
 -- next statement
-INSERT INTO "auth_permission" VALUES(685,172,'add_group','Can add group')
+INSERT INTO "auth_permission" VALUES(685,172,'add_user','Can add user')
 -- next statement
-INSERT INTO "auth_permission" VALUES(686,172,'change_group','Can change group')
+INSERT INTO "auth_permission" VALUES(686,172,'change_user','Can change user')
 -- next statement
-INSERT INTO "auth_permission" VALUES(687,172,'delete_group','Can delete group')
+INSERT INTO "auth_permission" VALUES(687,172,'delete_user','Can delete user')
 -- next statement
-INSERT INTO "auth_permission" VALUES(688,172,'view_group','Can view group')
+INSERT INTO "auth_permission" VALUES(688,172,'view_user','Can view user')
 -- next statement
-INSERT INTO "auth_permission" VALUES(689,173,'add_user','Can add user')
+INSERT INTO "auth_permission" VALUES(689,173,'add_contenttype','Can add content type')
 -- next statement
-INSERT INTO "auth_permission" VALUES(690,173,'change_user','Can change user')
+INSERT INTO "auth_permission" VALUES(690,173,'change_contenttype','Can change content type')
 -- next statement
-INSERT INTO "auth_permission" VALUES(691,173,'delete_user','Can delete user')
+INSERT INTO "auth_permission" VALUES(691,173,'delete_contenttype','Can delete content type')
 -- next statement
-INSERT INTO "auth_permission" VALUES(692,173,'view_user','Can view user')
+INSERT INTO "auth_permission" VALUES(692,173,'view_contenttype','Can view content type')
 -- next statement
-INSERT INTO "auth_permission" VALUES(693,174,'add_contenttype','Can add content type')
+INSERT INTO "auth_permission" VALUES(693,174,'add_session','Can add session')
 -- next statement
-INSERT INTO "auth_permission" VALUES(694,174,'change_contenttype','Can change content type')
+INSERT INTO "auth_permission" VALUES(694,174,'change_session','Can change session')
 -- next statement
-INSERT INTO "auth_permission" VALUES(695,174,'delete_contenttype','Can delete content type')
+INSERT INTO "auth_permission" VALUES(695,174,'delete_session','Can delete session')
 -- next statement
-INSERT INTO "auth_permission" VALUES(696,174,'view_contenttype','Can view content type')
--- next statement
-INSERT INTO "auth_permission" VALUES(697,175,'add_session','Can add session')
--- next statement
-INSERT INTO "auth_permission" VALUES(698,175,'change_session','Can change session')
--- next statement
-INSERT INTO "auth_permission" VALUES(699,175,'delete_session','Can delete session')
--- next statement
-INSERT INTO "auth_permission" VALUES(700,175,'view_session','Can view session')
+INSERT INTO "auth_permission" VALUES(696,174,'view_session','Can view session')
 -- next statement
 INSERT INTO "django_content_type" VALUES(1,'account','emailaddress')
 -- next statement
@@ -2060,51 +2050,49 @@ INSERT INTO "django_content_type" VALUES(151,'jobs','writeprobe')
 -- next statement
 INSERT INTO "django_content_type" VALUES(152,'jobs','hostsign')
 -- next statement
-INSERT INTO "django_content_type" VALUES(153,'jobs','storedfigure')
+INSERT INTO "django_content_type" VALUES(153,'accounts','passwordstate')
 -- next statement
-INSERT INTO "django_content_type" VALUES(154,'accounts','passwordstate')
+INSERT INTO "django_content_type" VALUES(154,'accounts','failedtries')
 -- next statement
-INSERT INTO "django_content_type" VALUES(155,'accounts','failedtries')
+INSERT INTO "django_content_type" VALUES(155,'accounts','signedkey')
 -- next statement
-INSERT INTO "django_content_type" VALUES(156,'accounts','signedkey')
+INSERT INTO "django_content_type" VALUES(156,'accounts','factorprompt')
 -- next statement
-INSERT INTO "django_content_type" VALUES(157,'accounts','factorprompt')
+INSERT INTO "django_content_type" VALUES(157,'accounts','memberinvitation')
 -- next statement
-INSERT INTO "django_content_type" VALUES(158,'accounts','memberinvitation')
+INSERT INTO "django_content_type" VALUES(158,'accounts','invitationuse')
 -- next statement
-INSERT INTO "django_content_type" VALUES(159,'accounts','invitationuse')
+INSERT INTO "django_content_type" VALUES(159,'accounts','ownershipoffer')
 -- next statement
-INSERT INTO "django_content_type" VALUES(160,'accounts','ownershipoffer')
+INSERT INTO "django_content_type" VALUES(160,'accounts','passwordletter')
 -- next statement
-INSERT INTO "django_content_type" VALUES(161,'accounts','passwordletter')
+INSERT INTO "django_content_type" VALUES(161,'accounts','providergrant')
 -- next statement
-INSERT INTO "django_content_type" VALUES(162,'accounts','providergrant')
+INSERT INTO "django_content_type" VALUES(162,'accounts','signedinsession')
 -- next statement
-INSERT INTO "django_content_type" VALUES(163,'accounts','signedinsession')
+INSERT INTO "django_content_type" VALUES(163,'accounts','waitingemail')
 -- next statement
-INSERT INTO "django_content_type" VALUES(164,'accounts','waitingemail')
+INSERT INTO "django_content_type" VALUES(164,'sealing','canary')
 -- next statement
-INSERT INTO "django_content_type" VALUES(165,'sealing','canary')
+INSERT INTO "django_content_type" VALUES(165,'axes','accessattempt')
 -- next statement
-INSERT INTO "django_content_type" VALUES(166,'axes','accessattempt')
+INSERT INTO "django_content_type" VALUES(166,'axes','accesslog')
 -- next statement
-INSERT INTO "django_content_type" VALUES(167,'axes','accesslog')
+INSERT INTO "django_content_type" VALUES(167,'axes','accessfailurelog')
 -- next statement
-INSERT INTO "django_content_type" VALUES(168,'axes','accessfailurelog')
+INSERT INTO "django_content_type" VALUES(168,'axes','accessattemptexpiration')
 -- next statement
-INSERT INTO "django_content_type" VALUES(169,'axes','accessattemptexpiration')
+INSERT INTO "django_content_type" VALUES(169,'admin','logentry')
 -- next statement
-INSERT INTO "django_content_type" VALUES(170,'admin','logentry')
+INSERT INTO "django_content_type" VALUES(170,'auth','permission')
 -- next statement
-INSERT INTO "django_content_type" VALUES(171,'auth','permission')
+INSERT INTO "django_content_type" VALUES(171,'auth','group')
 -- next statement
-INSERT INTO "django_content_type" VALUES(172,'auth','group')
+INSERT INTO "django_content_type" VALUES(172,'auth','user')
 -- next statement
-INSERT INTO "django_content_type" VALUES(173,'auth','user')
+INSERT INTO "django_content_type" VALUES(173,'contenttypes','contenttype')
 -- next statement
-INSERT INTO "django_content_type" VALUES(174,'contenttypes','contenttype')
--- next statement
-INSERT INTO "django_content_type" VALUES(175,'sessions','session')
+INSERT INTO "django_content_type" VALUES(174,'sessions','session')
 -- next statement
 INSERT INTO "django_migrations" VALUES(1,'contenttypes','0001_initial','2000-01-01 00:00:00+00')
 -- next statement
@@ -2282,117 +2270,119 @@ INSERT INTO "django_migrations" VALUES(87,'jobs','0005_signs_of_hosts','2000-01-
 -- next statement
 INSERT INTO "django_migrations" VALUES(88,'jobs','0006_figures','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(89,'judgments','0001_initial','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(89,'jobs','0007_no_figures','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(90,'judgments','0002_imported_score','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(90,'judgments','0001_initial','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(91,'judgments','0003_references_shown','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(91,'judgments','0002_imported_score','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(92,'judgments','0004_drawn_reference_of_open_stages','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(92,'judgments','0003_references_shown','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(93,'judgments','0005_imported_score_simulated','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(93,'judgments','0004_drawn_reference_of_open_stages','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(94,'judgments','0006_report_parts','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(94,'judgments','0005_imported_score_simulated','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(95,'people','0002_links_of_requesters','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(95,'judgments','0006_report_parts','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(96,'marketplace','0001_initial','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(96,'people','0002_links_of_requesters','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(97,'marketplace','0002_for_everyone','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(97,'marketplace','0001_initial','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(98,'marketplace','0003_keys_of_requesters','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(98,'marketplace','0002_for_everyone','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(99,'marketplace','0004_no_key_on_requester','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(99,'marketplace','0003_keys_of_requesters','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(100,'marketplace','0005_requester_of_work','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(100,'marketplace','0004_no_key_on_requester','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(101,'marketplace','0006_fill_requester_of_work','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(101,'marketplace','0005_requester_of_work','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(102,'marketplace','0007_requester_of_work_certain','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(102,'marketplace','0006_fill_requester_of_work','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(103,'marketplace','0008_hits_end_within_a_year','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(103,'marketplace','0007_requester_of_work_certain','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(104,'marketplace','0009_activity_and_refusals','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(104,'marketplace','0008_hits_end_within_a_year','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(105,'marketplace','0010_key_alerts','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(105,'marketplace','0009_activity_and_refusals','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(106,'marketplace','0011_payouts','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(106,'marketplace','0010_key_alerts','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(107,'marketplace','0012_people_and_traces','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(107,'marketplace','0011_payouts','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(108,'marketplace','0013_running_batches','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(108,'marketplace','0012_people_and_traces','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(109,'marketplace','0014_members_of_requesters','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(109,'marketplace','0013_running_batches','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(110,'marketplace','0015_origin_of_activity','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(110,'marketplace','0014_members_of_requesters','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(111,'marketplace','0016_layouts','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(111,'marketplace','0015_origin_of_activity','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(112,'marketplace','0017_topics','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(112,'marketplace','0016_layouts','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(113,'marketplace','0018_disposing','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(113,'marketplace','0017_topics','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(114,'marketplace','0019_uploaded_files','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(114,'marketplace','0018_disposing','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(115,'marketplace','0020_page_storage','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(115,'marketplace','0019_uploaded_files','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(116,'marketplace','0021_former_ids','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(116,'marketplace','0020_page_storage','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(117,'marketplace','0022_study_links','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(117,'marketplace','0021_former_ids','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(118,'marketplace','0023_batch_hours','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(118,'marketplace','0022_study_links','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(119,'marketplace','0024_former_id_settled','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(119,'marketplace','0023_batch_hours','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(120,'marketplace','0025_requester_currency','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(120,'marketplace','0024_former_id_settled','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(121,'marketplace','0026_worker_file_read_as','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(121,'marketplace','0025_requester_currency','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(122,'mfa','0001_initial','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(122,'marketplace','0026_worker_file_read_as','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(123,'mfa','0002_authenticator_timestamps','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(123,'mfa','0001_initial','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(124,'mfa','0003_authenticator_type_uniq','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(124,'mfa','0002_authenticator_timestamps','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(125,'notices','0001_start','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(125,'mfa','0003_authenticator_type_uniq','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(126,'notices','0002_letters_claimed','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(126,'notices','0001_start','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(127,'notices','0003_notices_of_the_installation','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(127,'notices','0002_letters_claimed','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(128,'notices','0004_notice_readings','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(128,'notices','0003_notices_of_the_installation','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(129,'poll','0001_initial','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(129,'notices','0004_notice_readings','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(130,'projects','0006_owners_make_projects','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(130,'poll','0001_initial','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(131,'retrieval','0001_initial','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(131,'projects','0006_owners_make_projects','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(132,'retrieval','0002_network_and_digest','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(132,'retrieval','0001_initial','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(133,'retrieval','0003_same_words','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(133,'retrieval','0002_network_and_digest','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(134,'retrieval','0004_hosts_share_indexes','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(134,'retrieval','0003_same_words','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(135,'sealing','0001_canary','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(135,'retrieval','0004_hosts_share_indexes','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(136,'sessions','0001_initial','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(136,'sealing','0001_canary','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(137,'socialaccount','0001_initial','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(137,'sessions','0001_initial','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(138,'socialaccount','0002_token_max_lengths','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(138,'socialaccount','0001_initial','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(139,'socialaccount','0003_extra_data_default_dict','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(139,'socialaccount','0002_token_max_lengths','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(140,'socialaccount','0004_app_provider_id_settings','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(140,'socialaccount','0003_extra_data_default_dict','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(141,'socialaccount','0005_socialtoken_nullable_app','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(141,'socialaccount','0004_app_provider_id_settings','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(142,'socialaccount','0006_alter_socialaccount_extra_data','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(142,'socialaccount','0005_socialtoken_nullable_app','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(143,'webhooks','0001_start','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(143,'socialaccount','0006_alter_socialaccount_extra_data','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(144,'webhooks','0002_put_aside','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(144,'webhooks','0001_start','2000-01-01 00:00:00+00')
+-- next statement
+INSERT INTO "django_migrations" VALUES(145,'webhooks','0002_put_aside','2000-01-01 00:00:00+00')
 -- next statement
 CREATE UNIQUE INDEX "auth_group_permissions_group_id_permission_id_0cd325b0_uniq" ON "auth_group_permissions" ("group_id", "permission_id")
 -- next statement
@@ -3214,7 +3204,7 @@ CREATE TRIGGER marketplace_activity_only_released BEFORE UPDATE OF "user_id" ON 
 -- next statement
 DELETE FROM "sqlite_sequence"
 -- next statement
-INSERT INTO "sqlite_sequence" VALUES('django_migrations',144)
+INSERT INTO "sqlite_sequence" VALUES('django_migrations',145)
 -- next statement
 INSERT INTO "sqlite_sequence" VALUES('account_emailaddress',0)
 -- next statement
@@ -3250,9 +3240,9 @@ INSERT INTO "sqlite_sequence" VALUES('annotation_query',0)
 -- next statement
 INSERT INTO "sqlite_sequence" VALUES('api_idempotencyrecord',0)
 -- next statement
-INSERT INTO "sqlite_sequence" VALUES('django_content_type',175)
+INSERT INTO "sqlite_sequence" VALUES('django_content_type',174)
 -- next statement
-INSERT INTO "sqlite_sequence" VALUES('auth_permission',700)
+INSERT INTO "sqlite_sequence" VALUES('auth_permission',696)
 -- next statement
 INSERT INTO "sqlite_sequence" VALUES('auth_group',0)
 -- next statement

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
@@ -30,7 +29,6 @@ from web import chart_files, charts
 from web.access import Role
 from web.charts import Plot
 from web.forms import FormError, run_action
-from web.page_figures import read_together
 from web.pages import show
 
 # Rows of the Agreement page's tables: counts with their share, systems before and after filters.
@@ -330,15 +328,14 @@ def judging_only(access: StageAccess) -> None:
 def agreement(request: HttpRequest, access: StageAccess) -> HttpResponse:
     """The honest report on one page."""
     judging_only(access)
-    caution, now = read_together(partial(random_scores_caution, access.stage), partial(_live, access))
     return show(
         request,
         "agreement.html",
         access,
         folder=FOLDER,
         tab="agreement",
-        simulated_caution=caution,
-        **now,
+        simulated_caution=random_scores_caution(access.stage),
+        **_live(access),
     )
 
 

@@ -1,6 +1,5 @@
 """The page of filters: its forms, and what they do: preview, apply, undo, ask again."""
 
-import functools
 from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -20,11 +19,10 @@ from crowd.access import StageAccess, on_stage
 from crowd.desk import tables
 from crowd.desk.forms import Form, OnceForm
 from crowd.models import Stage
-from crowd.selectors.stage_sizes import stage_figures, stage_figures_or_none
 from judgments.desk.agreement import FOLDER, judging_only
 from judgments.models import FilterRun, Judgment
 from judgments.selectors.live import in_force
-from judgments.selectors.ratings import Stamp, newer_than, run_in_force, stamp_for_pages
+from judgments.selectors.ratings import newer_than, stamp_of
 from judgments.services import filter_runs
 from judgments.services.filter_decisions import (
     FilteringError,
@@ -33,9 +31,8 @@ from judgments.services.filter_decisions import (
     stored_parameters,
 )
 from web.access import Role
-from web.cache import moment, order_dependent
+from web.cache import cached
 from web.forms import Conflict, Line, MoneyField, differences, read_form, run_action
-from web.page_figures import NotMadeError, read_together
 from web.pages import show
 
 if TYPE_CHECKING:
@@ -271,8 +268,6 @@ def _address_of(recipe: "Recipe") -> dict[str, Any]:
 
 
 PAGE = "judgments:filters"
-#: What is said while the preview of a large stage is worked out.
-WAIT = "The preview is being worked out; this page shows it in a few seconds."
 _RUNS, _AGAIN_SECONDS = 10, 3
 
 
@@ -287,10 +282,7 @@ def filters(request: HttpRequest, access: StageAccess) -> HttpResponse:
     form = RecipeForm(request.GET if looked else None, recipe_named(choice.chosen, {}))
     work, failed = filter_runs.under_way_or_failed(stage)
     run = in_force(stage)
-    (preview, trouble), missing = read_together(
-        partial(_look, stage, choice.chosen, form) if looked else lambda: (None, ""),
-        partial(_missing, access, run),
-    )
+    preview, trouble = _look(stage, choice.chosen, form) if looked else (None, "")
     runs = FilterRun.objects.filter(stage=stage).select_related("created_by", "ended_by").order_by("-pk")
     answer = show(
         request,
@@ -311,9 +303,9 @@ def filters(request: HttpRequest, access: StageAccess) -> HttpResponse:
         work=work,
         failed=failed,
         overtaken=overtaken_wish(stage=stage, user=access.user, failed=failed) if access.manages else None,
-        **missing,
+        **_missing(access, run),
     )
-    if trouble == WAIT or work is not None:
+    if work is not None:
         answer["Refresh"] = str(_AGAIN_SECONDS)
     return answer
 
@@ -321,21 +313,12 @@ def filters(request: HttpRequest, access: StageAccess) -> HttpResponse:
 def _look(stage: Stage, recipe: str, form: RecipeForm) -> tuple[filter_runs.Preview | None, str]:
     if not form.is_valid():
         return None, "Some of the parameters cannot be read."
-
-    arguments = {"stage": stage.pk, "recipe": recipe, "parameters": form.parameters}
-
-    @functools.cache
-    def stamp() -> Stamp:
-        with order_dependent(filter_runs.PREVIEW, arguments, state=partial(run_in_force, stage)):
-            return stamp_for_pages(stage)
-
+    stamp = stamp_of(stage)
+    key = ("filter-preview", stage.pk, recipe, form.parameters, stamp.run)
     try:
-        preview = stage_figures_or_none(
-            stage, filter_runs.PREVIEW, arguments, stamp=stamp, state=lambda: stamp().run
-        )
-        return preview or (None, WAIT)
-    except NotMadeError as error:
-        return None, f"The preview could not be worked out: {error}. It is tried again in a minute."
+        return cached(key, partial(filter_runs.preview, stage, recipe, form.parameters), stamp=stamp), ""
+    except FilteringError as error:
+        return None, str(error)
 
 
 def _apply_form(recipe: str, preview: filter_runs.Preview) -> ApplyForm:
@@ -349,15 +332,8 @@ def _missing(access: StageAccess, run: FilterRun | None) -> dict[str, Any]:
     if run is None or not access.spends:
         return {}
     stage = access.stage
-
-    missing = stage_figures(
-        stage,
-        filter_runs.MISSING,
-        {"stage": stage.pk},
-        now=partial(filter_runs.count_missing, stage),
-        stamp=lambda: (moment(), stage.reserved_cents),
-        state=lambda: run.pk,
-    )
+    key = ("missing-judgments", stage.pk, run.pk, stage.reserved_cents)
+    missing = cached(key, partial(filter_runs.count_missing, stage))
     return {
         "missing": missing,
         "offer": missing.offer,

@@ -1,11 +1,9 @@
 """The desk's tables of judges and of their scores, and a page for each judge."""
 
 from collections.abc import Iterator
-from functools import partial
 from operator import attrgetter
 from typing import Any
 
-from django.core.paginator import Page
 from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404
@@ -35,11 +33,10 @@ from judgments.selectors.judges import (
     with_verdicts,
 )
 from judgments.selectors.live import in_force
-from judgments.selectors.ratings import scale_of, stamp_for_pages
+from judgments.selectors.ratings import scale_of, stamp_of
 from judgments.selectors.scores import random_scores_caution
 from web.access import Role
 from web.forms import read_form, run_action
-from web.page_figures import read_together
 from web.pages import show, show_table
 from web.tables import Choices, Column, Grid, GridRequest, Words, page_of
 
@@ -140,7 +137,6 @@ def judge(request: HttpRequest, access: StageAccess, *, pk: int) -> HttpResponse
     worker = _worker(access, pk)
     stage = access.stage
     rows = page_of(judgments_of(stage, worker), request)
-    everybody, shares = read_together(partial(listing.judges, stage), partial(histogram, stage, worker))
     return show(
         request,
         "judge.html",
@@ -148,9 +144,9 @@ def judge(request: HttpRequest, access: StageAccess, *, pk: int) -> HttpResponse
         folder=FOLDER,
         tab="judges",
         worker=worker,
-        figures=next((row for row in everybody if row.worker == worker.pk), None),
+        figures=next((row for row in listing.judges(stage) if row.worker == worker.pk), None),
         plot=time_plot(stage, worker),
-        histogram=shares,
+        histogram=histogram(stage, worker),
         verdicts=verdicts(stage, worker),
         scale=scale_of(stage),
         checks=check_answers(stage, worker)[:_CHECKS],
@@ -210,12 +206,8 @@ _COLUMNS = (
 def scores(request: HttpRequest, access: StageAccess) -> HttpResponse:
     """The table; sorted, filtered and paged by the address."""
     judging_only(access)
-
-    def read_page() -> tuple[FilterRun | None, GridRequest, Page[Any]]:
-        run, rows, grid = _rows(request, access)
-        return run, grid, page_of(rows, request)
-
-    (run, grid, page), caution = read_together(read_page, partial(random_scores_caution, access.stage))
+    run, rows, grid = _rows(request, access)
+    page = page_of(rows, request)
     return show(
         request,
         "scores.html",
@@ -227,7 +219,7 @@ def scores(request: HttpRequest, access: StageAccess) -> HttpResponse:
         rows=selectors.with_candidates(list(page.object_list)),
         grid=grid,
         target=access.stage.redundancy,
-        simulated_caution=caution,
+        simulated_caution=random_scores_caution(access.stage),
     )
 
 
@@ -243,7 +235,7 @@ def _rows(request: HttpRequest, access: StageAccess) -> tuple[FilterRun | None, 
     run, order, system, down = in_force(access.stage), grid.column.name, grid["system"], grid.descending
     if run is not None:
         return run, selectors.kept_scores(run, order, system, down=down), grid
-    rows = selectors.raw_scores(access.stage, stamp_for_pages(access.stage), order, system, down=down)
+    rows = selectors.raw_scores(access.stage, stamp_of(access.stage), order, system, down=down)
     return None, rows, grid
 
 

@@ -11,14 +11,13 @@ from django.views.decorators.http import require_safe
 from crowd.access import StageAccess, on_stage
 from crowd.desk.forms import Form
 from crowd.models import Stage
-from crowd.selectors.stage_sizes import stage_figures
 from judgments.desk.agreement import FOLDER, judging_only
 from judgments.judging_config import judging_config
 from judgments.selectors import live as selectors
 from judgments.selectors.judging import candidates_to_judge
 from judgments.selectors.live import Live, live
 from metrics.agreement.scale import Scale
-from web.cache import order_dependent
+from web.cache import cached
 from web.pages import show
 
 if TYPE_CHECKING:
@@ -95,13 +94,7 @@ def planning(request: HttpRequest, access: StageAccess) -> HttpResponse:
     """Calculators whose inputs are in the address."""
     judging_only(access)
     stage, config = access.stage, judging_config(access.stage)
-
-    def read_figures() -> tuple[Live, "ScoreSpread | None"]:
-        with order_dependent(selectors.SPREAD, {"stage": stage.pk}, state=str):
-            now = live(stage)
-        return now, _own_spread(stage, now)
-
-    now, spread = read_figures()
+    now = live(stage)
     alpha = now.alpha["interval"].value
     return show(
         request,
@@ -115,7 +108,7 @@ def planning(request: HttpRequest, access: StageAccess) -> HttpResponse:
         half_width=_stretched(_HALF_WIDTH, config.rating_scale),
         threshold=float(config.rating_scale.ends[0]) + _stretched(_THRESHOLD - 1, config.rating_scale),
         **_agreement(request, access, alpha, candidates_to_judge(stage, config).count()),
-        **_systems(request, access, spread, config.rating_scale),
+        **_systems(request, access, _own_spread(stage, now), config.rating_scale),
         **_metrics(request),
     )
 
@@ -141,12 +134,8 @@ def _agreement(
 def _own_spread(stage: Stage, now: Live) -> "ScoreSpread | None":
     from metrics.agreement.planning import ScoreSpread
 
-    own = stage_figures(
-        stage,
-        selectors.SPREAD,
-        {"stage": stage.pk},
-        now=lambda: selectors.spread_of_stage(stage, now),
-        stamp=lambda: now.stamp,
+    own = cached(
+        ("planning-spread", stage.pk), partial(selectors.spread_of_stage, stage, now), stamp=now.stamp
     )
     return own if isinstance(own, ScoreSpread) else None
 

@@ -3,6 +3,7 @@
 import unicodedata
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
+from functools import partial
 
 from django.db.models import Avg, Count, Exists, OuterRef, Q, QuerySet, Subquery
 from django.db.models.functions import Coalesce
@@ -10,12 +11,10 @@ from django.db.models.functions import Coalesce
 from annotation.importing.records import folded, normal
 from annotation.models import Query
 from annotation.selectors.answers import references
-from core.jobs.figures import FigureKind
 from core.projects.models import Project
 from core.projects.selectors import last_event
-from crowd.models import Stage
-from crowd.selectors.stage_sizes import stage_figures
 from judgments.models import Candidate, FilterRun, ImportedScore, Judgment, Score, System
+from web.cache import cached
 
 #: Queries about which nobody is asked any more. Candidates of all others are judged, also of those that wait.
 OUT = (Query.Status.WITHDRAWN, Query.Status.EXCLUDED)
@@ -61,20 +60,19 @@ class SystemCounts:
 def systems(project: Project, only: System | None = None) -> list[SystemCounts]:
     """All systems of a project by kind and name, or `only` this one.
 
-    In a large project they are as they were some seconds ago, but for what people did to candidates.
+    Where counting takes long they are as they were a while ago, but for what people did to candidates.
     """
-    stages = Stage.objects.filter(project=project, kind="judging").order_by("pk")
-    counts = stage_figures(
-        stages,
-        SYSTEMS,
-        {"project": project.pk},
-        now=lambda: _systems(project.pk, only),
-        state=lambda: (last_event(project, "candidate"), last_event(project, "filter")),
+    key = (
+        "systems",
+        project.pk,
+        only and only.pk,
+        last_event(project, "candidate"),
+        last_event(project, "filter"),
     )
-    return [row for row in counts if only is None or row.system.pk == only.pk]
+    return cached(key, partial(_count_systems, project, only))
 
 
-def _systems(project: int, only: System | None = None) -> list[SystemCounts]:
+def _count_systems(project: Project, only: System | None) -> list[SystemCounts]:
     """In four statements at most."""
     system_rows = [only] if only else list(System.objects.filter(project=project).order_by("kind", "name"))
     aside = Candidate.UnjudgedReason
@@ -121,9 +119,6 @@ def _systems(project: int, only: System | None = None) -> list[SystemCounts]:
         )
         for system in system_rows
     ]
-
-
-SYSTEMS = FigureKind("systems", _systems)
 
 
 def _counted(

@@ -12,26 +12,14 @@ from django.db.models import Avg, Count, IntegerField, Q
 from django.db.models.fields.json import KeyTextTransform
 from django.db.models.functions import Cast
 
-from core.jobs.figures import FigureKind
 from core.projects.models import Project
 from crowd.models import Assignment, Exclusion, Stage, Worker
-from crowd.selectors.stage_sizes import is_large
 from judgments.models import Candidate, CheckAnswer, FilterRun, Judgment, Score, Verdict
 from judgments.score_classes import score_classes
 from judgments.selectors.live import live
-from judgments.selectors.ratings import (
-    Stamp,
-    checks_of,
-    good,
-    ratings_of_stage,
-    run_in_force,
-    scale_of,
-    stamp_for_pages,
-    stamp_of,
-    times_of,
-)
+from judgments.selectors.ratings import Stamp, checks_of, good, ratings_of_stage, scale_of, stamp_of, times_of
 from metrics.agreement.quotes import wilson
-from web.cache import counted, order_dependent
+from web.cache import cached
 
 if TYPE_CHECKING:
     import numpy as np
@@ -279,29 +267,15 @@ class Judge:
 
 def judges(stage: Stage) -> list[Judge]:
     """All who gave a good judgment; kept until judgments or filters change. Exclusions are of now."""
-    with order_dependent(JUDGES, {"stage": stage.pk}, state=partial(run_in_force, stage)):
-        stamp = stamp_for_pages(stage)
-    large = is_large(stage)
-    checks = None if large else CheckAnswer.objects.filter(check_item__stage=stage).count()
-    judge_rows = counted(
-        JUDGES,
-        {"stage": stage.pk},
-        stamp=(stamp, checks),
-        state=stamp.run,
-        large=large,
-        now=lambda: _count_judges(stage, stamp),
+    stamp = stamp_of(stage)
+    check_count = CheckAnswer.objects.filter(check_item__stage=stage).count()
+    judge_rows = cached(
+        ("judges", stage.pk, stamp.run, stamp.remade),
+        partial(_count_judges, stage, stamp),
+        stamp=(stamp, check_count),
     )
     excluded = set(Exclusion.objects.filter(scope=f"stage:{stage.pk}").values_list("worker_id", flat=True))
-    # Others read the same figures at this moment: only rows that are not as they were counted are copied.
     return [replace(row, excluded=True) if row.worker in excluded else row for row in judge_rows]
-
-
-def _judges_of(stage: int) -> list[Judge]:
-    row = Stage.objects.select_related("project").get(pk=stage)
-    return _count_judges(row, stamp_of(row))
-
-
-JUDGES = FigureKind("judges", _judges_of)
 
 
 def _count_judges(stage: Stage, stamp: Stamp) -> list[Judge]:

@@ -12,23 +12,13 @@ from typing import TYPE_CHECKING
 from django.core.cache import cache
 from django.db.models import Count
 
-from core.jobs.figures import FigureKind
 from core.projects.models import Project
 from crowd.models import Stage
-from crowd.selectors.stage_sizes import counted_of_stage
 from crowd.services.publication import fee, sizes
 from judgments.models import Candidate, FilterRun, Judgment, Score, System
-from judgments.selectors.ratings import (
-    Stamp,
-    good,
-    newer_than,
-    run_in_force,
-    scale_of,
-    stamp_for_pages,
-    stamp_of,
-)
+from judgments.selectors.ratings import Stamp, good, newer_than, scale_of, stamp_of
 from metrics.agreement.scale import Scale
-from web.cache import order_dependent
+from web.cache import cached
 
 if TYPE_CHECKING:
     import numpy as np
@@ -62,60 +52,23 @@ class ScoreCounts:
 
 
 def score_counts(stage: Stage, stamp: Stamp, low: int, size: int) -> ScoreCounts:
-    """Counts of all good judgments under a stamp; kept, and only what is newer is asked for next time."""
-    key = f"judgments-counts:{stage.pk}:{low}:{size}"
-    before: ScoreCounts | None = cache.get(key)
-    if before is not None and before.stamp == stamp:
-        return before
-    counts = _grown(stage, before, stamp, low) if before is not None else None
-    counts = counts or _counted(stage, stamp, low, size)
-    cache.set(key, counts, _KEPT_SECONDS)
-    return counts
+    """Counts of all good judgments under a stamp."""
+    key = ("score-counts", stage.pk, low, size)
+    return cached(key, partial(_count_scores, stage, stamp, low, size), stamp=stamp)
 
 
-def _counted(stage: Stage, stamp: Stamp, low: int, size: int) -> ScoreCounts:
+def _count_scores(stage: Stage, stamp: Stamp, low: int, size: int) -> ScoreCounts:
     import numpy as np  # start-up does without numpy
 
-    rows = _rows(stage, stamp, 0)
+    judgments = Judgment.objects.filter(stage=stage, pk__lte=stamp.last)
+    if stamp.spoilt:
+        judgments = good(judgments, stage)
+    grouped = judgments.order_by().values_list("candidate_id", "score").annotate(n=Count("pk"))
+    rows = np.array(list(grouped), dtype=np.int64).reshape(-1, 3)
     candidates, at = np.unique(rows[:, 0], return_inverse=True)
     counts = np.zeros((len(candidates), size), dtype=np.int64)
     counts[at, rows[:, 1] - low] = rows[:, 2]
     return ScoreCounts(candidates, counts, stamp)
-
-
-def _grown(stage: Stage, before: ScoreCounts, stamp: Stamp, low: int) -> ScoreCounts | None:
-    """The counts before with what came since; None where more has changed than newer judgments."""
-    import numpy as np
-
-    if (before.stamp.spoilt, before.stamp.spoilt_sum) != (stamp.spoilt, stamp.spoilt_sum):
-        return None
-    rows = _rows(stage, stamp, before.stamp.last)
-    # A key may be taken before another and become visible after it, so that "newer keys" misses its judgment:
-    # the numbers must add up.
-    if (
-        before.stamp.count
-        + Judgment.objects.filter(stage=stage, pk__gt=before.stamp.last, pk__lte=stamp.last).count()
-        != stamp.count
-    ):
-        return None
-    candidates = np.union1d(before.candidates, rows[:, 0])
-    counts = np.zeros((len(candidates), before.counts.shape[1]), dtype=np.int64)
-    counts[np.searchsorted(candidates, before.candidates)] = before.counts
-    np.add.at(counts, (np.searchsorted(candidates, rows[:, 0]), rows[:, 1] - low), rows[:, 2])
-    return ScoreCounts(candidates, counts, stamp)
-
-
-def _rows(stage: Stage, stamp: Stamp, after: int) -> "Counts":
-    """(candidate, score, count) of the stamp's good judgments with keys above `after`."""
-    import numpy as np
-
-    judgments = Judgment.objects.filter(stage=stage, pk__lte=stamp.last)
-    if after:
-        judgments = judgments.filter(pk__gt=after)
-    if stamp.spoilt:
-        judgments = good(judgments, stage)
-    grouped = judgments.order_by().values_list("candidate_id", "score").annotate(n=Count("pk"))
-    return np.array(list(grouped), dtype=np.int64).reshape(-1, 3)
 
 
 _CHUNK = 10_000
@@ -163,24 +116,13 @@ class Live:
 
 
 def live(stage: Stage) -> Live:
-    """The figures now; cached until something changes, and of a large stage some seconds longer."""
-    with order_dependent(LIVE, {"stage": stage.pk}, state=partial(run_in_force, stage)):
-        stamp = stamp_for_pages(stage)
-    now = partial(_live_at, stage, stamp)
-    return counted_of_stage(stage, LIVE, stamp=stamp, state=stamp.run, now=now)
+    """The figures now; cached until something changes, and a while longer where counting takes long."""
+    stamp, scale = stamp_of(stage), scale_of(stage)
 
+    def count() -> Live:
+        return _build_live(stage, score_counts(stage, stamp, scale.low, scale.size), stamp)
 
-def _live_at(stage: Stage, stamp: Stamp) -> Live:
-    scale = scale_of(stage)
-    return _build_live(stage, score_counts(stage, stamp, scale.low, scale.size), stamp)
-
-
-def _live_of(stage: int) -> Live:
-    row = Stage.objects.select_related("project").get(pk=stage)
-    return _live_at(row, stamp_of(row))
-
-
-LIVE = FigureKind("live", _live_of)
+    return cached(("live", stage.pk, stamp.run, stamp.remade), count, stamp=stamp)
 
 
 def _build_live(stage: Stage, score_table: ScoreCounts, stamp: Stamp) -> Live:
@@ -406,11 +348,3 @@ def spread_of_stage(stage: Stage, now: Live) -> "ScoreSpread | Figure | None":
     if not isinstance(spread, ScoreSpread):
         return spread
     return ScoreSpread(spread.sd_difference * unit, spread.sd_rating * unit)
-
-
-def _spread_of(stage: int) -> "ScoreSpread | Figure | None":
-    row = Stage.objects.select_related("project").get(pk=stage)
-    return spread_of_stage(row, live(row))
-
-
-SPREAD = FigureKind("planning-spread", _spread_of)

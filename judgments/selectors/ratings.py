@@ -12,10 +12,8 @@ from django.db.models.functions import Cast
 
 from annotation.models import Query
 from core.bulk_rows import integer_columns
-from core.jobs.figures import FigureKind
 from crowd.counted_work import HELD, WAITS, not_counting, reason_of
 from crowd.models import Assignment, Stage, Worker
-from crowd.selectors.stage_sizes import stage_figures
 from judgments.judging_config import JudgingConfig, scale_of_options
 from judgments.models import Candidate, CheckAnswer, FilterRun, Judgment, System
 from judgments.units import of_candidate
@@ -374,44 +372,19 @@ class Stamp:
         return f" again {self.remade}" if self.remade else ""
 
 
-def stamp_for_pages(stage: Stage) -> Stamp:
-    """The stamp as pages need it: of a large stage some seconds old, but always with the run in force."""
-    return stage_figures(
-        stage, STAMP, {"stage": stage.pk}, now=lambda: stamp_of(stage), state=lambda: _in_force(stage)
-    )
-
-
-def _stamp_of(stage: int) -> Stamp:
-    return stamp_of(Stage.objects.get(pk=stage))
-
-
-STAMP = FigureKind("judgments-stamp", _stamp_of)
-
-
-def _in_force(stage: Stage) -> tuple[int, int]:
-    """The key of the filter run in force, 0 for none, and how often it was made again."""
-    runs = FilterRun.objects.in_force().filter(stage=stage)
-    run, remade = runs.values_list("pk", "summary__remade").first() or (0, 0)
-    return run, remade or 0
-
-
-def run_in_force(stage: Stage) -> int:
-    """The key of the filter run in force, 0 for none: what a person did, so the state of derived figures."""
-    return _in_force(stage)[0]
-
-
 def stamp_of(stage: Stage) -> Stamp:
     """The stamp of a stage's judgments now, in three questions that indexes answer."""
     figures = Judgment.objects.filter(stage=stage).aggregate(last=Max("pk"), count=Count("pk"))
     spoilt = Assignment.objects.filter(not_counting(), stage=stage).aggregate(
         count=Count("pk"), sum=Sum("pk")
     )
-    run, remade = _in_force(stage)
+    runs = FilterRun.objects.in_force().filter(stage=stage)
+    run, remade = runs.values_list("pk", "summary__remade").first() or (0, 0)
     return Stamp(
         last=figures["last"] or 0,
         count=figures["count"],
         spoilt=spoilt["count"],
         spoilt_sum=spoilt["sum"] or 0,
         run=run,
-        remade=remade,
+        remade=remade or 0,
     )

@@ -1,6 +1,5 @@
 """Candidates with their scores, by the run in force or from all good judgments, and how many have one."""
 
-import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -12,11 +11,8 @@ from django.db.models import Count, Exists, F, Max, OuterRef, Q, QuerySet
 
 from annotation.models import Query
 from annotation.units import known_score
-from core.jobs.figures import FigureKind
 from core.projects.models import Project
-from core.projects.selectors import last_event
 from crowd.models import Stage
-from crowd.selectors.stage_sizes import counted_of_stage, project_figures
 from judgments.judging_config import judging_config
 from judgments.models import Candidate, FilterRun, Judgment, Score, System
 from judgments.selectors.candidates import to_judge
@@ -38,15 +34,7 @@ NO_TRUTH = (
 
 def random_scores_caution(stage: Stage) -> str:
     """A sentence where simulated judges had no truth to go by, else nothing."""
-    now = partial(_has_random_scores, stage)
-    return NO_TRUTH if counted_of_stage(stage, RANDOM_SCORES, stamp=time.time(), now=now) else ""
-
-
-def _find_random_scores(stage: int) -> bool:
-    return _has_random_scores(Stage.objects.get(pk=stage))
-
-
-RANDOM_SCORES = FigureKind("random-scores", _find_random_scores)
+    return NO_TRUTH if cached(("random-scores", stage.pk), partial(_has_random_scores, stage)) else ""
 
 
 def _has_random_scores(stage: Stage) -> bool:
@@ -204,24 +192,6 @@ def count_judged_queries(project: Project) -> JudgedQueries | None:
     filters, when it has as many judgments as the stage asks for (the least number, where it asks until it is
     sure).
     """
-
-    def state() -> object:
-        return last_event(project, "candidate"), last_event(project, "filter")
-
-    arguments = {"project": project.pk}
-    return project_figures(
-        project, JUDGED, arguments, state=state, now=partial(_count_judged_queries, project)
-    )
-
-
-def _judged_in(project: int) -> JudgedQueries | None:
-    return _count_judged_queries(Project.objects.get(pk=project))
-
-
-JUDGED = FigureKind("judged-queries", _judged_in)
-
-
-def _count_judged_queries(project: Project) -> JudgedQueries | None:
     candidates = Candidate.objects.filter(system__project=project).aggregate(
         last=Max("pk"), judged=Count("pk", filter=Q(aside=""))
     )
@@ -235,10 +205,10 @@ def _count_judged_queries(project: Project) -> JudgedQueries | None:
     last = Judgment.objects.filter(stage__in=stages).aggregate(last=Max("pk"))["last"]
     systems_by_stage = tuple((stage.pk, judging_config(stage).systems) for stage in stages)
     stamp = (tuple(candidates.values()), out["n"], tuple(runs.items()), last, systems_by_stage)
-    return cached(f"judged-queries:{project.pk}", stamp, lambda: _counted(project, stages, runs))
+    return cached(("judged-queries", project.pk), partial(_count_judged, project, stages, runs), stamp=stamp)
 
 
-def _counted(project: Project, stages: list[Stage], runs: dict[int, int]) -> JudgedQueries:
+def _count_judged(project: Project, stages: list[Stage], runs: dict[int, int]) -> JudgedQueries:
     """Count queries, and those of which an answer lacks a score.
 
     What is missing is asked for by EXISTS, which PostgreSQL joins at any size: by NOT IN it looks through all

@@ -20,7 +20,6 @@ from django.utils import timezone
 
 from annotation.services.steps import in_words
 from core.jobs import services as jobs
-from core.jobs.figures import FigureKind
 from core.jobs.models import OPEN_STATES, Job, JobState
 from core.money import format_amount
 from core.progress import Progress, silent
@@ -207,27 +206,9 @@ def preview(stage: Stage, recipe: str, parameters: Mapping[str, Any], seed: int 
     )
 
 
-def _try_preview(stage: int, recipe: str, parameters: Mapping[str, Any]) -> tuple[Preview | None, str]:
-    """The preview, or why these filters cannot be applied."""
-    try:
-        return preview(Stage.objects.select_related("project").get(pk=stage), recipe, parameters), ""
-    except FilteringError as error:
-        return None, str(error)
-
-
-PREVIEW = FigureKind("filter-preview", _try_preview)
-
-
 def count_missing(stage: Stage) -> MissingJudgments:
     """What a stage lacks with its filters in force, and what asking for it costs."""
     return missing_of(stage, list(kind_of(stage).pending(stage)))
-
-
-def _missing_of(stage: int) -> MissingJudgments:
-    return count_missing(Stage.objects.select_related("project", "endpoint").get(pk=stage))
-
-
-MISSING = FigureKind("filter-missing", _missing_of)
 
 
 def _reasons(decided: FilterDecision) -> tuple[Reason, ...]:

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from django.contrib import messages
@@ -19,7 +20,6 @@ from core.jobs.services import cancel
 from core.projects.models import Project
 from crowd.desk import tables
 from crowd.models import Stage
-from crowd.selectors.stage_sizes import project_figures
 from judgments.models import Candidate, Judgment
 from judgments.selectors.live import list_late_judgments
 from releases import selectors
@@ -38,6 +38,7 @@ from releases.privacy import (
     reopen_findings,
 )
 from web.access import ProjectAccess, Role, on_project
+from web.cache import cached
 from web.forms import FormError, chosen_keys, read_form, run_action
 from web.pages import show
 from web.tables import page_of
@@ -212,11 +213,8 @@ def content(request: HttpRequest, access: ProjectAccess) -> HttpResponse:
 
 
 def _content(project: Project, include: Sequence[str]) -> selectors.Content:
-    """What would go in; of a large project a job counts it, as each answer is looked at."""
-    arguments = {"project": project.pk, "include": list(include)}
-    return project_figures(
-        project, selectors.CONTENT, arguments, now=lambda: selectors.content_of(project, include)
-    )
+    """What would go in; each answer is looked at, so that of a large project it is of a while ago."""
+    return cached(("release-content", project.pk, *include), partial(selectors.content_of, project, include))
 
 
 @require_safe

@@ -156,12 +156,11 @@ def test_a_round_finds_its_stages_without_pairing_hits_and_work():
     assert 'JOIN "crowd_assignment"' not in sql
 
 
-def test_a_round_looks_again_for_what_a_large_stage_lacks_only_after_a_while(monkeypatch):
+def test_a_round_looks_again_for_what_a_stage_lacks_only_after_a_while(monkeypatch):
     stage, looks = make_stage(), []
     monkeypatch.setattr(tick, "publish_pending", lambda _: looks.append(1) or 0)
     assert [tick._top_up(stage), tick._top_up(stage)] == [0, 0]
     assert len(looks) == 2  # looking cost little
-    monkeypatch.setattr(tick, "is_large", lambda _: True)
     monkeypatch.setattr(tick, "COSTLY_SECONDS", -1.0)
     monkeypatch.setattr(tick, "time", SimpleNamespace(monotonic=iter((1.0, 3.0)).__next__))
     assert [tick._top_up(stage), tick._top_up(stage)] == [0, 0]
@@ -170,22 +169,21 @@ def test_a_round_looks_again_for_what_a_large_stage_lacks_only_after_a_while(mon
 
 def test_a_round_that_planned_something_looks_again_at_once(monkeypatch):
     stage, looks = make_stage(), []
-    monkeypatch.setattr(tick, "is_large", lambda _: True)
     monkeypatch.setattr(tick, "COSTLY_SECONDS", -1.0)
     monkeypatch.setattr(tick, "publish_pending", lambda _: looks.append(1) or 5)
     assert [tick._top_up(stage), tick._top_up(stage)] == [5, 5]
     assert len(looks) == 2
 
 
-def test_a_large_stage_that_took_long_to_settle_is_settled_again_only_after_a_while(monkeypatch):
+def test_a_stage_that_took_long_to_settle_is_settled_again_only_after_a_while(monkeypatch):
     hit = make_hit(make_stage(items=["tea"]), places=3)
     stage, settled = hit.stage, []
     kind = SimpleNamespace(settle=lambda _: settled.append(1))
     monkeypatch.setattr(tick, "kind_of", lambda _: kind)
     monkeypatch.setattr(tick, "time", SimpleNamespace(monotonic=count(0, 3).__next__))
-    for large, times in ((False, 1), (False, 2), (True, 3), (True, 3)):
+    for costly_seconds, times in ((5, 1), (5, 2), (1, 3), (1, 3)):
         answer(hit if times < 3 else make_hit(stage), worker_id=make_worker(stage.endpoint).external_id)
-        monkeypatch.setattr(tick, "is_large", lambda _, large=large: large)
+        monkeypatch.setattr(tick, "COSTLY_SECONDS", costly_seconds)
         tick.settle_news(stage)
         assert len(settled) == times
     stage.refresh_from_db()

@@ -15,7 +15,6 @@ from kombu.exceptions import OperationalError
 from core.jobs import handlers as job_handlers
 from core.jobs import runner, selectors, services, tasks
 from core.jobs.errors import LeaseLostError
-from core.jobs.figures import COUNT
 from core.jobs.models import Job, JobState, WorkerHeartbeat
 from tests.jobs import handlers
 from tests.jobs.handlers import effects, leave_effect
@@ -27,7 +26,7 @@ pytestmark = pytest.mark.usefixtures("effect_table")
 def sent(monkeypatch):
     """Numbers of the jobs whose messages were sent, instead of messages."""
     numbers = []
-    monkeypatch.setattr(services.current_app, "send_task", lambda name, args, queue: numbers.extend(args))
+    monkeypatch.setattr(services.current_app, "send_task", lambda name, args: numbers.extend(args))
     return numbers
 
 
@@ -96,7 +95,7 @@ def test_eight_threads_that_ask_for_the_same_effect_get_the_same_job():
 
 
 def test_a_broker_that_is_down_loses_no_job(monkeypatch, sent):
-    def refuse(name, args, queue):
+    def refuse(name, args):
         raise OperationalError("connection refused")
 
     with monkeypatch.context() as broken:
@@ -106,23 +105,6 @@ def test_a_broker_that_is_down_loses_no_job(monkeypatch, sent):
         assert services.reconcile().announced == 0
     assert services.reconcile().announced == 1
     assert sent == [job.pk]
-
-
-def test_a_figure_that_a_page_waits_for_goes_to_threads_of_its_own(monkeypatch):
-    queues = []
-    monkeypatch.setattr(services.current_app, "send_task", lambda name, args, queue: queues.append(queue))
-    a_job()
-    services.enqueue(kind=COUNT, payload={})
-    assert queues == [None, "figures"]
-
-
-def test_a_job_that_is_over_can_be_repeated_and_no_other(sent):
-    job = run_to_the_end(a_job())
-    assert services.repeat(job=job)
-    assert not services.repeat(job=job)
-    assert sent == [job.pk, job.pk]
-    job.refresh_from_db()
-    assert (job.state, job.attempts, job.finished_at, job.result) == ("queued", 0, None, None)
 
 
 # Attempts

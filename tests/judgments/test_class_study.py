@@ -3,6 +3,7 @@
 from datetime import timedelta
 
 import pytest
+from django.core.cache import cache
 from django.test import Client
 from django.utils import timezone
 
@@ -42,7 +43,6 @@ from tests.judgments.class_world import (
     names_of,
     open_judging,
 )
-from web.cache import figures
 
 pytestmark = pytest.mark.django_db
 State = Assignment.State
@@ -206,7 +206,7 @@ def test_at_a_marketplace_hits_that_no_one_may_take_become_smaller(monkeypatch):
     assert tick().planned == 0  # others may still come
 
     Hit.objects.filter(pk=whole.pk).update(published_at=timezone.now() - timedelta(hours=2))
-    figures.clear()
+    cache.clear()
     for _ in range(4):
         tick()
     whole.refresh_from_db()
@@ -220,7 +220,7 @@ def test_at_a_marketplace_hits_that_no_one_may_take_become_smaller(monkeypatch):
         assert sum(barred[worker.pk] not in scopes for worker in workers) >= 2 == hit.places
     assert_books_add_up(stage)
     assert stage.reserved_cents == held * smaller.count()
-    figures.clear()
+    cache.clear()
     assert tick().planned == 0
 
 

@@ -13,7 +13,6 @@ from core.jobs import runner, services
 from core.jobs.models import Job, JobState
 from core.projects.models import Event
 from crowd.models import HitUnit, Stage
-from crowd.selectors import stage_sizes
 from crowd.services import publication
 from judgments.models import FilterRun, Verdict
 from judgments.services import filter_runs
@@ -307,19 +306,3 @@ def test_what_costs_more_by_now_fails_in_words(place):
     assert asked(place) == 0
     said = page(place).content.decode()
     assert "It costs $0.24 by now, more than the $0.23 that you saw." in said
-
-
-def test_a_preview_that_cannot_be_worked_out_says_so_and_does_not_wait_for_ever(place, monkeypatch):
-    def fail(*_):
-        raise OSError("no disk")
-
-    monkeypatch.setattr(filter_runs, "preview", fail)
-    monkeypatch.setattr(stage_sizes, "LARGE", 3)
-    address = f"{at(place, 'filters')}?recipe=default&look=1&rules=checks"
-    first = as_("owner").get(address)
-    assert first.headers["Refresh"] == "3"
-    assert "The preview is being worked out" in first.content.decode()
-    runner.run(job_id=Job.objects.get(kind="jobs.figure").pk)
-    second = as_("owner").get(address)
-    assert "The preview could not be worked out: OSError: no disk." in second.content.decode()
-    assert "Refresh" not in second.headers

@@ -13,17 +13,14 @@ from django.urls import reverse
 from django.utils import timezone
 
 from annotation.models import Answer
-from core.jobs import runner
-from core.jobs.models import Job, JobState, StoredFigure
+from core.jobs.models import Job, JobState
 from core.projects.models import Event, Project
-from crowd.selectors import stage_sizes
 from releases.models import PrivacyFinding, Release
 from releases.privacy import accept_findings, check_project
 from tests.cases import apart
 from tests.releases.shelf_world import as_, make_project, make_release, people
 from tests.releases.world import World
 from tests.saving import revision, versions
-from web import cache
 
 pytestmark = pytest.mark.django_db
 DESK = "/desk/projects/capitals/releases/"
@@ -53,18 +50,6 @@ def text(response: Any) -> str:
 def said(response: Any) -> list[str]:
     """The newest note of a page."""
     return [str(message) for message in response.context["messages"]][-1:]
-
-
-def test_what_goes_in_is_counted_by_a_job_where_the_project_is_large(world, monkeypatch):
-    monkeypatch.setattr(stage_sizes, "LARGE", 0)
-    monkeypatch.setattr(cache, "FIRST_WAIT_SECONDS", 0.0)
-    assert as_("manager").get(NEW).status_code == 202
-    figure = StoredFigure.objects.get()
-    assert (figure.kind, figure.arguments) == (
-        "release-content", {"project": world.project.pk, "include": []},
-    )  # fmt: skip
-    runner.run(job_id=figure.job_id)
-    assert "What goes in" in text(as_("manager").get(NEW))
 
 
 # Lists

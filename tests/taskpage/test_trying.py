@@ -11,7 +11,6 @@ from django.utils import timezone
 from core.projects.services import set_role
 from crowd.kinds import kind_of
 from crowd.models import Hit, HitUnit, Stage
-from crowd.services import responses
 from crowd.services.responses import REMEMBERED
 from tests.cases import apart
 from tests.judgments import judging_world
@@ -70,12 +69,11 @@ def test_a_draft_of_every_kind_is_tried_on_its_worker_page_and_nothing_is_stored
             assert counts() == before
 
 
-def test_in_a_large_stage_it_is_what_was_asked_first_without_looking_for_more(viewer, monkeypatch):
+def test_it_is_what_was_asked_first_without_looking_for_more(viewer, monkeypatch):
     stage = draft("judging")
     hit = Hit.objects.create(stage=stage, ordinal=0, places=1, reward_cents=1, fee_cents=0)
     [unit, *_] = [each.unit for each in kind_of(stage).pending(stage)]
     HitUnit.objects.create(hit=hit, unit=unit, role="real", position=0)
-    monkeypatch.setattr(responses, "is_large", lambda stage: True)
     monkeypatch.setattr(type(kind_of(stage)), "pending", None)
     page = viewer.get(f"{address(stage)}task/")
     assert page.content.decode().count('<section class="unit"') == 1

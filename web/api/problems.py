@@ -16,7 +16,6 @@ from core.errors import ActionError, NameTakenError
 from core.jobs.spans import HEADER, current_request_id
 from core.revisions import ConflictError
 from core.storage_outages import StorageUnavailableError
-from web.page_figures import BeingCountedError, NotMadeError
 
 logger = logging.getLogger(__name__)
 MEDIA_TYPE = "application/problem+json"
@@ -88,8 +87,6 @@ KINDS: dict[type[Exception], ProblemKind] = {
     NameTakenError: ProblemKind(409, "slug_taken"),
     ConflictError: ProblemKind(412, "changed_since"),
     RequestDataTooBig: ProblemKind(413, "too_large"),
-    BeingCountedError: ProblemKind(503, "being_counted"),
-    NotMadeError: ProblemKind(503, "being_counted"),
     StorageUnavailableError: ProblemKind(503, "storage_unavailable"),
     BadRequest: ProblemKind(400, "bad_request"),
     SuspiciousOperation: ProblemKind(400, "bad_request"),
@@ -97,8 +94,6 @@ KINDS: dict[type[Exception], ProblemKind] = {
 _WORDS: dict[type[Exception], str] = {
     ConflictError: "This was changed since you read it. Read it again, then change it.",
     RequestDataTooBig: "The body is too large.",
-    BeingCountedError: "The figures are being counted. Ask again in a few seconds.",
-    NotMadeError: "The figures are being counted. Ask again in a few seconds.",
     StorageUnavailableError: "The storage of files does not answer. Ask again later.",
     SuspiciousOperation: "This request cannot be read.",
 }
