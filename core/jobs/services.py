@@ -11,7 +11,6 @@ import socket
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import timedelta
-from functools import partial
 from typing import Any
 from uuid import uuid4
 
@@ -51,7 +50,7 @@ def enqueue(*, kind: str, payload: dict[str, Any], effect: str | None = None) ->
         job, is_new = Job.objects.get_or_create(effect=effect, defaults=values)
     if is_new:
         job.refresh_from_db()
-        transaction.on_commit(partial(announce, job_id=job.pk), robust=True)
+        transaction.on_commit(lambda: announce(job_id=job.pk), robust=True)
     return job
 
 
@@ -199,7 +198,7 @@ def retry(*, job_id: int) -> bool:
         finished_at=None,
     )
     if queued:
-        transaction.on_commit(partial(announce, job_id=job_id), robust=True)
+        transaction.on_commit(lambda: announce(job_id=job_id), robust=True)
     return bool(queued)
 
 

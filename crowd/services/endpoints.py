@@ -3,7 +3,6 @@
 import logging
 import re
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -298,7 +297,7 @@ _EXPIRES_S = 15
 
 def request_round(endpoint_id: int) -> None:
     """Have a worker begin a round once this transaction is committed; the timer does where this fails."""
-    transaction.on_commit(partial(_announce, endpoint_id), robust=True)
+    transaction.on_commit(lambda: _announce(endpoint_id), robust=True)
 
 
 def send_round(endpoint_id: int) -> None:

@@ -107,6 +107,15 @@ def test_a_broker_that_is_down_loses_no_job(monkeypatch, sent):
     assert sent == [job.pk]
 
 
+def test_what_nobody_expects_of_a_broker_ends_no_request(monkeypatch, caplog):
+    def break_down(name, args):
+        raise RuntimeError("out of file descriptors")
+
+    monkeypatch.setattr(services.current_app, "send_task", break_down)
+    assert a_job().state == JobState.QUEUED
+    assert "out of file descriptors" in caplog.text
+
+
 # Attempts
 
 
