@@ -1,4 +1,4 @@
-"""Statistics of judgments beside krippendorff and pandas, and the whole `manage.py filter`.
+"""Statistics of judgments beside krippendorff and pandas, the whole `manage.py filter`, and `preferences`.
 
     python -m benchmarks.quality [--ratings 1000000 10000000] [--csv 1000000]
 
@@ -166,15 +166,40 @@ def measure_command(count: int) -> Iterator[Figure]:
         for recipe, replicates, goal in (("default", 0, 5), ("kpqa-2021", 0, 5), ("default", 1000, 30)):
             words = ["filter", str(path), "--recipe", recipe, "--replicates", str(replicates)]
             words += ["--report", f"{name}/report.json", "--kept", f"{name}/kept.csv"]
-            begin = time.perf_counter()
-            command = [sys.executable, str(ROOT / "manage.py"), *words]
-            process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
-            _, status, usage = os.wait4(process.pid, 0)
-            seconds = time.perf_counter() - begin
-            value = f"{seconds:.2f} s, {usage.ru_maxrss / 1024:.0f} MiB"
             title = f"manage.py filter --recipe {recipe} --replicates {replicates}, {count:,} ratings"
-            note = f"processor {usage.ru_utime + usage.ru_stime:.2f} s"
-            yield Figure(title, value, f"{goal} s", not status and seconds <= goal, note)
+            yield _run_command(title, words, goal)
+
+
+def measure_preferences(count: int) -> Iterator[Figure]:
+    """`manage.py preferences` with its intervals over questions and judges."""
+    rng = np.random.default_rng(7)
+    first = rng.integers(0, 8, count)
+    second = (first + rng.integers(1, 8, count)) % 8
+    questions, judges, outcomes = (
+        rng.integers(0, 5000, count),
+        rng.integers(0, 800, count),
+        rng.integers(0, 3, count),
+    )
+    columns = (questions.tolist(), judges.tolist(), first.tolist(), second.tolist(), outcomes.tolist())
+    with tempfile.TemporaryDirectory() as name:
+        path = Path(name) / "pairs.csv"
+        with path.open("w", encoding="utf-8") as file:
+            file.write("item,worker,left,right,winner\n")
+            for question, judge, left, right, outcome in zip(*columns, strict=True):
+                file.write(f"q{question},j{judge},s{left},s{right},{('left', 'right', 'tie')[outcome]}\n")
+        words = ["preferences", str(path), "--side", "--report", f"{name}/report.json"]
+        title = f"manage.py preferences --side --replicates 1000, {count:,} judged pairs of 8 systems"
+        yield _run_command(title, words, 30)
+
+
+def _run_command(title: str, words: list[str], goal: float) -> Figure:
+    begin = time.perf_counter()
+    process = subprocess.Popen([sys.executable, str(ROOT / "manage.py"), *words], stdout=subprocess.DEVNULL)
+    _, status, usage = os.wait4(process.pid, 0)
+    seconds = time.perf_counter() - begin
+    value = f"{seconds:.2f} s, {usage.ru_maxrss / 1024:.0f} MiB"
+    note = f"processor {usage.ru_utime + usage.ru_stime:.2f} s"
+    return Figure(title, value, f"{goal} s", not status and seconds <= goal, note)
 
 
 def main() -> None:
@@ -190,6 +215,7 @@ def main() -> None:
     print(common.describe_machine("numpy", "pandas", "krippendorff"))
     common.print_table("Statistics of judgments", measure_statistics(options.ratings))
     common.print_table("The command", measure_command(options.csv))
+    common.print_table("Judged pairs", measure_preferences(options.csv))
 
 
 if __name__ == "__main__":
