@@ -1,10 +1,7 @@
 """The desk: queries on which editors were of two minds, and how far editors agree."""
 
 import pytest
-from django.contrib.auth.models import User
-from django.db import connection
 from django.test import Client
-from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from annotation.models import CuratedSet, Query, QueryStep
@@ -12,7 +9,6 @@ from annotation.selectors.curation import next_undecided
 from annotation.services.curation import AdjudicationError, accept_query, exclude_query
 from annotation.services.steps import move
 from core.projects.models import Event
-from core.projects.services import set_role
 from tests.annotation.world import (
     ARABIC,
     HOSTILE,
@@ -81,9 +77,6 @@ def queue_of(project):
     return reverse("annotation:adjudication", args=[project.slug])
 
 
-# The queue
-
-
 def test_tied_and_disputed_queries_of_the_project_wait_in_the_queue(desk, project, screening, curation):
     assert "Nothing waits for you" in text(desk.get(queue_of(project)))
     page = desk.get(f"/desk/projects/{project.slug}/").content.decode()
@@ -96,21 +89,6 @@ def test_tied_and_disputed_queries_of_the_project_wait_in_the_queue(desk, projec
     assert "mercury tied 1 of 2: fit to be answered just now" in text(page)
     assert list(desk.get(queue_of(project) + "?state=tied").context["queries"]) == [tied]
     assert list(desk.get(queue_of(project) + "?state=disputed").context["queries"]) == [disputed]
-
-
-@pytest.mark.long
-def test_the_queue_asks_as_many_questions_for_many_queries_as_for_few(desk, project, screening):
-    counted = []
-    for count in (2, 20):
-        for _ in range(count):
-            make_tied(screening)
-        with CaptureQueriesContext(connection) as asked:
-            desk.get(queue_of(project))
-        counted.append(len(asked))
-    assert counted[0] == counted[1]
-
-
-# A tied query
 
 
 def test_the_votes_on_a_tied_query_stand_side_by_side(desk, screening):
@@ -159,9 +137,6 @@ def test_of_two_decisions_at_the_same_moment_one_counts(ada, screening):
     with pytest.raises(AdjudicationError, match="Another person decided"):
         exclude_query(query=seen_by_both, actor=ada, reason="No.")
     assert QueryStep.objects.filter(query=query, before="tied").count() == 1
-
-
-# A disputed query
 
 
 def test_selections_stand_beside_each_other_and_the_passages_below(desk, curation):
@@ -233,25 +208,6 @@ def test_next_goes_round_the_queue(project, screening):
     assert next_undecided(project, two.pk) is None
 
 
-# Who may, and what is shown
-
-
-def test_viewers_look_managers_decide_and_to_others_there_is_no_such_page(screening, project, subtests):
-    for role, looks, decides in [("manager", 200, 302), ("viewer", 200, 404), (None, 404, 404)]:
-        with apart(subtests, role=role, looks=looks, decides=decides):
-            somebody = User.objects.create_user("somebody")
-            if role:
-                set_role(project=project, user=somebody, role=role)
-            client = Client()
-            client.force_login(somebody)
-            query = make_tied(screening)
-            assert client.get(queue_of(project)).status_code == looks
-            page = client.get(at("case", query))
-            assert page.status_code == looks
-            assert ("Accept the query" in page.content.decode()) == (role == "manager")
-            assert client.post(at("accept", query)).status_code == decides
-
-
 def test_queries_of_other_projects_are_not_there_and_nothing_is_decided_by_looking(desk, project, screening):
     foreign = make_tied(make_stage("screening", make_project()))
     assert desk.get(reverse("annotation:case", args=[project.slug, foreign.pk])).status_code == 404
@@ -275,23 +231,6 @@ def test_hostile_text_is_shown_as_text(desk, project, screening, curation, subte
                 assert answer.status_code == 200
                 assert "<script>alert" not in body and "&{49}" not in body
                 assert "style=" not in body and "onclick" not in body
-
-
-@pytest.mark.long
-def test_a_case_asks_as_many_questions_for_many_votes_as_for_few(desk, screening, curation):
-    for make, add in ((make_tied, vote), (make_disputed, select)):
-        stage = screening if make is make_tied else curation
-        query, counted = make(stage), []
-        for _ in range(2):
-            with CaptureQueriesContext(connection) as asked:
-                desk.get(at("case", query))
-            counted.append(len(asked))
-            for _ in range(10):
-                add(stage, query)
-        assert counted[0] == counted[1]
-
-
-# Agreement
 
 
 def test_the_agreement_of_stages_of_both_kinds_stands_in_a_table(desk, project, screening, curation):

@@ -35,9 +35,6 @@ def sets(*words):
     return [frozenset(map(int, each)) for each in words]
 
 
-# Answers that are one of a few
-
-
 def test_alpha_of_krippendorffs_own_example_with_missing_answers():
     """Krippendorff 2011, example C: four observers, twelve units, nominal alpha 0.743."""
     observers = [
@@ -64,9 +61,6 @@ def test_alpha_of_two_editors_by_hand_and_single_answers_count_for_nothing():
 def test_without_two_answers_to_a_query_there_is_no_agreement_and_it_says_so(measure):
     for units in ([], [["a"], ["b"]]):
         assert (measure(units).value, measure(units).reason) == (None, NO_PAIRS)
-
-
-# Sets
 
 
 @pytest.mark.parametrize(
@@ -152,9 +146,6 @@ def test_masi_is_a_distance_between_none_and_one(one, other):
     assert 0 <= masi_distance(one, other) <= 1
     assert (masi_distance(one, other) == 0) == (one == other)
     assert masi_distance(one, other) >= 1 - jaccard(one, other)
-
-
-# Of stages
 
 
 @pytest.mark.django_db

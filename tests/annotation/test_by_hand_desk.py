@@ -2,13 +2,10 @@
 
 import pytest
 from django.contrib.auth.models import User
-from django.db import connection
 from django.test import Client
-from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from annotation.models import Doubt, QueryStep
-from core.projects.services import set_role
 from crowd.services.tick import settle_news
 from tests.annotation.test_decided_again import FIT, FLAG, NO, reject, screened
 from tests.annotation.world import HOSTILE, make_project, make_query, make_stage, status, unit_of
@@ -46,9 +43,6 @@ def counts(desk, project):
     return {each.queue.name: each.count for each in page.context["waiting"]}
 
 
-# One flag
-
-
 def test_a_query_that_one_flag_excluded_waits_for_a_person(desk, project, screening):
     flagged, disliked, twice = (make_query(project, words) for words in ("prostate", "maps", "adult"))
     screened(screening, flagged, FIT, FIT, FLAG)
@@ -76,9 +70,6 @@ def test_left_out_it_waits_no_longer(desk, project, screening):
     assert (query.status, query.by_hand, query.status_reason) == ("excluded", True, "A person's name.")
     assert counts(desk, project) == {}
     assert list(desk.get(at("queries", project, only="by-hand")).context["rows"])
-
-
-# In doubt
 
 
 @pytest.fixture
@@ -117,9 +108,6 @@ def test_a_doubt_is_settled_the_other_ways(desk, project, doubted, subtests):
             assert status(doubted) == becomes
 
 
-# The table and the page of a query
-
-
 def test_what_cannot_be_decided_is_named_and_the_rest_is_decided_from_the_table(desk, project):
     queries = [make_query(project, status="excluded") for _ in range(3)]
     page = desk.get(at("queries", project, status="excluded")).content.decode()
@@ -150,24 +138,3 @@ def test_a_query_is_decided_about_on_its_page_and_back(desk, project, screening)
     assert messages_of(answer) == ["It is decided by the votes again: excluded by screening."]
     assert messages_of(desk.post(place, {"decision": "accept", "reason": " "}, follow=True)) != []
     assert status(query) == "excluded"
-
-
-def test_viewers_see_no_boxes_and_no_forms(project, doubted):
-    set_role(project=project, user=User.objects.create_user("vic"), role="viewer")
-    client = Client()
-    client.force_login(User.objects.get(username="vic"))
-    for place in (at("queries", project), at("query", project, doubted.pk), at("case", project, doubted.pk)):
-        page = client.get(place).content.decode()
-        assert 'name="decision"' not in page and 'name="chosen"' not in page
-
-
-@pytest.mark.long
-def test_the_list_of_what_waits_asks_as_many_questions_for_many_as_for_few(desk, project, screening):
-    counted = []
-    for count in (2, 6):
-        for _ in range(count):
-            screened(screening, make_query(project), FIT, FIT, FLAG)
-        with CaptureQueriesContext(connection) as asked:
-            desk.get(at("adjudication", project))
-        counted.append(len(asked))
-    assert counted[0] == counted[1]

@@ -97,9 +97,6 @@ def test_options_of_a_stage_name_a_system():
     assert options.recipe() == Recipe(5, "pool", "cq3", 200, 2)
 
 
-# Below the cut
-
-
 def regions(*texts):
     return [Region(f"p{number}", text) for number, text in enumerate(texts, 1)]
 
@@ -141,9 +138,6 @@ def test_a_stage_shows_its_best_and_those_from_below_the_cut(tmp_path):
     assert drawn_below({"below": {"drawn": 2, "of": 40}}) == (2, 40)
 
 
-# The command
-
-
 @pytest.mark.django_db
 def test_the_command_takes_any_system_that_there_is(tmp_path):
     corpus = make_corpus(tmp_path, "a cat", "a dog")
@@ -159,9 +153,6 @@ def test_the_command_takes_any_system_that_there_is(tmp_path):
         call_command("candidates", corpus.project.slug, "--ranker", "magic")
     with pytest.raises(CommandError, match="--below is from 0 to 10"):
         call_command("candidates", corpus.project.slug, "--below", "11")
-
-
-# The sample that is shipped
 
 
 @pytest.fixture(scope="module")

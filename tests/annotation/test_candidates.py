@@ -32,9 +32,6 @@ def changed(text, *places):
     return " ".join("other" if place in places else word for place, word in enumerate(text.split()))
 
 
-# Decisions
-
-
 def test_the_same_text_under_another_id_is_folded_into_the_better_ranked():
     chosen = choose([Region("a", WORDS), Region("b", WORDS.upper() + "!")], 10)
     assert [(choice.folded_into, choice.reason) for choice in chosen] == [
@@ -91,9 +88,6 @@ def test_without_offsets_a_long_common_run_of_words_of_one_page_is_an_overlap():
     assert not overlap(Region("a", text[:40], "page"), Region("b", text[11:], "page"))
     places = [(0, 10), (20, 30), (5, 25)]
     assert overlaps([Region(str(place), "t", "page", *place) for place in places]) == [(2,), (2,), (0, 1)]
-
-
-# Stored
 
 
 def make_query(project, text, status=Query.Status.ACCEPTED, **fields):

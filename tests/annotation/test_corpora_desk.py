@@ -6,8 +6,6 @@ import json
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
-from django.db import connection
-from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from annotation.corpora import CorpusForm
@@ -19,7 +17,7 @@ from retrieval.models import Corpus, Passage, WordNetwork
 from retrieval.services.corpora import create_corpus
 from tests.desk.conftest import HOSTILE, as_, endpoint, manager, people, project  # noqa: F401
 from tests.retrieval.world import add as fill
-from tests.retrieval.world import make_corpus, make_project, search
+from tests.retrieval.world import make_corpus, search
 from tests.workbooks import write_workbook
 
 pytestmark = pytest.mark.django_db
@@ -212,24 +210,6 @@ def test_hostile_text_is_text(manager, project, tmp_path):
     job = done(sent(manager, NEW, entered(file=file, slug="x")))
     page = manager.get(at("corpus_job", job.pk)).content.decode()
     assert "<script>" not in page.partition("<main")[2].partition("</main")[0]
-
-
-def test_corpora_of_other_projects_are_not_there(manager, project, tmp_path):
-    make_corpus(tmp_path, "Cats.", project=make_project(), slug="theirs")
-    assert manager.get(at("corpus", "theirs")).status_code == 404
-    assert manager.post(at("corpus_index", "theirs")).status_code == 404
-    assert "theirs" not in manager.get(LIST).content.decode()
-
-
-def test_the_list_asks_as_many_questions_for_many_corpora_as_for_few(manager, project, tmp_path):
-    make_corpus(tmp_path, "Cats.", project=project, index=False)
-    with CaptureQueriesContext(connection) as few:
-        manager.get(LIST)
-    for _ in range(5):
-        make_corpus(tmp_path, "Cats.", project=project, index=False)
-    with CaptureQueriesContext(connection) as many:
-        manager.get(LIST)
-    assert len(many) == len(few)
 
 
 def staged(manager, content, name):

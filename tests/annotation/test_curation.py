@@ -62,9 +62,6 @@ def rosa(stage, query):
     return visitor(stage, unit_of(query))
 
 
-# The kind
-
-
 def test_curation_is_a_kind_whose_options_have_defaults_and_explain_themselves():
     assert isinstance(kind_named("curation"), StageKind)
     assert kind_named("curation").config is CurationConfig
@@ -124,9 +121,6 @@ def test_exact_merging_asks_one_more_editor_where_two_differ(project, query):
     select(stage, query, "p2")
     assert list(curation.pending(stage)) == []
     assert curation.settle(stage) == {"curated": 1}
-
-
-# The page
 
 
 def test_passages_stand_in_the_order_of_their_ranks_with_title_and_origin(stage, project):
@@ -207,9 +201,6 @@ def test_text_of_any_kind_is_shown_as_text_in_its_own_direction(project, subtest
             assert "style=" not in body and "onclick" not in body
 
 
-# The form
-
-
 def test_a_form_that_contradicts_itself_or_the_stage_says_what_to_do(rosa, query, stage, project):
     answer = send(rosa, unit_of(query))
     assert answer.status_code == 422
@@ -275,9 +266,6 @@ def test_pairs_that_make_no_sense_are_said_in_words(stage, query, pair, words):
     assert curation.parse(stage, unit_of(query), form).errors == {"conflict_2": words}
 
 
-# Marked words
-
-
 @pytest.fixture
 def marking(project):
     return make_stage("curation", project, redundancy=1, highlights=True)
@@ -317,9 +305,6 @@ def test_marks_work_in_other_scripts(project, marking):
         make_candidates(query, f"{words}。 {words}")
         parsed = curation.parse(marking, unit_of(query), {"passage_1": "on", "highlight_1": words})
         assert parsed.response["highlights"] == [{"passage": "p1", "start": 0, "end": len(words)}]
-
-
-# What becomes of queries
 
 
 def test_one_selection_makes_a_curated_set_in_the_order_of_ranks_once(stage, query):
@@ -390,9 +375,6 @@ def test_two_processes_that_settle_at_once_make_each_set_once():
         thread.join()
     assert sum(made) == 12
     assert CuratedSet.objects.count() == CuratedPassage.objects.count() == QueryStep.objects.count() == 12
-
-
-# Simulated editors
 
 
 def test_simulated_editors_follow_the_truth_that_the_query_names_or_the_seed_makes(project, marking, stage):

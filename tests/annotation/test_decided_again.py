@@ -95,9 +95,6 @@ def screened(stage, query, *changes):
 FIT, FLAG, NO = {}, {"sensitive": True}, {"unambiguous": False}
 
 
-# What counts
-
-
 def test_work_that_a_person_has_to_decide_about_settles_nothing(screening, query, subtests):
     for fields, work in [
         ({}, {"held": True}),
@@ -149,9 +146,6 @@ def test_selections_and_answers_of_held_work_settle_nothing(project):
     approve(answer)
     settle_news(distillation)
     assert status(other) == "answered"
-
-
-# Rejected, and approved after all
 
 
 def test_a_query_that_rejected_work_excluded_waits_again_and_more_people_are_asked(screening, query):
@@ -271,9 +265,6 @@ def test_what_a_person_took_out_stays_out_and_is_decided_again_when_it_is_put_ba
     assert (query.status, status(query)) == ("waiting", "waiting")
 
 
-# A kill in between, and several at once
-
-
 def test_killed_between_the_rejection_and_its_consequences_the_next_round_draws_them(
     screening, query, monkeypatch
 ):
@@ -330,9 +321,6 @@ def test_rejections_and_rounds_at_once_leave_every_query_as_its_votes_say():
     settle_news(Stage.objects.get(pk=stage.pk))
     assert [status(query) for query in queries] == ["waiting", "accepted"] * 4
     assert not Recount.objects.exists()
-
-
-# Later work was built on it
 
 
 @pytest.fixture
@@ -408,9 +396,6 @@ def test_passages_that_are_chosen_again_take_no_answers_to_the_old_ones_along(ad
     select(curation, query, "p2")
     settle_news(curation)
     assert (status(query), keys_of(query)) == ("curated", ["p2"])
-
-
-# By hand
 
 
 def by_hand(decide, query, ada, reason="I read it."):

@@ -163,9 +163,6 @@ def test_hostile_text_is_shown_harmlessly():
     assert Answer.objects.get().text == f"Rome {HOSTILE}"
 
 
-# Who answers what
-
-
 def test_only_curated_queries_of_the_project_are_asked_until_they_have_their_answers():
     stage = make_stage()
     query = make_query(stage)
@@ -196,9 +193,6 @@ def test_who_curated_a_query_does_not_answer_it_and_who_answers_does_not_judge()
     assert list(scopes) == [f"query:{query.pk}:judge"]
 
 
-# Settling
-
-
 def test_a_query_with_all_its_answers_is_answered_until_one_is_rejected():
     stage = make_stage()
     query = make_query(stage)
@@ -222,20 +216,6 @@ def test_a_query_with_all_its_answers_is_answered_until_one_is_rejected():
     query.refresh_from_db()
     assert query.status == Query.Status.CURATED
     assert pending(stage) == {of_query(query.pk): 1}
-
-
-@pytest.mark.long
-def test_flags_are_computed_in_a_fixed_number_of_statements(django_assert_max_num_queries):
-    stage = make_stage(redundancy=3)
-    queries = [make_query(stage, f"question {n}") for n in range(6)]
-    for query in queries:
-        for name in ("A1", "A2"):
-            write(stage, query, f"{PASSAGE} {name}", worker=name)
-    with django_assert_max_num_queries(16):
-        settle(stage)
-
-
-# Words for researchers, simulated people
 
 
 def test_a_stage_is_made_on_the_desk_with_every_option_in_words(client):
@@ -299,9 +279,6 @@ def test_simulated_answers_without_a_known_truth_are_made_of_the_passages(langua
     for number in range(5):
         given = kind_of(stage).simulate(stage, of_query(row.pk), PROFILES["diligent"], random.Random(number))
         assert kind_of(stage).parse(stage, of_query(row.pk), given).good, given
-
-
-# Canary
 
 
 def test_the_canary_is_hidden_from_eyes_and_screen_readers_named_in_general_words_and_always_the_same():

@@ -36,9 +36,6 @@ def texts_at(text, flag):
     return [text[span["start"] : span["end"]] for span in flag.evidence["spans"]]
 
 
-# Tokens
-
-
 def test_words_keep_their_offsets_and_lose_case_marks_and_tatweel():
     text = "Don't CAFÉ, e\u0301l ١٢ كـتـابٌ"
     assert [text[token.start : token.end] for token in tokens(text)] == [
@@ -63,9 +60,6 @@ def test_tokens_lie_in_order_inside_any_text(text):
         assert at <= token.start < token.end <= len(text)
         assert token.folded
         at = token.end
-
-
-# Copying
 
 
 def test_a_word_from_a_passage_is_no_offence():
@@ -150,9 +144,6 @@ def test_the_evidence_of_a_run_is_the_same_words_on_both_sides(answer, passages)
         assert [token.folded for token in there] == [token.folded for token in here]
 
 
-# Answers that are alike
-
-
 def of(*texts, authors=None):
     return [FlaggedAnswer(key, (authors or range(100))[key], text) for key, text in enumerate(texts)]
 
@@ -183,9 +174,6 @@ def test_similarity_is_symmetric_and_between_0_and_1(a, b):
     assert likeness.similarity(a, a) == (1.0 if folded(a) else 0.0)
 
 
-# Pasting and typing
-
-
 def test_pasting_most_of_it_is_flagged_and_a_pasted_name_is_not():
     assert flag_checks.pasted(Work(100, pasted_characters=60), LIMITS) == [
         Flag("pasted", 0.6, 0.5, {"pasted": 60, "characters": 100})
@@ -208,9 +196,6 @@ def test_typing_faster_than_people_is_flagged_and_pasting_is_not_typing():
         assert flag_checks.pasted(work, LIMITS) + flag_checks.too_fast("x" * 500, work, LIMITS) == []
 
 
-# Length
-
-
 def test_answers_far_longer_or_shorter_than_the_others_stand_out():
     found = flag_checks.outliers({1: 20, 2: 24, 3: 30, 4: 22, 5: 26, 6: 900}, LIMITS)
     assert {key: names(flags) for key, flags in found.items()} == {6: ["length"]}
@@ -220,9 +205,6 @@ def test_answers_far_longer_or_shorter_than_the_others_stand_out():
     assert flag_checks.outliers(dict.fromkeys(range(12), 4), LIMITS) == {}
     assert flag_checks.outliers({1: 4, 2: 4, 3: 4, 4: 900}, LIMITS) == {}
     assert flag_checks.outliers({**dict.fromkeys(range(12), 4), 99: 10}, LIMITS) == {}
-
-
-# Language
 
 
 @pytest.mark.parametrize(
@@ -259,9 +241,6 @@ def test_words_of_the_passages_may_be_in_any_script_and_another_language_needs_a
     assert (flag.name, flag.evidence["language"]) == ("language", "de")
 
 
-# Spelling
-
-
 def test_unknown_words_are_found_but_not_names_numbers_or_what_stands_in_the_passages():
     asked = FlagQuery("who is Zxqwv", ("The word grumblefrotz is here.",))
     text = "The captial grumblefrotz of Zxqwv and Qwxyz has 3rd NASA peeple."
@@ -280,9 +259,6 @@ def test_unknown_words_are_found_but_not_names_numbers_or_what_stands_in_the_pas
     assert flag_checks.unknown_words("anything zzqx", FlagQuery("q", (), "tlh")) == []
 
 
-# Canary
-
-
 def test_the_two_words_are_found_in_any_case_and_only_together():
     text = "Rome, by the Amber\nLANTERN of Italy."
     flag = flag_checks.canary_flags(text, "amber lantern")[0]
@@ -292,9 +268,6 @@ def test_the_two_words_are_found_in_any_case_and_only_together():
     for seed in range(200):
         words = flag_checks.phrase(str(seed), ["An amber lantern and an abacus."]).split()
         assert not {"amber", "lantern", "abacus"} & set(words)
-
-
-# Everything together
 
 
 ASKED = FlagQuery("what is the capital of italy", (ENGLISH,))
@@ -351,9 +324,6 @@ def test_every_flag_has_words_for_its_value_and_its_evidence():
     for flag in found:
         assert FLAGS[flag.name].meaning
         assert isinstance(details(flag.name, flag.evidence), str)
-
-
-# Answers that say nothing by themselves
 
 
 def test_answers_that_point_elsewhere_or_say_next_to_nothing_are_flagged():

@@ -6,9 +6,6 @@ import re
 from html import unescape
 
 import pytest
-from django.contrib.auth.models import User
-from django.db import connection
-from django.test.utils import CaptureQueriesContext
 
 from annotation.models import Query
 from annotation.selectors.queries import Part, funnel
@@ -122,32 +119,6 @@ def test_links_of_the_attention_list_show_what_they_say(owner, project, source, 
     links = re.findall(r'<a href="([^"]+/queries/\?[^"]+)">[^<]*[a-z]\.</a>', page)
     assert [owner.get(unescape(link)).context["page"].paginator.count for link in links] == [3, 2, 3, 1, 1]
     assert f'<a href="{PLACE}adjudication/">2 queries are tied' in page
-
-
-def test_the_funnel_asks_as_many_questions_for_many_queries_as_for_few(project, source, endpoint):
-    stage = make_stage(project, endpoint)
-
-    def fill():
-        make_queries(source, waiting=2, tied=1, accepted=2, withdrawn=1)
-        make_answer(stage, make_query(source, status="curated"), state="rewrite")
-
-    fill()
-    with CaptureQueriesContext(connection) as few:
-        funnel(project)
-    for _ in range(10):
-        fill()
-    with CaptureQueriesContext(connection) as many:
-        funnel(project)
-    assert len(many) == len(few) == 7
-
-
-def test_the_section_is_there_for_everybody_who_sees_the_project(as_, project, source, client):
-    make_queries(source, waiting=1)
-    for who in ("viewer", "manager", "owner"):
-        assert "The same in figures" in as_(who).get(PLACE).content.decode()
-    assert as_("stranger").get(PLACE).status_code == 404
-    client.force_login(User.objects.create_superuser("root"))
-    assert "Queries in" in client.get(PLACE).content.decode()
 
 
 def test_a_project_that_curates_is_told_to_add_passages_until_it_has_some(owner, project, endpoint, source):

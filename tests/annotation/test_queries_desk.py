@@ -50,9 +50,6 @@ def texts(answer):
     return [query.text for query, _ in answer.context["rows"]]
 
 
-# The table
-
-
 def test_the_address_filters_and_sorts(manager, project, source):
     assert "Queries come in from a query log" in manager.get(TABLE).content.decode()
     make_query(source, "oak age", type="NUMERIC", count=2)
@@ -107,26 +104,6 @@ def test_rows_say_what_counts_so_far(manager, source, stage):
     assert (done.votes, done.selections, done.answers) == (1, 1, 2)
 
 
-@pytest.mark.long
-def test_the_table_asks_as_many_questions_for_many_rows_as_for_few(manager, source, stage):
-    def fill(count):
-        for _ in range(count):
-            query = make_query(source)
-            make_vote(stage, query)
-            make_answer(stage, query)
-
-    fill(2)
-    with CaptureQueriesContext(connection) as few:
-        manager.get(TABLE)
-    fill(18)
-    with CaptureQueriesContext(connection) as many:
-        manager.get(TABLE)
-    assert len(many) == len(few) <= 12
-
-
-# The download
-
-
 def rows_of(answer):
     content = b"".join(answer.streaming_content).decode()
     return list(csv.DictReader(io.StringIO(content, newline="")))
@@ -177,9 +154,6 @@ def test_many_rows_have_the_counts_that_few_have(manager, source, stage, monkeyp
         "query 3": ("2", "1"),
     }
     assert sum("COUNT(" in each["sql"] for each in asked) <= 6
-
-
-# One query
 
 
 @pytest.fixture
@@ -236,20 +210,6 @@ def test_a_query_that_nobody_saw_says_so(manager, source):
         assert words in page
 
 
-@pytest.mark.long
-def test_a_query_page_asks_as_many_questions_for_much_as_for_little(manager, full, stage):
-    with CaptureQueriesContext(connection) as few:
-        manager.get(page_of(full))
-    for number in range(4, 24):
-        make_vote(stage, full)
-        make_passage(full, number, page="u", start=number, end=number + 50)
-        make_selection(stage, full, [f"p{number}"])
-        make_answer(stage, full, flags=["copied", "long"])
-    with CaptureQueriesContext(connection) as many:
-        manager.get(page_of(full))
-    assert len(many) == len(few) <= 18
-
-
 def test_hostile_words_are_shown_as_words(manager, full, stage):
     long = HOSTILE + "x" * 10_000
     Query.objects.filter(pk=full.pk).update(
@@ -269,9 +229,6 @@ def test_hostile_words_are_shown_as_words(manager, full, stage):
         assert "&{49}" not in page, place
         assert 'href="javascript' not in page, place
         assert "style=" not in page and "onclick" not in page, place
-
-
-# Taking out and putting back
 
 
 def test_a_manager_takes_a_query_out_and_puts_it_back(manager, people, source):
@@ -317,30 +274,3 @@ def test_who_looked_at_an_older_state_changes_nothing(people, source):
         withdraw(query=query, reason="x", actor=people["manager"])
     assert Query.objects.get().status == "accepted"
     assert not QueryStep.objects.exists() and not Event.objects.filter(action="query.withdrawn").exists()
-
-
-# Who may
-
-
-PLACES = ["queries", "queries_csv", "query", "take_out", "put_back"]
-
-
-def address(name, query):
-    parts = [query.project.slug] + ([] if name.startswith("queries") else [query.pk])
-    return reverse(f"annotation:{name}", args=parts)
-
-
-def test_members_look_managers_take_out_and_to_others_there_is_no_such_page(as_, source):
-    query = make_query(source)
-    for who in ("stranger", "worker", "anonymous"):
-        for name in PLACES:
-            place = address(name, query)
-            for answer in (as_(who).get(place), as_(who).post(place, {"reason": "x"})):
-                assert answer.status_code in ((302, 405) if who == "anonymous" else (404, 405)), (who, name)
-    for who in ("viewer", "manager", "owner"):
-        for name in ("queries", "queries_csv", "query"):
-            assert as_(who).get(address(name, query)).status_code == 200, (who, name)
-    assert as_("viewer").post(address("take_out", query), {"reason": "x"}).status_code == 404
-    assert "Take out" not in as_("viewer").get(address("query", query)).content.decode()
-    assert as_("manager").get(address("take_out", query)).status_code == 405
-    assert Query.objects.get().status == "waiting"

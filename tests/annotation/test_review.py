@@ -8,7 +8,6 @@ from django.contrib.auth.models import User
 from django.test import Client
 from django.urls import reverse
 
-from annotation.desk import urls
 from annotation.flags import FLAGS
 from annotation.models import Answer, AnswerFlag, AnswerReview, Query
 from annotation.selectors.review import lengths, overlap, pieces, stage_spread
@@ -28,15 +27,10 @@ from tests.annotation.distilling import (
     settle,
     write,
 )
-from tests.cases import apart, rows_of_module
+from tests.cases import rows_of_module
 from tests.taskpage.world import text as words
 
 pytestmark = pytest.mark.django_db
-LOOKING = {"answers", "spread_of_answers", "answer_writers", "answers_of_worker", "answers_of_query"}
-ACTIONS = {
-    "draw_holdout", "approve_unflagged", "hold_out", "take_back", "approve_answer", "ask_rewrite",
-    "exclude_answer", "reopen_answer",
-}  # fmt: skip
 
 
 def begin():
@@ -106,9 +100,6 @@ def answers(world):
     return world[1]
 
 
-# Flags as reviewers meet them
-
-
 def test_flags_are_stored_with_their_evidence_and_the_list_counts_them(answers, stage, manager):
     assert flags_of(answers[0]) == []
     assert flags_of(answers[1]) == ["copy-run", "copy-share"]
@@ -170,9 +161,6 @@ def test_what_the_page_measured_is_judged_over_the_whole_assignment(stage):
     plain = write(stage, query, "Rome it is, and has been for long.", worker="A3", active_ms=60_000)
     settle(stage)
     assert (flags_of(pasted), flags_of(fast), flags_of(plain)) == (["pasted"], ["typing-rate"], [])
-
-
-# What is seen
 
 
 def test_the_tab_stands_at_stages_of_this_kind_only(stage, manager):
@@ -295,30 +283,6 @@ def test_pieces_joined_are_the_text():
     ]
 
 
-@pytest.mark.long
-def test_the_number_of_statements_does_not_grow_with_the_answers(
-    stage, manager, django_assert_max_num_queries
-):
-    queries = [make_query(stage, f"question {n}") for n in range(8)]
-    for query in queries:
-        for name in ("A1", "A2", "A3"):
-            write(stage, query, f"{PASSAGE} {name}", worker=name)
-    settle(stage)
-    worker = Answer.objects.filter(stage=stage).first().worker_id
-    for address, most in (
-        (at(stage, "answers") + "?order=flagged", 14),
-        (at(stage, "answers_of_query", pk=queries[0].pk), 18),
-        (at(stage, "answers_of_worker", pk=worker), 14),
-        (at(stage, "answer_writers"), 10),
-        (at(stage, "spread_of_answers"), 11),
-    ):
-        with django_assert_max_num_queries(most):
-            assert manager.get(address).status_code == 200
-
-
-# Deciding
-
-
 def test_approving_is_written_down_and_two_reviewers_do_not_overwrite_each_other(stage, manager, me, answers):
     for odd in ("nonsense", "replaced", "\0"):
         decide(manager, stage, "approve_answer", answers[0], seen=odd)
@@ -380,9 +344,6 @@ def test_everything_without_flags_is_approved_at_once(stage, manager, answers):
     assert AnswerReview.objects.get().action == "approve"
 
 
-# Figures
-
-
 def test_overlap_is_the_mean_jaccard_of_all_pairs_and_lengths_have_quartiles():
     assert overlap(["rome is old", "Rome is big"]) == 0.5
     assert overlap(["rome", "rome", "milan"]) == pytest.approx(1 / 3)
@@ -406,53 +367,6 @@ def test_a_stages_figures_leave_excluded_answers_out(stage, manager, answers):
     assert "Overlap of two answers to a query, mean 1.00" in words(
         manager.get(at(stage, "spread_of_answers"))
     )
-
-
-# Who may
-
-
-@pytest.fixture
-def parts(stage, answers):
-    answer, worker = answers[0], answers[0].worker_id
-    return {
-        "answers_of_worker": {"pk": worker},
-        "answers_of_query": {"pk": answer.query_id},
-        "approve_unflagged": {"pk": answer.query_id},
-        "hold_out": {"pk": answer.query_id, "worker": worker},
-        "take_back": {"pk": answer.query_id, "worker": worker},
-        **{
-            name: {"pk": answer.pk}
-            for name in ("approve_answer", "ask_rewrite", "exclude_answer", "reopen_answer")
-        },
-    }
-
-
-def test_every_address_of_the_review_is_in_this_matrix():
-    mine = {pattern.name for pattern in urls._REVIEW}
-    assert mine == LOOKING | ACTIONS
-
-
-def test_members_look_and_others_find_nothing(stage, parts, subtests):
-    for name in sorted(LOOKING):
-        with apart(subtests, name=name):
-            address = at(stage, name, **parts.get(name, {}))
-            for who in ("owner", "manager", "viewer"):
-                assert as_(who).get(address).status_code == 200
-            assert as_("stranger").get(address).status_code == 404
-            assert as_("anonymous").get(address).headers["Location"].startswith("/accounts/login/")
-
-
-def test_managers_decide_and_nothing_happens_by_looking(stage, parts, subtests):
-    for name in sorted(ACTIONS):
-        with apart(subtests, name=name):
-            address = at(stage, name, **parts.get(name, {}))
-            sent = {"seen": "undecided", "reason": "x", "people": "1", "seed": "1"}
-            for who in ("viewer", "stranger"):
-                assert as_(who).post(address, sent).status_code == 404
-            assert as_("anonymous").post(address, sent).headers["Location"].startswith("/accounts/login/")
-            assert as_("manager").get(address).status_code == 405
-            assert not AnswerReview.objects.exists()
-            assert as_("manager").post(address, sent).status_code == 302
 
 
 def test_answers_of_another_project_are_not_found(stage, manager, answers):

@@ -31,9 +31,6 @@ tolerances = st.fixed_dictionaries(
 )
 
 
-# Screening
-
-
 def verdict(*cast, **options):
     decision = rules.decide_screening(cast, **options)
     return str(decision.verdict), decision.reason
@@ -92,9 +89,6 @@ def test_editors_of_one_mind_get_their_way_unless_flags_forbid_it(count, one, op
     if not one.sensitive and not one.adult:
         wanted = "accepted" if one.fit else "excluded"
         assert rules.decide_screening([one] * count, **options).verdict == wanted
-
-
-# Curation
 
 
 def merged(*selections, wanted=None, merging="majority"):

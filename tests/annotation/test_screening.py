@@ -52,9 +52,6 @@ def stage(project):
     return make_stage("screening", project)
 
 
-# The kind
-
-
 def test_screening_is_a_kind_whose_options_have_defaults_and_explain_themselves():
     assert isinstance(kind_named("screening"), StageKind)
     assert kind_named("screening").config is ScreeningConfig
@@ -103,9 +100,6 @@ def test_the_words_for_units_are_the_queries_texts_in_one_question(project):
         words = screening.wording(stage, units)
     assert list(words.values()) == [CHINESE, ARABIC, "facebook", "query:0"]
     assert len(asked) == 1
-
-
-# The page
 
 
 def test_the_page_asks_five_questions_about_the_query_with_examples(stage, query):
@@ -184,9 +178,6 @@ def test_a_sent_form_becomes_a_vote_and_bars_from_answering_the_query(stage, que
     assert Exclusion.objects.get().scope == f"query:{query.pk}:distil"
 
 
-# Attention checks
-
-
 @pytest.fixture
 def checked(project):
     return make_stage("screening", project, checks={"facebook": "navigational"})
@@ -207,9 +198,6 @@ def test_a_check_looks_like_any_query_and_is_passed_with_the_right_class(checked
     assert screening.marks(checked, "check:0") == []
     said = screening.simulate(checked, "check:0", None, random.Random(1))
     assert said["kind"] == "navigational"
-
-
-# What becomes of queries
 
 
 def test_enough_votes_move_a_query_once_with_a_reason_and_a_step(project, stage, query):
@@ -303,9 +291,6 @@ def test_two_processes_that_settle_at_once_move_each_query_once():
         thread.join()
     assert sum(moved) == 12
     assert QueryStep.objects.count() == 12
-
-
-# Simulated editors
 
 
 def test_simulated_editors_follow_the_truth_that_the_query_names_or_the_seed_makes(project, stage):

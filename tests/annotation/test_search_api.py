@@ -179,9 +179,6 @@ def test_ids_that_come_twice_have_their_corpus_before_them(viewer, corpus, proje
     assert only["ids"] == ["p1"]
 
 
-# Keys
-
-
 def keyed(client, key):
     return call(client, PUBLISHED, headers={"Authorization": f"Bearer {key}"})
 

@@ -43,9 +43,6 @@ def test_questions_lose_superfluous_white_space_and_have_their_limits():
     assert not Conversation((Turn("垄" * 800),)).fits_an_address
 
 
-# The drawing
-
-
 def test_every_word_is_drawn_once_with_its_weight_and_beside_those_that_go_with_it():
     drawing = draw({"batman": 2.0, "nolan": 1.0}, [("batman", "role", 0.4), ("nolan", "batman", 0.2)])
     assert [(dot.word, dot.scored) for dot in drawing.dots] == [

@@ -57,9 +57,6 @@ def text_of(answer):
     return re.sub(r"\s+", " ", re.sub(r"<[^>]+>", "", answer.content.decode()))
 
 
-# Asking
-
-
 def test_a_question_leads_to_an_address_that_answers_it_and_follow_ups_stack(viewer, corpus):
     answer = ask(viewer, "what is a monopoly?")
     assert answer.redirect_chain == [(f"{PAGE}?q=what+is+a+monopoly%3F&o=", 302)]
@@ -117,9 +114,6 @@ def test_a_question_that_cannot_be_asked_stays_and_is_not_added(viewer, corpus):
         assert (answer.status_code, why in text_of(answer)) == (status, True), asked
 
 
-# Why
-
-
 def test_best_sentences_words_pairs_and_parts_say_why(viewer, networked):
     page = ask(viewer, "what is a monopoly?").content.decode()
     assert "<mark>A <b>monopoly</b> is a firm that is alone on its market.</mark> It sets the price." in page
@@ -132,9 +126,6 @@ def test_best_sentences_words_pairs_and_parts_say_why(viewer, networked):
     assert "<bdi>firms</bdi> \N{EN DASH} <bdi>market</bdi>" in page
     result = ask(viewer, "what is a monopoly?").context["turns"][0].results[0]
     assert sum(part.adds or 0 for part in result.parts) == pytest.approx(result.score)
-
-
-# Clearing
 
 
 # Options
@@ -198,9 +189,6 @@ def test_one_of_several_corpora_can_be_searched_alone(viewer, corpus, tmp_path, 
     assert alone.context["form"]["in"].value() == "salt"
 
 
-# The sample
-
-
 def test_the_textbooks_have_a_sample_conversation_unless_the_project_has_one(viewer, corpus, project):
     sample = viewer.get(PAGE).context["sample"]
     assert list(sample.questions) == list(ABOUT_TEXTBOOKS)
@@ -220,9 +208,6 @@ def test_other_passages_have_no_sample_and_no_passages_are_told(viewer, project,
     assert "manage.py corpus add reading FILE" in text_of(page)
     make_corpus(tmp_path, "A cat.", project=project, slug="pets")
     assert viewer.get(PAGE).context["sample"] is None
-
-
-# Sending
 
 
 def test_what_was_found_becomes_the_candidates_of_a_query(manager, networked):
@@ -267,9 +252,6 @@ def test_what_cannot_be_sent_or_may_not_is_told_and_nothing_is_made(viewer, corp
             assert not Query.objects.exists()
 
 
-# What people type
-
-
 def test_hostile_text_is_text(viewer, project, tmp_path):
     make_corpus(
         tmp_path,
@@ -288,9 +270,6 @@ def test_nobody_asks_without_the_token_of_the_form(project, people):
     strict = Client(enforce_csrf_checks=True)
     strict.force_login(people["viewer"])
     assert strict.post(PAGE, {"do": "ask", "question": "x"}).status_code == 403
-
-
-# Earlier turns
 
 
 def test_earlier_turns_are_not_searched_for_again_until_the_index_changes(

@@ -39,9 +39,6 @@ def corpus(tmp_path):
     return make_corpus(tmp_path, index=False)
 
 
-# Splitting
-
-
 def test_documents_become_passages_with_their_place_in_the_document(corpus, tmp_path):
     document = {"id": "oaks", "text": LONG, "title": "Oaks", "url": "https://example.org/oaks"}
     assert added(corpus, tmp_path, document, splitting=WindowOptions(3, 2)).passages == 2
@@ -67,12 +64,14 @@ def test_documents_may_be_longer_than_passages(corpus, tmp_path):
     assert added(corpus, tmp_path, text, splitting=WindowOptions(100, 100)).passages == 200
 
 
-def test_an_id_that_gets_too_long_is_a_fault(corpus, tmp_path):
+def test_ids_that_get_too_long_or_repeat_within_the_file_are_faults(corpus, tmp_path):
     with pytest.raises(FileRefusedError, match=r"line 1 \[id\]: with the number of its passage it has 201"):
         added(corpus, tmp_path, {"id": "a" * 199, "text": "One."}, splitting=WindowOptions(1, 1))
-
-
-# Repetitions
+    with pytest.raises(FileRefusedError, match="the id 'a' is on line 1 already"):
+        added(corpus, tmp_path, {"id": "a", "text": "x"}, {"id": "a", "text": "y"}, skip_known=True)
+    with pytest.raises(FileRefusedError):
+        added(corpus, tmp_path, OAKS, {"id": "p1", "text": "Another."}, repeats="skip", near=0.8)
+    assert keys(corpus) == []
 
 
 def test_repetitions_are_not_looked_for_unless_asked(corpus, tmp_path):
@@ -136,12 +135,6 @@ def test_regions_of_one_page_that_are_nearly_one_are_left_out(corpus, tmp_path):
     assert (found.passages, str(found.repeats.examples[0])) == (2, "p2 is the region of p1 (90% in common)")
 
 
-def test_a_refused_file_leaves_nothing_behind_with_all_options_on(corpus, tmp_path):
-    with pytest.raises(FileRefusedError):
-        added(corpus, tmp_path, OAKS, {"id": "p1", "text": "Another."}, repeats="skip", near=0.8)
-    assert keys(corpus) == []
-
-
 @pytest.mark.parametrize(
     ("options", "words"),
     [
@@ -178,22 +171,11 @@ def test_memory_stays_small_when_repetitions_are_looked_for(corpus, tmp_path, mo
         tracemalloc.stop()
 
 
-# Bit by bit
-
-
 def test_what_the_corpus_has_can_be_left_out_of_a_file_that_has_grown(corpus, tmp_path):
     added(corpus, tmp_path, "One.", "Two.")
     found = added(corpus, tmp_path, "One, again.", "Two.", "Three.", skip_known=True)
     assert (found.passages, found.known) == (1, 2)
     assert keys(corpus) == ["p1", "p2", "p3"]
-
-
-def test_ids_that_repeat_within_the_file_stay_a_fault(corpus, tmp_path):
-    with pytest.raises(FileRefusedError, match="the id 'a' is on line 1 already"):
-        added(corpus, tmp_path, {"id": "a", "text": "x"}, {"id": "a", "text": "y"}, skip_known=True)
-
-
-# Commands
 
 
 @pytest.fixture
@@ -341,31 +323,29 @@ def test_passages_are_deleted_by_a_file_of_ids(project, tmp_path):
     assert Index.objects.get(corpus=corpus).passages == 1
 
 
-@pytest.mark.parametrize(
-    ("arguments", "words"),
-    [
+def test_options_that_cannot_be_are_sentences_and_make_no_corpus(project, tmp_path):
+    for arguments, words in (
         (("--stride", "3"), "--stride needs --split"),
         (("--split", "0"), "A window has 1 to 100 sentences, not 0"),
         (("--split", "5", "--stride", "9"), "The stride is 1 to 5 sentences"),
         (("--near-duplicates", "7"), "not 7"),
         (("--duplicates", "keep", "--report", "x"), "--report needs"),
         (("--report", "/nowhere/x"), "cannot be written: No such file"),
-    ],
-)
-def test_options_that_cannot_be_are_sentences_and_make_no_corpus(project, tmp_path, arguments, words):
-    with pytest.raises(CommandError, match=words):
-        run("corpus", "add", project.slug, write(tmp_path, "x"), *arguments)
-    assert not Corpus.objects.filter(project=project).exists()
+    ):
+        with pytest.raises(CommandError, match=words):
+            run("corpus", "add", project.slug, write(tmp_path, "x"), *arguments)
+        assert not Corpus.objects.filter(project=project).exists()
 
 
-@pytest.mark.parametrize(
-    ("content", "words"),
-    [(b"\n \n", "There is no id"), (b"\xff", r"no UTF-8 text \(byte 1\)"), (None, "No such")],
-)
-def test_a_file_of_ids_that_is_none_is_refused(project, tmp_path, content, words):
+def test_a_file_of_ids_that_is_none_is_refused(project, tmp_path):
     run("corpus", "add", project.slug, write(tmp_path, "x"), "--slug", "cats")
     ids = tmp_path / "ids.txt"
-    if content is not None:
-        ids.write_bytes(content)
-    with pytest.raises(CommandError, match=words):
-        run("corpus", "delete", project.slug, "cats", "--ids", ids)
+    for content, words in (
+        (None, "No such"),
+        (b"\n \n", "There is no id"),
+        (b"\xff", r"no UTF-8 text \(byte 1\)"),
+    ):
+        if content is not None:
+            ids.write_bytes(content)
+        with pytest.raises(CommandError, match=words):
+            run("corpus", "delete", project.slug, "cats", "--ids", ids)

@@ -149,15 +149,6 @@ def test_a_query_without_a_word_finds_nothing_and_is_said(folder):
     assert "bm25: 1 of 2 queries without a word to search for." in shown
 
 
-def test_crown_is_what_balanced_is_called_and_the_usual_comparison(folder):
-    shown, report = evaluated(folder)
-    assert [(each["name"], each["ranker"]) for each in report["systems"]] == [
-        ("bm25", "bm25"),
-        ("crown", "balanced"),
-    ]
-    assert "Differences from bm25" in shown
-
-
 def test_the_operators_cross_encoder_is_a_system(folder, tmp_path, settings):
     make_cross_encoder(tmp_path / "model", {"cats": 2.0})
     settings.CROSS_ENCODER = str(tmp_path / "model")
@@ -166,7 +157,7 @@ def test_the_operators_cross_encoder_is_a_system(folder, tmp_path, settings):
 
 
 @pytest.mark.django_db
-def test_a_corpus_of_a_project_is_searched(folder, tmp_path):
+def test_a_corpus_of_a_project_is_searched_and_an_id_of_two_corpora_counts_once(folder, tmp_path):
     project = make_project()
     texts = [{"id": key, "text": text} for key, text in PASSAGES.items()]
     corpus = make_corpus(tmp_path, *texts, project=project)
@@ -175,12 +166,6 @@ def test_a_corpus_of_a_project_is_searched(folder, tmp_path):
     assert means(report, "bm25")["nDCG@10"] == 1
     assert report["passages"] == {"corpora": [name], "passages": 5}
     assert report["systems"][0]["generations"][name]["index"] == 1
-
-
-@pytest.mark.django_db
-def test_an_id_of_two_corpora_counts_once(folder, tmp_path):
-    project = make_project()
-    texts = [{"id": key, "text": text} for key, text in PASSAGES.items()]
     names = [f"{project.slug}/{make_corpus(tmp_path, *texts, project=project).slug}" for _ in range(2)]
     _, report = evaluated(folder, corpus=names, systems="bm25")
     assert means(report, "bm25") == {"nDCG@10": 1.0, "MRR@10": 1.0, "R@100": 1.0}
@@ -197,46 +182,34 @@ def test_a_corpus_that_cannot_be_searched_is_told(folder, tmp_path):
     assert "A corpus has its vectors" in refused(folder, corpus=[name], vectors=folder / "v.txt")
 
 
-def test_queries_of_another_set_are_told_with_examples(folder):
+def test_faults_of_files_end_the_command_before_anything_is_written(folder):
     (folder / "qrels.tsv").write_text("other1 0 cats 1\n")
     assert refused(folder) == (
         "None of the queries is judged. Ids of queries are such as 'q1', 'q2', 'q3'; ids in the judgments "
         "are such as 'other1'."
     )
-
-
-def test_a_file_with_faults_ends_the_command_before_anything_is_written(folder):
     (folder / "qrels.tsv").write_text("q1 0 cats\nq1 0 cats one\n")
     said = refused(folder, run_out=folder / "runs")
     assert "qrels.tsv was not read.\nqrels.tsv: line 1 [grade]: 'cats' is no whole number." in said
     assert list((folder / "runs").iterdir()) == []
-
-
-def test_faults_of_passages_are_told(folder):
+    (folder / "qrels.tsv").write_text("q1 0 cats 1\n")
     (folder / "passages.jsonl").write_text('{"id": "a"}\n')
     assert "passages.jsonl: line 1 [text]: it is missing or empty." in refused(folder)
-
-
-def test_without_passages_the_remedy_is_named(folder):
     (folder / "passages.jsonl").unlink()
     assert "--passages FILE, or --corpus PROJECT/SLUG; or compare runs only" in refused(folder)
 
 
-@pytest.mark.parametrize(
-    ("options", "said"),
-    [
+def test_what_cannot_be_is_refused_in_words(folder):
+    for options, why in (
         ({"systems": "bm25,crowned"}, "There is no system 'crowned'"),
         ({"systems": "bm25, bm25"}, "--systems names bm25 twice."),
         ({"systems": " , "}, "--systems names none."),
         ({"baseline": "other"}, "There is no system 'other' to compare with. There are: bm25, bm25:current."),
         ({"measures": "best@10"}, "There is no measure 'best@10'."),
-        ({"answerable": True}, "No query has a relevant passage"),
-    ],
-)
-def test_what_cannot_be_is_refused_in_words(folder, options, said):
-    if "answerable" in options:
-        (folder / "qrels.tsv").write_text("q1 0 cats 0\n")
-    assert said in refused(folder, **options)
+    ):
+        assert why in refused(folder, **options)
+    (folder / "qrels.tsv").write_text("q1 0 cats 0\n")
+    assert "No query has a relevant passage" in refused(folder, answerable=True)
 
 
 def test_an_id_with_a_blank_is_told_before_anything_is_searched(folder):
