@@ -6,6 +6,8 @@ import json
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from annotation.corpora import CorpusForm
@@ -68,20 +70,6 @@ def test_from_an_upload_to_a_hit(manager, as_, project):
     page = manager.get(LIST).content.decode()
     assert "A corpus holds passages that editors answer queries from" in page and NEW in page
     assert NEW not in as_("viewer").get(LIST).content.decode()
-    job = done(sent(manager, NEW, entered(file=file_of(*LINES), licence="CC0", title="Our pets")))
-    assert (job.state, job.result["added"], job.result["repeats"]) == ("done", 3, {"words": 1})
-    page = manager.get(at("corpus_job", job.pk)).content.decode()
-    assert "3 passages added." in page and "c has the words of a" in page
-    corpus = Corpus.objects.get(project=project)
-    facts = (corpus.slug, corpus.title, corpus.licence, corpus.language)
-    assert facts == ("pets", "Our pets", "CC0", project.language)
-    assert done(manager.post(at("corpus_index", "pets"))).result == {"passages": 3, "added": 3}
-    assert [hit.passage.key for hit in search([corpus], "bark")] == ["b"]
-    page = manager.get(LIST).content.decode()
-    assert "Our pets" in page and "ready" in page and "not built" in page
-
-
-def test_from_an_upload_to_a_hit(manager, project):
     job = done(sent(manager, NEW, entered(file=file_of(*LINES), licence="CC0", title="Our pets")))
     assert (job.state, job.result["added"], job.result["repeats"]) == ("done", 3, {"words": 1})
     page = manager.get(at("corpus_job", job.pk)).content.decode()
@@ -271,3 +259,14 @@ def test_a_file_that_cannot_be_read_is_said_in_the_second_step(manager, project)
         page = manager.get(uploaded.url) if uploaded.status_code == 302 else uploaded
         assert page.status_code in (200, 422) and 'role="alert"' in page.content.decode()
     assert manager.get(at("corpus_new_look", "0" * 64)).status_code == 404
+
+
+def test_the_list_asks_as_many_questions_for_many_corpora_as_for_few(manager, project, tmp_path):
+    counted = []
+    for number in (1, 3):
+        for _ in range(number):
+            make_corpus(tmp_path, "Cats.", project=project, index=False)
+        with CaptureQueriesContext(connection) as queries:
+            manager.get(LIST)
+        counted.append(len(queries))
+    assert counted[0] == counted[1]

@@ -75,11 +75,17 @@ def test_curation_is_a_kind_whose_options_have_defaults_and_explain_themselves()
             CurationConfig.model_validate(config)
 
 
-def test_accepted_queries_with_candidates_are_pending(project, stage, query):
+def test_queries_are_pending_as_far_as_they_are_ready_and_lack_selections(project, stage, query):
     make_query(project, status="accepted")
     make_candidates(make_query(project), BOILS)
     unready = make_query(project, source=make_source(project, state="importing"), status="accepted")
     make_candidates(unready, BOILS)
+    assert list(curation.pending(stage)) == [PendingUnit(unit_of(query), 1)]
+    stage = make_stage("curation", project, redundancy=2)
+    select(stage, query, "p1", work=make_work(stage, state="rejected"))
+    assert curation.count_waiting_decisions(stage) == 0
+    assert curation.settle(stage) == {}
+    select(stage, query, "p1")
     assert list(curation.pending(stage)) == [PendingUnit(unit_of(query), 1)]
 
 
@@ -103,15 +109,6 @@ def test_a_query_of_which_every_candidate_is_folded_away_is_not_pending(project,
     assert [row.passage.key for row in page.context["rows"]] == ["p1"]
 
 
-def test_good_selections_count_and_rejected_ones_do_not(project, query):
-    stage = make_stage("curation", project, redundancy=2)
-    select(stage, query, "p1", work=make_work(stage, state="rejected"))
-    assert curation.count_waiting_decisions(stage) == 0
-    assert curation.settle(stage) == {}
-    select(stage, query, "p1")
-    assert list(curation.pending(stage)) == [PendingUnit(unit_of(query), 1)]
-
-
 def test_exact_merging_asks_one_more_editor_where_two_differ(project, query):
     stage = make_stage("curation", project, redundancy=2, merging="exact")
     select(stage, query, "p1")
@@ -123,7 +120,7 @@ def test_exact_merging_asks_one_more_editor_where_two_differ(project, query):
     assert curation.settle(stage) == {"curated": 1}
 
 
-def test_passages_stand_in_the_order_of_their_ranks_with_title_and_origin(stage, project):
+def test_passages_stand_in_the_order_of_their_ranks_as_many_as_the_stage_shows(stage, project):
     query = make_query(project, status="accepted")
     make_candidates(query, BOILS, LOWER, title="Boiling", **PAGE)
     page = visitor(stage, unit_of(query)).open()
@@ -133,6 +130,12 @@ def test_passages_stand_in_the_order_of_their_ranks_with_title_and_origin(stage,
         '<a href="https://example.org/water" rel="noopener noreferrer" target="_blank">'
         in page.content.decode()
     )
+    make_candidates(query, BOILS)
+    words = text(visitor(stage, unit_of(query)).open())
+    assert "contradict each other?" not in words
+    assert "Choose one that answers it completely. They" in words
+    assert "None of these can answer it" in words
+    assert curation.parse(stage, unit_of(query), {"none": "on"}).good
 
 
 def test_only_addresses_of_the_web_become_links(stage, project):
@@ -163,13 +166,6 @@ def test_only_overlaps_with_passages_on_the_page_are_told(stage, project):
     assert "and 3" not in words
 
 
-def test_a_query_whose_candidates_went_away_still_has_a_page(project, stage):
-    query = make_query(project, status="accepted")
-    words = text(visitor(stage, unit_of(query)).open())
-    assert "None of these can answer it" in words
-    assert curation.parse(stage, unit_of(query), {"none": "on"}).good
-
-
 def test_the_stage_says_how_many_candidates_are_shown(project, query):
     stage = make_stage("curation", project, candidates=2)
     words = text(visitor(stage, unit_of(query)).open())
@@ -177,14 +173,6 @@ def test_the_stage_says_how_many_candidates_are_shown(project, query):
     assert WRONG not in words
     parsed = curation.parse(stage, unit_of(query), {"passage_3": "on"})
     assert "passages" in parsed.errors
-
-
-def test_one_candidate_has_nothing_to_contradict(stage, project):
-    query = make_query(project, status="accepted")
-    make_candidates(query, BOILS)
-    words = text(visitor(stage, unit_of(query)).open())
-    assert "contradict each other?" not in words
-    assert "Choose one that answers it completely. They" in words
 
 
 def test_text_of_any_kind_is_shown_as_text_in_its_own_direction(project, subtests):
@@ -247,23 +235,20 @@ def test_pairs_that_contradict_each_other_are_kept_with_the_trusted_one(rosa, qu
     ]
 
 
-@pytest.mark.parametrize(
-    ("pair", "words"),
-    [
+def test_pairs_that_make_no_sense_are_said_in_words(stage, query):
+    both = (
+        "You chose passages 1 and 3, and say that they contradict each other. "
+        "Keep the one that you trust more."
+    )
+    for pair, words in (
         ({"a": "1"}, "Name both passages of this pair, or neither."),
         ({"a": "1", "b": "9"}, "Name both passages of this pair, or neither."),
         ({"a": "2", "b": "2"}, "A passage cannot conflict with itself; name two different ones."),
-        (
-            {"a": "1", "b": "3"},
-            "You chose passages 1 and 3, and say that they contradict each other. "
-            "Keep the one that you trust more.",
-        ),
-    ],
-)
-def test_pairs_that_make_no_sense_are_said_in_words(stage, query, pair, words):
-    form = {"passage_1": "on", "passage_3": "on"}
-    form |= {f"conflict_2_{part}": value for part, value in pair.items()}
-    assert curation.parse(stage, unit_of(query), form).errors == {"conflict_2": words}
+        ({"a": "1", "b": "3"}, both),
+    ):
+        form = {"passage_1": "on", "passage_3": "on"}
+        form |= {f"conflict_2_{part}": value for part, value in pair.items()}
+        assert curation.parse(stage, unit_of(query), form).errors == {"conflict_2": words}
 
 
 @pytest.fixture

@@ -295,3 +295,13 @@ def test_the_canary_is_hidden_from_eyes_and_screen_readers_named_in_general_word
     phrases = [kind.page(stage, of_query(each.pk), 1).context["canary"] for each in (query, query, other)]
     assert phrases[0] == phrases[1]
     assert len(phrases[0].split()) == 2
+
+
+@pytest.mark.long
+def test_flags_are_computed_in_a_fixed_number_of_statements(django_assert_max_num_queries):
+    stage = make_stage(redundancy=3)
+    for query in [make_query(stage, f"question {n}") for n in range(6)]:
+        for name in ("A1", "A2"):
+            write(stage, query, f"{PASSAGE} {name}", worker=name)
+    with django_assert_max_num_queries(16):
+        settle(stage)

@@ -62,12 +62,9 @@ def test_tokens_lie_in_order_inside_any_text(text):
         at = token.end
 
 
-def test_a_word_from_a_passage_is_no_offence():
+def test_a_word_from_a_passage_is_no_offence_but_a_sentence_is_flagged_with_its_place():
     assert copied("Rome", Passages([ENGLISH]), LIMITS) == []
     assert copied("It is Rome, the capital city of Italy.", Passages([ENGLISH]), LIMITS) == []
-
-
-def test_a_sentence_copied_word_for_word_is_flagged_with_its_place():
     text = "I read: it has been a MAJOR human settlement for almost three millennia and lies along. Yes."
     run, share = copied(text, Passages(["Nothing here.", ENGLISH]), LIMITS)
     assert (run.name, run.value, run.limit) == ("copy-run", 14.0, 12.0)
@@ -127,17 +124,13 @@ def brute_longest(answer, passages):
 WORDS = st.lists(st.sampled_from(["a", "b", "c"]), max_size=14).map(" ".join)
 
 
-@settings(max_examples=limit_cases(300), deadline=None)
-@given(WORDS, st.lists(WORDS, max_size=4))
-def test_the_longest_run_is_what_comparing_everything_finds(answer, passages):
-    assert longest_run(answer, Passages(passages)) == brute_longest(answer, passages)
-
-
 @settings(max_examples=limit_cases(200), deadline=None)
 @given(WORDS, st.lists(WORDS, max_size=4))
-def test_the_evidence_of_a_run_is_the_same_words_on_both_sides(answer, passages):
-    known = Passages(passages)
-    found = tokens(answer)
+def test_the_longest_run_is_what_comparing_everything_finds_with_the_same_words_on_both_sides(
+    answer, passages
+):
+    known, found = Passages(passages), tokens(answer)
+    assert longest_run(answer, known) == brute_longest(answer, passages)
     for run in known.runs(found):
         there = known.tokens[run.passage][run.at : run.at + run.length]
         here = found[run.first : run.last + 1]

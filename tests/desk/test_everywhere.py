@@ -1,8 +1,11 @@
-"""What holds for all pages of the desk: hostile words stay words, and long lists cost no more questions."""
+"""What holds for all pages of the desk: hostile words stay words; more projects or stages cost no more."""
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 
 from core.projects.models import Project
+from core.projects.services import create_project
 from crowd.models import MarketOperation
 from tests.desk.conftest import HOSTILE, at, make_hit, make_stage, make_unknown, make_work
 
@@ -38,3 +41,16 @@ def test_hostile_words_are_shown_as_words(owner, project, endpoint):
         assert "<script>alert" not in text, place
         assert "&{49}" not in text, place
         assert "style=" not in text and "onclick" not in text, place
+
+
+def test_lists_of_projects_and_stages_ask_the_same_for_many(owner, people, project, endpoint):
+    counted = []
+    for number in range(2):
+        for each in range(3):
+            make_work(make_hit(make_stage(project, endpoint, slug=f"s{number}-{each}")))
+            create_project(slug=f"p{number}-{each}", title="P", owner=people["owner"])
+        with CaptureQueriesContext(connection) as queries:
+            owner.get("/desk/projects/")
+            owner.get("/desk/projects/reading/")
+        counted.append(len(queries))
+    assert counted[0] == counted[1] <= 48

@@ -8,7 +8,6 @@ from crowd.desk import agreement, overview
 from crowd.desk.agreement import Row
 from crowd.desk.overview import Attention, Count, OverviewPart, OverviewSource, Step, draw_funnel
 from tests.desk.conftest import at, make_hit, make_stage, make_unknown, make_work
-from tests.saving import save
 
 pytestmark = pytest.mark.django_db
 PLACE = "/desk/projects/reading/"
@@ -38,12 +37,6 @@ def test_inside_a_project_the_sidebar_leads_to_its_own_pages(owner, stage):
     assert links["Projects"] == ("/desk/projects/", "true")
     assert links["Workers"] == (f"{PLACE}workers/", "")
     assert links["Settings"] == (f"{PLACE}settings/", "")
-
-
-def test_visitors_of_the_worker_site_stay_outside_the_admin(as_, project):
-    page = as_("viewer").get("/desk/projects/").content.decode()
-    assert "Worker site" in page
-    assert "/admin/" not in page
 
 
 @pytest.fixture
@@ -186,18 +179,9 @@ def test_settings_have_forms_for_owners_and_facts_for_others(as_, project):
         page = as_(who).get(f"{PLACE}settings/").content.decode()
         assert 'name="licence"' not in page
         assert "Owners change these." in page
-
-
-@pytest.mark.long
-def test_saved_settings_come_back_to_the_settings(owner, project):
-    fields = {"title": "Writing", "language": "de", "wage_floor": "12.00", "budget": "90.00"}
-    answer = save(owner, f"{PLACE}edit/", fields)
-    assert answer.headers["Location"] == f"{PLACE}settings/"
-    project.refresh_from_db()
-    assert (project.title, project.language, project.budget_cents) == ("Writing", "de", 9000)
-
-
-def test_my_settings_lead_to_those_of_my_projects(as_, project):
     page = as_("viewer").get("/desk/settings/").content.decode()
     assert f"{PLACE}settings/" in page
     assert "Change the password" in page
+    page = as_("viewer").get("/desk/projects/").content.decode()
+    assert "Worker site" in page
+    assert "/admin/" not in page

@@ -5,7 +5,9 @@ import io
 import re
 
 import pytest
+from django.db import connection
 from django.http import QueryDict
+from django.test.utils import CaptureQueriesContext
 
 from tests.desk.conftest import HOSTILE, at, make_hit, make_unknown, make_work
 from web.tables import Choices, Column, Grid, Words
@@ -132,3 +134,18 @@ def test_hostile_words_in_the_address_stay_words(owner, project, stage):
     ):
         page = owner.get(place, {"q": HOSTILE, "order": HOSTILE, "state": HOSTILE}).content.decode()
         assert "<script>alert" not in page, place
+
+
+@pytest.mark.long
+def test_a_file_of_many_rows_asks_as_often_as_one_of_few(manager, stage):
+    counted = []
+    for number in range(2):
+        for each in range(1 + 9 * number):
+            make_work(make_hit(stage), f"W{number}-{each}")
+            make_unknown(make_hit(stage))
+        counted.append({})
+        for name in ("hits", "work", "workers", "operations"):
+            with CaptureQueriesContext(connection) as queries:
+                file_of(manager, at(name, stage) + "?state=all&format=csv")
+            counted[number][name] = len(queries)
+    assert counted[0] == counted[1]

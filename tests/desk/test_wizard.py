@@ -47,12 +47,27 @@ def counts():
     return (Project.objects.count(), Stage.objects.count(), Event.objects.count(), Membership.objects.count())
 
 
-def test_the_beginnings_are_listed_with_their_stages_and_what_to_bring(somebody):
+def test_the_beginnings_are_listed_and_their_texts_made_of_the_terms(somebody, endpoint):
     page = somebody.get(NEW).content.decode()
     assert [each.name for each in beginnings()] == ["reference", "kpqa", "adem", "dialogues", "empty"]
     assert "Screening, Curation, Distillation" in page
     assert "You bring: Queries, as a log" in page
     assert 'type="file"' in page
+    form = somebody.get(f"{NEW}?from=reference").context["form"]
+    # five queries and a check, of which workers cannot tell that it is one
+    assert form["0.task.title"].value() == "Look at up to 6 search queries (about 1.5 minutes)"
+    assert form["1.task.description"].value().startswith("Up to 10 short passages; choose the one")
+    assert "Write" in form["2.config.instructions"].value()
+    assert form["2.task.title"].field.widget.input_type == "text"
+    page = " ".join(somebody.get(f"{NEW}?from=reference").content.decode().split())
+    assert "<strong>$216.00</strong> for every 1,000 units: 200 HITs, 600 assignments" in page
+    assert "$12.00/h" in page  # 30 cents for a minute and a half
+    page = somebody.post(NEW, sent(somebody, "reference", "cost", **{"0.reward": "0.10"})).content.decode()
+    assert "$4.00/h</strong>, below the floor of $10.00/h" in page
+    assert "A fair reward would be $0.25 or more." in page
+    assert not Project.objects.filter(slug="tides").exists()
+    page = somebody.get(f"{NEW}?from=kpqa").content.decode()  # a training is reckoned for its examples
+    assert "<strong>$120.00</strong> for all 3 units: 23 HITs, 200 assignments" in " ".join(page.split())
 
 
 def test_reference_answers_make_a_project_with_three_drafts_and_their_owner(somebody, endpoint, people):
@@ -117,23 +132,6 @@ def test_people_come_from_several_places_with_equal_parts(somebody, endpoint):
         assert list(rows) == [(endpoint.name, 1), ("links", 1)]
 
 
-def test_a_place_that_pays_in_another_currency_is_refused_beside_its_box(somebody, endpoint):
-    create_endpoint(name="pounds", preset="link", access_key="", secret="", currency="GBP")
-    answer = somebody.post(NEW, sent(somebody, "reference", endpoint=endpoint.name, also=["pounds"]))
-    assert answer.status_code == 422
-    assert "currency" in str(answer.context["form"].errors["also"])
-    assert not Project.objects.filter(slug="tides").exists()
-
-
-def test_the_texts_that_workers_read_are_made_of_the_terms_and_shown_for_editing(somebody, endpoint):
-    form = somebody.get(f"{NEW}?from=reference").context["form"]
-    # five queries and a check, of which workers cannot tell that it is one
-    assert form["0.task.title"].value() == "Look at up to 6 search queries (about 1.5 minutes)"
-    assert form["1.task.description"].value().startswith("Up to 10 short passages; choose the one")
-    assert "Write" in form["2.config.instructions"].value()
-    assert form["2.task.title"].field.widget.input_type == "text"
-
-
 @pytest.mark.long
 def test_texts_that_were_left_as_made_follow_units_and_minutes_into_review_and_stage(somebody, endpoint):
     changes = {"0.units_per_hit": "10", "0.expected_minutes": "4"}
@@ -184,18 +182,6 @@ def test_without_a_short_name_it_is_made_of_the_title(somebody, endpoint):
     assert Project.objects.get(slug="tides-moons").stages.count() == 0
 
 
-def test_the_cost_and_the_wage_stand_beside_each_stage(somebody, endpoint):
-    page = " ".join(somebody.get(f"{NEW}?from=reference").content.decode().split())
-    assert "<strong>$216.00</strong> for every 1,000 units: 200 HITs, 600 assignments" in page
-    assert "$12.00/h" in page  # 30 cents for a minute and a half
-    page = somebody.post(NEW, sent(somebody, "reference", "cost", **{"0.reward": "0.10"})).content.decode()
-    assert "$4.00/h</strong>, below the floor of $10.00/h" in page
-    assert "A fair reward would be $0.25 or more." in page
-    assert not Project.objects.filter(slug="tides").exists()
-    page = somebody.get(f"{NEW}?from=kpqa").content.decode()  # a training is reckoned for its examples
-    assert "<strong>$120.00</strong> for all 3 units: 23 HITs, 200 assignments" in " ".join(page.split())
-
-
 def test_a_mistake_stands_beside_its_field_and_nothing_is_made(somebody, endpoint):
     entered, before = sent(somebody, "reference"), counts()
     for changes, field, words in [
@@ -242,11 +228,6 @@ def test_without_a_marketplace_only_an_empty_project_can_be_made(somebody):
     review = somebody.post(NEW, {**sent(somebody, "empty"), "step": "review"})
     assert "Make the project" in review.content.decode()
     assert somebody.post(NEW, sent(somebody, "empty")).status_code == 302
-
-
-def test_strangers_find_no_wizard(as_, people):
-    assert as_("stranger").get(NEW).status_code == 404
-    assert as_("stranger").post(NEW, {"from": "empty", "step": "make", "title": "x"}).status_code == 404
 
 
 @pytest.mark.long
@@ -318,21 +299,9 @@ def test_what_is_no_study_is_refused_in_words(somebody):
     assert "no file was chosen" in answer.content.decode()
 
 
-def test_an_upload_sets_up_no_marketplace_and_reads_no_keys(somebody, endpoint, monkeypatch):
-    monkeypatch.setenv("DJANGO_SECRET_KEY", "do not tell")
-    text = (
-        '[project]\nslug = "theft"\ntitle = "T"\nbudget = "1.00"\n'
-        '[endpoints.mine]\nurl = "https://example.org/api"\n'
-        'access_key_env = "DJANGO_SECRET_KEY"\nsecret_key_env = "DJANGO_SECRET_KEY"\n'
-    )
-    page = upload(somebody, text)
-    assert "marketplaces (mine) are not taken from it" in page.content.decode()
-    data = {"from": "file", "text": text, "step": "make", "title": "T", "slug": "theft", "budget": "1.00"}
-    assert somebody.post(NEW, data | {"language": "en", "wage_floor": "10.00"}).status_code == 302
-    assert list(Endpoint.objects.values_list("name", flat=True)) == ["local"]
-
-
-def test_an_upload_changes_nobody_elses_project_and_says_nothing_of_it(somebody, endpoint, people):
+def test_an_upload_sets_up_no_marketplace_reads_no_keys_and_changes_nobody_elses_project(
+    somebody, endpoint, people, monkeypatch
+):
     theirs = create_project(slug="theirs", title="Theirs", owner=people["stranger"], budget_cents=500)
     text = (
         '[project]\nslug = "theirs"\ntitle = "Mine now"\nbudget = "1.00"\nmembers = { manager = "owner" }\n'
@@ -344,13 +313,21 @@ def test_an_upload_changes_nobody_elses_project_and_says_nothing_of_it(somebody,
     assert answer.status_code == 422
     theirs.refresh_from_db()
     assert (theirs.title, theirs.budget_cents, theirs.memberships.count()) == ("Theirs", 500, 1)
-
-
-def test_an_upload_with_an_unknown_member_names_no_account(somebody, endpoint):
     text = '[project]\nslug = "x"\ntitle = "X"\nbudget = "1.00"\nmembers = { strange = "viewer" }\n'
     page = upload(somebody, text).content.decode()
     assert "there is no user" in page
     assert "stranger" not in page and "owner2" not in page
+    monkeypatch.setenv("DJANGO_SECRET_KEY", "do not tell")
+    text = (
+        '[project]\nslug = "theft"\ntitle = "T"\nbudget = "1.00"\n'
+        '[endpoints.mine]\nurl = "https://example.org/api"\n'
+        'access_key_env = "DJANGO_SECRET_KEY"\nsecret_key_env = "DJANGO_SECRET_KEY"\n'
+    )
+    page = upload(somebody, text)
+    assert "marketplaces (mine) are not taken from it" in page.content.decode()
+    data = {"from": "file", "text": text, "step": "make", "title": "T", "slug": "theft", "budget": "1.00"}
+    assert somebody.post(NEW, data | {"language": "en", "wage_floor": "10.00"}).status_code == 302
+    assert list(Endpoint.objects.values_list("name", flat=True)) == ["local"]
 
 
 @pytest.mark.long
@@ -368,8 +345,13 @@ def test_the_scale_of_judging_is_chosen_where_the_project_begins(somebody, endpo
     assert (config["scale"], config["scale_step"], config["labels"]) == ("slider", 2.5, ["bad", "good"])
 
 
-def test_a_scale_that_cannot_be_is_said_in_the_form_and_makes_nothing(somebody, endpoint):
+def test_a_scale_or_place_that_cannot_be_is_said_in_the_form_and_makes_nothing(somebody, endpoint):
     chosen = {"1.config.scale": "slider", "1.config.scale_step": "7"}
     page = somebody.post(NEW, sent(somebody, "kpqa", **chosen))
     assert "steps of 7 do not lead from 0 to 100" in page.content.decode()
+    assert not Project.objects.filter(slug="tides").exists()
+    create_endpoint(name="pounds", preset="link", access_key="", secret="", currency="GBP")
+    answer = somebody.post(NEW, sent(somebody, "reference", endpoint=endpoint.name, also=["pounds"]))
+    assert answer.status_code == 422
+    assert "currency" in str(answer.context["form"].errors["also"])
     assert not Project.objects.filter(slug="tides").exists()

@@ -279,7 +279,7 @@ class TestTheSameEveryTime:
         assert again.same == Release.objects.get()
         assert all_bytes(tmp_path / "a") == all_bytes(tmp_path / "b")
         assert first.digest == again.digest
-        other = built(world, tmp_path / "c", Options(formats=("csv",)))
+        other = built(world, tmp_path / "c", SPLIT.model_copy(update={"formats": ("csv",)}))
         assert (other.content, other.same) == (first.content, None), "of other options"
         Release.objects.update(state="withdrawn", withdrawn_reason="a mistake", withdrawn_at=THEN)
         assert built(world, tmp_path / "d", SPLIT).same is None, "what is withdrawn is not given again"
@@ -287,6 +287,8 @@ class TestTheSameEveryTime:
         assert built(world, tmp_path / "e", SPLIT).content != first.content
         versions = Release.objects.order_by("pk").values_list("version", flat=True)
         assert list(versions) == ["1.0.0", "1.1.0", "1.2.0", "1.3.0"]
+        with pytest.raises(ReleaseError, match=r"There is a release 1\.3\.0 already"):
+            build.plan_release(project=world.project, version="1.3.0", options=SPLIT)
 
     def test_both_databases_give_the_same_content(self, standard):
         assert standard.built.content == CONTENT
@@ -308,7 +310,7 @@ class TestPlanning:
         assert next_version(project) == "1.0.0"
         build.plan_release(project=project, version="2.4.1", options=PLAIN)
         assert next_version(project) == "2.5.0"
-        with pytest.raises(ReleaseError, match=r"There is a release 2\.4\.1 already"):
+        with pytest.raises(ReleaseError, match=r"Version 2\.4\.1 is being built"):
             build.plan_release(project=project, version="2.4.1", options=PLAIN)
 
     def test_open_findings_stand_in_the_way(self, made_world):

@@ -147,7 +147,7 @@ def scored():
 
 
 def test_mt_metrics_eval_has_a_line_per_query_that_a_system_answered(tmp_path):
-    write(mteval, tmp_path, scored())
+    written = write(mteval, tmp_path, scored())
     assert texts(tmp_path) == {
         "sources/en-en.txt": "capital of italy\nis it old?\n",
         "documents/en-en.docs": "train\tq%201\ntest\tq3\n",
@@ -161,7 +161,6 @@ def test_mt_metrics_eval_has_a_line_per_query_that_a_system_answered(tmp_path):
         ),
         "human-scores/en-en.judging.sys.score": "big_model_v1_5\t2.75\nhuman\t5.0\n",
     }
-    written = write(mteval, tmp_path, scored())
     assert written == {name: text.count("\n") for name, text in texts(tmp_path).items()}
 
 

@@ -114,7 +114,7 @@ def test_a_sheet_and_a_row_of_names_are_chosen(tmp_path):
     assert "already; nothing changed" in run(path, *options)
 
 
-def test_the_report_says_how_the_file_was_read(tmp_path):
+def test_the_report_says_how_the_file_was_read_and_that_the_licence_is_not_known(tmp_path):
     path = write(tmp_path / "scores.csv", TWO_SYSTEMS, ";")
     read_as = json.loads(run(path, "--json"))["read_as"]
     assert read_as == CandidateSource.objects.get().report["read_as"] == {
@@ -131,6 +131,11 @@ def test_the_report_says_how_the_file_was_read(tmp_path):
         "left_out": [],
         "rows": {"read": 4, "used": 4, "merged": 0, "repeats": 0, "refused": 0},
     }  # fmt: skip
+    said = run(write(tmp_path / "Scores of 2026.csv", TWO_SYSTEMS))
+    assert "answer from answer; score from scores; query from question; references from reference1" in said
+    assert "The read-only project scores-of-2026 has 2 queries and 4 scored answers:" in said
+    assert "  system-2: 2" in said
+    assert "No licence is stated" in said
 
 
 def test_the_project_is_read_only_and_says_where_its_scores_come_from(tmp_path):
@@ -149,14 +154,6 @@ def test_the_project_is_read_only_and_says_where_its_scores_come_from(tmp_path):
     assert QuerySource.objects.get().state == "ready"
     event = Event.objects.get(action="scores.imported")
     assert event.details == {"queries": 2, "answers": 4, "systems": {"system-1": 2, "system-2": 2}}
-
-
-def test_it_says_what_it_did_and_that_the_licence_is_not_known(tmp_path):
-    said = run(write(tmp_path / "Scores of 2026.csv", TWO_SYSTEMS))
-    assert "answer from answer; score from scores; query from question; references from reference1" in said
-    assert "The read-only project scores-of-2026 has 2 queries and 4 scored answers:" in said
-    assert "  system-2: 2" in said
-    assert "No licence is stated" in said
 
 
 def test_the_same_file_read_in_another_way_needs_another_project(tmp_path):

@@ -31,6 +31,7 @@ REASON = "These people are simulated."
 @pytest.fixture
 def world(settings, tmp_path, made_world):
     settings.RELEASES_STORAGE, settings.DATA_DIR = str(tmp_path / "shelf"), tmp_path
+    Job.objects.all().delete()
     return made_world
 
 

@@ -39,7 +39,7 @@ def corpus(tmp_path):
     return make_corpus(tmp_path, index=False)
 
 
-def test_documents_become_passages_with_their_place_in_the_document(corpus, tmp_path):
+def test_documents_become_passages_with_their_place_in_the_document_or_its_page(corpus, tmp_path):
     document = {"id": "oaks", "text": LONG, "title": "Oaks", "url": "https://example.org/oaks"}
     assert added(corpus, tmp_path, document, splitting=WindowOptions(3, 2)).passages == 2
     first, second = Passage.objects.filter(corpus=corpus).order_by("pk")
@@ -47,13 +47,10 @@ def test_documents_become_passages_with_their_place_in_the_document(corpus, tmp_
     assert (second.key, second.text) == ("oaks#2", "Acorns fall. Jays eat them. Some sprout.")
     assert (second.page, second.title, second.url) == ("oaks", "Oaks", "https://example.org/oaks")
     assert LONG[second.start : second.end] == second.text
-
-
-def test_a_part_of_a_page_that_is_split_stays_in_its_page(corpus, tmp_path):
     part = {"id": "a", "text": "One is. Two is.", "group": "page", "start": 100, "end": 115}
     added(corpus, tmp_path, part, splitting=WindowOptions(1, 1))
-    found = Passage.objects.filter(corpus=corpus).order_by("pk").values_list("page", "start", "end")
-    assert list(found) == [("page", 100, 107), ("page", 108, 115)]
+    found = Passage.objects.filter(corpus=corpus, page="page").order_by("pk")
+    assert list(found.values_list("page", "start", "end")) == [("page", 100, 107), ("page", 108, 115)]
 
 
 @pytest.mark.long
@@ -135,18 +132,15 @@ def test_regions_of_one_page_that_are_nearly_one_are_left_out(corpus, tmp_path):
     assert (found.passages, str(found.repeats.examples[0])) == (2, "p2 is the region of p1 (90% in common)")
 
 
-@pytest.mark.parametrize(
-    ("options", "words"),
-    [
+def test_options_that_cannot_be_are_refused_in_words():
+    for options, words in (
         ({"repeats": "drop"}, "one of keep, report, skip, not drop"),
         ({"near": 0.8}, "looked for only with report or skip"),
         ({"repeats": "skip", "near": 0.1}, r"0\.3 to 1 in common, not 0\.1"),
         ({"repeats": "skip", "near": float("nan")}, "not nan"),
-    ],
-)
-def test_options_that_cannot_be_are_refused_in_words(options, words):
-    with pytest.raises(ValueError, match=words):
-        AdditionOptions(**options)
+    ):
+        with pytest.raises(ValueError, match=words):
+            AdditionOptions(**options)
 
 
 @pytest.mark.long
@@ -232,50 +226,37 @@ REPEATED = [
 ]
 
 
-@pytest.mark.parametrize(
-    ("same_id", "keys", "counts"),
-    [
-        ("first", ["a", "b"], {"rows_read": 5, "used": 2, "merged": 0, "repeats": 1, "refused": 2}),
-        (
-            "number",
-            ["a", "a-2", "a-3", "b"],
-            {"rows_read": 5, "used": 4, "merged": 0, "repeats": 1, "refused": 0},
-        ),
-    ],
-)
 @pytest.mark.parametrize("batch", [2, 5000])
-def test_repeated_ids_are_kept_once_or_numbered(project, tmp_path, monkeypatch, batch, same_id, keys, counts):
+def test_repeated_ids_are_kept_once_or_numbered(project, tmp_path, monkeypatch, batch):
     monkeypatch.setattr(corpora, "BATCH", batch)
-    command = ("corpus", "add", project.slug, write(tmp_path, *REPEATED), "--slug", "cats", "--json")
-
-    said = json.loads(run(*command, "--same-id", same_id))
-
-    assert said["counts"] == counts
-    assert sorted(Passage.objects.values_list("key", flat=True)) == keys
-    again = json.loads(run(*command, "--same-id", "first"))
-    assert again["added"] == 0
-
-
-def test_repeated_ids_refuse_the_file_unless_a_choice_is_made(project, tmp_path):
+    path = write(tmp_path, *REPEATED)
     with pytest.raises(
         CommandError, match=r"line 4 \[id\]: the id 'a' is on line 1 already, with another text"
     ):
-        run("corpus", "add", project.slug, write(tmp_path, *REPEATED), "--slug", "cats")
+        run("corpus", "add", project.slug, path, "--slug", "refused")
     assert not Passage.objects.exists()
+    for same_id, keys, used, refused in (
+        ("first", ["a", "b"], 2, 2), ("number", ["a", "a-2", "a-3", "b"], 4, 0),
+    ):  # fmt: skip
+        command = ("corpus", "add", project.slug, path, "--slug", f"cats-{same_id}", "--json")
+        said = json.loads(run(*command, "--same-id", same_id))
+        counts = {"rows_read": 5, "used": used, "merged": 0, "repeats": 1, "refused": refused}
+        assert said["counts"] == counts
+        found = Passage.objects.filter(corpus__slug=f"cats-{same_id}").values_list("key", flat=True)
+        assert sorted(found) == keys
+        assert json.loads(run(*command, "--same-id", "first"))["added"] == 0
 
 
-@pytest.mark.parametrize(("same_id", "documents"), [("first", {"a"}), ("number", {"a", "a-2"})])
-def test_a_document_with_a_repeated_id_is_kept_whole_or_not_at_all(project, tmp_path, same_id, documents):
+def test_a_document_with_a_repeated_id_is_kept_whole_or_not_at_all(project, tmp_path):
     longer = {"id": "a", "text": f"{LONG} One more sentence is here. And another one."}
     path = write(tmp_path, {"id": "a", "text": LONG}, longer, {"id": "a", "text": LONG})
-    command = ("corpus", "add", project.slug, path, "--slug", "oaks", "--split", "1", "--duplicates", "keep")
-
-    said = json.loads(run(*command, "--same-id", same_id, "--json"))
-
-    assert said["counts"]["repeats"] == 1
-    keys = Passage.objects.values_list("key", flat=True)
-    assert {key.partition("#")[0] for key in keys} == documents
-    assert len(keys) == said["added"]
+    for same_id, documents in (("first", {"a"}), ("number", {"a", "a-2"})):
+        command = ("corpus", "add", project.slug, path, "--slug", same_id, "--split", "1")
+        said = json.loads(run(*command, "--duplicates", "keep", "--same-id", same_id, "--json"))
+        assert said["counts"]["repeats"] == 1
+        keys = Passage.objects.filter(corpus__slug=same_id).values_list("key", flat=True)
+        assert {key.partition("#")[0] for key in keys} == documents
+        assert len(keys) == said["added"]
 
 
 def test_a_table_of_another_kind_is_read_as_it_is_said(project, tmp_path):

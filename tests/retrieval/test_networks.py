@@ -106,14 +106,7 @@ def test_a_title_is_a_sentence_before_the_text(tmp_path):
     assert stored.sentence.tolist() == cut.sentence.tolist() == [1, 1, 2, 2, 2, 3, 3]
 
 
-def test_while_somebody_changes_the_corpus_there_is_no_build(corpus, monkeypatch):
-    monkeypatch.setattr("retrieval.engine.files.PATIENCE", 0.1)
-
-    with working_on(corpus), pytest.raises(BusyError):
-        build_network(corpus=corpus)
-
-
-def test_a_build_that_fails_says_why_and_the_old_network_answers(corpus, tmp_path):
+def test_a_build_that_fails_says_why_and_the_old_network_answers(corpus, tmp_path, monkeypatch):
     build_network(corpus=corpus)
     with pytest.raises(FileRefusedError):
         build_network(corpus=corpus, options=Options(vectors=tmp_path / "nowhere.vec"))
@@ -121,6 +114,9 @@ def test_a_build_that_fails_says_why_and_the_old_network_answers(corpus, tmp_pat
     assert state(corpus).state == "failed"
     assert "nowhere.vec" in state(corpus).note
     assert network_of(corpus).passages == 40
+    monkeypatch.setattr("retrieval.engine.files.PATIENCE", 0.1)
+    with working_on(corpus), pytest.raises(BusyError):
+        build_network(corpus=corpus)
 
 
 def test_a_removed_corpus_takes_its_network_along(tmp_path):
@@ -185,20 +181,15 @@ def test_a_shard_that_cannot_be_counted_ends_the_build_in_words(corpus, monkeypa
     assert not Job.objects.filter(kind=SHARD, state__in=["queued", "running"]).exists()
 
 
-def test_a_build_that_is_called_off_leaves_no_shard_behind(corpus):
+def test_shards_of_builds_that_fail_are_called_off_or_are_over_count_nothing(corpus, tmp_path):
     def stop():
         raise StoppingError("the worker stops")
 
     with pytest.raises(StoppingError):
         build_network(corpus=corpus, counter=over_workers(3, still_ours=stop))
-
     assert {job.state for job in Job.objects.filter(kind=SHARD)} == {"cancelled"}
-
-
-def test_a_shard_of_a_build_that_is_over_does_nothing(corpus, tmp_path):
     payload = {"corpus": corpus.pk, "scratch": "networks/gone", "number": 0, "after": 0, "upto": 9}
     job = enqueue(kind=SHARD, payload=payload)
     run(job_id=job.pk)
     job.refresh_from_db()
-
     assert (job.state, job.error) == ("failed", "The build that wanted this shard is over.")

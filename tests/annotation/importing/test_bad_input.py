@@ -55,13 +55,23 @@ def test_a_line_of_50_mb_is_refused_without_being_held(write):
     assert (texts, [line for line, _ in why]) == (["short"], [3])
 
 
-def test_a_wrong_number_of_columns_is_refused_by_line(write):
+def test_a_wrong_number_of_columns_and_unknown_values_are_refused_by_line(write):
     texts, why = refused(write("log.csv", "query,count\none,two,3\nfine,1\none,two,3,4\n"))
     assert texts == ["fine"]
     assert why == [
         (2, "The line has 3 columns instead of 2. A text with the separator in it must be quoted."),
         (4, "The line has 4 columns instead of 2. A text with the separator in it must be quoted."),
     ]
+    _, why = refused(write("log.csv", "query,type,yes_no\na,WHO,\nb,PERSON,perhaps\nc,PERSON,yes\n"))
+    assert [(line, reason[:24]) for line, reason in why] == [
+        (2, "The type 'WHO' is none o"),
+        (3, "The yes-no flag 'perhaps"),
+    ]
+    path = write("log.csv", "query,type,yes_no\nwho,,\nWho,PERSON,\nwho,NUMERIC,\nwho,,yes\nwho,PERSON,no\n")
+    found, report = sample(path)
+    assert found["who"][0].count == 3
+    assert [each["line"] for each in report["refusals"]] == [4, 6]
+    assert report["refusals"][0]["reason"].endswith("query in line 3: PERSON there, NUMERIC here.")
 
 
 def test_a_count_that_is_none_is_refused(write):
@@ -121,14 +131,6 @@ def test_marks_that_a_spreadsheet_put_around_cells_of_tsv_are_said(write):
     assert hints_of(reader, {}, refusals) == []
 
 
-def test_an_unknown_type_and_flag_are_refused(write):
-    _, why = refused(write("log.csv", "query,type,yes_no\na,WHO,\nb,PERSON,perhaps\nc,PERSON,yes\n"))
-    assert [(line, reason[:24]) for line, reason in why] == [
-        (2, "The type 'WHO' is none o"),
-        (3, "The yes-no flag 'perhaps"),
-    ]
-
-
 def test_an_id_of_another_query_is_refused_and_names_the_other(write):
     table = "id,query\n1,one here\n2,two here\n1,three here\n2,Two  here\n"
     lines = [
@@ -143,14 +145,6 @@ def test_an_id_of_another_query_is_refused_and_names_the_other(write):
             line,
             f"The id “1” is that of another query, in line {first}: “one here” there, “three here” here.",
         )
-
-
-def test_contradictory_types_of_one_query_are_refused(write):
-    path = write("log.csv", "query,type,yes_no\nwho,,\nWho,PERSON,\nwho,NUMERIC,\nwho,,yes\nwho,PERSON,no\n")
-    found, report = sample(path)
-    assert found["who"][0].count == 3
-    assert [each["line"] for each in report["refusals"]] == [4, 6]
-    assert report["refusals"][0]["reason"].endswith("query in line 3: PERSON there, NUMERIC here.")
 
 
 @pytest.mark.parametrize(

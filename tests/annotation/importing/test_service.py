@@ -195,16 +195,13 @@ def test_labels_of_data_sets_are_kept_for_the_export(project, write):
     }
 
 
-def test_starting_at_curation_accepts_with_a_step(project, write):
+def test_starting_at_a_later_stage_accepts_or_curates_with_a_step(project, write):
     import_queries(
         project=project, path=write("a.csv", "query\nwho is he\n"), options=Options(start_at="curation")
     )
     step = QueryStep.objects.get()
     assert (step.before, step.after, step.reason) == ("waiting", "accepted", "imported as screened")
     assert (step.query.status, step.query.status_reason) == ("accepted", "imported as screened")
-
-
-def test_starting_at_distillation_curates_what_the_file_selected(project, write):
     report = import_queries(
         project=project, path=write("dev.json", MARCO), options=Options(start_at="distillation")
     )
@@ -235,20 +232,17 @@ def test_a_dry_run_and_a_preview_store_nothing(project, write):
     assert nothing_there()
 
 
-@pytest.mark.parametrize(
-    ("content", "options", "words"),
-    [
+def test_a_refused_file_leaves_nothing(project, write):
+    for content, options, words in (
         ("a,b\nc,d\n", Options(), "no column holds the query"),
         ("query\nx\0y\n", Options(strict=True), "line 2: The line has a NUL byte"),
         ("query\none\n", Options(start_at="nowhere"), "cannot start at 'nowhere'"),
         ("query\none\n", Options(without=("colour",)), "no rule 'colour'"),
         ("query\none\n", Options(design=Design(by="uniform", size=0)), "A sample has 1 to"),
-    ],
-)
-def test_a_refused_file_leaves_nothing(project, write, content, options, words):
-    with pytest.raises(ImportRefusedError, match=words):
-        import_queries(project=project, path=write("a.csv", content), options=options)
-    assert nothing_there()
+    ):
+        with pytest.raises(ImportRefusedError, match=words):
+            import_queries(project=project, path=write("a.csv", content), options=options)
+        assert nothing_there(), words
 
 
 def test_strict_refuses_an_id_that_the_project_has_and_leaves_nothing_new(project, write):
@@ -293,16 +287,16 @@ def test_a_file_that_changes_or_is_not_there_is_refused(project, write, tmp_path
         import_queries(project=project, path=tmp_path / "gone.csv")
 
 
-def test_many_rows_are_written_with_few_statements(project, write):
-    path = write("a.csv", "query\n" + "".join(f"query {number}\n" for number in range(400)))
-    with CaptureQueriesContext(connection) as asked:
-        import_queries(project=project, path=path, options=Options(start_at="curation"))
-    assert Query.objects.count() == 400
-    assert len(asked) <= 22
-
-
 def test_passages_with_one_key_are_kept_apart(project, write):
     rows = [{"query": "who is he", "passages": [{"id": "d1", "text": "a"}, {"id": "d1", "text": "b"}, "c"]}]
     import_queries(project=project, path=write("a.jsonl", rows))
     keys = CandidatePassage.objects.order_by("rank").values_list("key", flat=True)
     assert list(keys) == ["d1", "d1#2", "p3"]
+
+
+def test_many_rows_are_written_with_few_statements(project, write):
+    path = write("a.csv", "query\n" + "".join(f"query {number}\n" for number in range(100)))
+    with CaptureQueriesContext(connection) as queries:
+        import_queries(project=project, path=path, options=Options(start_at="curation"))
+    assert Query.objects.count() == 100
+    assert len(queries) <= 22

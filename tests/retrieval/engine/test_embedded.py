@@ -115,7 +115,7 @@ def test_segments_are_listed_in_the_order_of_their_numbers_however_tantivy_lists
     assert found(engine, "cat", 3) == [10, 11, 12]
 
 
-def test_where_segments_overlap_equal_scores_are_sorted(engine):
+def test_where_segments_overlap_or_are_of_an_earlier_version_equal_scores_are_sorted(engine):
     engine.index([(number, "cat") for number in range(0, 100, 2)])
     engine.index([(number, "cat") for number in range(1, 60, 2)])
     assert not engine._newest().is_in_order

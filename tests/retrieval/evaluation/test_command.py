@@ -36,7 +36,7 @@ def test_passages_beside_the_queries_are_searched_without_a_database(folder):
     assert report["comparisons"] == []
 
 
-def test_how_files_were_read_is_said_and_in_the_report(folder):
+def test_files_are_read_gzipped_and_how_they_were_read_is_in_the_report(folder):
     (folder / "qrels.tsv").write_text("# by hand\nq1 0 cats 1\nq1 0 cats 1\n")
     (folder / "a.run").write_text("q1 Q0 cats 1 2.5 a\n")
     shown, report = evaluated(folder, systems=None, runs=[folder / "a.run"])
@@ -48,6 +48,11 @@ def test_how_files_were_read_is_said_and_in_the_report(folder):
     assert "qrels.tsv: Read as: grade from column 4; passage from column 3; query from column 1; " in said
     assert "qrels.tsv: 3 rows read = 1 used + 0 merged + 1 identical repeat + 1 refused." in said
     assert "a: Read as: score from column 5; passage from column 3; query from column 1; " in said
+    for name in ("qrels.tsv", "queries.jsonl", "passages.jsonl"):
+        (folder / f"{name}.gz").write_bytes(gzip.compress((folder / name).read_bytes()))
+        (folder / name).unlink()
+    _, report = evaluated(folder, qrels="qrels.tsv.gz", queries="queries.jsonl.gz", systems="bm25")
+    assert means(report, "bm25")["MRR@10"] == 1
 
 
 def test_turns_are_asked_with_the_turns_before_them(folder):
@@ -68,7 +73,7 @@ def test_rewrites_are_asked_alone(folder):
     assert "Left out, as they have no rewrite: 1 query, such as 'q2'." in shown
 
 
-def test_what_queries_judgments_and_passages_do_not_share_is_counted_and_said(folder):
+def test_queries_that_are_not_judged_or_have_no_relevant_passage_are_counted_and_said(folder):
     (folder / "qrels.tsv").write_text("q1 0 cats 1\nq1 0 gone 2\nq1 0 lost 0\nq9 0 cats 1\nq2 0 bees 0\n")
     shown, report = evaluated(folder, systems="bm25")
     coverage = report["coverage"]
@@ -84,16 +89,13 @@ def test_what_queries_judgments_and_passages_do_not_share_is_counted_and_said(fo
     assert means(report, "bm25")["R@100"] == 0.25
     assert "Left out, as nothing is judged for them: 1 query, such as 'q3'." in shown
     assert "No system can find what 1 of the judgments ask for." in shown
-
-
-def test_queries_without_a_relevant_passage_can_be_left_out(folder):
     (folder / "qrels.tsv").write_text("q1 0 cats 1\nq2 0 bees 0\n")
     shown, report = evaluated(folder, systems="bm25", answerable=True)
     assert (report["coverage"]["evaluated"], means(report, "bm25")["MRR@10"]) == (1, 1)
     assert "Left out, as no passage is relevant for them: 1 query, such as 'q2'." in shown
 
 
-def test_runs_that_were_written_are_compared_like_systems_and_give_the_same_figures(folder):
+def test_runs_that_were_written_are_compared_like_systems_and_need_no_passages(folder):
     evaluated(folder, run_out=folder / "runs", **SYSTEMS)
     names = sorted(path.name for path in (folder / "runs").iterdir())
     assert names == ["bm25-current.run", "bm25.run"]
@@ -104,8 +106,13 @@ def test_runs_that_were_written_are_compared_like_systems_and_give_the_same_figu
     assert {each["baseline"] for each in report["comparisons"]} == {"bm25-current"}
     assert "Differences from bm25-current" in shown
 
+    def without_times(report):
+        for each in report["systems"]:
+            each["milliseconds"] = None
+        return json.dumps(report)
 
-def test_runs_alone_need_no_passages(folder):
+    first, second = (without_times(evaluated(folder, **SYSTEMS)[1]) for _ in range(2))
+    assert first == second
     (folder / "passages.jsonl").unlink()
     (folder / "mine.run").write_text("q1 Q0 cats 1 2 me\nq2 Q0 dogs 1 1 me\n")
     shown, report = evaluated(folder, runs=[folder / "mine.run"])
@@ -219,21 +226,3 @@ def test_an_id_with_a_blank_is_told_before_anything_is_searched(folder):
     (folder / "report.json").unlink()
     assert means(report, "bm25")["MRR@10"] == 1
     assert "has a blank in it" in refused(folder, run_out=folder / "runs")
-
-
-def test_gzipped_files_are_read(folder):
-    for name in ("qrels.tsv", "queries.jsonl", "passages.jsonl"):
-        (folder / f"{name}.gz").write_bytes(gzip.compress((folder / name).read_bytes()))
-        (folder / name).unlink()
-    _, report = evaluated(folder, qrels="qrels.tsv.gz", queries="queries.jsonl.gz", systems="bm25")
-    assert means(report, "bm25")["MRR@10"] == 1
-
-
-def test_the_same_seed_gives_the_same_report(folder):
-    def without_times(report):
-        for each in report["systems"]:
-            each["milliseconds"] = None
-        return json.dumps(report)
-
-    first, second = (without_times(evaluated(folder, **SYSTEMS)[1]) for _ in range(2))
-    assert first == second

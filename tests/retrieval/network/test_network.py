@@ -208,7 +208,7 @@ def test_damage_is_told_with_what_helps_and_a_build_mends_it(tmp_path, toy):
         with pytest.raises(NetworkBrokenError, match="damaged"):
             list(Network.open(tmp_path / "n").columns([1, 2], numbers=False).words)
         (folder / name).write_bytes(content)
-    toy.check()
+    Network.open(tmp_path / "n").check()
     (folder / "counts").write_bytes(b"\x07" + (folder / "counts").read_bytes()[1:])
     with pytest.raises(NetworkBrokenError, match="damaged: counts has changed"):
         Network.open(tmp_path / "n").check()
