@@ -176,9 +176,7 @@ def test_an_opened_stage_whose_stored_options_lack_a_newer_default_is_unchanged(
     assert Stage.objects.get().redundancy == 13
 
 
-def test_a_budget_below_what_is_spent_or_reserved_is_refused_with_the_least_that_is_possible(
-    applied, refused, example
-):
+def test_what_is_spent_or_reserved_is_the_least_budget_and_a_used_endpoint_stays(applied, refused, example):
     applied(example)
     open_stage(stage=Stage.objects.select_related("project", "endpoint").get())
     text = example.replace('budget = "10.00"', 'budget = "3.00"')
@@ -190,8 +188,6 @@ def test_a_budget_below_what_is_spent_or_reserved_is_refused_with_the_least_that
     Project.objects.update(spent_cents=700)
     problem = refused(example.replace('budget = "25.00"', 'budget = "6.99"'))
     assert (problem.code, problem.field) == ("below-spent", "project.budget")
-    applied(example)
-    open_stage(stage=Stage.objects.select_related("project", "endpoint").get())
     problem = refused(
         example.replace('preset = "local"', 'preset = "local"\nurl = "https://example.org/mturk/api"')
     )
@@ -263,6 +259,7 @@ def test_keys_that_are_not_set_later_stay_and_others_replace_the_stored_ones(app
     assert endpoint.access_key == "DSTLBBBB"
     assert unseal(endpoint.secret_sealed, purpose="crowd.endpoint") == "another"
     applied(example.replace('preset = "local"', 'preset = "local"\nurl = "http://127.0.0.1:9000/mturk/api"'))
+    endpoint.refresh_from_db()
     assert (endpoint.url, endpoint.submit_origins) == (
         "http://127.0.0.1:9000/mturk/api",
         ["http://127.0.0.1:9000"],

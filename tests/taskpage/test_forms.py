@@ -19,14 +19,17 @@ def rosa():
     return Visitor(make_hit(make_stage()))
 
 
-def test_text_of_researchers_and_workers_is_shown_as_text(rosa):
+def test_text_of_researchers_and_names_of_units_are_shown_as_text():
     config = {"question": HOSTILE, "options": [HOSTILE, "b"], "items": [HOSTILE]}
     stage = make_stage(config=config, task_title=HOSTILE, task_description=HOSTILE)
     page = Visitor(make_hit(stage, "item:0")).open().content.decode()
     assert "<script>alert" not in page
     assert page.count("{{ stage.seed }}") >= 5
-    hit = make_hit(make_stage(), 'item:0"><script>alert(1)</script>')
+    hit = make_hit(stage, 'item:0"><script>alert(1)</script>')
     assert "<script>alert" not in Visitor(hit).open().content.decode()
+
+
+def test_text_of_workers_comes_back_as_text(rosa):
     page = rosa.send(item_0=HOSTILE).content.decode()
     assert "<script>alert" not in page
 

@@ -142,9 +142,12 @@ def test_what_is_over_is_said_to_be_over(subtests):
             assert not Worker.objects.exists()
 
 
-def test_who_accepted_in_the_last_minute_or_before_it_is_confirmed_can_begin(stage):
+def test_who_accepted_in_the_last_minute_can_begin(stage):
     hit = make_hit(stage, expires_at=timezone.now() - timedelta(minutes=1))
     assert Visitor(hit).open().status_code == 200
+
+
+def test_a_hit_whose_publication_is_not_confirmed_yet_is_served(stage):
     hit = make_hit(stage, external_id="", state=Hit.State.PLANNED)
     assert Visitor(hit).open(hitId="3UNKNOWNTOUS").status_code == 200
 

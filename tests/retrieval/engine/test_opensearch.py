@@ -94,10 +94,8 @@ def test_a_generation_has_our_words_and_a_search_is_a_disjunction_of_weighted_te
         "track_total_hits": False,
         "_source": False,
     }
-    engine.index(CATS)
     weights = {f"word{number}": 0.5 for number in range(2_000)} | {"cat": 1.0}
-    assert [hit.pk for hit in engine.search(weights, 5)] == [2, 1]
-    engine.index(CATS)
+    assert [hit.pk for hit in engine.search(weights, 5)] == [2, 5, 1]
     engine.rebuild([(4, "A newer cat.")])
     [asked] = server.asked("POST /_aliases")
     assert json.loads(asked.body) == {

@@ -167,7 +167,7 @@ def test_the_order_the_shards_and_the_processes_of_passages_change_no_byte(tmp_p
     build(texts, tmp_path / "three", "en")
     assert tree(tmp_path / "three") == expected, "merged range by range"
     monkeypatch.undo()
-    monkeypatch.setattr("retrieval.network.builder.SHARD_PASSAGES", 100)
+    monkeypatch.setattr("retrieval.network.builder.SHARD_PASSAGES", 60)
     build(texts, tmp_path / "four", "en", processes=2)
     assert tree(tmp_path / "four") == expected, "in several processes"
 
