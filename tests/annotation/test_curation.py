@@ -130,6 +130,7 @@ def test_passages_stand_in_the_order_of_their_ranks_as_many_as_the_stage_shows(s
         '<a href="https://example.org/water" rel="noopener noreferrer" target="_blank">'
         in page.content.decode()
     )
+    query = make_query(project, status="accepted")
     make_candidates(query, BOILS)
     words = text(visitor(stage, unit_of(query)).open())
     assert "contradict each other?" not in words

@@ -1,5 +1,7 @@
 """Each flag on texts made by hand, in English, Chinese and Arabic; and what holds for all texts."""
 
+import random
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -135,6 +137,13 @@ def test_the_longest_run_is_what_comparing_everything_finds_with_the_same_words_
         there = known.tokens[run.passage][run.at : run.at + run.length]
         here = found[run.first : run.last + 1]
         assert [token.folded for token in there] == [token.folded for token in here]
+
+
+@pytest.mark.long
+def test_a_hundred_thousand_words_are_compared_at_once():
+    rng = random.Random(3)
+    passages = Passages([" ".join(f"w{rng.randrange(500)}" for _ in range(20_000))])
+    assert longest_run(" ".join(f"w{rng.randrange(500)}" for _ in range(80_000)), passages) >= 2
 
 
 def of(*texts, authors=None):

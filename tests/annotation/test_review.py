@@ -342,6 +342,8 @@ def test_everything_without_flags_is_approved_at_once(stage, manager, answers):
     assert "One answer is approved." in words(response)
     assert [state(answer) for answer in (*answers, late)] == ["approved", "undecided", "undecided"]
     assert AnswerReview.objects.get().action == "approve"
+    decide(manager, stage, "ask_rewrite", answers[1], reason="In your own words.")
+    assert state(answers[1]) == "rewrite"
 
 
 def test_overlap_is_the_mean_jaccard_of_all_pairs_and_lengths_have_quartiles():

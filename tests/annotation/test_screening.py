@@ -97,14 +97,14 @@ def test_the_words_for_units_are_the_queries_texts_in_one_question(project):
 
 
 def test_the_page_asks_five_questions_about_the_query_and_says_what_is_left_out(stage, query):
-    page = visitor(stage, unit_of(query)).open()
+    who = visitor(stage, unit_of(query))
+    page = who.open()
     words = text(page)
     assert "boiling point of water" in words
     assert "What kind of query is it?" in words
     assert "such as “holiday classroom activities”" in words
     assert page.content.decode().count('<fieldset class="choices') == 5
     assert " checked" not in page.content.decode().replace('type="checkbox" checked', "")
-    who = visitor(stage, unit_of(query))
     answer = send(who, unit_of(query))
     assert answer.status_code == 422
     words = text(answer)

@@ -18,7 +18,6 @@ from releases.scope import Redactions
 from tests.releases.world import World
 
 pytestmark = pytest.mark.django_db
-GROUP = ("small-group", "open")
 
 
 @pytest.fixture

@@ -231,9 +231,8 @@ def test_repeated_ids_are_kept_once_or_numbered(project, tmp_path, monkeypatch, 
     monkeypatch.setattr(corpora, "BATCH", batch)
     path = write(tmp_path, *REPEATED)
     where = "on line 1" if batch == 5000 else "further up"
-    with pytest.raises(
-        CommandError, match=rf"line 4 \[id\]: the id 'a' is {where} already, with another text"
-    ):
+    words = rf"line 4 \[id\]: the id 'a' is {where} already, with another text"
+    with pytest.raises(CommandError, match=words):
         run("corpus", "add", project.slug, path, "--slug", "refused")
     assert not Passage.objects.exists()
     for same_id, keys, used, refused in (

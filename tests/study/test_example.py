@@ -53,10 +53,6 @@ def test_the_example_is_applied_opened_and_on_offer(server, tmp_path):
     balance = server.console("crowd", "endpoint", "check", "local", "--json")
     assert "21.40" in json.dumps(balance)
 
-    shown = tmp_path / "shown.toml"
-    shown.write_text(server.console("study", "show", "warm-drinks"), "utf-8")
-    assert "nothing to change" in server.console("study", "check", str(shown))
-
 
 @pytest.mark.django_db
 def test_every_example_can_be_applied(subtests):

@@ -171,10 +171,9 @@ def test_lines_with_names_of_their_own_and_conversations_are_read(write):
     (record,), _, reader = read(path)
     assert (reader.format, record.text, record.count) == ("jsonl", "ما هي عاصمة مصر؟", 3)
     assert record.extra == {"columns": {"note": "x"}}
-    path = write(
-        "conversations.jsonl", [{"id": "c", "turns": [{"id": "c1", "text": "one"}, {"text": "two"}]}]
-    )
-    records, _, _ = read(path)
+    turns = [{"id": "c1", "text": "one"}, {"text": "two"}]
+    records, _, _ = read(write("conversations.jsonl", [{"id": "c", "title": "Numbers", "turns": turns}]))
+    assert records[0].extra == {"topic_title": "Numbers"}
     assert [(each.id, each.text, each.context) for each in records] == [
         ("c1", "one", []),
         ("c_2", "two", ["one"]),
