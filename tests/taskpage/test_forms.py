@@ -25,7 +25,7 @@ def test_text_of_researchers_and_names_of_units_are_shown_as_text():
     page = Visitor(make_hit(stage, "item:0")).open().content.decode()
     assert "<script>alert" not in page
     assert page.count("{{ stage.seed }}") >= 5
-    hit = make_hit(stage, 'item:0"><script>alert(1)</script>')
+    hit = make_hit(stage, 'item:0"><script>alert(1)</script>', external_id="3NEXT")
     assert "<script>alert" not in Visitor(hit).open().content.decode()
 
 
