@@ -1,10 +1,7 @@
 """The desk: queries on which editors were of two minds, and how far editors agree."""
 
 import pytest
-from django.contrib.auth.models import User
-from django.db import connection
 from django.test import Client
-from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from annotation.models import CuratedSet, Query, QueryStep
@@ -12,7 +9,6 @@ from annotation.selectors.curation import next_undecided
 from annotation.services.curation import AdjudicationError, accept_query, exclude_query
 from annotation.services.steps import move
 from core.projects.models import Event
-from core.projects.services import set_role
 from tests.annotation.world import (
     ARABIC,
     HOSTILE,
@@ -28,6 +24,7 @@ from tests.annotation.world import (
 )
 from tests.cases import apart
 from tests.saving import messages_of
+from tests.taskpage.world import make_stage as make_poll
 from tests.taskpage.world import text
 
 pytestmark = pytest.mark.django_db
@@ -80,10 +77,10 @@ def queue_of(project):
     return reverse("annotation:adjudication", args=[project.slug])
 
 
-# The queue
-
-
 def test_tied_and_disputed_queries_of_the_project_wait_in_the_queue(desk, project, screening, curation):
+    assert "Nothing waits for you" in text(desk.get(queue_of(project)))
+    page = desk.get(f"/desk/projects/{project.slug}/").content.decode()
+    assert f'<a href="{queue_of(project)}">Adjudication</a>' in page
     tied, disputed = make_tied(screening), make_disputed(curation)
     make_query(project, "still waiting")
     make_tied(make_stage("screening", make_project()))
@@ -92,30 +89,6 @@ def test_tied_and_disputed_queries_of_the_project_wait_in_the_queue(desk, projec
     assert "mercury tied 1 of 2: fit to be answered just now" in text(page)
     assert list(desk.get(queue_of(project) + "?state=tied").context["queries"]) == [tied]
     assert list(desk.get(queue_of(project) + "?state=disputed").context["queries"]) == [disputed]
-
-
-def test_an_empty_queue_says_what_comes_here(desk, project):
-    assert "Nothing waits for you" in text(desk.get(queue_of(project)))
-
-
-def test_the_projects_pages_have_a_tab_that_leads_here(desk, project):
-    page = desk.get(f"/desk/projects/{project.slug}/").content.decode()
-    assert f'<a href="{queue_of(project)}">Adjudication</a>' in page
-
-
-@pytest.mark.long
-def test_the_queue_asks_as_many_questions_for_many_queries_as_for_few(desk, project, screening):
-    counted = []
-    for count in (2, 20):
-        for _ in range(count):
-            make_tied(screening)
-        with CaptureQueriesContext(connection) as asked:
-            desk.get(queue_of(project))
-        counted.append(len(asked))
-    assert counted[0] == counted[1]
-
-
-# A tied query
 
 
 def test_the_votes_on_a_tied_query_stand_side_by_side(desk, screening):
@@ -134,45 +107,27 @@ def test_accepting_moves_the_query_with_name_and_reason_and_goes_on_to_the_next(
     assert messages_of(answer) == ["Accepted."]
     assert status(first) == "accepted"
     step = QueryStep.objects.get(query=first, after="accepted")
-    assert (step.before, step.actor, step.reason, step.stage) == (
-        "tied",
-        ada,
-        "The metal is meant.",
-        screening,
-    )
+    assert (step.before, step.actor, step.stage) == ("tied", ada, screening)
+    assert step.reason == "The metal is meant."
     event = Event.objects.get(action="query.adjudicated")
     assert (event.actor, event.subject, event.details["became"]) == (ada, first.key, "accepted")
 
 
-def test_the_last_decision_leads_back_to_the_empty_queue(desk, project, screening):
-    answer = desk.post(at("accept", make_tied(screening)), follow=True)
-    assert answer.redirect_chain[-1][0] == queue_of(project)
-
-
-def test_excluding_needs_a_reason(desk, screening):
+def test_excluding_needs_a_reason_that_can_be_stored_and_is_done_once(desk, screening):
     query = make_tied(screening)
-    answer = desk.post(at("exclude", query), {"reason": "  "}, follow=True)
-    assert messages_of(answer) == ["Give a reason; it stays with the query."]
-    assert status(query) == "tied"
-    desk.post(at("exclude", query), {"reason": "Three meanings."})
+    for reason, why in (
+        ("  ", "Give a reason; it stays with the query."),
+        ("x" * 301, "The reason is longer than 300 characters, or cannot be stored."),
+        ("a\0b", "The reason is longer than 300 characters, or cannot be stored."),
+    ):
+        answer = desk.post(at("exclude", query), {"reason": reason}, follow=True)
+        assert (messages_of(answer), status(query)) == ([why], "tied")
+    answer = desk.post(at("exclude", query), {"reason": "Three meanings."}, follow=True)
+    assert answer.redirect_chain[-1][0] == queue_of(query.project), "the last leads back to the empty queue"
     query.refresh_from_db()
     assert (query.status, query.status_reason) == ("excluded", "Three meanings.")
-
-
-@pytest.mark.parametrize("reason", ["x" * 301, "a\0b"])
-def test_a_reason_that_cannot_be_stored_is_refused_in_words(desk, screening, reason):
-    query = make_tied(screening)
-    answer = desk.post(at("exclude", query), {"reason": reason}, follow=True)
-    assert messages_of(answer) == ["The reason is longer than 300 characters, or cannot be stored."]
-    assert status(query) == "tied"
-
-
-def test_a_second_decision_finds_nothing_to_decide(desk, screening):
-    query = make_tied(screening)
-    desk.post(at("accept", query))
-    answer = desk.post(at("exclude", query), {"reason": "No."}, follow=True)
-    assert messages_of(answer)[-1].startswith("This query is accepted, waiting for passages;")
-    assert status(query) == "accepted"
+    desk.post(at("accept", query), follow=True)
+    assert status(query) == "excluded"
 
 
 def test_of_two_decisions_at_the_same_moment_one_counts(ada, screening):
@@ -182,9 +137,6 @@ def test_of_two_decisions_at_the_same_moment_one_counts(ada, screening):
     with pytest.raises(AdjudicationError, match="Another person decided"):
         exclude_query(query=seen_by_both, actor=ada, reason="No.")
     assert QueryStep.objects.filter(query=query, before="tied").count() == 1
-
-
-# A disputed query
 
 
 def test_selections_stand_beside_each_other_and_the_passages_below(desk, curation):
@@ -223,8 +175,11 @@ def test_a_set_without_passages_or_with_those_of_another_query_is_refused(desk, 
     assert not CuratedSet.objects.exists()
 
 
-def test_a_disputed_query_is_taken_out_with_a_reason(desk, curation):
-    query = make_disputed(curation)
+def test_a_disputed_query_is_taken_out_with_a_reason(desk, screening, curation):
+    tied, query = make_tied(screening), make_disputed(curation)
+    desk.post(at("accept", query))
+    desk.post(at("unanswerable", tied), {"reason": "No."})
+    assert (status(tied), status(query)) == ("tied", "disputed"), "decisions belong to a state"
     desk.post(at("unanswerable", query), {"reason": ""})
     assert status(query) == "disputed"
     desk.post(at("unanswerable", query), {"reason": "All of them guess."})
@@ -245,13 +200,6 @@ def test_a_settled_dispute_is_reopened_on_the_page_of_the_query(desk, curation):
     assert "Take the decision back" not in text(desk.get(place))
 
 
-def test_a_decision_that_belongs_to_another_state_is_refused(desk, screening, curation):
-    tied, disputed = make_tied(screening), make_disputed(curation)
-    desk.post(at("accept", disputed))
-    desk.post(at("unanswerable", tied), {"reason": "No."})
-    assert (status(tied), status(disputed)) == ("tied", "disputed")
-
-
 def test_next_goes_round_the_queue(project, screening):
     one, two, three = (make_tied(screening) for _ in range(3))
     assert next_undecided(project, one.pk) == two.pk
@@ -260,35 +208,13 @@ def test_next_goes_round_the_queue(project, screening):
     assert next_undecided(project, two.pk) is None
 
 
-# Who may, and what is shown
-
-
-def test_viewers_look_managers_decide_and_to_others_there_is_no_such_page(screening, project, subtests):
-    for role, looks, decides in [("manager", 200, 302), ("viewer", 200, 404), (None, 404, 404)]:
-        with apart(subtests, role=role, looks=looks, decides=decides):
-            somebody = User.objects.create_user("somebody")
-            if role:
-                set_role(project=project, user=somebody, role=role)
-            client = Client()
-            client.force_login(somebody)
-            query = make_tied(screening)
-            assert client.get(queue_of(project)).status_code == looks
-            page = client.get(at("case", query))
-            assert page.status_code == looks
-            assert ("Accept the query" in page.content.decode()) == (role == "manager")
-            assert client.post(at("accept", query)).status_code == decides
-
-
-def test_nothing_is_decided_by_looking(desk, screening):
-    query = make_tied(screening)
-    for name in ("accept", "exclude", "curate", "unanswerable"):
-        assert desk.get(at(name, query)).status_code == 405
-
-
-def test_queries_of_other_projects_are_not_there(desk, project):
+def test_queries_of_other_projects_are_not_there_and_nothing_is_decided_by_looking(desk, project, screening):
     foreign = make_tied(make_stage("screening", make_project()))
     assert desk.get(reverse("annotation:case", args=[project.slug, foreign.pk])).status_code == 404
     assert desk.post(reverse("annotation:accept", args=[project.slug, foreign.pk])).status_code == 404
+    query = make_tied(screening)
+    for name in ("accept", "exclude", "curate", "unanswerable"):
+        assert desk.get(at(name, query)).status_code == 405
 
 
 def test_hostile_text_is_shown_as_text(desk, project, screening, curation, subtests):
@@ -307,24 +233,7 @@ def test_hostile_text_is_shown_as_text(desk, project, screening, curation, subte
                 assert "style=" not in body and "onclick" not in body
 
 
-@pytest.mark.long
-def test_a_case_asks_as_many_questions_for_many_votes_as_for_few(desk, screening, curation):
-    for make, add in ((make_tied, vote), (make_disputed, select)):
-        stage = screening if make is make_tied else curation
-        query, counted = make(stage), []
-        for _ in range(2):
-            with CaptureQueriesContext(connection) as asked:
-                desk.get(at("case", query))
-            counted.append(len(asked))
-            for _ in range(10):
-                add(stage, query)
-        assert counted[0] == counted[1]
-
-
-# Agreement
-
-
-def test_the_agreement_of_a_screening_stage_stands_in_a_table(desk, project, screening):
+def test_the_agreement_of_stages_of_both_kinds_stands_in_a_table(desk, project, screening, curation):
     for changes in ({}, {"intent": "navigational"}):
         query = make_query(project)
         vote(screening, query, **changes)
@@ -332,20 +241,20 @@ def test_the_agreement_of_a_screening_stage_stands_in_a_table(desk, project, scr
     page = desk.get(reverse("annotation:agreement", args=[project.slug, screening.slug]))
     assert "Class: navigational, transactional, informational 1.000 100.0 % 2 4" in text(page)
     assert "not defined: all answers are the same" in text(page)
-
-
-def test_the_agreement_of_a_curation_stage_says_where_there_is_none(desk, project, curation):
     page = desk.get(reverse("annotation:agreement", args=[project.slug, curation.slug]))
     assert text(page).count("not defined: no query has two answers yet") == 2
     make_disputed(curation)
     page = desk.get(reverse("annotation:agreement", args=[project.slug, curation.slug]))
     assert "Mean Jaccard similarity of pairs 0.000" in text(page)
-
-
-def test_stages_of_both_kinds_have_the_tab_and_others_have_no_such_page(desk, project, screening):
-    from tests.taskpage.world import make_stage as make_poll
-
     poll = make_poll("a-poll", project=project)
     place = reverse("annotation:agreement", args=[project.slug, screening.slug])
     assert place in desk.get(f"/desk/projects/{project.slug}/stages/{screening.slug}/").content.decode()
     assert desk.get(reverse("annotation:agreement", args=[project.slug, poll.slug])).status_code == 404
+
+
+def test_a_second_decision_finds_nothing_to_decide(desk, screening):
+    query = make_tied(screening)
+    desk.post(at("accept", query))
+    answer = desk.post(at("exclude", query), {"reason": "No."}, follow=True)
+    assert messages_of(answer)[-1].startswith("This query is accepted, waiting for passages;")
+    assert status(query) == "accepted"

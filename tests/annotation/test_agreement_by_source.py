@@ -103,7 +103,9 @@ def test_curation_compares_chosen_passages():
     assert (second.answers, second.shared) == (0, 0)
 
 
-def test_the_api_has_a_row_for_each_source_and_none_where_there_is_one(stage, django_user_model):
+def test_the_api_and_the_page_have_a_row_for_each_source_and_none_where_there_is_one(
+    stage, django_user_model
+):
     user = django_user_model.objects.create_user("mira")
     set_role(project=stage.project, user=user, role="viewer")
     at = f"/projects/{stage.project.slug}/stages"
@@ -114,14 +116,8 @@ def test_the_api_has_a_row_for_each_source_and_none_where_there_is_one(stage, dj
     assert pool["alpha"] == {"value": None, "reason": ONE_RATER}
     alone = make_stage("curation", stage.project)
     assert program.get(f"{at}/{alone.slug}/agreement").json()["sources"] == []
-
-
-def test_the_page_has_the_table_only_where_there_are_sources(stage, django_user_model):
-    user = django_user_model.objects.create_user("mira")
     client = Client()
     client.force_login(user)
-    alone = make_stage("screening", make_project())
     for each, there in ((stage, True), (alone, False)):
-        set_role(project=each.project, user=user, role="viewer")
         page = client.get(reverse("annotation:agreement", args=[each.project.slug, each.slug]))
         assert ("By source: the class of the query" in page.content.decode()) is there

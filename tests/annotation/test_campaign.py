@@ -26,14 +26,10 @@ def campaign():
 
 
 @pytest.mark.long
-def test_every_editor_could_do_what_the_pages_asked(campaign):
+def test_screening_accepts_what_is_fit_and_curation_makes_sets_of_what_a_passage_answers(campaign):
     assert campaign["troubles"] == []
     assert (campaign["votes"], campaign["selections"]) == (18, 4)
     assert 18 <= campaign["barred"] <= 22  # somebody who did both is barred once
-
-
-@pytest.mark.long
-def test_screening_accepts_what_is_fit_and_excludes_what_is_not(campaign):
     assert campaign["screened"] == {
         "q0": "accepted",
         "q1": "excluded",
@@ -43,10 +39,6 @@ def test_screening_accepts_what_is_fit_and_excludes_what_is_not(campaign):
         "q5": "accepted",
     }
     assert campaign["reasons"]["q1"].startswith("3 of 3: navigational")
-
-
-@pytest.mark.long
-def test_curation_makes_sets_and_takes_out_what_no_passage_answers(campaign):
     assert {key: campaign["curated"][key] for key in ("q0", "q2", "q3", "q5")} == {
         "q0": "curated",
         "q2": "unanswerable",

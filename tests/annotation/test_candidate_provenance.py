@@ -81,45 +81,31 @@ def test_an_answer_that_was_found_elsewhere_becomes_candidates_once(tmp_path):
     assert [each["rank"] for each in kept(query)] == [1, 2]
 
 
-@pytest.mark.parametrize(
-    ("recipe", "system"),
-    [
+def test_options_of_a_stage_name_a_system():
+    pool = "rrf(bm25:cq3+balanced:cq3:candidates=30):depth=30"
+    for recipe, system in (
         (Recipe(), "balanced:cq2:candidates=100"),
         (Recipe(ranker="crown-2020", query_model="cq1", fetched=50), "crown-2020:cq1:candidates=50"),
         (Recipe(ranker="bm25", query_model="current"), "bm25:current"),
-        (
-            Recipe(ranker="pool", query_model="cq3", fetched=30),
-            "rrf(bm25:cq3+balanced:cq3:candidates=30):depth=30",
-        ),
+        (Recipe(ranker="pool", query_model="cq3", fetched=30), pool),
         (Recipe(shown_count=50, fetched=10, below=5), "balanced:cq2:candidates=55"),
         (Recipe(ranker="bm25:cq1"), "bm25:cq1"),
-    ],
-)
-def test_options_of_a_stage_name_a_system(recipe, system):
-    assert recipe.system == system
-
-
-def test_a_stage_ranks_as_balanced_unless_it_says_otherwise():
+    ):
+        assert recipe.system == system
     assert CurationConfig().recipe() == Recipe(10, "balanced", "cq2", 100, 0)
-    given = CurationConfig(candidates=5, ranker="pool", query_model="cq3", fetched=200, below=2)
-    assert given.recipe() == Recipe(5, "pool", "cq3", 200, 2)
-
-
-# Below the cut
+    options = CurationConfig(candidates=5, ranker="pool", query_model="cq3", fetched=200, below=2)
+    assert options.recipe() == Recipe(5, "pool", "cq3", 200, 2)
 
 
 def regions(*texts):
     return [Region(f"p{number}", text) for number, text in enumerate(texts, 1)]
 
 
-def test_passages_are_drawn_from_below_the_cut_without_repetitions():
+def test_passages_are_drawn_from_below_the_cut_by_the_seed_without_repetitions():
     ranked = regions("one cat", "two dogs", "one cat", "three birds", "three birds", "four fish")
     choices = choose(ranked, 2)
     assert draw_below(ranked, choices, 9, "seed")[1] == 2
     assert sorted(draw_below(ranked, choices, 9, "seed")[0]) == [3, 5]
-
-
-def test_the_seed_decides_what_is_drawn_and_every_passage_can_be():
     ranked = regions(*(f"{number} {number + 1} {number + 2}" for number in range(20)))
     choices = choose(ranked, 2)
     assert draw_below(ranked, choices, 3, "a") == draw_below(ranked, choices, 3, "a")
@@ -148,18 +134,12 @@ def test_a_stage_shows_its_best_and_those_from_below_the_cut(tmp_path):
     provide_for(corpus.project, Recipe(shown_count=4, ranker="bm25", below=1))
     shown = first(shown_candidates([query.pk])[query.pk], 2)
     assert [each.below for each in shown] == [False, False, True]
-
-
-def test_what_has_no_provenance_is_from_above():
     assert drawn_below({}) is None
     assert drawn_below({"below": {"drawn": 2, "of": 40}}) == (2, 40)
 
 
-# The command
-
-
 @pytest.mark.django_db
-def test_the_command_takes_any_system(tmp_path):
+def test_the_command_takes_any_system_that_there_is(tmp_path):
     corpus = make_corpus(tmp_path, "a cat", "a dog")
     query = make_query(corpus.project, "cat")
     output = StringIO()
@@ -167,19 +147,12 @@ def test_the_command_takes_any_system(tmp_path):
     call_command("candidates", corpus.project.slug, "--ranker", system, "--json", stdout=output)
     assert json.loads(output.getvalue()) == {"filled": 1, "empty": 0, "notes": [], "ranker": system}
     assert kept(query)[0]["ranker"] == system
-
-
-@pytest.mark.django_db
-def test_the_command_refuses_a_system_that_is_none(tmp_path):
     corpus = make_corpus(tmp_path, "a cat")
     make_query(corpus.project, "cat")
     with pytest.raises(CommandError, match="There is no system 'magic'"):
         call_command("candidates", corpus.project.slug, "--ranker", "magic")
     with pytest.raises(CommandError, match="--below is from 0 to 10"):
         call_command("candidates", corpus.project.slug, "--below", "11")
-
-
-# The sample that is shipped
 
 
 @pytest.fixture(scope="module")
@@ -199,6 +172,7 @@ def textbooks(tmp_path_factory, django_db_setup, django_db_blocker):
         transaction.set_rollback(True)
 
 
+@pytest.mark.long
 def test_the_shipped_conversation_has_five_turns_with_replies(textbooks):
     last = Query.objects.get(project=textbooks, key="own/money/5")
     assert [turn["text"] for turn in last.context] == [
@@ -210,18 +184,14 @@ def test_the_shipped_conversation_has_five_turns_with_replies(textbooks):
     assert all(turn["answer"] for turn in last.context)
 
 
-@pytest.mark.parametrize("turn", [1, 2, 3, 4, 5])
-def test_each_of_its_turns_finds_a_passage_that_answers_it(textbooks, turn):
-    query = Query.objects.get(project=textbooks, key=f"own/money/{turn}")
-    keys = {each.key for each in shown_candidates([query.pk])[query.pk]}
-    assert set(query.extra["truth"]["passages"]) <= keys
-
-
-def test_balanced_keeps_the_parts_that_its_weights_multiply(textbooks):
-    query = Query.objects.get(project=textbooks, key="own/money/5")
+@pytest.mark.long
+def test_each_of_its_turns_finds_a_passage_that_answers_it(textbooks):
+    for turn in range(1, 6):
+        query = Query.objects.get(project=textbooks, key=f"own/money/{turn}")
+        keys = {each.key for each in shown_candidates([query.pk])[query.pk]}
+        assert set(query.extra["truth"]["passages"]) <= keys, turn
     best = kept(query)[0]
     assert best["ranker"] == "balanced"
     assert set(best["parts"]) >= {"bm25", "node", "edge", "pos", "coverage", "early", "feedback"}
-    assert best["parameters"]["query_model"] == "cq2"
-    assert best["generation"]["index"] == 1
+    assert (best["parameters"]["query_model"], best["generation"]["index"]) == ("cq2", 1)
     assert "network" in best["generation"]

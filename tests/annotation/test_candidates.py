@@ -32,21 +32,19 @@ def changed(text, *places):
     return " ".join("other" if place in places else word for place, word in enumerate(text.split()))
 
 
-# Decisions
-
-
 def test_the_same_text_under_another_id_is_folded_into_the_better_ranked():
     chosen = choose([Region("a", WORDS), Region("b", WORDS.upper() + "!")], 10)
     assert [(choice.folded_into, choice.reason) for choice in chosen] == [
         (None, ""),
         (0, "The same text as number 1."),
     ]
-
-
-def test_a_near_repetition_is_folded_and_the_reason_has_its_share():
     chosen = choose([Region("a", WORDS), Region("z", "Rain in Spain"), Region("b", WORDS + " today")], 10)
     assert [choice.folded_into for choice in chosen] == [None, None, 0]
     assert chosen[2].reason == "97% of its word triples and those of number 1 are common to both."
+    chosen = choose([Region(key, WORDS) for key in "abc"], 10)
+    assert [choice.folded_into for choice in chosen] == [None, 0, 0]
+    ranked = [Region("a", WORDS), Region("b", WORDS), Region("c", "Rain in Spain"), Region("d", "Snow")]
+    assert [choice.region.key for choice in choose(ranked, 2)] == ["a", "b", "c"]
 
 
 @pytest.mark.parametrize(("places", "folded"), [((0,), True), ((5, 20), False)])
@@ -56,30 +54,14 @@ def test_the_limit_is_nine_in_ten_common_triples(places, folded):
     assert (choose([Region("a", WORDS), other], 10)[1].folded_into == 0) == folded
 
 
-def test_a_longer_passage_that_holds_the_other_is_no_repetition():
-    chosen = choose([Region("a", WORDS), Region("b", WORDS + " " + changed(WORDS, *range(0, 40, 2)))], 10)
-    assert [choice.folded_into for choice in chosen] == [None, None]
-
-
-def test_folds_lead_to_one_that_is_shown():
-    chosen = choose([Region(key, WORDS) for key in "abc"], 10)
-    assert [choice.folded_into for choice in chosen] == [None, 0, 0]
-
-
-def test_folded_ones_leave_no_gap_among_the_first_k():
-    ranked = [Region("a", WORDS), Region("b", WORDS), Region("c", "Rain in Spain"), Region("d", "Snow")]
-    assert [choice.region.key for choice in choose(ranked, 2)] == ["a", "b", "c"]
-
-
-def test_texts_without_words_repeat_only_themselves():
+def test_repetitions_in_writing_without_words_or_spaces_are_seen():
     regions = [Region("a", "…"), Region("b", "!?"), Region("c", "…"), Region("d", "one"), Region("e", "One.")]
     assert [choice.folded_into for choice in choose(regions, 10)] == [None, None, 0, None, 3]
-
-
-def test_chinese_repetitions_are_seen_without_spaces():
     text = "茶叶由茶树的嫩叶和芽制成。绿茶、红茶和乌龙茶都来自同一种植物。"
     assert choose([Region("a", text), Region("b", text.replace("。", " "))], 10)[1].folded_into == 0
     assert similarity(Region("a", text), Region("b", "泡茶的水温会影响味道。")) < 0.2
+    chosen = choose([Region("a", WORDS), Region("b", WORDS + " " + changed(WORDS, *range(0, 40, 2)))], 10)
+    assert [choice.folded_into for choice in chosen] == [None, None]
 
 
 @pytest.mark.parametrize(
@@ -91,41 +73,21 @@ def test_offsets_of_one_page_overlap_when_they_share_a_character(one, other, exp
     assert overlap(first, second) is overlap(second, first) is expected
 
 
-def test_passages_of_two_pages_never_overlap():
+def test_without_offsets_a_long_common_run_of_words_of_one_page_is_an_overlap():
     assert not overlap(Region("a", WORDS, "one", 0, 10), Region("b", WORDS, "other", 0, 10))
     assert not overlap(Region("a", WORDS), Region("b", WORDS))
-
-
-def test_without_offsets_a_long_common_run_of_words_is_an_overlap():
     words = WORDS.split()
     first, second = " ".join(words[:25]), " ".join(words[10:])
     assert overlap(Region("a", first, "page"), Region("b", second, "page"))
     assert not overlap(Region("a", first, "page"), Region("b", " ".join(words[11:]), "page"))
-
-
-def test_a_short_passage_overlaps_with_one_that_holds_all_of_it():
     assert overlap(Region("a", "declared by a government to", "page"), Region("b", WORDS, "page"))
     assert not overlap(Region("a", "declared by a", "page"), Region("b", WORDS, "page"))
-
-
-def test_in_writing_without_spaces_a_run_is_twice_as_long():
     text = "秋天白天变短气温下降树木不再补充叶绿素叶绿素分解以后"
     text += "叶子里原有的黄色色素就显露出来落叶铺在地上慢慢腐烂"
     assert overlap(Region("a", text[:40], "page"), Region("b", text[10:], "page"))
     assert not overlap(Region("a", text[:40], "page"), Region("b", text[11:], "page"))
-
-
-def test_overlaps_are_told_on_both_sides():
     places = [(0, 10), (20, 30), (5, 25)]
     assert overlaps([Region(str(place), "t", "page", *place) for place in places]) == [(2,), (2,), (0, 1)]
-
-
-def test_a_hundred_long_passages_are_compared_in_a_moment():
-    regions = [Region(str(number), changed(WORDS * 20, number, number + 7), "page") for number in range(60)]
-    assert len(choose(regions, 100)) == 60
-
-
-# Stored
 
 
 def make_query(project, text, status=Query.Status.ACCEPTED, **fields):
@@ -166,16 +128,10 @@ def test_repetitions_are_stored_folded_and_not_shown(tmp_path):
 
 
 @pytest.mark.django_db
-@pytest.mark.parametrize("status", ["waiting", "curated", "excluded"])
-def test_only_accepted_queries_get_candidates(tmp_path, status):
+def test_only_accepted_queries_without_imported_candidates_get_some(tmp_path):
     corpus = make_corpus(tmp_path, "a cat")
-    make_query(corpus.project, "cat", status=status)
-    assert provide_for(corpus.project).filled == 0
-
-
-@pytest.mark.django_db
-def test_imported_candidates_stay_the_only_ones(tmp_path):
-    corpus = make_corpus(tmp_path, "a cat")
+    for status in ("waiting", "curated", "excluded"):
+        make_query(corpus.project, "cat", status=status)
     query = make_query(corpus.project, "cat")
     CandidatePassage.objects.create(query=query, rank=1, key="theirs", text="A text.")
     assert provide_for(corpus.project).filled == 0
@@ -197,7 +153,7 @@ def test_repetitions_in_an_import_are_folded_but_never_what_was_chosen_there():
 
 
 @pytest.mark.django_db
-def test_again_changes_nothing(tmp_path):
+def test_again_changes_nothing_also_when_the_passage_goes(tmp_path):
     corpus = make_corpus(tmp_path, "a cat", "another cat")
     query = make_query(corpus.project, "cat")
     provide_for(corpus.project)
@@ -205,23 +161,23 @@ def test_again_changes_nothing(tmp_path):
     assert provide_for(corpus.project).filled == 0
     assert provide_candidates(query) == 2
     assert list(CandidatePassage.objects.filter(query=query).order_by("pk").values()) == before
-
-
-@pytest.mark.django_db
-def test_candidates_keep_their_text_when_the_passage_goes(tmp_path):
-    corpus = make_corpus(tmp_path, "a cat")
-    query = make_query(corpus.project, "cat")
-    provide_for(corpus.project)
     delete_passages(corpus=corpus, keys=["p1"])
     assert shown_candidates([query.pk])[query.pk][0].text == "a cat"
 
 
 @pytest.mark.django_db
-def test_a_query_for_which_nothing_is_found_is_reported(tmp_path):
+def test_where_nothing_is_found_or_nothing_can_be_searched_it_is_told(tmp_path):
     corpus = make_corpus(tmp_path, "a cat")
     query = make_query(corpus.project, "quantum chromodynamics")
     provided = provide_for(corpus.project)
     assert (provided.filled, provided.empty, provided.problem) == (0, (query.pk,), "")
+    make_query(corpus.project, "cat")
+    (folder_of(corpus.index) / "current").write_text("{")
+    assert "index build" in provide_for(corpus.project).problem
+    project = make_project()
+    assert provide_for(project).problem == ""
+    make_query(project, "cat")
+    assert "manage.py index build" in provide_for(project).problem
 
 
 @pytest.mark.django_db
@@ -247,22 +203,6 @@ def test_a_query_without_passages_is_searched_again_only_when_the_index_has_chan
 
 
 @pytest.mark.django_db
-def test_without_an_index_it_says_what_to_run_and_raises_nothing():
-    project = make_project()
-    assert provide_for(project).problem == ""
-    make_query(project, "cat")
-    assert "manage.py index build" in provide_for(project).problem
-
-
-@pytest.mark.django_db
-def test_a_broken_index_is_a_problem_in_words(tmp_path):
-    corpus = make_corpus(tmp_path, "a cat")
-    make_query(corpus.project, "cat")
-    (folder_of(corpus.index) / "current").write_text("{")
-    assert "index build" in provide_for(corpus.project).problem
-
-
-@pytest.mark.django_db
 def test_two_corpora_with_the_same_ids_give_two_candidates(tmp_path):
     project = make_project()
     one = make_corpus(tmp_path, "a black cat", project=project)
@@ -284,19 +224,14 @@ def test_many_queries_take_few_statements(tmp_path, django_assert_max_num_querie
 
 
 @pytest.mark.django_db
-def test_the_turns_of_the_user_are_searched_oldest_first_and_no_replies():
-    project = make_project()
-    context = [{"text": "first"}, {"text": "second", "answer": "x"}, {"text": " "}]
-    assert turns_of(make_query(project, "now", context=context)) == ["first", "second", "now"]
-
-
-@pytest.mark.django_db
-@pytest.mark.parametrize(("model", "keys"), [("cq1", ["p1"]), ("current", ["p2"])])
-def test_the_query_model_says_which_turns_are_searched(tmp_path, model, keys):
+def test_the_query_model_says_which_turns_are_searched(tmp_path):
     corpus = make_corpus(tmp_path, "batman is a hero, a hero", "the reception of guests")
-    query = make_query(corpus.project, "And its reception?", context=[{"text": "Which hero is batman?"}])
-    provide_for(corpus.project, Recipe(shown_count=1, ranker="bm25", query_model=model))
-    assert [key for _, key, _ in rows(query)] == keys
+    for model, keys in (("cq1", ["p1"]), ("current", ["p2"])):
+        query = make_query(corpus.project, "And its reception?", context=[{"text": "Which hero is batman?"}])
+        provide_for(corpus.project, Recipe(shown_count=1, ranker="bm25", query_model=model))
+        assert [key for _, key, _ in rows(query)] == keys, model
+    context = [{"text": "first"}, {"text": "second", "answer": "x"}, {"text": " "}]
+    assert turns_of(make_query(corpus.project, "now", context=context)) == ["first", "second", "now"]
 
 
 @pytest.mark.django_db
@@ -346,7 +281,7 @@ def test_several_at_once_make_one_set_of_each(tmp_path):
 
 
 @pytest.mark.django_db
-def test_the_command_says_what_it_did(tmp_path):
+def test_the_command_says_what_it_did_or_why_not(tmp_path):
     corpus = make_corpus(tmp_path, "a cat")
     make_query(corpus.project, "cat")
     make_query(corpus.project, "quantum")
@@ -358,10 +293,6 @@ def test_the_command_says_what_it_did(tmp_path):
     assert output.getvalue() == (
         "Queries that got candidates: 0.\nQueries for which nothing is found: 1. Import passages for them.\n"
     )
-
-
-@pytest.mark.django_db
-def test_the_command_fails_in_words():
     project = make_project()
     make_query(project, "cat")
     with pytest.raises(CommandError, match="has an index"):

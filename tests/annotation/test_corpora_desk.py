@@ -17,10 +17,9 @@ from core.jobs.services import cancel
 from core.projects.models import Event
 from retrieval.models import Corpus, Passage, WordNetwork
 from retrieval.services.corpora import create_corpus
-from tests.cases import apart
 from tests.desk.conftest import HOSTILE, as_, endpoint, manager, people, project  # noqa: F401
 from tests.retrieval.world import add as fill
-from tests.retrieval.world import make_corpus, make_project, search
+from tests.retrieval.world import make_corpus, search
 from tests.workbooks import write_workbook
 
 pytestmark = pytest.mark.django_db
@@ -67,24 +66,17 @@ def at(name, *parts):
     return reverse(f"annotation:{name}", args=["reading", *parts])
 
 
-def test_an_empty_list_says_what_a_corpus_is_and_how_to_make_one(manager, as_, project):
+def test_from_an_upload_to_a_hit(manager, as_, project):
     page = manager.get(LIST).content.decode()
     assert "A corpus holds passages that editors answer queries from" in page and NEW in page
     assert NEW not in as_("viewer").get(LIST).content.decode()
-
-
-def test_from_an_upload_to_a_hit(manager, project):
     job = done(sent(manager, NEW, entered(file=file_of(*LINES), licence="CC0", title="Our pets")))
     assert (job.state, job.result["added"], job.result["repeats"]) == ("done", 3, {"words": 1})
     page = manager.get(at("corpus_job", job.pk)).content.decode()
     assert "3 passages added." in page and "c has the words of a" in page
     corpus = Corpus.objects.get(project=project)
-    assert (corpus.slug, corpus.title, corpus.licence, corpus.language) == (
-        "pets",
-        "Our pets",
-        "CC0",
-        project.language,
-    )
+    facts = (corpus.slug, corpus.title, corpus.licence, corpus.language)
+    assert facts == ("pets", "Our pets", "CC0", project.language)
     assert done(manager.post(at("corpus_index", "pets"))).result == {"passages": 3, "added": 3}
     assert [hit.passage.key for hit in search([corpus], "bark")] == ["b"]
     page = manager.get(LIST).content.decode()
@@ -102,16 +94,9 @@ def test_the_network_is_built_by_a_job(manager, project, tmp_path):
 
 
 def test_documents_are_split_and_repetitions_left_out(manager, project):
-    fields = {
-        "split": "sentences",
-        "size": "1",
-        "stride": "1",
-        "repeats": "skip",
-        "near": "0.8",
-        "slug": "oaks",
-    }
+    fields = {"split": "sentences", "size": "1", "stride": "1", "repeats": "skip", "near": "0.8"}
     document = {"id": "a", "text": "Oaks grow slowly. They live long. Oaks grow slowly!"}
-    job = done(sent(manager, NEW, entered(file=file_of(document), **fields)))
+    job = done(sent(manager, NEW, entered(file=file_of(document), slug="oaks", **fields)))
     assert (job.result["added"], job.result["examples"]) == (2, ["a#3 has the words of a#1"])
     page = manager.get(at("corpus", "oaks")).content.decode()
     assert "characters 0 to 17" in page and "They live long." in page
@@ -128,21 +113,15 @@ def test_a_refused_file_leaves_no_corpus_and_its_faults_are_shown(manager, proje
 def test_a_refused_file_leaves_the_corpus_that_was_there(manager, project, tmp_path):
     make_corpus(tmp_path, {"id": "a", "text": "Cats."}, project=project, slug="pets")
     job = done(sent(manager, at("corpus_add", "pets"), entered(file=file_of(*LINES))))
-    assert (
-        "the id &#x27;a&#x27; is in the corpus already"
-        in manager.get(at("corpus_job", job.pk)).content.decode()
-    )
+    page = manager.get(at("corpus_job", job.pk)).content.decode()
+    assert "the id &#x27;a&#x27; is in the corpus already" in page
     assert Passage.objects.count() == 1
-    assert (
-        done(sent(manager, at("corpus_add", "pets"), entered(file=file_of(*LINES), skip_known="on"))).result[
-            "known"
-        ]
-        == 1
-    )
-    assert Passage.objects.count() == 3
+    job = done(sent(manager, at("corpus_add", "pets"), entered(file=file_of(*LINES), skip_known="on")))
+    assert (job.result["known"], Passage.objects.count()) == (1, 3)
 
 
-def test_what_cannot_be_is_said_in_the_form_and_nothing_is_made(manager, project, subtests):
+def test_what_cannot_be_is_said_in_the_form_and_nothing_is_made(manager, project):
+    create_corpus(project=project, slug="taken")
     for fields, words in [
         ({"split": "sentences", "size": "500", "stride": "1"}, "A window has 1 to 100 sentences, not 500"),
         ({"split": "words", "size": "", "stride": ""}, "A window has 1 to 2,000 words, not 0"),
@@ -153,26 +132,21 @@ def test_what_cannot_be_is_said_in_the_form_and_nothing_is_made(manager, project
         ({"file": ""}, "This field is required"),
         ({"file": SimpleUploadedFile("empty.jsonl", b"")}, "empty"),
     ]:
-        with apart(subtests, fields=fields, words=words):
-            create_corpus(project=project, slug="taken")
-            answer = sent(manager, NEW, entered(**{"file": file_of(*LINES), **fields}))
-            assert answer.status_code == 422
-            assert words in answer.content.decode()
-            assert (Corpus.objects.count(), Job.objects.count()) == (1, 0)
+        answer = sent(manager, NEW, entered(**{"file": file_of(*LINES), **fields}))
+        assert (answer.status_code, words in answer.content.decode()) == (422, True), fields
+        assert (Corpus.objects.count(), Job.objects.count()) == (1, 0)
 
 
-def test_a_form_that_is_sent_twice_gives_one_job(manager, project, tmp_path):
+def test_a_form_that_is_sent_twice_gives_one_job_and_an_attempt_that_died_adds_nothing_twice(
+    manager, project, tmp_path
+):
     make_corpus(tmp_path, project=project, slug="pets", index=False)
     form = entered()
     for _ in range(2):
         answer = sent(manager, at("corpus_add", "pets"), {**form, "file": file_of(*LINES)})
     assert Job.objects.count() == 1
-    assert done(answer).result["added"] == 3
-
-
-def test_an_attempt_that_died_after_its_work_adds_nothing_twice(manager, project, tmp_path):
-    make_corpus(tmp_path, project=project, slug="pets", index=False)
-    job = done(sent(manager, at("corpus_add", "pets"), entered(file=file_of(*LINES))))
+    job = done(answer)
+    assert job.result["added"] == 3
     runner.run(job_id=job.pk)
     assert Passage.objects.count() == 3
     assert Event.objects.filter(action="passages.added").count() == 1
@@ -190,30 +164,20 @@ def test_a_cancelled_addition_leaves_nothing(manager, project, tmp_path):
     assert "Nothing of the file is added" in manager.get(answer.url).content.decode()
 
 
-def test_building_twice_at_once_is_one_job(manager, project, tmp_path):
+def test_building_twice_at_once_is_one_job_and_nothing_is_removed_meanwhile(manager, project, tmp_path):
     make_corpus(tmp_path, "Cats.", project=project, slug="pets", index=False)
     first, second = (manager.post(at("corpus_index", "pets")) for _ in range(2))
     assert first.url == second.url and Job.objects.count() == 1
     assert "A job is working on this corpus" in manager.get(at("corpus", "pets")).content.decode()
-
-
-def test_a_corpus_is_removed_when_its_name_is_typed(manager, project, tmp_path):
-    make_corpus(tmp_path, "Cats.", project=project, slug="pets")
+    answer = manager.post(at("corpus_remove", "pets"), {"name": "pets"}, follow=True)
+    assert "Wait until it is done, or cancel it first" in answer.content.decode()
+    cancel(job_id=Job.objects.get().pk)
     for wrong in ({}, {"name": "pet"}):
         answer = manager.post(at("corpus_remove", "pets"), wrong, follow=True)
         assert "Type &#x27;pets&#x27; to remove the corpus" in answer.content.decode()
     job = done(manager.post(at("corpus_remove", "pets"), {"name": " pets "}))
     assert (job.state, Corpus.objects.count(), Passage.objects.count()) == ("done", 0, 0)
     assert "The corpus is removed." in manager.get(at("corpus_job", job.pk)).content.decode()
-
-
-def test_nothing_is_removed_while_something_is_done(manager, project, tmp_path):
-    make_corpus(tmp_path, "Cats.", project=project, slug="pets", index=False)
-    manager.post(at("corpus_index", "pets"))
-    answer = manager.post(at("corpus_remove", "pets"), {"name": "pets"}, follow=True)
-    assert "Wait until it is done, or cancel it first" in answer.content.decode()
-    cancel(job_id=Job.objects.get().pk)
-    assert done(manager.post(at("corpus_remove", "pets"), {"name": "pets"})).state == "done"
 
 
 def test_an_index_that_lacks_passages_says_so(manager, project, tmp_path):
@@ -230,36 +194,10 @@ def test_hostile_text_is_text(manager, project, tmp_path):
     )
     for page in (LIST, at("corpus", "pets"), at("corpus_add", "pets")):
         assert "<script>alert" not in manager.get(page).content.decode()
-    job = done(
-        sent(
-            manager, NEW, entered(file=file_of({"id": 1, "text": ""}, name=f"{HOSTILE[:20]}.jsonl"), slug="x")
-        )
-    )
-    assert (
-        "<script>"
-        not in manager.get(at("corpus_job", job.pk))
-        .content.decode()
-        .partition("<main")[2]
-        .partition("</main")[0]
-    )
-
-
-def test_corpora_of_other_projects_are_not_there(manager, project, tmp_path):
-    make_corpus(tmp_path, "Cats.", project=make_project(), slug="theirs")
-    assert manager.get(at("corpus", "theirs")).status_code == 404
-    assert manager.post(at("corpus_index", "theirs")).status_code == 404
-    assert "theirs" not in manager.get(LIST).content.decode()
-
-
-def test_the_list_asks_as_many_questions_for_many_corpora_as_for_few(manager, project, tmp_path):
-    make_corpus(tmp_path, "Cats.", project=project, index=False)
-    with CaptureQueriesContext(connection) as few:
-        manager.get(LIST)
-    for _ in range(5):
-        make_corpus(tmp_path, "Cats.", project=project, index=False)
-    with CaptureQueriesContext(connection) as many:
-        manager.get(LIST)
-    assert len(many) == len(few)
+    file = file_of({"id": 1, "text": ""}, name=f"{HOSTILE[:20]}.jsonl")
+    job = done(sent(manager, NEW, entered(file=file, slug="x")))
+    page = manager.get(at("corpus_job", job.pk)).content.decode()
+    assert "<script>" not in page.partition("<main")[2].partition("</main")[0]
 
 
 def staged(manager, content, name):
@@ -288,26 +226,15 @@ def test_the_second_step_shows_the_first_rows_and_lets_columns_be_chosen(manager
     assert "<strong>2</strong> rows read" in page and "line 3: &#x27;7&#x27; became &#x27;7-2&#x27;" in page
 
 
-def test_another_file_keeps_what_was_entered(manager, project):
+def test_another_file_and_one_that_was_refused_keep_what_was_entered(manager, project):
     address = staged(manager, GERMAN, "trees.csv")
-    fields = {
-        "column_id": "Nr",
-        "column_text": "Antwort",
-        "title": "Our trees",
-        "same_id": "first",
-        "look": "1",
-    }
-    answer = manager.post(
-        address, entered(**fields, file=SimpleUploadedFile("more.csv", GERMAN + b"8;Ja;x\n"))
-    )
+    fields = {"column_id": "Nr", "column_text": "Antwort", "title": "Our trees", "same_id": "first"}
+    more = SimpleUploadedFile("more.csv", GERMAN + b"8;Ja;x\n")
+    answer = manager.post(address, entered(**fields, look="1", file=more))
     page = answer.content.decode()
     assert "more.csv" in page and 'value="Our trees"' in page and "Ja" in page
     assert '<option value="first" selected>' in page and address not in page
     assert not Job.objects.exists()
-
-
-def test_a_refused_file_leads_back_to_the_form_as_it_was(manager, project):
-    address = staged(manager, GERMAN, "trees.csv")
     fields = {"column_id": "Nr", "column_text": "Antwort", "title": "Our trees", "slug": "trees"}
     job = done(manager.post(address, entered(**fields, start="1")))
     assert job.state == JobState.FAILED and "the id '7' is on line 2 already, with another text" in job.error
@@ -332,3 +259,14 @@ def test_a_file_that_cannot_be_read_is_said_in_the_second_step(manager, project)
         page = manager.get(uploaded.url) if uploaded.status_code == 302 else uploaded
         assert page.status_code in (200, 422) and 'role="alert"' in page.content.decode()
     assert manager.get(at("corpus_new_look", "0" * 64)).status_code == 404
+
+
+def test_the_list_asks_as_many_questions_for_many_corpora_as_for_few(manager, project, tmp_path):
+    counted = []
+    for number in (1, 3):
+        for _ in range(number):
+            make_corpus(tmp_path, "Cats.", project=project, index=False)
+        with CaptureQueriesContext(connection) as queries:
+            manager.get(LIST)
+        counted.append(len(queries))
+    assert counted[0] == counted[1]

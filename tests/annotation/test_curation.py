@@ -11,7 +11,7 @@ from pydantic import ValidationError
 from annotation.curation import Curation, CurationConfig
 from annotation.models import CuratedPassage, CuratedSet, PassageSelection, QueryStep
 from crowd.kinds import PendingUnit, StageKind, kind_named
-from crowd.models import Assignment, Exclusion
+from crowd.models import Exclusion
 from tests.annotation.world import (
     ARABIC,
     CHINESE,
@@ -29,6 +29,7 @@ from tests.annotation.world import (
     unit_of,
     visitor,
 )
+from tests.cases import apart
 from tests.taskpage.world import handed_over, text
 
 pytestmark = pytest.mark.django_db
@@ -61,33 +62,30 @@ def rosa(stage, query):
     return visitor(stage, unit_of(query))
 
 
-# The kind
-
-
-def test_curation_is_registered_as_a_kind():
+def test_curation_is_a_kind_whose_options_have_defaults_and_explain_themselves():
     assert isinstance(kind_named("curation"), StageKind)
     assert kind_named("curation").config is CurationConfig
-
-
-def test_every_option_has_a_default_and_explains_itself():
     fields = CurationConfig.model_fields.values()
     assert all(field.description and field.description.endswith(".") for field in fields)
     assert CurationConfig().candidates == 10
+    for config in (
+        {"candidates": 0}, {"candidates": 51}, {"most_passages": 0}, {"merging": "any"}, {"k": 3},
+    ):  # fmt: skip
+        with pytest.raises(ValidationError):
+            CurationConfig.model_validate(config)
 
 
-@pytest.mark.parametrize(
-    "config", [{"candidates": 0}, {"candidates": 51}, {"most_passages": 0}, {"merging": "any"}, {"k": 3}]
-)
-def test_options_out_of_bounds_are_refused(config):
-    with pytest.raises(ValidationError):
-        CurationConfig.model_validate(config)
-
-
-def test_accepted_queries_with_candidates_are_pending(project, stage, query):
+def test_queries_are_pending_as_far_as_they_are_ready_and_lack_selections(project, stage, query):
     make_query(project, status="accepted")
     make_candidates(make_query(project), BOILS)
     unready = make_query(project, source=make_source(project, state="importing"), status="accepted")
     make_candidates(unready, BOILS)
+    assert list(curation.pending(stage)) == [PendingUnit(unit_of(query), 1)]
+    stage = make_stage("curation", project, redundancy=2)
+    select(stage, query, "p1", work=make_work(stage, state="rejected"))
+    assert curation.count_waiting_decisions(stage) == 0
+    assert curation.settle(stage) == {}
+    select(stage, query, "p1")
     assert list(curation.pending(stage)) == [PendingUnit(unit_of(query), 1)]
 
 
@@ -111,13 +109,6 @@ def test_a_query_of_which_every_candidate_is_folded_away_is_not_pending(project,
     assert [row.passage.key for row in page.context["rows"]] == ["p1"]
 
 
-def test_good_selections_count_and_rejected_ones_do_not(project, query):
-    stage = make_stage("curation", project, redundancy=2)
-    select(stage, query, "p1", work=make_work(stage, state="rejected"))
-    select(stage, query, "p1")
-    assert list(curation.pending(stage)) == [PendingUnit(unit_of(query), 1)]
-
-
 def test_exact_merging_asks_one_more_editor_where_two_differ(project, query):
     stage = make_stage("curation", project, redundancy=2, merging="exact")
     select(stage, query, "p1")
@@ -129,10 +120,7 @@ def test_exact_merging_asks_one_more_editor_where_two_differ(project, query):
     assert curation.settle(stage) == {"curated": 1}
 
 
-# The page
-
-
-def test_passages_stand_in_the_order_of_their_ranks_with_title_and_origin(stage, project):
+def test_passages_stand_in_the_order_of_their_ranks_as_many_as_the_stage_shows(stage, project):
     query = make_query(project, status="accepted")
     make_candidates(query, BOILS, LOWER, title="Boiling", **PAGE)
     page = visitor(stage, unit_of(query)).open()
@@ -142,20 +130,27 @@ def test_passages_stand_in_the_order_of_their_ranks_with_title_and_origin(stage,
         '<a href="https://example.org/water" rel="noopener noreferrer" target="_blank">'
         in page.content.decode()
     )
-
-
-@pytest.mark.parametrize(
-    "url", ["javascript:alert(1)", "data:text/html,x", "ftp://example.org/", "//example.org", "http://[", "x"]
-)
-def test_only_addresses_of_the_web_become_links(stage, project, url):
     query = make_query(project, status="accepted")
-    make_candidates(query, BOILS, url=url)
-    page = visitor(stage, unit_of(query)).open()
-    assert url in text(page)
-    assert "_blank" not in page.content.decode()
+    make_candidates(query, BOILS)
+    words = text(visitor(stage, unit_of(query)).open())
+    assert "contradict each other?" not in words
+    assert "Choose one that answers it completely. They" in words
+    assert "None of these can answer it" in words
+    assert curation.parse(stage, unit_of(query), {"none": "on"}).good
 
 
-def test_overlapping_passages_are_shown_as_such(stage, project):
+def test_only_addresses_of_the_web_become_links(stage, project):
+    for url in (
+        "javascript:alert(1)", "data:text/html,x", "ftp://example.org/", "//example.org", "http://[", "x",
+    ):  # fmt: skip
+        query = make_query(project, status="accepted")
+        make_candidates(query, BOILS, url=url)
+        page = visitor(stage, unit_of(query)).open()
+        assert url in text(page)
+        assert "_blank" not in page.content.decode(), url
+
+
+def test_only_overlaps_with_passages_on_the_page_are_told(stage, project):
     query = make_query(project, status="accepted")
     spans = [(0, 50), (40, 90), (45, 60), (200, 240)]
     for row, (start, end) in zip(make_candidates(query, *"abcd", page="P"), spans, strict=True):
@@ -165,22 +160,11 @@ def test_overlapping_passages_are_shown_as_such(stage, project):
     assert "overlaps with 2 and 3" in words
     assert "overlaps with 1 and 2" in words
     assert words.count("overlaps with") == 3
-
-
-def test_only_overlaps_with_passages_on_the_page_are_told(project):
-    stage = make_stage("curation", project, candidates=2)
-    query = make_query(project, status="accepted")
+    stage, query = make_stage("curation", project, candidates=2), make_query(project, status="accepted")
     make_candidates(query, *"abc", page="P", start=0, end=9)
     words = text(visitor(stage, unit_of(query)).open())
     assert "overlaps with 2" in words
     assert "and 3" not in words
-
-
-def test_a_query_whose_candidates_went_away_still_has_a_page(project, stage):
-    query = make_query(project, status="accepted")
-    words = text(visitor(stage, unit_of(query)).open())
-    assert "None of these can answer it" in words
-    assert curation.parse(stage, unit_of(query), {"none": "on"}).good
 
 
 def test_the_stage_says_how_many_candidates_are_shown(project, query):
@@ -192,62 +176,31 @@ def test_the_stage_says_how_many_candidates_are_shown(project, query):
     assert "passages" in parsed.errors
 
 
-def test_one_candidate_has_nothing_to_contradict(stage, project):
-    query = make_query(project, status="accepted")
-    make_candidates(query, BOILS)
-    words = text(visitor(stage, unit_of(query)).open())
-    assert "contradict each other?" not in words
-    assert "Choose one that answers it completely. They" in words
+def test_text_of_any_kind_is_shown_as_text_in_its_own_direction(project, subtests):
+    for words in [CHINESE, ARABIC, HOSTILE, LONG_WORD, "a\u202eb"]:
+        with apart(subtests, words=words):
+            stage = make_stage("curation", project, highlights=True, instructions=words[:5000])
+            query = make_query(project, words, status="accepted")
+            make_candidates(query, words, title=words, url=f"https://example.org/{words[:1000]}")
+            page = visitor(stage, unit_of(query)).open()
+            body = page.content.decode()
+            assert page.status_code == 200
+            assert "<script>alert" not in body
+            assert 'dir="auto" lang="en"' in body
+            assert "style=" not in body and "onclick" not in body
 
 
-@pytest.mark.parametrize("words", [CHINESE, ARABIC, HOSTILE, LONG_WORD, "a\u202eb"])
-def test_text_of_any_kind_is_shown_as_text_in_its_own_direction(project, words):
-    stage = make_stage("curation", project, highlights=True, instructions=words[:5000])
-    query = make_query(project, words, status="accepted")
-    make_candidates(query, words, title=words, url=f"https://example.org/{words[:1000]}")
-    page = visitor(stage, unit_of(query)).open()
-    body = page.content.decode()
-    assert page.status_code == 200
-    assert "<script>alert" not in body
-    assert 'dir="auto" lang="en"' in body
-    assert "style=" not in body and "onclick" not in body
-
-
-def test_the_page_needs_two_questions_for_its_texts(stage, query):
-    with CaptureQueriesContext(connection) as asked:
-        curation.page(stage, unit_of(query), 1)
-    assert len(asked) == 2
-
-
-def test_a_page_of_ten_passages_has_less_than_fifty_kilobytes(stage, project):
-    query = make_query(project, status="accepted")
-    make_candidates(query, *(" ".join(f"word{n}" for n in range(100)) for _ in range(10)), **PAGE)
-    assert len(visitor(stage, unit_of(query)).open().content) < 50_000
-
-
-# The form
-
-
-def test_a_form_without_a_choice_says_what_to_do(rosa, query):
+def test_a_form_that_contradicts_itself_or_the_stage_says_what_to_do(rosa, query, stage, project):
     answer = send(rosa, unit_of(query))
     assert answer.status_code == 422
     words = "Choose the passages that answer the query, or say that none of these can answer it."
     assert text(answer).count(words) == 2
     assert not PassageSelection.objects.exists()
-
-
-def test_passages_and_none_of_these_exclude_each_other(stage, query):
     parsed = curation.parse(stage, unit_of(query), {"passage_1": "on", "none": "on"})
     assert parsed.errors["passages"].startswith("You chose passages, and also said that none")
-
-
-def test_no_more_passages_than_the_stage_allows(project, query):
-    stage = make_stage("curation", project, most_passages=1)
-    parsed = curation.parse(stage, unit_of(query), {"passage_1": "on", "passage_2": "on"})
+    one = make_stage("curation", project, most_passages=1)
+    parsed = curation.parse(one, unit_of(query), {"passage_1": "on", "passage_2": "on"})
     assert parsed.errors["passages"].startswith("Choose at most 1; you chose 2.")
-
-
-def test_what_was_ticked_is_still_ticked_on_the_page_with_errors(rosa, query):
     answer = send(rosa, unit_of(query), passage_2="on", none="on", conflict_1_a="1", conflict_1_b="-")
     body = answer.content.decode()
     assert body.count(" checked aria") == 2
@@ -283,26 +236,20 @@ def test_pairs_that_contradict_each_other_are_kept_with_the_trusted_one(rosa, qu
     ]
 
 
-@pytest.mark.parametrize(
-    ("pair", "words"),
-    [
+def test_pairs_that_make_no_sense_are_said_in_words(stage, query):
+    both = (
+        "You chose passages 1 and 3, and say that they contradict each other. "
+        "Keep the one that you trust more."
+    )
+    for pair, words in (
         ({"a": "1"}, "Name both passages of this pair, or neither."),
         ({"a": "1", "b": "9"}, "Name both passages of this pair, or neither."),
         ({"a": "2", "b": "2"}, "A passage cannot conflict with itself; name two different ones."),
-        (
-            {"a": "1", "b": "3"},
-            "You chose passages 1 and 3, and say that they contradict each other. "
-            "Keep the one that you trust more.",
-        ),
-    ],
-)
-def test_pairs_that_make_no_sense_are_said_in_words(stage, query, pair, words):
-    form = {"passage_1": "on", "passage_3": "on"}
-    form |= {f"conflict_2_{part}": value for part, value in pair.items()}
-    assert curation.parse(stage, unit_of(query), form).errors == {"conflict_2": words}
-
-
-# Marked words
+        ({"a": "1", "b": "3"}, both),
+    ):
+        form = {"passage_1": "on", "passage_3": "on"}
+        form |= {f"conflict_2_{part}": value for part, value in pair.items()}
+        assert curation.parse(stage, unit_of(query), form).errors == {"conflict_2": words}
 
 
 @pytest.fixture
@@ -327,38 +274,26 @@ def test_words_that_do_not_stand_in_the_passage_are_an_error_beside_their_field(
     assert 'id="u1-highlight_1-error"' in answer.content.decode()
 
 
-@pytest.mark.parametrize(
-    ("marks", "words"),
-    [("w" * 2001, "more than 2,000 characters"), ("sea\n" * 21, "at most 20 places")],
-)
-def test_marks_have_their_limits(marking, query, marks, words):
-    parsed = curation.parse(marking, unit_of(query), {"passage_1": "on", "highlight_1": marks})
-    assert words in parsed.errors["highlight_1"]
-
-
-def test_marks_of_passages_that_were_not_chosen_are_left_out(marking, query):
+def test_marks_have_their_limits_and_belong_to_chosen_passages(marking, query, rosa, stage):
+    for marks, words in (("w" * 2001, "more than 2,000 characters"), ("sea\n" * 21, "at most 20 places")):
+        parsed = curation.parse(marking, unit_of(query), {"passage_1": "on", "highlight_1": marks})
+        assert words in parsed.errors["highlight_1"]
     parsed = curation.parse(marking, unit_of(query), {"passage_1": "on", "highlight_2": "mountain"})
     assert parsed.response["highlights"] == []
-
-
-def test_marks_are_asked_only_where_the_stage_says_so(rosa, stage, query):
     assert "Mark the words" not in text(rosa.open())
     parsed = curation.parse(stage, unit_of(query), {"passage_1": "on", "highlight_1": "nonsense"})
     assert parsed.response["highlights"] == []
 
 
-@pytest.mark.parametrize("words", [CHINESE, ARABIC])
-def test_marks_work_in_other_scripts(project, marking, words):
-    query = make_query(project, status="accepted")
-    make_candidates(query, f"{words}。 {words}")
-    parsed = curation.parse(marking, unit_of(query), {"passage_1": "on", "highlight_1": words})
-    assert parsed.response["highlights"] == [{"passage": "p1", "start": 0, "end": len(words)}]
+def test_marks_work_in_other_scripts(project, marking):
+    for words in (CHINESE, ARABIC):
+        query = make_query(project, status="accepted")
+        make_candidates(query, f"{words}。 {words}")
+        parsed = curation.parse(marking, unit_of(query), {"passage_1": "on", "highlight_1": words})
+        assert parsed.response["highlights"] == [{"passage": "p1", "start": 0, "end": len(words)}]
 
 
-# What becomes of queries
-
-
-def test_one_selection_makes_a_curated_set_in_the_order_of_ranks(stage, query):
+def test_one_selection_makes_a_curated_set_in_the_order_of_ranks_once(stage, query):
     select(stage, query, "p3", "p1")
     assert curation.count_waiting_decisions(stage) == 1
     assert curation.settle(stage) == {"curated": 1}
@@ -368,11 +303,6 @@ def test_one_selection_makes_a_curated_set_in_the_order_of_ranks(stage, query):
     made = CuratedSet.objects.get()
     assert (made.query, made.rule, made.stage, made.decided_by) == (query, "single", stage, None)
     assert list(made.members.values_list("position", "candidate__key")) == [(1, "p1"), (2, "p3")]
-
-
-def test_settling_again_makes_no_second_set(stage, query):
-    select(stage, query, "p1")
-    curation.settle(stage)
     select(stage, query, "p2")
     assert curation.settle(stage) == {}
     assert CuratedSet.objects.count() == QueryStep.objects.count() == 1
@@ -385,16 +315,6 @@ def test_passages_that_cannot_answer_take_the_query_out(stage, query):
     assert not CuratedSet.objects.exists()
 
 
-def test_a_majority_per_passage_makes_the_set(project, query):
-    stage = make_stage("curation", project, redundancy=3)
-    for keys in (("p1", "p2"), ("p1",), ("p1", "p2", "p3")):
-        select(stage, query, *keys)
-    curation.settle(stage)
-    made = CuratedSet.objects.get()
-    assert made.rule == "majority"
-    assert list(made.members.values_list("candidate__key", flat=True)) == ["p1", "p2"]
-
-
 def test_editors_who_share_nothing_leave_the_query_to_a_researcher(project, query):
     stage = make_stage("curation", project, redundancy=2)
     select(stage, query, "p1")
@@ -402,12 +322,6 @@ def test_editors_who_share_nothing_leave_the_query_to_a_researcher(project, quer
     assert curation.settle(stage) == {"disputed": 1}
     query.refresh_from_db()
     assert query.status_reason == "No passage was chosen by more than half of 2 editors"
-
-
-def test_rejected_selections_decide_nothing(stage, query):
-    select(stage, query, "p1", work=make_work(stage, state=Assignment.State.REJECTED))
-    assert curation.count_waiting_decisions(stage) == 0
-    assert curation.settle(stage) == {}
 
 
 def test_many_queries_are_settled_in_a_fixed_number_of_reads_and_two_inserts_of_sets(project, stage):
@@ -449,28 +363,19 @@ def test_two_processes_that_settle_at_once_make_each_set_once():
     assert CuratedSet.objects.count() == CuratedPassage.objects.count() == QueryStep.objects.count() == 12
 
 
-# Simulated editors
-
-
-def test_simulated_editors_follow_the_truth_that_the_query_names(project, marking):
+def test_simulated_editors_follow_the_truth_that_the_query_names_or_the_seed_makes(project, marking, stage):
     query = make_query(project, status="accepted", extra={"truth": {"passages": ["p2"]}})
     make_candidates(query, BOILS, LOWER)
     said = curation.simulate(marking, unit_of(query), None, random.Random(1))
     parsed = curation.parse(marking, unit_of(query), said)
     assert parsed.response["passages"] == ["p2"]
     assert parsed.response["highlights"] == [{"passage": "p2", "start": 0, "end": 36}]
-
-
-def test_simulated_editors_find_no_answer_where_the_truth_has_none(project, stage):
     query = make_query(project, status="accepted", extra={"truth": {"passages": []}})
     make_candidates(query, BOILS)
     said = curation.simulate(stage, unit_of(query), None, random.Random(1))
     assert curation.parse(stage, unit_of(query), said).response["answerable"] is False
-
-
-def test_without_a_truth_the_seed_makes_one_that_is_the_same_for_all(project, stage, query):
-    query.extra = {"truth": "odd"}
-    query.save()
+    query = make_query(project, status="accepted", extra={"truth": "odd"})
+    make_candidates(query, BOILS, LOWER)
     said = curation.simulate(stage, unit_of(query), None, random.Random(1))
     assert said == curation.simulate(stage, unit_of(query), None, random.Random(2))
     assert curation.parse(stage, unit_of(query), said).good

@@ -40,6 +40,7 @@ from tests.annotation.world import (
     unit_of,
     vote,
 )
+from tests.cases import apart
 from tests.taskpage.world import make_hit
 
 pytestmark = pytest.mark.django_db
@@ -94,30 +95,25 @@ def screened(stage, query, *changes):
 FIT, FLAG, NO = {}, {"sensitive": True}, {"unambiguous": False}
 
 
-# What counts
-
-
-@pytest.mark.parametrize(
-    ("fields", "work"),
-    [
+def test_work_that_a_person_has_to_decide_about_settles_nothing(screening, query, subtests):
+    for fields, work in [
         ({}, {"held": True}),
         ({"hold_failed_checks": True}, {"failed_checks": 1}),
         ({"hold_failed_checks": True}, {"failed_checks": 1, "state": "stored"}),
         ({"approve_at_once": False}, {}),
         ({}, {"state": "quarantined"}),
         ({}, {"state": "rejected"}),
-    ],
-)
-def test_work_that_a_person_has_to_decide_about_settles_nothing(screening, query, fields, work):
-    for _ in range(2):
-        vote(screening, query, work=make_work(screening, state="approved"))
-    vote(screening, query, work=make_work(screening, **work))
-    Stage.objects.filter(pk=screening.pk).update(**fields)
-    screening.refresh_from_db()
-    settle_news(screening)
-    assert status(query) == "waiting"
-    approved = work.get("state") in {"quarantined", "rejected"}
-    assert pending(screening) == ({unit_of(query): 1} if approved else {})
+    ]:
+        with apart(subtests, fields=fields, work=work):
+            for _ in range(2):
+                vote(screening, query, work=make_work(screening, state="approved"))
+            vote(screening, query, work=make_work(screening, **work))
+            Stage.objects.filter(pk=screening.pk).update(**fields)
+            stage = Stage.objects.get(pk=screening.pk)
+            settle_news(stage)
+            assert status(query) == "waiting"
+            approved = work.get("state") in {"quarantined", "rejected"}
+            assert pending(stage) == ({unit_of(query): 1} if approved else {})
 
 
 def test_held_work_decides_as_soon_as_it_is_approved_and_not_before(screening, query):
@@ -152,9 +148,6 @@ def test_selections_and_answers_of_held_work_settle_nothing(project):
     assert status(other) == "answered"
 
 
-# Rejected, and approved after all
-
-
 def test_a_query_that_rejected_work_excluded_waits_again_and_more_people_are_asked(screening, query):
     votes = screened(screening, query, FIT, FIT, FLAG)
     assert (status(query), pending(screening)) == ("excluded", {})
@@ -166,19 +159,14 @@ def test_a_query_that_rejected_work_excluded_waits_again_and_more_people_are_ask
     assert pending(screening) == {unit_of(query): 1}
     step = QueryStep.objects.filter(query=query).last()
     assert (step.before, step.after, step.actor, step.stage) == ("excluded", "waiting", None, screening)
+    with transaction.atomic():
+        approve(votes[2])
+        for _ in range(2):
+            settle_news(screening)
+            assert status(query) == "excluded", "what is approved after all decides again"
+        transaction.set_rollback(True)
     screened(screening, query, FIT)
     assert status(query) == "accepted"
-
-
-def test_what_is_approved_after_all_decides_again(screening, query):
-    votes = screened(screening, query, FIT, FIT, FLAG)
-    reject(votes[2])
-    settle_news(screening)
-    approve(votes[2])
-    settle_news(screening)
-    assert status(query) == "excluded"
-    settle_news(screening)
-    assert status(query) == "excluded"
 
 
 def test_a_vote_that_comes_back_beside_its_replacement_counts_too(screening, query):
@@ -277,9 +265,6 @@ def test_what_a_person_took_out_stays_out_and_is_decided_again_when_it_is_put_ba
     assert (query.status, status(query)) == ("waiting", "waiting")
 
 
-# A kill in between, and several at once
-
-
 def test_killed_between_the_rejection_and_its_consequences_the_next_round_draws_them(
     screening, query, monkeypatch
 ):
@@ -338,9 +323,6 @@ def test_rejections_and_rounds_at_once_leave_every_query_as_its_votes_say():
     assert not Recount.objects.exists()
 
 
-# Later work was built on it
-
-
 @pytest.fixture
 def built_on(screening, query):
     """An accepted query for whose passages a HIT is on offer; its votes."""
@@ -360,11 +342,6 @@ def test_nothing_changes_silently_where_later_work_was_built_on_it(screening, qu
     assert str(found.later) == "1 HIT on offer"
     settle_news(screening)
     assert Doubt.objects.count() == 1
-
-
-def test_the_doubt_goes_when_the_votes_agree_again(screening, query, built_on):
-    reject(built_on[0])
-    settle_news(screening)
     approve(built_on[0])
     settle_news(screening)
     assert (Doubt.objects.get().outcome, status(query)) == ("lifted", "accepted")
@@ -386,14 +363,12 @@ def test_a_person_keeps_the_decision_and_no_vote_changes_it_again(ada, screening
         steps.ask_again(doubt=Doubt.objects.get(), actor=ada, reason="No.")
 
 
-def test_a_person_has_people_asked_again(ada, screening, query, built_on):
-    settle_doubt(screening, built_on, steps.ask_again, ada)
-    assert (status(query), pending(screening)) == ("waiting", {unit_of(query): 1})
-    event = Event.objects.get(action="query.doubt_settled")
-    assert (event.actor, event.details) == (ada, {"outcome": "again", "why": "I read it."})
-
-
-def test_a_person_leaves_the_query_out(ada, screening, query, built_on):
+def test_a_person_has_people_asked_again_or_leaves_the_query_out(ada, screening, query, built_on, subtests):
+    with apart(subtests, outcome="again"):
+        settle_doubt(screening, built_on, steps.ask_again, ada)
+        assert (status(query), pending(screening)) == ("waiting", {unit_of(query): 1})
+        event = Event.objects.get(action="query.doubt_settled")
+        assert (event.actor, event.details) == (ada, {"outcome": "again", "why": "I read it."})
     settle_doubt(screening, built_on, steps.leave_out, ada)
     assert status(query) == "excluded"
 
@@ -421,9 +396,6 @@ def test_passages_that_are_chosen_again_take_no_answers_to_the_old_ones_along(ad
     select(curation, query, "p2")
     settle_news(curation)
     assert (status(query), keys_of(query)) == ("curated", ["p2"])
-
-
-# By hand
 
 
 def by_hand(decide, query, ada, reason="I read it."):
@@ -483,17 +455,15 @@ def test_many_are_decided_about_at_once_and_one_that_cannot_be_stops_no_other(ad
     assert Event.objects.filter(action="query.accepted", actor=ada).count() == 2
 
 
-@pytest.mark.parametrize(
-    ("given", "words"),
-    [
+def test_what_cannot_be_asked_for_changes_nothing(ada, project, query, subtests):
+    for given, words in [
         ({"reason": " "}, "Say why"),
         ({"queries": []}, "Nothing is chosen"),
         ({"queries": range(300)}, "at most 200"),
         ({"decision": "burn"}, "Choose what to do"),
-    ],
-)
-def test_what_cannot_be_asked_for_changes_nothing(ada, project, query, given, words):
-    wish = {"queries": [query.pk], "decision": "exclude", "reason": "No."} | given
-    with pytest.raises(CrowdError, match=words):
-        decide_chosen(project=project, actor=ada, **wish)
-    assert status(query) == "waiting"
+    ]:
+        with apart(subtests, given=given, words=words):
+            wish = {"queries": [query.pk], "decision": "exclude", "reason": "No."} | given
+            with pytest.raises(CrowdError, match=words):
+                decide_chosen(project=project, actor=ada, **wish)
+            assert status(query) == "waiting"

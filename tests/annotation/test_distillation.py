@@ -25,7 +25,6 @@ from tests.annotation.distilling import (
     visitor,
     write,
 )
-from tests.cases import apart
 from tests.taskpage.world import text as words
 
 pytestmark = pytest.mark.django_db
@@ -46,40 +45,34 @@ def test_an_editor_sees_the_query_its_turns_the_passages_and_what_is_measured():
     assert "language model" not in page
 
 
-def test_one_word_is_an_answer():
+def test_one_word_or_several_lines_are_an_answer_in_the_script_of_query_or_passages():
+    stage = make_stage()
+    answer = write(stage, make_query(stage), " Rome ", worker="A1")
+    assert (answer.text, answer.opinion) == ("Rome", "")
+    lines = write(stage, make_query(stage), "Rome.\r\nIt lies on the Tiber.", worker="A1")
+    assert lines.text == "Rome.\nIt lies on the Tiber."
+    stage = make_stage(language="zh")
+    query = make_query(stage, "谁做了第一台个人电脑", ("IBM 在一九八一年推出了个人电脑。",))
+    assert write(stage, query, "IBM", worker="A1").text == "IBM"
+    stage = make_stage(config={"check_language": False})
+    assert write(stage, make_query(stage), "Рим является столицей Италии", worker="A1").pk
+
+
+def test_what_is_no_answer_is_said_at_once_and_nothing_is_kept():
     stage = make_stage()
     query = make_query(stage)
-    assert write(stage, query, " Rome ", worker="A1").text == "Rome"
-
-
-def test_several_lines_are_an_answer():
-    stage = make_stage()
-    assert write(stage, make_query(stage), "Rome.\r\nIt lies on the Tiber.", worker="A1").text == (
-        "Rome.\nIt lies on the Tiber."
-    )
-
-
-def test_what_is_no_answer_is_said_at_once_and_nothing_is_kept(subtests):
-    for text, said in [
+    rosa = visitor(stage, query)
+    ticket = rosa.ticket()
+    for text, why in [
         ("   ", "Write your answer; one word can be enough."),
         ("?!", "Write your answer"),
         ("word " * 401, "Your answer has 2,004 characters; at most 2,000 fit."),
         ("What is the capital of ITALY?", "This is the question itself."),
         ("Рим является столицей Италии", "another script"),
     ]:
-        with apart(subtests, text=text, said=said):
-            stage = make_stage()
-            query = make_query(stage)
-            response = send(visitor(stage, query), query, text=text)
-            assert response.status_code == 422
-            assert said in words(response)
-            assert not Answer.objects.exists()
-
-
-def test_a_name_in_another_script_is_fine_where_the_passages_have_it():
-    stage = make_stage(language="zh")
-    query = make_query(stage, "谁做了第一台个人电脑", ("IBM 在一九八一年推出了个人电脑。",))
-    assert write(stage, query, "IBM", worker="A1").text == "IBM"
+        response = send(rosa, query, ticket=ticket, text=text)
+        assert (response.status_code, why in words(response)) == (422, True), text
+        assert not Answer.objects.exists()
 
 
 def test_another_language_in_the_same_script_is_asked_about_once_and_then_taken():
@@ -97,12 +90,6 @@ def test_another_language_in_the_same_script_is_asked_about_once_and_then_taken(
     assert 'name="0|seen" value="yes"' in asked.content.decode()
     assert send(rosa, query, ticket=ticket, text=german, seen="yes").status_code == 200
     assert Answer.objects.get().text == german
-
-
-def test_the_language_check_can_be_switched_off():
-    stage = make_stage(config={"check_language": False})
-    query = make_query(stage)
-    assert write(stage, query, "Рим является столицей Италии", worker="A1").pk
 
 
 @pytest.mark.parametrize(
@@ -136,27 +123,20 @@ def test_a_yes_no_query_asks_for_the_opinion():
     assert Answer.objects.get().opinion == "Yes"
 
 
-def test_other_queries_do_not_ask_for_an_opinion():
+def test_entities_are_lines_that_stand_in_the_answer():
     stage = make_stage()
-    query = make_query(stage)
-    assert write(stage, query, "Rome", worker="A1").opinion == ""
-
-
-def test_entities_are_lines_that_stand_in_the_answer(subtests):
-    for kind in ["ENTITY", "PERSON", "LOCATION"]:
-        with apart(subtests, kind=kind):
-            stage = make_stage()
-            query = make_query(stage, type=kind)
-            rosa = visitor(stage, query)
-            ticket = rosa.ticket()
-            refused = send(rosa, query, ticket=ticket, text="Rome, not Milan; Rome.", entities="Paris")
-            assert "“\u2068Paris\u2069” does not occur in your answer in this form." in words(refused)
-            send(rosa, query, ticket=ticket, text="Rome, not Milan; Rome.", entities="Milan\n\n Rome\nRome")
-            assert Answer.objects.get().entities == [
-                {"start": 0, "end": 4, "text": "Rome"},
-                {"start": 10, "end": 15, "text": "Milan"},
-                {"start": 17, "end": 21, "text": "Rome"},
-            ]
+    for kind in ("ENTITY", "PERSON", "LOCATION"):
+        query = make_query(stage, type=kind)
+        rosa = visitor(stage, query)
+        ticket = rosa.ticket()
+        refused = send(rosa, query, ticket=ticket, text="Rome, not Milan; Rome.", entities="Paris")
+        assert "“\u2068Paris\u2069” does not occur in your answer in this form." in words(refused)
+        send(rosa, query, ticket=ticket, text="Rome, not Milan; Rome.", entities="Milan\n\n Rome\nRome")
+        assert Answer.objects.get(query=query).entities == [
+            {"start": 0, "end": 4, "text": "Rome"},
+            {"start": 10, "end": 15, "text": "Milan"},
+            {"start": 17, "end": 21, "text": "Rome"},
+        ]
 
 
 def test_words_in_no_dictionary_are_a_hint_that_stops_nothing():
@@ -183,24 +163,17 @@ def test_hostile_text_is_shown_harmlessly():
     assert Answer.objects.get().text == f"Rome {HOSTILE}"
 
 
-# Who answers what
-
-
-def test_only_curated_queries_are_asked_until_they_have_their_answers():
+def test_only_curated_queries_of_the_project_are_asked_until_they_have_their_answers():
     stage = make_stage()
     query = make_query(stage)
     make_query(stage, "another", status="accepted")
     make_query(stage, "a third", status="withdrawn")
+    make_query(make_stage().project)
     assert pending(stage) == {of_query(query.pk): 2}
     write(stage, query, "Rome", worker="A1")
     assert pending(stage) == {of_query(query.pk): 1}
+    assert "every answer must be another person's" in words(visitor(stage, query, worker="A1").open())
     write(stage, query, "It is Rome", worker="A2")
-    assert pending(stage) == {}
-
-
-def test_a_query_of_another_project_is_none_of_this_stages_business():
-    stage = make_stage()
-    make_query(make_stage().project)
     assert pending(stage) == {}
 
 
@@ -220,21 +193,10 @@ def test_who_curated_a_query_does_not_answer_it_and_who_answers_does_not_judge()
     assert list(scopes) == [f"query:{query.pk}:judge"]
 
 
-def test_nobody_answers_a_query_twice():
+def test_a_query_with_all_its_answers_is_answered_until_one_is_rejected():
     stage = make_stage()
     query = make_query(stage)
-    write(stage, query, "Rome", worker="A1")
-    assert "every answer must be another person's" in words(visitor(stage, query, worker="A1").open())
-
-
-# Settling
-
-
-def test_a_query_with_all_its_answers_is_answered_with_a_step_that_says_why():
-    stage = make_stage()
-    query = make_query(stage)
-    for name in ("A1", "A2"):
-        write(stage, query, f"Rome, says {name}", worker=name)
+    answers = [write(stage, query, f"Rome, says {name}", worker=name) for name in ("A1", "A2")]
     assert kind_of(stage).count_waiting_decisions(stage) == 1
     assert settle(stage) == {"checked": 1, "answered": 1, "reopened": 0, "held_out": 0}
     assert kind_of(stage).count_waiting_decisions(stage) == 0
@@ -242,55 +204,18 @@ def test_a_query_with_all_its_answers_is_answered_with_a_step_that_says_why():
     assert (query.status, query.status_reason) == (Query.Status.ANSWERED, "It has 2 answers.")
     step = QueryStep.objects.get(query=query)
     assert (step.before, step.after, step.stage, step.actor) == ("curated", "answered", stage, None)
-
-
-def test_settling_again_changes_nothing():
-    stage = make_stage()
-    query = make_query(stage)
-    for name in ("A1", "A2"):
-        write(stage, query, f"Rome, says {name}", worker=name)
-    settle(stage)
     checked = list(Answer.objects.values_list("checked_at", flat=True))
     assert settle(stage) == {"checked": 0, "answered": 0, "reopened": 0, "held_out": 0}
     assert list(Answer.objects.values_list("checked_at", flat=True)) == checked
     assert QueryStep.objects.count() == 1
-
-
-def test_rejected_work_is_asked_again():
-    stage = make_stage()
-    query = make_query(stage)
-    answers = [write(stage, query, f"Rome, says {name}", worker=name) for name in ("A1", "A2")]
-    settle(stage)
+    settle(make_stage(stage.project, endpoint=stage.endpoint, redundancy=5))
+    query.refresh_from_db()
+    assert query.status == Query.Status.ANSWERED, "another stage does not take back what this one finished"
     reject(answers[0])
     assert settle(stage)["reopened"] == 1
     query.refresh_from_db()
     assert query.status == Query.Status.CURATED
     assert pending(stage) == {of_query(query.pk): 1}
-
-
-def test_another_stage_does_not_take_back_what_this_one_finished():
-    stage = make_stage(redundancy=1)
-    other = make_stage(stage.project, endpoint=stage.endpoint, redundancy=5)
-    query = make_query(stage)
-    write(stage, query, "Rome", worker="A1")
-    settle(stage)
-    settle(other)
-    query.refresh_from_db()
-    assert query.status == Query.Status.ANSWERED
-
-
-@pytest.mark.long
-def test_flags_are_computed_in_a_fixed_number_of_statements(django_assert_max_num_queries):
-    stage = make_stage(redundancy=3)
-    queries = [make_query(stage, f"question {n}") for n in range(6)]
-    for query in queries:
-        for name in ("A1", "A2"):
-            write(stage, query, f"{PASSAGE} {name}", worker=name)
-    with django_assert_max_num_queries(16):
-        settle(stage)
-
-
-# Words for researchers, simulated people
 
 
 def test_a_stage_is_made_on_the_desk_with_every_option_in_words(client):
@@ -318,36 +243,30 @@ def test_a_stage_is_made_on_the_desk_with_every_option_in_words(client):
     assert "config.near_ratio" in refused.context["form"].errors
 
 
-def test_researchers_read_the_query_instead_of_the_units_name():
-    stage = make_stage()
-    query = make_query(stage)
-    unit = of_query(query.pk)
+def test_researchers_read_the_query_instead_of_the_units_name_and_bundles_are_published():
+    stage = make_stage(units_per_hit=2)
+    for number in range(3):
+        make_query(stage, f"question {number}")
+    assert [len(bundle.units) for bundle in bundles_to_publish(stage)] == [2, 1]
+    unit = of_query(make_query(stage).pk)
     assert kind_of(stage).wording(stage, [unit, "query:999999"]) == {
         unit: "what is the capital of italy",
         "query:999999": "query:999999",
     }
 
 
-def test_what_is_published_are_bundles_of_queries():
-    stage = make_stage(units_per_hit=2)
-    for number in range(3):
-        make_query(stage, f"question {number}")
-    assert [len(bundle.units) for bundle in bundles_to_publish(stage)] == [2, 1]
-
-
-def test_simulated_people_of_every_kind_fill_in_the_page(subtests):
+def test_simulated_people_of_every_kind_fill_in_the_page():
+    stage = make_stage()
     others = [({"yes_no": True}, "diligent"), ({"type": "LOCATION"}, "copy-paster")]
-    for fields, profile in [*(({}, profile) for profile in sorted(PROFILES)), *others]:
-        with apart(subtests, fields=fields, profile=profile):
-            stage = make_stage()
-            query = make_query(stage, **fields, extra={"truth": {"answers": ["Rome", "The city of Rome."]}})
-            rosa = visitor(stage, query)
-            form = read_form(rosa.open().content.decode(), "http://127.0.0.1/")
-            form.behind = {"0": of_query(query.pk)}
-            person = SimulatedPerson(3, PROFILES[profile], 7)
-            filled = answer_unit(stage, form, of_query(query.pk), person)
-            assert rosa.client.post(rosa.path, {"ticket": rosa.ticket(), **filled}).status_code == 200
-            assert Answer.objects.count() == 1
+    cases = [*(({}, profile) for profile in sorted(PROFILES)), *others]
+    for number, (fields, profile) in enumerate(cases, 1):
+        query = make_query(stage, **fields, extra={"truth": {"answers": ["Rome", "The city of Rome."]}})
+        rosa = visitor(stage, query)
+        form = read_form(rosa.open().content.decode(), "http://127.0.0.1/")
+        form.behind = {"0": of_query(query.pk)}
+        filled = answer_unit(stage, form, of_query(query.pk), SimulatedPerson(3, PROFILES[profile], 7))
+        answer = rosa.client.post(rosa.path, {"ticket": rosa.ticket(), **filled})
+        assert (answer.status_code, Answer.objects.count()) == (200, number), profile
 
 
 @pytest.mark.parametrize(
@@ -362,27 +281,27 @@ def test_simulated_answers_without_a_known_truth_are_made_of_the_passages(langua
         assert kind_of(stage).parse(stage, of_query(row.pk), given).good, given
 
 
-# Canary
-
-
-def test_without_the_switch_there_is_no_canary():
+def test_the_canary_is_hidden_from_eyes_and_screen_readers_named_in_general_words_and_always_the_same():
     stage = make_stage()
     assert "aside-note" not in visitor(stage, make_query(stage)).open().content.decode()
-
-
-def test_the_canary_is_hidden_from_eyes_and_screen_readers_and_named_in_general_words():
     stage = make_stage(config={"canary": True})
-    response = visitor(stage, make_query(stage)).open()
+    query, other = make_query(stage), make_query(stage, "another question")
+    response = visitor(stage, query).open()
     page = response.content.decode()
     assert '<p class="aside-note" aria-hidden="true" lang="en">' in page
     assert "tabindex" not in page.partition('class="aside-note"')[2].partition("</p>")[0]
     assert "marks for software that writes answers by itself; they mean nothing to people" in words(response)
-
-
-def test_the_canary_of_a_unit_is_always_the_same():
-    stage = make_stage(config={"canary": True})
-    query, other = make_query(stage), make_query(stage, "another question")
     kind = kind_of(stage)
     phrases = [kind.page(stage, of_query(each.pk), 1).context["canary"] for each in (query, query, other)]
     assert phrases[0] == phrases[1]
     assert len(phrases[0].split()) == 2
+
+
+@pytest.mark.long
+def test_flags_are_computed_in_a_fixed_number_of_statements(django_assert_max_num_queries):
+    stage = make_stage(redundancy=3)
+    for query in [make_query(stage, f"question {n}") for n in range(6)]:
+        for name in ("A1", "A2"):
+            write(stage, query, f"{PASSAGE} {name}", worker=name)
+    with django_assert_max_num_queries(16):
+        settle(stage)

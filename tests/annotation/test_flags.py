@@ -38,29 +38,17 @@ def texts_at(text, flag):
     return [text[span["start"] : span["end"]] for span in flag.evidence["spans"]]
 
 
-# Tokens
-
-
 def test_words_keep_their_offsets_and_lose_case_marks_and_tatweel():
     text = "Don't CAFÉ, e\u0301l ١٢ كـتـابٌ"
     assert [text[token.start : token.end] for token in tokens(text)] == [
         "Don't", "CAFÉ", "e\u0301l", "١٢", "كـتـابٌ"
     ]  # fmt: skip
     assert folded(text) == ("don't", "cafe", "el", "١٢", "كتاب")
-
-
-def test_characters_of_scripts_without_spaces_are_tokens():
     assert folded("罗马2024年IBM") == ("罗", "马", "2024", "年", "ibm")
     assert folded("ひらガナ") == ("ひ", "ら", "カ", "ナ")
     assert mostly_spaceless(tokens("罗马 Rome 首都"))
     assert not mostly_spaceless(tokens("Rome is 罗"))
-
-
-def test_full_width_letters_and_ligatures_fold():
     assert fold("\uff32\uff2f\uff2d\uff25 \ufb01n ß") == "rome fin ss"
-
-
-def test_shingles_are_words_or_pairs_of_characters():
     assert shingles("The capital, the Capital") == {"the", "capital"}
     assert shingles("罗马首都") == {"罗马", "马首", "首都"}
     assert shingles("罗") == {"罗"}
@@ -76,15 +64,9 @@ def test_tokens_lie_in_order_inside_any_text(text):
         at = token.end
 
 
-# Copying
-
-
-def test_a_word_from_a_passage_is_no_offence():
+def test_a_word_from_a_passage_is_no_offence_but_a_sentence_is_flagged_with_its_place():
     assert copied("Rome", Passages([ENGLISH]), LIMITS) == []
     assert copied("It is Rome, the capital city of Italy.", Passages([ENGLISH]), LIMITS) == []
-
-
-def test_a_sentence_copied_word_for_word_is_flagged_with_its_place():
     text = "I read: it has been a MAJOR human settlement for almost three millennia and lies along. Yes."
     run, share = copied(text, Passages(["Nothing here.", ENGLISH]), LIMITS)
     assert (run.name, run.value, run.limit) == ("copy-run", 14.0, 12.0)
@@ -108,9 +90,6 @@ def test_short_runs_patched_together_are_a_share():
         "been a major human settlement",
         "and lies along the shores of",
     ]
-
-
-def test_a_run_does_not_cross_from_one_passage_into_the_next():
     passages = Passages(["one two three four five six", "seven eight nine ten eleven twelve"])
     assert longest_run("four five six seven eight nine", Passages(["four five six", "seven eight nine"])) == 3
     assert copied("one two three four five six seven eight nine ten eleven twelve", passages, LIMITS)[
@@ -118,15 +97,12 @@ def test_a_run_does_not_cross_from_one_passage_into_the_next():
     ].name == ("copy-share")
 
 
-def test_copied_chinese_is_found_by_characters_with_double_limits():
+def test_copied_chinese_and_arabic_is_found():
     assert copied("意大利的首都是罗马", Passages([CHINESE]), LIMITS) == []
     text = "罗马是意大利的首都也是该国最大的城市位于台伯河畔"
     run, share = copied(text, Passages([CHINESE]), LIMITS)
     assert (run.value, run.limit) == (24.0, 24.0)
     assert share.value == 1.0
-
-
-def test_copied_arabic_is_found_without_its_vowel_marks():
     text = "رُوما هيَ عاصمةُ إيطاليا وأكبر مدنها وتقع على ضفاف نهر التيبر في وسط شبه الجزيرة"
     run, _ = copied(text, Passages([ARABIC]), LIMITS)
     assert run.value == 15.0
@@ -150,17 +126,13 @@ def brute_longest(answer, passages):
 WORDS = st.lists(st.sampled_from(["a", "b", "c"]), max_size=14).map(" ".join)
 
 
-@settings(max_examples=limit_cases(300), deadline=None)
-@given(WORDS, st.lists(WORDS, max_size=4))
-def test_the_longest_run_is_what_comparing_everything_finds(answer, passages):
-    assert longest_run(answer, Passages(passages)) == brute_longest(answer, passages)
-
-
 @settings(max_examples=limit_cases(200), deadline=None)
 @given(WORDS, st.lists(WORDS, max_size=4))
-def test_the_evidence_of_a_run_is_the_same_words_on_both_sides(answer, passages):
-    known = Passages(passages)
-    found = tokens(answer)
+def test_the_longest_run_is_what_comparing_everything_finds_with_the_same_words_on_both_sides(
+    answer, passages
+):
+    known, found = Passages(passages), tokens(answer)
+    assert longest_run(answer, known) == brute_longest(answer, passages)
     for run in known.runs(found):
         there = known.tokens[run.passage][run.at : run.at + run.length]
         here = found[run.first : run.last + 1]
@@ -174,9 +146,6 @@ def test_a_hundred_thousand_words_are_compared_at_once():
     assert longest_run(" ".join(f"w{rng.randrange(500)}" for _ in range(80_000)), passages) >= 2
 
 
-# Answers that are alike
-
-
 def of(*texts, authors=None):
     return [FlaggedAnswer(key, (authors or range(100))[key], text) for key, text in enumerate(texts)]
 
@@ -184,43 +153,18 @@ def of(*texts, authors=None):
 LONG = "The capital of Italy is Rome, which lies on the Tiber."
 
 
-def test_two_people_may_both_write_rome():
+def test_answers_that_are_alike_are_flagged_at_both_unless_short_or_of_one_person():
     assert likeness.alike(of("Rome", "Rome", "rome."), LIMITS) == {}
-
-
-def test_the_same_long_answer_twice_is_flagged_at_both():
-    found = likeness.alike(
-        of(LONG, LONG.upper() + "!!", "Something else that is long enough to compare."), LIMITS
-    )
+    other = "Something else that is long enough to compare."
+    found = likeness.alike(of(LONG, LONG.upper() + "!!", other), LIMITS)
     assert {key: names(flags) for key, flags in found.items()} == {0: ["identical"], 1: ["identical"]}
     assert found[0][0].evidence == {"answers": [{"answer": 1, "ratio": 1.0}], "count": 1}
-
-
-def test_words_in_another_order_are_nearly_the_same():
     found = likeness.alike(of(LONG, "Rome, which lies on the Tiber, is the capital of Italy."), LIMITS)
-    assert names(found[0]) == ["near-identical"]
-    assert found[0][0].value == 1.0
-
-
-def test_the_same_editors_rewrite_is_not_compared_with_itself():
+    assert (names(found[0]), found[0][0].value) == (["near-identical"], 1.0)
     assert likeness.alike(of(LONG, LONG, authors=[5, 5]), LIMITS) == {}
-
-
-@pytest.mark.parametrize(
-    ("a", "b"),
-    [
-        (
-            "意大利的首都是罗马,位于台伯河畔,历史悠久,人口众多。",
-            "意大利的首都是罗马,位于台伯河畔,历史悠久,人口众多",
-        ),
-        (ARABIC, ARABIC.replace("روما", "رُوما")),
-    ],
-)
-def test_chinese_and_arabic_answers_are_compared_too(a, b):
-    assert names(likeness.alike(of(a, b), LIMITS)[0]) == ["identical"]
-
-
-def test_chinese_characters_in_another_order_say_something_else():
+    chinese = "意大利的首都是罗马,位于台伯河畔,历史悠久,人口众多"
+    for a, b in ((f"{chinese}。", chinese), (ARABIC, ARABIC.replace("روما", "رُوما"))):
+        assert names(likeness.alike(of(a, b), LIMITS)[0]) == ["identical"]
     assert likeness.similarity("狗咬人", "人咬狗") < 0.7
     assert likeness.similarity("dog bites man", "man bites dog") == 1.0
 
@@ -229,14 +173,7 @@ def test_chinese_characters_in_another_order_say_something_else():
 def test_similarity_is_symmetric_and_between_0_and_1(a, b):
     assert likeness.similarity(a, b) == likeness.similarity(b, a)
     assert 0.0 <= likeness.similarity(a, b) <= 1.0
-
-
-@given(st.text(max_size=60))
-def test_every_text_with_words_is_like_itself(text):
-    assert likeness.similarity(text, text) == (1.0 if folded(text) else 0.0)
-
-
-# Pasting and typing
+    assert likeness.similarity(a, a) == (1.0 if folded(a) else 0.0)
 
 
 def test_pasting_most_of_it_is_flagged_and_a_pasted_name_is_not():
@@ -248,52 +185,28 @@ def test_pasting_most_of_it_is_flagged_and_a_pasted_name_is_not():
     assert flag_checks.pasted(Work(100, pasted_characters=900), LIMITS)[0].value == 1.0
 
 
-def test_typing_faster_than_people_is_flagged():
+def test_typing_faster_than_people_is_flagged_and_pasting_is_not_typing():
     assert flag_checks.too_fast("x" * 300, Work(300, active_ms=20_000), LIMITS)[0].value == 900.0
     assert flag_checks.too_fast("x" * 300, Work(300, active_ms=60_000), LIMITS) == []
-
-
-def test_what_was_pasted_was_not_typed():
     assert flag_checks.too_fast("x" * 300, Work(300, active_ms=20_000, pasted_characters=250), LIMITS) == []
     assert flag_checks.too_fast("x" * 300, Work(300, active_ms=1000, pasted_characters=280), LIMITS) == []
-
-
-def test_a_chinese_character_takes_three_keys():
     text = "罗马是意大利的首都" * 10
     assert flag_checks.keys_per_character(text) == 3.0
     assert flag_checks.too_fast(text, Work(90, active_ms=20_000), LIMITS)[0].value == 810.0
     assert flag_checks.too_fast(ARABIC, Work(90, active_ms=20_000), LIMITS) == []
-
-
-def test_without_a_script_in_the_browser_nothing_is_flagged():
     for work in (None, Work(500), Work(500, active_ms=0, pasted_characters=0)):
         assert flag_checks.pasted(work, LIMITS) + flag_checks.too_fast("x" * 500, work, LIMITS) == []
 
 
-# Length
-
-
-def test_an_answer_far_longer_than_the_others_stands_out():
+def test_answers_far_longer_or_shorter_than_the_others_stand_out():
     found = flag_checks.outliers({1: 20, 2: 24, 3: 30, 4: 22, 5: 26, 6: 900}, LIMITS)
     assert {key: names(flags) for key, flags in found.items()} == {6: ["length"]}
     assert found[6][0].evidence == {"length": 900, "median": 25.0, "compared": 6}
-
-
-def test_an_answer_far_shorter_than_the_others_stands_out():
     assert set(flag_checks.outliers({1: 200, 2: 240, 3: 300, 4: 220, 5: 260, 6: 4}, LIMITS)) == {6}
-
-
-def test_where_most_answers_are_of_one_length_the_mean_deviation_decides():
     assert set(flag_checks.outliers({**dict.fromkeys(range(12), 4), 99: 400}, LIMITS)) == {99}
     assert flag_checks.outliers(dict.fromkeys(range(12), 4), LIMITS) == {}
-
-
-def test_few_answers_or_small_differences_are_no_outliers():
     assert flag_checks.outliers({1: 4, 2: 4, 3: 4, 4: 900}, LIMITS) == {}
     assert flag_checks.outliers({**dict.fromkeys(range(12), 4), 99: 10}, LIMITS) == {}
-
-
-# Language
 
 
 @pytest.mark.parametrize(
@@ -319,12 +232,9 @@ def test_the_script_decides_first(tag, text, wrong):
     assert bool(flag_checks.foreign_script(text, tag)) == wrong
 
 
-def test_words_of_the_passages_may_be_in_any_script():
+def test_words_of_the_passages_may_be_in_any_script_and_another_language_needs_a_long_text():
     assert flag_checks.foreign_script("Microsoft Windows", "zh", ["微软 Microsoft 的 Windows"]) == []
     assert flag_checks.foreign_script("Microsoft Windows", "zh", ["微软 Microsoft"]) == [(10, 17)]
-
-
-def test_another_language_of_the_same_script_needs_a_long_text():
     german = "Die Hauptstadt von Italien ist seit langer Zeit eine sehr alte und sehr schöne Stadt am Fluss."
     assert flag_checks.other_language(german, "en")[0] == "de"
     assert flag_checks.other_language(german, "de") is None
@@ -333,17 +243,11 @@ def test_another_language_of_the_same_script_needs_a_long_text():
     assert (flag.name, flag.evidence["language"]) == ("language", "de")
 
 
-# Spelling
-
-
 def test_unknown_words_are_found_but_not_names_numbers_or_what_stands_in_the_passages():
     asked = FlagQuery("who is Zxqwv", ("The word grumblefrotz is here.",))
     text = "The captial grumblefrotz of Zxqwv and Qwxyz has 3rd NASA peeple."
     spans = flag_checks.unknown_words(text, asked)
     assert [text[a:b] for a, b in spans] == ["captial", "peeple"]
-
-
-def test_a_text_full_of_unknown_words_is_flagged():
     text = "The captial off itlay haas veri manny peeple"
     flags = flag_checks.spelling_flags(text, FlagQuery("q", ()), LIMITS)
     assert names(flags) == ["spelling"]
@@ -352,15 +256,9 @@ def test_a_text_full_of_unknown_words_is_flagged():
         flag_checks.spelling_flags("The capital of this country is very old", FlagQuery("q", ()), LIMITS)
         == []
     )
-
-
-def test_arabic_has_a_dictionary_and_chinese_none():
     assert flag_checks.unknown_words("هذه المدينة كبيرة", FlagQuery("س", (), "ar")) == []
     assert flag_checks.unknown_words("这是一个城市", FlagQuery("问", (), "zh")) == []
     assert flag_checks.unknown_words("anything zzqx", FlagQuery("q", (), "tlh")) == []
-
-
-# Canary
 
 
 def test_the_two_words_are_found_in_any_case_and_only_together():
@@ -369,15 +267,9 @@ def test_the_two_words_are_found_in_any_case_and_only_together():
     assert texts_at(text, flag) == ["Amber\nLANTERN"]
     assert flag_checks.canary_flags("amber and lantern", "amber lantern") == []
     assert flag_checks.canary_flags(text, "") == []
-
-
-def test_the_words_never_stand_in_the_passages():
     for seed in range(200):
         words = flag_checks.phrase(str(seed), ["An amber lantern and an abacus."]).split()
         assert not {"amber", "lantern", "abacus"} & set(words)
-
-
-# Everything together
 
 
 ASKED = FlagQuery("what is the capital of italy", (ENGLISH,))
@@ -434,9 +326,6 @@ def test_every_flag_has_words_for_its_value_and_its_evidence():
     for flag in found:
         assert FLAGS[flag.name].meaning
         assert isinstance(details(flag.name, flag.evidence), str)
-
-
-# Answers that say nothing by themselves
 
 
 def test_answers_that_point_elsewhere_or_say_next_to_nothing_are_flagged():

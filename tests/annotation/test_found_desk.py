@@ -36,12 +36,9 @@ def test_what_a_candidate_keeps_is_told_in_pairs_of_name_and_words():
     assert found.below == "one of 2 drawn at random from 1,061 below the cut"
 
 
-@pytest.mark.parametrize("kept", [{}, None, [], {"rank": 3}, "text"])
-def test_imported_passages_have_no_provenance(kept):
-    assert provenance_of(kept) is None
-
-
-def test_odd_values_do_no_harm():
+def test_imported_passages_have_no_provenance_and_odd_values_do_no_harm():
+    for nothing in ({}, None, [], {"rank": 3}, "text"):
+        assert provenance_of(nothing) is None
     found = provenance_of({"ranker": 7, "rank": "x", "parts": [1], "parameters": None, "notes": "no list"})
     assert (found.ranker, found.rank, found.parts, found.parameters, found.notes) == ("7", None, (), (), ())
 
@@ -65,7 +62,7 @@ def page(manager, project):
 
 
 @pytest.mark.django_db
-def test_the_page_says_who_ranked_a_passage_and_how(page):
+def test_the_page_says_who_ranked_a_passage_and_how_and_what_came_before(page):
     words = words_of(page)
     assert "drawn at random from 1,061 below the cut" in words
     assert "bm25 12.35" in words
@@ -73,11 +70,6 @@ def test_the_page_says_who_ranked_a_passage_and_how(page):
     assert "engine tantivy · index 3" in words
     assert "The corpus books has no word network." in words
     assert words.count("drawn at random") == 1
-
-
-@pytest.mark.django_db
-def test_the_page_has_the_turns_before_and_how_others_wrote_the_query(page):
-    words = words_of(page)
     assert "What is tea? Reply: A plant." in words.replace(" :", ":")
     assert "Rewritten by a person, not shown to workers:" in words
     assert HOSTILE not in page.content.decode()

@@ -64,12 +64,9 @@ def owner():
     return User.objects.create_user("owner")
 
 
-def test_without_a_hold_out_every_answer_is_a_reference(stage, query):
+def test_a_draw_sets_so_many_people_aside_and_says_so(stage, query, owner):
     assert len(texts(references([query.pk]), query)) == 4
     assert human_candidates([query.pk]) == {}
-
-
-def test_a_draw_sets_so_many_people_aside_and_says_so(stage, query, owner):
     drawn = review_decisions.draw(project=stage.project, people=2, seed=1, actor=owner)
     assert drawn == review_decisions.HoldoutCounts(queries=1, too_few=0)
     assert sorted(texts(references([query.pk]), query) + texts(human_candidates([query.pk]), query)) == [
@@ -117,28 +114,17 @@ def test_over_many_queries_everybody_is_drawn_about_as_often(stage, query):
     assert all(70 <= counts[name] <= 130 for name in PEOPLE)
 
 
-def test_what_is_drawn_once_never_changes(stage, query):
+def test_what_is_drawn_once_never_changes_and_at_least_one_answer_stays_a_reference(stage, query):
+    counts = review_decisions.HoldoutCounts
+    assert review_decisions.draw(project=stage.project, people=4, seed=1) == counts(queries=0, too_few=1)
+    assert not HeldOutWorker.objects.exists()
+    other = make_stage(redundancy=4, endpoint=stage.endpoint)
+    answered(other, people=PEOPLE[:3])
+    assert review_decisions.draw(project=other.project, people=1, seed=1) == counts(0, 0), "incomplete"
     review_decisions.draw(project=stage.project, people=1, seed=1)
     before = list(HeldOutWorker.objects.values_list("worker", "seed"))
-    assert review_decisions.draw(project=stage.project, people=3, seed=2) == review_decisions.HoldoutCounts(
-        0, 0
-    )
+    assert review_decisions.draw(project=stage.project, people=3, seed=2) == counts(0, 0)
     assert list(HeldOutWorker.objects.values_list("worker", "seed")) == before
-
-
-def test_at_least_one_answer_stays_a_reference(stage, query):
-    assert review_decisions.draw(project=stage.project, people=4, seed=1) == review_decisions.HoldoutCounts(
-        queries=0, too_few=1
-    )
-    assert not HeldOutWorker.objects.exists()
-
-
-def test_only_complete_queries_are_drawn_for(stage):
-    stage = make_stage(redundancy=4, endpoint=stage.endpoint)
-    answered(stage, people=PEOPLE[:3])
-    assert review_decisions.draw(project=stage.project, people=1, seed=1) == review_decisions.HoldoutCounts(
-        0, 0
-    )
 
 
 def test_answers_that_do_not_count_are_neither_reference_nor_candidate(stage, query):
@@ -162,17 +148,13 @@ def test_a_rewrite_stays_on_the_side_of_its_author(stage, query, owner):
     assert texts(human_candidates([query.pk]), query) == ["Anew"]
 
 
-def test_a_person_adds_and_takes_back(stage, query, owner):
-    review_decisions.hold_out(query=query, worker=worker_named("A2"), actor=owner)
+def test_a_person_adds_and_takes_back_but_not_everybody(stage, query, owner):
     review_decisions.hold_out(query=query, worker=worker_named("A2"), actor=owner)
     assert HeldOutWorker.objects.get().seed is None
     assert texts(human_candidates([query.pk]), query) == ["Rome, says A2"]
     review_decisions.take_back(query=query, worker=worker_named("A2"), stage=stage, actor=owner)
     assert human_candidates([query.pk]) == {}
     assert Event.objects.filter(action__startswith="answers.").count() == 2
-
-
-def test_not_everybody_can_be_held_out(stage, query, owner):
     for name in PEOPLE[:3]:
         review_decisions.hold_out(query=query, worker=worker_named(name), actor=owner)
     with pytest.raises(CrowdError, match="At least one answer stays"):
@@ -192,17 +174,14 @@ def test_a_stage_can_hold_people_out_by_itself(owner):
         review_decisions.take_back(query=query, worker=held.worker, stage=stage, actor=owner)
 
 
-def test_the_command_draws_and_says_how_many(stage, query, capsys):
-    call_command("hold-out", stage.project.slug, "--people", "2", "--seed", "1")
-    assert "Held out 2 per query. Queries: 1; with too few answers: 0." in capsys.readouterr().out
-    assert HeldOutWorker.objects.count() == 2
-
-
-def test_the_command_says_what_is_wrong(stage):
+def test_the_command_draws_and_says_how_many_or_what_is_wrong(stage, query, capsys):
     with pytest.raises(CommandError, match="no project 'nowhere'"):
         call_command("hold-out", "nowhere", "--people", "2", "--seed", "1")
     with pytest.raises(CommandError, match="at least one person"):
         call_command("hold-out", stage.project.slug, "--people", "0", "--seed", "1")
+    call_command("hold-out", stage.project.slug, "--people", "2", "--seed", "1")
+    assert "Held out 2 per query. Queries: 1; with too few answers: 0." in capsys.readouterr().out
+    assert HeldOutWorker.objects.count() == 2
 
 
 def test_the_desk_draws_and_shows_what_is_held_out(stage, query, owner):

@@ -17,6 +17,7 @@ from core.jobs.models import Job
 from core.projects.services import create_project
 from distillery.tasks import prune_old_rows
 from tests.annotation.queries_world import make_answer, make_queries, make_query, make_source, make_vote
+from tests.cases import apart
 from tests.desk.conftest import as_, endpoint, manager, people, project, stage  # noqa: F401
 
 pytestmark = pytest.mark.django_db
@@ -70,19 +71,20 @@ def run(job):
     return job
 
 
-@pytest.mark.parametrize("what", ["", ASKED])
-def test_a_job_makes_the_file_byte_for_byte(viewer, many, what):
-    job = run(asked(viewer, FILE + what))
-    count = 3 if what else 5
-    assert job.state == "done"
-    assert (job.result["queries"], job.result["bytes"]) == (count, len(many[what]))
-    assert (job.progress_done, job.progress_total) == (count, count)
-    answer = viewer.get(page(job, "queries_file"))
-    assert b"".join(answer) == many[what]
-    assert answer.headers["Content-Type"] == "text/csv; charset=utf-8"
-    assert answer.headers["Content-Disposition"] == 'attachment; filename="reading-queries.csv"'
-    assert answer.headers["Content-Length"] == str(len(many[what]))
-    assert f"The file is ready: {count} queries" in viewer.get(page(job)).content.decode()
+def test_a_job_makes_the_file_byte_for_byte(viewer, many, subtests):
+    for what in ["", ASKED]:
+        with apart(subtests, what=what):
+            job = run(asked(viewer, FILE + what))
+            count = 3 if what else 5
+            assert job.state == "done"
+            assert (job.result["queries"], job.result["bytes"]) == (count, len(many[what]))
+            assert (job.progress_done, job.progress_total) == (count, count)
+            answer = viewer.get(page(job, "queries_file"))
+            assert b"".join(answer) == many[what]
+            assert answer.headers["Content-Type"] == "text/csv; charset=utf-8"
+            assert answer.headers["Content-Disposition"] == 'attachment; filename="reading-queries.csv"'
+            assert answer.headers["Content-Length"] == str(len(many[what]))
+            assert f"The file is ready: {count} queries" in viewer.get(page(job)).content.decode()
 
 
 def test_asked_twice_it_is_made_once_and_later_as_it_is_then(viewer, many, source):
@@ -95,13 +97,10 @@ def test_asked_twice_it_is_made_once_and_later_as_it_is_then(viewer, many, sourc
     assert run(first).result["queries"] == 5
 
 
-def test_few_of_many_queries_are_sent_at_once(viewer, many):
+def test_few_of_many_queries_are_sent_at_once_and_the_table_says_so(viewer, many):
     answer = viewer.get(f"{FILE}?q=hi")
     assert answer.streaming and b'say ""hi""' in b"".join(answer)
     assert not Job.objects.filter(kind=query_files.MAKE).exists()
-
-
-def test_the_table_says_that_the_file_has_to_be_made(viewer, many):
     text = viewer.get(f"{TABLE}{ASKED}").content.decode()
     assert "Make a CSV file" in text and "Download as CSV" not in text
     text = viewer.get(f"{TABLE}?q=hi").content.decode()

@@ -13,38 +13,25 @@ from annotation.selectors.curation import PooledQuery, estimate, recall_of
 from tests.annotation.world import make_candidates, make_project, make_query, make_stage, make_work, select
 
 
-def test_each_chosen_one_stands_for_those_that_were_not_drawn():
+def test_each_chosen_one_stands_for_those_that_were_not_drawn_with_the_interval_of_a_ratio():
     found = estimate(
         [PooledQuery(above=3, below=1, sampled=2, of=20), PooledQuery(above=2, below=0, sampled=2, of=30)]
     )
     assert (found.above, found.below, found.missed) == (5, 1, 10.0)
     assert found.recall == pytest.approx(5 / 15)
-
-
-def test_the_interval_is_that_of_a_ratio():
-    # By hand: totals 13 and 2, r = 1/3, residuals 3 - 13/3 and 2 - 2/3, variance 2 * 2 * (4/3)^2 / 15^2.
-    found = estimate(
-        [PooledQuery(above=3, below=1, sampled=2, of=20), PooledQuery(above=2, below=0, sampled=2, of=30)]
-    )
     error = (2 * 2 * (4 / 3) ** 2) ** 0.5 / 15
     assert found.high == pytest.approx(1 / 3 + 1.959964 * error)
     assert 1 / 3 - 1.959964 * error < found.low == 0
-
-
-def test_where_nothing_below_was_chosen_recall_is_one():
     found = estimate([PooledQuery(2, 0, 2, 9), PooledQuery(1, 0, 2, 9)])
     assert (found.recall, found.low, found.high) == (1.0, 1.0, 1.0)
+    found = estimate([PooledQuery(3, 1, 1, 3)])
+    assert (found.recall, found.low) == (0.5, None)
 
 
 @pytest.mark.parametrize("seen", [[], [PooledQuery(0, 0, 2, 9)], [PooledQuery(0, 0, 0, 0)]])
 def test_where_nothing_was_chosen_there_is_no_recall(seen):
     found = estimate(seen)
     assert (found.recall, found.low, found.high, found.queries) == (None, None, None, len(seen))
-
-
-def test_one_query_has_no_interval():
-    found = estimate([PooledQuery(3, 1, 1, 3)])
-    assert (found.recall, found.low) == (0.5, None)
 
 
 @settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])

@@ -8,7 +8,6 @@ from django.contrib.auth.models import User
 from django.test import Client
 from django.urls import reverse
 
-from annotation.desk import urls
 from annotation.flags import FLAGS
 from annotation.models import Answer, AnswerFlag, AnswerReview, Query
 from annotation.selectors.review import lengths, overlap, pieces, stage_spread
@@ -28,15 +27,10 @@ from tests.annotation.distilling import (
     settle,
     write,
 )
-from tests.cases import apart, rows_of_module
+from tests.cases import rows_of_module
 from tests.taskpage.world import text as words
 
 pytestmark = pytest.mark.django_db
-LOOKING = {"answers", "spread_of_answers", "answer_writers", "answers_of_worker", "answers_of_query"}
-ACTIONS = {
-    "draw_holdout", "approve_unflagged", "hold_out", "take_back", "approve_answer", "ask_rewrite",
-    "exclude_answer", "reopen_answer",
-}  # fmt: skip
 
 
 def begin():
@@ -106,22 +100,21 @@ def answers(world):
     return world[1]
 
 
-# Flags as reviewers meet them
-
-
-def test_flags_are_stored_with_their_evidence(answers):
+def test_flags_are_stored_with_their_evidence_and_the_list_counts_them(answers, stage, manager):
     assert flags_of(answers[0]) == []
     assert flags_of(answers[1]) == ["copy-run", "copy-share"]
     flag = AnswerFlag.objects.get(name="copy-run")
     assert flag.evidence["spans"][0]["start"] == 0
     assert (flag.value, flag.limit) == (33.0, 12.0)
-
-
-def test_the_limits_of_flags_are_the_stages_options():
-    stage = make_stage(config={"copy_run": 1000, "copy_share": 1.0})
-    answer = write(stage, make_query(stage), f"{PASSAGE} I think.", worker="A1")
-    settle(stage)
-    assert flags_of(answer) == []
+    make_query(stage, "a query without answers")
+    page = manager.get(at(stage, "answers"))
+    assert "what is the capital of italy 2 of 2 2 1 0" in words(page)
+    assert "a query without answers" not in words(page)
+    assert "a query without answers 0 of 2" in words(manager.get(at(stage, "answers") + "?state=incomplete"))
+    assert "2 of 2" in words(manager.get(at(stage, "answers") + "?state=flagged&order=flagged"))
+    assert "No query is in this state" in words(manager.get(at(stage, "answers") + "?state=decided"))
+    page = as_("viewer").get(at(stage, "answers_of_query", pk=answers[0].query_id)).content.decode()
+    assert re.findall(r'<form method="post" action="(/desk[^"]*)"', page) == []
 
 
 def test_a_new_answer_can_flag_an_older_one(stage):
@@ -168,30 +161,6 @@ def test_what_the_page_measured_is_judged_over_the_whole_assignment(stage):
     plain = write(stage, query, "Rome it is, and has been for long.", worker="A3", active_ms=60_000)
     settle(stage)
     assert (flags_of(pasted), flags_of(fast), flags_of(plain)) == (["pasted"], ["typing-rate"], [])
-
-
-def test_the_canary_flags_who_follows_it():
-    stage = make_stage(config={"canary": True})
-    query = make_query(stage)
-    from annotation.selectors.answers import material
-    from annotation.services.query_answers import canary_phrase
-
-    answer = write(stage, query, f"Rome, {canary_phrase(stage, material(query.pk))}.", worker="A1")
-    settle(stage)
-    assert flags_of(answer) == ["canary"]
-
-
-# What is seen
-
-
-def test_the_list_counts_answers_flags_and_decisions(stage, manager, answers):
-    make_query(stage, "a query without answers")
-    page = manager.get(at(stage, "answers"))
-    assert "what is the capital of italy 2 of 2 2 1 0" in words(page)
-    assert "a query without answers" not in words(page)
-    assert "a query without answers 0 of 2" in words(manager.get(at(stage, "answers") + "?state=incomplete"))
-    assert "2 of 2" in words(manager.get(at(stage, "answers") + "?state=flagged&order=flagged"))
-    assert "No query is in this state" in words(manager.get(at(stage, "answers") + "?state=decided"))
 
 
 def test_the_tab_stands_at_stages_of_this_kind_only(stage, manager):
@@ -314,36 +283,22 @@ def test_pieces_joined_are_the_text():
     ]
 
 
-@pytest.mark.long
-def test_the_number_of_statements_does_not_grow_with_the_answers(
-    stage, manager, django_assert_max_num_queries
-):
-    queries = [make_query(stage, f"question {n}") for n in range(8)]
-    for query in queries:
-        for name in ("A1", "A2", "A3"):
-            write(stage, query, f"{PASSAGE} {name}", worker=name)
-    settle(stage)
-    worker = Answer.objects.filter(stage=stage).first().worker_id
-    for address, most in (
-        (at(stage, "answers") + "?order=flagged", 14),
-        (at(stage, "answers_of_query", pk=queries[0].pk), 18),
-        (at(stage, "answers_of_worker", pk=worker), 14),
-        (at(stage, "answer_writers"), 10),
-        (at(stage, "spread_of_answers"), 11),
-    ):
-        with django_assert_max_num_queries(most):
-            assert manager.get(address).status_code == 200
-
-
-# Deciding
-
-
-def test_approving_is_written_down(stage, manager, me, answers):
+def test_approving_is_written_down_and_two_reviewers_do_not_overwrite_each_other(stage, manager, me, answers):
+    for odd in ("nonsense", "replaced", "\0"):
+        decide(manager, stage, "approve_answer", answers[0], seen=odd)
+    assert state(answers[0]) == "undecided"
     response = decide(manager, stage, "approve_answer", answers[0])
     assert response.headers["Location"].endswith(f"#answer-{answers[1].pk}")
     assert state(answers[0]) == "approved"
     review = AnswerReview.objects.get()
     assert (review.action, review.actor, review.reason) == ("approve", me, "")
+    response = decide(manager, stage, "exclude_answer", answers[0], seen="undecided", reason="Bad")
+    page = words(manager.get(response.headers["Location"]))
+    assert "Somebody decided about this answer in the meantime" in page
+    assert state(answers[0]) == "approved"
+    assert AnswerReview.objects.count() == 1
+    with pytest.raises(ReviewError, match="that cannot be done with it"):
+        review_decisions.approve(answer=answers[0], actor=me, seen="excluded")
 
 
 def test_an_exclusion_needs_a_reason_and_its_query_one_more_answer(stage, manager, answers):
@@ -365,37 +320,20 @@ def test_an_exclusion_needs_a_reason_and_its_query_one_more_answer(stage, manage
     assert event.details["why"] == "Copied from the passage"
 
 
-def test_an_exclusion_leaves_the_work_and_its_pay(stage, manager, answers):
+def test_an_exclusion_leaves_the_pay_and_its_query_is_answered_by_another_or_when_it_is_taken_back(
+    stage, manager, answers
+):
     decide(manager, stage, "exclude_answer", answers[1], reason="Copied")
     assert Assignment.objects.get(pk=answers[1].assignment_id).state == Assignment.State.STORED
     assert not MarketOperation.objects.exists()
-
-
-def test_after_the_top_up_the_query_is_answered_again(stage, manager, answers):
-    decide(manager, stage, "exclude_answer", answers[1], reason="Copied")
-    write(stage, answers[0].query, "The city of Rome", worker="A3")
-    assert settle(stage)["answered"] == 1
-    assert pending(stage) == {}
-
-
-def test_a_decision_can_be_taken_back(stage, manager, answers):
-    decide(manager, stage, "exclude_answer", answers[1], reason="Copied")
     decide(manager, stage, "reopen_answer", answers[1])
     assert state(answers[1]) == "undecided"
     assert Query.objects.get().status == Query.Status.ANSWERED
     assert list(AnswerReview.objects.order_by("pk").values_list("action", flat=True)) == ["exclude", "reopen"]
-
-
-def test_two_reviewers_do_not_overwrite_each_other(stage, manager, me, answers):
-    decide(manager, stage, "approve_answer", answers[0])
-    response = decide(manager, stage, "exclude_answer", answers[0], seen="undecided", reason="Bad")
-    assert "Somebody decided about this answer in the meantime" in words(
-        manager.get(response.headers["Location"])
-    )
-    assert state(answers[0]) == "approved"
-    assert AnswerReview.objects.count() == 1
-    with pytest.raises(ReviewError, match="that cannot be done with it"):
-        review_decisions.approve(answer=answers[0], actor=me, seen="excluded")
+    decide(manager, stage, "exclude_answer", answers[1], reason="Copied")
+    write(stage, answers[0].query, "The city of Rome", worker="A3")
+    assert settle(stage)["answered"] == 1
+    assert pending(stage) == {}
 
 
 def test_everything_without_flags_is_approved_at_once(stage, manager, answers):
@@ -404,25 +342,15 @@ def test_everything_without_flags_is_approved_at_once(stage, manager, answers):
     assert "One answer is approved." in words(response)
     assert [state(answer) for answer in (*answers, late)] == ["approved", "undecided", "undecided"]
     assert AnswerReview.objects.get().action == "approve"
+    decide(manager, stage, "ask_rewrite", answers[1], reason="In your own words.")
+    assert state(answers[1]) == "rewrite"
 
 
-def test_a_state_that_nobody_knows_is_refused(stage, manager, answers):
-    for odd in ("nonsense", "replaced", "\0"):
-        decide(manager, stage, "approve_answer", answers[0], seen=odd)
-    assert state(answers[0]) == "undecided"
-
-
-# Figures
-
-
-def test_overlap_is_the_mean_jaccard_of_all_pairs():
+def test_overlap_is_the_mean_jaccard_of_all_pairs_and_lengths_have_quartiles():
     assert overlap(["rome is old", "Rome is big"]) == 0.5
     assert overlap(["rome", "rome", "milan"]) == pytest.approx(1 / 3)
     assert overlap(["罗马首都", "罗马首府"]) == 0.5
     assert overlap(["rome"]) is None
-
-
-def test_lengths_are_given_by_quartiles():
     found = lengths([1, 2, 3, 4, 100])
     assert (found.least, found.lower, found.middle, found.upper, found.most) == (1, 2.0, 3, 4.0, 100)
     assert lengths([]) is None
@@ -441,58 +369,6 @@ def test_a_stages_figures_leave_excluded_answers_out(stage, manager, answers):
     assert "Overlap of two answers to a query, mean 1.00" in words(
         manager.get(at(stage, "spread_of_answers"))
     )
-
-
-# Who may
-
-
-@pytest.fixture
-def parts(stage, answers):
-    answer, worker = answers[0], answers[0].worker_id
-    return {
-        "answers_of_worker": {"pk": worker},
-        "answers_of_query": {"pk": answer.query_id},
-        "approve_unflagged": {"pk": answer.query_id},
-        "hold_out": {"pk": answer.query_id, "worker": worker},
-        "take_back": {"pk": answer.query_id, "worker": worker},
-        **{
-            name: {"pk": answer.pk}
-            for name in ("approve_answer", "ask_rewrite", "exclude_answer", "reopen_answer")
-        },
-    }
-
-
-def test_every_address_of_the_review_is_in_this_matrix():
-    mine = {pattern.name for pattern in urls._REVIEW}
-    assert mine == LOOKING | ACTIONS
-
-
-def test_members_look_and_others_find_nothing(stage, parts, subtests):
-    for name in sorted(LOOKING):
-        with apart(subtests, name=name):
-            address = at(stage, name, **parts.get(name, {}))
-            for who in ("owner", "manager", "viewer"):
-                assert as_(who).get(address).status_code == 200
-            assert as_("stranger").get(address).status_code == 404
-            assert as_("anonymous").get(address).headers["Location"].startswith("/accounts/login/")
-
-
-def test_managers_decide_and_nothing_happens_by_looking(stage, parts, subtests):
-    for name in sorted(ACTIONS):
-        with apart(subtests, name=name):
-            address = at(stage, name, **parts.get(name, {}))
-            sent = {"seen": "undecided", "reason": "x", "people": "1", "seed": "1"}
-            for who in ("viewer", "stranger"):
-                assert as_(who).post(address, sent).status_code == 404
-            assert as_("anonymous").post(address, sent).headers["Location"].startswith("/accounts/login/")
-            assert as_("manager").get(address).status_code == 405
-            assert not AnswerReview.objects.exists()
-            assert as_("manager").post(address, sent).status_code == 302
-
-
-def test_viewers_see_no_forms(stage, answers):
-    page = as_("viewer").get(at(stage, "answers_of_query", pk=answers[0].query_id)).content.decode()
-    assert re.findall(r'<form method="post" action="(/desk[^"]*)"', page) == []
 
 
 def test_answers_of_another_project_are_not_found(stage, manager, answers):

@@ -2,6 +2,7 @@
 
 import pytest
 from django.contrib.auth.models import User
+from django.db import transaction
 from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
@@ -16,6 +17,7 @@ from crowd.outbox import results
 from crowd.services import decisions, review
 from releases.selectors import content_of
 from tests.annotation.distilling import make_query, make_stage, settle, write
+from tests.cases import apart
 
 pytestmark = pytest.mark.django_db
 
@@ -83,15 +85,14 @@ def test_each_piece_of_work_waits_once_and_is_decided_once(stage, desk):
     assert Event.objects.filter(action="assignment.approved", actor__username="manager").count() == 2
 
 
-@pytest.mark.parametrize(
-    "decide", [review_decisions.approve, review_decisions.ask_rewrite, review_decisions.exclude]
-)
-def test_any_decision_about_the_only_answer_approves_its_work(stage, me, decide):
+def test_any_decision_about_the_only_answer_approves_its_work(stage, me, subtests):
     answer = write(stage, make_query(stage), "Rome", worker="A1")
     listed(stage)
-    reason = {} if decide is review_decisions.approve else {"reason": "Too short."}
-    decide(answer=answer, actor=me, seen="undecided", **reason)
-    assert approvals() == [answer.assignment_id]
+    for decide in (review_decisions.approve, review_decisions.ask_rewrite, review_decisions.exclude):
+        with apart(subtests, decide=decide.__name__):
+            reason = {} if decide is review_decisions.approve else {"reason": "Too short."}
+            decide(answer=answer, actor=me, seen="undecided", **reason)
+            assert approvals() == [answer.assignment_id]
 
 
 def test_work_waits_until_all_its_answers_are_decided(stage, me, desk):
@@ -138,14 +139,12 @@ def test_an_exclusion_can_reject_the_work_for_the_same_reason(stage, desk):
     assert counts(desk, stage) == {}
 
 
-def test_work_that_was_rejected_has_no_answers_to_decide(stage, desk):
+def test_rejected_work_has_no_answers_to_decide_and_held_work_is_one_decision(stage, desk):
     write(stage, make_query(stage), "Rome", worker="A1")
-    Assignment.objects.update(state="rejected")
-    assert counts(desk, stage) == {}
-
-
-def test_held_work_is_one_decision_and_its_answers_none(stage, desk):
-    write(stage, make_query(stage), "Rome", worker="A1")
+    with transaction.atomic():
+        Assignment.objects.update(state="rejected")
+        assert counts(desk, stage) == {}
+        transaction.set_rollback(True)
     listed(stage)
     Assignment.objects.update(held=True)
     assert counts(desk, stage) == {"held": 1}

@@ -13,8 +13,8 @@ from annotation.models import Answer, AnswerReview, Query
 from annotation.services import query_answers, review_decisions
 from annotation.services.query_answers import NotAskedError, rewrite_answer
 from crowd.models import Assignment, LedgerEntry, MarketOperation
+from crowd.taskpage import Ticket, write_ticket
 from tests.annotation.distilling import HOSTILE, PASSAGE, flags_of, make_query, make_stage, settle, write
-from tests.cases import apart
 from tests.taskpage.world import text as words
 
 pytestmark = pytest.mark.django_db
@@ -59,6 +59,9 @@ def send(link, **fields):
 
 
 def test_the_author_gets_a_message_with_the_reason_and_a_link(answer, reviewer):
+    with pytest.raises(review_decisions.ReviewError, match="Say why"):
+        ask(answer, reviewer, reason=" ")
+    assert not MarketOperation.objects.exists()
     link, letter = ask(answer, reviewer)
     assert letter["workers"] == ["A1"]
     assert letter["subject"] == "Please write one answer again: Answer a question"
@@ -68,28 +71,13 @@ def test_the_author_gets_a_message_with_the_reason_and_a_link(answer, reviewer):
     assert AnswerReview.objects.get().reason == "Please use your own words"
 
 
-def test_a_request_says_why(answer, reviewer):
-    with pytest.raises(review_decisions.ReviewError, match="Say why"):
-        ask(answer, reviewer, reason=" ")
-    assert not MarketOperation.objects.exists()
-
-
-def test_while_it_waits_the_answer_counts(stage, answer, link):
-    assert settle(stage)["reopened"] == 0
-    assert Query.objects.get().status == Query.Status.ANSWERED
-
-
-def test_the_page_shows_query_passages_the_earlier_answer_and_the_reason(link):
+def test_the_page_shows_query_passages_the_earlier_answer_and_the_reason_and_keeps_its_address(link):
     response = page(link)
     said = words(response)
     assert "what is the capital of italy" in said
     assert "Please use your own words" in said
     assert f"\n{PASSAGE}</textarea>" in response.content.decode()
     assert "the new answer is not paid extra" in said
-
-
-def test_the_page_sets_no_cookie_is_not_framed_and_keeps_its_address_to_itself(link):
-    response = page(link)
     assert not response.cookies
     assert response.headers["X-Frame-Options"] == "DENY"
     assert response.headers["Referrer-Policy"] == "no-referrer"
@@ -98,47 +86,43 @@ def test_the_page_sets_no_cookie_is_not_framed_and_keeps_its_address_to_itself(l
     assert "<script" not in response.content.decode()
 
 
-def test_the_new_text_is_a_row_of_its_own_and_the_old_one_stays(stage, answer, link):
+def test_the_new_text_is_a_row_of_its_own_nothing_is_paid_again_and_the_link_works_once(stage, answer, link):
+    assert settle(stage)["reopened"] == 0, "while it waits the answer counts"
+
+    def of_money():
+        return list(Assignment.objects.values()), LedgerEntry.objects.count(), MarketOperation.objects.count()
+
+    before = of_money()
     response = send(link, text="It is Rome.")
     assert "takes the place of the earlier one" in words(response)
+    assert of_money() == before
     answer.refresh_from_db()
     new = answer.revision
     assert (answer.state, answer.text) == ("replaced", PASSAGE)
-    assert (new.state, new.text, new.worker, new.assignment) == (
-        "undecided",
-        "It is Rome.",
-        answer.worker,
-        answer.assignment,
-    )
+    assert (new.state, new.text) == ("undecided", "It is Rome.")
+    assert (new.worker, new.assignment) == (answer.worker, answer.assignment)
     assert (flags_of(answer), flags_of(new)) == (["copy-run", "copy-share"], [])
     assert new.checked_at is not None
     assert Query.objects.get().status == Query.Status.ANSWERED
+    assert "stored" in words(send(link, text="Something else."))  # the same form sent twice is no alarm
+    assert Answer.objects.count() == 2
+    assert page(link).status_code == 410
+    with pytest.raises(NotAskedError):
+        rewrite_answer(answer=answer, response={"text": "again"})
 
 
-def test_nothing_is_paid_again(answer, link):
-    before = (list(Assignment.objects.values()), LedgerEntry.objects.count(), MarketOperation.objects.count())
-    send(link, text="It is Rome.")
-    after = (list(Assignment.objects.values()), LedgerEntry.objects.count(), MarketOperation.objects.count())
-    assert before == after
-
-
-def test_the_same_checks_hold(link, subtests):
-    for text, said in [
+def test_the_same_checks_hold_and_what_was_written_stays_beside_the_error(link):
+    for text, why in [
         ("", "Write your answer"),
         ("what is the capital of italy", "This is the question itself."),
         (PASSAGE, "This is your earlier answer."),
         ("Рим является столицей", "another script"),
         ("x" * 2001, "at most 2,000 fit"),
     ]:
-        with apart(subtests, text=text, said=said):
-            response = send(link, text=text)
-            assert response.status_code == 422
-            assert said in words(response)
-            assert 'href="#u1-text-error"' in response.content.decode()
-            assert Answer.objects.count() == 1
-
-
-def test_what_was_written_is_kept_beside_the_error(link):
+        response = send(link, text=text)
+        assert (response.status_code, why in words(response)) == (422, True), text
+        assert 'href="#u1-text-error"' in response.content.decode()
+        assert Answer.objects.count() == 1
     response = send(link, text="Рим является <столицей>")
     assert "Рим является &lt;столицей&gt;</textarea>" in response.content.decode()
 
@@ -153,42 +137,22 @@ def test_opinion_and_entities_are_asked_again(stage, reviewer):
     assert (new.opinion, new.entities) == ("Depends", [{"start": 0, "end": 4, "text": "Rome"}])
 
 
-def test_a_link_works_once(answer, link):
-    send(link, text="It is Rome.")
-    assert "stored" in words(send(link, text="Something else."))  # the same form sent twice is no alarm
-    assert Answer.objects.count() == 2
-    assert page(link).status_code == 410
-    with pytest.raises(NotAskedError):
-        rewrite_answer(answer=answer, response={"text": "again"})
-
-
-def test_a_link_that_was_changed_or_made_up_is_nothing(answer, link):
+def test_a_link_that_was_changed_made_up_or_is_too_old_is_nothing(answer, link, reviewer):
     for bad in (link[:-3] + "x/", "/task/rewrite/nonsense/", "/task/rewrite/%00%F0/"):
         assert page(bad).status_code == 404
         assert send(bad, text="It is Rome.").status_code == 404
-    assert Answer.objects.count() == 1
-
-
-def test_a_link_ends_after_two_weeks(answer, link):
     with time_machine.travel(timezone.now() + timedelta(days=15)):
         assert page(link).status_code == 404
     with time_machine.travel(timezone.now() + timedelta(days=13)):
         assert page(link).status_code == 200
-
-
-def test_a_reviewer_who_decides_otherwise_ends_the_link(answer, link, reviewer):
+    token = query_answers.write_rewrite_token(answer.pk)
+    assert query_answers.read_rewrite_token(token) == answer.pk
+    assert query_answers.read_rewrite_token("") is None
+    assert query_answers.read_rewrite_token(write_ticket(Ticket(answer.pk, "https://x"))) is None
     review_decisions.approve(answer=answer, actor=reviewer, seen="rewrite")
-    assert page(link).status_code == 410
+    assert page(link).status_code == 410, "a reviewer who decides otherwise ends the link"
     assert send(link, text="It is Rome.").status_code == 410
     assert Answer.objects.count() == 1
-
-
-def test_a_token_of_something_else_opens_nothing(answer, link):
-    assert query_answers.read_rewrite_token(query_answers.write_rewrite_token(answer.pk)) == answer.pk
-    assert query_answers.read_rewrite_token("") is None
-    from crowd.taskpage import Ticket, write_ticket
-
-    assert query_answers.read_rewrite_token(write_ticket(Ticket(answer.pk, "https://x"))) is None
 
 
 def test_a_rewrite_can_be_asked_about_again(stage, answer, link, reviewer):

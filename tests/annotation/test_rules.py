@@ -1,5 +1,7 @@
 """The rules of screening and curation, and finding marked words: pure functions."""
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -29,35 +31,28 @@ tolerances = st.fixed_dictionaries(
 )
 
 
-# Screening
-
-
 def verdict(*cast, **options):
     decision = rules.decide_screening(cast, **options)
     return str(decision.verdict), decision.reason
 
 
-def test_a_majority_that_finds_it_fit_accepts_a_query():
+def test_the_majority_decides_and_says_what_most_had_against_a_query():
     assert verdict(FIT, FIT, NAVIGATIONAL) == ("accepted", "2 of 3: fit to be answered")
-
-
-def test_a_majority_against_it_excludes_a_query_and_says_what_most_had_against_it():
     assert verdict(NAVIGATIONAL, NAVIGATIONAL, FIT) == (
         "excluded",
         "2 of 3: navigational; 2 of 3: no short passage could settle it",
     )
-
-
-def test_editors_who_object_to_different_things_exclude_a_query_together():
+    # Editors who object to different things exclude a query together.
     assert verdict(UNCLEAR, UNCLEAR, TOPIC, TOPIC, FIT) == (
         "excluded",
         "2 of 5: a general topic; 2 of 5: its intent is not clear; 2 of 5: no short passage could settle it",
     )
-
-
-def test_half_and_half_is_a_tie_or_excludes_where_ties_do_not_wait():
     assert verdict(FIT, UNCLEAR) == ("tied", "1 of 2: fit to be answered; 1 of 2: its intent is not clear")
     assert verdict(FIT, UNCLEAR, ties_wait=False)[0] == "excluded"
+    odd = Vote(True, False, "navigational", "topic", False, False)
+    assert odd.objections == ("navigational", "unanswerable"), "kinds are those of informational queries"
+    with pytest.raises(ValueError, match="without votes"):
+        rules.decide_screening([])
 
 
 @pytest.mark.parametrize(
@@ -66,58 +61,27 @@ def test_half_and_half_is_a_tie_or_excludes_where_ties_do_not_wait():
 def test_one_flag_more_than_is_tolerated_excludes_whatever_else_is_said(flagged, words):
     assert verdict(FIT, FIT, flagged) == ("excluded", words)
     assert verdict(FIT, FIT, flagged, tolerated_sensitive=1, tolerated_adult=1)[0] == "accepted"
-
-
-def test_flags_exclude_before_a_tie_is_looked_at():
-    assert verdict(SENSITIVE, UNCLEAR)[0] == "excluded"
-
-
-def test_an_excluded_kind_counts_only_for_informational_queries():
-    odd = Vote(True, False, "navigational", "topic", False, False)
-    assert odd.objections == ("navigational", "unanswerable")
-
-
-def test_nothing_is_decided_without_votes():
-    with pytest.raises(ValueError, match="without votes"):
-        rules.decide_screening([])
+    assert verdict(flagged, UNCLEAR)[0] == "excluded", "before a tie is looked at"
 
 
 @given(some_votes.flatmap(lambda cast: st.tuples(st.just(cast), st.permutations(cast))), tolerances)
-def test_the_order_of_votes_changes_nothing(pair, options):
+def test_votes_decide_in_any_order_and_say_why_in_a_line_and_an_odd_number_is_no_tie(pair, options):
     cast, shuffled = pair
-    assert rules.decide_screening(cast, **options) == rules.decide_screening(shuffled, **options)
-
-
-@given(some_votes, tolerances)
-def test_every_decision_says_why_in_a_line_that_can_be_stored(cast, options):
-    assert 0 < len(rules.decide_screening(cast, **options).reason) <= 300
-
-
-@given(some_votes, tolerances)
-def test_one_more_fit_vote_never_excludes_an_accepted_query(cast, options):
-    if rules.decide_screening(cast, **options).verdict == "accepted":
+    decision = rules.decide_screening(cast, **options)
+    assert decision == rules.decide_screening(shuffled, **options)
+    assert 0 < len(decision.reason) <= 300
+    if decision.verdict == "accepted":
         assert rules.decide_screening([*cast, FIT], **options).verdict == "accepted"
+    if len(cast) % 2:
+        assert decision.verdict != "tied"
 
 
 @given(some_votes, tolerances, st.sampled_from(["sensitive", "adult"]))
 def test_one_more_flag_never_helps_a_query(cast, options, flag):
     first = cast[0]
-    flagged = Vote(
-        first.unambiguous,
-        first.answerable,
-        first.intent,
-        first.excluded_kind,
-        first.sensitive or flag == "sensitive",
-        first.adult or flag == "adult",
-    )
+    flagged = replace(first, **{flag: True})
     if rules.decide_screening(cast, **options).verdict == "excluded":
         assert rules.decide_screening([flagged, *cast[1:]], **options).verdict == "excluded"
-
-
-@given(some_votes, tolerances)
-def test_an_odd_number_of_votes_is_never_a_tie(cast, options):
-    if len(cast) % 2:
-        assert rules.decide_screening(cast, **options).verdict != "tied"
 
 
 @given(st.integers(1, 9), votes, tolerances)
@@ -127,48 +91,30 @@ def test_editors_of_one_mind_get_their_way_unless_flags_forbid_it(count, one, op
         assert rules.decide_screening([one] * count, **options).verdict == wanted
 
 
-# Curation
-
-
 def merged(*selections, wanted=None, merging="majority"):
     sets = [frozenset(each.split()) for each in selections]
     decision = rules.decide_curation(sets, needed=wanted or len(sets), merging=merging)
     return str(decision.verdict), decision.rule, " ".join(sorted(decision.passages))
 
 
-def test_one_editors_choice_stands():
+def test_choices_of_one_or_of_more_than_half_stand_and_others_are_disputed():
     assert merged("a b") == ("curated", "single", "a b")
     assert merged("") == ("unanswerable", "", "")
-
-
-@pytest.mark.parametrize("merging", ["majority", "exact"])
-def test_equal_choices_stand(merging):
-    assert merged("a b", "b a", merging=merging) == ("curated", "exact", "a b")
-    assert merged("", "", merging=merging) == ("unanswerable", "", "")
-
-
-def test_a_majority_keeps_each_passage_that_more_than_half_chose():
+    for merging in ("majority", "exact"):
+        assert merged("a b", "b a", merging=merging) == ("curated", "exact", "a b")
+        assert merged("", "", merging=merging) == ("unanswerable", "", "")
+        assert merged("", "", "a", merging=merging)[0] == "unanswerable"
     assert merged("a b", "a c", "a b d") == ("curated", "majority", "a b")
     assert merged("a b", "a") == ("curated", "majority", "a")
-
-
-def test_without_a_passage_of_a_majority_it_is_disputed():
     assert merged("a", "b") == ("disputed", "", "")
     assert merged("a", "b", "c") == ("disputed", "", "")
-
-
-@pytest.mark.parametrize("merging", ["majority", "exact"])
-def test_more_than_half_who_find_no_answer_take_the_query_out(merging):
-    assert merged("", "", "a", merging=merging)[0] == "unanswerable"
-
-
-def test_half_who_find_no_answer_leave_it_disputed():
-    sets = [frozenset(), frozenset("a")]
-    decision = rules.decide_curation(sets, needed=2, merging="majority")
-    assert decision.verdict == "disputed"
-    assert decision.reason == (
-        "No passage was chosen by more than half of 2 editors; 1 of 2: the passages cannot answer it"
+    decision = rules.decide_curation([frozenset(), frozenset("a")], needed=2, merging="majority")
+    assert (decision.verdict, decision.reason) == (
+        "disputed",
+        "No passage was chosen by more than half of 2 editors; 1 of 2: the passages cannot answer it",
     )
+    with pytest.raises(ValueError, match="2 are wanted"):
+        rules.decide_curation([frozenset("a")], needed=2, merging="majority")
 
 
 def test_exact_asks_one_more_editor_and_takes_the_choice_of_more_than_half():
@@ -178,34 +124,25 @@ def test_exact_asks_one_more_editor_and_takes_the_choice_of_more_than_half():
     assert merged("a", "", "", wanted=2, merging="exact")[0] == "unanswerable"
 
 
-def test_too_few_selections_are_not_decided_about():
-    with pytest.raises(ValueError, match="2 are wanted"):
-        rules.decide_curation([frozenset("a")], needed=2, merging="majority")
-
-
 choices = st.lists(st.frozensets(st.sampled_from("abcd"), max_size=3), min_size=1, max_size=7)
 merging_rules = st.sampled_from(["majority", "exact"])
 
 
-@given(choices.flatmap(lambda made: st.tuples(st.just(made), st.permutations(made))), merging_rules)
-def test_the_order_of_selections_changes_nothing(pair, merging):
+@given(
+    choices.flatmap(lambda made: st.tuples(st.just(made), st.permutations(made))),
+    merging_rules,
+    st.integers(1, 7),
+)
+def test_selections_in_any_order_make_a_set_of_passages_that_somebody_chose(pair, merging, wanted):
     made, shuffled = pair
-    one = rules.decide_curation(made, needed=1, merging=merging)
-    assert one == rules.decide_curation(shuffled, needed=1, merging=merging)
-
-
-@given(choices, merging_rules, st.integers(1, 7))
-def test_a_curated_set_holds_only_passages_that_somebody_chose(made, merging, wanted):
+    decision = rules.decide_curation(made, needed=1, merging=merging)
+    assert decision == rules.decide_curation(shuffled, needed=1, merging=merging)
     if len(made) >= wanted:
         decision = rules.decide_curation(made, needed=wanted, merging=merging)
         assert decision.passages <= frozenset().union(*made)
         assert (decision.verdict == "curated") == bool(decision.passages) == bool(decision.rule)
-
-
-@given(choices, st.integers(1, 7))
-def test_more_is_asked_once(made, wanted):
     if len(made) > wanted:
-        assert rules.decide_curation(made, needed=wanted, merging="exact").verdict != "more"
+        assert rules.decide_curation(made, needed=wanted, merging="exact").verdict != "more", "asked once"
 
 
 # Marked words

@@ -30,6 +30,7 @@ from tests.annotation.world import (
     visitor,
     vote,
 )
+from tests.cases import apart
 from tests.taskpage.world import handed_over, text
 
 pytestmark = pytest.mark.django_db
@@ -51,43 +52,31 @@ def stage(project):
     return make_stage("screening", project)
 
 
-# The kind
-
-
-def test_screening_is_registered_as_a_kind():
+def test_screening_is_a_kind_whose_options_have_defaults_and_explain_themselves():
     assert isinstance(kind_named("screening"), StageKind)
     assert kind_named("screening").config is ScreeningConfig
-
-
-def test_every_option_has_a_default_and_explains_itself():
     fields = ScreeningConfig.model_fields.values()
     assert all(field.description and field.description.endswith(".") for field in fields)
     assert ScreeningConfig() == ScreeningConfig.model_validate({})
 
 
-@pytest.mark.parametrize(
-    "config",
-    [
+def test_options_out_of_bounds_are_refused():
+    for config in (
         {"tolerated_sensitive": -1},
         {"tolerated_adult": 101},
         {"checks": {"facebook": "a site"}},
         {"colour": "red"},
         {"instructions": "x" * 5001},
-    ],
-)
-def test_options_out_of_bounds_are_refused(config):
-    with pytest.raises(ValidationError):
-        ScreeningConfig.model_validate(config)
+    ):
+        with pytest.raises(ValidationError):
+            ScreeningConfig.model_validate(config)
 
 
-def test_waiting_queries_of_ready_sources_are_pending(project, stage, query):
+def test_waiting_queries_of_ready_sources_are_pending_until_they_have_their_votes(project, stage, query):
     make_query(project, status="accepted")
     make_query(project, source=make_source(project, state="importing"))
     make_query(make_project())
     assert list(screening.pending(stage)) == [PendingUnit(unit_of(query), 3)]
-
-
-def test_good_votes_of_this_stage_count_and_others_do_not(project, stage, query):
     vote(stage, query)
     vote(stage, query, work=make_work(stage, state="rejected"))
     vote(make_stage("screening", project), query)
@@ -107,49 +96,15 @@ def test_the_words_for_units_are_the_queries_texts_in_one_question(project):
     assert len(asked) == 1
 
 
-# The page
-
-
-def test_the_page_asks_five_questions_about_the_query_with_examples(stage, query):
-    page = visitor(stage, unit_of(query)).open()
+def test_the_page_asks_five_questions_about_the_query_and_says_what_is_left_out(stage, query):
+    who = visitor(stage, unit_of(query))
+    page = who.open()
     words = text(page)
     assert "boiling point of water" in words
     assert "What kind of query is it?" in words
     assert "such as “holiday classroom activities”" in words
     assert page.content.decode().count('<fieldset class="choices') == 5
     assert " checked" not in page.content.decode().replace('type="checkbox" checked', "")
-
-
-def test_earlier_turns_stand_above_the_query(project, stage):
-    turns = [{"text": "what is lung cancer", "answer": "A disease."}, {"text": "is it <b>treatable</b>"}]
-    query = make_query(project, "what about breast", context=turns)
-    words = text(visitor(stage, unit_of(query)).open())
-    assert (
-        "Earlier in this conversation what is lung cancer Reply: A disease. is it <b>treatable</b>" in words
-    )
-    assert words.index("A disease.") < words.index("what about breast")
-
-
-def test_instructions_of_the_researcher_stand_beside_the_questions(project, query):
-    stage = make_stage("screening", project, instructions="Queries are from 2016.")
-    assert "Queries are from 2016." in text(visitor(stage, unit_of(query)).open())
-
-
-@pytest.mark.parametrize("words", [CHINESE, ARABIC, HOSTILE, LONG_WORD, "a\u202eb"])
-def test_text_of_any_kind_is_shown_as_text_in_its_own_direction(project, words):
-    stage = make_stage("screening", project, instructions=words[:5000])
-    query = make_query(project, words, context=[{"text": words, "answer": words}])
-    page = visitor(stage, unit_of(query)).open()
-    body = page.content.decode()
-    assert page.status_code == 200
-    assert words in text(page) or words == HOSTILE
-    assert "<script>alert" not in body
-    assert '<p class="item query" dir="auto">' in body
-    assert "style=" not in body and "onclick" not in body
-
-
-def test_a_form_with_everything_left_out_says_so_in_words_for_each_question(stage, query):
-    who = visitor(stage, unit_of(query))
     answer = send(who, unit_of(query))
     assert answer.status_code == 422
     words = text(answer)
@@ -164,13 +119,36 @@ def test_a_form_with_everything_left_out_says_so_in_words_for_each_question(stag
     assert not ScreeningVote.objects.exists()
 
 
-@pytest.mark.parametrize("name", list(FIT))
-def test_what_is_no_answer_of_the_form_is_an_error_of_that_field(stage, query, name):
-    parsed = screening.parse(stage, unit_of(query), FIT | {name: "perhaps"})
-    assert list(parsed.errors) == [name]
+def test_earlier_turns_and_instructions_stand_beside_the_query(project, stage, query):
+    turns = [{"text": "what is lung cancer", "answer": "A disease."}, {"text": "is it <b>treatable</b>"}]
+    query = make_query(project, "what about breast", context=turns)
+    words = text(visitor(stage, unit_of(query)).open())
+    assert (
+        "Earlier in this conversation what is lung cancer Reply: A disease. is it <b>treatable</b>" in words
+    )
+    assert words.index("A disease.") < words.index("what about breast")
+    stage = make_stage("screening", project, instructions="Queries are from 2016.")
+    assert "Queries are from 2016." in text(visitor(stage, unit_of(query)).open())
 
 
-def test_what_was_chosen_is_still_chosen_on_the_page_with_errors(stage, query):
+def test_text_of_any_kind_is_shown_as_text_in_its_own_direction(project, subtests):
+    for words in [CHINESE, ARABIC, HOSTILE, LONG_WORD, "a\u202eb"]:
+        with apart(subtests, words=words):
+            stage = make_stage("screening", project, instructions=words[:5000])
+            query = make_query(project, words, context=[{"text": words, "answer": words}])
+            page = visitor(stage, unit_of(query)).open()
+            body = page.content.decode()
+            assert page.status_code == 200
+            assert words in text(page) or words == HOSTILE
+            assert "<script>alert" not in body
+            assert '<p class="item query" dir="auto">' in body
+            assert "style=" not in body and "onclick" not in body
+
+
+def test_what_is_no_answer_of_the_form_is_an_error_of_that_field(stage, query):
+    for name in FIT:
+        parsed = screening.parse(stage, unit_of(query), FIT | {name: "perhaps"})
+        assert list(parsed.errors) == [name]
     answer = send(visitor(stage, unit_of(query)), unit_of(query), kind="list", adult="no")
     body = " ".join(answer.content.decode().split())
     assert 'value="list" checked' in body
@@ -191,15 +169,12 @@ def test_a_sent_form_becomes_a_vote_and_bars_from_answering_the_query(stage, que
     assert Exclusion.objects.get().scope == f"query:{query.pk}:distil"
 
 
-# Attention checks
-
-
 @pytest.fixture
 def checked(project):
     return make_stage("screening", project, checks={"facebook": "navigational"})
 
 
-def test_a_check_looks_like_any_query_and_is_no_vote(checked, query):
+def test_a_check_looks_like_any_query_and_is_passed_with_the_right_class(checked, query):
     who = visitor(checked, unit_of(query), "check:0")
     assert text(who.open()).count("The query") == 2
     form = {f"0|{name}": value for name, value in FIT.items()}
@@ -208,19 +183,15 @@ def test_a_check_looks_like_any_query_and_is_no_vote(checked, query):
     assert ScreeningVote.objects.get().query_id == query.pk
     assert who.row.failed_checks == 1
     assert [row.scope for row in Exclusion.objects.all()] == [f"query:{query.pk}:distil"]
-
-
-def test_a_check_is_passed_with_the_right_class(checked):
     assert screening.checks(checked) == ["check:0"]
     assert screening.passes(checked, "check:0", {"intent": "navigational"})
     assert not screening.passes(checked, "check:0", {"intent": "informational"})
     assert screening.marks(checked, "check:0") == []
+    said = screening.simulate(checked, "check:0", None, random.Random(1))
+    assert said["kind"] == "navigational"
 
 
-# What becomes of queries
-
-
-def test_enough_votes_move_a_query_with_a_reason_and_a_step(project, stage, query):
+def test_enough_votes_move_a_query_once_with_a_reason_and_a_step(project, stage, query):
     other = make_query(project)
     for changes in ({}, {}, {"intent": "navigational"}):
         vote(stage, query, **changes)
@@ -231,16 +202,9 @@ def test_enough_votes_move_a_query_with_a_reason_and_a_step(project, stage, quer
     query.refresh_from_db()
     assert (query.status, query.status_reason) == ("accepted", "2 of 3: fit to be answered")
     assert status(other) == "excluded"
+    assert screening.settle(stage) == {}
     step = QueryStep.objects.get(query=query)
     assert (step.before, step.after, step.stage, step.actor) == ("waiting", "accepted", stage, None)
-
-
-def test_settling_again_changes_nothing(stage, query):
-    for _ in range(3):
-        vote(stage, query)
-    screening.settle(stage)
-    assert screening.settle(stage) == {}
-    assert QueryStep.objects.count() == 1
 
 
 def test_too_few_and_rejected_votes_move_nothing(stage, query):
@@ -252,7 +216,7 @@ def test_too_few_and_rejected_votes_move_nothing(stage, query):
     assert status(query) == "waiting"
 
 
-def test_a_tie_waits_for_a_person_unless_the_stage_says_no(project):
+def test_ties_and_flags_are_decided_as_the_stage_says(project):
     waits = make_stage("screening", project, redundancy=2)
     decides = make_stage("screening", project, redundancy=2, ties_wait=False)
     for stage, expected in ((waits, "tied"), (decides, "excluded")):
@@ -261,10 +225,7 @@ def test_a_tie_waits_for_a_person_unless_the_stage_says_no(project):
         vote(stage, query, unambiguous=False)
         screening.settle(stage)
         assert status(query) == expected
-
-
-def test_flags_are_tolerated_as_the_stage_says(project, query):
-    stage = make_stage("screening", project, tolerated_sensitive=1)
+    stage, query = make_stage("screening", project, tolerated_sensitive=1), make_query(project)
     for changes in ({}, {}, {"sensitive": True}):
         vote(stage, query, **changes)
     screening.settle(stage)
@@ -323,25 +284,14 @@ def test_two_processes_that_settle_at_once_move_each_query_once():
     assert QueryStep.objects.count() == 12
 
 
-# Simulated editors
-
-
-def test_simulated_editors_follow_the_truth_that_the_query_names(project, stage):
+def test_simulated_editors_follow_the_truth_that_the_query_names_or_the_seed_makes(project, stage):
     query = make_query(project, extra={"truth": {"kind": "navigational", "adult": "yes"}})
     said = screening.simulate(stage, unit_of(query), None, random.Random(1))
     assert (said["kind"], said["answerable"], said["adult"]) == ("navigational", "no", "yes")
     assert screening.parse(stage, unit_of(query), said).good
-
-
-def test_without_a_truth_the_seed_makes_one_that_is_the_same_for_all(project, stage):
     units = [unit_of(make_query(project)) for _ in range(40)]
     said = [screening.simulate(stage, unit, None, random.Random(1)) for unit in units]
     again = [screening.simulate(stage, unit, None, random.Random(2)) for unit in units]
     assert said == again
     assert {"informational"} < {each["kind"] for each in said}
     assert all(screening.parse(stage, unit, each).good for unit, each in zip(units, said, strict=True))
-
-
-def test_simulated_editors_who_read_pass_checks(checked):
-    said = screening.simulate(checked, "check:0", None, random.Random(1))
-    assert said["kind"] == "navigational"

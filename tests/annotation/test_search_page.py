@@ -57,103 +57,66 @@ def text_of(answer):
     return re.sub(r"\s+", " ", re.sub(r"<[^>]+>", "", answer.content.decode()))
 
 
-# Asking
-
-
-def test_a_project_without_passages_says_how_to_add_some(viewer, project):
-    page = viewer.get(PAGE)
-    assert page.status_code == 200
-    assert "Nothing to search yet" in text_of(page)
-    assert "manage.py corpus add reading FILE" in text_of(page)
-
-
-def test_a_question_leads_to_an_address_that_answers_it(viewer, corpus):
+def test_a_question_leads_to_an_address_that_answers_it_and_follow_ups_stack(viewer, corpus):
     answer = ask(viewer, "what is a monopoly?")
     assert answer.redirect_chain == [(f"{PAGE}?q=what+is+a+monopoly%3F&o=", 302)]
     assert [each.key for each in answer.context["turns"][0].results] == ["p1"]
     assert "It sets the price." in text_of(answer)
-
-
-def test_follow_ups_stack_with_the_newest_on_top(viewer, corpus):
     answer = ask(viewer, "and an oligopoly?", "what is a monopoly?")
     page = text_of(answer)
     assert page.index("Turn 2") < page.index("An oligopoly is") < page.index("Turn 1 what is")
     assert [turn.number for turn in answer.context["turns"]] == [2, 1]
-
-
-def test_an_earlier_answer_is_not_changed_by_a_later_question(viewer, corpus):
     alone = ask(viewer, "what is a monopoly?").context["turns"][0]
     later = ask(viewer, "who went to Samoa?", "what is a monopoly?").context["turns"][1]
     assert (alone.question, alone.results) == (later.question, later.results)
-
-
-def test_each_answer_keeps_the_options_that_it_was_asked_with(viewer, corpus):
     address = ask(viewer, "monopoly", results="1").redirect_chain[0][0]
     assert parse_qs(urlsplit(address).query)["o"] == ["results:1"]
     answer = ask(viewer, "market", "monopoly", o=["results:1"], results="2")
     assert [len(turn.results) for turn in answer.context["turns"]] == [2, 1]
-
-
-def test_reload_and_a_second_click_ask_nothing_twice(viewer, corpus):
     first, second = (ask(viewer, "monopoly", follow=False) for _ in range(2))
     assert first["Location"] == second["Location"]
-
-
-@pytest.mark.parametrize(
-    ("question", "why"),
-    [
-        ("", "Type a question."),
-        ("  \u200b ", "Type a question."),
-        ("?!…", "no word"),
-        ("x" * 10_000, "2,000 characters at most"),
-    ],
-)
-def test_a_question_that_cannot_be_asked_stays_and_is_not_added(viewer, corpus, question, why):
-    answer = ask(viewer, question, "monopoly", follow=False)
-    assert answer.status_code == 422
-    assert why in text_of(answer)
-    assert [turn.question for turn in answer.context["turns"]] == ["monopoly"]
-    assert answer.context["form"]["question"].value() == question
-
-
-@pytest.mark.parametrize("question", ["to be or not to be", "xyzzy plugh", "'\"; DROP TABLE", "AND OR *:*"])
-def test_odd_questions_are_answered_or_find_nothing(viewer, corpus, question):
-    answer = ask(viewer, question)
-    assert answer.status_code == 200
-    assert answer.context["turns"][0].question == question
-
-
-def test_a_question_without_any_known_word_says_so(viewer, corpus):
-    assert "No passage has any of these words." in text_of(ask(viewer, "xyzzy"))
-
-
-def test_a_long_conversation_is_shown_without_an_address(viewer, corpus):
     before = ["market " * 250] * 5
     answer = ask(viewer, "monopoly", *before, follow=False)
     assert answer.status_code == 200
     assert len(answer.context["turns"]) == 6
     assert dict(answer.context["kept"])["q"] == "monopoly"
+    data = {"do": "clear-last", "q": ["monopoly", "oligopoly"], "o": ["", ""], "question": ""}
+    answer = viewer.post(PAGE, data, follow=True)
+    assert [turn.question for turn in answer.context["turns"]] == ["monopoly"]
+    data = {"do": "clear-all", "q": ["monopoly"], "o": [""], "alpha": "0.8"}
+    answer = viewer.post(PAGE, data, follow=True)
+    assert answer.context["turns"] == []
+    assert answer.context["form"]["alpha"].value() == "0.8"
 
 
-def test_an_address_that_no_page_has_made_is_refused_in_words(viewer, corpus):
-    answer = viewer.get(PAGE, {"q": ["x"] * 31})
-    assert answer.status_code == 400
-    assert "30 turns at most" in text_of(answer)
-    answer = viewer.get(PAGE, {"q": "monopoly", "o": "alpha:many"})
-    assert "is no number" in text_of(answer)
-    answer = viewer.get(PAGE, {"q": "monopoly", "in": "nowhere"})
-    assert "There is no corpus" in text_of(answer)
+def test_a_question_that_cannot_be_asked_stays_and_is_not_added(viewer, corpus):
+    for question, why in (
+        ("", "Type a question."),
+        ("  \u200b ", "Type a question."),
+        ("?!…", "no word"),
+        ("x" * 10_000, "2,000 characters at most"),
+    ):
+        answer = ask(viewer, question, "monopoly", follow=False)
+        assert answer.status_code == 422
+        assert why in text_of(answer)
+        assert [turn.question for turn in answer.context["turns"]] == ["monopoly"]
+        assert answer.context["form"]["question"].value() == question
+    for question in ("to be or not to be", "xyzzy plugh", "'\"; DROP TABLE", "AND OR *:*"):
+        answer = ask(viewer, question)
+        assert (answer.status_code, answer.context["turns"][0].question) == (200, question)
+    assert "No passage has any of these words." in text_of(ask(viewer, "xyzzy"))
+    for asked, status, why in (
+        ({"q": ["x"] * 31}, 400, "30 turns at most"),
+        ({"q": "monopoly", "o": "alpha:many"}, 200, "is no number"),
+        ({"q": "monopoly", "in": "nowhere"}, 200, "There is no corpus"),
+    ):
+        answer = viewer.get(PAGE, asked)
+        assert (answer.status_code, why in text_of(answer)) == (status, True), asked
 
 
-# Why
-
-
-def test_best_sentences_are_marked_and_words_of_the_question_are_bold(viewer, networked):
+def test_best_sentences_words_pairs_and_parts_say_why(viewer, networked):
     page = ask(viewer, "what is a monopoly?").content.decode()
     assert "<mark>A <b>monopoly</b> is a firm that is alone on its market.</mark> It sets the price." in page
-
-
-def test_top_words_and_pairs_stand_below_with_a_drawing_and_its_table(viewer, networked):
     answer = ask(viewer, "few firms on a market")
     result = answer.context["turns"][0].results[0]
     assert [word for word, _ in result.weighted_words] == ["market", "firms"]
@@ -161,33 +124,8 @@ def test_top_words_and_pairs_stand_below_with_a_drawing_and_its_table(viewer, ne
     page = answer.content.decode()
     assert page.count("<circle") >= 2
     assert "<bdi>firms</bdi> \N{EN DASH} <bdi>market</bdi>" in page
-
-
-def test_parts_and_weights_make_up_the_score(viewer, networked):
     result = ask(viewer, "what is a monopoly?").context["turns"][0].results[0]
     assert sum(part.adds or 0 for part in result.parts) == pytest.approx(result.score)
-
-
-def test_without_a_network_the_order_is_bm25s_and_the_page_says_so(viewer, corpus):
-    answer = ask(viewer, "what is a monopoly?")
-    assert "manage.py wpn build" in text_of(answer)
-    assert answer.context["turns"][0].how.startswith("bm25")
-
-
-# Clearing
-
-
-def test_clear_last_takes_one_turn_and_its_answer(viewer, corpus):
-    data = {"do": "clear-last", "q": ["monopoly", "oligopoly"], "o": ["", ""], "question": ""}
-    answer = viewer.post(PAGE, data, follow=True)
-    assert [turn.question for turn in answer.context["turns"]] == ["monopoly"]
-
-
-def test_clear_all_begins_anew_and_keeps_the_options(viewer, corpus):
-    data = {"do": "clear-all", "q": ["monopoly"], "o": [""], "alpha": "0.8"}
-    answer = viewer.post(PAGE, data, follow=True)
-    assert answer.context["turns"] == []
-    assert answer.context["form"]["alpha"].value() == "0.8"
 
 
 # Options
@@ -201,9 +139,6 @@ def test_refused_options_are_explained_and_nothing_typed_is_lost(viewer, corpus)
     form = answer.context["form"]
     assert (form["alpha"].value(), form["question"].value()) == ("abc", "what is a monopoly?")
     assert answer.context["turns"] == []
-
-
-def test_weights_of_the_chosen_profile_must_add_up_to_one(viewer, corpus):
     weights = {f"crown-2020-weight_{name}": ".5" for name in ("prior", "node", "edge", "pos")}
     answer = ask(viewer, "monopoly", follow=False, profile="crown-2020", **weights)
     assert answer.status_code == 422
@@ -211,10 +146,12 @@ def test_weights_of_the_chosen_profile_must_add_up_to_one(viewer, corpus):
     names = ("bm25", "node", "edge", "pos", "coverage", "early", "feedback")
     weights = {f"balanced-weight_{name}": ".9" for name in names}
     assert ask(viewer, "monopoly", profile="crown-2020", **weights).status_code == 200
+    data = {"do": "restore", "q": ["monopoly"], "o": [""], "question": "and", "alpha": "x", "results": "9"}
+    form = viewer.post(PAGE, data).context["form"]
+    assert (form["alpha"].value(), form["results"].value(), form["question"].value()) == ("0.75", "3", "and")
 
 
-def test_the_whole_form_can_be_sent_as_it_stands(viewer, corpus):
-    """With the weights of every profile, as a browser sends them; each profile takes its own only."""
+def test_profiles_are_chosen_by_the_form_and_by_the_address(viewer, corpus):
     form = viewer.get(PAGE).context["form"]
     sent = {name: form[name].value() for name in form.fields if name != "question"}
     for profile in PROFILES:
@@ -222,9 +159,9 @@ def test_the_whole_form_can_be_sent_as_it_stands(viewer, corpus):
         assert answer.status_code == 200
         [turn] = answer.context["turns"]
         assert turn.how.startswith(("bm25", profile))
-
-
-def test_the_engines_own_order_can_be_chosen(viewer, corpus):
+    answer = ask(viewer, "what is a monopoly?")
+    assert "manage.py wpn build" in text_of(answer)
+    assert answer.context["turns"][0].how.startswith("bm25")
     answer = ask(viewer, "monopoly", profile="bm25", query_model="cq1")
     [turn] = answer.context["turns"]
     assert turn.how.startswith("bm25:cq1")
@@ -232,29 +169,15 @@ def test_the_engines_own_order_can_be_chosen(viewer, corpus):
     scores = [result.score for result in turn.results]
     assert scores == sorted(scores, reverse=True)
     assert "Weights of bm25" not in text_of(answer)
-
-
-def test_an_address_with_the_weights_of_the_first_version_means_that(viewer, corpus):
     weights = "weight_bm25:1,weight_node:0,weight_edge:0,weight_pos:0,weight_coverage:0,weight_early:0"
     form = viewer.get(PAGE, {"q": "monopoly", "o": weights}).context["form"]
     assert form["profile"].value() == "balanced-1"
-
-
-def test_the_form_shows_the_options_of_the_address(viewer, corpus):
     options = "profile:crown-2020,alpha:0.8,weight_prior:0.1,weight_node:0.2,weight_edge:0.3,weight_pos:0.4"
     form = viewer.get(PAGE, {"q": "monopoly", "o": options}).context["form"]
     assert form["profile"].value() == "crown-2020"
     assert form["alpha"].value() == "0.8"
     assert form["crown-2020-weight_pos"].value() == "0.4"
     assert form["balanced-weight_coverage"].value() == "0.2308"
-
-
-def test_restore_defaults_changes_values_only(viewer, corpus):
-    data = {"do": "restore", "q": ["monopoly"], "o": [""], "question": "and", "alpha": "x", "results": "9"}
-    answer = viewer.post(PAGE, data)
-    form = answer.context["form"]
-    assert (form["alpha"].value(), form["results"].value(), form["question"].value()) == ("0.75", "3", "and")
-    assert [turn.question for turn in answer.context["turns"]] == ["monopoly"]
 
 
 def test_one_of_several_corpora_can_be_searched_alone(viewer, corpus, tmp_path, project):
@@ -266,30 +189,25 @@ def test_one_of_several_corpora_can_be_searched_alone(viewer, corpus, tmp_path, 
     assert alone.context["form"]["in"].value() == "salt"
 
 
-# The sample
-
-
-def test_the_textbooks_have_a_sample_conversation_of_five_turns(viewer, corpus):
+def test_the_textbooks_have_a_sample_conversation_unless_the_project_has_one(viewer, corpus, project):
     sample = viewer.get(PAGE).context["sample"]
     assert list(sample.questions) == list(ABOUT_TEXTBOOKS)
     answer = viewer.get(PAGE + sample.address)
     assert len(answer.context["turns"]) == 5
     assert answer.context["sample"] is None
-
-
-def test_a_conversation_of_the_project_comes_before_it(viewer, corpus, project):
     source = make_source(project)
     context = [{"text": "who went to Samoa?"}]
     make_query(source, "and why?", turn=2, context=context, conversation="c")
     assert viewer.get(PAGE).context["sample"].questions == ["who went to Samoa?", "and why?"]
 
 
-def test_other_passages_have_no_sample(viewer, project, tmp_path):
+def test_other_passages_have_no_sample_and_no_passages_are_told(viewer, project, tmp_path):
+    page = viewer.get(PAGE)
+    assert page.status_code == 200
+    assert "Nothing to search yet" in text_of(page)
+    assert "manage.py corpus add reading FILE" in text_of(page)
     make_corpus(tmp_path, "A cat.", project=project, slug="pets")
     assert viewer.get(PAGE).context["sample"] is None
-
-
-# Sending
 
 
 def test_what_was_found_becomes_the_candidates_of_a_query(manager, networked):
@@ -305,7 +223,7 @@ def test_what_was_found_becomes_the_candidates_of_a_query(manager, networked):
     assert first.retrieval["ranker"].startswith("balanced")
 
 
-def test_a_second_click_sends_nothing_twice(manager, corpus):
+def test_a_second_click_sends_nothing_twice_and_the_turn_is_not_offered_again(manager, corpus):
     data = {"q": "what is a monopoly?", "keep": "5"}
     manager.post(SEND, data)
     before = list(CandidatePassage.objects.values())
@@ -313,21 +231,15 @@ def test_a_second_click_sends_nothing_twice(manager, corpus):
     assert "Nothing was changed." in text_of(answer)
     assert list(CandidatePassage.objects.values()) == before
     assert Event.objects.filter(action="query.sent_to_curation").count() == 1
+    for question in (data["q"], "\uff37hat is a monopoly?"):  # in wide letters it is the same query
+        turn = manager.get(PAGE, {"q": question}).context["turns"][0]
+        assert turn.project_query.pk == Query.objects.get().pk
+        assert not turn.sendable
 
 
-def test_a_turn_that_is_a_query_says_so_and_is_not_offered_again(manager, corpus):
-    manager.post(SEND, {"q": "what is a monopoly?"})
-    turn = manager.get(PAGE, {"q": "what is a monopoly?"}).context["turns"][0]
-    assert turn.project_query.pk == Query.objects.get().pk
-    assert not turn.sendable
-    # In wide letters it is the same query.
-    assert (
-        manager.get(PAGE, {"q": "\uff37hat is a monopoly?"}).context["turns"][0].project_query
-        == turn.project_query
-    )
-
-
-def test_what_cannot_be_sent_is_told_and_nothing_is_made(manager, corpus, subtests):
+def test_what_cannot_be_sent_or_may_not_is_told_and_nothing_is_made(viewer, corpus, manager, subtests):
+    assert viewer.post(SEND, {"q": "monopoly"}).status_code == 404
+    assert "Send to curation" not in text_of(ask(viewer, "monopoly"))
     for data, why in [
         ({"keep": "5"}, "There is no question to send."),
         ({"q": "monopoly", "keep": "0"}, "Send between 1 and 100 candidates."),
@@ -338,14 +250,6 @@ def test_what_cannot_be_sent_is_told_and_nothing_is_made(manager, corpus, subtes
         with apart(subtests, data=data, why=why):
             assert why in text_of(manager.post(SEND, data, follow=True))
             assert not Query.objects.exists()
-
-
-def test_a_viewer_may_ask_but_not_send(viewer, corpus):
-    assert viewer.post(SEND, {"q": "monopoly"}).status_code == 404
-    assert "Send to curation" not in text_of(ask(viewer, "monopoly"))
-
-
-# What people type
 
 
 def test_hostile_text_is_text(viewer, project, tmp_path):
@@ -366,9 +270,6 @@ def test_nobody_asks_without_the_token_of_the_form(project, people):
     strict = Client(enforce_csrf_checks=True)
     strict.force_login(people["viewer"])
     assert strict.post(PAGE, {"do": "ask", "question": "x"}).status_code == 403
-
-
-# Earlier turns
 
 
 def test_earlier_turns_are_not_searched_for_again_until_the_index_changes(
@@ -392,13 +293,12 @@ def test_earlier_turns_are_not_searched_for_again_until_the_index_changes(
     assert "may be natural" in text_of(page)
 
 
-def test_a_removed_passage_is_shown_no_more(viewer, networked):
+def test_a_removed_passage_is_shown_no_more_and_only_so_many_answers_are_remembered(
+    viewer, networked, monkeypatch
+):
     assert "alone on its market" in text_of(ask(viewer, "What is a monopoly?"))
     delete_passages(corpus=networked, keys=["p1"])
     assert "alone on its market" not in text_of(ask(viewer, "What is a monopoly?"))
-
-
-def test_only_so_many_answers_are_remembered(viewer, networked, monkeypatch):
     monkeypatch.setattr(answers, "MOST", 2)
     for question in ("A monopoly?", "An oligopoly?", "A cartel?"):
         ask(viewer, question)

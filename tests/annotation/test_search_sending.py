@@ -11,6 +11,7 @@ from crowd.errors import CrowdError
 from retrieval.models import Passage
 from retrieval.search import FoundAnswer, FoundPassage
 from tests.annotation.world import make_candidates, make_query
+from tests.cases import apart
 from tests.retrieval.world import make_corpus, make_project
 
 pytestmark = pytest.mark.django_db
@@ -55,6 +56,9 @@ def test_a_new_question_becomes_an_accepted_query_with_the_turns_before_it(corpu
     assert (query.status, query.turn) == ("accepted", 2)
     step = QueryStep.objects.get()
     assert (step.after, step.actor, step.reason) == ("accepted", actor, "asked on the search page")
+    event = Event.objects.get(action="query.sent_to_curation")
+    assert (event.actor, event.subject) == (actor, Query.objects.get().key)
+    assert event.details == {"ranker": "balanced", "candidates": 2, "new": True, "turns": 2}
 
 
 def test_candidates_keep_what_found_them_and_repetitions_are_folded(corpus, actor):
@@ -68,13 +72,6 @@ def test_candidates_keep_what_found_them_and_repetitions_are_folded(corpus, acto
     assert (kept["ranker"], kept["parameters"]) == ("balanced", {"alpha": 0.75})
     assert kept["generation"] == {"index": 3, "network": 2}
     assert (kept["rank"], kept["parts"]) == (1, {"bm25": 0.5})
-
-
-def test_it_stands_in_the_log_of_the_project(corpus, actor):
-    send(corpus, actor, "Where did the cat sit?")
-    event = Event.objects.get(action="query.sent_to_curation")
-    assert (event.actor, event.subject) == (actor, Query.objects.get().key)
-    assert event.details == {"ranker": "balanced", "candidates": 2, "new": True, "turns": 1}
 
 
 def test_sending_again_changes_nothing(corpus, actor):
@@ -95,17 +92,14 @@ def test_an_accepted_query_of_the_project_gets_the_candidates(corpus, actor):
     assert not QuerySource.objects.filter(format="search").exists()
 
 
-@pytest.mark.parametrize("status", ["waiting", "excluded", "curated", "withdrawn"])
-def test_a_query_that_is_not_accepted_gets_none(corpus, actor, status):
+def test_a_query_that_is_not_accepted_or_has_candidates_of_an_import_gets_none(corpus, actor, subtests):
     question = "Where did the cat sit?"
-    make_query(corpus.project, question, digest=query_digest(question), status=status)
-    with pytest.raises(AlreadySentError, match="Only accepted queries take candidates"):
-        send(corpus, actor, question)
-    assert not CandidatePassage.objects.exists()
-
-
-def test_candidates_of_an_import_stay_the_only_ones(corpus, actor):
-    question = "Where did the cat sit?"
+    for status in ("waiting", "excluded", "curated", "withdrawn"):
+        with apart(subtests, status=status):
+            make_query(corpus.project, question, digest=query_digest(question), status=status)
+            with pytest.raises(AlreadySentError, match="Only accepted queries take candidates"):
+                send(corpus, actor, question)
+            assert not CandidatePassage.objects.exists()
     query = make_query(corpus.project, question, digest=query_digest(question), status="accepted")
     make_candidates(query, "Theirs.")
     with pytest.raises(AlreadySentError):
@@ -113,14 +107,9 @@ def test_candidates_of_an_import_stay_the_only_ones(corpus, actor):
     assert CandidatePassage.objects.get().text == "Theirs."
 
 
-def test_nothing_is_made_of_a_question_without_passages(corpus, actor):
+def test_nothing_is_made_without_passages_or_in_a_read_only_project(corpus, actor):
     with pytest.raises(CrowdError, match="Nothing was found"):
         send(corpus, actor, "Where did the cat sit?", keys=())
-    assert not Query.objects.exists()
-
-
-def test_nothing_is_made_in_a_read_only_project(tmp_path, actor):
-    corpus = make_corpus(tmp_path, "a cat", index=False)
     corpus.project.read_only = True
     corpus.project.save()
     with pytest.raises(CrowdError, match="read-only"):

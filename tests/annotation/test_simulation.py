@@ -9,6 +9,7 @@ from core.projects.services import set_role
 from crowd.models import Assignment, MarketOperation
 from tests.annotation.distilling import PASSAGE, make_query, make_stage, settle, write
 from tests.annotation.test_reviewed_work import listed
+from tests.cases import apart
 
 pytestmark = pytest.mark.django_db
 FIT = {"kind": "informational", "answerable": "yes"}
@@ -62,12 +63,11 @@ def test_ties_are_decided_by_what_is_true(stage, owner):
     assert found == ["accepted", "excluded", "tied"]
 
 
-def test_answers_of_some_queries_are_approved_unless_they_have_flags(stage, owner, answers):
+def test_answers_are_approved_with_their_work_those_of_some_queries_unless_they_have_flags(
+    stage, owner, answers
+):
     simulation.approve_answers(stage=stage, actor=owner, most_queries=1)
     assert states(answers) == ["approved", "undecided", "undecided", "undecided"]
-
-
-def test_answers_of_all_queries_are_approved_with_flags_and_so_is_their_work(stage, owner, answers):
     simulation.approve_answers(stage=stage, actor=owner)
     assert set(states(answers)) == {"approved"}
     assert planned(stage) == {answer.assignment_id: "approve" for answer in answers}
@@ -80,20 +80,18 @@ def test_work_is_approved_unless_its_answers_wait(stage, owner, answers):
     assert Assignment.objects.filter(stage=stage, state="submitted").count() == 4
 
 
-@pytest.mark.parametrize(
-    ("action", "state", "kind"),
-    [
+def test_the_answer_with_the_most_flags_is_decided_about_first(stage, owner, answers, subtests):
+    for action, state, kind in [
         ("reject", "undecided", "reject"),
         ("exclude", "excluded", "approve"),
         ("rewrite", "rewrite", "approve"),
-    ],
-)
-def test_the_answer_with_the_most_flags_is_decided_about_first(stage, owner, answers, action, state, kind):
-    worst = simulation.flagged_answers(stage)[0]
-    assert worst in (answers[1], answers[3])
-    simulation.review_worst(stage=stage, actor=owner, action=action, reason="It is pasted.")
-    worst.refresh_from_db()
-    assert (worst.state, planned(stage)) == (state, {worst.assignment_id: kind})
+    ]:
+        with apart(subtests, action=action, state=state, kind=kind):
+            worst = simulation.flagged_answers(stage)[0]
+            assert worst in (answers[1], answers[3])
+            simulation.review_worst(stage=stage, actor=owner, action=action, reason="It is pasted.")
+            worst.refresh_from_db()
+            assert (worst.state, planned(stage)) == (state, {worst.assignment_id: kind})
 
 
 def test_nothing_is_decided_where_no_answer_has_flags(stage, owner):

@@ -10,6 +10,7 @@ from crowd.study.documents import study_toml
 from crowd.study.explain import StudyError
 from crowd.study.planning import apply, plan
 from crowd.study.reader import read
+from tests.cases import apart
 from tests.crowd.world import make_endpoint
 from tests.study.conftest import KEYS
 
@@ -73,7 +74,7 @@ def applied(tmp_path):
     return applied
 
 
-def test_a_file_with_both_stages_is_applied_with_the_options_of_each(applied):
+def test_a_file_with_both_stages_is_applied_once_with_the_options_of_each(applied):
     applied(STUDY)
     screening, curation = Stage.objects.order_by("pk")
     assert config_of(screening).checks == {
@@ -83,31 +84,25 @@ def test_a_file_with_both_stages_is_applied_with_the_options_of_each(applied):
     assert (config_of(screening).tolerated_sensitive, config_of(screening).tolerated_adult) == (1, 0)
     assert (config_of(curation).candidates, config_of(curation).merging) == (8, "exact")
     assert (config_of(curation).most_passages, config_of(curation).screened) == (3, True)
-
-
-def test_what_is_shown_of_it_applied_again_changes_nothing(applied):
-    applied(STUDY)
     shown = study_toml(Project.objects.get())
     assert applied(shown).empty
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "words"),
-    [
+def test_options_that_cannot_be_are_refused_with_their_line(applied, subtests):
+    for old, new, words in [
         ('facebook = "navigational"', 'facebook = "a site"', "navigational"),
         ('merging = "exact"', 'merging = "any"', "exact"),
         ("candidates = 8", "candidates = 80", "50"),
         ("highlights = true", "colours = true", "colours"),
-    ],
-)
-def test_options_that_cannot_be_are_refused_with_their_line(applied, old, new, words):
-    with pytest.raises(StudyError) as caught:
-        applied(STUDY.replace(old, new))
-    (problem,) = caught.value.problems
-    assert words in f"{problem.what} {problem.remedy} {problem.field}"
-    line = next(n for n, line in enumerate(STUDY.replace(old, new).splitlines(), 1) if new in line)
-    assert problem.line == line
-    assert not Stage.objects.exists()
+    ]:
+        with apart(subtests, old=old, new=new, words=words):
+            with pytest.raises(StudyError) as caught:
+                applied(STUDY.replace(old, new))
+            (problem,) = caught.value.problems
+            assert words in f"{problem.what} {problem.remedy} {problem.field}"
+            line = next(n for n, line in enumerate(STUDY.replace(old, new).splitlines(), 1) if new in line)
+            assert problem.line == line
+            assert not Stage.objects.exists()
 
 
 def test_the_desks_form_offers_the_options_of_both_kinds(client, django_user_model):

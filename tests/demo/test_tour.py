@@ -42,27 +42,18 @@ def page(client: Client, path: str) -> str:
     return answer.content.decode()
 
 
-def test_the_first_page_leads_to_the_next_one(demonstration, client):
+def test_the_tour_goes_through_all_campaigns_from_its_first_page(demonstration, client):
     text = page(client, FIRST)
     assert "Tour, 1 of 10: Overview" in text
     assert '<a class="button plain" href="/desk/projects/answers/queries/">Next: Queries</a>' in text
     assert f'<a href="{FIRST}" aria-current="step">Overview</a>' in text
-
-
-def test_it_goes_through_all_campaigns(demonstration, client):
     assert "8 of 10: People from three places" in page(client, "/desk/projects/anywhere/people/")
     text = page(client, "/desk/projects/more/adjudication/")
     assert "Tour, 4 of 10: Adjudication" in text
     assert "/desk/projects/answers/stages/judging/judging/filters/" in text
-
-
-def test_a_page_beside_the_way_leads_to_its_beginning(demonstration, client):
     text = page(client, "/desk/projects/more/events/")
     assert "A tour of the demonstration" in text
     assert "Begin: Overview" in text
-
-
-def test_other_projects_have_none(demonstration, client):
     assert "tour.css" not in page(client, "/desk/projects/mine/")
 
 

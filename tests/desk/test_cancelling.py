@@ -1,9 +1,7 @@
 """Long work is cancelled from the page that shows it, by those who may start it."""
 
 import pytest
-from django.contrib.auth.models import User
 from django.core.files.uploadedfile import SimpleUploadedFile
-from django.test import Client
 from django.urls import reverse
 
 from annotation.models import QuerySource
@@ -35,8 +33,12 @@ def at(room, name, place, job):
 
 
 @pytest.mark.parametrize(("room", "kind"), IMPORTS)
-def test_a_manager_cancels_an_import_that_waits(place, room, kind):
+def test_a_manager_cancels_an_import_that_waits_and_nobody_below(place, room, kind):
     job = make_import(place, kind)
+    for who in ("viewer", "stranger"):
+        assert as_(who).post(at(room, "import_cancel", place, job)).status_code == 404
+    job.refresh_from_db()
+    assert job.state == JobState.QUEUED
     shown = as_("manager").get(at(room, "import_job", place, job)).content.decode()
     assert at(room, "import_cancel", place, job) in shown
     answer = as_("manager").post(at(room, "import_cancel", place, job), follow=True)
@@ -44,25 +46,12 @@ def test_a_manager_cancels_an_import_that_waits(place, room, kind):
     assert "Cancel the import" not in answer.content.decode()
     job.refresh_from_db()
     assert job.state == JobState.CANCELLED
-
-
-@pytest.mark.parametrize(("room", "kind"), IMPORTS)
-def test_viewers_cancel_nothing(place, room, kind):
-    job = make_import(place, kind)
-    assert as_("viewer").post(at(room, "import_cancel", place, job)).status_code == 404
-    job.refresh_from_db()
-    assert job.state == JobState.QUEUED
-
-
-@pytest.mark.parametrize(("room", "kind"), IMPORTS)
-def test_an_import_that_is_over_says_so(place, room, kind):
-    job = make_import(place, kind)
-    claimed = services.claim(job_id=job.pk)
-    services.finish(job=claimed)
-    answer = as_("manager").post(at(room, "import_cancel", place, job), follow=True)
+    over = make_import(place, kind)
+    services.finish(job=services.claim(job_id=over.pk))
+    answer = as_("manager").post(at(room, "import_cancel", place, over), follow=True)
     assert "The import ended before it could be cancelled." in answer.content.decode()
-    job.refresh_from_db()
-    assert job.state == JobState.DONE
+    over.refresh_from_db()
+    assert over.state == JobState.DONE
 
 
 def test_an_import_that_runs_stops_and_stores_nothing(place, monkeypatch):
@@ -91,6 +80,8 @@ def test_an_import_that_runs_stops_and_stores_nothing(place, monkeypatch):
 def test_the_report_on_agreement_is_cancelled_and_can_be_asked_for_again(place):
     judge(place, [("q/a", "A1", 4), ("q/a", "A2", 5)])
     page = reverse("judgments:agreement", args=[place.project.slug, place.stage.slug])
+    answer = as_("manager").post(f"{page}cancel/", follow=True)
+    assert "No report is being worked out at the moment." in answer.content.decode()
     job = reports.ask(stage=place.stage)
     assert "Cancel the report" in as_("manager").get(page).content.decode()
     assert "Cancel the report" not in as_("viewer").get(page).content.decode()
@@ -101,16 +92,3 @@ def test_the_report_on_agreement_is_cancelled_and_can_be_asked_for_again(place):
     as_("manager").post(f"{page}calculate/")
     job.refresh_from_db()
     assert job.state == JobState.QUEUED
-
-
-def test_where_nothing_runs_there_is_nothing_to_cancel(place):
-    page = reverse("judgments:cancel_report", args=[place.project.slug, place.stage.slug])
-    answer = as_("manager").post(page, follow=True)
-    assert "No report is being worked out at the moment." in answer.content.decode()
-
-
-def test_a_stranger_finds_no_import_to_cancel(place):
-    job = make_import(place, "annotation.import")
-    client = Client()
-    client.force_login(User.objects.get(username="stranger"))
-    assert client.post(at("annotation", "import_cancel", place, job)).status_code == 404

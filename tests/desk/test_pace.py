@@ -13,40 +13,22 @@ def hours(*counts):
     return [(NOW - (len(counts) - number) * HOUR, count) for number, count in enumerate(counts)]
 
 
-def test_an_even_pace_gives_the_time_that_is_left():
+def test_an_even_pace_gives_the_time_that_is_left_with_a_range():
     found = pace(hours(10, 10, 10, 10), 40, 1, NOW)
     assert (found.per_hour, found.submissions, found.hours) == (10, 40, 4)
     assert found.likely == NOW + 4 * HOUR
-
-
-def test_the_range_is_poissons_where_the_hours_are_alike():
     found = pace(hours(25, 25, 25, 25), 100, 1, NOW)
     assert found.soonest == NOW + 100 / (25 + 1.96 * 10 / 4) * HOUR
     assert found.latest == NOW + 100 / (25 - 1.96 * 10 / 4) * HOUR
-
-
-def test_bursts_make_the_range_wider():
     even, bursty = pace(hours(25, 25, 25, 25), 100, 1, NOW), pace(hours(80, 10, 0, 10), 100, 1, NOW)
     assert bursty.soonest < even.soonest
     assert bursty.latest is None
-
-
-def test_answers_that_come_several_at_a_time_need_fewer_submissions():
     assert pace(hours(10, 10), 50, 5, NOW).likely == NOW + HOUR
-
-
-def test_hours_without_anything_count_once_it_began():
     assert pace(hours(10, 0, 0, 0), 5, 1, NOW).per_hour == 2.5
 
 
-def test_little_work_tells_nothing():
+def test_little_work_nothing_missing_or_an_old_pace_tells_nothing():
     assert pace(hours(1, 1, 1, 1), 10, 1, NOW) is None
     assert pace([], 10, 1, NOW) is None
-
-
-def test_nothing_missing_needs_no_time():
     assert pace(hours(10, 10), 0, 1, NOW) is None
-
-
-def test_what_came_in_yesterday_does_not_tell_the_pace():
     assert pace([(NOW - 20 * HOUR, 500)], 10, 1, NOW) is None

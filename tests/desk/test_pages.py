@@ -8,29 +8,15 @@ from django.utils import timezone
 from core.projects.models import Membership, Project
 from crowd.desk.work import Answer
 from crowd.models import Assignment, Exclusion, Hit, LedgerEntry, MarketOperation, Stage, Worker
-from tests.cases import apart
 from tests.desk.conftest import HOSTILE, at, make_hit, make_stage, make_unknown, make_work
 from tests.saving import messages_of, save
 
 pytestmark = pytest.mark.django_db
 
 
-# Projects
-
-
 def test_staff_without_projects_read_how_to_begin(client, django_user_model):
     client.force_login(django_user_model.objects.create_user("staff", is_staff=True))
     assert "Your first project" in client.get("/desk/projects/").content.decode()
-
-
-def test_a_new_project_belongs_to_who_made_it(owner, project):
-    sent = {"slug": "second", "title": "Second", "language": "en", "wage_floor": "12.00", "budget": "50"}
-    sent |= {"from": "empty", "step": "make"}
-    answer = owner.post("/desk/new-project/", sent)
-    assert answer.headers["Location"] == "/desk/projects/second/"
-    made = Project.objects.get(slug="second")
-    assert (made.budget_cents, made.wage_floor_cents) == (5000, 1200)
-    assert made.memberships.get().role == "owner"
 
 
 @pytest.mark.long
@@ -43,7 +29,9 @@ def test_mistakes_in_a_project_are_named_beside_their_fields(owner, project):
     assert "already a project" in answer.content.decode()
 
 
-def test_the_budget_never_goes_below_what_is_spent(owner, project):
+def test_a_new_project_belongs_to_who_made_it_and_its_budget_never_goes_below_what_is_spent(
+    owner, project, people
+):
     Project.objects.update(spent_cents=500)
     fields = {"title": "Reading", "language": "en", "wage_floor": "10.00"}
     answer = save(owner, "/desk/projects/reading/edit/", fields | {"budget": "4.99"})
@@ -51,9 +39,6 @@ def test_the_budget_never_goes_below_what_is_spent(owner, project):
     assert "More than that is already spent or reserved." in answer.content.decode()
     save(owner, "/desk/projects/reading/edit/", fields | {"budget": "5.00"})
     assert Project.objects.get().budget_cents == 500
-
-
-def test_owners_bring_people_in_and_the_last_owner_stays(owner, project, people):
     owner.post("/desk/projects/reading/members/set/", {"username": "stranger", "role": "viewer"})
     assert Membership.objects.get(user=people["stranger"]).role == "viewer"
     place = f"/desk/projects/reading/members/{people['owner'].pk}/remove/"
@@ -64,9 +49,13 @@ def test_owners_bring_people_in_and_the_last_owner_stays(owner, project, people)
     )
     assert messages_of(answer)[-1].startswith("There is no user")
     assert "<script>alert" not in answer.content.decode()
-
-
-# Stages
+    sent = {"slug": "second", "title": "Second", "language": "en", "wage_floor": "12.00", "budget": "50"}
+    sent |= {"from": "empty", "step": "make"}
+    answer = owner.post("/desk/new-project/", sent)
+    assert answer.headers["Location"] == "/desk/projects/second/"
+    made = Project.objects.get(slug="second")
+    assert (made.budget_cents, made.wage_floor_cents) == (5000, 1200)
+    assert made.memberships.get().role == "owner"
 
 
 def form_data(**changes):
@@ -117,7 +106,7 @@ def test_a_stage_is_made_from_the_form_with_the_options_of_its_kind(owner, proje
     assert not MarketOperation.objects.exists()
 
 
-def test_a_mistake_in_a_stage_stands_beside_its_field(owner, project, endpoint, subtests):
+def test_a_mistake_in_a_stage_stands_beside_its_field(owner, project, endpoint):
     for field, entered, words in [
         ("config.question", "", "missing"),
         ("config.options", "only one", "at least 2"),
@@ -133,23 +122,19 @@ def test_a_mistake_in_a_stage_stands_beside_its_field(owner, project, endpoint, 
         ("task.title", "x" * 129, "at most 128"),
         ("slug", "a b", ""),
     ]:
-        with apart(subtests, field=field, entered=entered, words=words):
-            answer = owner.post("/desk/projects/reading/new-stage/?kind=poll", form_data(**{field: entered}))
-            assert answer.status_code == 422
-            assert list(answer.context["form"].errors) == [field]
-            assert words in str(answer.context["form"].errors[field])
-            assert not Stage.objects.exists()
+        answer = owner.post("/desk/projects/reading/new-stage/?kind=poll", form_data(**{field: entered}))
+        errors = answer.context["form"].errors
+        assert (answer.status_code, list(errors)) == (422, [field]), entered
+        assert words in str(errors[field])
+        assert not Stage.objects.exists()
 
 
-def test_saving_a_stage_as_it_is_changes_nothing(owner, stage):
+def test_saving_a_stage_as_it_is_changes_nothing_also_in_lists_that_lines_would_spoil(owner, stage):
     form = owner.get(at("edit_stage", stage)).context["form"]
     sent = {name: form[name].value() for name in form.fields if form[name].value() not in (None, False)}
     before = Stage.objects.values().get()
     assert owner.post(at("edit_stage", stage), sent).status_code == 302
     assert Stage.objects.values().get() == before
-
-
-def test_lists_that_lines_would_spoil_survive_the_form(owner, stage):
     Stage.objects.update(config={**stage.config, "items": ["two\nlines", " spaces ", "[bracket"]})
     form = owner.get(at("edit_stage", stage)).context["form"]
     sent = {name: form[name].value() for name in form.fields if form[name].value() not in (None, False)}
@@ -184,8 +169,19 @@ def test_the_quote_stands_before_the_button_and_looking_publishes_nothing(manage
     assert not Hit.objects.exists()
 
 
+def test_a_budget_that_is_too_small_says_so_and_has_no_button(owner, stage):
+    Stage.objects.update(budget_cents=50)
+    page = owner.get(at("opening", stage)).content.decode()
+    assert "Publishing needs $0.72, and $0.50 is left" in page
+    assert "Open and publish" not in page
+
+
 @pytest.mark.long
 def test_the_minutes_that_a_researcher_expects_are_kept_with_the_stage(manager, stage):
+    for entered in ["0", "-1", "601", "nan", "2.55", "soon"]:
+        answer = manager.post(at("expect", stage), {"minutes": entered}, follow=True)
+        assert messages_of(answer)[-1].startswith("Minutes that one HIT takes:")
+        assert Stage.objects.get().expected_seconds is None
     save(manager, at("opening", stage), {"minutes": "3"}, to=at("expect", stage))
     assert Stage.objects.get().expected_seconds == 180
     page = manager.get(at("opening", stage)).content.decode().replace("\n", " ")
@@ -197,15 +193,6 @@ def test_the_minutes_that_a_researcher_expects_are_kept_with_the_stage(manager, 
 
 
 @pytest.mark.long
-def test_minutes_that_make_no_sense_are_not_kept(manager, stage, subtests):
-    for entered in ["0", "-1", "601", "nan", "2.55", "soon"]:
-        with apart(subtests, entered=entered):
-            answer = manager.post(at("expect", stage), {"minutes": entered}, follow=True)
-            assert messages_of(answer)[-1].startswith("Minutes that one HIT takes:")
-            assert Stage.objects.get().expected_seconds is None
-
-
-@pytest.mark.long
 def test_expected_minutes_stand_in_the_stages_form(owner, project, endpoint):
     owner.post("/desk/projects/reading/new-stage/?kind=poll", form_data(expected_minutes="2.3"))
     made = Stage.objects.get()
@@ -213,14 +200,20 @@ def test_expected_minutes_stand_in_the_stages_form(owner, project, endpoint):
     assert 'value="2.3"' in owner.get(at("edit_stage", made)).content.decode()
 
 
-def test_play_money_opens_with_one_button(manager, stage):
+def test_a_stage_is_opened_with_one_button_paused_closed_and_reopened(manager, stage):
     answer = manager.post(at("opening", stage), follow=True)
     assert messages_of(answer)[-1:] == ["The stage is open: 2 HITs for 6 places. They are published now."]
     assert Stage.objects.get().status == "open"
     assert MarketOperation.objects.filter(kind="publish").count() == 2
+    for action, status in (("pause", "paused"), ("close", "closed"), ("reopen", "paused")):
+        manager.post(at(action, stage), {"why": "lunch"})
+        assert Stage.objects.get().status == status
+    answer = manager.post(at("pause", stage), follow=True)
+    assert "this is possible from: open" in messages_of(answer)[-1]
+    assert stage.project.events.filter(action="stage.paused").get().details == {"why": "lunch"}
 
 
-def test_real_money_is_spent_only_after_typing_the_amount(owner, stage):
+def test_real_money_is_spent_only_after_typing_the_amount_and_more_of_it_after_a_pause(owner, stage):
     stage.endpoint.real_money = True
     stage.endpoint.save()
     for typed in ("", "0.60", "19.99"):
@@ -229,32 +222,9 @@ def test_real_money_is_spent_only_after_typing_the_amount(owner, stage):
     assert not MarketOperation.objects.exists()
     owner.post(at("opening", stage), {"typed": "$20.00"})
     assert Stage.objects.get().status == "open"
-
-
-def test_a_larger_budget_of_real_money_waits_for_a_pause(owner, stage):
-    stage.endpoint.real_money = True
-    stage.endpoint.save()
-    Stage.objects.update(status="open", opened_at=timezone.now(), armed_cents=2000)
     answer = owner.post(at("set_stage_budget", stage), {"budget": "90.00"}, follow=True)
     assert messages_of(answer)[-1].startswith("Pause the stage first")
     assert Stage.objects.get().budget_cents == 2000
-
-
-def test_a_budget_that_is_too_small_says_so_and_has_no_button(owner, stage):
-    Stage.objects.update(budget_cents=50)
-    page = owner.get(at("opening", stage)).content.decode()
-    assert "Publishing needs $0.72, and $0.50 is left" in page
-    assert "Open and publish" not in page
-
-
-def test_a_stage_is_paused_closed_and_reopened(manager, stage):
-    manager.post(at("opening", stage))
-    for action, status in (("pause", "paused"), ("close", "closed"), ("reopen", "paused")):
-        manager.post(at(action, stage), {"why": "lunch"})
-        assert Stage.objects.get().status == status
-    answer = manager.post(at("pause", stage), follow=True)
-    assert "this is possible from: open" in messages_of(answer)[-1]
-    assert stage.project.events.filter(action="stage.paused").get().details == {"why": "lunch"}
 
 
 @pytest.mark.long
@@ -281,9 +251,6 @@ def test_pay_below_the_floor_is_said_with_the_fair_reward(manager, stage):
     assert "$0.17 or more" in page
 
 
-# HITs
-
-
 @pytest.mark.long
 def test_the_hit_table_is_filtered_and_sorted_by_its_address(manager, stage):
     full = make_hit(stage, places=1)
@@ -308,23 +275,12 @@ def test_a_hit_gets_more_time_and_more_places_once_per_form(manager, stage):
             manager.post(at("more_places", stage, number=0), {"places": "2", "once": form["once"].value()})
     assert MarketOperation.objects.filter(kind="extend").count() == 2
     assert Stage.objects.get().reserved_cents == 2 * 2 * 12
-
-
-def test_a_hit_does_not_grow_over_the_higher_fee(manager, stage):
-    make_hit(stage, places=9)
-    form = {"places": "1", "once": "0f8fad5b-d9cb-469f-a165-70867728950e"}
-    answer = manager.post(at("more_places", stage, number=0), form, follow=True)
-    assert "higher fee" in messages_of(answer)[-1]
-
-
-def test_a_hit_goes_off_offer(manager, stage):
-    make_hit(stage)
     once = "0f8fad5b-d9cb-469f-a165-70867728950e"
+    Hit.objects.update(places=9)
+    answer = manager.post(at("more_places", stage, number=0), {"places": "1", "once": once}, follow=True)
+    assert "higher fee" in messages_of(answer)[-1]
     manager.post(at("expire", stage, number=0), {"once": once})
-    assert MarketOperation.objects.get().kind == "close"
-
-
-# Work
+    assert MarketOperation.objects.filter(kind="close").count() == 1
 
 
 @pytest.fixture
@@ -397,10 +353,12 @@ def test_one_form_pays_one_bonus_however_often_it_is_sent(manager, stage, held):
     assert MarketOperation.objects.count() == 1
 
 
-# Workers
-
-
-def test_workers_are_written_to_excluded_and_compensated(manager, stage, held):
+def test_workers_are_written_to_excluded_and_compensated(manager, stage, held, project, endpoint):
+    other = make_stage(project, endpoint, slug="other")
+    make_work(make_hit(other), "A9")
+    outsider = Worker.objects.get(external_id="A9")
+    manager.post(at("message", stage), {"worker": [outsider.pk], "subject": "s", "text": "t"})
+    assert not MarketOperation.objects.exists()
     other = make_work(make_hit(stage), "A2")
     manager.post(
         at("message", stage), {"worker": [held.worker_id], "subject": "Thanks", "text": "You helped a lot."}
@@ -418,17 +376,6 @@ def test_workers_are_written_to_excluded_and_compensated(manager, stage, held):
     again = {"amount": "0.40", "reason": "Once more."}
     answer = manager.post(at("compensate", stage, pk=other.worker_id), again, follow=True)
     assert "compensated in this stage already, with $0.30" in messages_of(answer)[-1]
-
-
-def test_workers_of_other_stages_are_not_written_to(manager, stage, held, project, endpoint):
-    other = make_stage(project, endpoint, slug="other")
-    make_work(make_hit(other), "A9")
-    outsider = Worker.objects.get(external_id="A9")
-    manager.post(at("message", stage), {"worker": [outsider.pk], "subject": "s", "text": "t"})
-    assert not MarketOperation.objects.exists()
-
-
-# Operations
 
 
 def test_an_operation_that_nobody_answered_waits_for_a_person(manager, stage):

@@ -13,7 +13,7 @@ from tests.campaign.world import Size
 
 pytestmark = pytest.mark.django_db
 #: Queries of the two campaigns that are compared.
-SIZES = {"small": 20, "large": 40}
+SIZES = {"small": 10, "large": 20}
 #: Questions of any page, at most.
 MOST = 60
 
@@ -21,7 +21,7 @@ MOST = 60
 def asked(name: str) -> dict[str, int]:
     """How many questions every page of a campaign asks, by its name; files are left out."""
     world = load(
-        Size(queries=SIZES[name], answers_per_query=4, judgments_per_candidate=3, systems=2), name=name
+        Size(queries=SIZES[name], answers_per_query=3, judgments_per_candidate=2, systems=2), name=name
     )
     client, found = Client(), {}
     client.force_login(User.objects.get(username=name))

@@ -73,18 +73,12 @@ def test_operations_lead_from_one_stage_to_the_next(manager, stage, project, end
     assert answer.redirect_chain[-1][0] == at("decisions", other) + "?queue=operations"
 
 
-def test_there_is_no_queue_of_another_name(manager, stage):
-    assert manager.get(f"{QUEUES}nonsense/next/").status_code == 404
-
-
-def test_viewers_see_the_counts_and_strangers_nothing(as_, stage):
+def test_viewers_see_the_counts_and_strangers_nothing(as_, stage, manager):
     held(stage, "A1")
     assert counts(as_("viewer")) == {"held": 1}
     assert as_("stranger").get(QUEUES).status_code == 404
     assert as_("stranger").get(f"{QUEUES}held/next/").status_code == 404
-
-
-# The next steps
+    assert manager.get(f"{QUEUES}nonsense/next/").status_code == 404
 
 
 def steps(client):

@@ -31,13 +31,12 @@ def step(project: Project, entered: int | None = 40):
     return say(project, entered).steps[0]
 
 
-def test_nothing_is_said_before_anything_came_in(project):
-    assert say(project, None).steps == ()
-
-
 def test_before_the_first_release_everything_waits(project):
+    assert say(project, None).steps == ()
     assert [count.count for count in step(project).counts] == [0, 40]
     assert step(project).note == "no release yet"
+    release(project, "1.0.0", ("jsonl/references-train.jsonl", 5), state="failed")
+    assert step(project).passed.count == 0
 
 
 def test_the_newest_release_counts_and_each_query_once(project):
@@ -57,8 +56,3 @@ def test_the_newest_release_counts_and_each_query_once(project):
         (10, "not in version 1.1.0"),
     ]
     assert found.note == "in version 1.1.0"
-
-
-def test_a_release_that_failed_is_none(project):
-    release(project, "1.0.0", ("jsonl/references-train.jsonl", 5), state="failed")
-    assert step(project).passed.count == 0

@@ -8,7 +8,6 @@ from crowd.desk import agreement, overview
 from crowd.desk.agreement import Row
 from crowd.desk.overview import Attention, Count, OverviewPart, OverviewSource, Step, draw_funnel
 from tests.desk.conftest import at, make_hit, make_stage, make_unknown, make_work
-from tests.saving import save
 
 pytestmark = pytest.mark.django_db
 PLACE = "/desk/projects/reading/"
@@ -20,7 +19,7 @@ def sidebar(answer):
     return re.findall(r'<a href="([^"]+)"(?: aria-current="(\w+)")?>.*?</svg>\s*([^<]+)</a>', nav, re.DOTALL)
 
 
-def test_outside_a_project_the_sidebar_leads_over_all_projects(owner, project):
+def test_outside_a_project_the_sidebar_leads_over_all_projects(owner, project, stage):
     added = ("Releases", "Evaluations")
     links = [link for link in sidebar(owner.get("/desk/projects/")) if link[2] not in added]
     assert links == [
@@ -28,6 +27,7 @@ def test_outside_a_project_the_sidebar_leads_over_all_projects(owner, project):
         ("/desk/workers/", "", "Workers"),
         ("/desk/settings/", "", "Settings"),
     ]
+    assert [link[2] for link in sidebar(owner.get(at("workers", stage))) if link[1]] == ["Projects"]
 
 
 @pytest.mark.long
@@ -37,22 +37,6 @@ def test_inside_a_project_the_sidebar_leads_to_its_own_pages(owner, stage):
     assert links["Projects"] == ("/desk/projects/", "true")
     assert links["Workers"] == (f"{PLACE}workers/", "")
     assert links["Settings"] == (f"{PLACE}settings/", "")
-
-
-@pytest.mark.long
-@pytest.mark.parametrize(("page", "words"), [("workers/", "Workers"), ("settings/", "Settings")])
-def test_the_sidebar_says_where_one_is(owner, project, page, words):
-    assert [link[2] for link in sidebar(owner.get(PLACE + page)) if link[1] == "page"] == [words]
-
-
-def test_workers_of_a_stage_belong_to_the_project(owner, stage):
-    assert [link[2] for link in sidebar(owner.get(at("workers", stage))) if link[1]] == ["Projects"]
-
-
-def test_visitors_of_the_worker_site_stay_outside_the_admin(as_, project):
-    page = as_("viewer").get("/desk/projects/").content.decode()
-    assert "Worker site" in page
-    assert "/admin/" not in page
 
 
 @pytest.fixture
@@ -88,6 +72,7 @@ def test_what_is_pressing_stands_first(sources, project):
 
 
 def test_bars_of_the_funnel_stand_on_one_scale():
+    assert draw_funnel([]) == []
     steps = [
         Step("In", 200, (Count("passed", "", 100), Count("waiting", "waiting", 50), Count("out", "out", 50))),
         Step("On", 100, (Count("passed", "", 100),)),
@@ -100,10 +85,6 @@ def test_bars_of_the_funnel_stand_on_one_scale():
     ]
     assert [(bar.x, bar.width) for bar in second.bars] == [(0.0, 50.0)]
     assert [count.label for count in first.rest] == ["waiting", "out"]
-
-
-def test_a_project_without_anything_is_drawn_without_a_funnel():
-    assert draw_funnel([]) == []
 
 
 @pytest.mark.long
@@ -145,19 +126,16 @@ def test_the_board_has_a_card_under_the_state_of_each_stage(owner, project, endp
     ]
 
 
-def test_a_button_of_the_board_moves_a_stage_and_comes_back(manager, stage):
+def test_a_button_of_the_board_moves_a_stage_and_comes_back(as_, stage, manager):
+    page = as_("viewer").get(f"{PLACE}board/").content.decode()
+    assert "Cost and opening" not in page
+    assert '<form method="post" action="/desk/projects' not in page
     type(stage).objects.filter(pk=stage.pk).update(status="open")
     answer = manager.post(at("pause", stage), {"from": "board", "why": "Lunch"})
     assert answer.headers["Location"] == f"{PLACE}board/"
     stage.refresh_from_db()
     assert stage.status == "paused"
     assert manager.post(at("close", stage), {}).headers["Location"] == at("stage", stage)
-
-
-def test_viewers_see_no_buttons_on_the_board(as_, stage):
-    page = as_("viewer").get(f"{PLACE}board/").content.decode()
-    assert "Cost and opening" not in page
-    assert '<form method="post" action="/desk/projects' not in page
 
 
 def row(**values):
@@ -195,29 +173,15 @@ def test_the_page_of_agreement_has_a_row_for_each_stage_that_can_agree(owner, st
     assert file.splitlines()[1].startswith(f"{stage.pk},poll,poll,alpha,0.5,,")
 
 
-@pytest.mark.long
-def test_without_anything_to_agree_on_the_page_says_what_would_be(owner, stage):
-    assert "No agreement yet" in owner.get(f"{PLACE}agreement/").content.decode()
-
-
 def test_settings_have_forms_for_owners_and_facts_for_others(as_, project):
     assert 'name="licence"' in as_("owner").get(f"{PLACE}settings/").content.decode()
     for who in ("manager", "viewer"):
         page = as_(who).get(f"{PLACE}settings/").content.decode()
         assert 'name="licence"' not in page
         assert "Owners change these." in page
-
-
-@pytest.mark.long
-def test_saved_settings_come_back_to_the_settings(owner, project):
-    fields = {"title": "Writing", "language": "de", "wage_floor": "12.00", "budget": "90.00"}
-    answer = save(owner, f"{PLACE}edit/", fields)
-    assert answer.headers["Location"] == f"{PLACE}settings/"
-    project.refresh_from_db()
-    assert (project.title, project.language, project.budget_cents) == ("Writing", "de", 9000)
-
-
-def test_my_settings_lead_to_those_of_my_projects(as_, project):
     page = as_("viewer").get("/desk/settings/").content.decode()
     assert f"{PLACE}settings/" in page
     assert "Change the password" in page
+    page = as_("viewer").get("/desk/projects/").content.decode()
+    assert "Worker site" in page
+    assert "/admin/" not in page

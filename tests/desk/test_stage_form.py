@@ -5,7 +5,6 @@ import pytest
 from crowd.desk.stageform import StageForm
 from crowd.kinds import kind_named
 from crowd.models import Hit, Stage
-from tests.cases import apart
 from tests.desk.conftest import at
 from tests.desk.test_pages import form_data
 from tests.saving import save
@@ -52,16 +51,11 @@ def training(**changes):
 
 
 @pytest.mark.long
-def test_rules_and_checks_are_entered_row_by_row(owner, project, endpoint):
+def test_rules_and_checks_are_entered_row_by_row_and_stand_in_the_form(owner, project, endpoint):
     assert owner.post(f"{NEW}?kind=poll", rowwise()).status_code == 302
     made = Stage.objects.get()
     assert made.config["checks"] == {"say tea": "tea"}
     assert made.eligibility == [{"kind": "country", "op": "In", "values": ["US", "DE"], "hide": "preview"}]
-
-
-@pytest.mark.long
-def test_the_rows_of_a_stage_stand_in_its_form_with_empty_ones_below(owner, project, endpoint):
-    owner.post(f"{NEW}?kind=poll", rowwise())
     page = owner.get(at("edit_stage", Stage.objects.get())).content.decode()
     assert 'name="config.checks-0-key" value="say tea"' in page
     assert 'name="config.checks-2-key"' in page and 'name="config.checks-3-key"' not in page
@@ -77,50 +71,34 @@ def test_a_nested_table_has_a_field_for_each_of_its_parts(owner, project, endpoi
     assert Stage.objects.get().config["lessons"][0]["correct"] == ""
 
 
-@pytest.mark.parametrize(
-    ("field", "entered", "words"),
-    [
+def test_a_mistake_in_a_row_names_the_row(owner, project, endpoint):
+    for field, entered, words in (
         ("config.lessons-0-question", "", "Row 1, question: this is missing"),
         ("config.lessons-0-accepted", "four", "Row 1, accepted, row 1"),
         ("config.lessons-0-accepted", "9", "Example 1 accepts a score that is not on the scale"),
-    ],
-)
-def test_a_mistake_in_a_row_names_the_row(owner, project, endpoint, field, entered, words):
-    answer = owner.post(f"{NEW}?kind=judge-training", training(**{field: entered}))
-    assert answer.status_code == 422
-    assert words in str(answer.context["form"].errors)
-    assert "It is right." in answer.content.decode()
-    assert not Stage.objects.exists()
-
-
-@pytest.mark.long
-def test_a_name_in_two_rows_is_refused(owner, project, endpoint):
+    ):
+        answer = owner.post(f"{NEW}?kind=judge-training", training(**{field: entered}))
+        assert answer.status_code == 422
+        assert words in str(answer.context["form"].errors)
+        assert "It is right." in answer.content.decode()
     twice = {"config.checks-1-key": "say tea", "config.checks-1-value": "milk"}
     answer = owner.post(f"{NEW}?kind=poll", rowwise(**twice))
     assert "is in two rows" in str(answer.context["form"].errors["config.checks"])
+    assert not Stage.objects.exists()
 
 
-def test_rare_options_are_folded_and_open_where_something_is_wrong():
+def test_rare_options_are_folded_and_every_option_stands_once():
     groups = {group.heading: group for group in StageForm(kind=kind_named("distillation")).groups()}
     assert list(groups) == [
-        "The work",
-        "What workers read in the list",
-        "The stage",
-        "Pay",
-        "People",
-        "Time",
-        "Checks and approval",
-        "More options",
-    ]
+        "The work", "What workers read in the list", "The stage", "Pay", "People", "Time",
+        "Checks and approval", "More options",
+    ]  # fmt: skip
     folded = [field.name for field in groups["More options"].fields]
     assert "config.copy_share" in folded and "seed" in folded and "config.longest" not in folded
     assert groups["More options"].folded and not groups["More options"].wrong
     form = StageForm({"seed": "no number"}, kind=kind_named("distillation"))
     form.is_valid()
     assert next(group for group in form.groups() if group.folded).wrong
-
-
-def test_every_option_of_every_kind_stands_once_in_its_form():
     for name in ("poll", "screening", "curation", "distillation", "judging", "judge-training"):
         form = StageForm(kind=kind_named(name))
         shown = [field.name for group in form.groups() for field in group.fields]
@@ -140,7 +118,7 @@ def screening(client, **changes):
 
 
 @pytest.mark.long
-def test_a_new_stage_begins_with_usual_terms_and_texts_made_of_them(owner, project, endpoint, subtests):
+def test_a_new_stage_begins_with_usual_terms_and_texts_made_of_them(owner, project, endpoint):
     for kind, reward, redundancy, title in [
         ("poll", "0.10", 10, "Choose an answer to a short question (less than a minute)"),
         ("screening", "0.30", 3, "Look at up to 5 search queries (about 1.5 minutes)"),
@@ -149,11 +127,10 @@ def test_a_new_stage_begins_with_usual_terms_and_texts_made_of_them(owner, proje
         ("judging", "0.15", 10, "Judge an answer to a question (less than a minute)"),
         ("judge-training", "0.50", 200, "Learn to judge answers (about 3 minutes)"),
     ]:
-        with apart(subtests, kind=kind, reward=reward, redundancy=redundancy, title=title):
-            form = owner.get(f"{NEW}?kind={kind}").context["form"]
-            assert (form["reward"].value(), form["redundancy"].value()) == (reward, redundancy)
-            assert form["task.title"].value() == title
-            assert form["title"].value() and form["task.description"].value()
+        form = owner.get(f"{NEW}?kind={kind}").context["form"]
+        assert (form["reward"].value(), form["redundancy"].value()) == (reward, redundancy), kind
+        assert form["task.title"].value() == title
+        assert form["title"].value() and form["task.description"].value()
 
 
 @pytest.mark.long
@@ -201,10 +178,8 @@ def test_texts_that_people_work_under_do_not_follow(owner, project, endpoint):
     place = at("edit_stage", stage)
     save(owner, place, drawn(owner, place) | {"expected_minutes": "9"})
     stage.refresh_from_db()
-    assert (stage.expected_seconds, stage.task_title) == (
-        540,
-        "Look at up to 5 search queries (about 1.5 minutes)",
-    )
+    assert stage.expected_seconds == 540
+    assert stage.task_title == "Look at up to 5 search queries (about 1.5 minutes)"
 
 
 def test_working_out_the_cost_stores_nothing_and_keeps_what_was_entered(owner, project, endpoint):

@@ -7,7 +7,6 @@ from django.test.utils import CaptureQueriesContext
 from core.projects.models import Event
 from crowd.models import Assignment, HitUnit, MarketOperation
 from crowd.services.review import MOST_AT_ONCE
-from tests.cases import apart
 from tests.desk.conftest import CONFIG, HOSTILE, at, make_hit, make_stage, make_work
 from tests.saving import messages_of
 
@@ -25,13 +24,23 @@ def approve(client, stage, chosen, query=""):
     )
 
 
-def test_the_chosen_are_approved_each_with_its_own_event(manager, stage, waiting):
+def test_the_chosen_are_approved_once_each_with_its_own_event(manager, stage, waiting):
     answer = approve(manager, stage, waiting[:2])
     assert messages_of(answer) == ["2 approved: on the way to the marketplace."]
     operations = MarketOperation.objects.filter(kind="approve")
     assert sorted(row.assignment_id for row in operations) == [work.pk for work in waiting[:2]]
     events = Event.objects.filter(action="assignment.approved")
     assert sorted(event.details["worker"] for event in events) == ["A0", "A1"]
+    page = manager.get(at("work", stage) + "?state=waiting")
+    for shown in (answer, page):  # undecided no longer, though the marketplace does not know yet
+        assert [row.pk for row in shown.context["work"]] == [waiting[2].pk]
+    answer = approve(manager, stage, waiting[:1])
+    why = "Work of A0 was not approved. A decision on this work is on its way already."
+    assert messages_of(answer) == [why]
+    assert (MarketOperation.objects.count(), events.count()) == (2, 2)
+    MarketOperation.objects.update(state="refused")
+    again = manager.get(at("work", stage) + "?state=waiting")
+    assert len(again.context["work"]) == 3
 
 
 def test_what_cannot_be_approved_is_said_and_stops_no_other(manager, stage, waiting):
@@ -43,51 +52,19 @@ def test_what_cannot_be_approved_is_said_and_stops_no_other(manager, stage, wait
     ]
 
 
-def test_twice_the_same_click_approves_once(manager, stage, waiting):
-    approve(manager, stage, waiting)
-    answer = approve(manager, stage, waiting[:1])
-    assert messages_of(answer) == [
-        "Work of A0 was not approved. A decision on this work is on its way already."
-    ]
-    assert MarketOperation.objects.count() == 3
-    assert Event.objects.filter(action="assignment.approved").count() == 3
-
-
-def test_what_was_decided_is_undecided_no_longer_though_the_marketplace_does_not_know_yet(
-    manager, stage, waiting
+def test_nonsense_too_much_or_work_of_other_stages_is_not_approved(
+    manager, stage, waiting, project, endpoint
 ):
-    answer = approve(manager, stage, waiting[:2])
-    page = manager.get(at("work", stage) + "?state=waiting")
-    for shown in (answer, page):
-        assert [row.pk for row in shown.context["work"]] == [waiting[2].pk]
-    MarketOperation.objects.update(state="refused")
-    again = manager.get(at("work", stage) + "?state=waiting")
-    assert len(again.context["work"]) == 3
-
-
-def test_nothing_chosen_is_said(manager, stage, waiting):
+    for chosen in ("x", "-1", "9" * 30, "²", "1e3"):
+        answer = manager.post(at("approve_chosen", stage), {"chosen": [chosen]}, follow=True)
+        assert answer.status_code == 200
     assert messages_of(approve(manager, stage, [])) == ["Nothing is chosen. Tick the work to approve first."]
-
-
-def test_no_more_than_a_hundred_are_approved_at_once(manager, stage):
-    answer = manager.post(
-        at("approve_chosen", stage), {"chosen": list(range(1, MOST_AT_ONCE + 2))}, follow=True
-    )
+    chosen = list(range(1, MOST_AT_ONCE + 2))
+    answer = manager.post(at("approve_chosen", stage), {"chosen": chosen}, follow=True)
     assert messages_of(answer) == ["101 are chosen; at most 100 are approved at once."]
-
-
-def test_work_of_other_stages_is_passed_over(manager, stage, waiting, project, endpoint):
     other = make_work(make_hit(make_stage(project, endpoint, slug="other"), external_id="3OTHER"), "A9")
     approve(manager, stage, [other])
     assert not MarketOperation.objects.exists()
-
-
-def test_nonsense_chooses_nothing(manager, stage, waiting, subtests):
-    for chosen in ["x", "-1", "9" * 30, "²", "1e3"]:
-        with apart(subtests, chosen=chosen):
-            answer = manager.post(at("approve_chosen", stage), {"chosen": [chosen]}, follow=True)
-            assert answer.status_code == 200
-            assert not MarketOperation.objects.exists()
 
 
 @pytest.mark.long

@@ -7,7 +7,7 @@ def parts(bar):
     return {part.name: (part.y, part.height) for part in bar.parts}
 
 
-def test_the_highest_bar_fills_the_chart():
+def test_the_highest_bar_fills_the_chart_unless_a_scale_is_chosen():
     chart = stack_bars(
         [("a", {"earned": 200, "pending": 200}), ("b", {"earned": 0, "pending": 100}), ("c", {"earned": 0})]
     )
@@ -17,14 +17,8 @@ def test_the_highest_bar_fills_the_chart():
     assert parts(second) == {"pending": (90, 30)}
     assert parts(third) == {}
     assert [(bar.subject, bar.x) for bar in chart.bars] == [("a", 1), ("b", 11), ("c", 21)]
-
-
-def test_nothing_draws_an_empty_chart_of_the_least_width():
     chart = stack_bars([("a", {"earned": 0})], fewest=20)
     assert (chart.highest, chart.width, parts(chart.bars[0])) == (0, 200, {})
     assert stack_bars([]).bars == []
-
-
-def test_a_given_scale_leaves_place_above():
     chart = stack_bars([("a", {"done": 5})], highest=20)
     assert parts(chart.bars[0]) == {"done": (90, 30)}

@@ -86,20 +86,14 @@ def test_every_plot_has_a_file_of_its_data(plots, subtests):
             assert len(list(csv.reader(io.StringIO("\n".join(rows))))) == len(plots[key].rows) + 1
 
 
-def test_every_metric_has_a_dot_for_all_answers_and_one_for_questions(plots):
+def test_every_metric_has_a_dot_and_every_pair_a_number(plots):
     dots = marks(plots["correlation-1"], "point")
     assert len(dots) == 10
     assert sum("METEOR" in dot for dot in dots) == 2
-
-
-def test_ceiling_and_best_floor_are_named_lines_that_are_drawn_once(plots):
     drawing = svg(plots["correlation-1"])
     assert (drawing.count(">ceiling<"), drawing.count(">floor (length-difference)<")) == (1, 1)
     said = plots["correlation-1"].says.replace("\u00a0", " ")
     assert said.endswith("; ceiling .710, n = 900; floor (length-difference) .180, n = 900.")
-
-
-def test_the_matrix_has_a_number_for_every_pair_both_ways(plots):
     drawing = ElementTree.fromstring(svg(plots["significance-1"]))
     said = [each.text or "" for each in drawing.iter("{http://www.w3.org/2000/svg}text")]
     assert sum(bool(re.fullmatch(r"<?1?\.\d{3}", each)) for each in said) == 20
@@ -114,16 +108,14 @@ def test_jitter_moves_dots_and_no_figure(plots):
     assert all(abs(row["human"] - row["y"]) <= 0.1 for row in answers)
 
 
-@pytest.mark.long
-def test_jitter_is_the_same_each_time(plots):
-    again = {plot.key: plot for plot in figures_of(read_report(REPORT), make_points(REPORT, 120))}
-    assert again["scatter-1"].rows == plots["scatter-1"].rows
-
-
-def test_the_table_of_a_scatter_plot_is_about_fifths(plots):
+def test_the_table_of_a_scatter_plot_is_about_fifths_and_dots_are_written_short(plots):
     table = plots["scatter-1"].twin
     assert [row["answers"] for row in table] == [24] * 5
     assert [row["human"] for row in table] == sorted(row["human"] for row in table)
+    plot = plots["scatter-1"]
+    drawing = inline(plot)
+    assert drawing.count("<circle") == 120
+    assert len(drawing) < len(svg(plot)) / 2
 
 
 @pytest.mark.long
@@ -141,30 +133,15 @@ def test_figures_that_are_missing_leave_no_empty_plot():
     assert figures_of(read_report({})) == []
 
 
-def test_a_page_takes_in_a_drawing_without_names_of_its_own(plots, subtests):
+def test_a_page_takes_in_a_drawing_without_names_of_its_own_and_colours_all_of_it(plots, subtests):
+    ours = set(re.findall(r'\[(?:fill|stroke)="(#\w+)"\]', colour_rules("svg")))
     for key in plots:
         with subtests.test(key=key):
             drawing = inline(plots[key])
             assert drawing.startswith("<svg ")
             assert 'aria-hidden="true"' in drawing
             assert not re.search(r"xmlns|http|role=|aria-label|style=|class=|font-family", drawing)
-
-
-def test_many_dots_are_written_short(plots):
-    plot = plots["scatter-1"]
-    drawing = inline(plot)
-    assert drawing.count("<circle") == 120
-    assert len(drawing) < len(svg(plot)) / 2
-
-
-def test_a_page_colours_all_of_a_drawing(plots, subtests):
-    for key in plots:
-        with subtests.test(key=key):
-            ours = set(re.findall(r'\[(?:fill|stroke)="(#\w+)"\]', colour_rules("svg")))
-            assert set(re.findall(r'"(#\w+)"', inline(plots[key]))) <= ours
-
-
-def test_the_style_sheet_has_the_colours_of_drawings():
+            assert set(re.findall(r'"(#\w+)"', drawing)) <= ours
     assert colour_rules(".plotted svg") in SHEET.read_text(encoding="utf-8")
 
 
@@ -174,17 +151,6 @@ def names_beside(names: list[str]) -> Plot:
 
 
 #: Pixels of names in DejaVu Sans at 12 pixels, which many browsers put in Arial's place.
-@pytest.mark.long
-@pytest.mark.parametrize(
-    ("name", "pixels"),
-    [("baseline <b>T5</b>", 128.6), ("BERTScore", 64.2), ("MMMM", 41.4), ("質問と答え", 60.0)],
-)
-def test_the_margin_is_wide_enough_for_a_name_in_a_wide_font(name, pixels):
-    drawn = svg(names_beside([name]))
-    axis = float(re.search(r'translate\((\d+),\d+\)"><g class="mark-group role-frame root"', drawn)[1])
-    assert axis - 7 >= pixels
-
-
 def test_a_name_that_is_cut_shows_all_of_itself_under_the_pointer():
     name = "a system <b>whose name</b> no margin could ever hold"
     drawn = svg(names_beside([name, "short"]))

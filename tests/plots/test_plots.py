@@ -71,13 +71,10 @@ def test_a_mark_stands_for_every_row():
     assert any("4.4" in label for label in marks)
 
 
-def test_names_of_systems_are_text_and_nothing_else():
+def test_names_of_systems_are_text_and_a_file_has_a_title_where_a_page_has_a_heading():
     drawing = svg(SYSTEMS)
     assert "<b>" not in drawing
     assert "<b>bert</b>" in texts(drawing)
-
-
-def test_a_page_has_its_own_heading_and_a_file_has_a_title():
     assert "Score by system" in texts(svg(SYSTEMS, Look.PAPER))
     assert "Score by system" not in texts(svg(SYSTEMS, Look.LIGHT))
 

@@ -17,6 +17,7 @@ from releases.options import COMMENTS, OPTIONAL, Options
 from releases.privacy import accept_findings, check_project, redact_findings, refuse_unread_comments
 from releases.row_reader import tables_of
 from releases.scope import scope_of
+from tests.cases import apart
 from tests.releases.test_building import built
 from tests.releases.test_consents import agree
 from tests.releases.world import JUDGES, THEN
@@ -72,12 +73,13 @@ def test_comments_go_in_with_what_was_blacked_out_and_are_documented(world, tmp_
     assert not verify(folder).problems
 
 
-@pytest.mark.parametrize("include", [(), OPTIONAL])
-def test_without_the_choice_or_without_comments_there_is_no_such_column(world, include):
-    if include:
-        Judgment.objects.update(comment="")
-    tables = tables_of(scope_of(world.project, Options(include=include), DEFAULT_DB_ALIAS))
-    assert "comment" not in tables["ratings"].table.names
+def test_without_the_choice_or_without_comments_there_is_no_such_column(world, subtests):
+    for include in [(), OPTIONAL]:
+        with apart(subtests, include=include):
+            if include:
+                Judgment.objects.update(comment="")
+            tables = tables_of(scope_of(world.project, Options(include=include), DEFAULT_DB_ALIAS))
+            assert "comment" not in tables["ratings"].table.names
 
 
 def test_comments_that_the_check_has_not_read_do_not_go_in(world, tmp_path):

@@ -25,7 +25,6 @@ from releases.facts import (
     StageFacts,
     Step,
 )
-from releases.formats import format_named
 from releases.formats.writer import write_formats
 from releases.metadata import bibtex_entry, citation, croissant
 from tests.releases.literal import answer, candidate, rating, reference, score, source
@@ -165,21 +164,15 @@ def test_the_head_says_what_the_hub_asks_for():
     }
 
 
-@pytest.mark.parametrize(
-    ("licence", "found"),
-    [
+def test_a_licence_is_given_by_the_name_that_the_hub_has_for_it():
+    for licence, found in (
         ("CC BY 4.0", {"license": "cc-by-4.0"}),
         ("cc0-1.0", {"license": "cc0-1.0"}),
         ("Our own: ask", {"license": "other", "license_name": "Our own: ask"}),
         ("", {"license": "unknown"}),
-    ],
-)
-def test_a_licence_is_given_by_the_name_that_the_hub_has_for_it(licence, found):
-    given = head(card(replace(PLAIN, licence=licence)))
-    assert {name: value for name, value in given.items() if name.startswith("license")} == found
-
-
-def test_without_a_licence_the_card_says_that_nobody_may_pass_it_on():
+    ):
+        facts = head(card(replace(PLAIN, licence=licence)))
+        assert {name: value for name, value in facts.items() if name.startswith("license")} == found
     assert "**No licence is stated. Nobody may pass it on" in body(replace(PLAIN, licence=" "))
 
 
@@ -198,19 +191,20 @@ def test_a_hostile_title_is_only_words():
     assert "\u202e" not in text
 
 
-@pytest.mark.parametrize(
-    ("text", "shown"),
-    [("# a", "\\# a"), ("- a", "\\- a"), ("1. a", "1\\. a"), ("> a", "\\&gt; a"), ("=", "\\=")],
-)
-def test_an_answer_of_its_makers_begins_no_heading_list_or_quotation(text, shown):
-    assert f"\n\n{shown}\n" in body(replace(PLAIN, answers={"purpose": text}))
+def test_an_answer_of_its_makers_begins_no_heading_list_or_quotation():
+    for text, shown in (
+        ("# a", "\\# a"),
+        ("- a", "\\- a"),
+        ("1. a", "1\\. a"),
+        ("> a", "\\&gt; a"),
+        ("=", "\\="),
+    ):
+        assert f"\n\n{shown}\n" in body(replace(PLAIN, answers={"purpose": text}))
+    assert "``````bibtex\n" in body(replace(PLAIN, title="a ````` b")), "a fence ends no block of code"
 
 
-def test_the_card_says_how_much_of_what_there_is():
+def test_the_card_tells_rows_stages_pay_people_agreement_and_answers():
     assert "| `references` | Reference sets | 1,500 | 0 | 20 | One row per query: the passages" in body(WHOLE)
-
-
-def test_the_card_tells_stages_pay_and_people():
     text = body(WHOLE)
     assert "Lee et al. 2021, section 4.2" in text
     assert "| Judge answers | judging | 10 | 400 | 4,010 | 4,000 | 10 |" in text
@@ -220,47 +214,38 @@ def test_the_card_tells_stages_pay_and_people():
     assert "52 workers took part: 52 people and 0 simulated." in text
     assert "| queries: screened | 8 |" in text
     assert "People worked on it from 2026-03-01 to 2026-04-02." in text
-
-
-def test_the_card_tells_agreement_before_and_after_filters():
-    text = body(WHOLE)
     assert (
         "| judge | correctness | alpha, interval | 0.412 (0.380 to 0.440) | 4,000 | 0.817 | 3,400 |" in text
     )
     assert "| other | correctness | alpha, interval | not defined | 3 | not filtered |  |" in text
     assert "In judge the recipe kpqa-2021 removed 600 of 4,000 ratings (15.0%):" in text
     assert "| email | 2 | 1 |" in text
+    assert "### What was the data set made for, and for what should it not be used?\n\nFor research." in text
+    assert "\n\nNot for cooking.\n" in text
+    assert "- What were the workers told, and what did they agree to?" in text
+    assert "- What was the data set made for" not in text
+    text = body(replace(PLAIN, rows={"scores": {"train": 1}}))
+    assert "| `sd` | number | Their sample standard deviation; not known below two. |" in text
+    assert "| `kept` | list of {worker, score} | The kept ratings. |" in text
 
 
-def test_simulated_data_are_marked_loudly():
+def test_simulated_data_imported_scores_and_consents_are_marked():
     some = replace(WHOLE, simulated_workers=50)
     assert "> **SIMULATED DATA.** Programs and not people did the work of 50 workers" in body(some)
     assert "simulated" in head(card(some))["tags"]
     assert "SIMULATED" in json.loads(croissant(some))["description"]
     assert "did the work of all workers" in body(replace(WHOLE, simulated_workers=52))
-
-
-def test_imported_scores_are_marked_with_where_they_come_from():
     imported = replace(PLAIN, imported=ImportedScoreFacts("marco_all.csv", "ab" * 32, 0.0, 100.0))
     text = body(imported)
     assert "> **IMPORTED.**" in text
     assert f"the file marco\\_all.csv (SHA-256 `{'ab' * 32}`). Scores are on a scale from 0 to 100." in text
     assert "Who judged is not known" in text
     assert "imported" in head(card(imported))["tags"]
-
-
-def test_answered_questions_are_shown_and_the_others_listed():
-    text = body(WHOLE)
-    assert "### What was the data set made for, and for what should it not be used?\n\nFor research." in text
-    assert "\n\nNot for cooking.\n" in text
-    assert "- What were the workers told, and what did they agree to?" in text
-    assert "- What was the data set made for" not in text
-
-
-def test_every_column_has_its_meaning():
-    text = body(replace(PLAIN, rows={"scores": {"train": 1}}))
-    assert "| `sd` | number | Their sample standard deviation; not known below two. |" in text
-    assert "| `kept` | list of {worker, score} | The kept ratings. |" in text
+    agreed = (ConsentFacts("en", 2, "IRB-2026-7", 41), ConsentFacts("de", 1, "", 3))
+    text = card(replace(PLAIN, consents=agreed))
+    assert "agreed to a text before their first task" in text
+    assert "IRB-2026-7" in text
+    assert "agreed to a text" not in card(PLAIN)
 
 
 def test_the_citation_is_a_citation_file_of_version_1_2():
@@ -275,13 +260,7 @@ def test_the_citation_is_a_citation_file_of_version_1_2():
         "license": "CC-BY-4.0",
         "url": "https://example.org/kitchen",
     }
-
-
-def test_a_citation_always_has_an_author():
     assert yaml.safe_load(citation(PLAIN))["authors"] == [{"name": "The authors of Kitchen questions"}]
-
-
-def test_a_hostile_citation_stays_one_value_each():
     hostile = replace(
         PLAIN, title=HOSTILE, licence="a\nb: c", answers={"authors": HOSTILE, "url": "javascript:alert(1)"}
     )
@@ -302,11 +281,6 @@ def test_bibtex_has_the_year_in_which_people_finished_and_quotes_its_values():
     )
 
 
-def test_a_fence_in_a_title_does_not_end_the_block_of_code():
-    text = body(replace(PLAIN, title="a ````` b"))
-    assert "``````bibtex\n" in text
-
-
 def test_the_hubs_library_opens_every_table_and_split(release, datasets, tmp_path):
     names = datasets.get_dataset_config_names(str(release))
     assert names == ["references", "candidates", "scores", "ratings"]
@@ -321,9 +295,6 @@ def test_the_hubs_library_opens_every_table_and_split(release, datasets, tmp_pat
     assert first["answers"][0]["entities"] == [ROME]
     assert first["answers"][1]["text"] == HOSTILE
     assert found["scores"]["test"][0]["mean"] is None
-
-
-def test_the_default_table_is_the_reference_sets(release, datasets, tmp_path):
     found = datasets.load_dataset(str(release), split="train", cache_dir=str(tmp_path))
     assert found[0]["query"] == "capital of italy"
 
@@ -336,7 +307,7 @@ def test_the_hubs_library_opens_a_release_of_one_format(format, datasets, tmp_pa
     assert found["train"][0]["mean"] == 4.5
 
 
-def test_answers_that_look_like_missing_values_survive_the_line_that_the_card_shows(tmp_path):
+def test_values_survive_the_lines_that_the_card_shows(tmp_path):
     import pandas as pd
 
     built(tmp_path, "csv")
@@ -349,9 +320,6 @@ def test_answers_that_look_like_missing_values_survive_the_line_that_the_card_sh
     assert list(frame["answer"]) == ["NA", "null", "'-5"]
     assert list(frame["query_id"]) == ["001", "002", "1e5"]
     assert list(frame["mean"].isna()) == [True, False, False]
-
-
-def test_ids_of_digits_survive_the_line_that_the_card_shows_for_json(tmp_path):
     import pandas as pd
 
     built(tmp_path, "jsonl")
@@ -390,16 +358,6 @@ def test_croissant_is_valid_and_its_records_are_those_of_the_tables(release, mlc
     assert [each["splits/name"] for each in found.records("splits")] == ["train", "validation", "test"]
 
 
-@pytest.mark.long
-@reads_croissant
-@pytest.mark.parametrize("format", ["jsonl", "csv"])
-def test_croissant_reads_a_release_of_one_format(format, mlcroissant, tmp_path):
-    built(tmp_path, format)
-    found = mlcroissant.Dataset(jsonld=tmp_path / "croissant.json")
-    assert found.metadata.issues.errors == set()
-    assert len(list(found.records("ratings"))) == 2
-
-
 def test_croissant_names_every_file_with_its_digest(release):
     found = json.loads((release / "croissant.json").read_text(encoding="utf-8"))
     files = {each["contentUrl"]: each["sha256"] for each in found["distribution"] if "sha256" in each}
@@ -414,16 +372,3 @@ def test_a_release_without_any_rows_is_described_all_the_same(mlcroissant, tmp_p
     (tmp_path / "croissant.json").write_text(croissant(PLAIN), encoding="utf-8")
     assert mlcroissant.Dataset(jsonld=tmp_path / "croissant.json").metadata.issues.errors == set()
     assert head(card(PLAIN))["size_categories"] == ["n<1K"]
-
-
-def test_every_format_of_a_release_can_be_asked_for():
-    for name in ("msmarco", "dureader", "mt-metrics-eval"):
-        assert name == format_named(name).NAME
-
-
-def test_consent_texts_are_counted_by_version_in_the_card():
-    agreed = (ConsentFacts("en", 2, "IRB-2026-7", 41), ConsentFacts("de", 1, "", 3))
-    text = card(replace(PLAIN, consents=agreed))
-    assert "agreed to a text before their first task" in text
-    assert "IRB-2026-7" in text
-    assert "agreed to a text" not in card(PLAIN)

@@ -64,7 +64,7 @@ def test_rows_are_compared_by_their_id(tmp_path, format):
     assert answers.columns == {"answer": 1, "split": 1}
 
 
-def test_files_counts_and_facts_are_compared(tmp_path):
+def test_files_counts_and_facts_are_compared_or_all_is_the_same(tmp_path):
     a = release(tmp_path / "a", ONE, "1.0.0")
     b = release(tmp_path / "b", OTHER[:2], "1.1.0", licence="CC0-1.0")
     found = diff(a, b)
@@ -73,16 +73,14 @@ def test_files_counts_and_facts_are_compared(tmp_path):
     assert found.files_added == ("jsonl/answers-test.jsonl",)
     assert found.files_changed == ("jsonl/answers-train.jsonl",)
     assert not found.same
-
-
-def test_a_release_and_itself_are_the_same(tmp_path):
-    a = release(tmp_path / "a", ONE, "1.0.0")
     found = diff(a, a)
     assert found.same
     assert list(difference_lines(found)) == [
         "capitals@1.0.0 -> capitals@1.0.0",
         "They are the same, byte by byte.",
     ]
+    with pytest.raises(ReleaseError, match=r"is no folder of a release: it has no manifest\.json"):
+        diff(tmp_path, tmp_path)
 
 
 def test_without_a_format_in_common_only_counts_are_compared(tmp_path):
@@ -112,8 +110,3 @@ def test_the_difference_in_words(tmp_path):
         "  files only in the second: jsonl/answers-test.jsonl",
         "  files with other bytes: jsonl/answers-train.jsonl",
     ]
-
-
-def test_what_is_no_release_is_refused_in_words(tmp_path):
-    with pytest.raises(ReleaseError, match=r"is no folder of a release: it has no manifest\.json"):
-        diff(tmp_path, tmp_path)

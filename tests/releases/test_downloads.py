@@ -20,6 +20,7 @@ from core.projects.services import remove_member
 from releases import download_files
 from releases.models import Release
 from releases.services import show_release, withdraw_release
+from tests.cases import apart
 from tests.releases.shelf_world import FILES, as_, make_project, make_release
 
 pytestmark = pytest.mark.django_db
@@ -46,9 +47,14 @@ def downloads() -> list[tuple[str, str]]:
     return [(row.subject, row.actor.username if row.actor else "") for row in rows.select_related("actor")]
 
 
-def test_a_file_comes_whole_with_what_is_needed_to_check_it(release):
+def test_a_file_comes_whole_in_small_pieces_with_what_is_needed_to_check_it(release):
+    response = as_("viewer").head(FILE)
+    assert (response.status_code, response.content) == (200, b"")
+    assert response["Content-Length"] == str(len(CONTENT))
+    assert downloads() == []
     response = as_("viewer").get(FILE)
-    assert (response.status_code, body(response)) == (200, CONTENT)
+    pieces = list(response.streaming_content)
+    assert (response.status_code, b"".join(pieces), max(map(len, pieces))) == (200, CONTENT, 1 << 18)
     sum_of_it = release.files.get(path=PATH).sha256
     assert {name: response[name] for name in ("Content-Type", "Content-Length", "ETag", "Accept-Ranges")} == {
         "Content-Type": "application/jsonl",
@@ -60,18 +66,6 @@ def test_a_file_comes_whole_with_what_is_needed_to_check_it(release):
     assert response["X-Content-Type-Options"] == "nosniff"
     assert response["X-Frame-Options"] == "DENY"
     assert downloads() == [(f"1.0.0 {PATH}", "viewer")]
-
-
-def test_the_pieces_of_a_file_are_small(release):
-    response = as_("viewer").get(FILE)
-    assert max(map(len, response.streaming_content)) == 1 << 18
-
-
-def test_head_says_the_same_and_is_no_download(release):
-    response = as_("viewer").head(FILE)
-    assert (response.status_code, response.content) == (200, b"")
-    assert response["Content-Length"] == str(len(CONTENT))
-    assert downloads() == []
 
 
 def test_the_api_answers_head_and_parts_as_the_page_does(release):
@@ -113,40 +107,31 @@ def test_who_leaves_the_first_byte_out_stands_in_the_log_too(release):
     assert len(downloads()) == 2
 
 
-def test_the_last_bytes_can_be_asked_for(release):
-    response = as_("viewer").get(FILE, headers={"range": "bytes=-5"})
-    assert (response.status_code, body(response)) == (206, CONTENT[-5:])
-
-
-def test_a_part_of_another_state_of_the_file_is_refused_with_the_whole_one(release):
-    response = as_("viewer").get(FILE, headers={"range": "bytes=5-", "if-range": '"something else"'})
-    assert (response.status_code, len(body(response))) == (200, len(CONTENT))
-
-
-def test_a_part_outside_of_the_file_is_416(release):
+def test_parts_are_sent_as_the_standard_says(release):
     response = as_("viewer").get(FILE, headers={"range": f"bytes={len(CONTENT)}-"})
     assert (response.status_code, response["Content-Range"]) == (416, f"bytes */{len(CONTENT)}")
     assert downloads() == []
-
-
-def test_who_has_the_file_gets_nothing_again(release):
+    response = as_("viewer").get(FILE, headers={"range": "bytes=-5"})
+    assert (response.status_code, body(response)) == (206, CONTENT[-5:])
+    response = as_("viewer").get(FILE, headers={"range": "bytes=5-", "if-range": '"something else"'})
+    assert (response.status_code, len(body(response))) == (200, len(CONTENT))
     etag = as_("viewer").head(FILE)["ETag"]
     response = as_("viewer").get(FILE, headers={"if-none-match": f'"x", {etag}'})
     assert (response.status_code, response.content) == (304, b"")
 
 
-@pytest.mark.parametrize("name", ["manifest.json", "SHA256SUMS"])
-def test_what_names_the_other_files_can_be_downloaded(release, name):
-    response = as_("viewer").get(f"{BASE}files/{name}")
-    assert response.status_code == 200
-    assert len(body(response)) == int(response["Content-Length"])
-
-
-@pytest.mark.parametrize(
-    "path", ["../1.0.0/README.md", "%2e%2e/x", "nothing.txt", "jsonl/", "jsonl", "/etc/passwd"]
-)
-def test_only_files_of_the_release_are_there(release, path):
-    assert as_("viewer").get(f"{BASE}files/{path}").status_code == 404
+def test_only_files_of_the_release_and_what_names_them_are_there(release, tmp_path):
+    viewer = as_("viewer")
+    for name in ("manifest.json", "SHA256SUMS"):
+        response = viewer.get(f"{BASE}files/{name}")
+        assert response.status_code == 200
+        assert len(body(response)) == int(response["Content-Length"])
+    for path in ("../1.0.0/README.md", "%2e%2e/x", "nothing.txt", "jsonl/", "jsonl", "/etc/passwd"):
+        assert viewer.get(f"{BASE}files/{path}").status_code == 404, path
+    for method in ("post", "put", "delete"):
+        assert getattr(as_("owner"), method)(FILE).status_code == 405
+    (tmp_path / "capitals" / "1.0.0" / "README.md").unlink()
+    assert viewer.get(f"{BASE}files/README.md").status_code == 404, "not where it was put"
 
 
 def test_a_hostile_name_is_only_a_name(settings, tmp_path):
@@ -189,22 +174,19 @@ def test_a_withdrawn_release_says_why_in_place_of_its_files(release):
     assert downloads() == []
 
 
-@pytest.mark.parametrize("state", ["building", "failed"])
-def test_what_is_not_ready_has_no_files(settings, tmp_path, state):
-    settings.RELEASES_STORAGE = str(tmp_path)
-    project = make_project()
-    Release.objects.create(project=project, version="1.0.0", state=state, created_at=timezone.now())
-    assert as_("owner").get(f"{BASE}files/README.md").status_code == 404
-    assert as_("owner").get(f"{BASE}all.zip").status_code == 404
+def test_what_is_not_ready_has_no_files(settings, tmp_path, subtests):
+    for state in ["building", "failed"]:
+        with apart(subtests, state=state):
+            settings.RELEASES_STORAGE = str(tmp_path)
+            project = make_project()
+            Release.objects.create(project=project, version="1.0.0", state=state, created_at=timezone.now())
+            assert as_("owner").get(f"{BASE}files/README.md").status_code == 404
+            assert as_("owner").get(f"{BASE}all.zip").status_code == 404
 
 
-def test_members_download_and_strangers_find_nothing(release):
-    assert body(as_("viewer").get(FILE)) == CONTENT
+def test_strangers_find_nothing_and_anybody_what_is_public(release):
     assert as_("stranger").get(FILE).status_code == 404
     assert as_("anonymous").get(FILE).status_code == 302
-
-
-def test_a_public_release_is_downloaded_without_a_log_in_and_a_private_one_is_not_there(release):
     address = f"/releases/capitals/1.0.0/files/{PATH}"
     assert as_("anonymous").get(address).status_code == 404
     assert as_("owner").get(address).status_code == 404
@@ -239,13 +221,3 @@ def test_a_signed_address_that_its_person_ended_downloads_nothing(release):
     assert key.name == f"Files of {release.project.title} 1.0.0"
     as_("viewer").post("/accounts/end-key/", {"key": key.pk})
     assert as_("anonymous").get(address).status_code == 404
-
-
-def test_a_file_that_is_not_where_it_was_put_is_not_found(release, tmp_path):
-    (tmp_path / "capitals" / "1.0.0" / "README.md").unlink()
-    assert as_("viewer").get(f"{BASE}files/README.md").status_code == 404
-
-
-def test_nothing_is_changed_by_other_methods(release):
-    for method in ("post", "put", "delete"):
-        assert getattr(as_("owner"), method)(FILE).status_code == 405

@@ -14,10 +14,11 @@ from django.core.management import CommandError, call_command
 from annotation.importing.records import plain_digest, query_digest
 from annotation.models import CuratedPassage, Query, QuerySource
 from core.projects.models import Event, Membership, Project
-from judgments.models import Candidate, CandidateSource, ImportedScore, System
+from judgments.models import CandidateSource, ImportedScore, System
 from releases.manifest import verify
 from releases.models import PrivacyFinding, Release
 from releases.storage import fetched_folder
+from tests.cases import apart
 from tests.workbooks import write_workbook
 
 pytestmark = pytest.mark.django_db
@@ -72,6 +73,15 @@ def test_the_second_row_about_a_question_is_the_second_systems(tmp_path):
         ("boiling point of water", "system-2", "it is hot", 1.25),
         ("capital of italy", "system-2", "Milan", 1.0),
     ]
+    query = Query.objects.get(text="capital of italy")
+    assert (query.references, query.status) == (["Rome"], "answered")
+    again = write(tmp_path / "copy.csv", TWO_SYSTEMS)
+    assert "scores.csv is in the project scores already; nothing changed." in run(again)
+    assert (Project.objects.count(), ImportedScore.objects.count()) == (1, 4)
+    other = write(tmp_path / "scores.csv", TWO_SYSTEMS[:3])
+    assert refused(other) == "There is already a project 'scores'. Name another one: --project NAME."
+    run(other, "--project", "other")
+    assert Project.objects.count() == 2
 
 
 def test_typographic_marks_make_no_other_query(tmp_path):
@@ -104,7 +114,7 @@ def test_a_sheet_and_a_row_of_names_are_chosen(tmp_path):
     assert "already; nothing changed" in run(path, *options)
 
 
-def test_the_report_says_how_the_file_was_read(tmp_path):
+def test_the_report_says_how_the_file_was_read_and_that_the_licence_is_not_known(tmp_path):
     path = write(tmp_path / "scores.csv", TWO_SYSTEMS, ";")
     read_as = json.loads(run(path, "--json"))["read_as"]
     assert read_as == CandidateSource.objects.get().report["read_as"] == {
@@ -121,6 +131,11 @@ def test_the_report_says_how_the_file_was_read(tmp_path):
         "left_out": [],
         "rows": {"read": 4, "used": 4, "merged": 0, "repeats": 0, "refused": 0},
     }  # fmt: skip
+    said = run(write(tmp_path / "Scores of 2026.csv", TWO_SYSTEMS))
+    assert "answer from answer; score from scores; query from question; references from reference1" in said
+    assert "The read-only project scores-of-2026 has 2 queries and 4 scored answers:" in said
+    assert "  system-2: 2" in said
+    assert "No licence is stated" in said
 
 
 def test_the_project_is_read_only_and_says_where_its_scores_come_from(tmp_path):
@@ -141,37 +156,6 @@ def test_the_project_is_read_only_and_says_where_its_scores_come_from(tmp_path):
     assert event.details == {"queries": 2, "answers": 4, "systems": {"system-1": 2, "system-2": 2}}
 
 
-def test_queries_keep_their_references_and_count_as_answered(tmp_path):
-    run(write(tmp_path / "scores.csv", TWO_SYSTEMS))
-    query = Query.objects.get(text="capital of italy")
-    assert (query.references, query.status) == (["Rome"], "answered")
-
-
-def test_it_says_what_it_did_and_that_the_licence_is_not_known(tmp_path):
-    said = run(write(tmp_path / "Scores of 2026.csv", TWO_SYSTEMS))
-    assert "answer from answer; score from scores; query from question; references from reference1" in said
-    assert "The read-only project scores-of-2026 has 2 queries and 4 scored answers:" in said
-    assert "  system-2: 2" in said
-    assert "No licence is stated" in said
-
-
-def test_the_same_file_imported_again_changes_nothing_whatever_it_is_called(tmp_path):
-    first = write(tmp_path / "scores.csv", TWO_SYSTEMS)
-    run(first)
-    again = tmp_path / "copy.csv"
-    again.write_bytes(first.read_bytes())
-    assert "scores.csv is in the project scores already; nothing changed." in run(again)
-    assert (Project.objects.count(), ImportedScore.objects.count()) == (1, 4)
-
-
-def test_another_file_of_the_same_name_needs_another_project(tmp_path):
-    run(write(tmp_path / "scores.csv", TWO_SYSTEMS))
-    other = write(tmp_path / "scores.csv", TWO_SYSTEMS[:3])
-    assert refused(other) == "There is already a project 'scores'. Name another one: --project NAME."
-    run(other, "--project", "other")
-    assert Project.objects.count() == 2
-
-
 def test_the_same_file_read_in_another_way_needs_another_project(tmp_path):
     file = write(tmp_path / "scores.csv", TWO_SYSTEMS)
     run(file, "--project", "one")
@@ -180,21 +164,15 @@ def test_the_same_file_read_in_another_way_needs_another_project(tmp_path):
 
 
 def test_systems_without_a_column_get_the_names_that_are_given(tmp_path):
-    run(write(tmp_path / "s.csv", TWO_SYSTEMS), "--system-names", "first", "second")
-    assert list(System.objects.order_by("pk").values_list("name", flat=True)) == ["first", "second"]
-
-
-def test_more_rows_about_a_question_than_systems_are_refused(tmp_path):
     said = refused(write(tmp_path / "s.csv", TWO_SYSTEMS), "--system-names", "first")
     assert said.splitlines()[0] == (
         "s.csv, line 4, query (column 'question'): This is answer 2 to the query; systems that are named: 1. "
         "Name as many systems as a query has rows, or map the column that holds the system."
     )
-
-
-def test_names_of_systems_and_a_column_of_systems_contradict_each_other(tmp_path):
     file = write(tmp_path / "s.csv", [["query", "answer", "score", "model"], ["a", "b", "3", "X"]])
     assert "names its systems in the column 'model'" in refused(file, "--system-names", "Y")
+    run(write(tmp_path / "s.csv", TWO_SYSTEMS), "--system-names", "first", "second")
+    assert list(System.objects.order_by("pk").values_list("name", flat=True)) == ["first", "second"]
 
 
 def test_a_row_that_only_brings_another_reference_is_no_further_system(tmp_path):
@@ -210,12 +188,9 @@ def test_a_row_that_only_brings_another_reference_is_no_further_system(tmp_path)
     assert "1 rows only added references to earlier ones." in run(file)
     assert Query.objects.get().references == ["Roma", "the city of Rome"]
     assert [name for _, name, _, _ in scores()] == ["system-1", "system-2"]
-
-
-def test_two_systems_may_give_the_same_answer(tmp_path):
     row = ["capital of italy", "Rome", "Roma", "5"]
-    run(write(tmp_path / "s.csv", [["question", "answer", "reference", "score"], row, row]))
-    assert [name for _, name, _, _ in scores()] == ["system-1", "system-2"]
+    run(write(tmp_path / "t.csv", [["question", "answer", "reference", "score"], row, row]))
+    assert ImportedScore.objects.filter(candidate__query__project__slug="t").count() == 2
 
 
 def test_a_tsv_on_another_scale_with_single_ratings_in_columns(tmp_path):
@@ -257,42 +232,17 @@ def test_jsonl_with_lists_of_ratings_references_and_passages(tmp_path):
     assert CuratedPassage.objects.get().candidate.text == "Rome is the capital of Italy."
 
 
-def test_the_same_question_about_two_passages_is_two_queries(tmp_path):
-    file = lines(
-        tmp_path / "s.jsonl",
-        {"question": "who is it?", "passage": "Ada sings.", "answer": "Ada", "model": "X", "score": 5},
-        {"question": "who is it?", "passage": "Bob sings.", "answer": "Bob", "model": "X", "score": 5},
-    )
-    run(file)
+def test_the_same_question_about_two_passages_or_after_other_turns_is_two_queries(tmp_path):
+    common = {"question": "who is it?", "answer": "Ada", "model": "X", "score": 5}
+    run(lines(tmp_path / "s.jsonl", *(common | {"passage": text} for text in ("Ada sings.", "Bob sings."))))
     assert Query.objects.count() == 2
+    turns = ("capital of italy", "food of italy")
+    run(lines(tmp_path / "t.jsonl", *(common | {"history": [text]} for text in turns)))
+    contexts = Query.objects.filter(project__slug="t").order_by("pk").values_list("context", flat=True)
+    assert list(contexts) == [[{"text": text}] for text in turns]
 
 
-def test_earlier_turns_belong_to_the_query(tmp_path):
-    file = lines(
-        tmp_path / "s.jsonl",
-        {
-            "question": "and of france?",
-            "history": ["capital of italy"],
-            "answer": "Paris",
-            "model": "X",
-            "score": 5,
-        },
-        {
-            "question": "and of france?",
-            "history": ["food of italy"],
-            "answer": "Cheese",
-            "model": "X",
-            "score": 4,
-        },
-    )
-    run(file)
-    assert list(Query.objects.order_by("pk").values_list("context", flat=True)) == [
-        [{"text": "capital of italy"}],
-        [{"text": "food of italy"}],
-    ]
-
-
-def test_a_zipped_table_without_a_header_by_numbers_of_columns(tmp_path):
+def test_columns_are_mapped_by_their_names_or_numbers(tmp_path):
     file = tmp_path / "s.csv.gz"
     file.write_bytes(gzip.compress(b"capital of italy;X;Rome;5\n"))
     run(
@@ -302,27 +252,22 @@ def test_a_zipped_table_without_a_header_by_numbers_of_columns(tmp_path):
     )
     assert scores() == [("capital of italy", "X", "Rome", 5.0)]
     assert Project.objects.get().slug == "s"
-
-
-def test_columns_with_names_of_their_own_are_mapped_by_options(tmp_path):
-    file = write(
-        tmp_path / "s.csv",
-        [["frage", "antwort", "gold A", "gold B", "note"], ["wo?", "dort", "hier", "da", "2"]],
-    )
+    head = ["frage", "antwort", "gold A", "gold B", "note"]
+    file = write(tmp_path / "t.csv", [head, ["wo?", "dort", "hier", "da", "2"]])
     run(
         file,
         *("--column", "query=frage", "--column", "answer=antwort", "--column", "score=note"),
         *("--column", "references=gold A", "--column", "references=gold B"),
     )
-    assert Query.objects.get().references == ["hier", "da"]
+    assert Query.objects.get(project__slug="t").references == ["hier", "da"]
 
 
-@pytest.mark.parametrize(
-    ("row", "words"),
-    [
+def test_a_bad_row_refuses_the_file_with_line_field_and_remedy(tmp_path):
+    head = ["question", "answer", "score"]
+    for row, words in (
         (
             ["", "Rome", "5"],
-            "line 2, query (column 'question'): The query is empty. Give the query's text in every row.",
+            "line 2, query (column 'question'): The query is empty. Give the query's text in",
         ),
         (["capital", "", "5"], "line 2, answer: The answer is empty. Leave the row out"),
         (["capital", "Rome", ""], "line 2, score: The row has no score. Leave the row out"),
@@ -335,12 +280,13 @@ def test_columns_with_names_of_their_own_are_mapped_by_options(tmp_path):
             "--scale LOW-HIGH.",
         ),
         (["capital", "Rome", "5", "more"], "line 2: The line has 4 columns instead of 3."),
-    ],
-)
-def test_a_bad_row_refuses_the_file_with_line_field_and_remedy(tmp_path, row, words):
-    said = refused(write(tmp_path / "s.csv", [["question", "answer", "score"], row, ["ok", "ok", "3"]]))
-    assert words in said
-    assert said.endswith("Nothing was imported.")
+    ):
+        why = refused(write(tmp_path / "s.csv", [head, row, ["ok", "ok", "3"]]))
+        assert words in why
+        assert why.endswith("Nothing was imported.")
+    why = refused(write(tmp_path / "s.csv", [head, *[["q", "a", "9"]] * 12]))
+    assert why.count("is not on the scale") == 10
+    assert "… and 2 more." in why
 
 
 def test_cells_that_are_missing_at_the_end_are_empty_counted_and_told(tmp_path):
@@ -349,13 +295,7 @@ def test_cells_that_are_missing_at_the_end_are_empty_counted_and_told(tmp_path):
     assert scores() == [("capital", "system-1", "Rome", 5.0)]
 
 
-def test_ten_bad_rows_are_named_and_the_rest_counted(tmp_path):
-    said = refused(write(tmp_path / "s.csv", [["question", "answer", "score"], *[["q", "a", "9"]] * 12]))
-    assert said.count("is not on the scale") == 10
-    assert "… and 2 more." in said
-
-
-def test_one_system_has_one_answer_and_one_score_per_query(tmp_path):
+def test_what_contradicts_itself_is_refused(tmp_path):
     header = ["question", "model", "answer", "score"]
     two = write(tmp_path / "s.csv", [header, ["q", "X", "a", "3"], ["q", "X", "b", "3"]])
     assert (
@@ -364,25 +304,16 @@ def test_one_system_has_one_answer_and_one_score_per_query(tmp_path):
     )
     two = write(tmp_path / "s.csv", [header, ["q", "X", "a", "3"], ["q", "X", "a", "4"]])
     assert "Write all ratings of an answer into one row" in refused(two)
-
-
-def test_one_id_is_one_query(tmp_path):
     header = ["question_id", "question", "model", "answer", "score"]
     file = write(tmp_path / "s.csv", [header, ["1", "one", "X", "a", "3"], ["1", "two", "Y", "b", "3"]])
     assert "The id “\u20681\u2069” is another query's in line 2" in refused(file)
-
-
-def test_a_number_of_ratings_that_is_not_that_of_its_ratings_is_refused(tmp_path):
     file = lines(tmp_path / "s.jsonl", {"question": "q", "answer": "a", "n": 3, "ratings": [1, 2]})
     assert "The row says 3 ratings and has 2." in refused(file)
-
-
-def test_a_table_without_scores_is_refused_with_the_columns_that_it_has(tmp_path):
-    said = refused(write(tmp_path / "s.csv", [["question", "answer", "note"], ["q", "a", "3"]]))
-    assert said == (
-        "Nothing holds the human score. s.csv has 'question', 'answer', 'note'. Say which column does: "
-        "--column score=COLUMN, or --column ratings=COLUMN for single ratings."
-    )
+    file = lines(tmp_path / "s.jsonl", {"question": "q\u0000", "answer": "a", "score": 3})
+    assert "s.jsonl, line 1: It holds a NUL character; text has none." in refused(file)
+    rating = {"worker": "w1", "score": 4}
+    path = lines(tmp_path / "scores.jsonl", {"question": "capital", "answer": "Rome", "ratings": [rating]})
+    assert "A rating has the members 'worker', 'score', and only numbers are taken." in refused(path)
 
 
 def test_two_columns_that_may_hold_the_human_score_are_asked_about(tmp_path):
@@ -395,11 +326,12 @@ def test_two_columns_that_may_hold_the_human_score_are_asked_about(tmp_path):
     assert sorted(ImportedScore.objects.values_list("mean", flat=True)) == [1.0, 5.0]
 
 
-@pytest.mark.parametrize("column", ["scores", "correctness"])
-def test_a_column_of_people_by_its_name_is_the_human_score(tmp_path, column):
-    head = ["question", "answer", "reference1", column, "human score"]
-    run(write(tmp_path / "scores.csv", [head, ["capital", "Rome", "Rome", "2.5", "5"]]))
-    assert ImportedScore.objects.get().mean == 5
+def test_a_column_of_people_by_its_name_is_the_human_score(tmp_path, subtests):
+    for column in ["scores", "correctness"]:
+        with apart(subtests, column=column):
+            head = ["question", "answer", "reference1", column, "human score"]
+            run(write(tmp_path / "scores.csv", [head, ["capital", "Rome", "Rome", "2.5", "5"]]))
+            assert ImportedScore.objects.get().mean == 5
 
 
 def test_a_score_that_is_not_the_mean_of_the_ratings_beside_it_is_said(tmp_path):
@@ -423,51 +355,28 @@ def test_ratings_with_nothing_but_commas_between_them_are_refused(tmp_path):
     assert [each.ratings for each in ImportedScore.objects.order_by("pk")] == [[3, 4], [4, 4, 5]]
 
 
-def test_ratings_that_are_objects_are_refused_with_their_members(tmp_path):
-    rating = {"worker": "w1", "score": 4}
-    path = lines(tmp_path / "scores.jsonl", {"question": "capital", "answer": "Rome", "ratings": [rating]})
-    assert "A rating has the members 'worker', 'score', and only numbers are taken." in refused(path)
-
-
-@pytest.mark.parametrize("scale", ["5", "5-1", "one-five"])
-def test_a_scale_that_is_none_is_refused(tmp_path, scale):
-    with pytest.raises(CommandError, match="scale"):
-        run(write(tmp_path / "s.csv", TWO_SYSTEMS), "--scale", scale)
-
-
 def test_a_file_that_is_not_there_or_empty_is_refused(tmp_path):
     assert "nothing.csv" in refused(tmp_path / "nothing.csv")
+    for scale in ("5", "5-1", "one-five"):
+        assert "scale" in refused(write(tmp_path / "s.csv", TWO_SYSTEMS), "--scale", scale)
     (tmp_path / "empty.csv").touch()
     assert "empty.csv is empty." in refused(tmp_path / "empty.csv")
     only_header = write(tmp_path / "s.csv", TWO_SYSTEMS[:1])
     assert refused(only_header) == "s.csv has no row with an answer and its score."
-
-
-def test_text_that_no_database_keeps_is_refused(tmp_path):
-    file = lines(tmp_path / "s.jsonl", {"question": "q\u0000", "answer": "a", "score": 3})
-    assert "s.jsonl, line 1: It holds a NUL character; text has none." in refused(file)
-
-
-def test_an_owner_who_is_not_there_is_named(tmp_path):
     assert (
         refused(write(tmp_path / "s.csv", TWO_SYSTEMS), "--owner", "bob") == "There is no user named 'bob'."
     )
-
-
-@pytest.mark.long
-def test_many_rows_are_stored_with_the_right_queries(tmp_path):
-    rows = [[f"question {n}", f"answer {n} of {s}", "", str(1 + n % 5)] for s in "ab" for n in range(1200)]
-    run(write(tmp_path / "s.csv", [TWO_SYSTEMS[0], *rows]))
-    wrong = [
-        text
-        for query, name, text, _ in scores()
-        if text != f"answer {query.split()[1]} of {'a' if name == 'system-1' else 'b'}"
-    ]
-    assert (wrong, Candidate.objects.count()) == ([], 2400)
+    said = refused(write(tmp_path / "s.csv", [["question", "answer", "note"], ["q", "a", "3"]]))
+    assert said == (
+        "Nothing holds the human score. s.csv has 'question', 'answer', 'note'. Say which column does: "
+        "--column score=COLUMN, or --column ratings=COLUMN for single ratings."
+    )
 
 
 def test_the_project_gets_a_release_that_is_marked_imported(tmp_path):
     said = run(write(tmp_path / "scores.csv", TWO_SYSTEMS), release=True)
+    again = run(tmp_path / "scores.csv", release=True)
+    assert again.splitlines()[-1] == said.splitlines()[-1], "the release that is there"
     release = Release.objects.get()
     assert (release.version, release.state, release.imported) == ("1.0.0", "ready", True)
     assert f"digest of manifest.json: {release.digest}" in said
@@ -495,12 +404,6 @@ def test_single_ratings_are_in_the_release_also_fractions(tmp_path):
         found = json.loads((folder / "jsonl/scores-train.jsonl").read_text())
     assert (found["n_raw"], found["mean"], found["median"]) == (3, 0.75, 1.0)
     assert [each["score"] for each in found["kept"]] == [0.25, 1, 1]
-
-
-def test_importing_again_finds_the_release_that_is_there(tmp_path):
-    file = write(tmp_path / "scores.csv", TWO_SYSTEMS)
-    assert run(file, release=True).splitlines()[-1] == run(file, release=True).splitlines()[-1]
-    assert Release.objects.count() == 1
 
 
 def test_what_may_tell_who_somebody_is_can_wait_for_a_person_before_the_release(tmp_path):

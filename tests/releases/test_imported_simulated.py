@@ -12,6 +12,7 @@ from judgments.models import ImportedScore
 from releases.models import Release
 from releases.selectors import content_of
 from releases.storage import fetched_folder
+from tests.cases import apart
 from tests.evaluations.reports import evaluate
 
 pytestmark = pytest.mark.django_db
@@ -96,9 +97,8 @@ def test_another_column_can_be_named_or_none(table):
     assert counts == {"one": 2, "two": 0}
 
 
-@pytest.mark.parametrize(
-    ("row", "words"),
-    [
+def test_a_mark_that_is_unclear_refuses_the_file(table, subtests):
+    for row, words in [
         (
             "how old,A,an hour,a day,2,perhaps",
             "“\u2068perhaps\u2069” is neither true nor false.",
@@ -107,10 +107,9 @@ def test_another_column_can_be_named_or_none(table):
             "who built it,A,the romans,the emperor,5,false",
             "The same answer of “\u2068A\u2069” is not simulated here and simulated in line 2.",
         ),
-    ],
-)
-def test_a_mark_that_is_unclear_refuses_the_file(table, row, words):
-    with pytest.raises(CommandError) as error:
-        run(table(*ROWS, row))
-    assert f"line 6, simulated: {words}" in str(error.value)
-    assert not Project.objects.exists()
+    ]:
+        with apart(subtests, row=row, words=words):
+            with pytest.raises(CommandError) as error:
+                run(table(*ROWS, row))
+            assert f"line 6, simulated: {words}" in str(error.value)
+            assert not Project.objects.exists()

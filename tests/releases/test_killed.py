@@ -21,7 +21,6 @@ from releases.models import Release
 from releases.options import Options
 from releases.services import give_up, give_up_dead, is_stuck
 from tests.releases.crash import HOUR, POINTS
-from tests.releases.world import make_world
 from tests.server import ROOT, new_database
 
 PLAIN = Options(formats=("jsonl",))
@@ -30,9 +29,10 @@ REASON = "These people are simulated."
 
 
 @pytest.fixture
-def world(settings, tmp_path):
+def world(settings, tmp_path, made_world):
     settings.RELEASES_STORAGE, settings.DATA_DIR = str(tmp_path / "shelf"), tmp_path
-    return make_world(filtered=False)
+    Job.objects.all().delete()
+    return made_world
 
 
 @pytest.mark.parametrize(
@@ -89,13 +89,10 @@ class TestLease:
         assert (release.state, built.same, job.state) == ("ready", None, JobState.DONE)
         assert job.result == {"version": "1.0.0", "same": False}
 
-    def test_while_its_lease_is_good_it_is_no_dead_build(self, world):
+    def test_when_its_lease_is_over_the_build_has_failed(self, world):
         release = self.running(world)
         assert give_up_dead(world.project) == 0
         assert not is_stuck(release, Job.objects.get())
-
-    def test_when_its_lease_is_over_the_build_has_failed(self, world):
-        release = self.running(world)
         Job.objects.update(lease_until=timezone.now() - timedelta(seconds=1))
         assert is_stuck(release, Job.objects.get())
         assert give_up_dead(world.project) == 1
@@ -143,16 +140,16 @@ class TestTempdirs:
         (left / "new/data").write_text("gigabytes")
         return left
 
-    def test_what_a_dead_process_left_an_hour_ago_is_removed(self, tmp_path):
-        self.old(self.left(tmp_path))
-        with atomic.scratch_dir(tmp_path, "room-") as made:
-            assert list(tmp_path.iterdir()) == [made]
-        assert list(tmp_path.iterdir()) == []
-
-    def test_what_somebody_just_wrote_stays(self, tmp_path):
+    def test_what_a_dead_process_left_an_hour_ago_is_removed_and_what_somebody_just_wrote_stays(
+        self, tmp_path
+    ):
         left = self.left(tmp_path)
         with atomic.scratch_dir(tmp_path, "room-"):
             assert left.exists()
+        self.old(left)
+        with atomic.scratch_dir(tmp_path, "room-") as made:
+            assert list(tmp_path.iterdir()) == [made]
+        assert list(tmp_path.iterdir()) == []
 
     def test_a_folder_in_use_stays_however_old_it_is(self, tmp_path):
         with atomic.scratch_dir(tmp_path, "room-") as first:

@@ -18,7 +18,6 @@ from releases.scope import Redactions
 from tests.releases.world import World
 
 pytestmark = pytest.mark.django_db
-GROUP = ("small-group", "open")
 
 
 @pytest.fixture
@@ -88,25 +87,6 @@ def test_few_people_are_a_small_group_and_simulated_workers_are_none(world):
     assert findings(world, rule="small-group") == [("small-group", "distillation", "", "gone")]
 
 
-def test_decisions_stay_when_the_same_text_is_looked_at_again(world, mara):
-    check_project(project=world.project)
-    assert (
-        accept_findings(
-            findings=PrivacyFinding.objects.filter(rule="small-group"), reason="They agreed.", actor=mara
-        )
-        == 1
-    )
-    assert redact_findings(findings=PrivacyFinding.objects.filter(rule="email"), actor=mara) == 1
-    assert check_project(project=world.project).open == 0
-    rows = PrivacyFinding.objects.order_by("rule").values_list(
-        "rule", "state", "reason", "decided_by__username"
-    )
-    assert list(rows) == [
-        ("email", "redacted", "Nobody needs to know it.", "mara"),
-        ("small-group", "accepted", "They agreed.", "mara"),
-    ]
-
-
 def test_a_text_that_has_changed_is_found_anew(world, mara):
     check_project(project=world.project)
     accept_findings(findings=PrivacyFinding.objects.all(), reason="Fine.", actor=mara)
@@ -164,13 +144,28 @@ def test_every_span_of_a_text_that_was_blacked_out_is_black(world, mara):
     assert redactions.of(f"answer:{world.answers['q1/AE3'].pk}", "text", text) == text
 
 
-def test_a_decision_is_taken_once_and_can_be_taken_back(world, mara):
+def test_decisions_are_taken_once_stay_and_can_be_taken_back(world, mara):
     check_project(project=world.project)
     everything = PrivacyFinding.objects.all()
     assert accept_findings(findings=everything, reason="Fine.", actor=mara) == 2
     assert accept_findings(findings=everything, reason="Again.", actor=mara) == 0
     assert reopen_findings(findings=everything, actor=mara) == 2
     assert set(everything.values_list("state", "reason", "decided_by")) == {("open", "", None)}
+    assert (
+        accept_findings(
+            findings=PrivacyFinding.objects.filter(rule="small-group"), reason="They agreed.", actor=mara
+        )
+        == 1
+    )
+    assert redact_findings(findings=PrivacyFinding.objects.filter(rule="email"), actor=mara) == 1
+    assert check_project(project=world.project).open == 0
+    rows = PrivacyFinding.objects.order_by("rule").values_list(
+        "rule", "state", "reason", "decided_by__username"
+    )
+    assert list(rows) == [
+        ("email", "redacted", "Nobody needs to know it.", "mara"),
+        ("small-group", "accepted", "They agreed.", "mara"),
+    ]
 
 
 def test_the_log_says_what_was_decided_and_no_text(world, mara):

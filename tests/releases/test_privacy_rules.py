@@ -95,6 +95,9 @@ def test_ordinary_numbers_and_words_are_left_alone(text):
 def test_two_people_in_one_text_are_two_findings_and_none_overlaps_another():
     text = "a@b.org or c@d.org, tel. 030 1234 5678; https://github.com/jane"
     assert [rule for rule, _ in found(text)] == ["email", "email", "phone", "profile"]
+    said = excerpt("x" * 500 + "\u202e\na@b.org" + "y" * 500, 502, 509)
+    assert said == "…" + "x" * 58 + "  a@b.org" + "y" * 60 + "…"
+    assert parts(said, 502, 509).found == "a@b.org"
 
 
 def test_the_sample_texts_have_one_address_and_no_number_of_anybody():
@@ -133,9 +136,3 @@ def test_an_excerpt_falls_apart_where_its_finding_is(text, data):
     assert f"{before}{hit}{after}" == excerpt(text, start, end)
     if text.isprintable():
         assert hit == text[start:end]
-
-
-def test_an_excerpt_is_short_and_shows_no_signs_that_turn_text_around():
-    said = excerpt("x" * 500 + "\u202e\na@b.org" + "y" * 500, 502, 509)
-    assert said == "…" + "x" * 58 + "  a@b.org" + "y" * 60 + "…"
-    assert parts(said, 502, 509).found == "a@b.org"

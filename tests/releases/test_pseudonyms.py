@@ -12,6 +12,7 @@ from people.models import Guest, StudyLink, Visit
 from releases.build import ONE_PER_PERSON
 from releases.options import Options
 from releases.scope import People
+from tests.cases import apart
 from tests.releases.test_building import built
 from tests.releases.world import EDITORS, JUDGES, THEN
 
@@ -98,21 +99,21 @@ def test_guests_with_the_same_id_of_the_same_source_are_one_person(world):
     assert first == second == pseudonym(world.project, ids[0])
 
 
-@pytest.mark.parametrize(
-    ("first", "second"),
-    [
+def test_guests_with_the_same_id_of_other_sources_are_two(world, subtests):
+    for first, second in [
         ({"source": "leeds", "parameter": "pid"}, {"source": "york", "parameter": "pid"}),
         ({"source": "leeds", "parameter": "pid"}, {"source": "", "parameter": "pid"}),
         ({"source": "", "parameter": "pid"}, {"source": "", "parameter": "id"}),
-    ],
-)
-def test_guests_with_the_same_id_of_other_sources_are_two(world, first, second):
-    links = at("links", Protocol.LINK)
-    ids = [come(world, identity="4711", **how) for how in (first, second)]
-    one, other = (move(world, who, links, key) for who, key in zip((EDITORS[0], JUDGES[0]), ids, strict=True))
-    people, found = names(world, one, other)
-    assert found == [pseudonym(world.project, key) for key in ids]
-    assert (people.joined, people.by_person) == (0, False)
+    ]:
+        with apart(subtests, first=first, second=second):
+            links = at("links", Protocol.LINK)
+            ids = [come(world, identity="4711", **how) for how in (first, second)]
+            one, other = (
+                move(world, who, links, key) for who, key in zip((EDITORS[0], JUDGES[0]), ids, strict=True)
+            )
+            people, found = names(world, one, other)
+            assert found == [pseudonym(world.project, key) for key in ids]
+            assert (people.joined, people.by_person) == (0, False)
 
 
 def test_an_id_in_the_address_of_a_link_is_not_believed_to_be_the_panels(world):
@@ -139,10 +140,10 @@ def test_a_release_joins_people_in_every_table_and_says_so(world, tmp_path):
     assert Hit.objects.exists()
 
 
-def test_two_judges_with_the_same_id_at_two_panels_are_two_in_the_report_on_agreement(world, tmp_path):
+def test_two_judges_with_the_same_id_at_two_panels_are_two_in_every_report(world, tmp_path):
     first = move(world, JUDGES[0], at("pool", Protocol.PROLIFIC), "5f" * 12)
     second = move(world, JUDGES[1], at("connect", Protocol.CONNECT), "5f" * 12)
-    _, found = names(world, first, second)
+    people, found = names(world, first, second)
     built(world, tmp_path / "out", Options(formats=("jsonl",)))
     report = json.loads((tmp_path / "out" / "reports" / "agreement-judging.json").read_text())
     listed = [row["worker"] for row in report["workers"]]
@@ -150,11 +151,5 @@ def test_two_judges_with_the_same_id_at_two_panels_are_two_in_the_report_on_agre
     assert set(found) <= set(listed)
     lines = (tmp_path / "out" / "jsonl" / "ratings-train.jsonl").read_text().splitlines()
     assert {json.loads(line)["worker"] for line in lines} <= set(listed)
-
-
-def test_the_report_of_a_stage_names_judges_as_a_release_does(world):
-    first = move(world, JUDGES[0], at("pool", Protocol.PROLIFIC), "5f" * 12)
-    second = move(world, JUDGES[1], at("connect", Protocol.CONNECT), "5f" * 12)
-    people, found = names(world, first, second)
     assert [worker_pseudonyms(world.project, [first, second])[key] for key in (first, second)] == found
     assert people.renamed == {}

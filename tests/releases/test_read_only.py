@@ -38,13 +38,10 @@ def project(tmp_path, ada):
     return import_scores(path=write(tmp_path / "scores.csv", TWO_SYSTEMS), owner=ada).project
 
 
-def test_it_takes_no_stage(project):
+def test_it_takes_no_stage_import_or_money_but_better_words(project, tmp_path):
     with pytest.raises(ReadOnlyError, match=WHY):
         create_stage(project=project, slug="judging", kind="judging")
     assert not project.stages.exists()
-
-
-def test_it_takes_no_import(project, tmp_path):
     log = write(tmp_path / "log.csv", [["query"], ["another question"]])
     with pytest.raises(ImportRefusedError, match=WHY):
         import_queries(project=project, path=log)
@@ -55,6 +52,13 @@ def test_it_takes_no_import(project, tmp_path):
     with pytest.raises(CorpusError, match=WHY):
         create_corpus(project=project, slug="books")
     assert Query.objects.count() == 2
+    with pytest.raises(ProjectError, match=WHY):
+        set_budget(project=project, budget_cents=100)
+    with pytest.raises(ProjectError, match=WHY):
+        change_project(project=project, changes={"wage_floor_cents": 1})
+    change_project(project=project, changes={"licence": "CC-BY-4.0", "title": "Kitchen"})
+    project.refresh_from_db()
+    assert (project.licence, project.title) == ("CC-BY-4.0", "Kitchen")
 
 
 def test_its_queries_and_answers_stay_as_they_are(project, ada):
@@ -74,29 +78,18 @@ def test_its_queries_and_answers_stay_as_they_are(project, ada):
     assert not Candidate.objects.exclude(aside="").exists()
 
 
-def test_nothing_can_be_spent_in_it(project):
-    with pytest.raises(ProjectError, match=WHY):
-        set_budget(project=project, budget_cents=100)
-    with pytest.raises(ProjectError, match=WHY):
-        change_project(project=project, changes={"wage_floor_cents": 1})
-
-
-def test_what_describes_it_can_be_put_right(project):
-    change_project(project=project, changes={"licence": "CC-BY-4.0", "title": "Kitchen"})
-    project.refresh_from_db()
-    assert (project.licence, project.title) == ("CC-BY-4.0", "Kitchen")
-
-
-@pytest.mark.parametrize("page", ["desk:project", "judgments:systems", "annotation:queries"])
-def test_its_pages_offer_its_owner_nothing_to_collect(client, project, ada, page):
+def test_its_pages_offer_its_owner_nothing_to_collect(client, project, ada, tmp_path):
     client.force_login(ada)
-    shown = client.get(reverse(page, args=[project.slug]))
-    assert shown.status_code == 200
-    words = shown.content.decode()
-    assert "New stage" not in words
-    assert "Import answers" not in words
-    assert "Import queries" not in words
-    assert "Change the budget" not in words
+    for page in ("desk:project", "judgments:systems", "annotation:queries"):
+        shown = client.get(reverse(page, args=[project.slug]))
+        assert shown.status_code == 200
+        words = shown.content.decode()
+        for offer in ("New stage", "Import answers", "Import queries", "Change the budget"):
+            assert offer not in words, page
+    with write(tmp_path / "log.csv", [["query"], ["another question"]]).open("rb") as file:
+        shown = client.post(reverse("annotation:import_new", args=[project.slug]), {"file": file})
+    assert shown.status_code == 422
+    assert WHY in shown.content.decode().replace("&#x27;", "'")
 
 
 def test_its_scores_are_counted_where_judgments_are(client, project, ada):
@@ -110,11 +103,3 @@ def test_its_scores_are_counted_where_judgments_are(client, project, ada):
     address = reverse("judgments:system_csv", args=[project.slug, first.system.pk])
     rows = list(csv.DictReader(client.get(f"{address}?order=mean").getvalue().decode().splitlines()))
     assert [(row["mean"], row["simulated"]) for row in rows] == [("5.0", "false"), ("4.6", "false")]
-
-
-def test_an_upload_to_it_is_refused_on_the_page(client, project, ada, tmp_path):
-    client.force_login(ada)
-    with write(tmp_path / "log.csv", [["query"], ["another question"]]).open("rb") as file:
-        shown = client.post(reverse("annotation:import_new", args=[project.slug]), {"file": file})
-    assert shown.status_code == 422
-    assert WHY in shown.content.decode().replace("&#x27;", "'")

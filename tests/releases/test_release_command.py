@@ -11,8 +11,7 @@ from django.core.management import CommandError, call_command
 from core.projects.services import set_role
 from releases.management.terminal import card
 from releases.models import PrivacyFinding, Release
-from tests.cases import apart
-from tests.releases.world import make_answer, make_judgment, make_world
+from tests.releases.world import make_answer, make_judgment
 
 pytestmark = pytest.mark.django_db
 REASON = "these are simulated people"
@@ -31,8 +30,8 @@ def run(*words: object) -> str:
     return out.getvalue()
 
 
-def test_a_release_is_built_kept_written_verified_and_compared(tmp_path, shelf):
-    world = make_world()
+def test_a_release_is_built_kept_written_verified_and_compared(made_world, tmp_path, shelf):
+    world = made_world
     said = json.loads(
         run("build", "capitals", "--formats", "jsonl,csv", "--out", tmp_path / "out", "--notes", "the first",
             "--accept-findings", REASON, "--json")
@@ -58,8 +57,8 @@ def test_a_release_is_built_kept_written_verified_and_compared(tmp_path, shelf):
     assert json.loads(run("diff", tmp_path / "out", "capitals@1.0.0", "--json"))["same_bytes"] is True
 
 
-def test_open_findings_stop_a_build_and_are_listed_by_check():
-    world = make_world(filtered=False)
+def test_open_findings_stop_a_build_and_are_listed_by_check(made_world):
+    world = made_world
     make_answer(world, "q4", "AE1", "write to jane.doe@example.org")
     with pytest.raises(CommandError, match="without a decision"):
         run("build", "capitals")
@@ -70,8 +69,7 @@ def test_open_findings_stop_a_build_and_are_listed_by_check():
     assert "jane.doe@example.org" in out.getvalue()
 
 
-def test_another_manifest_than_the_one_that_was_built_here_is_found(tmp_path):
-    make_world(filtered=False)
+def test_another_manifest_than_the_one_that_was_built_here_is_found(made_world, tmp_path):
     run("build", "capitals", "--formats", "jsonl", "--out", tmp_path / "out", "--accept-findings", REASON)
     folder = tmp_path / "out"
     manifest = (folder / "manifest.json").read_text().replace("CC-BY-4.0", "CC-BY-4.1")
@@ -82,7 +80,7 @@ def test_another_manifest_than_the_one_that_was_built_here_is_found(tmp_path):
     assert "is not that of capitals 1.0.0 as it was built here" in out.getvalue()
 
 
-def test_what_cannot_be_done_is_said_with_the_remedy(subtests):
+def test_what_cannot_be_done_is_said_with_the_remedy(made_world, tmp_path):
     for words, says in [
         (("build", "nothing"), "There is no project 'nothing'"),
         (("build", "capitals", "--formats", "excel"), "there is no format 'excel'; there are jsonl, csv"),
@@ -98,16 +96,23 @@ def test_what_cannot_be_done_is_said_with_the_remedy(subtests):
         (("diff", "capitals@9.0.0", "capitals@1.0.0"), "has no release '9.0.0'; there are: none"),
         (("check", "nothing"), "There is no project 'nothing'"),
     ]:
-        with apart(subtests, words=words, says=says):
-            make_world(filtered=False)
-            with pytest.raises(CommandError) as refused:
-                run(*words)
-            assert says in str(refused.value)
+        with pytest.raises(CommandError) as refused:
+            run(*words)
+        assert says in str(refused.value)
+    assert not Release.objects.exists()
+    (tmp_path / "mine.txt").write_text("mine")
+    with pytest.raises(CommandError, match="is not empty"):
+        run("build", "capitals", "--out", tmp_path)
+    assert not Release.objects.exists()
+    deep = tmp_path / "card.json"
+    deep.write_text("[" * 50_000)
+    with pytest.raises(CommandError, match="cannot be read"):
+        card(deep)
 
 
-def test_judgments_that_no_filter_has_looked_at_are_named_by_the_command_and_the_wizard(client):
+def test_judgments_that_no_filter_has_looked_at_are_named_by_the_command_and_the_wizard(made_world, client):
     """A top-up paid for them: where nobody says so, they are left out of the release in silence."""
-    world = make_world()
+    world = made_world
     client.force_login(User.objects.create_user("boss"))
     set_role(project=world.project, user=User.objects.get(), role="owner")
     address = "/desk/projects/capitals/releases/new/"
@@ -122,30 +127,14 @@ def test_judgments_that_no_filter_has_looked_at_are_named_by_the_command_and_the
     assert "/filters/" in page.partition(sentence)[2][:200]
 
 
-def test_a_folder_that_is_not_empty_is_refused_before_anything_is_read(tmp_path):
-    make_world(filtered=False)
-    (tmp_path / "mine.txt").write_text("mine")
-    with pytest.raises(CommandError, match="is not empty"):
-        run("build", "capitals", "--out", tmp_path)
-    assert not Release.objects.exists()
-
-
-def test_a_build_that_is_stopped_is_marked_as_failed_and_leaves_no_folder(tmp_path, monkeypatch):
+def test_a_build_that_is_stopped_is_marked_as_failed_and_leaves_no_folder(made_world, monkeypatch):
     from releases import storage
 
     def full(*_: object, **__: object) -> None:
         raise OSError("No space left on device")
 
-    make_world(filtered=False)
     monkeypatch.setattr(storage, "keep_files", full)
     with pytest.raises(OSError, match="No space"):
         run("build", "capitals", "--formats", "jsonl", "--accept-findings", REASON)
     release = Release.objects.get()
     assert (release.state, release.error) == ("failed", "No space left on device")
-
-
-def test_a_card_that_is_nested_too_deep_is_refused(tmp_path):
-    deep = tmp_path / "card.json"
-    deep.write_text("[" * 50_000)
-    with pytest.raises(CommandError, match="cannot be read"):
-        card(deep)

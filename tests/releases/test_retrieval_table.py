@@ -7,7 +7,6 @@ from django.db import DEFAULT_DB_ALIAS
 from django.utils import timezone
 
 from annotation.models import CandidatePassage
-from releases import build
 from releases.options import Options
 from releases.row_reader import tables_of
 from releases.scope import scope_of
@@ -69,17 +68,10 @@ def test_every_candidate_has_a_row_with_how_it_was_found(world):
         "generation": '{"index": 3, "network": 2}',
         "split": "train",
     }
-
-
-def test_curated_passages_have_their_place_and_imported_ones_no_ranker(world):
     found = released(world)
     assert [found["q1", key]["position"] for key in ("p1", "p2")] == [1, 2]
     assert (found["q1", "p1"]["origin"], found["q1", "p1"]["ranker"]) == ("imported", "")
     assert (found["q1", "p1"]["parts"], found["q1", "p1"]["search_rank"]) == ([], None)
-
-
-def test_what_was_folded_was_shown_to_nobody_and_what_came_from_below_to_some(world):
-    found = released(world)
     assert (found["q1", "book-8"]["folded_into"], found["q1", "book-8"]["probability"]) == ("p1", 0.0)
     assert (found["q1", "book-9"]["probability"], found["q1", "book-9"]["search_rank"]) == (0.05, 61)
 
@@ -109,14 +101,3 @@ def test_all_formats_card_and_description_have_it(world, tmp_path):
     assert "### `retrieval`" in card
     croissant = json.loads((tmp_path / "a/croissant.json").read_text())
     assert "retrieval" in {each["@id"] for each in croissant["recordSet"]}
-
-
-def test_the_same_rows_are_the_same_bytes(world, tmp_path):
-    one, other = (
-        built(world, tmp_path / "a"),
-        build.build(
-            build.plan_release(project=world.project, options=Options(formats=("jsonl",))),
-            folder=tmp_path / "b",
-        ),
-    )
-    assert one.content == other.content

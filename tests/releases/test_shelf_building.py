@@ -1,5 +1,6 @@
 """The job that builds: it ends with a ready release and its files, or with nothing at all."""
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,7 @@ from releases.privacy import accept_findings, check_project
 from releases.services import give_up, is_stuck
 from tests.releases.world import World, make_world
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = pytest.mark.django_db
 OPTIONS = Options(formats=("jsonl",))
 
 
@@ -31,13 +32,22 @@ def mara() -> User:
 
 
 @pytest.fixture
-def world(settings: Any, tmp_path: Path, mara: User) -> World:
-    """A project whose findings are decided."""
+def decided(settings: Any, tmp_path: Path, mara: User) -> Callable[[World], World]:
+    """Decides about the findings of a world."""
     settings.RELEASES_STORAGE, settings.DATA_DIR = str(tmp_path / "shelf"), tmp_path
-    made = make_world()
-    check_project(project=made.project)
-    accept_findings(findings=PrivacyFinding.objects.all(), reason="They agreed.", actor=mara)
-    return made
+
+    def decide(world: World) -> World:
+        check_project(project=world.project)
+        accept_findings(findings=PrivacyFinding.objects.all(), reason="They agreed.", actor=mara)
+        return world
+
+    return decide
+
+
+@pytest.fixture
+def world(decided: Callable[[World], World], made_world: World) -> World:
+    """A project whose findings are decided."""
+    return decided(made_world)
 
 
 def started(world: World, actor: Any = None, **given: Any) -> Release:
@@ -53,7 +63,9 @@ def fresh(release: Release) -> Release:
     return Release.objects.get(pk=release.pk)
 
 
-def test_a_build_ends_with_a_ready_release_whose_files_verify(world, mara):
+@pytest.mark.django_db(transaction=True)
+def test_a_build_ends_with_a_ready_release_whose_files_verify(decided, mara):
+    world = decided(make_world())
     release = started(world, mara)
     run(job_id=release.job)
     release = fresh(release)
@@ -65,15 +77,13 @@ def test_a_build_ends_with_a_ready_release_whose_files_verify(world, mara):
     assert list((folder.parents[2] / "building").iterdir()) == []
     actions = Event.objects.filter(action__startswith="release.").values_list("action", "actor__username")
     assert list(actions.order_by("pk")) == [("release.planned", "mara"), ("release.built", "mara")]
-
-
-def test_the_same_content_again_is_the_release_that_is_there(world):
-    first = started(world)
-    run(job_id=first.job)
     second = started(world)
     run(job_id=second.job)
     assert Job.objects.get(pk=second.job).result == {"version": "1.0.0", "same": True}
     assert [row.version for row in Release.objects.all()] == ["1.0.0"]
+    Job.objects.filter(pk=release.job).update(state=JobState.QUEUED, finished_at=None)
+    run(job_id=release.job)
+    assert fresh(release).built_at == release.built_at, "a job that comes too late changes nothing"
 
 
 @pytest.mark.long
@@ -124,25 +134,24 @@ def test_something_new_that_tells_who_a_person_is_stops_the_build_in_words(world
         begin_again(release=fresh(release), actor=None)
 
 
-def test_a_build_that_failed_is_tried_again_with_what_it_had(world, mara):
+def test_a_build_whose_last_attempt_failed_says_why_and_is_tried_again_with_what_it_had(
+    world, mara, monkeypatch
+):
     release = started(world, version="2.0.0", notes="More.")
-    give_up(release=release, why="The disk was full.")
-    again = begin_again(release=fresh(release), actor=mara)
-    run(job_id=again.job)
-    release = Release.objects.get()
-    assert (release.state, release.version, release.notes, release.error) == ("ready", "2.0.0", "More.", "")
-
-
-def test_a_build_whose_last_attempt_failed_is_failed_and_says_why(world, monkeypatch):
-    release = started(world)
+    assert not is_stuck(release, job_of(release))
     Job.objects.update(max_attempts=1)
 
     def broken(*_: Any, **__: Any) -> None:
         raise OSError("No space left on device")
 
-    monkeypatch.setattr(build, "build", broken)
-    run(job_id=release.job)
+    with monkeypatch.context() as patch:
+        patch.setattr(build, "build", broken)
+        run(job_id=release.job)
     assert (fresh(release).state, fresh(release).error) == ("failed", "OSError: No space left on device")
+    again = begin_again(release=fresh(release), actor=mara)
+    run(job_id=again.job)
+    release = Release.objects.get()
+    assert (release.state, release.version, release.notes, release.error) == ("ready", "2.0.0", "More.", "")
 
 
 def test_a_build_whose_worker_died_for_the_last_time_is_stuck(world):
@@ -150,15 +159,6 @@ def test_a_build_whose_worker_died_for_the_last_time_is_stuck(world):
     assert not is_stuck(release, job_of(release))
     jobs.cancel(job_id=release.job or 0)
     assert is_stuck(release, job_of(release))
-
-
-def test_a_job_that_comes_too_late_changes_nothing(world):
-    release = started(world)
-    run(job_id=release.job)
-    Job.objects.update(state=JobState.QUEUED, finished_at=None)
-    before = fresh(release).built_at
-    run(job_id=release.job)
-    assert fresh(release).built_at == before
 
 
 def test_a_check_is_a_job_too(world, mara):

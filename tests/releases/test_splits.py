@@ -17,54 +17,33 @@ def apart(count: int) -> dict[str, list[str]]:
 def test_queries_that_share_a_thing_are_one_group_also_through_others():
     shared = [("q1", "passage:a"), ("q2", "passage:a"), ("q2", "conversation:c"), ("q3", "conversation:c")]
     assert groups(shared, ["q1", "q2", "q3", "q4"]) == {"q1": ["q1", "q2", "q3"], "q4": ["q4"]}
-
-
-def test_what_is_shared_with_a_query_that_is_not_released_joins_nothing():
     assert groups([("q1", "a"), ("gone", "a"), ("gone", "b"), ("q2", "b")], ["q1", "q2"]) == {
         "q1": ["q1"],
         "q2": ["q2"],
     }
 
 
-def test_everything_is_in_train_where_the_others_have_no_share():
+def test_shares_are_about_what_was_asked_for_and_other_seeds_give_others():
     assert set(assigned(apart(20), seed=0, shares=(1, 0, 0)).values()) == {"train"}
-
-
-def test_shares_are_about_what_was_asked_for():
     counts = Counter(assigned(apart(200), seed=1, shares=(0.6, 0.2, 0.2)).values())
     assert counts == {"train": 113, "validation": 40, "test": 47}
-
-
-def test_another_seed_gives_other_splits():
     one, other = (assigned(apart(50), seed=seed, shares=(0.5, 0.25, 0.25)) for seed in (1, 2))
     assert one != other
+    for count in (3, 4, 5):
+        splits = set(assigned(apart(count), seed=0, shares=(0.8, 0.1, 0.1)).values())
+        assert splits == {"train", "validation", "test"}
+    together = groups([("q1", "a"), ("q2", "a")], ["q1", "q2"])
+    assert assigned(together, seed=0, shares=(0.8, 0.1, 0.1)) == {"q1": "train", "q2": "train"}
+    shared = [(query, "one") for query in KEYS[:60]]
+    together = groups(shared, KEYS[:100])
+    for seed in range(20):
+        assert assigned(together, seed=seed, shares=(0.8, 0.1, 0.1))["q0"] == "train"
 
 
 def test_queries_that_come_later_move_none_that_are_there():
     before = assigned(apart(100), seed=5, shares=(0.8, 0.1, 0.1))
     after = assigned(apart(200), seed=5, shares=(0.8, 0.1, 0.1))
     assert {query: after[query] for query in before} == before
-
-
-def test_a_small_data_set_has_something_in_every_split():
-    for count in (3, 4, 5):
-        assert set(assigned(apart(count), seed=0, shares=(0.8, 0.1, 0.1)).values()) == {
-            "train",
-            "validation",
-            "test",
-        }
-
-
-def test_one_group_alone_stays_in_train():
-    together = groups([("q1", "a"), ("q2", "a")], ["q1", "q2"])
-    assert assigned(together, seed=0, shares=(0.8, 0.1, 0.1)) == {"q1": "train", "q2": "train"}
-
-
-def test_a_group_that_is_larger_than_a_split_stays_in_train():
-    shared = [(query, "one") for query in KEYS[:60]]
-    together = groups(shared, KEYS[:100])
-    for seed in range(20):
-        assert assigned(together, seed=seed, shares=(0.8, 0.1, 0.1))["q0"] == "train"
 
 
 @given(

@@ -66,6 +66,7 @@ def built(tmp_path: Path) -> Path:
 
 
 def test_what_is_kept_is_read_back_from_any_place(place, release, built):
+    assert storage.folder_of(release) is None
     storage.keep_files(release, built)
     with storage.open_at(release, "jsonl/answers-train.jsonl") as file:
         assert file.read(4) == b"0123"
@@ -74,17 +75,18 @@ def test_what_is_kept_is_read_back_from_any_place(place, release, built):
         assert file.seek(500_005) == 500_005
         assert (file.read(5), file.tell()) == (b"56789", 500_010)
     assert built.is_dir()
-
-
-def test_a_folder_is_told_only_where_there_is_one(place, release, built):
-    assert storage.folder_of(release) is None
-    storage.keep_files(release, built)
     folder = storage.folder_of(release)
     if place == "bucket":
         assert folder is None
     else:
         assert folder is not None
         assert sorted(each.name for each in folder.iterdir()) == ["README.md", "jsonl"]
+    for path in ("../1.0.0/README.md", "/etc/passwd", "", "jsonl", "README.md/x", "a\x00b"):
+        with pytest.raises(FileNotFoundError):
+            storage.open_at(release, path)
+    storage.forget_files(release)  # of a build that failed
+    with pytest.raises(FileNotFoundError):
+        storage.open_at(release, "README.md")
 
 
 def test_a_build_that_is_repeated_takes_the_place_of_what_the_first_one_left(place, release, built):
@@ -106,20 +108,6 @@ def test_files_of_a_complete_release_never_change(place, release, built):
     storage.forget_files(release)
     with storage.open_at(release, "README.md") as file:
         assert file.read() == b"# Capitals\n"
-
-
-def test_what_a_failed_build_left_can_be_removed(place, release, built):
-    storage.keep_files(release, built)
-    storage.forget_files(release)
-    with pytest.raises(FileNotFoundError):
-        storage.open_at(release, "README.md")
-
-
-@pytest.mark.parametrize("path", ["../1.0.0/README.md", "/etc/passwd", "", "jsonl", "README.md/x", "a\x00b"])
-def test_only_files_of_the_release_are_opened(place, release, built, path):
-    storage.keep_files(release, built)
-    with pytest.raises(FileNotFoundError):
-        storage.open_at(release, path)
 
 
 def test_a_room_to_build_in_is_gone_afterwards(tmp_path, settings):

@@ -352,8 +352,9 @@ def _pay(world: World) -> None:
         )  # fmt: skip
     stage = world.stages["distillation"]
     bonus = MarketOperation.objects.create(
-        endpoint=stage.endpoint, endpoint_url=stage.endpoint.url, stage=stage, kind="bonus", target="3W",
-        purpose="thanks", amount_cents=100, fee_cents=20, state="confirmed", planned_at=THEN, not_before=THEN,
+        endpoint=stage.endpoint, endpoint_url=stage.endpoint.url, stage=stage, kind="bonus",
+        target=f"3W {world.project.slug}", purpose="thanks", amount_cents=100, fee_cents=20,
+        state="confirmed", planned_at=THEN, not_before=THEN,
     )  # fmt: skip
     LedgerEntry.objects.create(
         stage=stage,

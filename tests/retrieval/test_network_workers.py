@@ -40,6 +40,7 @@ def folder_of(corpus):
     return network_folder(WordNetwork.objects.get(corpus=corpus))
 
 
+@pytest.mark.long
 def test_workers_on_the_broker_count_the_shards_and_change_no_byte(corpus, start_worker, monkeypatch):  # noqa: F811
     alone = tree(folder_of(corpus))
     monkeypatch.setattr(sharding, "_do_one", lambda jobs: False)

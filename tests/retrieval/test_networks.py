@@ -30,78 +30,47 @@ def state(corpus):
     return WordNetwork.objects.get(corpus=corpus)
 
 
-def test_a_corpus_has_no_network_at_first(corpus):
+def test_a_network_is_built_once_and_its_row_says_what_it_holds(corpus):
     assert network_of(corpus) is None
-
-
-def test_a_network_is_built_and_its_row_says_what_it_holds(corpus):
     built = build_network(corpus=corpus)
     row, network = state(corpus), network_of(corpus)
-
     assert (built.added, built.passages, built.reason) == (40, 40, "There was none.")
     assert (row.state, row.passages, row.generation) == ("ready", 40, 1)
     assert (row.words, row.edges) == (network.word_count, network.edge_count)
     assert row.last_passage == corpus.passages.latest("pk").pk
     assert row.built_at is not None
-    assert Event.objects.filter(action="network.built", subject=corpus.slug).count() == 1
-
-
-def test_the_process_shares_what_it_has_open(corpus):
-    build_network(corpus=corpus)
-
-    assert network_of(corpus) is network_of(corpus)
-
-
-def test_a_second_build_with_nothing_new_changes_nothing(corpus):
-    build_network(corpus=corpus)
+    assert row.options["neighbours"] == round(network.neighbours(0.75), 2)
+    assert (row.options["source"], row.options["rules"]) == ("ppmi-svd", network.pointer.rules)
+    assert row.options["words_with_vectors"] == network.vectors.facts.words
+    assert network_of(corpus) is network, "the process shares what it has open"
     again = build_network(corpus=corpus)
-
     assert (again.added, again.removed, again.generation, again.reason) == (0, 0, 1, "")
     assert Event.objects.filter(action="network.built", subject=corpus.slug).count() == 1
 
 
-def test_new_passages_make_it_stale_and_a_build_adds_them_alone(corpus, tmp_path):
+def test_passages_that_come_and_go_make_it_stale_and_a_build_follows_them(corpus, tmp_path):
     build_network(corpus=corpus)
     add(corpus, tmp_path, {"id": "new", "text": "Quantum computers compute quickly."})
     assert state(corpus).state == "stale"
     built = build_network(corpus=corpus)
-
     assert (built.added, built.removed, built.passages, built.generation) == (1, 0, 41, 2)
     assert state(corpus).state == "ready"
     assert network_of(corpus).associations(["quantum"], ["computers"]) == pytest.approx([1.0])
-
-
-def test_passages_that_went_are_taken_off(corpus):
-    build_network(corpus=corpus)
     delete_passages(corpus=corpus, keys=["p1", "p2"])
     assert state(corpus).state == "stale"
     built = build_network(corpus=corpus)
-
-    assert (built.added, built.removed, built.passages) == (0, 2, 38)
-
-
-def test_many_new_passages_make_it_anew_with_vectors_of_theirs(corpus, tmp_path):
-    build_network(corpus=corpus)
-    add(corpus, tmp_path, *({"id": f"n{i}", "text": text} for i, text in enumerate(passages(20, seed=9))))
-
-    assert build_network(corpus=corpus).reason == "It had 40 of 60 passages."
-
-
-def test_after_increments_it_counts_as_if_it_were_built_anew(corpus, tmp_path):
-    build_network(corpus=corpus)
-    add(corpus, tmp_path, {"id": "a", "text": "Bread and salt."})
-    delete_passages(corpus=corpus, keys=["p7"])
-    build_network(corpus=corpus)
+    assert (built.added, built.removed, built.passages) == (0, 2, 39)
     grown = network_of(corpus)
     build_network(corpus=corpus, anew=True)
     anew = network_of(corpus)
-
     words = ["bread", "salt", "doctor", "nurse", "engine", "oil"]
     pairs = [(a, b) for a in words for b in words if a < b]
     one, two = zip(*pairs, strict=True)
     assert grown.associations(one, two) == pytest.approx(anew.associations(one, two), nan_ok=True)
     assert grown.idf(words) == pytest.approx(anew.idf(words))
     assert anew.generation > grown.generation
+    add(corpus, tmp_path, *({"id": f"n{i}", "text": text} for i, text in enumerate(passages(20, seed=9))))
+    assert build_network(corpus=corpus).reason == "It had 39 of 59 passages.", "with vectors of theirs"
 
 
 def test_other_options_build_it_anew_and_are_kept(corpus):
@@ -113,21 +82,16 @@ def test_other_options_build_it_anew_and_are_kept(corpus):
     assert build_network(corpus=corpus).reason == ""
 
 
-def test_damaged_files_are_built_anew(corpus):
+def test_damaged_files_are_built_anew_with_further_numbers_of_generations(corpus):
     build_network(corpus=corpus)
     (network_of(corpus).segments[0].folder / "keys").write_bytes(b"")
-
     assert build_network(corpus=corpus).reason.startswith("The files could not be used: ")
-    assert network_of(corpus).passages == 40
-    assert state(corpus).generation == 2
-
-
-def test_a_byte_that_has_changed_is_found_by_the_next_build(corpus):
-    build_network(corpus=corpus)
+    assert (network_of(corpus).passages, state(corpus).generation) == (40, 2)
     path = network_of(corpus).segments[0].folder / "counts"
     path.write_bytes(b"\x07" + path.read_bytes()[1:])
-
     assert "damaged: counts has changed" in build_network(corpus=corpus).reason
+    (network_folder(state(corpus)) / "current").write_text("")
+    assert build_network(corpus=corpus).generation == 4
     assert build_network(corpus=corpus).reason == ""
 
 
@@ -142,22 +106,7 @@ def test_a_title_is_a_sentence_before_the_text(tmp_path):
     assert stored.sentence.tolist() == cut.sentence.tolist() == [1, 1, 2, 2, 2, 3, 3]
 
 
-def test_a_damaged_pointer_does_not_take_numbers_of_generations_back(corpus):
-    build_network(corpus=corpus)
-    build_network(corpus=corpus, anew=True)
-    (network_folder(state(corpus)) / "current").write_text("")
-
-    assert build_network(corpus=corpus).generation == 3
-
-
-def test_while_somebody_changes_the_corpus_there_is_no_build(corpus, monkeypatch):
-    monkeypatch.setattr("retrieval.engine.files.PATIENCE", 0.1)
-
-    with working_on(corpus), pytest.raises(BusyError):
-        build_network(corpus=corpus)
-
-
-def test_a_build_that_fails_says_why_and_the_old_network_answers(corpus, tmp_path):
+def test_a_build_that_fails_says_why_and_the_old_network_answers(corpus, tmp_path, monkeypatch):
     build_network(corpus=corpus)
     with pytest.raises(FileRefusedError):
         build_network(corpus=corpus, options=Options(vectors=tmp_path / "nowhere.vec"))
@@ -165,14 +114,9 @@ def test_a_build_that_fails_says_why_and_the_old_network_answers(corpus, tmp_pat
     assert state(corpus).state == "failed"
     assert "nowhere.vec" in state(corpus).note
     assert network_of(corpus).passages == 40
-
-
-def test_several_processes_build_the_same_bytes(corpus):
-    build_network(corpus=corpus)
-    alone = tree(network_folder(state(corpus)))
-    build_network(corpus=corpus, anew=True, counter=together(2))
-
-    assert tree(network_folder(state(corpus))) == alone
+    monkeypatch.setattr("retrieval.engine.files.PATIENCE", 0.1)
+    with working_on(corpus), pytest.raises(BusyError):
+        build_network(corpus=corpus)
 
 
 def test_a_removed_corpus_takes_its_network_along(tmp_path):
@@ -192,15 +136,16 @@ def test_passages_of_an_addition_that_is_not_complete_do_not_count(corpus):
     assert build_network(corpus=corpus).passages == 10
 
 
-def test_shards_are_jobs_that_the_builder_does_itself_when_nobody_else_is_there(corpus):
+def test_shards_are_jobs_that_the_builder_does_itself_or_in_processes_when_nobody_else_is_there(corpus):
     build_network(corpus=corpus)
     alone = tree(network_folder(state(corpus)))
     build_network(corpus=corpus, anew=True, counter=over_workers(7))
-
     assert tree(network_folder(state(corpus))) == alone
     jobs = Job.objects.filter(kind=SHARD)
     assert [job.state for job in jobs] == ["done"] * 7
     assert sum(job.progress_done for job in jobs) == 40
+    build_network(corpus=corpus, anew=True, counter=together(2))
+    assert tree(network_folder(state(corpus))) == alone
 
 
 @pytest.mark.long
@@ -214,27 +159,13 @@ def test_a_large_corpus_is_counted_in_as_many_shards_as_it_needs(corpus, monkeyp
     assert Job.objects.filter(kind=SHARD).count() == 3
 
 
-def test_its_row_says_what_a_threshold_means(corpus):
-    build_network(corpus=corpus)
-    options, network = state(corpus).options, network_of(corpus)
-
-    assert options["neighbours"] == round(network.neighbours(0.75), 2)
-    assert (options["source"], options["words_with_vectors"]) == ("ppmi-svd", network.vectors.facts.words)
-    assert options["rules"] == network.pointer.rules
-
-
 def test_more_shards_than_passages_are_as_many_as_passages(tmp_path):
     corpus = make_corpus(tmp_path, "one text", "another text", index=False)
     build_network(corpus=corpus, counter=over_workers(9))
-
     assert Job.objects.filter(kind=SHARD).count() == 2
     assert network_of(corpus).passages == 2
-
-
-def test_a_corpus_without_passages_has_a_network_of_nothing(tmp_path):
     corpus = make_corpus(tmp_path, index=False)
     build_network(corpus=corpus, counter=over_workers(3))
-
     assert network_of(corpus).passages == 0
 
 
@@ -250,20 +181,15 @@ def test_a_shard_that_cannot_be_counted_ends_the_build_in_words(corpus, monkeypa
     assert not Job.objects.filter(kind=SHARD, state__in=["queued", "running"]).exists()
 
 
-def test_a_build_that_is_called_off_leaves_no_shard_behind(corpus):
+def test_shards_of_builds_that_fail_are_called_off_or_are_over_count_nothing(corpus, tmp_path):
     def stop():
         raise StoppingError("the worker stops")
 
     with pytest.raises(StoppingError):
         build_network(corpus=corpus, counter=over_workers(3, still_ours=stop))
-
     assert {job.state for job in Job.objects.filter(kind=SHARD)} == {"cancelled"}
-
-
-def test_a_shard_of_a_build_that_is_over_does_nothing(corpus, tmp_path):
     payload = {"corpus": corpus.pk, "scratch": "networks/gone", "number": 0, "after": 0, "upto": 9}
     job = enqueue(kind=SHARD, payload=payload)
     run(job_id=job.pk)
     job.refresh_from_db()
-
     assert (job.state, job.error) == ("failed", "The build that wanted this shard is over.")

@@ -27,16 +27,31 @@ def name(corpus):
 
 
 def test_a_network_is_built_and_looked_at(corpus, name):
+    [status] = json.loads(run("wpn", "status", name, "--json"))
+    assert (status["state"], status["built_at"]) == ("none", "never")
     built = run("wpn", "build", name)
     assert built.startswith("texts: 120 passages counted, 0 taken off; 120 passages, ")
     assert "Built anew: There was none." in built
     assert run("wpn", "build", name).startswith("texts: 0 passages counted, 0 taken off; ")
-
     [status] = json.loads(run("wpn", "status", name, "--json"))
-    assert (status["corpus"], status["state"], status["generation"], status["passages"]) == (
-        "texts", "ready", 1, 120,
-    )  # fmt: skip
+    facts = (status["corpus"], status["state"], status["generation"], status["passages"])
+    assert facts == ("texts", "ready", 1, 120)
     assert "ready" in run("wpn", "status", corpus.project.slug)
+    found = json.loads(run("wpn", "calibrate", name, "--target", "2", "--json"))
+    assert found["neighbours"] <= 2 < network_of(corpus).neighbours(found["alpha"] - 0.01)
+    assert f"node threshold of {found['alpha']:.2f}" in run("wpn", "calibrate", name, "--target", "2")
+    found = json.loads(run("wpn", "neighbours", name, "Doctor", "unknownword", "-k", "3", "--json"))
+    hospital = {"nurse", "patient", "ward", "treats", "visits", "heals", "bed", "ill", "medicine"}
+    assert {near["word"] for near in found["Doctor"]["similar"]} <= hospital
+    assert {near["word"] for near in found["Doctor"]["next_to"]} <= hospital
+    assert len(found["Doctor"]["next_to"]) == 3
+    assert found["unknownword"] == {"similar": [], "next_to": []}
+    shown = run("wpn", "neighbours", name, "doctor", "unknownword")
+    assert "next to it" in shown
+    assert "The network knows no neighbours of 'unknownword'." in shown
+    WordNetwork.objects.filter(corpus=corpus).update(state="building")
+    [status] = json.loads(run("wpn", "status", name, "--json"))
+    assert status["state"] == "broken off", "where a build was killed"
 
 
 def test_a_corpus_may_be_named_by_its_slug_while_no_other_has_it(corpus, tmp_path):
@@ -54,47 +69,11 @@ def test_all_corpora_of_a_project_are_built(corpus, tmp_path):
     assert [(each["corpus"], each["passages"]) for each in facts] == [("others", 1), ("texts", 120)]
 
 
-def test_before_the_first_build_the_status_says_none(name):
-    [status] = json.loads(run("wpn", "status", name, "--json"))
-
-    assert (status["state"], status["built_at"]) == ("none", "never")
-
-
-def test_a_build_that_was_killed_is_said_to_be_broken_off(corpus, name):
-    run("wpn", "build", name)
-    WordNetwork.objects.filter(corpus=corpus).update(state="building")
-    [status] = json.loads(run("wpn", "status", name, "--json"))
-
-    assert status["state"] == "broken off"
-
-
 @pytest.mark.long
 def test_shards_and_processes_build_it_too(corpus, name):
     run("wpn", "build", name, "--shards", "3")
     assert Job.objects.filter(kind=SHARD, state="done").count() == 3
     assert json.loads(run("wpn", "build", name, "--anew", "--processes", "2", "--json"))[0]["added"] == 120
-
-
-def test_neighbours_are_similar_words_and_words_next_to_them(corpus, name):
-    run("wpn", "build", name)
-    found = json.loads(run("wpn", "neighbours", name, "Doctor", "unknownword", "-k", "3", "--json"))
-
-    hospital = {"nurse", "patient", "ward", "treats", "visits", "heals", "bed", "ill", "medicine"}
-    assert {near["word"] for near in found["Doctor"]["similar"]} <= hospital
-    assert {near["word"] for near in found["Doctor"]["next_to"]} <= hospital
-    assert len(found["Doctor"]["next_to"]) == 3
-    assert found["unknownword"] == {"similar": [], "next_to": []}
-    shown = run("wpn", "neighbours", name, "doctor", "unknownword")
-    assert "next to it" in shown
-    assert "The network knows no neighbours of 'unknownword'." in shown
-
-
-def test_calibrate_finds_the_threshold_for_a_number_of_neighbours(corpus, name):
-    run("wpn", "build", name)
-    found = json.loads(run("wpn", "calibrate", name, "--target", "2", "--json"))
-
-    assert found["neighbours"] <= 2 < network_of(corpus).neighbours(found["alpha"] - 0.01)
-    assert f"node threshold of {found['alpha']:.2f}" in run("wpn", "calibrate", name, "--target", "2")
 
 
 def test_vectors_of_a_file_take_the_place_of_its_own(corpus, name, tmp_path):
@@ -111,9 +90,8 @@ def test_vectors_of_a_file_take_the_place_of_its_own(corpus, name, tmp_path):
     assert network_of(corpus).vectors.facts.source == "ppmi-svd"
 
 
-@pytest.mark.parametrize(
-    ("arguments", "words"),
-    [
+def test_faults_are_told_in_words(corpus, name):
+    for arguments, words in (
         (["build", "nowhere"], "There is no corpus 'nowhere'. Name one as PROJECT/SLUG."),
         (["build", "nowhere/texts"], "There is no project 'nowhere'."),
         (["build", "{project}/none"], "There is no corpus 'none'"),
@@ -123,14 +101,8 @@ def test_vectors_of_a_file_take_the_place_of_its_own(corpus, name, tmp_path):
         (["neighbours", "{name}", "word"], "There is no word proximity network yet."),
         (["calibrate", "{name}", "--target", "nan"], "There is no word proximity network yet."),
         (["neighbours", "{project}", "word"], "There is no word proximity network yet."),
-    ],
-)
-def test_faults_are_told_in_words(corpus, name, arguments, words):
-    given = [each.format(name=name, project=corpus.project.slug) for each in arguments]
-    with pytest.raises(CommandError, match=words):
-        run("wpn", *given)
-
-
-def test_a_project_without_a_corpus_says_how_to_add_one():
-    with pytest.raises(CommandError, match="There is no corpus yet"):
-        run("wpn", "build", make_project().slug)
+        (["build", make_project().slug], "There is no corpus yet"),
+    ):
+        words_of_command = [each.format(name=name, project=corpus.project.slug) for each in arguments]
+        with pytest.raises(CommandError, match=words):
+            run("wpn", *words_of_command)

@@ -17,42 +17,29 @@ def field(inside: str):
     return found
 
 
-def test_radio_buttons_of_one_name_are_one_choice():
-    found = field('<input type="radio" name="u:1|c" value="a"><input type="radio" name="u:1|c" value="b">')
-    assert (found.kind, found.options) == ("choice", ["a", "b"])
-
-
-def test_a_list_is_a_choice_among_what_can_be_chosen():
-    found = field(
+def test_every_kind_of_field_is_read_with_its_options_and_bounds():
+    radio = '<input type="radio" name="u:1|c" value="a"><input type="radio" name="u:1|c" value="b">'
+    listed = (
         '<select name="u|c"><option value="">Choose</option><option disabled value="x">x</option>'
         '<option value="a">A</option><option value="b">B</option></select>'
     )
-    assert (found.kind, found.options) == ("choice", ["a", "b"])
-
-
-def test_a_box_to_tick_has_its_value():
+    for inside in (radio, listed):
+        found = field(inside)
+        assert (found.kind, found.options) == ("choice", ["a", "b"])
     found = field('<input type="checkbox" name="u|c" value="yes">')
     assert (found.kind, found.options) == ("tick", ["yes"])
-
-
-def test_a_box_to_write_in_says_how_long():
     found = field('<textarea name="u|text" minlength="3" maxlength="40"></textarea>')
     assert (found.kind, found.least, found.most) == ("text", 3, 40)
-
-
-def test_a_number_has_its_bounds():
     found = field('<input type="number" name="u|n" min="1" max="5">')
     assert (found.kind, found.least, found.most) == ("number", 1, 5)
 
 
-def test_what_is_disabled_cannot_be_filled_in():
+def test_hidden_fields_go_along_and_what_is_disabled_cannot_be_filled_in():
     form = read_form(page('<input type="radio" name="u|c" value="a" disabled>'), URL)
     assert form is not None and not form.fields
-
-
-def test_hidden_fields_go_along_as_they_are():
     form = read_form(page('<input type="hidden" name="ticket" value="a&amp;b">'), URL)
     assert form is not None and form.hidden == {"ticket": "a&b"}
+    assert read_form('<form method="get"><input name="q"></form>', URL) is None
 
 
 def test_addresses_are_read_from_where_the_page_is():
@@ -73,7 +60,3 @@ def test_every_unit_has_the_text_of_its_section_only():
     assert form is not None
     assert form.units == ["u:1", "u:2"]
     assert form.texts == {"u:1": "First passage.", "u:2": "Second passage .", "": "Read"}
-
-
-def test_a_page_without_a_form_to_send_has_none():
-    assert read_form('<form method="get"><input name="q"></form>', URL) is None

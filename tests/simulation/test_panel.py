@@ -19,7 +19,7 @@ def test_it_answers_over_http_until_the_block_ends(tmp_path):
         http.client.HTTPConnection(place, timeout=20).request("GET", "/api/v1/studies/")
 
 
-def test_the_next_one_goes_on_with_its_books_and_has_another_token(tmp_path):
+def test_the_next_one_goes_on_with_its_books_and_refuses_in_words(tmp_path):
     with running_panel(tmp_path / "panel.sqlite3", balance=50_00) as first:
         workspace = first.workspace
     with running_panel(tmp_path / "panel.sqlite3", balance=50_00) as second:

@@ -53,7 +53,9 @@ def test_a_bucket_that_opens_is_well_and_nothing_stays_in_it(of_releases, s3_end
     assert list(kept) == []
 
 
-def test_a_bucket_that_does_not_exist_is_named(of_releases, s3_endpoint):
+def test_a_bucket_that_does_not_exist_is_named_and_a_folder_is_none(
+    of_releases, s3_endpoint, settings, tmp_path
+):
     of_releases(s3_endpoint, "nowhere-here")
     [finding] = buckets()
     assert finding.level == "error"
@@ -61,6 +63,8 @@ def test_a_bucket_that_does_not_exist_is_named(of_releases, s3_endpoint):
         finding.sentence
         == "RELEASES_STORAGE=s3://nowhere-here/sets: nothing can be written there (NoSuchBucket)."
     )
+    settings.RELEASES_STORAGE, settings.DATA_STORAGE = str(tmp_path), ""
+    assert buckets() == []
 
 
 @pytest.mark.parametrize(
@@ -84,8 +88,3 @@ def test_the_permission_that_is_missing_is_named(of_releases, denied, permission
         server.shutdown()
         server.server_close()
     assert f"has no permission {permission}." in fault
-
-
-def test_a_folder_is_no_bucket(settings, tmp_path):
-    settings.RELEASES_STORAGE, settings.DATA_STORAGE = str(tmp_path), ""
-    assert buckets() == []

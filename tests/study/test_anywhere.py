@@ -27,23 +27,17 @@ def campaign():
         return json.loads(done.stdout)
 
 
-def test_everybody_was_approved_and_nothing_stays_reserved(campaign):
+def test_the_books_of_all_three_agree_to_the_cent_and_one_release_has_what_they_did(campaign):
     assert campaign["states"] == {
         **{name: ["approved"] * 2 for name in ("answers", "judging", "poll")},
         "everywhere": ["approved"] * 3,
     }
     assert (campaign["reserved"], campaign["troubles"]) == (0, [])
-
-
-def test_one_release_has_what_all_of_them_did(campaign):
     assert {name: campaign["rows"][name] for name in ("answers", "candidates", "ratings")} == {
         "answers": 2,
         "candidates": 1,
         "ratings": 5,
     }
-
-
-def test_the_books_of_all_three_agree_to_the_cent(campaign):
     spent, panel, market = campaign["spent"], campaign["panel"], campaign["marketplace"]
     assert spent["answers"] == {"cents__sum": 20, "fee_cents__sum": 0}
     assert panel["rewards"] == [20] * panel["submissions"]
@@ -52,8 +46,7 @@ def test_the_books_of_all_three_agree_to_the_cent(campaign):
     assert market["paid"] == 60
 
 
-def test_one_stage_runs_over_all_three_and_asks_nobody_twice(campaign):
-    """Each unit gets one answer from each of them, by different people."""
+def test_one_stage_runs_over_all_three_asks_nobody_twice_and_its_books_agree(campaign):
     mixed = campaign["everywhere"]
     assert mixed["divided"] == {"local": 1, "links": 1, "pool": 1}
     assert mixed["link_tasks"] == 1  # the second visitor found no place
@@ -63,18 +56,11 @@ def test_one_stage_runs_over_all_three_and_asks_nobody_twice(campaign):
         "links": 1,
         "pool": 1,
     }
-
-
-def test_its_books_agree_source_by_source_with_each_far_side(campaign):
-    mixed = campaign["everywhere"]
     spent = {name: counts[1] for name, counts in mixed["sources"].items()}
     assert spent == {"local": mixed["market_paid"], "links": 10, "pool": mixed["panel_paid"]}
     assert (spent["local"], spent["pool"]) == (15, 20)
     assert mixed["spent"] == sum(spent.values()) + mixed["fees"]
     assert (mixed["reserved"], [counts[2] for counts in mixed["sources"].values()]) == (0, [0, 0, 0])
-
-
-def test_the_release_says_where_each_rating_was_given(campaign):
     assert campaign["places"] == {"local": 1, "links": 1, "pool": 1}
     assert campaign["rows"]["sources"] == 3
     assert "| `pool` (prolific) | 1 | 1 | 0 | 0 |" in campaign["card"].replace("\\", "")

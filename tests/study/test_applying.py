@@ -75,18 +75,15 @@ def test_a_file_makes_project_endpoint_and_a_draft_and_spends_nothing(applied, e
     assert not LedgerEntry.objects.exists()
 
 
-def test_applying_twice_changes_nothing(applied, planned, example):
+def test_applying_twice_changes_nothing_and_the_draft_is_quoted(write, example, db, applied, planned):
+    study = read(write(example))
+    quotes = apply(study, plan(study, KEYS, to_apply=True), KEYS).quotes
+    assert quotes["first-look"].total_cents == 24 * 15
     applied(example)
     events = Event.objects.count()
     assert planned(example).empty
     applied(example)
     assert Event.objects.count() == events
-
-
-def test_the_draft_is_quoted_after_it_was_applied(write, example, db):
-    study = read(write(example))
-    quotes = apply(study, plan(study, KEYS, to_apply=True), KEYS).quotes
-    assert quotes["first-look"].total_cents == 24 * 15
 
 
 def test_the_differences_name_what_is_old_and_new(applied, planned, example):
@@ -105,20 +102,15 @@ def test_the_differences_name_what_is_old_and_new(applied, planned, example):
 
 def test_a_draft_can_change_in_everything_and_the_log_says_so(applied, example, owner):
     applied(example)
-    text = example.replace('reward = "0.15"', 'reward = "0.20"').replace(
-        'approve = "at-once"', 'approve = "by-hand"'
-    )
+    text = example.replace('reward = "0.15"', 'reward = "0.20"')
+    text = text.replace('approve = "at-once"', 'approve = "by-hand"')
     applied(text.replace('budget = "10.00"', 'budget = "12.00"'))
     stage = Stage.objects.get()
     assert (stage.reward_cents, stage.approve_at_once, stage.budget_cents) == (20, False, 1200)
     assert Event.objects.filter(action="stage.changed").count() == 1
-
-
-def test_a_field_that_is_taken_out_has_its_default_again(applied, example):
-    applied(example)
-    applied(example.replace("max_hits_per_worker = 2\n", "").replace('work_time = "15m"\n', ""))
-    stage = Stage.objects.get()
-    assert (stage.max_hits_per_worker, stage.work_seconds) == (None, 3600)
+    applied(text.replace("max_hits_per_worker = 2\n", "").replace('work_time = "15m"\n', ""))
+    stage.refresh_from_db()
+    assert (stage.max_hits_per_worker, stage.work_seconds) == (None, 3600), "taken out: their defaults"
 
 
 def opened(stage):
@@ -126,25 +118,22 @@ def opened(stage):
     Hit.objects.create(stage=stage, ordinal=1, places=1, reward_cents=15, fee_cents=3)
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "field"),
-    [
+def test_the_terms_of_an_opened_stage_stay(applied, refused, example):
+    applied(example)
+    opened(Stage.objects.get())
+    for old, new, field in (
         ('reward = "0.15"', 'reward = "0.16"', "reward"),
         ("units_per_hit = 3", "units_per_hit = 2", "units_per_hit"),
         ("checks_per_hit = 1", "checks_per_hit = 0", "checks_per_hit"),
         ('"Cocoa"', '"Milk"', "config"),
-    ],
-)
-def test_the_terms_of_an_opened_stage_stay(applied, refused, example, old, new, field):
-    applied(example)
-    opened(Stage.objects.get())
-    text = example.replace(old, new)
-    problem = refused(text)
-    start = "[stages.config]" if field == "config" else field
-    assert (problem.code, problem.field) == ("not-changeable", f"stages[0].{field}")
-    assert problem.line == line_of(text, start)
-    assert "people work under its terms" in problem.what
-    assert problem.remedy == "Make a new stage."
+    ):
+        text = example.replace(old, new)
+        problem = refused(text)
+        start = "[stages.config]" if field == "config" else field
+        assert (problem.code, problem.field) == ("not-changeable", f"stages[0].{field}")
+        assert problem.line == line_of(text, start)
+        assert "people work under its terms" in problem.what
+        assert problem.remedy == "Make a new stage."
 
 
 def test_an_opened_stage_can_still_get_more_people_and_a_larger_budget_with_a_caution(
@@ -187,9 +176,7 @@ def test_an_opened_stage_whose_stored_options_lack_a_newer_default_is_unchanged(
     assert Stage.objects.get().redundancy == 13
 
 
-def test_a_budget_below_what_is_spent_or_reserved_is_refused_with_the_least_that_is_possible(
-    applied, refused, example
-):
+def test_what_is_spent_or_reserved_is_the_least_budget_and_a_used_endpoint_stays(applied, refused, example):
     applied(example)
     open_stage(stage=Stage.objects.select_related("project", "endpoint").get())
     text = example.replace('budget = "10.00"', 'budget = "3.00"')
@@ -197,25 +184,19 @@ def test_a_budget_below_what_is_spent_or_reserved_is_refused_with_the_least_that
     assert (problem.code, problem.line) == ("below-spent", line_of(text, 'budget = "3.00"'))
     assert problem.what == "0.00 is spent and 3.60 reserved already"
     assert problem.remedy == 'Write "3.60" or more.'
-
-
-def test_the_projects_budget_cannot_go_below_what_is_spent_either(applied, refused, example):
     applied(example)
     Project.objects.update(spent_cents=700)
     problem = refused(example.replace('budget = "25.00"', 'budget = "6.99"'))
     assert (problem.code, problem.field) == ("below-spent", "project.budget")
+    problem = refused(
+        example.replace('preset = "local"', 'preset = "local"\nurl = "https://example.org/mturk/api"')
+    )
+    assert (problem.code, problem.field) == ("not-changeable", "endpoints.local.url")
 
 
 def test_budgets_of_stages_beyond_the_projects_are_a_caution(planned, example):
     found = planned(example.replace('budget = "25.00"', 'budget = "9.00"'))
     assert "10.00 together" in found.cautions[0].what
-
-
-def test_members_who_do_not_exist_are_named_with_the_closest_name(refused, example, owner):
-    text = example.replace('# ada = "owner"', 'adda = "owner"')
-    problem = refused(text)
-    assert (problem.code, problem.line) == ("no-such-user", line_of(text, "adda"))
-    assert problem.remedy == "Did you mean 'ada'?"
 
 
 def test_the_last_owner_can_hand_over_in_one_file_but_not_only_leave(applied, refused, example, owner):
@@ -242,17 +223,17 @@ def test_an_endpoint_of_the_installation_needs_no_table(planned, example, local)
     assert actions_of(planned(example[:start] + example[end:], {}))["stage", "first-look"] == "add"
 
 
-def test_an_endpoint_that_is_nowhere_is_refused(refused, example):
-    text = example.replace('endpoint = "local"', 'endpoint = "lokal"')
-    problem = refused(text)
-    assert (problem.code, problem.line) == ("no-such-endpoint", line_of(text, 'endpoint = "lokal"'))
-    assert problem.remedy == "Did you mean 'local'?"
-
-
-def test_a_stage_to_be_kept_apart_from_has_to_be_there(refused, example):
-    text = example.replace("hold_failed_checks = true", 'hold_failed_checks = true\napart_from = ["writing"]')
-    problem = refused(text)
-    assert (problem.code, problem.line) == ("no-such-stage", line_of(text, "apart_from"))
+def test_who_or_what_is_not_there_is_named_with_the_closest_name(refused, example, owner):
+    apart = 'hold_failed_checks = true\napart_from = ["writing"]'
+    for old, new, code, start, remedy in (
+        ('endpoint = "local"', 'endpoint = "lokal"', "no-such-endpoint", 'endpoint = "lokal"', "'local'"),
+        ('# ada = "owner"', 'adda = "owner"', "no-such-user", "adda", "'ada'"),
+        ("hold_failed_checks = true", apart, "no-such-stage", "apart_from", ""),
+    ):
+        text = example.replace(old, new)
+        problem = refused(text)
+        assert (problem.code, problem.line) == (code, line_of(text, start))
+        assert not remedy or problem.remedy == f"Did you mean {remedy}?"
 
 
 def test_a_new_endpoint_without_keys_is_a_caution_when_checked_and_an_error_when_applied(
@@ -264,14 +245,11 @@ def test_a_new_endpoint_without_keys_is_a_caution_when_checked_and_an_error_when
     assert (problem.code, problem.line) == ("no-keys", line_of(example, "[endpoints.local]"))
 
 
-def test_keys_that_are_not_set_later_stay_as_they_are(applied, planned, example):
+def test_keys_that_are_not_set_later_stay_and_others_replace_the_stored_ones(applied, planned, example):
     applied(example)
     found = planned(example, {})
     assert found.empty
     assert any("the stored keys stay" in problem.what for problem in found.cautions)
-
-
-def test_other_keys_in_the_environment_replace_the_stored_ones_and_are_never_shown(applied, planned, example):
     applied(example)
     others = {"LOCAL_ACCESS_KEY": "DSTLBBBB", "LOCAL_SECRET": "another"}
     found = planned(example, others)
@@ -280,21 +258,8 @@ def test_other_keys_in_the_environment_replace_the_stored_ones_and_are_never_sho
     endpoint = Endpoint.objects.get()
     assert endpoint.access_key == "DSTLBBBB"
     assert unseal(endpoint.secret_sealed, purpose="crowd.endpoint") == "another"
-
-
-def test_an_endpoint_that_was_used_stays_where_it_is(applied, refused, example):
-    applied(example)
-    open_stage(stage=Stage.objects.select_related("project", "endpoint").get())
-    problem = refused(
-        example.replace('preset = "local"', 'preset = "local"\nurl = "https://example.org/mturk/api"')
-    )
-    assert (problem.code, problem.field) == ("not-changeable", "endpoints.local.url")
-
-
-def test_an_endpoint_that_was_not_used_can_move(applied, example):
-    applied(example)
     applied(example.replace('preset = "local"', 'preset = "local"\nurl = "http://127.0.0.1:9000/mturk/api"'))
-    endpoint = Endpoint.objects.get()
+    endpoint.refresh_from_db()
     assert (endpoint.url, endpoint.submit_origins) == (
         "http://127.0.0.1:9000/mturk/api",
         ["http://127.0.0.1:9000"],

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.cases import apart
 from tests.taskpage.test_checks_hidden import WORLDS
 from tests.taskpage.world import Visitor, make_hit
 
@@ -11,12 +12,13 @@ TEMPLATES = Path(__file__).parents[2] / "templates"
 
 
 @pytest.mark.django_db
-@pytest.mark.parametrize("kind", sorted(WORLDS))
-def test_task_pages_count_instead_of_cutting(kind):
-    stage, units = WORLDS[kind]()
-    page = Visitor(make_hit(stage, *units)).open().content.decode()
-    assert "maxlength" not in page
-    assert "longest.js" in page
+def test_task_pages_count_instead_of_cutting(subtests):
+    for kind in sorted(WORLDS):
+        with apart(subtests, kind=kind):
+            stage, units = WORLDS[kind]()
+            page = Visitor(make_hit(stage, *units)).open().content.decode()
+            assert "maxlength" not in page
+            assert "longest.js" in page
 
 
 @pytest.mark.parametrize("page", ["base.html", "crowd/task.html", "marketplace/frame/form.html"])

@@ -44,24 +44,18 @@ def stage(translation):
     return make_stage("welsh", kind="translation", config=CONFIG, redundancy=2)
 
 
-def test_it_is_at_most_sixty_lines():
+def test_it_is_a_kind_of_at_most_sixty_lines_with_options_that_explain_themselves(translation):
     files = [block("translation/kind.py"), block("templates/translation/unit.html")]
     lines = [line for file in files for line in file.splitlines() if line.strip()]
     assert len(lines) <= 60
-
-
-def test_it_is_a_kind_with_options_that_explain_themselves(translation):
     assert isinstance(translation, StageKind)
     assert kinds.kind_named("translation") is translation
     fields = translation.config.model_fields
     assert all(field.description for field in fields.values())
 
 
-def test_every_sentence_waits_for_as_many_people_as_the_stage_wants(stage, translation):
-    assert list(translation.pending(stage)) == [PendingUnit("0", 2), PendingUnit("1", 2)]
-
-
 def test_a_worker_reads_the_sentence_and_its_translation_is_stored(stage, translation):
+    assert list(translation.pending(stage)) == [PendingUnit("0", 2), PendingUnit("1", 2)]
     rosa = Visitor(make_hit(stage, "0", "1"))
     page = rosa.open()
     assert "It <b>rains</b>." in text(page)
@@ -73,18 +67,16 @@ def test_a_worker_reads_the_sentence_and_its_translation_is_stored(stage, transl
     assert translation.settle(stage) == {"0": ["Bore da."], "1": ["Mae'n bwrw glaw."]}
 
 
-@pytest.mark.parametrize(
-    ("written", "words"), [(" ", "Write your translation."), ("x" * 61, "Use at most 60 characters")]
-)
-def test_mistakes_are_said_and_nothing_written_is_lost(stage, written, words):
+def test_mistakes_are_said_and_nothing_written_is_lost(stage):
     rosa = Visitor(make_hit(stage, "0", "1"))
-    fields = {"0|text": "Bore da.", "1|text": written}
-    response = rosa.client.post(rosa.path, {"ticket": rosa.ticket(), **fields})
-    assert response.status_code == 422
-    assert words in text(response)
-    target = response.content.decode().split('<li><a href="#')[1].split('"')[0]
-    assert f'id="{target}"' in response.content.decode()
-    assert "Bore da." in text(response)
+    for written, words in ((" ", "Write your translation."), ("x" * 61, "Use at most 60 characters")):
+        fields = {"0|text": "Bore da.", "1|text": written}
+        response = rosa.client.post(rosa.path, {"ticket": rosa.ticket(), **fields})
+        assert response.status_code == 422
+        assert words in text(response)
+        target = response.content.decode().split('<li><a href="#')[1].split('"')[0]
+        assert f'id="{target}"' in response.content.decode()
+        assert "Bore da." in text(response)
 
 
 def test_rejected_translations_are_asked_for_again(stage, translation):
@@ -96,13 +88,10 @@ def test_rejected_translations_are_asked_for_again(stage, translation):
     assert HitUnit.objects.count() == 1
 
 
-def test_every_method_of_the_interface_is_in_the_table():
+def test_every_method_and_part_of_the_style_is_named_on_the_page():
     methods = {name for name in vars(StageKind) if not name.startswith("_")} | {"name", "label"}
     table = PAGE.partition("## What a kind answers")[2].partition("## The template")[0]
     assert sorted(name for name in methods if f"`{name}" not in table) == []
-
-
-def test_every_part_of_the_style_that_the_page_names_is_there():
     style = (Path(__file__).resolve().parents[2] / "static/task.css").read_text(encoding="utf-8")
     for part in ("item", "choices", "choice", "field", "help", "error", "read", "answer"):
         assert re.search(rf"\.{part}\b", style), part

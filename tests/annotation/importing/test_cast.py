@@ -95,16 +95,13 @@ def topics(write, *given):
     return read(write("topics.json", json.dumps(list(given), indent=2)))
 
 
-def test_2019_topics_have_the_turns_before_each(write):
+def test_topics_of_2019_to_2021_have_the_turns_before_each_with_rewrites_and_replies(write):
     (first, second, third), _, reader = topics(write, YEAR_2019)
     assert reader.description == "TREC CAsT topics"
     assert (first.id, first.conversation, first.turn, first.context) == ("31_1", "31", 1, [])
     assert (third.id, third.turn) == ("31_3", 3)
     assert third.context == ["How is green tea made?", "And black?"]
     assert second.extra == {"topic_title": "Tea", "topic_description": "How tea is made."}
-
-
-def test_2020_topics_keep_rewrites_and_what_a_turn_depends_on(write):
     (_, second), _, _ = topics(write, YEAR_2020)
     assert (second.id, second.text, second.context) == ("81_2", "At what height?", ["Where does tea grow?"])
     assert second.extra == {
@@ -112,9 +109,6 @@ def test_2020_topics_keep_rewrites_and_what_a_turn_depends_on(write):
         "query_turn_dependence": [1],
         "canonical_result_id": "MARCO_1",
     }
-
-
-def test_2021_passages_of_canonical_results_are_the_replies_to_their_turns(write):
     (first, second), _, _ = topics(write, YEAR_2021)
     assert (first.context, first.replies, first.passages) == ([], [], [])
     assert first.extra["canonical_result_id"] == "MARCO_D5"
@@ -124,25 +118,22 @@ def test_2021_passages_of_canonical_results_are_the_replies_to_their_turns(write
 def test_2022_trees_give_each_turn_the_path_to_it(write):
     records, refusals, _ = topics(write, YEAR_2022)
     assert refusals.total == 0
+    first, held, wayward = "What is a tea ceremony?", "Where is it held?", "Who invented it?"
+    served, japan, shaped = "A way of serving tea.", "In Japan, or in China?", "Sen no Rikyu shaped it."
     assert [(each.id, each.turn, each.context, each.replies) for each in records] == [
         ("132_1-1", 1, [], []),
-        ("132_1-3", 2, ["What is a tea ceremony?"], ["A way of serving tea."]),
-        (
-            "132_1-5",
-            3,
-            ["What is a tea ceremony?", "Where is it held?"],
-            ["A way of serving tea.", "In Japan, or in China?"],
-        ),
-        ("132_2-1", 2, ["What is a tea ceremony?"], ["A way of serving tea."]),
-        (
-            "132_2-3",
-            3,
-            ["What is a tea ceremony?", "Who invented it?"],
-            ["A way of serving tea.", "Sen no Rikyu shaped it."],
-        ),
+        ("132_1-3", 2, [first], [served]),
+        ("132_1-5", 3, [first, held], [served, japan]),
+        ("132_2-1", 2, [first], [served]),
+        ("132_2-3", 3, [first, wayward], [served, shaped]),
     ]
     assert {each.conversation for each in records} == {"132"}
     assert records[1].extra == {"manual_rewritten_utterance": "Where is a ceremony held?"}
+    found = preview(write("topics.json", json.dumps([YEAR_2022])))
+    assert (found.description, [each.text for each in found.records][:2]) == (
+        "TREC CAsT topics",
+        [first, held],
+    )
 
 
 def test_the_2022_sample_is_one_topic_and_names_parents_otherwise(write):
@@ -158,7 +149,7 @@ def test_the_2022_sample_is_one_topic_and_names_parents_otherwise(write):
     assert (green.id, green.context, green.replies) == ("1_1-4", ["Tea?"], ["Which?"])
 
 
-def test_several_replies_in_a_row_are_one(write):
+def test_several_replies_in_a_row_are_one_and_shared_turns_come_once(write):
     turns = [
         said("1", "Tea?"),
         replied("2", "Yes.", "1"),
@@ -167,9 +158,6 @@ def test_several_replies_in_a_row_are_one(write):
     ]
     (_, green), _, _ = topics(write, {"number": 1, "turn": turns})
     assert green.replies == ["Yes.\nWhich?"]
-
-
-def test_2022_paths_one_after_the_other_give_a_turn_that_they_share_once(write):
     records, refusals, _ = topics(write, *FLATTENED)
     assert [(each.id, each.context, each.replies) for each in records] == [
         ("149_1-1", [], []),
@@ -191,10 +179,7 @@ def test_2022_paths_one_after_the_other_give_a_turn_that_they_share_once(write):
             "Turn 1 of topic 7 comes after turn 2.",
         ),
         ([replied("1-1", "", None)], "Turn 1-1 of topic 7 is the system's and has no 'response'."),
-        (
-            [said("1-1", "a", "9-9")],
-            "Turn 1-1 of topic 7 follows turn 9-9, which the topic does not have.",
-        ),
+        ([said("1-1", "a", "9-9")], "Turn 1-1 of topic 7 follows turn 9-9, which the topic does not have."),
         ([said("1-1", "a"), said("1-1", "b")], "Topic 7 has two turns 1-1."),
         (
             [said("1-1", "a", "1-2"), said("1-2", "b", "1-1")],
@@ -226,11 +211,6 @@ def test_turns_with_their_replies_are_the_context_of_the_query(write):
         {"text": "Who drinks most tea?", "answer": "Turkey drinks most. By far."}
     ]
     assert Query.objects.get(key="132_1-5").context[1]["answer"] == "In Japan, or in China?"
-
-
-@pytest.mark.django_db
-def test_our_own_lines_may_have_replies_too(write):
-    project = make_project()
     lines = [
         {"id": "c", "turns": [{"text": "Tea here?", "response": "Yes."}, {"text": "Which kinds?"}]},
         {"id": "d", "query": "Why so?", "history": [{"text": "Is it hot?", "answer": "Yes."}, "Is it good?"]},
@@ -241,14 +221,9 @@ def test_our_own_lines_may_have_replies_too(write):
         {"text": "Is it hot?", "answer": "Yes."},
         {"text": "Is it good?"},
     ]
-
-
-def test_a_preview_shows_turns(write):
-    found = preview(write("topics.json", json.dumps([YEAR_2022])))
-    assert (found.description, [each.text for each in found.records][:2]) == (
-        "TREC CAsT topics",
-        ["What is a tea ceremony?", "Where is it held?"],
-    )
+    path = write("topics.json", json.dumps(FLATTENED))
+    assert import_queries(project=project, path=path, options=Options(start_at="curation"))["stored"] == 3
+    assert import_queries(project=project, path=path)["already_there"] == 3
 
 
 # Rewrites in a file of their own
@@ -294,11 +269,3 @@ def test_rewrites_of_other_topics_refuse_the_import(write):
         call_command(
             "import-queries", project.slug, str(path), "--rewrites", str(path.parent / "missing.tsv")
         )
-
-
-@pytest.mark.django_db
-def test_the_same_topics_again_change_nothing(write):
-    project = make_project()
-    path = write("topics.json", json.dumps(FLATTENED))
-    assert import_queries(project=project, path=path, options=Options(start_at="curation"))["stored"] == 3
-    assert import_queries(project=project, path=path)["already_there"] == 3

@@ -7,6 +7,7 @@ from django.core.management import CommandError, call_command
 
 from annotation.models import Query, QuerySource
 from core.projects.services import create_project
+from tests.cases import apart
 
 pytestmark = pytest.mark.django_db
 
@@ -45,15 +46,12 @@ def test_it_says_how_many_queries_the_project_has_in_another_spelling(project, w
     assert (lines["already there"], lines["in another spelling"], lines["stored"]) == ("2", "1", "0")
 
 
-def test_a_sample_by_count_with_a_seed(project, write, capsys):
+def test_a_sample_by_count_has_a_seed_and_quotas_make_strata(project, write, capsys):
     path = write("log.csv", "query,count\n" + "".join(f"query {n},{n}\n" for n in range(1, 100)))
     run(capsys, "answers", path, "--sample", 10, "--by", "count", "--seed", 5)
     design = QuerySource.objects.get().options["design"]
     assert (Query.objects.count(), design["by"], design["seed"]) == (10, "count", 5)
-
-
-def test_quotas_make_strata(project, write, capsys):
-    path = write("log.csv", "query,count\n" + "".join(f"query {n},{n}\n" for n in range(1, 100)))
+    Query.objects.all().delete()
     run(capsys, "answers", path, "--quota", "head=3", "--quota", "tail=4")
     assert sorted(Query.objects.values_list("stratum", flat=True)) == ["head"] * 3 + ["tail"] * 4
 
@@ -76,9 +74,8 @@ def test_a_dry_run_says_so(project, write, capsys):
     assert Query.objects.count() == 0
 
 
-@pytest.mark.parametrize(
-    ("words", "error"),
-    [
+def test_what_cannot_be_done_ends_with_a_sentence(project, write, subtests):
+    for words, error in [
         (["nowhere", "FILE"], "There is no project 'nowhere'."),
         (["answers", "FILE", "--column", "text"], "--column 'text' is not of the form NAME=VALUE."),
         (["answers", "FILE", "--quota", "head=few"], "The quota of 'head' is no whole number: 'few'."),
@@ -88,10 +85,9 @@ def test_a_dry_run_says_so(project, write, capsys):
         (["answers", "FILE", "--by", "count"], "--by needs a --sample, or a --quota for each stratum."),
         (["answers", "FILE", "--by", "count", "--quota", "head=1"], "Quotas are for --by strata."),
         (["answers", "FILE", "--words", "gone.txt"], "The word list could not be read"),
-    ],
-)
-def test_what_cannot_be_done_ends_with_a_sentence(project, write, words, error):
-    path = write("a.csv", "query\nwho is he\na,b\n")
-    with pytest.raises(CommandError, match="^" + error.replace(".", r"\.").replace("(", r"\(")):
-        call_command("import-queries", *[str(path) if word == "FILE" else word for word in words])
-    assert QuerySource.objects.count() == 0
+    ]:
+        with apart(subtests, words=words, error=error):
+            path = write("a.csv", "query\nwho is he\na,b\n")
+            with pytest.raises(CommandError, match="^" + error.replace(".", r"\.").replace("(", r"\(")):
+                call_command("import-queries", *[str(path) if word == "FILE" else word for word in words])
+            assert QuerySource.objects.count() == 0

@@ -55,14 +55,11 @@ def test_ms_marco_is_joined_whatever_the_size_and_the_order_of_its_columns(write
     assert [(each.id, each.text) for each in records] == [(str(n), f"query number {n}") for n in range(many)]
 
 
-def test_ms_marco_a_record_per_line(write):
+def test_ms_marco_a_record_per_line_and_damaged(write):
     rows = [{name: column[number] for name, column in MARCO.items()} for number in "01"]
     records, _, reader = read(write("dev.jsonl", rows))
     assert reader.description == "MS MARCO v2.1, a record per line"
     assert [each.id for each in records] == ["1185869", "1185868"]
-
-
-def test_a_broken_ms_marco_file_is_refused_with_the_place(write):
     whole = json.dumps(MARCO)
     with pytest.raises(FileRefusedError, match=r"dev.json, character \d+: .*The file is damaged"):
         read(write("dev.json", whole[: len(whole) // 2]))
@@ -169,25 +166,21 @@ def test_squad_with_offsets_in_the_article(write):
     ]
 
 
-def test_jsonl_with_names_of_its_own_and_arabic_text(write):
+def test_lines_with_names_of_their_own_and_conversations_are_read(write):
     path = write("log.jsonl", [{"question": "ما هي عاصمة مصر؟", "freq": 3, "note": "x"}])
     (record,), _, reader = read(path)
     assert (reader.format, record.text, record.count) == ("jsonl", "ما هي عاصمة مصر؟", 3)
     assert record.extra == {"columns": {"note": "x"}}
-
-
-def test_a_conversation_per_line(write):
-    path = write(
-        "conversations.jsonl", [{"id": "c", "turns": [{"id": "c1", "text": "one"}, {"text": "two"}]}]
-    )
-    records, _, _ = read(path)
+    turns = [{"id": "c1", "text": "one"}, {"text": "two"}]
+    records, _, _ = read(write("conversations.jsonl", [{"id": "c", "title": "Numbers", "turns": turns}]))
+    assert records[0].extra == {"topic_title": "Numbers"}
     assert [(each.id, each.text, each.context) for each in records] == [
         ("c1", "one", []),
         ("c_2", "two", ["one"]),
     ]
 
 
-def test_a_json_object_of_records_by_their_ids(write):
+def test_json_of_other_shapes_is_a_list_or_an_object_of_records(write):
     document = {"a7": {"question": "how old is oak"}, "b2": {"question": "capital of italy", "id": "x"}}
     for text in (json.dumps(document), json.dumps(document, indent=1)):
         records, refusals, reader = read(write("queries.json", text))
@@ -199,14 +192,8 @@ def test_a_json_object_of_records_by_their_ids(write):
     assert records[1].extra == {"columns": {"key": "b2"}}
     with pytest.raises(FileRefusedError, match="is a JSON object of columns, as pandas writes a table"):
         read(write("columns.json", {"question": {"0": "how old is oak"}}))
-
-
-def test_a_json_list_of_objects(write):
     records, _, reader = read(write("list.json", json.dumps([{"query": "one two"}, {"query": "three"}])))
     assert (reader.format, [each.text for each in records]) == ("json", ["one two", "three"])
-
-
-def test_json_that_is_nothing_known_is_refused(write):
     with pytest.raises(FileRefusedError, match="begins like JSON"):
         read(write("x.json", '{\n  "a": 1,\n  "b": 2\n}\n'))
 

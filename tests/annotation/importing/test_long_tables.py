@@ -16,7 +16,7 @@ from annotation.models import Query, QuerySource
 from annotation.services.importing import ImportRefusedError, Options, import_queries
 from core.files.text_source import TextSource
 from core.projects.services import create_project
-from tests.annotation.importing.conftest import plain, read, sample
+from tests.annotation.importing.conftest import read, sample
 from tests.scale import limit_cases
 
 LONG = (
@@ -56,9 +56,23 @@ def test_every_passage_and_reference_of_a_query_is_kept_in_the_order_of_the_file
     assert report["counts"] == {"rows_read": 5, "used": 2, "merged": 2, "repeats": 1, "refused": 0}
 
 
-def test_rows_without_an_id_merge_by_their_text(write):
+def test_rows_without_an_id_and_objects_of_one_query_merge_too(write):
     found, report = sample(write("long.csv", "query,passage\nwho is he,One.\nWHO  is he,Two.\n"))
     assert [each.text for each in found["who is he"][1].passages] == ["One.", "Two."]
+    assert parts_of(report) == {"used": 1, "merged": 1, "repeats": 0, "refused": 0}
+    rows = [
+        {"id": "a", "query": "who is he", "passages": ["One.", "Two."]},
+        {"id": "a", "query": "who is he", "passages": ["Two.", "Three."], "answers": ["He."]},
+        {"id": "a", "query": "who is he", "passages": ["Three.", "One."]},
+    ]
+    found, report = sample(write("long.jsonl", rows))
+    query = found["who is he"][1]
+    assert ([each.text for each in query.passages], query.references) == (["One.", "Two.", "Three."], ["He."])
+    assert parts_of(report) == {"used": 1, "merged": 1, "repeats": 1, "refused": 0}
+    path = write("long.csv", "query,id,type,extra\nwho is he,,,\nwho is he,7,PERSON,x\n")
+    found, report = sample(path)
+    query = found["who is he"][1]
+    assert (query.id, query.type, query.extra["columns"]) == ("7", "PERSON", {"extra": "x"})
     assert parts_of(report) == {"used": 1, "merged": 1, "repeats": 0, "refused": 0}
 
 
@@ -96,18 +110,6 @@ def test_rows_come_together_from_all_over_a_file_that_is_read_in_small_pieces(wr
     assert parts_of(report) == {"used": 60, "merged": 240, "repeats": 0, "refused": 0}
 
 
-def test_objects_of_one_query_merge_too(write):
-    rows = [
-        {"id": "a", "query": "who is he", "passages": ["One.", "Two."]},
-        {"id": "a", "query": "who is he", "passages": ["Two.", "Three."], "answers": ["He."]},
-        {"id": "a", "query": "who is he", "passages": ["Three.", "One."]},
-    ]
-    found, report = sample(write("long.jsonl", rows))
-    query = found["who is he"][1]
-    assert ([each.text for each in query.passages], query.references) == (["One.", "Two.", "Three."], ["He."])
-    assert parts_of(report) == {"used": 1, "merged": 1, "repeats": 1, "refused": 0}
-
-
 def test_a_turn_with_several_lines_is_one_query_wherever_they_are(write):
     path = write(
         "long.csv",
@@ -124,25 +126,11 @@ def test_a_turn_with_several_lines_is_one_query_wherever_they_are(write):
     (refusal,) = report["refusals"]
     assert "has another text in line 2" in refusal["reason"]
     assert parts_of(report) == {"used": 3, "merged": 2, "repeats": 0, "refused": 1}
-
-
-def test_a_conversation_without_numbers_of_turns_takes_further_passages_of_its_last_turn(write):
     path = write("long.csv", "conversation,query,passage\na,what is rust,p1\na,what is rust,p2\na,why,p3\n")
     records, _, _ = read(path)
     assert [(each.turn, each.context) for each in records] == [(1, []), (1, []), (2, ["what is rust"])]
-
-
-def test_the_same_words_twice_in_a_conversation_are_two_turns_where_no_passage_comes_with_them(write):
     records, _, _ = read(write("log.csv", "conversation,query\na,why\na,why\n"))
     assert [each.turn for each in records] == [1, 2]
-
-
-def test_a_later_row_gives_what_the_first_one_lacks(write):
-    path = write("long.csv", "query,id,type,extra\nwho is he,,,\nwho is he,7,PERSON,x\n")
-    found, report = sample(path)
-    query = found["who is he"][1]
-    assert (query.id, query.type, query.extra["columns"]) == ("7", "PERSON", {"extra": "x"})
-    assert parts_of(report) == {"used": 1, "merged": 1, "repeats": 0, "refused": 0}
 
 
 def test_fields_that_contradict_each_other_are_reported_with_query_lines_and_values(write):
@@ -164,15 +152,6 @@ def test_fields_that_contradict_each_other_are_reported_with_query_lines_and_val
     }  # fmt: skip
     assert found["count"]["examples"][0]["value"] == "4"
     assert found["source"]["column"] is True
-
-
-def test_an_id_with_two_texts_refuses_the_later_line_and_gives_both(write):
-    _, report = sample(write("log.csv", "id,query\n1,who is he\n1,who is she\n"))
-    (refusal,) = report["refusals"]
-    assert plain(refusal["reason"]) == (
-        "The id “1” is that of another query, in line 2: “who is he” there, “who is she” here."
-    )
-    assert parts_of(report) == {"used": 1, "merged": 0, "repeats": 0, "refused": 1}
 
 
 def test_a_passage_that_is_selected_in_one_row_only_is_reported(write):
@@ -204,7 +183,7 @@ def test_a_sample_takes_all_rows_of_what_was_drawn(write):
     assert (len(found), report["counts"]["rows_read"], holds(report)) == (7, 200, True)
 
 
-def test_a_second_import_adds_nothing_and_says_so(project, write):
+def test_a_second_import_adds_nothing_and_a_further_passage_is_refused(project, write):
     path = write("long.csv", LONG)
     first = import_queries(project=project, path=path)
     assert parts_of(first) == {"used": 2, "merged": 2, "repeats": 1, "refused": 0}
@@ -212,13 +191,12 @@ def test_a_second_import_adds_nothing_and_says_so(project, write):
     again = import_queries(project=project, path=path)
     assert parts_of(again) == {"used": 0, "merged": 0, "repeats": 5, "refused": 0}
     said = StringIO()
+    call_command("import-queries", "answers", str(path), "--json", "--dry-run", stdout=said)
+    assert json.loads(said.getvalue())["counts"]["rows_read"] == 5
+    said = StringIO()
     call_command("import-queries", "answers", str(path), stdout=said)
     assert "Nothing was added: the project has all 2 queries already." in said.getvalue()
     assert "5 rows read = 0 used + 0 merged + 5 identical repeats + 0 refused." in said.getvalue()
-
-
-def test_a_further_passage_for_a_query_that_is_there_is_refused_by_line(project, write):
-    import_queries(project=project, path=write("a.csv", LONG))
     report = import_queries(
         project=project, path=write("b.csv", "query_id,query,passage\n1,who wrote faust,It has two parts.\n"
                                              "1,who wrote faust,Something new.\n")
@@ -234,22 +212,13 @@ def test_all_rows_of_a_query_whose_id_is_taken_are_refused(project, write):
     report = import_queries(project=project, path=write("b.csv", LONG))
     assert parts_of(report) == {"used": 1, "merged": 0, "repeats": 1, "refused": 3}
     assert [each["line"] for each in report["refusals"]] == [2, 4, 5]
-
-
-def test_strict_refuses_the_file_at_the_first_row_that_contradicts(project, write):
     with pytest.raises(ImportRefusedError, match=r"b.csv, line 3: The id .* is that of another query"):
         import_queries(
             project=project,
             path=write("b.csv", "id,query\n1,who is he\n1,who is she\n"),
             options=Options(strict=True),
         )
-    assert QuerySource.objects.count() == 0
-
-
-def test_the_command_prints_the_report_as_json(project, write):
-    said = StringIO()
-    call_command("import-queries", "answers", str(write("a.csv", LONG)), "--json", "--dry-run", stdout=said)
-    assert json.loads(said.getvalue())["counts"]["merged"] == 2
+    assert QuerySource.objects.count() == 2
 
 
 CELLS = st.sampled_from(["", "a", "b", " A ", "mail@a.org", "PERSON", "7", '"', "x\0y", "NUMERIC", "ü"])

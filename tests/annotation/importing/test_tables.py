@@ -10,20 +10,25 @@ def texts(path, **options):
     return [each.text for each in read(path, **options)[0]]
 
 
-def test_usual_names_of_columns_are_known(write):
+def test_usual_names_of_columns_are_known_and_others_are_mapped(write):
     path = write("log.csv", "QID,Question,Freq\n7,who wrote faust,12\n")
     (record,), _, reader = read(path)
     assert (record.id, record.text, record.count, record.line) == ("7", "who wrote faust", 12, 2)
     assert reader.description == "CSV, comma-separated, with a header"
-
-
-def test_other_names_are_mapped(write):
     path = write("log.csv", "Suche;Anzahl\nwetter berlin;3\n")
     (record,), _, _ = read(path, columns={"text": "Suche", "count": "Anzahl"})
     assert (record.text, record.count) == ("wetter berlin", 3)
+    path = write("log.tsv", "a\tb\tweather tomorrow\n")
+    assert texts(path, columns={"text": "3"}, header=False) == ["weather tomorrow"]
+    with pytest.raises(FileRefusedError, match="There is no column 'Frage'; the file has: 'query'"):
+        read(write("log.csv", "query\nc\n"), columns={"text": "Frage"})
+    with pytest.raises(
+        FileRefusedError, match=r"line 1: no column holds the query; the columns are 'a', 'b'"
+    ):
+        read(write("log.csv", "a,b\nc,d\n"))
 
 
-def test_a_table_without_header_is_an_id_and_a_query_as_in_ms_marco(write):
+def test_a_table_without_header_is_an_id_and_a_query_as_in_ms_marco_or_a_list(write):
     path = write("queries.tsv", '121352\tdefine "extreme"\n634306\twhat does chattel mean\n')
     records, _, reader = read(path)
     assert [(each.id, each.text) for each in records] == [
@@ -31,11 +36,10 @@ def test_a_table_without_header_is_an_id_and_a_query_as_in_ms_marco(write):
         ("634306", "what does chattel mean"),
     ]
     assert not reader.header
-
-
-def test_columns_without_a_header_are_mapped_by_number(write):
-    path = write("log.tsv", "a\tb\tweather tomorrow\n")
-    assert texts(path, columns={"text": "3"}, header=False) == ["weather tomorrow"]
+    assert texts(write("log.txt", "first one here\n\nsecond one here\n")) == [
+        "first one here",
+        "second one here",
+    ]
 
 
 def test_a_row_of_names_is_chosen_and_nothing_above_it_is_read(write):
@@ -73,13 +77,6 @@ def test_a_line_of_excel_that_names_the_separator_is_no_row(write, said):
     assert texts(write("other.csv", "sep=:\nquery:count\nwho is he:1\n")) == ["who is he"]
 
 
-def test_a_list_of_queries_is_a_table_of_one_column(write):
-    assert texts(write("log.txt", "first one here\n\nsecond one here\n")) == [
-        "first one here",
-        "second one here",
-    ]
-
-
 def test_quoted_fields_may_hold_separators_quotes_and_newlines(write):
     path = write("log.csv", 'query,n\n"a, b",1\n"say ""hi""",2\n"two\nlines",3\nlast,4\n')
     records, refusals, _ = read(path)
@@ -92,37 +89,21 @@ def test_quoted_fields_may_hold_separators_quotes_and_newlines(write):
     assert refusals.total == 0
 
 
-@pytest.mark.parametrize("newline", ["\n", "\r\n", "\r"])
-def test_all_newlines_are_understood(write, newline):
-    path = write("log.csv", newline.join(["query,count", "one two,1", "three four,2"]))
-    assert [(each.text, each.line) for each in read(path)[0]] == [("one two", 2), ("three four", 3)]
-
-
-def test_mixed_newlines_count_as_lines(write):
+def test_all_newlines_encodings_and_packings_are_understood(write):
+    for newline in ("\n", "\r\n", "\r"):
+        path = write("log.csv", newline.join(["query,count", "one two,1", "three four,2"]))
+        assert [(each.text, each.line) for each in read(path)[0]] == [("one two", 2), ("three four", 3)]
     path = write("log.csv", "query\r\none\rtwo\nthree\r\n")
     assert [(each.text, each.line) for each in read(path)[0]] == [("one", 2), ("two", 3), ("three", 4)]
-
-
-def test_a_byte_order_mark_is_no_part_of_the_first_name(write):
     assert texts(write("log.csv", "\ufeffquery,count\nword one,1\n")) == ["word one"]
-
-
-def test_utf_16_with_a_mark_is_read(write):
-    path = write("log.csv", "query,count\nفأس,1\n".encode("utf-16"))
-    assert texts(path) == ["فأس"]
-
-
-def test_gzip_is_known_by_its_bytes(write):
+    assert texts(write("log.csv", "query,count\nفأس,1\n".encode("utf-16"))) == ["فأس"]
     assert texts(write("log.csv", "query,count\nword one,1\n", packed=True)) == ["word one"]
 
 
-def test_conversations_give_their_earlier_turns(write):
+def test_conversations_give_their_earlier_turns_and_turns_out_of_place_are_refused(write):
     path = write("log.csv", "conversation,turn,query\na,1,what is rust\na,2,how to stop it\nb,1,who is he\n")
     records, _, _ = read(path)
     assert [each.context for each in records] == [[], ["what is rust"], []]
-
-
-def test_turns_out_of_place_are_refused(write):
     path = write("log.csv", "conversation,turn,query\na,2,how to stop it\nb,1,one\nb,1,two\n")
     records, refusals, _ = read(path)
     assert [each.text for each in records] == ["one"]
@@ -130,7 +111,7 @@ def test_turns_out_of_place_are_refused(write):
     assert "comes without the turns before it" in refusals.listed[0].reason
 
 
-def test_passages_and_answers_may_be_json_in_a_column(write):
+def test_lists_may_be_json_in_a_column_or_as_python_prints_them(write):
     path = write(
         "log.csv",
         "query\tpassages\tanswers\ttype\n"
@@ -143,21 +124,15 @@ def test_passages_and_answers_may_be_json_in_a_column(write):
         ("She did.", "", False),
     ]
     assert (record.references, record.type) == (["he"], "PERSON")
-
-
-def test_lists_are_read_as_python_prints_them(write):
     path = write("log.csv", f'query,references\nq one,"[""it\'s"", {"b"!r}]"\nq two,[laughs]\n')
     records, refusals, _ = read(path)
     assert [each.references for each in records] == [["it's", "b"], ["[laughs]"]]
     assert refusals.total == 0
 
 
-def test_other_columns_are_kept(write):
+def test_other_columns_are_kept_by_name_or_place(write):
     (record,), _, _ = read(write("log.csv", "query,market\nwho is he,en-GB\n"))
     assert record.extra == {"columns": {"market": "en-GB"}}
-
-
-def test_columns_without_a_name_are_called_by_their_place(write):
     records, refusals, reader = read(write("log.csv", "query,,count,,\nq one,a,2,,\nq two,,1,b,c\n"))
     assert [(each.text, each.count) for each in records] == [("q one", 2), ("q two", 1)]
     assert [each.extra["columns"] for each in records] == [
@@ -168,26 +143,11 @@ def test_columns_without_a_name_are_called_by_their_place(write):
     assert refusals.total == 0
 
 
-def test_a_table_without_queries_is_refused_with_its_columns(write):
-    with pytest.raises(
-        FileRefusedError, match=r"line 1: no column holds the query; the columns are 'a', 'b'"
-    ):
-        read(write("log.csv", "a,b\nc,d\n"))
-
-
-def test_a_column_that_is_not_there_is_refused(write):
-    with pytest.raises(FileRefusedError, match="There is no column 'Frage'; the file has: 'query'"):
-        read(write("log.csv", "query\nc\n"), columns={"text": "Frage"})
-
-
-def test_counts_of_the_same_query_are_summed_whatever_its_case_and_spaces(write):
+def test_counts_of_the_same_query_are_summed_whatever_its_case_unless_turns_differ(write):
     path = write("log.csv", "query,count\nWho  is he,2\nwho is he ,3\nWHO IS HE,1\nCafé,1\nCafe\u0301,1\n")
     found, report = sample(path)
     assert {text: drawn.count for text, (drawn, _) in found.items()} == {"who is he": 6, "Café": 2}
     assert (report["records"], report["duplicates"], report["distinct"]) == (5, 3, 2)
-
-
-def test_the_same_words_after_other_turns_are_another_query(write):
     path = write(
         "log.csv", "conversation,turn,query\na,1,rust\na,2,why\nb,1,gold\nb,2,why\nc,1,RUST\nc,2,Why\n"
     )

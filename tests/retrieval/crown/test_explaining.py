@@ -1,6 +1,5 @@
 """Why a passage was found, as places in its text."""
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -24,10 +23,7 @@ def shown(text, spans):
     return [text[start:end] for start, end in spans]
 
 
-# Nodes and edges
-
-
-def test_nodes_have_their_weight_the_word_they_stand_for_and_all_their_places():
+def test_nodes_and_edges_have_weights_strengths_and_all_their_places():
     found = explained(NOLAN)
     assert [(node.word, node.weight, node.term) for node in found.nodes] == [
         ("nolan", 1.0, "nolan"),
@@ -36,15 +32,17 @@ def test_nodes_have_their_weight_the_word_they_stand_for_and_all_their_places():
         ("films", 0.4, "movies"),
     ]
     assert shown(NOLAN, found.nodes[0].spans) == ["Nolan", "Nolan"]
-
-
-def test_edges_have_their_strength_in_the_order_of_it():
-    found = explained(NOLAN)
     assert [(edge.first, edge.second, edge.npmi) for edge in found.edges] == [
         ("batman", "movies", 0.7),
         ("batman", "nolan", 0.5),
     ]
     assert shown(NOLAN, found.edges[0].spans) == ["Batman", "movies"]
+    text = "Nolan and Batman and movies."
+    assert shown(text, explained(text).keywords) == ["Nolan", "Batman", "movies"]
+    assert rebuilt(marked(NOLAN, found.highlights, found.keywords)) == (
+        "<mark>Christopher <b>Nolan</b> made <b>Batman</b> <b>movies</b>.</mark> They earned a lot! "
+        "The <b>films</b> of <b>Nolan</b> end here."
+    )
 
 
 def test_at_most_five_nodes_and_edges_are_named_and_equals_stand_as_in_the_text():
@@ -62,39 +60,23 @@ def test_at_most_five_nodes_and_edges_are_named_and_equals_stand_as_in_the_text(
     ]
 
 
-def test_words_of_edges_are_key_words_even_if_they_are_not_among_the_top_nodes():
-    text = "Nolan and Batman and movies."
-    assert shown(text, explained(text).keywords) == ["Nolan", "Batman", "movies"]
-
-
-def test_a_word_is_found_as_it_is_written():
+def test_a_word_is_found_as_it_is_written_and_numbers_by_balanced_only():
     text = "Les e\u0301coles, les ÉCOLES."
     found = explained(text, {"écoles": 1.0}, Known(), language="fr")
     assert shown(text, found.nodes[0].spans) == ["e\u0301coles", "ÉCOLES"]
-
-
-def test_numbers_are_words_of_balanced_only():
     text = "It happened in 1984."
     assert [node.word for node in explained(text, {"1984": 1.0}).nodes] == ["1984"]
     assert explained(text, {"1984": 1.0}, profile="crown-2020").nodes == ()
+    assert explained(NOLAN, {}).nodes == ()
 
 
-# Sentences
-
-
-@pytest.mark.parametrize(("count", "highlighted"), [(1, 1), (2, 1), (3, 1), (4, 2), (5, 3), (9, 3)])
-def test_longer_passages_have_more_highlighted_sentences(count, highlighted):
-    text = " ".join(["Nolan came."] * count)
-    assert len(explained(text).highlights) == highlighted
-
-
-def test_the_best_sentences_are_highlighted_the_first_of_equals():
+def test_the_best_sentences_are_highlighted_more_of_them_in_longer_passages():
+    for count, highlighted in ((1, 1), (2, 1), (3, 1), (4, 2), (5, 3), (9, 3)):
+        assert len(explained(" ".join(["Nolan came."] * count)).highlights) == highlighted, count
     found = explained("Nolan. Batman movies. Nobody. Nothing. Nolan.")
     assert [each.number for each in found.sentences if each.is_highlighted] == [1, 2, 5]
     assert [round(each.score, 6) for each in found.sentences] == [1, 2.2, 0, 0, 1]
-
-
-def test_a_sentence_with_nothing_of_the_question_is_highlighted_in_the_published_profile_only():
+    # A sentence with nothing of the question is highlighted in the published profile only.
     text = "One thing. Another matter."
     assert explained(text).highlights == []
     assert shown(text, explained(text, profile="crown-2020").highlights) == ["One thing."]
@@ -109,23 +91,16 @@ def test_sentences_without_content_words_are_kept():
     ]
 
 
-@pytest.mark.parametrize("text", ["", "   ", "...", "1999", "the of and"])
-def test_a_text_without_content_words_has_no_nodes(text):
-    found = explained(text, profile="crown-2020")
-    assert (found.nodes, found.edges, found.highlights) == ((), (), [])
+def test_a_text_without_content_words_has_no_nodes():
+    for text in ("", "   ", "...", "1999", "the of and"):
+        found = explained(text, profile="crown-2020")
+        assert (found.nodes, found.edges, found.highlights) == ((), (), []), text
 
 
 def test_passages_are_explained_together_as_they_are_alone():
     texts = [NOLAN, "", "Nothing of it.", "Batman movies by Nolan.", NOLAN]
     together = explain(texts, "en", TERMS, EVIDENCE, defaults())
     assert together == [explained(text) for text in texts]
-
-
-def test_no_query_explains_nothing():
-    assert explained(NOLAN, {}).nodes == ()
-
-
-# Pieces
 
 
 def rebuilt(pieces):
@@ -136,25 +111,14 @@ def rebuilt(pieces):
     )
 
 
-def test_pieces_make_marks_and_bold_words():
-    found = explained(NOLAN)
-    assert rebuilt(marked(NOLAN, found.highlights, found.keywords)) == (
-        "<mark>Christopher <b>Nolan</b> made <b>Batman</b> <b>movies</b>.</mark> They earned a lot! "
-        "The <b>films</b> of <b>Nolan</b> end here."
-    )
-
-
-@pytest.mark.parametrize("word", ["b", "mark", "script"])
-def test_tags_in_a_passage_and_words_like_tags_stay_text(word):
-    """Fault 2: a node "b" or "mark" rewrote the tags that were already inserted."""
-    text = f"<{word}>{word} alert(1)</{word}> & {word}"
-    found = explained(text, {word: 1.0}, Known())
-    pieces = marked(text, found.highlights, found.keywords)
-    assert "".join(piece.text for piece in pieces) == text
-    assert {piece.text for piece in pieces if piece.is_bold} == {word}
-
-
-def test_words_that_are_patterns_elsewhere_are_only_words():
+def test_tags_in_a_passage_and_words_like_tags_or_patterns_stay_text():
+    # Fault 2: a node "b" or "mark" rewrote the tags that were already inserted.
+    for word in ("b", "mark", "script"):
+        text = f"<{word}>{word} alert(1)</{word}> & {word}"
+        found = explained(text, {word: 1.0}, Known())
+        pieces = marked(text, found.highlights, found.keywords)
+        assert "".join(piece.text for piece in pieces) == text
+        assert {piece.text for piece in pieces if piece.is_bold} == {word}
     text = "C++ (or a+b) [x] costs $5."
     found = explained(text, {"costs": 1.0}, Known())
     assert "<b>costs</b>" in rebuilt(marked(text, [], found.keywords))

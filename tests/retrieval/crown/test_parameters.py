@@ -15,7 +15,7 @@ def faults_of(raw, read=Parameters.of):
     return refused.value.faults
 
 
-def test_the_published_defaults():
+def test_the_defaults_are_balanced_and_those_of_the_paper():
     assert defaults("crown-2020").as_dict() == {
         "profile": "crown-2020",
         "query_model": "cq2",
@@ -25,23 +25,22 @@ def test_the_published_defaults():
         "beta": 0.01,
         "weights": {"prior": 0.4, "node": 0.3, "edge": 0.2, "pos": 0.1},
     }
-
-
-def test_balanced_is_the_default():
     assert defaults() == Parameters.of({}) == defaults("balanced")
-
-
-@pytest.mark.parametrize("profile", [name for name, weights in WEIGHTS.items() if weights])
-def test_default_weights_add_up_to_one(profile):
-    assert math.isclose(sum(WEIGHTS[profile].values()), 1, abs_tol=1e-9)
-
-
-def test_what_is_stored_is_read_again():
     stored = json.loads(json.dumps(defaults("crown-2020").as_dict()))
     assert Parameters.of(stored) == defaults("crown-2020")
 
 
-def test_numbers_may_be_text_as_the_published_page_sends_them():
+def test_default_weights_add_up_to_one_and_every_option_is_described():
+    for profile, weights in WEIGHTS.items():
+        assert not weights or math.isclose(sum(weights.values()), 1, abs_tol=1e-9), profile
+        for option in describe(profile):
+            assert option.label
+            assert option.help.endswith(".")
+            raw = all_weights(profile) | {option.name: str(option.default), "profile": profile}
+            assert Parameters.of(raw)
+
+
+def test_published_weights_are_those_of_the_profile_with_so_many():
     sent = {
         "retNbr": "5",
         "indriRetNbr": "200",
@@ -53,13 +52,18 @@ def test_numbers_may_be_text_as_the_published_page_sends_them():
     assert Parameters.published(sent) == Parameters(
         "crown-2020", "cq3", 5, 200, 0.8, 0.02, {"prior": 0.7, "node": 0.1, "edge": 0.1, "pos": 0.1}
     )
-
-
-def test_seven_published_weights_are_those_of_balanced():
     sent = {"profile": "balanced", **{f"h{number}": "0" for number in range(2, 8)}, "h1": 1}
     found = Parameters.published(sent)
     assert found.profile == "balanced"
     assert found.weights == {**dict.fromkeys(defaults().weights, 0), "bm25": 1}
+    sent = {"profile": "balanced", **{f"h{number}": "0" for number in range(2, 7)}, "h1": 1}
+    assert Parameters.published(sent).weights == {
+        **{"bm25": 1, "node": 0, "edge": 0},
+        **{"pos": 0, "coverage": 0, "early": 0},
+    }
+    assert Parameters.published({"retNbr": 3}) == defaults()
+    raw = {"h1": "x", "h2": 0, "h3": 0, "retNbr": 50, "indri": 1}
+    assert set(faults_of(raw, Parameters.published)) == {"h1", "h4", "retNbr", "indri"}
 
 
 def test_what_was_kept_of_the_first_version_is_read_as_that():
@@ -73,39 +77,14 @@ def test_what_was_kept_of_the_first_version_is_read_as_that():
     assert Parameters.of(by_name).profile == "balanced-1"
 
 
-def test_bm25_has_no_weights():
-    assert Parameters.of({"profile": "bm25", "query_model": "cq1"}).weights == {}
-    with pytest.raises(ParametersError):
-        Parameters.of({"profile": "bm25", "weight_bm25": 1})
-
-
-def test_six_published_weights_are_those_of_its_first_version():
-    sent = {"profile": "balanced", **{f"h{number}": "0" for number in range(2, 7)}, "h1": 1}
-    assert Parameters.published(sent).weights == {
-        **{"bm25": 1, "node": 0, "edge": 0},
-        **{"pos": 0, "coverage": 0, "early": 0},
-    }
-
-
-def test_the_published_names_without_weights_mean_balanced():
-    assert Parameters.published({"retNbr": 3}) == defaults()
-
-
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [
-        ("alpha", "abc"),
-        ("alpha", math.nan),
-        ("alpha", "NaN"),
-        ("alpha", math.inf),
-        ("alpha", "1_0"),
-        ("alpha", None),
-        ("alpha", True),
-        ("alpha", [0.8]),
-    ],
-)
-def test_what_is_no_number_is_a_fault_of_its_field(name, value):
-    assert "no number. Enter one from 0.5 to 1." in faults_of({name: value})[name]
+def test_what_is_no_number_is_a_fault_of_its_field():
+    for value in ("abc", math.nan, "NaN", math.inf, "1_0", None, True, [0.8]):
+        assert "no number. Enter one from 0.5 to 1." in faults_of({"alpha": value})["alpha"], value
+    assert faults_of({"alpha": 10**5000})["alpha"].startswith("A number of so many digits is no number.")
+    assert len(faults_of({"alpha": "9" * 5000})["alpha"]) < 120
+    for value in ("0.5", 0.5, 1, "1", "1.0", 0.75):
+        assert Parameters.of({"alpha": value}).alpha == float(value)
+    assert set(faults_of({"alpha": 2, "beta": "x", "results": -1})) == {"alpha", "beta", "results"}
 
 
 @pytest.mark.parametrize(
@@ -131,64 +110,24 @@ def test_options_that_cannot_be_are_refused_in_words(name, value, words):
     assert words in faults_of({name: value})[name]
 
 
-@pytest.mark.parametrize("value", ["0.5", 0.5, 1, "1", "1.0", 0.75])
-def test_the_ends_of_a_range_belong_to_it(value):
-    assert Parameters.of({"alpha": value}).alpha == float(value)
-
-
-def test_all_faults_are_told_at_once():
-    assert set(faults_of({"alpha": 2, "beta": "x", "results": -1})) == {"alpha", "beta", "results"}
-
-
 def weights(**given):
     return {"profile": "crown-2020", "weights": {"prior": 0, "node": 0, "edge": 0, "pos": 0, **given}}
 
 
-def test_weights_that_do_not_add_up_are_refused():
+def test_weights_that_do_not_add_up_or_are_missing_are_refused():
     assert faults_of(weights(prior=0.5)) == {"": "The weights must add up to 1; these add up to 0.5."}
-
-
-def test_a_tenth_of_a_thousandth_is_forgiven():
     assert Parameters.of(weights(prior=0.9999)).weights["prior"] == 0.9999
     assert "" in faults_of(weights(prior=0.9998))
-
-
-def test_a_negative_weight_is_refused_even_if_the_sum_is_right():
-    """The published page checked the sum only."""
     assert list(faults_of(weights(prior=1.5, node=-0.5))) == ["weight_prior", "weight_node"]
-
-
-def test_a_missing_weight_is_named():
     raw = {"profile": "crown-2020", "weight_prior": "1", "weight_node": "0", "weight_edge": "0"}
     assert faults_of(raw) == {
         "weight_pos": "This weight is missing: give all weights of crown-2020, or none."
     }
-
-
-def test_a_weight_of_another_profile_is_named():
     assert "weight_prior" in faults_of({"weight_prior": 1})
     assert "“prior” is no weight of balanced" in faults_of({"weights": {"prior": 1}})["weights"]
-
-
-def test_faults_of_the_endpoint_have_its_names():
-    raw = {"h1": "x", "h2": 0, "h3": 0, "retNbr": 50, "indri": 1}
-    assert set(faults_of(raw, Parameters.published)) == {"h1", "h4", "retNbr", "indri"}
-
-
-def test_a_number_of_thousands_of_digits_is_no_number():
-    assert faults_of({"alpha": 10**5000})["alpha"].startswith("A number of so many digits is no number.")
-
-
-def test_a_long_text_is_not_repeated_in_full():
-    assert len(faults_of({"alpha": "9" * 5000})["alpha"]) < 120
-
-
-@pytest.mark.parametrize("profile", WEIGHTS)
-def test_every_option_is_described_and_its_default_is_one_of_its_values(profile):
-    for option in describe(profile):
-        assert option.label
-        assert option.help.endswith(".")
-        assert Parameters.of(all_weights(profile) | {option.name: str(option.default), "profile": profile})
+    assert Parameters.of({"profile": "bm25", "query_model": "cq1"}).weights == {}
+    with pytest.raises(ParametersError):
+        Parameters.of({"profile": "bm25", "weight_bm25": 1})
 
 
 def all_weights(profile):

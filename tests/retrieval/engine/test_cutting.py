@@ -39,16 +39,20 @@ def test_whatever_the_text_is(text, language):
     assert words[0].split() == joined([text], language)[0].split() == one_by_one(text, language)
 
 
-def test_passages_keep_their_order_over_batches(monkeypatch):
+def test_passages_keep_their_order_over_batches_which_long_texts_close_early(monkeypatch):
     monkeypatch.setattr(analysis, "BATCH", 3)
     passages = [(number, f"word{number}") for number in range(20)]
     assert list(cut(passages, "de")) == passages
-
-
-def test_a_batch_of_long_texts_is_closed_early(monkeypatch):
     monkeypatch.setattr(analysis, "MOST_CHARACTERS", 10)
     passages = [(1, "a" * 6), (2, "b" * 6), (3, "c"), (4, "d" * 20)]
     assert [[key for key, _ in batch] for batch in batches(passages)] == [[1, 2], [3, 4]]
+
+    def passages():
+        yield 1, "cat"
+        raise RuntimeError("the database is gone")
+
+    with pytest.raises(RuntimeError, match="gone"):
+        list(cut(passages(), "en"))
 
 
 def test_only_so_many_written_forms_are_remembered_and_no_long_ones(monkeypatch):
@@ -62,12 +66,3 @@ def test_only_so_many_written_forms_are_remembered_and_no_long_ones(monkeypatch)
         "cat",
     ]
     assert list(forms) == ["Cats", "dogs"]
-
-
-def test_what_breaks_while_passages_come_is_heard():
-    def passages():
-        yield 1, "cat"
-        raise RuntimeError("the database is gone")
-
-    with pytest.raises(RuntimeError, match="gone"):
-        list(cut(passages(), "en"))

@@ -36,7 +36,7 @@ def test_passages_beside_the_queries_are_searched_without_a_database(folder):
     assert report["comparisons"] == []
 
 
-def test_how_files_were_read_is_said_and_in_the_report(folder):
+def test_files_are_read_gzipped_and_how_they_were_read_is_in_the_report(folder):
     (folder / "qrels.tsv").write_text("# by hand\nq1 0 cats 1\nq1 0 cats 1\n")
     (folder / "a.run").write_text("q1 Q0 cats 1 2.5 a\n")
     shown, report = evaluated(folder, systems=None, runs=[folder / "a.run"])
@@ -48,6 +48,11 @@ def test_how_files_were_read_is_said_and_in_the_report(folder):
     assert "qrels.tsv: Read as: grade from column 4; passage from column 3; query from column 1; " in said
     assert "qrels.tsv: 3 rows read = 1 used + 0 merged + 1 identical repeat + 1 refused." in said
     assert "a: Read as: score from column 5; passage from column 3; query from column 1; " in said
+    for name in ("qrels.tsv", "queries.jsonl", "passages.jsonl"):
+        (folder / f"{name}.gz").write_bytes(gzip.compress((folder / name).read_bytes()))
+        (folder / name).unlink()
+    _, report = evaluated(folder, qrels="qrels.tsv.gz", queries="queries.jsonl.gz", systems="bm25")
+    assert means(report, "bm25")["MRR@10"] == 1
 
 
 def test_turns_are_asked_with_the_turns_before_them(folder):
@@ -68,7 +73,7 @@ def test_rewrites_are_asked_alone(folder):
     assert "Left out, as they have no rewrite: 1 query, such as 'q2'." in shown
 
 
-def test_what_queries_judgments_and_passages_do_not_share_is_counted_and_said(folder):
+def test_queries_that_are_not_judged_or_have_no_relevant_passage_are_counted_and_said(folder):
     (folder / "qrels.tsv").write_text("q1 0 cats 1\nq1 0 gone 2\nq1 0 lost 0\nq9 0 cats 1\nq2 0 bees 0\n")
     shown, report = evaluated(folder, systems="bm25")
     coverage = report["coverage"]
@@ -84,16 +89,13 @@ def test_what_queries_judgments_and_passages_do_not_share_is_counted_and_said(fo
     assert means(report, "bm25")["R@100"] == 0.25
     assert "Left out, as nothing is judged for them: 1 query, such as 'q3'." in shown
     assert "No system can find what 1 of the judgments ask for." in shown
-
-
-def test_queries_without_a_relevant_passage_can_be_left_out(folder):
     (folder / "qrels.tsv").write_text("q1 0 cats 1\nq2 0 bees 0\n")
     shown, report = evaluated(folder, systems="bm25", answerable=True)
     assert (report["coverage"]["evaluated"], means(report, "bm25")["MRR@10"]) == (1, 1)
     assert "Left out, as no passage is relevant for them: 1 query, such as 'q2'." in shown
 
 
-def test_runs_that_were_written_are_compared_like_systems_and_give_the_same_figures(folder):
+def test_runs_that_were_written_are_compared_like_systems_and_need_no_passages(folder):
     evaluated(folder, run_out=folder / "runs", **SYSTEMS)
     names = sorted(path.name for path in (folder / "runs").iterdir())
     assert names == ["bm25-current.run", "bm25.run"]
@@ -104,8 +106,13 @@ def test_runs_that_were_written_are_compared_like_systems_and_give_the_same_figu
     assert {each["baseline"] for each in report["comparisons"]} == {"bm25-current"}
     assert "Differences from bm25-current" in shown
 
+    def without_times(report):
+        for each in report["systems"]:
+            each["milliseconds"] = None
+        return json.dumps(report)
 
-def test_runs_alone_need_no_passages(folder):
+    first, second = (without_times(evaluated(folder, **SYSTEMS)[1]) for _ in range(2))
+    assert first == second
     (folder / "passages.jsonl").unlink()
     (folder / "mine.run").write_text("q1 Q0 cats 1 2 me\nq2 Q0 dogs 1 1 me\n")
     shown, report = evaluated(folder, runs=[folder / "mine.run"])
@@ -149,15 +156,6 @@ def test_a_query_without_a_word_finds_nothing_and_is_said(folder):
     assert "bm25: 1 of 2 queries without a word to search for." in shown
 
 
-def test_crown_is_what_balanced_is_called_and_the_usual_comparison(folder):
-    shown, report = evaluated(folder)
-    assert [(each["name"], each["ranker"]) for each in report["systems"]] == [
-        ("bm25", "bm25"),
-        ("crown", "balanced"),
-    ]
-    assert "Differences from bm25" in shown
-
-
 def test_the_operators_cross_encoder_is_a_system(folder, tmp_path, settings):
     make_cross_encoder(tmp_path / "model", {"cats": 2.0})
     settings.CROSS_ENCODER = str(tmp_path / "model")
@@ -166,7 +164,7 @@ def test_the_operators_cross_encoder_is_a_system(folder, tmp_path, settings):
 
 
 @pytest.mark.django_db
-def test_a_corpus_of_a_project_is_searched(folder, tmp_path):
+def test_a_corpus_of_a_project_is_searched_and_an_id_of_two_corpora_counts_once(folder, tmp_path):
     project = make_project()
     texts = [{"id": key, "text": text} for key, text in PASSAGES.items()]
     corpus = make_corpus(tmp_path, *texts, project=project)
@@ -175,12 +173,6 @@ def test_a_corpus_of_a_project_is_searched(folder, tmp_path):
     assert means(report, "bm25")["nDCG@10"] == 1
     assert report["passages"] == {"corpora": [name], "passages": 5}
     assert report["systems"][0]["generations"][name]["index"] == 1
-
-
-@pytest.mark.django_db
-def test_an_id_of_two_corpora_counts_once(folder, tmp_path):
-    project = make_project()
-    texts = [{"id": key, "text": text} for key, text in PASSAGES.items()]
     names = [f"{project.slug}/{make_corpus(tmp_path, *texts, project=project).slug}" for _ in range(2)]
     _, report = evaluated(folder, corpus=names, systems="bm25")
     assert means(report, "bm25") == {"nDCG@10": 1.0, "MRR@10": 1.0, "R@100": 1.0}
@@ -197,46 +189,34 @@ def test_a_corpus_that_cannot_be_searched_is_told(folder, tmp_path):
     assert "A corpus has its vectors" in refused(folder, corpus=[name], vectors=folder / "v.txt")
 
 
-def test_queries_of_another_set_are_told_with_examples(folder):
+def test_faults_of_files_end_the_command_before_anything_is_written(folder):
     (folder / "qrels.tsv").write_text("other1 0 cats 1\n")
     assert refused(folder) == (
         "None of the queries is judged. Ids of queries are such as 'q1', 'q2', 'q3'; ids in the judgments "
         "are such as 'other1'."
     )
-
-
-def test_a_file_with_faults_ends_the_command_before_anything_is_written(folder):
     (folder / "qrels.tsv").write_text("q1 0 cats\nq1 0 cats one\n")
     said = refused(folder, run_out=folder / "runs")
     assert "qrels.tsv was not read.\nqrels.tsv: line 1 [grade]: 'cats' is no whole number." in said
     assert list((folder / "runs").iterdir()) == []
-
-
-def test_faults_of_passages_are_told(folder):
+    (folder / "qrels.tsv").write_text("q1 0 cats 1\n")
     (folder / "passages.jsonl").write_text('{"id": "a"}\n')
     assert "passages.jsonl: line 1 [text]: it is missing or empty." in refused(folder)
-
-
-def test_without_passages_the_remedy_is_named(folder):
     (folder / "passages.jsonl").unlink()
     assert "--passages FILE, or --corpus PROJECT/SLUG; or compare runs only" in refused(folder)
 
 
-@pytest.mark.parametrize(
-    ("options", "said"),
-    [
+def test_what_cannot_be_is_refused_in_words(folder):
+    for options, why in (
         ({"systems": "bm25,crowned"}, "There is no system 'crowned'"),
         ({"systems": "bm25, bm25"}, "--systems names bm25 twice."),
         ({"systems": " , "}, "--systems names none."),
         ({"baseline": "other"}, "There is no system 'other' to compare with. There are: bm25, bm25:current."),
         ({"measures": "best@10"}, "There is no measure 'best@10'."),
-        ({"answerable": True}, "No query has a relevant passage"),
-    ],
-)
-def test_what_cannot_be_is_refused_in_words(folder, options, said):
-    if "answerable" in options:
-        (folder / "qrels.tsv").write_text("q1 0 cats 0\n")
-    assert said in refused(folder, **options)
+    ):
+        assert why in refused(folder, **options)
+    (folder / "qrels.tsv").write_text("q1 0 cats 0\n")
+    assert "No query has a relevant passage" in refused(folder, answerable=True)
 
 
 def test_an_id_with_a_blank_is_told_before_anything_is_searched(folder):
@@ -246,21 +226,3 @@ def test_an_id_with_a_blank_is_told_before_anything_is_searched(folder):
     (folder / "report.json").unlink()
     assert means(report, "bm25")["MRR@10"] == 1
     assert "has a blank in it" in refused(folder, run_out=folder / "runs")
-
-
-def test_gzipped_files_are_read(folder):
-    for name in ("qrels.tsv", "queries.jsonl", "passages.jsonl"):
-        (folder / f"{name}.gz").write_bytes(gzip.compress((folder / name).read_bytes()))
-        (folder / name).unlink()
-    _, report = evaluated(folder, qrels="qrels.tsv.gz", queries="queries.jsonl.gz", systems="bm25")
-    assert means(report, "bm25")["MRR@10"] == 1
-
-
-def test_the_same_seed_gives_the_same_report(folder):
-    def without_times(report):
-        for each in report["systems"]:
-            each["milliseconds"] = None
-        return json.dumps(report)
-
-    first, second = (without_times(evaluated(folder, **SYSTEMS)[1]) for _ in range(2))
-    assert first == second

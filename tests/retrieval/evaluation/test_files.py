@@ -37,21 +37,18 @@ def texts(questions):
     return {each.id: each.turns for each in questions.questions}
 
 
-# Judgments
-
-
-@pytest.mark.parametrize(
-    "content",
-    [
+def test_judgments_have_tabs_or_blanks_a_header_or_none(file):
+    for content in (
         "q1\t0\tp1\t2\nq1\t0\tp2\t-1\n",
         "q1 0 p1 2\nq1  0  p2 -1\n",
         "query-id\tcorpus-id\tscore\nq1\tp1\t2\nq1\tp2\t-1\n",
         "\ufeffq1 Q0 p1 +2\r\n\r\nq1 Q0 p2 -1",
         gzip.compress(b"q1 0 p1 2\nq1 0 p2 -1\n", mtime=0),
-    ],
-)
-def test_judgments_have_tabs_or_blanks_a_header_or_none(file, content):
-    assert read_qrels(file(content)).grades == {"q1": {"p1": 2, "p2": -1}}
+    ):
+        assert read_qrels(file(content)).grades == {"q1": {"p1": 2, "p2": -1}}, content
+    assert read_qrels(file("my query\t0\tmy passage\t1\n")).grades == {"my query": {"my passage": 1}}
+    qrels = read_qrels(file("q p 1\nq p 1\nq r 0\n"))
+    assert (qrels.judgments, qrels.repeated, qrels.relevant("q")) == (2, 1, 1)
 
 
 def test_comments_among_judgments_and_runs_are_left_out_and_counted(file):
@@ -84,31 +81,16 @@ def test_what_queries_were_read_as_is_known(file):
     assert (objects.rows.rows_read, objects.rows.used) == (2, 2)
 
 
-def test_ids_with_blanks_are_read_where_columns_have_tabs(file):
-    assert read_qrels(file("my query\t0\tmy passage\t1\n")).grades == {"my query": {"my passage": 1}}
-
-
-def test_a_judgment_that_is_repeated_counts_once(file):
-    qrels = read_qrels(file("q p 1\nq p 1\nq r 0\n"))
-    assert (qrels.judgments, qrels.repeated, qrels.relevant("q")) == (2, 1, 1)
-
-
-def test_judgments_that_contradict_each_other_are_refused(file):
+def test_every_fault_of_judgments_comes_with_line_field_and_remedy(file):
     assert faults_of(read_qrels, file("q 0 p 1\nq 0 p 2\n")) == [
         "line 2 [grade]: 'p' has grade 2 for 'q', and had 1 before. Keep one of the two lines."
     ]
-
-
-def test_every_fault_of_judgments_comes_with_line_field_and_remedy(file):
     assert faults_of(read_qrels, file("q1 0 p1 1\nq1 0 p2 good\nq1 p1\n\t0\tp\t1\nq1\t0\t\t1\n")) == [
         "line 2 [grade]: 'good' is no whole number. Grades are 0, 1, 2 and so on.",
         "line 3: there are 2 columns. A line is QUERY 0 PASSAGE GRADE, with tabs or blanks between.",
         "line 4 [query]: it is empty. A line is QUERY 0 PASSAGE GRADE, with tabs or blanks between.",
         "line 5 [passage]: it is empty. A line is QUERY 0 PASSAGE GRADE, with tabs or blanks between.",
     ]
-
-
-def test_reading_stops_at_twenty_faults(file):
     with pytest.raises(FileRefusedError, match="there may be more") as refusal:
         read_qrels(file("q p\n" * 1000))
     assert len(refusal.value.faults) == 20
@@ -134,9 +116,6 @@ def test_a_file_that_is_not_there_is_named(tmp_path):
         read_qrels(tmp_path / "gone.tsv")
 
 
-# Queries
-
-
 @pytest.mark.parametrize(
     "content",
     [
@@ -154,7 +133,7 @@ def test_queries_are_read_in_every_form(file, content):
     assert texts(read_questions(file(content))) == {"1": ("one",), "2": ("two",)}
 
 
-def test_turns_come_with_the_turns_before_them(file):
+def test_turns_come_with_the_turns_before_them_and_rewrites_stand_alone(file):
     read = read_questions(file(as_lines(CONVERSATIONS)))
     assert texts(read) == {
         "q1": ("What do cats hunt?",),
@@ -166,15 +145,9 @@ def test_turns_come_with_the_turns_before_them(file):
         "q1b": "animals",
         "q2": "insects",
     }
-
-
-def test_rewrites_stand_alone_and_turns_without_one_are_counted(file):
     read = read_questions(file(as_lines(CONVERSATIONS)), "rewrite")
     assert texts(read) == {"q1": ("What do cats hunt?",), "q1b": ("Where do mice hide?",)}
     assert read.without == ["q2"]
-
-
-def test_topics_of_cast_number_turns_within_their_topic(file):
     topics = [{"number": 31, "title": "t", "turn": [{"number": 1, "raw_utterance": "one"}]}]
     assert texts(read_questions(file(as_lines(topics).join("[]")))) == {"31_1": ("one",)}
 
@@ -215,10 +188,16 @@ def test_another_field_of_topics_and_tables_is_taken_by_name(file):
         ('{"id": "c", "turns": ["a"]}\n', "", "line 1 [turns[1]]: it is str, not an object."),
         ('{"id": "c", "turns": [{"text": "a"}]}\n', "", "line 1 [turns[1].id]: it is missing or empty."),
         ('{"id": "c", "turns": [{"id": "t"}]}\n', "", "line 1 [turns[1].text]: it is missing or empty."),
+        ('{"id": "1", "text": "a"}\n', "rewrite", "line 1: no query has a field 'rewrite'."),
         (
-            '{"id": "1", "text": "a"}\n',
-            "rewrite",
-            "line 1: no query has a field 'rewrite'.",
+            '[{"id": "q",\n "text": "a", "text": "b"}]',
+            "",
+            "line 1: this is no JSON: the member 'text' is there",
+        ),
+        (
+            '{"id": "q", "text": "a", "text": "b"}\n',
+            "",
+            "line 1: this is no JSON: the member 'text' is there",
         ),
         ("[1, 2", "", "line 1: this is no JSON:"),
         ("1 one\n", "", "line 1: there is no tab between id and text."),
@@ -232,18 +211,14 @@ def test_every_fault_of_queries_is_told_with_its_place(file, content, field, fau
     assert faults_of(read_questions, file(content), field)[0].startswith(fault)
 
 
-# Runs
-
-
-def test_a_run_is_ordered_as_trec_eval_orders_it(file):
+def test_a_run_is_ordered_as_trec_eval_orders_it_or_by_its_ranks(file):
     run = read_run(file("q Q0 a 1 1.5 tag\nq Q0 b 2 2.5 tag\nq Q0 c 3 1.5 tag\n", "mine.run"))
     assert run.name == "mine"
     assert [passage for passage, _ in run.rankings["q"]] == ["b", "c", "a"]
-
-
-def test_runs_of_ms_marco_have_ranks(file):
     run = read_run(file("q\ta\t2\nq\tb\t1\n"))
     assert [passage for passage, _ in run.rankings["q"]] == ["b", "a"]
+    with pytest.raises(EvaluationError, match="The id 'my passage' of a passage has a blank in it"):
+        check_ids(["fine", "my passage"], "passage")
 
 
 def test_every_fault_of_a_run_is_told_with_its_place(file):
@@ -255,24 +230,11 @@ def test_every_fault_of_a_run_is_told_with_its_place(file):
         "line 5 [passage]: 'b' occurs twice in the list of 'q'. Keep the better one.",
         "line 6 [rank]: 'first' is no rank. Ranks are whole numbers from 1.",
     ]
-
-
-def test_two_tags_are_two_runs_which_no_file_joins(file):
     two = file("q Q0 a 1 2.5 bm25\nq Q0 b 2 1.5 bm25\nq Q0 c 1 9.5 dense\nq Q0 d 2 8.5 dense\n")
     assert faults_of(read_run, two) == [
         "line 3 [tag]: 'dense' is another run than 'bm25', which comes first. "
         "Give each run a file of its own."
     ]
-
-
-@pytest.mark.parametrize(
-    ("content", "line"),
-    [('[{"id": "q",\n "text": "a", "text": "b"}]', 1), ('{"id": "q", "text": "a", "text": "b"}\n', 1)],
-)
-def test_a_query_with_two_texts_is_refused(file, content, line):
-    assert faults_of(read_questions, file(content))[0].startswith(
-        f"line {line}: this is no JSON: the member 'text' is there twice; keep one of the two."
-    )
 
 
 ids = st.text("ab#é中", min_size=1, max_size=5)
@@ -292,8 +254,3 @@ def test_a_run_that_was_written_reads_back_in_its_order(tmp_path_factory, scores
     back = read_run(path).rankings["q"]
     assert [passage for passage, _ in back] == [passage for passage, _ in found]
     assert all(np.float32(a) > np.float32(b) for (_, a), (_, b) in pairwise(back))
-
-
-def test_an_id_with_a_blank_cannot_be_in_a_run():
-    with pytest.raises(EvaluationError, match="The id 'my passage' of a passage has a blank in it"):
-        check_ids(["fine", "my passage"], "passage")

@@ -35,15 +35,8 @@ def test_values_of_the_usual_measures():
         "MRR@10": [0.5, 0.5, 0],
         "R@100": [1, 1, 0],
     }
-
-
-def test_a_measure_looks_at_its_first_passages_only():
     found = measured("R@2, MRR@2, nDCG@2", {"q1": ranking("c", "x", "a", "b")}, ["q1"])
     assert found == {"R@2": [0], "MRR@2": [0], "nDCG@2": [0]}
-
-
-def test_equal_scores_stay_in_the_order_of_the_ranking():
-    """Providers would order them by id, each in its own way."""
     tied = {"q1": [("c", 1.0), ("a", 1.0)]}
     assert measured("MRR@10,P@1,nDCG@1,Success@1", tied, ["q1"]) == {
         "MRR@10": [0.5],
@@ -51,29 +44,17 @@ def test_equal_scores_stay_in_the_order_of_the_ranking():
         "nDCG@1": [0],
         "Success@1": [0],
     }
-
-
-def test_where_nothing_is_found_everything_is_zero():
     assert measured("nDCG@10,AP", {}) == {"nDCG@10": [0, 0, 0], "AP": [0, 0, 0]}
 
 
-def test_names_are_read_with_parameters_and_in_any_case():
+def test_names_of_measures_are_read_in_any_case_and_unknown_ones_refused_in_words():
     names = [each.name for each in parse_measures("ndcg@5; R(rel=2)@100 mrr@10, nDCG@5")]
     assert names == ["ndcg@5", "R(rel=2)@100", "mrr@10", "nDCG@5"]
-
-
-@pytest.mark.parametrize("name", ["precise@3", "P", "nDCG@x", "nDCG@0", "1+1", "R@100(rel=2)", "RBP"])
-def test_a_measure_that_there_is_not_is_refused_in_words(name):
-    with pytest.raises(EvaluationError, match=r"There is no measure|needs a part of ir-measures"):
-        parse_measures(name)
-
-
-def test_no_measure_is_no_list():
+    for name in ("precise@3", "P", "nDCG@x", "nDCG@0", "1+1", "R@100(rel=2)", "RBP"):
+        with pytest.raises(EvaluationError, match=r"There is no measure|needs a part of ir-measures"):
+            parse_measures(name)
     with pytest.raises(EvaluationError, match="at least one measure"):
         parse_measures(" , ")
-
-
-# Tests
 
 
 def one(system, baseline, units=None, **options):
@@ -120,31 +101,22 @@ def test_many_queries_are_swapped_at_random_with_a_seed():
     assert found[0] == pytest.approx(expected.pvalue, abs=0.02)
 
 
-def test_turns_of_a_conversation_are_swapped_together():
+def test_turns_of_a_conversation_are_swapped_together_and_p_is_never_zero():
     system, baseline = [1.0, 1, 1, 1, 1, 1], [0.0] * 6
     assert one(system, baseline).randomisation_p == 2 / 2**6
     together = one(system, baseline, units=["a", "a", "a", "b", "b", "b"])
     assert (together.randomisation_p, together.units) == (2 / 2**2, 2)
-
-
-def test_p_is_never_zero():
     test = one(np.ones(50) + np.arange(50) / 100, np.zeros(50), draws=99)
     assert test.randomisation_p == 1 / 100
 
 
-def test_systems_that_never_differ_have_no_t():
+def test_systems_without_a_difference_that_varies_have_no_t():
     test = one([0.5, 1, 0], [0.5, 1, 0])
     assert (test.difference, test.t_p, test.randomisation_p, test.equal) == (0, None, 1, 3)
     assert test.reason == "both have the same value on every query"
-
-
-def test_a_difference_that_never_varies_has_no_t():
     test = one([1, 1, 1], [0, 0, 0])
     assert (test.t, test.interval, test.better) == (None, (1, 1), 3)
     assert "same on every query" in test.reason
-
-
-def test_one_query_says_nothing():
     test = one([1], [0])
     assert (test.t_p, test.randomisation_p, test.interval) == (None, 1, None)
     assert test.reason == "there is one query only"

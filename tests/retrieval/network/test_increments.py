@@ -101,26 +101,15 @@ def test_every_change_is_a_generation_and_leaves_no_files_of_the_last(tmp_path):
     assert names == {"current", "lock", network.pointer.vectors, *network.pointer.segments}
 
 
-def test_what_changes_nothing_makes_no_generation(tmp_path):
-    build([(1, "alpha beta")], tmp_path / "n", "en")
-
+def test_what_changes_nothing_makes_no_generation_and_no_passage_is_added_twice(tmp_path):
+    build([(1, "alpha beta"), (2, "gamma")], tmp_path / "n", "en")
     assert remove([7, 8], tmp_path / "n").generation == 1
     assert add([], tmp_path / "n").generation == 1
-
-
-def test_a_passage_that_is_there_is_not_added_again(tmp_path):
-    build([(1, "alpha beta")], tmp_path / "n", "en")
     with pytest.raises(ValueError, match="has the passage 1 already"):
         add([(1, "other words")], tmp_path / "n")
-
     assert Network.open(tmp_path / "n").word_counts(codes_of(["other"])).tolist() == [0]
-
-
-def test_a_number_can_come_back_after_it_went(tmp_path):
-    build([(1, "alpha beta"), (2, "gamma")], tmp_path / "n", "en")
     remove([1], tmp_path / "n")
     network = add([(1, "delta epsilon")], tmp_path / "n")
-
     assert tokens_of(network, 1) == ["delta", "epsilon"]
     assert same_counts(network, ["delta epsilon", "gamma"])
 

@@ -19,18 +19,12 @@ class Spelling:
         return [self.of[code] for code in codes.tolist()]
 
 
-def test_forms_of_a_word_share_a_code():
+def test_forms_of_a_word_share_a_code_by_the_stems_of_their_language():
     cats, cat, dogs, seven = stem_codes(["cats", "cat", "dogs", "7"], "en-GB").tolist()
     assert cats == cat
     assert len({cat, dogs, seven}) == 3
-
-
-def test_each_language_has_its_own_stems():
     assert len(set(stem_codes(["Häuser".lower(), "häusern"], "de").tolist())) == 1
     assert stem_codes(["cats", "cat"], "zh").tolist() == codes_of(["cats", "cat"]).tolist()
-
-
-def test_no_words_have_no_stems():
     assert stem_codes([], "en").tolist() == []
 
 

@@ -37,45 +37,31 @@ FORMS = {
 }
 
 
-@pytest.mark.parametrize("name", FORMS)
-def test_every_form_gives_the_same_words_and_rows(tmp_path, name):
-    path = tmp_path / name
-    path.write_bytes(FORMS[name])
+def test_every_form_gives_the_same_words_and_rows(tmp_path):
+    for name, content in FORMS.items():
+        path = tmp_path / name
+        path.write_bytes(content)
+        assert {word.decode(): tuple(row.tolist()) for word, row in read(path)} == ROWS, name
+    path = tmp_path / "glove.txt"
+    path.write_text("cat 1 0\n. . . 0.5 0.25\n")
+    with_spaces = [(b"cat", [1.0, 0.0]), (b". . .", [0.5, 0.25])]
+    assert [(word, row.tolist()) for word, row in read(path)] == with_spaces
 
-    assert {word.decode(): tuple(row.tolist()) for word, row in read(path)} == ROWS
 
-
-def test_only_words_asked_for_are_kept(tmp_path):
+def test_only_words_asked_for_are_kept_or_those_of_their_porter_stem(tmp_path):
     path = tmp_path / "vectors.txt"
     path.write_bytes(text())
     found = load(path, ["dog", "cat"])
-
     assert found.places.tolist() == [1]
     assert found.rows.tolist() == [[1.0, 0.0, 0.5]]
     assert found.by_stem == 0
-
-
-def test_a_word_without_a_vector_has_that_of_its_porter_stem(tmp_path):
-    path = tmp_path / "vectors.txt"
-    path.write_bytes(text())
     found = load(path, ["running", "cats", "run"])
-
     assert dict(zip(found.places.tolist(), found.rows[:, 1].tolist(), strict=True)) == {
         0: 2.0,
         1: 0.0,
         2: 2.0,
     }
     assert found.by_stem == 2
-
-
-def test_words_with_spaces_in_them_are_read(tmp_path):
-    path = tmp_path / "glove.txt"
-    path.write_text("cat 1 0\n. . . 0.5 0.25\n")
-
-    assert [(word, row.tolist()) for word, row in read(path)] == [
-        (b"cat", [1.0, 0.0]),
-        (b". . .", [0.5, 0.25]),
-    ]
 
 
 def test_a_network_takes_them_as_they_are(tmp_path):

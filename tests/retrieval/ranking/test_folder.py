@@ -22,7 +22,7 @@ def test_a_file_with_faults_is_refused_with_its_lines(tmp_path):
         pass
 
 
-def test_its_network_knows_the_passages(collection_of):
+def test_its_network_knows_the_passages_as_tokens_cut_now(collection_of):
     collection = collection_of("Cats purr. Dogs bark at cats.", "It is. Rain fell in 1999.", network=True)
     stored = collection.columns([2, 1], numbers=True)
     assert [stored.words[token] for token in stored.tokens] == [
@@ -32,9 +32,6 @@ def test_its_network_knows_the_passages(collection_of):
     assert stored.passage.tolist() == [0, 0, 0, 1, 1, 1, 1, 1]
     assert stored.sentence.tolist() == [1, 1, 1, 1, 1, 2, 2, 2]
     assert collection.evidence.associations(["cats"], ["dogs"]).tolist() != [None]
-
-
-def test_tokens_cut_now_are_those_of_the_network(collection_of):
     texts = (
         "Cats purr. Dogs bark at cats.",
         "It is. Rain fell in 1999.",
@@ -57,10 +54,6 @@ def test_word_vectors_of_a_file_take_the_place_of_its_own(tmp_path, collection_o
     [[cats, rain]] = collection.evidence.similarities(["dogs"], ["cats", "rain"]).tolist()
     assert cats > rain
     assert len(collection.generation["vectors"]) == 64
-
-
-def test_a_file_without_word_vectors_is_refused_before_anything_is_built(tmp_path, collection_of):
-    path = tmp_path / "vectors.txt"
     path.write_text("", encoding="utf-8")
     with pytest.raises(FileRefusedError, match="word vectors"):
         collection_of("Cats purr.", network=True, vectors=path)

@@ -27,26 +27,18 @@ def fused(collection, *rankers, k=10, **options):
     return ReciprocalRankFusion(rankers, **options).rank([collection], ["cats"], k)
 
 
-def test_the_score_is_the_sum_of_reciprocal_ranks(collection_of):
-    ranking = fused(collection_of("a cat"), Fixed("a", (7, 8)), Fixed("b", (8, 9)))
+def test_the_score_is_the_sum_of_reciprocal_ranks_of_the_first_passages(collection_of):
+    collection = collection_of("a cat")
+    ranking = fused(collection, Fixed("a", (7, 8)), Fixed("b", (8, 9)))
     assert [each.pk for each in ranking.results] == [8, 7, 9]
     assert ranking.results[0].score == pytest.approx(1 / 62 + 1 / 61)
     assert ranking.results[0].parts == {"a": 1 / 62, "b": 1 / 61}
     assert ranking.results[2].parts == {"b": 1 / 62}
-
-
-def test_equal_scores_come_by_best_rank_then_number(collection_of):
-    ranking = fused(collection_of("a cat"), Fixed("a", (9, 1)), Fixed("b", (4, 2)))
+    ranking = fused(collection, Fixed("a", (9, 1)), Fixed("b", (4, 2)))
     assert [each.pk for each in ranking.results] == [4, 9, 1, 2]
-
-
-def test_only_the_first_passages_of_each_count(collection_of):
-    ranking = fused(collection_of("a cat"), Fixed("a", (1, 2, 3)), Fixed("b", (3, 2, 1)), k=2, depth=2)
+    ranking = fused(collection, Fixed("a", (1, 2, 3)), Fixed("b", (3, 2, 1)), k=2, depth=2)
     assert [each.pk for each in ranking.results] == [2, 1]
-
-
-def test_it_keeps_what_every_ranker_was_and_said(collection_of):
-    ranking = fused(collection_of("a cat"), Fixed("a", (1,), ("Mind.",)), Fixed("b", (2,), ("Mind.",)))
+    ranking = fused(collection, Fixed("a", (1,), ("Mind.",)), Fixed("b", (2,), ("Mind.",)))
     assert ranking.parameters["rankers"]["b"] == {"ranker": "b", "mine": "b"}
     assert ranking.terms == {"a": 1.0, "b": 1.0}
     assert ranking.notes == ["Mind."]

@@ -7,11 +7,12 @@ from pathlib import Path
 import pytest
 
 from retrieval.copies import network_folder
-from retrieval.errors import EmptyQueryError, NotIndexedError, ParametersError
+from retrieval.errors import NotIndexedError, ParametersError
 from retrieval.models import Corpus, Passage
 from retrieval.ranking.parameters import Parameters
 from retrieval.search import search_conversation
 from retrieval.selectors import searchable
+from retrieval.services.indexing import build_index
 from retrieval.services.networks import build_network
 from tests.retrieval.ranking.test_crown import SENTENCES, TURNS
 from tests.retrieval.world import add, make_corpus, make_project
@@ -39,47 +40,32 @@ def test_a_conversation_is_answered_with_balanced_unless_asked_otherwise(project
     assert found.results[0].corpus == "batman"
     assert found.generations["batman"]["index"] == found.generations["batman"]["network"] == 1
     assert found.notes == []
-
-
-def test_parameters_choose_profile_and_how_many(project, batman):
     parameters = Parameters.of({"profile": "crown-2020", "results": 2})
     found = search_conversation(project, TURNS, parameters)
     assert (found.ranker, len(found.results)) == ("crown-2020", 2)
     assert found.parameters == parameters.as_dict()
     assert len(search_conversation(project, TURNS, parameters, results=4).results) == 4
-
-
-def test_another_system_is_chosen_by_name(project, batman):
     found = search_conversation(project, TURNS, ranker="rrf(bm25:cq1+balanced)")
     assert found.ranker == "rrf(bm25:cq1+balanced)"
     assert set(found.results[0].parts) <= {"bm25:cq1", "balanced"}
-
-
-def test_an_unknown_system_is_refused(project, batman):
     with pytest.raises(ParametersError, match="There is no system 'magic'"):
         search_conversation(project, TURNS, ranker="magic")
-
-
-def test_passages_are_explained_by_places_in_their_own_text(project, batman):
     best = search_conversation(project, TURNS[:2]).results[0]
     why, text = best.explanation, best.passage.text
     assert {text[start:end] for start, end in why.keywords} >= {"Alfred", "played", "Batman", "Nolan"}
     assert [text[start:end] for start, end in why.highlights] == [text]
     assert {"alfred", "played"} <= {node.word for node in why.nodes}
-
-
-def test_nobody_has_to_be_told_why(project, batman):
     assert search_conversation(project, TURNS, explain=False).results[0].explanation is None
-
-
-def test_without_a_network_the_answer_is_bm25_and_still_shows_the_words(tmp_path, project):
-    make_corpus(tmp_path, *SENTENCES, project=project)
-    found = search_conversation(project, TURNS[:2])
-    assert found.ranker == "bm25"
-    assert "manage.py wpn build" in found.notes[0]
-    why = found.results[0].explanation
-    assert "alfred" in {node.word for node in why.nodes}
-    assert why.edges == ()
+    found = search_conversation(project, TURNS)
+    kept = json.loads(json.dumps(found.provenance(found.results[0])))
+    assert kept["ranker"] == "balanced"
+    assert kept["parameters"]["query_model"] == "cq2"
+    assert kept["generation"]["network"] == 1
+    assert kept["rank"] == 1
+    assert set(kept["parts"]) == {"bm25", "node", "edge", "pos", "coverage", "early", "feedback"}
+    assert kept["found_at"] >= 1
+    found = search_conversation(project, ['body:alfred AND (NOT "played"~3 OR *) \x00 ☃'])
+    assert "p2" in [each.passage.key for each in found.results]
 
 
 def test_a_damaged_network_is_named_and_the_answer_is_bm25(project, batman):
@@ -92,7 +78,6 @@ def test_a_damaged_network_is_named_and_the_answer_is_bm25(project, batman):
 
 
 def test_a_passage_that_came_after_the_network_is_ranked_too(tmp_path, project, batman):
-    from retrieval.services.indexing import build_index
 
     add(batman, tmp_path, {"id": "new", "text": "Alfred Alfred played Batman in the Nolan movies made."})
     build_index(corpus=batman)
@@ -108,17 +93,6 @@ def test_a_passage_that_was_deleted_since_the_index_was_built_is_left_out(projec
     assert [each.rank for each in found.results] == list(range(1, len(found.results) + 1))
 
 
-def test_what_a_candidate_keeps_is_json_and_says_how_it_was_found(project, batman):
-    found = search_conversation(project, TURNS)
-    kept = json.loads(json.dumps(found.provenance(found.results[0])))
-    assert kept["ranker"] == "balanced"
-    assert kept["parameters"]["query_model"] == "cq2"
-    assert kept["generation"]["network"] == 1
-    assert kept["rank"] == 1
-    assert set(kept["parts"]) == {"bm25", "node", "edge", "pos", "coverage", "early", "feedback"}
-    assert kept["found_at"] >= 1
-
-
 @pytest.mark.long
 def test_the_number_of_queries_depends_on_neither_passages_nor_corpora(
     tmp_path, project, batman, django_assert_num_queries
@@ -132,14 +106,7 @@ def test_the_number_of_queries_depends_on_neither_passages_nor_corpora(
         search_conversation(project, TURNS, results=20)
 
 
-def test_corpora_of_a_project_are_searched_together(tmp_path, project, batman):
-    other = make_corpus(tmp_path, "Alfred is played by a butler.", project=project, slug="other")
-    build_network(corpus=other)
-    found = search_conversation(project, TURNS[:2], results=20)
-    assert {each.corpus for each in found.results} == {"batman", "other"}
-
-
-def test_corpora_of_two_projects_with_one_slug_are_told_apart(tmp_path, project, batman):
+def test_corpora_are_searched_together_and_those_of_two_projects_told_apart(tmp_path, project, batman):
     twin = make_corpus(tmp_path, *SENTENCES, slug="batman")
     build_network(corpus=twin)
     corpora = [batman, *searchable(twin.project)]
@@ -147,23 +114,22 @@ def test_corpora_of_two_projects_with_one_slug_are_told_apart(tmp_path, project,
     names = {f"{project.slug}/batman", f"{twin.project.slug}/batman"}
     assert {each.corpus for each in found.results} == names
     assert set(found.generations) == names
+    other = make_corpus(tmp_path, "Alfred is played by a butler.", project=project, slug="other")
+    build_network(corpus=other)
+    found = search_conversation(project, TURNS[:2], results=20)
+    assert {each.corpus for each in found.results} == {"batman", "other"}
 
 
-def test_without_an_index_there_is_nothing_to_search(project):
+def test_without_a_network_the_answer_is_bm25_and_still_shows_the_words(project, tmp_path):
     with pytest.raises(NotIndexedError, match="index build"):
         search_conversation(project, ["anything"])
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("turns", [[], [""], ["?!"], [*TURNS, " "]])
-def test_a_question_without_a_word_is_refused(project, batman, turns):
-    with pytest.raises(EmptyQueryError, match="no word in the question"):
-        search_conversation(project, turns)
-
-
-def test_the_query_language_of_an_engine_means_nothing(project, batman):
-    found = search_conversation(project, ['body:alfred AND (NOT "played"~3 OR *) \x00 ☃'])
-    assert "p2" in [each.passage.key for each in found.results]
+    make_corpus(tmp_path, *SENTENCES, project=project)
+    found = search_conversation(project, TURNS[:2])
+    assert found.ranker == "bm25"
+    assert "manage.py wpn build" in found.notes[0]
+    why = found.results[0].explanation
+    assert "alfred" in {node.word for node in why.nodes}
+    assert why.edges == ()
 
 
 @pytest.mark.long

@@ -11,7 +11,7 @@ import pyarrow
 import pytest
 from pyarrow import parquet
 
-from tests.memory import Measured, measured
+from tests.memory import measured
 
 pytestmark = pytest.mark.only_on("linux")
 _MIB = 2**20
@@ -94,23 +94,10 @@ BOMBS: dict[str, tuple[Callable[[Path], object], str]] = {
 }
 
 
-@pytest.fixture(scope="module")
-def read(tmp_path_factory: pytest.TempPathFactory) -> tuple[dict[str, str], Measured]:
-    """What was said of each, and the memory that it took to read them all."""
-    folder = tmp_path_factory.mktemp("bombs")
+def test_a_bomb_is_refused_in_a_sentence_and_takes_no_three_hundred_megabytes(tmp_path: Path) -> None:
     for name, (make, _words) in BOMBS.items():
-        make(folder / name)
-    found = measured(_READ, *(folder / name for name in BOMBS))
-    return dict(zip(BOMBS, map(json.loads, found.said.splitlines()), strict=True)), found
-
-
-@pytest.mark.parametrize("name", BOMBS)
-def test_a_bomb_is_refused_in_a_sentence(read: tuple[dict[str, str], Measured], name: str) -> None:
-    said = read[0][name]
-
-    assert said.startswith(f"{name} was not imported.\n{name}: {BOMBS[name][1]}")
-
-
-def test_no_bomb_takes_three_hundred_megabytes(read: tuple[dict[str, str], Measured]) -> None:
-    assert read[1].own < 300
-    assert read[1].children < 300
+        make(tmp_path / name)
+    found = measured(_READ, *(tmp_path / name for name in BOMBS))
+    for (name, (_make, words)), line in zip(BOMBS.items(), found.said.splitlines(), strict=True):
+        assert json.loads(line).startswith(f"{name} was not imported.\n{name}: {words}")
+    assert (found.own < 300, found.children < 300) == (True, True)

@@ -39,20 +39,14 @@ def share(one, other, language="en"):
     return jaccard(triples[begins[0] : begins[1]], triples[begins[1] : begins[2]])
 
 
-def test_the_share_is_that_of_common_word_triples():
+def test_the_share_is_that_of_common_triples_of_words_or_characters():
     assert share("a b c d e f", "A b, c d e f.") == 1
     assert share("a b c d e f", "a b c d e x") == 3 / 5
     assert share("a b c", "c b a") == 0
     assert share("a b", "a b") == 1
     assert share("a b", "a c") == 0
-
-
-def test_writing_without_spaces_is_compared_by_triples_of_characters():
     assert share("我喜欢猫咪", "我喜欢猫。咪", "zh") == 1
     assert share("我喜欢猫咪", "我喜欢猫狗", "zh") == 2 / 4
-
-
-def test_triples_do_not_go_over_from_one_text_to_the_next():
     triples, begins = Shingler("en").triples(["a b c d", "x", "", "a b c d e"])
     assert [int(each) for each in begins] == [0, 2, 3, 4, 7]
     assert triples[0] == triples[4] and len(set(triples.tolist())) == 5

@@ -39,37 +39,19 @@ def test_sentences_of_a_text(language, expected):
     )
 
 
-def test_chinese_sentences_need_no_space_between():
+def test_sentences_end_with_marks_and_in_lists():
     assert cut("中国的首都是北京。上海呢？“是的。”他说。", "zh") == [
         "中国的首都是北京。",
         "上海呢？",
         "“是的。”",
         "他说。",
     ]
-
-
-def test_an_item_of_a_list_begins_a_sentence_in_small_letters_too():
     assert cut("Bring:\n- apples.\n- pears") == ["Bring:", "- apples.", "- pears"]
-
-
-def test_the_end_of_a_line_alone_ends_nothing():
     assert cut("One sentence\nin two lines. Two") == ["One sentence\nin two lines.", "Two"]
-
-
-def test_ten_thousand_marks_are_cut_in_no_time():
     assert len(sentences("1. " * 5000, "en")) == 2500
     assert len(sentences("?!" * 5000 + " A", "en")) == 2
-
-
-def test_a_text_without_marks_is_one_sentence():
     assert sentences("no end", "en") == [(0, 6)]
-
-
-def test_white_space_belongs_to_the_sentence_before():
     assert sentences("One.  Two. \n", "en") == [(0, 6), (6, 12)]
-
-
-def test_an_empty_text_has_no_sentence():
     assert sentences("", "en") == []
 
 

@@ -33,42 +33,27 @@ def test_content_words_of_a_text(language, text, expected):
     assert tokens(text, language) == expected
 
 
-def test_digits_are_words_when_asked_for():
+def test_digits_and_forms_of_letters_are_the_usual_ones():
     assert tokens("COVID-19, mp3 of 1984", "en", numbers=True) == ["covid", "19", "mp", "3", "1984"]
-
-
-def test_digits_of_another_script_are_the_same_number():
     assert tokens("عام ٢٠٢٠", "ar", numbers=True) == ["عام", "2020"]
-
-
-def test_forms_of_one_letter_are_one_word():
     assert tokens("cafe\u0301 \uff21\uff22\uff23 \ufb01ne", "en") == ["café", "abc", "fine"]
-
-
-def test_points_that_a_writer_may_leave_out_are_left_out():
     assert tokens("الصِّين", "ar") == tokens("الصين", "ar")
-
-
-def test_runs_of_letters_that_are_no_words_are_left_out():
     assert tokens("a" * 41 + " " + "b" * 40, "de") == ["b" * 40]
+    assert tokens("The Thermometer", "en-US") == ["thermometer"]
+    assert tokens("Und Regen", "de") == ["regen"]
+    assert tokens("and yağmur", "tr") == ["and", "yağmur"]
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
+def test_places_are_those_of_the_text_as_it_was_given():
+    for text in (
         "The Ａpples of \ufb01ne cafe\u0301s.",
         "\u1112\u1161\u11ab\u1100\u116e\u11a8 (decomposed Hangul)",
         "\uff76\uff9e\uff77 voiced \u00b4accent",
         "İSTANBUL ΟΔΟΣ’Α",
         "  \n km²",
-    ],
-)
-def test_places_are_those_of_the_text_as_it_was_given(text):
-    for word, start, end in located(text, "en", numbers=True):
-        assert tokens(text[start:end], "en", numbers=True) == [word]
-
-
-def test_a_place_shows_the_word_as_it_is_written():
+    ):
+        for word, start, end in located(text, "en", numbers=True):
+            assert tokens(text[start:end], "en", numbers=True) == [word]
     text = "Die H\u0061\u0308user!"
     assert [text[start:end] for _, start, end in located(text, "de")] == ["Ha\u0308user"]
 
@@ -88,12 +73,6 @@ def test_composed_and_decomposed_text_has_the_same_words(text):
     assert tokens(unicodedata.normalize("NFD", text), "en") == tokens(
         unicodedata.normalize("NFC", text), "en"
     )
-
-
-def test_function_words_are_known_in_any_case():
-    assert tokens("The Thermometer", "en-US") == ["thermometer"]
-    assert tokens("Und Regen", "de") == ["regen"]
-    assert tokens("and yağmur", "tr") == ["and", "yağmur"]
 
 
 def test_the_name_of_the_rules_tells_languages_apart():

@@ -15,15 +15,12 @@ def cut(text, size, stride, by="sentences", language="en"):
     return [text[start:end] for start, end in windows(text, language, WindowOptions(size, stride, by))]
 
 
-def test_windows_of_sentences_overlap_by_what_the_stride_leaves():
+def test_windows_overlap_by_what_the_stride_leaves_and_end_with_the_document():
     assert cut(SEVEN, 3, 2) == [
         "One is. Two is.  Three is.",
         "Three is.\nFour is. Five is.",
         "Five is. Six is. Seven is.",
     ]
-
-
-def test_the_last_window_ends_with_the_document_and_lies_in_no_other():
     assert cut(SEVEN, 4, 2)[-1] == "Five is. Six is. Seven is."
     assert cut(SEVEN, 5, 3) == [
         "One is. Two is.  Three is.\nFour is. Five is.",
@@ -31,9 +28,10 @@ def test_the_last_window_ends_with_the_document_and_lies_in_no_other():
     ]
     assert cut(SEVEN, 7, 1) == [SEVEN]
     assert cut(SEVEN, 20, 10) == [SEVEN]
+    assert cut(" \n ", 5, 3) == cut("", 5, 3) == []
 
 
-def test_windows_of_words_hold_whole_sentences():
+def test_windows_of_words_hold_sentences_as_far_as_they_go():
     assert cut(SEVEN, 5, 5, "words") == [
         "One is. Two is.",
         "Three is.\nFour is.",
@@ -41,24 +39,11 @@ def test_windows_of_words_hold_whole_sentences():
         "Seven is.",
     ]
     assert cut(SEVEN, 6, 3, "words")[:2] == ["One is. Two is.  Three is.", "Three is.\nFour is. Five is."]
-
-
-def test_a_sentence_of_more_words_than_a_window_is_cut_between_words():
     assert cut("one two three four five. Six.", 2, 2, "words") == ["one two", "three four", "five. Six."]
-
-
-def test_writing_without_spaces_is_measured_in_characters():
     assert cut("我喜欢猫。我也喜欢狗。", 5, 5, "words", "zh") == ["我喜欢猫。", "我也喜欢狗", "。"]
-
-
-def test_a_table_without_any_end_of_sentence_is_cut_at_spaces():
     pieces = cut("word " * 1000, 1, 1)
     assert len(pieces) == 5 and max(map(len, pieces)) <= LONGEST_SENTENCE
     assert cut("x" * 2500, 1, 1) == ["x" * 1000, "x" * 1000, "x" * 500]
-
-
-def test_a_document_of_white_space_has_no_window():
-    assert cut(" \n ", 5, 3) == cut("", 5, 3) == []
 
 
 @pytest.mark.parametrize(
