@@ -2,8 +2,6 @@
 
 from datetime import timedelta
 
-import pytest
-
 from tests.conformance.events import Poller, specification
 from tests.conformance.protocol import (
     NOBODY,
@@ -102,23 +100,20 @@ def test_known_answers_approve_what_is_right(new_requester, worker):
     assert review["CompleteTime"] == found["SubmitTime"]
 
 
-@pytest.mark.parametrize(
-    ("answers", "score"),
-    [
+def test_known_answers_match_exactly_or_not_at_all(client, worker, subtests):
+    """Letter by letter, the same set of values; only white space around them does not count."""
+    for answers, score in [
         ({"capital": "paris", "rivers": "Seine|Loire"}, "50"),
         ({"capital": "Paris.", "rivers": "Seine"}, "0"),
         ({"capital": "Paris", "rivers": "Seine|Loire|Rhine"}, "50"),
         ({"capital": "Paris|London"}, "0"),
         ({"other": "x"}, "0"),
-    ],
-    ids=["case", "too-few", "too-many", "two-for-one", "nothing"],
-)
-def test_known_answers_match_exactly_or_not_at_all(client, worker, answers, score):
-    """Letter by letter, the same set of values; only white space around them does not count."""
-    hit = create_hit(client, AssignmentReviewPolicy=known())
-    taken = worker.do(hit["HITId"], **answers)
-    assert figures(report(client, hit)["Assignment"])[-1] == ("KnownAnswerScore", None, score)
-    assert get_assignment(client, taken["assignment_id"])["AssignmentStatus"] == "Submitted"
+    ]:
+        with subtests.test(answers=answers, score=score):
+            hit = create_hit(client, AssignmentReviewPolicy=known())
+            taken = worker.do(hit["HITId"], **answers)
+            assert figures(report(client, hit)["Assignment"])[-1] == ("KnownAnswerScore", None, score)
+            assert get_assignment(client, taken["assignment_id"])["AssignmentStatus"] == "Submitted"
 
 
 def test_known_answers_reject_what_is_wrong_and_ask_somebody_else(new_requester, workers):
@@ -399,9 +394,9 @@ def test_the_report_of_a_hit_without_policies_is_empty_and_others_have_none(clie
 # What is refused
 
 
-@pytest.mark.parametrize(
-    ("wrong", "stem"),
-    [
+def test_a_policy_for_assignments_that_cannot_be_followed_is_refused(client, subtests):
+    """Silently ignoring a policy is the one wrong answer: RequestError, nothing created."""
+    for wrong, stem in [
         (policy("ScoreMyKnownAnswers"), "AnswerKey"),
         (policy("ScoreMyKnownAnswers", AnswerKey=["Paris"]), "AnswerKey"),
         (policy("SimplePlurality", QuestionIds="a"), "ScoreMyKnownAnswers"),
@@ -418,47 +413,24 @@ def test_the_report_of_a_hit_without_policies_is_empty_and_others_have_none(clie
             known(ApproveIfKnownAnswerScoreIsAtLeast=40, RejectIfKnownAnswerScoreIsLessThan=60),
             "approved and rejected at once",
         ),
-    ],
-    ids=[
-        *(
-            "no-key",
-            "no-map",
-            "level",
-            "name",
-            "word",
-            "range",
-            "twice",
-            "most",
-            "typo",
-            "long",
-            "many",
-            "name-length",
-            "both",
-        ),
-    ],
-)
-def test_a_policy_for_assignments_that_cannot_be_followed_is_refused(client, wrong, stem):
-    """Silently ignoring a policy is the one wrong answer: RequestError, nothing created."""
-    properties = hit_properties(AssignmentReviewPolicy=wrong)
-    with refused_request("InvalidParameterValue", stem):
-        client.create_hit(**properties)
-    titles = [hit["Title"] for hit in client.list_hits(MaxResults=100)["HITs"]]
-    assert properties["Title"] not in titles
+    ]:
+        with subtests.test(wrong=wrong, stem=stem):
+            properties = hit_properties(AssignmentReviewPolicy=wrong)
+            with refused_request("InvalidParameterValue", stem):
+                client.create_hit(**properties)
+            titles = [hit["Title"] for hit in client.list_hits(MaxResults=100)["HITs"]]
+            assert properties["Title"] not in titles
 
 
-@pytest.mark.parametrize(
-    ("wrong", "stem"),
-    [
+def test_a_policy_for_hits_that_cannot_be_followed_is_refused(client, subtests):
+    """The same at the other level."""
+    for wrong, stem in [
         (policy("SimplePlurality", QuestionAgreementThreshold=50), "QuestionIds"),
         (policy("SimplePlurality", QuestionIds="a"), "QuestionAgreementThreshold"),
         (known(), "SimplePlurality"),
         (plurality("a", threshold=101), "0 to 100"),
         (plurality("a", ExtendIfHITAgreementScoreIsLessThan=50), "ExtendMaximumAssignments"),
         (plurality("a", DisregardAssignmentIfRejected="maybe"), "T or F"),
-    ],
-    ids=["no-questions", "no-threshold", "level", "range", "extension", "flag"],
-)
-def test_a_policy_for_hits_that_cannot_be_followed_is_refused(client, wrong, stem):
-    """The same at the other level."""
-    with refused_request("InvalidParameterValue", stem):
-        client.create_hit(**hit_properties(HITReviewPolicy=wrong))
+    ]:
+        with subtests.test(wrong=wrong, stem=stem), refused_request("InvalidParameterValue", stem):
+            client.create_hit(**hit_properties(HITReviewPolicy=wrong))
