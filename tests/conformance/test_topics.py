@@ -299,9 +299,9 @@ def test_where_nothing_is_sent_cannot_be_subscribed(sns, topic, subtests):
         ("email", "somebody@example.org"),
         ("sqs", "arn:aws:sqs:us-east-1:123456789012:nobodys"),
     ]:
-        with subtests.test(protocol=protocol, endpoint=endpoint):
-            with pytest.raises(sns.exceptions.InvalidParameterException):
-                sns.subscribe(TopicArn=topic, Protocol=protocol, Endpoint=endpoint)
+        refuses = pytest.raises(sns.exceptions.InvalidParameterException)
+        with subtests.test(protocol=protocol, endpoint=endpoint), refuses:
+            sns.subscribe(TopicArn=topic, Protocol=protocol, Endpoint=endpoint)
 
 
 def test_a_topic_belongs_to_one_requester(sns, topic, new_requester):

@@ -154,6 +154,9 @@ def test_whom_a_stage_does_not_take_is_told_why(endpoint, client):
         eligibility=[{"kind": "passed", "op": "Exists", "values": [first.slug], "hide": "discover"}],
     )
     few = make_stage(endpoint, project, max_hits_per_worker=1)
+    country = [{"kind": "country", "op": "In", "values": ["DE"], "hide": "accept"}]
+    with pytest.raises(CrowdError, match="country"):  # of which a link knows nothing
+        stages.open_stage(stage=make_stage(endpoint, project, eligibility=country))
     for stage in (apart, tested, few):
         stages.open_stage(stage=stage)
     while not tick().idle:
@@ -163,6 +166,9 @@ def test_whom_a_stage_does_not_take_is_told_why(endpoint, client):
     first.refresh_from_db()
     worker = Assignment.objects.filter(stage=first).first().worker
     Exclusion.objects.create(worker=worker, scope=f"stage:{first.pk}", reason="-", created_at=timezone.now())
+    with pytest.raises(NoWorkError, match="passed a test") as untested:
+        come(tested, "bo")
+    assert untested.value.reason == NoWork.EXCLUDED
     stages.close_stage(stage=tested)
     reasons = {}
     for stage, who in ((first, "ada"), (apart, "ada"), (few, "ada"), (tested, "bo")):
@@ -171,32 +177,6 @@ def test_whom_a_stage_does_not_take_is_told_why(endpoint, client):
         assert RETURN_IT not in str(refused.value)
         reasons[stage.pk] = refused.value.reason
     assert list(reasons.values()) == [NoWork.EXCLUDED, NoWork.EXCLUDED, NoWork.LIMIT, NoWork.CLOSED]
-
-
-def test_a_test_that_was_not_passed_gives_no_work(endpoint):
-    """Membership of our own groups is kept at the door."""
-    project = make_project()
-    test = make_stage(endpoint, project)
-    stage = make_stage(
-        endpoint,
-        project,
-        eligibility=[{"kind": "passed", "op": "Exists", "values": [test.slug], "hide": "discover"}],
-    )
-    stages.open_stage(stage=stage)
-    tick()
-    with pytest.raises(NoWorkError, match="passed a test") as refused:
-        come(stage, "ada")
-    assert refused.value.reason == NoWork.EXCLUDED
-
-
-def test_rules_that_no_link_can_keep_are_refused_when_the_stage_opens(endpoint):
-    """A link knows no country and no approval rate of its people."""
-    stage = make_stage(
-        endpoint,
-        eligibility=[{"kind": "country", "op": "In", "values": ["DE"], "hide": "accept"}],
-    )
-    with pytest.raises(CrowdError, match="country"):
-        stages.open_stage(stage=stage)
 
 
 def test_a_forged_arrival_is_a_preview(stage, client, subtests):

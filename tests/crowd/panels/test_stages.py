@@ -4,15 +4,12 @@ import base64
 import hashlib
 import hmac
 import json
-import random
 import re
-import threading
 import time
 from datetime import timedelta
 from urllib.parse import urlsplit
 
 import pytest
-from distillery_panel_simulator.prolific_server import serve
 from django.utils import timezone
 
 from core.crypto import seal
@@ -23,7 +20,7 @@ from crowd.models import Assignment, Hit, MarketOperation, PanelHook, PanelStudy
 from crowd.services import panels, review, stages
 from crowd.services.endpoints import create_endpoint
 from crowd.services.tick import tick
-from tests.crowd.panels.worlds import TOKEN, Panel
+from tests.crowd.panels.worlds import TOKEN, Panel, served
 from tests.crowd.world import make_stage
 
 pytestmark = pytest.mark.django_db
@@ -33,14 +30,9 @@ State, Kind = Assignment.State, MarketOperation.Kind
 @pytest.fixture(scope="module")
 def server():
     """One simulated panel over HTTP for this module; each test has its own study in it."""
-    made = Panel()
-    running = serve(made.simulator, 0)
-    threading.Thread(target=running.serve_forever, args=(0.01,), daemon=True).start()
-    made.control("deposit", cents=10_000_000)
-    yield made
-    running.shutdown()
-    running.server_close()
-    made.simulator.close()
+    with served(Panel()) as panel:
+        panel.control("deposit", cents=10_000_000)
+        yield panel
 
 
 @pytest.fixture
@@ -429,49 +421,3 @@ def test_administrators_add_panels_and_ask_for_the_balance(panel, client, admin_
     settings.TASK_URL = "https://lab.example.org"
     assert "sends its hooks to" in client.post(hooks, follow=True).content.decode()
     assert "Sends hooks" in client.post(hooks, follow=True).content.decode()
-
-
-@pytest.mark.parametrize("seed", [7])
-def test_nothing_is_paid_twice_and_nobody_is_unpaid_whatever_gets_lost(panel, stage, client, seed):
-    """A fifth of the calls is lost, fails or is one too many, while four people answer and get bonuses."""
-    chance, before = random.Random(seed), len(panel.payments())
-    faults = dict.fromkeys(("lost_before", "lost_after", "error", "throttle"), 0.05)
-
-    def work_through_faults():
-        panel.control("faults", **faults)
-        for _ in range(chance.randrange(1, 4)):
-            work_on()
-        panel.control("faults")
-
-    people = []
-    for number in range(4):
-        people.append(Participant(panel, client, stage).finish())
-        if chance.random() < 0.7:
-            work_through_faults()
-        work_on()
-        review.bonus(
-            assignment=people[-1].work,
-            actor=None,
-            cents=chance.choice((30, 40)),
-            reason="Good.",
-            purpose=f"{number}",
-        )
-    for _ in range(4):
-        panel.control("clock", seconds=300)
-        work_through_faults()
-    panel.control("clock", seconds=4000)
-    for _ in range(3):
-        MarketOperation.objects.filter(state=MarketOperation.State.UNKNOWN, kind=Kind.BONUS).update(
-            first_sent_at=timezone.now() - timedelta(minutes=61)
-        )
-        work_on()
-    listed = panel.get("/_control/payments")["payments"][before:]
-    rewards = [each["submission_id"] for each in listed if each["kind"] == "reward"]
-    assert sorted(rewards) == sorted(person.submission for person in people)
-    assert set(Assignment.objects.values_list("state", flat=True)) == {State.APPROVED}
-    paid = sorted((each["submission_id"], each["amount"]) for each in listed if each["kind"] == "bonus")
-    bonuses = MarketOperation.objects.filter(kind=Kind.BONUS)
-    confirmed = bonuses.filter(state=MarketOperation.State.CONFIRMED)
-    assert paid == sorted((each.payload["submission"], each.amount_cents) for each in confirmed)
-    others = bonuses.exclude(pk__in=confirmed)
-    assert all(each.needs_person for each in others), list(others.values_list("state", "error_text"))
