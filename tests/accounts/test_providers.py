@@ -119,12 +119,13 @@ def test_what_the_browser_takes_to_the_provider(configure, client):
     assert len(asked["state"][0]) >= 16
 
 
-@pytest.mark.parametrize("who", ["nonce", "audience", "issuer", "signature", "subject"])
-def test_a_token_that_is_not_of_this_sign_in_lets_nobody_in(configure, client, who):
-    answer = come_back(client, who)
-    assert answer.status_code == 401
-    assert who_is_in(client) == ""
-    assert not User.objects.exists()
+def test_a_token_that_is_not_of_this_sign_in_lets_nobody_in(configure, client, subtests):
+    for who in ["nonce", "audience", "issuer", "signature", "subject"]:
+        with subtests.test(who=who):
+            answer = come_back(client, who)
+            assert answer.status_code == 401
+            assert who_is_in(client) == ""
+            assert not User.objects.exists()
 
 
 def test_a_wrong_or_used_state_lets_nobody_in(configure, client):
@@ -145,9 +146,10 @@ def test_an_answer_without_a_code_is_told_in_words(configure, client):
     assert "did not work" in answer.text
 
 
-@pytest.mark.parametrize("next_address", ["https://evil.example.org/", "//evil.example.org/", "javascript:1"])
-def test_nobody_is_sent_to_another_site(configure, client, next_address):
-    assert come_back(client, "ada", begin(client, next_address))["Location"] == "/accounts/home/"
+def test_nobody_is_sent_to_another_site(configure, client, subtests):
+    for next_address in ["https://evil.example.org/", "//evil.example.org/", "javascript:1"]:
+        with subtests.test(next_address=next_address):
+            assert come_back(client, "ada", begin(client, next_address))["Location"] == "/accounts/home/"
 
 
 def test_an_address_that_is_not_verified_there_takes_no_account_over(configure, client):
@@ -298,9 +300,12 @@ def test_a_role_that_somebody_gave_is_not_taken_by_groups(configure, client, pro
     provider.people["ada"]["groups"] = PEOPLE["ada"]["groups"]
 
 
-@pytest.mark.parametrize(
-    ("text", "why"),
-    [
+def test_a_file_of_providers_that_is_wrong_says_where(tmp_path, subtests):
+    preset = '[[provider]]\nid = "orcid"\npreset = "orcid"\nclient_id = "APP-1"\nclient_secret = "s"\n'
+    (tmp_path / "providers.toml").write_text(preset)
+    [found] = sign_in_providers.sign_in_providers(str(tmp_path / "providers.toml"))
+    assert (found.name, found.server, found.scopes) == ("ORCID", "https://orcid.org", ("openid",))
+    for text, why in [
         ("no table", "no TOML"),
         ("[[provider]]\nid = 'a'", "provider 1, name: it is missing"),
         (oidc.table("A B", "https://a.example.org"), "provider 1, id"),
@@ -315,19 +320,9 @@ def test_a_role_that_somebody_gave_is_not_taken_by_groups(configure, client, pro
             "role 1: the role of a project is one of manager, owner, viewer",
         ),
         (oidc.table("a", "https://a.example.org") * 2, "each id is there once"),
-    ],
-)
-def test_a_file_of_providers_that_is_wrong_says_where(tmp_path, text, why):
-    file = tmp_path / "providers.toml"
-    file.write_text(text)
-    with pytest.raises(ImproperlyConfigured, match=why.replace("[", r"\[")):
-        sign_in_providers.sign_in_providers(str(file))
-
-
-def test_presets_say_where_their_provider_is(tmp_path):
-    file = tmp_path / "providers.toml"
-    file.write_text(
-        '[[provider]]\nid = "orcid"\npreset = "orcid"\nclient_id = "APP-1"\nclient_secret = "s"\n'
-    )
-    [found] = sign_in_providers.sign_in_providers(str(file))
-    assert (found.name, found.server, found.scopes) == ("ORCID", "https://orcid.org", ("openid",))
+    ]:
+        with subtests.test(text=text, why=why):
+            file = tmp_path / "providers.toml"
+            file.write_text(text)
+            with pytest.raises(ImproperlyConfigured, match=why.replace("[", r"\[")):
+                sign_in_providers.sign_in_providers(str(file))

@@ -2,7 +2,6 @@
 
 from datetime import timedelta
 
-import pytest
 from django.utils import timezone
 
 from marketplace.lifecycle.expiry import sweep
@@ -189,17 +188,12 @@ def test_a_test_is_taken_scored_and_opens_the_work(lab, rosa, as_rosa):
     done = as_rosa.post(of(kind, "/test"), RIGHT, follow=True)
     assert "Your value is 100." in done.content.decode()
     assert value_of(rosa, kind) == 100
+    as_rosa.post(of(kind, "/test"), {"answer:moves": "a", "answer:fruit": "plum"})
+    assert value_of(rosa, kind) == 100, "they were handed in"
     request = QualificationRequest.objects.get()
     assert (request.state, request.score) == ("granted", 100)
     assert "<SelectionIdentifier>pear</SelectionIdentifier>" in request.answer
     assert not Message.objects.filter(worker=rosa).exists()
-
-
-def test_wrong_answers_give_a_low_value_and_that_is_a_qualification_too(lab, rosa, as_rosa):
-    kind = world.make_qualification(lab, "Chess", test=SCORED)
-    begin(as_rosa, kind)
-    as_rosa.post(of(kind, "/test"), {"answer:moves": "a", "answer:fruit": "plum"})
-    assert value_of(rosa, kind) == -7
 
 
 def test_answers_that_lack_something_are_shown_again_and_nothing_is_handed_in(lab, rosa, as_rosa):
@@ -241,14 +235,6 @@ def test_after_its_time_a_test_is_over(lab, rosa, as_rosa):
     assert "Time ran out" in as_rosa.get("/qualifications?show=asked").content.decode()
     sweep()
     assert QualificationRequest.objects.get().state == "expired"
-
-
-def test_a_second_post_of_the_same_answers_changes_nothing(lab, rosa, as_rosa):
-    kind = world.make_qualification(lab, "Chess", test=SCORED)
-    begin(as_rosa, kind)
-    as_rosa.post(of(kind, "/test"), RIGHT)
-    as_rosa.post(of(kind, "/test"), {"answer:moves": "a", "answer:fruit": "plum"})
-    assert value_of(rosa, kind) == 100
 
 
 def test_beginning_twice_is_beginning_once(lab, rosa, as_rosa):
@@ -300,10 +286,3 @@ def test_words_of_the_requester_are_only_words(lab, rosa, as_rosa):
     for page in pages:
         assert words not in page.content.decode()
         assert "&lt;script&gt;" in page.content.decode()
-
-
-@pytest.mark.parametrize("what", ["/ask", "/test"])
-def test_visitors_are_asked_to_sign_in(lab, visitor, what):
-    kind = world.make_qualification(lab, "Chess", test=SCORED)
-    assert visitor.post(of(kind, what)).headers["Location"] == "/accounts/login/"
-    assert not QualificationRequest.objects.exists()
