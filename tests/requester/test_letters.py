@@ -150,8 +150,3 @@ def test_ratings_cost_the_same_with_one_group_and_with_three(lab, as_owner, quer
     rated(lab, 4, 4, 4, title="Second")
     rated(lab, 3, 3, 3, title="Third")
     assert queries_of(as_owner, at(lab, "ratings/")) == one
-
-
-def test_empty_pages_say_what_would_be_there(lab, as_owner):
-    assert "Workers can write to you" in body(as_owner.get(at(lab, "letters/")))
-    assert "Workers can rate a group" in body(as_owner.get(at(lab, "ratings/")))

@@ -64,10 +64,6 @@ def test_the_table_is_filtered_by_work_to_review_blocks_and_words(as_owner, at, 
     assert found("q=ros") == ["AROSA"]
 
 
-def test_nobody_yet_is_said(as_owner, at):
-    assert "None yet" in as_owner.get(at("workers/")).content.decode()
-
-
 def test_a_worker_has_a_record_here_and_nothing_of_elsewhere(as_owner, at, lab, group, other, rosa):
     for seconds in (30, 60, 90):
         took(world.do(rosa, world.post(group)), seconds)
