@@ -11,7 +11,6 @@ from marketplace.forms.questions import fields_of
 from marketplace.lifecycle import assignments
 from marketplace.models import HIT, Bonus, Holding, LedgerEntry
 from marketplace.money import ledger
-from marketplace.requester.work import say_when_due
 from tests.batches import making
 from tests.cases import apart
 from tests.site import world
@@ -38,9 +37,9 @@ def sheet(page):
     return [each.row.pk for each in page.context["answers"]]
 
 
-def test_the_queue_by_hit_begins_with_the_oldest_and_counts_what_waits(as_owner, at, group, rosa, ben):
+def test_the_queues_begin_with_the_oldest_and_count_what_waits(as_owner, at, group, rosa, ben):
     first, second, done = (world.post(group, places=2) for _ in range(3))
-    world.do(rosa, first)
+    oldest = world.do(rosa, first)
     world.do(ben, first)
     world.do(rosa, second)
     world.approve(world.do(ben, done))
@@ -48,14 +47,7 @@ def test_the_queue_by_hit_begins_with_the_oldest_and_counts_what_waits(as_owner,
     assert [row.hit_id for row in page.context["rows"]] == [first.hit_id, second.hit_id]
     assert page.context["waiting"] == 3
     assert page.context["first"] == at(f"review/hits/{first.hit_id}/")
-    assert all(row.due for row in page.context["rows"])
-
-
-def test_the_queue_by_worker_counts_each_ones_work(as_owner, at, group, rosa, ben):
-    hits = [world.post(group, places=2) for _ in range(2)]
-    world.do(rosa, hits[0])
-    world.do(rosa, hits[1])
-    world.do(ben, hits[0])
+    assert page.context["rows"][0].due == oldest.auto_approve_at
     page = as_owner.get(at("review/workers/"))
     assert [(row.worker_id, row.answered) for row in page.context["rows"]] == [("AROSA", 2), ("ABEN", 1)]
     assert page.context["first"] == at("review/workers/AROSA/")
@@ -110,20 +102,14 @@ def test_approving_pays_once_however_often_it_is_pressed(as_owner, at, lab, grou
     hit = world.post(group)
     work = world.do(rosa, hit)
     path = at(f"work/{work.pk}/approve/")
-    assert "Approved: AROSA gets $0.20." in as_owner.post(path, follow=True).content.decode()
+    said = as_owner.post(path, {"feedback": "Well seen.\r\nThank you."}, follow=True).content.decode()
+    assert "Approved: AROSA gets $0.20." in said
     again = as_owner.post(path, {"feedback": "Thanks"}, follow=True).content.decode()
     assert "nothing was paid twice" in again
     assert state_of(work) == State.APPROVED
-    assert work.feedback == ""
+    assert work.feedback == "Well seen.\nThank you."
     assert LedgerEntry.objects.filter(holding=work, kind="reward").count() == 1
     assert ledger.audit() == []
-
-
-def test_a_word_goes_with_an_approval(as_owner, at, group, rosa):
-    work = world.do(rosa, world.post(group))
-    as_owner.post(at(f"work/{work.pk}/approve/"), {"feedback": "Well seen.\r\nThank you."})
-    assert state_of(work) == State.APPROVED
-    assert work.feedback == "Well seen.\nThank you."
 
 
 def test_a_rejection_needs_a_reason(as_owner, at, group, rosa):
@@ -235,14 +221,12 @@ def test_a_workers_sheet_has_their_work_on_all_hits(as_owner, at, lab, group, ot
     assert gone.headers["Location"] == at("review/workers/")
 
 
-def test_a_sheet_of_decided_work_stays_where_it_is(as_owner, at, group, rosa):
+def test_a_sheet_of_decided_work_stays_where_it_is_and_no_address_is_taken_from_outside(
+    as_owner, at, group, rosa
+):
     work = world.do(rosa, world.post(group))
     gone = as_owner.post(at(f"work/{work.pk}/approve/?from=hit&state=all&page=1"))
     assert gone.headers["Location"] == at(f"review/hits/{work.hit.hit_id}/?state=all&page=1#work-{work.pk}")
-
-
-def test_an_address_to_go_on_with_is_never_taken_from_outside(as_owner, at, group, rosa):
-    work = world.do(rosa, world.post(group))
     gone = as_owner.post(at(f"work/{work.pk}/approve/?from=https://evil.example&state=//evil"))
     assert gone.headers["Location"] == at(f"work/{work.pk}/")
 
@@ -353,13 +337,6 @@ def test_who_was_much_faster_than_usual_is_marked(as_owner, at, group):
     page = as_owner.get(at(f"review/hits/{hit.hit_id}/"))
     assert [each.fast for each in page.context["answers"]] == [False] * 5 + [True]
     assert "took 5 s (usual 1 min)" in " ".join(page.content.decode().split())
-
-
-def test_what_is_due_is_said_for_the_hits_of_a_page(group, rosa):
-    hit = world.post(group)
-    work = world.do(rosa, hit)
-    say_when_due([hit])
-    assert hit.due == work.auto_approve_at
 
 
 def test_sheets_and_tables_cost_the_same_with_one_answer_and_with_many(
