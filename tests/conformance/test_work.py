@@ -217,7 +217,7 @@ def test_30_a_worker_does_a_hit_once_but_may_return_and_take_it_again(client, wo
 
 def test_31_three_workers_racing_for_two_places_never_hold_three(client, workers):
     properties = {"Title": "A race for two places", "MaxAssignments": 2}
-    hits = [create_hit(client, **properties) for _ in range(50)]
+    hits = [create_hit(client, **properties) for _ in range(20)]
     gate = threading.Barrier(len(workers), timeout=60)
     held = {hit["HITId"]: 0 for hit in hits}
     lock = threading.Lock()
