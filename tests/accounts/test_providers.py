@@ -101,14 +101,22 @@ def test_somebody_new_comes_in_where_the_provider_may_make_accounts(configure, c
     come_back(again, "ada")
     assert who_is_in(again) == "ada"
     assert User.objects.count() == 1
+    client.post(f"/accounts/connections/{SocialAccount.objects.get().pk}/remove/")
+    assert SocialAccount.objects.exists(), "the only way in"
+    User.objects.update(is_active=False)
+    assert come_back(Client(), "ada").status_code == 403
 
 
-def test_nobody_new_comes_in_elsewhere(configure, client):
+def test_nobody_new_comes_in_elsewhere_and_nothing_is_connected_outside_the_profile(configure, client):
+    """Also not to whoever is signed in, who was given the address to open."""
     configure("")
     answer = come_back(client, "stranger")
     assert answer.status_code == 403
     assert "You have no account here" in answer.text
     assert not User.objects.exists()
+    client.force_login(User.objects.create_user("mira", password=PASSWORD))
+    assert come_back(client, "stranger").status_code == 403
+    assert not SocialAccount.objects.exists()
 
 
 def test_what_the_browser_takes_to_the_provider(configure, client):
@@ -225,12 +233,6 @@ def test_a_superuser_is_never_connected_by_an_address(configure, client):
     assert who_is_in(client) == ""
 
 
-def test_a_closed_account_stays_closed(configure, client):
-    come_back(client, "ada")
-    User.objects.update(is_active=False)
-    assert come_back(Client(), "ada").status_code == 403
-
-
 def test_somebody_connects_a_provider_in_their_profile(configure, client):
     configure("")
     user = User.objects.create_user("mira", password=PASSWORD)
@@ -244,20 +246,6 @@ def test_somebody_connects_a_provider_in_their_profile(configure, client):
     assert who_is_in(other) == "mira"
     client.post(f"/accounts/connections/{SocialAccount.objects.get().pk}/remove/")
     assert not SocialAccount.objects.exists()
-
-
-def test_an_address_that_somebody_opens_connects_nothing(configure, client):
-    """Without the form of the profile a provider's account is not connected to whoever is signed in."""
-    configure("")
-    client.force_login(User.objects.create_user("mira", password=PASSWORD))
-    assert come_back(client, "stranger").status_code == 403
-    assert not SocialAccount.objects.exists()
-
-
-def test_the_only_way_in_is_not_taken_away(configure, client):
-    come_back(client, "ada")
-    client.post(f"/accounts/connections/{SocialAccount.objects.get().pk}/remove/")
-    assert SocialAccount.objects.exists()
 
 
 def test_groups_give_roles_and_take_them_again(configure, client, provider):

@@ -77,7 +77,12 @@ def test_tries_to_guess_the_password_here_end_as_at_log_in(rosa, as_rosa):
     assert rosa.closed_at is None
 
 
-def test_the_person_is_gone_and_signed_out_everywhere(rosa, as_rosa):
+def test_the_person_is_gone_and_signed_out_everywhere_and_the_record_of_work_stays(
+    lab, rosa, as_rosa, settings
+):
+    """And somebody else can take the name."""
+    Worker.objects.update(country="US", subdivision="PA", adult=True, accept_next=True)
+    world.approve(world.do(rosa, world.post(world.make_group(lab))))
     elsewhere = signed_in(rosa.user)
     Client().post("/accounts/login/", {"username": "rosa", "password": "still warm copper"})
     assert AccessLog.objects.filter(username="rosa").exists()
@@ -86,6 +91,8 @@ def test_the_person_is_gone_and_signed_out_everywhere(rosa, as_rosa):
     worker = Worker.objects.get()
     assert worker.closed_at
     assert (worker.worker_id, worker.name, worker.user) == ("AROSA", "closed AROSA", None)
+    assert (worker.country, worker.subdivision, worker.adult, worker.accept_next) == ("", "", False, False)
+    assert (worker.submitted_count, worker.approved_count) == (1, 1)
     assert not User.objects.filter(username="rosa").exists()
     assert not AccessLog.objects.filter(username="rosa").exists()
     for browser in (as_rosa, elsewhere):
@@ -93,15 +100,10 @@ def test_the_person_is_gone_and_signed_out_everywhere(rosa, as_rosa):
     login = Client().post("/accounts/login/", {"username": "rosa", "password": "still warm copper"})
     assert login.status_code == 200
     assert "sessionid" not in login.cookies
-
-
-def test_the_profile_is_cleared_and_the_record_of_work_stays(lab, rosa, as_rosa):
-    Worker.objects.update(country="US", subdivision="PA", adult=True, accept_next=True)
-    world.approve(world.do(rosa, world.post(world.make_group(lab))))
-    close(as_rosa)
-    worker = Worker.objects.get()
-    assert (worker.country, worker.subdivision, worker.adult, worker.accept_next) == ("", "", False, False)
-    assert (worker.submitted_count, worker.approved_count) == (1, 1)
+    settings.MARKETPLACE_REGISTRATION = "open"
+    form = {"username": "rosa", "password1": "seven green kettles", "password2": "seven green kettles"}
+    Client().post("/signup", form)
+    assert Worker.objects.filter(name="rosa", closed_at=None).exists()
 
 
 def test_words_go_and_facts_stay(lab, rosa, as_rosa):
@@ -137,7 +139,9 @@ def test_words_go_and_facts_stay(lab, rosa, as_rosa):
     assert "Blue." in done.answer
 
 
-def test_open_work_is_returned_and_offered_to_others(lab, rosa, ben, as_rosa):
+def test_open_work_is_returned_and_offered_to_others_unless_its_time_was_over(lab, rosa, ben, as_rosa):
+    with world.in_the_past(hours=2):
+        late = world.take(rosa, world.post(world.make_group(lab, duration_s=60)))
     hit = world.post(world.make_group(lab))
     mine = world.take(rosa, hit)
     page = close(as_rosa)
@@ -145,15 +149,9 @@ def test_open_work_is_returned_and_offered_to_others(lab, rosa, ben, as_rosa):
     mine.refresh_from_db()
     assert mine.state == "returned"
     assert world.take(ben, hit).assignment_id == mine.assignment_id
+    late.refresh_from_db()
+    assert late.state == "abandoned"
     assert ledger.audit() == []
-
-
-def test_work_whose_time_was_over_is_abandoned_not_returned(lab, rosa):
-    with world.in_the_past(hours=2):
-        mine = world.take(rosa, world.post(world.make_group(lab, duration_s=60)))
-    assert account_closure.close(worker=rosa).returned == 1
-    mine.refresh_from_db()
-    assert mine.state == "abandoned"
 
 
 def test_undecided_work_is_still_approved_and_payable(lab, rosa, as_rosa):
@@ -173,19 +171,10 @@ def test_undecided_work_is_still_approved_and_payable(lab, rosa, as_rosa):
     assert ledger.audit() == []
 
 
-def test_a_closed_worker_cannot_accept_even_in_a_request_that_began_before(lab, rosa):
+def test_a_closed_worker_says_and_hears_nothing_and_accepts_nothing(lab, rosa):
+    """Even in a request that began before."""
     group = world.make_group(lab)
     hit = world.post(group)
-    account_closure.close(worker=Worker.objects.get(pk=rosa.pk))
-    with pytest.raises(Refusal, match="This account is closed"):
-        world.take(rosa, hit)
-    with pytest.raises(Refusal, match="This account is closed"):
-        assignments.accept_next(worker=rosa, hit_type=group)
-    assert not Holding.objects.exists()
-
-
-def test_a_closed_worker_says_and_hears_nothing(lab, rosa):
-    group = world.make_group(lab)
     world.do(rosa, world.post(group))
     letter = world.write(rosa, lab)
     kind = world.make_qualification(lab, "Reading")
@@ -196,9 +185,12 @@ def test_a_closed_worker_says_and_hears_nothing(lab, rosa):
         lambda: world.rate(rosa, group, 5),
         lambda: feedback.answer(letter=letter, body="Hello?"),
         lambda: grants.ask(worker=rosa, qualification_type=free),
+        lambda: world.take(rosa, hit),
+        lambda: assignments.accept_next(worker=rosa, hit_type=group),
     ):
         with pytest.raises(Refusal, match="closed"):
             act()
+    assert Holding.objects.count() == 1
     failures = inbox.notify_workers(requester=lab, worker_ids=["AROSA"], subject="Hi", body="More work")
     assert failures == {"AROSA": "This worker has closed the account."}
     rosa.refresh_from_db()
@@ -231,9 +223,10 @@ def test_how_to_be_paid_is_said_changed_and_deleted(rosa, as_rosa):
 
 @pytest.mark.parametrize("keep", [True, False])
 def test_how_to_be_paid_is_kept_until_then_only_for_those_who_want_it(lab, rosa, as_rosa, keep):
-    type(lab).objects.update(real_money=True)
     world.approve(world.do(rosa, world.post(world.make_group(lab))))
     finance.set_payment_note(worker=rosa, note="account 12 34")
+    assert "until I am" not in as_rosa.get("/profile/close").content.decode(), "no real money is due"
+    type(lab).objects.update(real_money=True)
     assert account_closure.forget_payment_notes() == 0, "they are still here"
     assert "until I am" in as_rosa.get("/profile/close").content.decode()
     close(as_rosa, **({"keep_payment_note": "on"} if keep else {}))
@@ -251,7 +244,6 @@ def test_how_to_be_paid_is_kept_until_then_only_for_those_who_want_it(lab, rosa,
 def test_how_to_be_paid_goes_at_once_where_no_real_money_is_due(lab, rosa, as_rosa):
     world.approve(world.do(rosa, world.post(world.make_group(lab))))
     finance.set_payment_note(worker=rosa, note="account 12 34")
-    assert "until I am" not in as_rosa.get("/profile/close").content.decode()
     close(as_rosa, keep_payment_note="on")
     rosa.refresh_from_db()
     assert rosa.payment_note_sealed == ""
@@ -276,14 +268,6 @@ def test_rights_and_a_requester_of_ones_own_keep_a_login(rosa):
     assert account_closure.close(worker=rosa).login_stays
     with pytest.raises(Refusal, match="closed already"):
         account_closure.close(worker=rosa)
-
-
-def test_the_name_can_be_taken_anew_by_somebody_else(rosa, settings):
-    settings.MARKETPLACE_REGISTRATION = "open"
-    account_closure.close(worker=rosa)
-    form = {"username": "rosa", "password1": "seven green kettles", "password2": "seven green kettles"}
-    Client().post("/signup", form)
-    assert Worker.objects.filter(name="rosa", closed_at=None).exists()
 
 
 def test_a_receipt_proves_who_the_worker_was(lab, rosa, ben, as_rosa):
