@@ -56,17 +56,17 @@ def test_an_invoice_says_what_was_spent_on_which_hits(owner, rosa, ben):
     assert (invoice.number, invoice.cents, invoice.real_money) == (1, 192, False)
 
 
-def test_an_invoice_does_not_change_with_what_comes_later(lab, rosa):
+def test_no_day_is_invoiced_twice_or_before_it_is_over_and_nothing_later_changes_an_invoice(lab, rosa):
     in_october(lab, rosa, title="one")
+    with pytest.raises(Refusal, match="not over yet"):
+        issue(lab, OCTOBER, clock.now())
+    with pytest.raises(Refusal, match="ends before it begins"):
+        issue(lab, NOVEMBER, OCTOBER)
+    assert not Invoice.objects.exists()
     invoice = issue(lab)
     in_october(lab, rosa, title="two")
     invoice.refresh_from_db()
     assert (invoice.cents, len(invoice.lines)) == (15, 1)
-
-
-def test_no_day_is_invoiced_twice(lab, rosa):
-    in_october(lab, rosa)
-    issue(lab)
     for begins, ends in (
         (OCTOBER, NOVEMBER),
         (OCTOBER - DAY, OCTOBER + DAY),
@@ -76,15 +76,6 @@ def test_no_day_is_invoiced_twice(lab, rosa):
             issue(lab, begins, ends)
     with pytest.raises(Refusal, match="Nothing was spent"):
         issue(lab, NOVEMBER, NOVEMBER + DAY)
-
-
-def test_periods_are_over_and_begin_before_they_end(lab, rosa):
-    in_october(lab, rosa)
-    with pytest.raises(Refusal, match="not over yet"):
-        issue(lab, OCTOBER, clock.now())
-    with pytest.raises(Refusal, match="ends before it begins"):
-        issue(lab, NOVEMBER, OCTOBER)
-    assert not Invoice.objects.exists()
 
 
 def test_numbers_run_through_all_requesters_without_gaps(lab, rosa):

@@ -14,7 +14,6 @@ from django.utils import timezone
 
 from core.crypto import seal
 from core.projects.services import set_role
-from crowd.adapters import registry
 from crowd.errors import CrowdError
 from crowd.models import Assignment, Hit, MarketOperation, PanelHook, PanelStudy, PanelSubmission, Stage
 from crowd.services import panels, review, stages
@@ -369,19 +368,15 @@ def test_many_submissions_are_stored_with_few_queries(panel, stage, django_asser
     assert PanelSubmission.objects.count() == 400
 
 
-def test_a_code_without_an_answer_is_shown_to_a_person(panel, stage, client):
-    """A stolen or guessed code brings a submission to review that has no answer here."""
-    thief = Participant(panel, client, stage)
-    panel.control("complete", submission_id=thief.submission, code=thief.study.codes["COMPLETED"])
+def test_a_code_without_an_answer_is_shown_to_a_person_who_asks_for_its_return(
+    panel, stage, client, admin_user
+):
+    """Stolen or guessed, it brings a submission to review that has no answer here."""
+    thief, other = Participant(panel, client, stage), Participant(panel, client, stage)
+    panel.control("complete", submission_id=other.submission, code=other.study.codes["COMPLETED"])
     work_on()
-    assert [row.external_id for row in panels.unanswered(stage)] == [thief.submission]
+    assert [row.external_id for row in panels.unanswered(stage)] == [other.submission]
     assert not Assignment.objects.exists()
-    assert registry.adapter(stage.endpoint).capabilities().reject_min_chars == 100
-
-
-def test_the_desk_shows_the_study_and_asks_for_returns(panel, stage, client, admin_user):
-    """Counts by status, those without an answer, reading now, and one request to return."""
-    thief = Participant(panel, client, stage)
     panel.control("complete", submission_id=thief.submission, code="GUESSED")
     Participant(panel, client, stage).finish()
     set_role(project=stage.project, user=admin_user, role="owner")
