@@ -14,13 +14,12 @@ import pytest
 from django.apps import apps
 from django.contrib.auth.models import User
 from django.db import connection, transaction
-from django.http import HttpResponseNotFound
 from django.test import Client, override_settings
-from django.urls import URLResolver, reverse
+from django.urls import reverse
 from pytest_django import DjangoDbBlocker, Settings
 
 from core.projects.services import remove_member, set_role
-from tests.access.addresses import Address, addresses, admin_addresses
+from tests.access.addresses import Address, addresses, admin_addresses, draw_no_refusals
 from tests.access.expectations import (
     ACT,
     BY_CREDENTIAL,
@@ -194,15 +193,7 @@ def looking(rule: Rule) -> Iterator[tuple[str, str]]:
 
 @pytest.fixture(autouse=True)
 def _plain_refusals(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The page that says that nothing is there is not drawn ten thousand times."""
-
-    def refuse(*_: object, **__: object) -> HttpResponseNotFound:
-        return HttpResponseNotFound()
-
-    real = URLResolver.resolve_error_handler
-    monkeypatch.setattr(
-        URLResolver, "resolve_error_handler", lambda self, code: refuse if code == 404 else real(self, code)
-    )
+    draw_no_refusals(monkeypatch)
 
 
 #: All people at all addresses take a minute or more; in parts no test comes near its longest time.

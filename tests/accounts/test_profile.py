@@ -51,6 +51,8 @@ def ask(client: Client, email: str) -> str:
 def test_an_address_takes_effect_when_its_link_was_opened(person):
     client = browser()
     path = ask(client, "mira@example.org")
+    for made_up in (f"{path[:-2]}x/", "/accounts/email/nothing/"):
+        assert Client().post(made_up).status_code == 404
     assert emails.confirmed_address(person) == ""
     assert "mira@example.org" in Client().get(path).text
     assert emails.confirmed_address(person) == "", "programs that check mail open links as well"
@@ -75,12 +77,6 @@ def test_two_accounts_do_not_share_a_confirmed_address(person):
     answer = client.post(ask(client, "mira@example.org"), follow=True)
     assert "Another account has confirmed this address" in answer.text
     assert emails.confirmed_address(person) == ""
-
-
-def test_a_link_that_was_tampered_with_opens_nothing(person):
-    path = ask(browser(), "mira@example.org")
-    assert Client().post(f"{path[:-2]}x/").status_code == 404
-    assert Client().get("/accounts/email/nothing/").status_code == 404
 
 
 def reset_links(email: str) -> list[str]:

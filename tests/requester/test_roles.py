@@ -12,6 +12,7 @@ from marketplace import members
 from marketplace.members import ALLOWED, Action
 from marketplace.models import RequesterMember
 from tests.access import world as access_world
+from tests.access.addresses import draw_no_refusals
 from tests.site import world
 from tests.site.conftest import signed_in
 
@@ -90,8 +91,9 @@ def addresses(lab, rosa):
     return find
 
 
-def test_each_role_does_and_sees_what_it_is_for_and_nothing_else(lab, addresses):
+def test_each_role_does_and_sees_what_it_is_for_and_nothing_else(lab, addresses, monkeypatch):
     """Where they may act, empty forms are refused in words or done, but never as if nothing were there."""
+    draw_no_refusals(monkeypatch)
     browsers = {}
     for role in RequesterMember.Role.values:
         user = User.objects.create_user(f"{role}-ada", password="still warm copper")

@@ -39,15 +39,14 @@ def test_a_worker_sees_how_many_hits_are_left_for_them(lab, rosa, as_rosa, as_be
     assert counts(as_ben) == {"Answers": 5, "All done": 1}
 
 
-def test_full_expired_and_disposed_hits_are_not_offered(lab, rosa, visitor):
+def test_full_expired_and_disposed_hits_are_not_offered_and_a_place_whose_time_ran_out_at_once(
+    lab, rosa, visitor
+):
     group = world.make_group(lab, "Answers")
     world.do(rosa, world.post(group))
     world.post(group, lifetime_s=30, at=timezone.now() - timedelta(minutes=1))
     HIT.objects.filter(pk=world.post(group).pk).update(disposed_at=timezone.now())
     assert titles(visitor) == []
-
-
-def test_a_place_whose_worker_ran_out_of_time_is_offered_at_once(lab, rosa, visitor):
     group = world.make_group(lab, "Answers", duration_s=60)
     with world.in_the_past(hours=1):
         world.take(rosa, world.post(group))
