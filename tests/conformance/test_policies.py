@@ -72,7 +72,6 @@ def deeds(part):
 
 
 def test_known_answers_approve_what_is_right(new_requester, worker):
-    """Score 100: approved at submission, with the reason, and paid from what is on hold."""
     client = new_requester("10.00").client
     hit = create_hit(
         client,
@@ -117,7 +116,6 @@ def test_known_answers_match_exactly_or_not_at_all(client, worker, subtests):
 
 
 def test_known_answers_reject_what_is_wrong_and_ask_somebody_else(new_requester, workers):
-    """Rejected with the reason, nothing paid, one place more; the next one is approved."""
     client = new_requester("10.00").client
     hit = create_hit(
         client,
@@ -162,7 +160,6 @@ def test_an_extension_stops_at_its_limit_and_says_so(client, workers):
 
 
 def test_an_extension_without_funds_fails_and_the_rest_stands(new_requester, worker):
-    """The approval is done, the place is not there, and the reason is in the report."""
     client = new_requester("1.00").client
     hit = create_hit(
         client,
@@ -184,7 +181,6 @@ def test_an_extension_without_funds_fails_and_the_rest_stands(new_requester, wor
 
 
 def test_a_policy_never_makes_nine_places_ten(new_requester, worker):
-    """The fee tier stays; the attempt is reported as failed."""
     client = new_requester("100.00", "mturk-2026").client
     hit = create_hit(
         client,
@@ -219,7 +215,6 @@ def test_a_policy_comes_before_automatic_approval(new_requester, workers):
 
 
 def test_what_a_policy_does_is_told(requester, client, worker):
-    """In its order: submitted, rejected, extended; the HIT never was Reviewable."""
     properties = hit_properties(
         AssignmentReviewPolicy=known(
             RejectIfKnownAnswerScoreIsLessThan=50, ExtendIfKnownAnswerScoreIsLessThan=50
@@ -283,7 +278,6 @@ def test_plurality_finds_what_most_answered_and_decides_by_it(new_requester, wor
 
 
 def test_plurality_asks_more_workers_until_they_agree(requester, client, workers):
-    """Extended at disagreement, reviewed again, and Reviewable once: at the end."""
     properties = hit_properties(
         MaxAssignments=2,
         HITReviewPolicy=plurality(
@@ -351,7 +345,6 @@ def test_plurality_leaves_out_whom_the_known_answers_convict(client, workers):
 
 
 def test_the_report_repeats_the_policies_and_shows_what_is_asked_for(client, worker):
-    """Levels, results without actions and actions without results."""
     policies = {"AssignmentReviewPolicy": known(), "HITReviewPolicy": plurality("capital")}
     hit = create_hit(client, **policies)
     worker.do(hit["HITId"], capital="Paris")
@@ -378,7 +371,6 @@ def test_the_report_repeats_the_policies_and_shows_what_is_asked_for(client, wor
 
 
 def test_the_report_of_a_hit_without_policies_is_empty_and_others_have_none(client, new_requester):
-    """And a token of something else is refused."""
     hit = create_hit(client)
     said = client.list_review_policy_results_for_hit(HITId=hit["HITId"])
     said.pop("ResponseMetadata")

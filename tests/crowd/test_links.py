@@ -55,7 +55,6 @@ def do(client: Client, dealt: Dealt, choice: str = "yes"):
 
 
 def test_work_is_dealt_answered_paid_and_closed(stage, client):
-    """Two people do both HITs: nobody the same one twice, every place once, the books settled."""
     for who in ("ada", "bo"):
         pages = []
         for _ in range(2):
@@ -77,7 +76,6 @@ def test_work_is_dealt_answered_paid_and_closed(stage, client):
 
 
 def test_a_person_gets_the_open_task_again_with_what_was_written(stage, client):
-    """Whoever comes back goes on where they stopped."""
     first = come(stage, "ada")
     page = client.get(first.task_address).content.decode()
     ticket = re.search(r'name="ticket" value="([^"]+)"', page)[1]
@@ -94,7 +92,6 @@ def test_a_person_gets_the_open_task_again_with_what_was_written(stage, client):
 
 
 def test_a_session_has_one_piece_of_work_for_ever(stage, client):
-    """The same session never gets a second HIT; once answered, its page leads on."""
     first = come(stage, "ada", session="s1")
     do(client, first)
     again = come(stage, "ada", session="s1")
@@ -104,7 +101,6 @@ def test_a_session_has_one_piece_of_work_for_ever(stage, client):
 
 
 def test_no_place_is_given_twice(stage):
-    """More people than places: each place has one person, the others are told so."""
     given, refused = 0, 0
     for number in range(6):
         try:
@@ -207,7 +203,6 @@ def test_an_answer_that_nobody_decided_is_approved_by_time(stage, client):
 
 
 def test_the_adapter_tells_what_the_tables_say(stage, client, endpoint):
-    """Listings, submissions and bonuses as any marketplace has them."""
     market = registry.adapter(endpoint)
     do(client, come(stage, "ada"))
     (new, old) = market.iter_listings()

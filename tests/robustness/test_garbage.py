@@ -222,7 +222,6 @@ def test_a_good_call_that_was_damaged_on_its_way_is_refused(server, seed):
 
 
 def test_a_call_whose_end_never_comes_is_no_success(server, requester):
-    """The connection is closed for sending in the middle of the body."""
     parts = urlsplit(requester.api_url)
     headers = {"Content-Type": JSON, "X-Amz-Target": f"{TARGET}.ListHITs", "Host": parts.netloc}
     body = b'{"MaxResults": 1}'
@@ -239,7 +238,6 @@ def test_a_call_whose_end_never_comes_is_no_success(server, requester):
 
 
 def test_another_content_type_is_an_error_or_makes_no_difference(requester, subtests):
-    """Signed with a wrong Content-Type."""
     for content_type in ["text/plain", "application/json", "multipart/form-data", ""]:
         with subtests.test(content_type=content_type):
             answer = requester.send("ListHITs", b'{"MaxResults": 1}', content_type=content_type)
@@ -251,7 +249,6 @@ def test_another_content_type_is_an_error_or_makes_no_difference(requester, subt
 
 
 def test_another_method_is_never_a_page(requester):
-    """Only POST is spoken here."""
     parts = urlsplit(requester.api_url)
     for method in ("GET", "HEAD", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "BREW"):
         for path in ("/mturk/api", "/mturk/api/", "/mturk/api?Action=ListHITs"):

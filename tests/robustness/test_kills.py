@@ -147,7 +147,6 @@ class PaidStorm(Storm):
 
 @pytest.mark.long
 def test_kills_under_load_lose_nothing_and_double_nothing(mortal):
-    """Three workers and a publisher go on while the server is killed at random moments."""
     storm = PaidStorm(mortal)
     storm.publish()
     storm.group_id = storm.client.list_hits()["HITs"][0]["HITGroupId"]

@@ -75,7 +75,6 @@ def test_what_is_no_web_form_is_refused_and_can_be_sent_again(client, worker, su
 
 
 def test_only_a_post_submits(client, worker, subtests):
-    """Looking at the address does nothing."""
     for method in ["GET", "HEAD", "PUT", "DELETE", "OPTIONS"]:
         with subtests.test(method=method):
             hit = create_hit(client)
@@ -87,7 +86,6 @@ def test_only_a_post_submits(client, worker, subtests):
 
 @pytest.mark.parametrize("what", ["next", "accept", "return"])
 def test_garbage_at_the_worker_api_is_refused_in_json(server, worker, what):
-    """Always an error code and a sentence."""
     for body in (
         *(b"[]", b"null", b"{", b'{"hit_id": 1}', b'{"hit_id": null}', b'{"hit_id": "\\u0000"}'),
         *(b'{"group_id": "\\ud800"}', b'{"assignment_id": "' + b"9" * 100_000 + b'"}'),
@@ -100,7 +98,6 @@ def test_garbage_at_the_worker_api_is_refused_in_json(server, worker, what):
 
 
 def test_the_worker_api_wants_a_token(server, subtests):
-    """No token, no work."""
     for token in ["", "x", "Bearer", "é" * 20, "a" * 5000]:
         with subtests.test(token=token):
             said = ask("POST", f"{server.url}/worker-api/next", b"{}", {"Authorization": f"Bearer {token}"})
@@ -108,7 +105,6 @@ def test_the_worker_api_wants_a_token(server, subtests):
 
 
 def test_garbage_at_the_test_controls_is_refused_in_json(server, subtests):
-    """And nothing moves."""
     for what, value in [
         ("clock", {}),
         ("clock", {"advance_seconds": -1}),

@@ -103,7 +103,6 @@ def test_fifty_workers_at_one_moment_get_as_many_places_as_there_are(server, cro
 
 
 def test_one_worker_pressing_accept_fifty_times_holds_one_place(server, crowd):
-    """A double click fifty times over."""
     client = server.requester().client
     hit = create_hit(client, MaxAssignments=9)
 

@@ -139,9 +139,7 @@ def test_words_go_and_facts_stay(lab, rosa, as_rosa):
     assert "Blue." in done.answer
 
 
-def test_open_work_is_returned_and_offered_to_others_unless_its_time_was_over(lab, rosa, ben, as_rosa):
-    with world.in_the_past(hours=2):
-        late = world.take(rosa, world.post(world.make_group(lab, duration_s=60)))
+def test_open_work_is_returned_and_offered_to_others(lab, rosa, ben, as_rosa):
     hit = world.post(world.make_group(lab))
     mine = world.take(rosa, hit)
     page = close(as_rosa)
@@ -149,9 +147,15 @@ def test_open_work_is_returned_and_offered_to_others_unless_its_time_was_over(la
     mine.refresh_from_db()
     assert mine.state == "returned"
     assert world.take(ben, hit).assignment_id == mine.assignment_id
-    late.refresh_from_db()
-    assert late.state == "abandoned"
     assert ledger.audit() == []
+
+
+def test_work_whose_time_was_over_is_abandoned_not_returned(lab, rosa):
+    with world.in_the_past(hours=2):
+        mine = world.take(rosa, world.post(world.make_group(lab, duration_s=60)))
+    assert account_closure.close(worker=rosa).returned == 1
+    mine.refresh_from_db()
+    assert mine.state == "abandoned"
 
 
 def test_undecided_work_is_still_approved_and_payable(lab, rosa, as_rosa):

@@ -71,7 +71,6 @@ def stage(endpoint):
 
 
 def test_a_stage_is_one_project_and_its_books_agree(panel, stage, client):
-    """Three people come, answer, are approved and paid; a bonus, a rejection taken back; both books agree."""
     study = PanelStudy.objects.get(stage=stage)
     there = panel.simulator.state.get("project", study.external_id)
     assert (there["status"], there["participants"], there["cents"]) == ("Live", 3, 50)
@@ -113,7 +112,6 @@ def test_who_is_not_listed_takes_a_place_for_a_while_and_is_paid_nothing(panel, 
 
 
 def test_what_connect_cannot_do_is_said(panel, stage, client):
-    """No parts, no paid screen-outs, no hooks; a message goes to one person in each call."""
     study = PanelStudy.objects.get(stage=stage)
     with pytest.raises(CrowdError, match="whole rewards only"):
         panel_pay.set_terms(study, screen_out_cents=5, screen_out_slots=1, pays_in_part=False, actor=None)

@@ -141,7 +141,6 @@ def test_a_stage_is_one_study_and_its_books_agree(panel, stage, client):
 
 
 def test_who_comes_is_asked_of_the_panel(panel, stage, client):
-    """Forged, mixed and foreign addresses open nothing; the right one does, again and again."""
     honest = Participant(panel, client, stage)
     other = Participant(panel, client, stage)
     for wrong in (
@@ -192,7 +191,6 @@ def test_a_secure_link_is_proof_until_it_is_changed(panel, endpoint, client):
 
 
 def test_a_person_who_returns_leaves_the_place_to_another(panel, stage, client):
-    """Returned before an answer: ended. After one: set aside, with a note, and the place is free again."""
     early, late = Participant(panel, client, stage), Participant(panel, client, stage)
     early.open()
     late.answer()
@@ -230,7 +228,6 @@ def test_a_rejection_needs_the_panels_words_and_asks_for_one_more(panel, stage, 
 
 
 def test_a_bonus_is_sent_once_whatever_is_lost(panel, stage, client):
-    """The reply is lost after it was paid: never sent again, found in the panel's list."""
     work = Participant(panel, client, stage).finish().work
     work_on()
     work.refresh_from_db()
@@ -277,7 +274,6 @@ def test_a_bonus_that_was_lost_on_the_way_waits_for_a_person(panel, stage, clien
 
 @pytest.mark.parametrize("fault", ["lost_before", "lost_after"])
 def test_a_study_is_made_once_whatever_is_lost(panel, endpoint, fault):
-    """Making, publishing and enlarging a study with lost replies: one study, with its places."""
     stage = make_stage(endpoint, redundancy=3, expected_seconds=30, reward_cents=20)
     stages.open_stage(stage=stage)
     panel.control("faults", **{fault: 2}, path="/api/v1/studies/*")
@@ -291,7 +287,6 @@ def test_a_study_is_made_once_whatever_is_lost(panel, endpoint, fault):
 
 
 def test_a_study_follows_its_stage(panel, stage):
-    """Paused, opened again, closed."""
     study = PanelStudy.objects.get(stage=stage)
     for change, status in (
         (stages.pause_stage, "PAUSED"),
@@ -335,7 +330,6 @@ def signed(secret, body, moment=None):
 
 
 def test_hooks_are_hints_taken_once_and_only_when_signed(panel, endpoint, stage, client):
-    """A wrong, old or missing signature changes nothing; the right one has the study read again."""
     endpoint.hook_secret_sealed = seal("a secret", purpose="crowd.hook")
     endpoint.save()
     PanelStudy.objects.update(hinted_at=None)
@@ -358,7 +352,6 @@ def test_hooks_are_hints_taken_once_and_only_when_signed(panel, endpoint, stage,
 
 @pytest.mark.long
 def test_many_submissions_are_stored_with_few_queries(panel, stage, django_assert_max_num_queries):
-    """A batch of the mirror is a handful of statements, and again nothing when nothing changed."""
     study = PanelStudy.objects.get(stage=stage)
     row = panels.PanelRow("s", "p", "ACTIVE", "", timezone.now(), None, return_requested=False)
     rows = [row.__class__(f"s{n}", f"p{n}", "ACTIVE", "", None, None, False) for n in range(400)]
@@ -397,7 +390,6 @@ def test_a_code_without_an_answer_is_shown_to_a_person_who_asks_for_its_return(
 
 
 def test_administrators_add_panels_and_ask_for_the_balance(panel, client, admin_user, settings):
-    """In the browser: added, its balance asked for, hooks only where the panel can reach us."""
     client.force_login(admin_user)
     workspace = panel.get("/_control/state")["workspace_id"]
     entered = {
