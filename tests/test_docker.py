@@ -171,23 +171,25 @@ def test_prepare_twice_keeps_the_first_secrets(tmp_path):
     assert {path.name: path.read_text() for path in (tmp_path / "secrets").iterdir()} == before
 
 
-@pytest.mark.parametrize("host", ["*", "https://crowd.example.org", "two words"])
-def test_prepare_refuses_what_is_no_host_name(tmp_path, host):
-    answer = prepared(tmp_path, host)
-    assert answer.returncode == 2
-    assert "is not a host name" in answer.stderr
-    assert not (tmp_path / "secrets").exists()
+def test_prepare_refuses_what_is_no_host_name(tmp_path, subtests):
+    for host in ["*", "https://crowd.example.org", "two words"]:
+        with subtests.test(host=host):
+            answer = prepared(tmp_path, host)
+            assert answer.returncode == 2
+            assert "is not a host name" in answer.stderr
+            assert not (tmp_path / "secrets").exists()
 
 
-@pytest.mark.parametrize("name", sorted(COMPOSE["services"]))
-def test_a_container_has_no_more_rights_than_it_needs(name):
-    service = COMPOSE["services"][name]
-    assert service["read_only"] is True
-    assert service["cap_drop"] == ["ALL"]
-    assert service["security_opt"] == ["no-new-privileges:true"]
-    assert service["pids_limit"] and service["mem_limit"]
-    assert set(service.get("cap_add", [])) <= {"CHOWN", "DAC_OVERRIDE", "FOWNER", "SETGID", "SETUID"}
-    assert name == "postgres" or "cap_add" not in service
+def test_a_container_has_no_more_rights_than_it_needs(subtests):
+    for name in sorted(COMPOSE["services"]):
+        with subtests.test(name=name):
+            service = COMPOSE["services"][name]
+            assert service["read_only"] is True
+            assert service["cap_drop"] == ["ALL"]
+            assert service["security_opt"] == ["no-new-privileges:true"]
+            assert service["pids_limit"] and service["mem_limit"]
+            assert set(service.get("cap_add", [])) <= {"CHOWN", "DAC_OVERRIDE", "FOWNER", "SETGID", "SETUID"}
+            assert name == "postgres" or "cap_add" not in service
 
 
 def test_database_and_messages_have_no_way_out_and_messages_a_password(tmp_path):
@@ -227,18 +229,19 @@ def test_two_web_hosts_two_job_hosts_and_one_timer_have_a_folder_each():
     assert set(_ADDED) == {"web-2", "worker-2", "proxy", "pooler", "s3", "backup"}
 
 
-@pytest.mark.parametrize("name", HOSTS["services"])
-def test_a_container_of_several_hosts_has_no_more_rights_than_it_needs(name):
-    service = effective(name)
-    assert service["read_only"] is True
-    assert service["cap_drop"] == ["ALL"]
-    assert service["security_opt"] == ["no-new-privileges:true"]
-    assert service["pids_limit"] and service["mem_limit"] and service["cpus"]
-    assert "cap_add" not in service
-    for secret in service.get("secrets", []):
-        assert secret in {**COMPOSE["secrets"], **HOSTS["secrets"]}
-    for volume in service.get("volumes", []):
-        assert volume.startswith("./nginx.conf") or volume.split(":")[0] in HOSTS["volumes"]
+def test_a_container_of_several_hosts_has_no_more_rights_than_it_needs(subtests):
+    for name in HOSTS["services"]:
+        with subtests.test(name=name):
+            service = effective(name)
+            assert service["read_only"] is True
+            assert service["cap_drop"] == ["ALL"]
+            assert service["security_opt"] == ["no-new-privileges:true"]
+            assert service["pids_limit"] and service["mem_limit"] and service["cpus"]
+            assert "cap_add" not in service
+            for secret in service.get("secrets", []):
+                assert secret in {**COMPOSE["secrets"], **HOSTS["secrets"]}
+            for volume in service.get("volumes", []):
+                assert volume.startswith("./nginx.conf") or volume.split(":")[0] in HOSTS["volumes"]
 
 
 def test_every_host_of_ours_reaches_database_and_storage_the_same_way():

@@ -4,7 +4,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from django.urls import URLPattern, get_resolver, reverse
+import pytest
+from django.http import HttpResponseNotFound
+from django.urls import URLPattern, URLResolver, get_resolver, reverse
 from django.urls.resolvers import RoutePattern
 
 
@@ -50,3 +52,15 @@ def _walk(
 def _parts(pattern: Any) -> list[str]:
     shape = pattern.pattern
     return list(shape.converters if isinstance(shape, RoutePattern) else shape.regex.groupindex)
+
+
+def draw_no_refusals(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The page that says that nothing is there is not drawn for each of thousands of refusals."""
+
+    def refuse(*_: object, **__: object) -> HttpResponseNotFound:
+        return HttpResponseNotFound()
+
+    real = URLResolver.resolve_error_handler
+    monkeypatch.setattr(
+        URLResolver, "resolve_error_handler", lambda self, code: refuse if code == 404 else real(self, code)
+    )

@@ -115,20 +115,18 @@ def test_what_was_typed_as_a_name_is_not_kept(person):
     assert "secret" not in str(list(FailedTries.objects.values()))
 
 
-@pytest.mark.parametrize(
-    ("behind", "forwarded", "found"),
-    [
+def test_the_proxys_own_word_about_the_address_is_believed(rf, settings, subtests):
+    for behind, forwarded, found in [
         (False, "198.51.100.1", "192.0.2.1"),
         (True, "10.0.0.1, 198.51.100.1", "198.51.100.1"),
         (True, "198.51.100.1, made up", "192.0.2.1"),
         (True, "", "192.0.2.1"),
         (True, "1.1.1.1, 2001:db8::1", "2001:db8::1"),
-    ],
-)
-def test_the_proxys_own_word_about_the_address_is_believed(rf, settings, behind, forwarded, found):
-    settings.SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if behind else None
-    request = rf.get("/", REMOTE_ADDR="192.0.2.1", HTTP_X_FORWARDED_FOR=forwarded)
-    assert client_address(request) == address_of(request.META) == found
+    ]:
+        with subtests.test(behind=behind, forwarded=forwarded):
+            settings.SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if behind else None
+            request = rf.get("/", REMOTE_ADDR="192.0.2.1", HTTP_X_FORWARDED_FOR=forwarded)
+            assert client_address(request) == address_of(request.META) == found
 
 
 def test_one_persons_addresses_are_one():

@@ -18,7 +18,6 @@ def publish_at_once(batch: Batch, *, threads: int) -> int:
     page = templates.parse(batch.html)
     tasks = list(batch.tasks.order_by("ordinal"))
     chunks = [tasks[at : at + 3] for at in range(0, len(tasks), 3)]
-    chunks = [tasks[at : at + 3] for at in range(0, len(tasks), 3)]
 
     def work(_: int) -> int:
         try:

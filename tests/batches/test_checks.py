@@ -9,9 +9,8 @@ from marketplace.models import Template
 from tests.batches import making
 
 
-@pytest.mark.parametrize(
-    ("html", "said"),
-    [
+def test_each_problem_is_told_with_its_line(subtests):
+    for html, said in [
         ("<p>\n<crowd-google-map><input>", "Line 2: There is no element <crowd-google-map>"),
         ("<input>\n\n${ name }", "Line 3: ${ name } is no name of a column"),
         ("<input>\n${name", "Line 2: ${name has no closing brace"),
@@ -21,11 +20,10 @@ from tests.batches import making
             "Line 2: {{ task.input.taskObject … is Liquid",
         ),
         ("<input>{% for pair in task.input.pairs %}", "Line 1: {% for pair in task.input.pairs … is Liquid"),
-    ],
-)
-def test_each_problem_is_told_with_its_line(html, said):
-    [problem] = find_problems(html)
-    assert str(problem).startswith(said)
+    ]:
+        with subtests.test(html=html, said=said):
+            [problem] = find_problems(html)
+            assert str(problem).startswith(said)
 
 
 def test_comments_and_right_pages_say_nothing():

@@ -22,9 +22,8 @@ def utc(text: str) -> datetime:
     return datetime.fromisoformat(text).replace(tzinfo=UTC)
 
 
-@pytest.mark.parametrize(
-    ("now", "is_open", "opens"),
-    [
+def test_hours_follow_the_clock_on_the_wall(subtests):
+    for now, is_open, opens in [
         ("2026-11-27 07:59", False, "2026-11-27 08:00"),  # a Friday, in winter
         ("2026-11-27 08:00", True, "2026-11-27 08:00"),
         ("2026-11-27 15:59", True, "2026-11-27 15:59"),
@@ -32,41 +31,28 @@ def utc(text: str) -> datetime:
         ("2026-07-03 07:00", True, "2026-07-03 07:00"),  # in summer nine o'clock is seven
         ("2026-03-27 16:00", False, "2026-03-30 07:00"),  # clocks are set forward on the Sunday between
         ("2026-10-23 15:00", False, "2026-10-26 08:00"),  # and back
-    ],
-)
-def test_hours_follow_the_clock_on_the_wall(now, is_open, opens):
-    assert OFFICE.is_open(utc(now)) is is_open
-    assert OFFICE.next_opening(utc(now)) == utc(opens)
+    ]:
+        with subtests.test(now=now, is_open=is_open):
+            assert OFFICE.is_open(utc(now)) is is_open
+            assert OFFICE.next_opening(utc(now)) == utc(opens)
 
 
-@pytest.mark.parametrize(
-    ("now", "is_open"),
-    [
-        ("2026-11-28 20:59", False),
-        ("2026-11-28 21:00", True),
-        ("2026-11-29 00:59", True),  # still Saturday's
-        ("2026-11-29 01:00", False),
-        ("2026-11-29 22:00", False),
-    ],
-)
-def test_a_night_belongs_to_the_day_on_which_it_begins(now, is_open):
+def test_a_night_belongs_to_the_day_on_which_it_begins_also_where_it_has_23_or_25_hours():
     night = Hours("Europe/Berlin", (5,), time(22), time(2))
-    assert night.is_open(utc(now)) is is_open
-
-
-@pytest.mark.parametrize(
-    ("now", "is_open"),
-    [
-        ("2026-10-25 00:00", True),  # the first two o'clock of the night in which clocks are set back
-        ("2026-10-25 01:29", True),  # the second
-        ("2026-10-25 01:31", False),
-        ("2026-03-29 01:00", True),  # three o'clock of the night in which two o'clock does not exist
-        ("2026-03-29 01:31", False),
-    ],
-)
-def test_nights_of_23_and_25_hours_have_their_hours(now, is_open):
     early = Hours("Europe/Berlin", (6,), time(1), time(2, 30))
-    assert early.is_open(utc(now)) is is_open
+    for hours, now, is_open in (
+        (night, "2026-11-28 20:59", False),
+        (night, "2026-11-28 21:00", True),
+        (night, "2026-11-29 00:59", True),  # still Saturday's
+        (night, "2026-11-29 01:00", False),
+        (night, "2026-11-29 22:00", False),
+        (early, "2026-10-25 00:00", True),  # the first two o'clock of the night in which clocks are set back
+        (early, "2026-10-25 01:29", True),  # the second
+        (early, "2026-10-25 01:31", False),
+        (early, "2026-03-29 01:00", True),  # three o'clock of the night in which two o'clock does not exist
+        (early, "2026-03-29 01:31", False),
+    ):
+        assert hours.is_open(utc(now)) is is_open, now
 
 
 def test_days_in_a_row_are_told_as_such():

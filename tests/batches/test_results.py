@@ -319,9 +319,8 @@ def test_work_of_other_batches_is_unknown(lab, batch, rosa):
     assert decide(batch, text)[0][2] == "unknown"
 
 
-@pytest.mark.parametrize(
-    ("rows", "sentence"),
-    [
+def test_a_file_that_is_not_right_is_refused_as_a_whole(db, subtests):
+    for rows, sentence in [
         ("3A,yes,\n", "r.csv, line 2, column Approve: it says 'yes'. Write x to approve, or leave it empty."),
         (
             "3A,x,\n3B,x,Bad.\n",
@@ -354,13 +353,11 @@ def test_work_of_other_batches_is_unknown(lab, batch, rosa):
             "3A,,\n",
             "r.csv: no line has an x under Approve or a reason under Reject, so there is nothing to do.",
         ),
-    ],
-    ids=["word", "both", "twice", "no-id", "x", "NA", "dash", "no", "false", "long", "nothing"],
-)
-def test_a_file_that_is_not_right_is_refused_as_a_whole(rows, sentence, db):
-    with pytest.raises(SheetError) as refused:
-        read(f"AssignmentId,Approve,Reject\n{rows}", Batch(pk=0))
-    assert refused.value.message == sentence
+    ]:
+        with subtests.test(rows=rows, sentence=sentence):
+            with pytest.raises(SheetError) as refused:
+                read(f"AssignmentId,Approve,Reject\n{rows}", Batch(pk=0))
+            assert refused.value.message == sentence
 
 
 def test_a_file_without_the_columns_is_told_which_one_is_missing():

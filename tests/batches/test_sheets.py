@@ -24,9 +24,8 @@ EXPECTED = (["name", "note"], [["Zoë", "a, b"], ["Ümit", 'says "hi"\nand goes'
 TEXT = 'name,note\nZoë,"a, b"\nÜmit,"says ""hi""\nand goes"\n'
 
 
-@pytest.mark.parametrize(
-    ("data", "said"),
-    [
+def test_one_table_in_many_hands(subtests):
+    for data, said in [
         (TEXT.encode(), "UTF-8; cells separated by commas"),
         (TEXT.encode("utf-8-sig"), "UTF-8; cells separated by commas"),
         (TEXT.encode("utf-16"), "UTF-16; cells separated by commas"),
@@ -50,34 +49,23 @@ TEXT = 'name,note\nZoë,"a, b"\nÜmit,"says ""hi""\nand goes"\n'
             'name,note,,\nZoë,"a, b",,\n\n,,,\nÜmit,"says ""hi""\nand goes",,'.encode(),
             "UTF-8; cells separated by commas",
         ),
-    ],
-    ids=["utf8", "bom", "utf16", "latin1", "semicolons", "tabs", "excel-sep", "empty-edges"],
-)
-def test_one_table_in_many_hands(data, said):
-    found = sheet(data)
-    assert (found.columns, [row.cells for row in found.rows()]) == EXPECTED
-    assert found.description == said
+    ]:
+        with subtests.test(data=data, said=said):
+            found = sheet(data)
+            assert (found.columns, [row.cells for row in found.rows()]) == EXPECTED
+            assert found.description == said
 
 
-@pytest.mark.parametrize("end", ["\r\n", "\r"], ids=["crlf", "cr"])
-def test_line_ends_of_other_systems_are_the_same_rows(end):
-    columns, rows = read(f'a,b{end}1,"two{end}lines"{end}3,4{end}')
-    assert columns == ["a", "b"]
-    assert rows == [["1", "two\nlines"], ["3", "4"]]
+def test_line_ends_of_other_systems_are_the_same_rows(subtests):
+    for end in ["\r\n", "\r"]:
+        with subtests.test(end=end):
+            columns, rows = read(f'a,b{end}1,"two{end}lines"{end}3,4{end}')
+            assert columns == ["a", "b"]
+            assert rows == [["1", "two\nlines"], ["3", "4"]]
 
 
 def test_a_named_encoding_is_taken_at_its_word():
     assert read("名,b\n猫,1\n".encode("shift_jis"), encoding="shift_jis") == (["名", "b"], [["猫", "1"]])
-
-
-def test_rows_know_their_lines_across_cells_of_several_lines():
-    found = sheet('a,b\n"1\n2",x\n\n3,y\n')
-    assert [row.line for row in found.rows()] == [2, 5]
-
-
-def test_rows_can_be_read_again():
-    found = sheet("a\n1\n2\n")
-    assert [row.cells for row in found.rows()] == [row.cells for row in found.rows()]
 
 
 @pytest.mark.parametrize(
@@ -184,28 +172,26 @@ def test_what_is_wrong_in_a_workbook_is_said_with_sheet_and_row(tmp_path):
         sheet(book(tmp_path, {"Tasks": [["a"], ["1"]]}), name="t.xlsx", sheet="Jobs")
 
 
-@pytest.mark.parametrize(
-    ("encoding", "text"),
-    [
+def test_an_encoding_that_nobody_named_is_found_out_and_called_a_guess(subtests):
+    for encoding, text in [
         (
             "cp1250",
             "pytanie,liczba\nJakie są objawy cukrzycy?,1\nZażółć gęślą jaźń; boi się wężów.,2\n",
         ),
         ("shift_jis", "質問,数\nこの小説を書いたのは誰ですか,1\nその塔はいつ建てられましたか,2\n"),
-    ],
-)
-def test_an_encoding_that_nobody_named_is_found_out_and_called_a_guess(encoding, text):
-    found = sheet(text.encode(encoding))
-    assert [row.cells for row in found.rows()] == [line.split(",") for line in text.split("\n")[1:-1]]
-    assert found.description.startswith(USUAL[encoding]) and "a guess" in found.description
+    ]:
+        with subtests.test(encoding=encoding, text=text):
+            found = sheet(text.encode(encoding))
+            assert [row.cells for row in found.rows()] == [line.split(",") for line in text.split("\n")[1:-1]]
+            assert found.description.startswith(USUAL[encoding]) and "a guess" in found.description
 
 
-def test_a_sheet_of_what_is_no_workbook_is_refused():
+def test_rows_know_their_lines_and_can_be_read_again():
+    found = sheet('a,b\n"1\n2",x\n\n3,y\n')
+    for _ in range(2):
+        assert [(row.line, row.cells) for row in found.rows()] == [(2, ["1\n2", "x"]), (5, ["3", "y"])]
     with pytest.raises(SheetError, match=r"t\.csv is no workbook, so it has no sheet 'Jobs'"):
         sheet("a\n1\n", name="t.csv", sheet="Jobs")
-
-
-def test_an_encoding_that_there_is_not_is_refused():
     with pytest.raises(SheetError, match=r"t\.csv: 'rot13' is no encoding of text files"):
         sheet("a\n1\n", name="t.csv", encoding="rot13")
 

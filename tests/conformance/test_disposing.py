@@ -44,7 +44,10 @@ def test_the_type_is_disposing_until_its_hits_are_deleted(client, worker, asked_
 def test_nothing_else_is_done_with_a_type_that_is_disposing(client, new_worker, asked_for):
     made, _ = asked_for
     type_id = made["QualificationTypeId"]
+    waiting = new_worker().ask_for(type_id)
     client.delete_qualification_type(QualificationTypeId=type_id)
+    with refused_request("InvalidQualificationRequestState"):
+        client.accept_qualification_request(QualificationRequestId=waiting["request_id"])
     with refused_request("InvalidQualificationTypeState", ENDED):
         client.delete_qualification_type(QualificationTypeId=type_id)
     with refused_request("InvalidQualificationTypeState", ENDED):
@@ -58,12 +61,3 @@ def test_nothing_else_is_done_with_a_type_that_is_disposing(client, new_worker, 
         client.associate_qualification_with_worker(QualificationTypeId=type_id, WorkerId=other.worker_id)
     with pytest.raises(RefusedError):
         other.ask_for(type_id)
-
-
-def test_requests_that_wait_are_rejected(client, new_worker, asked_for):
-    made, _ = asked_for
-    type_id = made["QualificationTypeId"]
-    asked = new_worker().ask_for(type_id)
-    client.delete_qualification_type(QualificationTypeId=type_id)
-    with refused_request("InvalidQualificationRequestState"):
-        client.accept_qualification_request(QualificationRequestId=asked["request_id"])

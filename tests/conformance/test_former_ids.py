@@ -116,19 +116,17 @@ def test_an_id_that_nobody_brought_in_stays_unknown(client):
         client.create_worker_block(WorkerId=new_id(), Reason="Copies.")
 
 
-@pytest.mark.parametrize(
-    ("table", "says"),
-    [
+def test_a_table_with_a_fault_brings_in_nothing(manage, requester, bring_in, subtests):
+    for table, says in [
         ("name\nx\n", "no column worker_id"),
         ("worker_id\nnobody\n", "line 2"),
         ("worker_id,qualification\nA1234567,Nope\n", "you have no qualification"),
         ("worker_id,bonus\nA1234567,many\n", "bonus"),
         ("worker_id,bonus\nA1234567,10000.01\n", "between"),
         ("worker_id\n", ""),
-    ],
-)
-def test_a_table_with_a_fault_brings_in_nothing(manage, requester, bring_in, table, says):
-    before = manage("former-ids", "list", requester.name)
-    with pytest.raises((RuntimeError, ClientError), match=f"(?i){says}"):
-        bring_in(table)
-    assert manage("former-ids", "list", requester.name) == before
+    ]:
+        with subtests.test(table=table, says=says):
+            before = manage("former-ids", "list", requester.name)
+            with pytest.raises((RuntimeError, ClientError), match=f"(?i){says}"):
+                bring_in(table)
+            assert manage("former-ids", "list", requester.name) == before

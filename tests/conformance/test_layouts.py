@@ -82,32 +82,20 @@ def test_hits_of_a_type_take_layouts_too_and_tokens_count(client, layout):
         client.create_hit_with_hit_type(**wanted)
 
 
-def test_a_parameter_that_is_missing_is_named_as_on_mturk(client, layout):
+def test_what_does_not_fit_a_layout_is_named_as_on_mturk(client, new_requester, layout):
     stem = "You have not provided all required HITLayout parameters. Missing parameter names: image_url"
-    with refused_request("AWS.MissingParameters", stem):
-        client.create_hit(**of_layout(layout["layout_id"], FILLED[1]))
-
-
-def test_a_parameter_that_the_layout_does_not_use_is_named(client, layout):
-    with refused_request("InvalidParameterValue", "colour"):
-        client.create_hit(**of_layout(layout["layout_id"], *FILLED, ("colour", "red")))
-
-
-def test_a_parameter_that_is_given_twice_is_refused(client, layout):
-    with refused_request("InvalidParameterValue", "twice"):
-        client.create_hit(**of_layout(layout["layout_id"], *FILLED, ("question", "Why?")))
-
-
-def test_question_and_layout_exclude_each_other(client, layout):
-    both = of_layout(layout["layout_id"], *FILLED) | {"Question": hit_properties()["Question"]}
-    with refused_request("InvalidParameterValue", "exactly one"):
-        client.create_hit(**both)
-    with refused_request("InvalidParameterValue", "HITLayoutParameters"):
-        client.create_hit(**hit_properties(HITLayoutParameters=[{"Name": "a", "Value": "b"}]))
-
-
-def test_a_layout_of_nobody_or_of_another_requester_does_not_exist(client, new_requester, layout):
-    with refused_request("HITLayoutDoesNotExist", NOBODY):
-        client.create_hit(**of_layout(NOBODY))
+    layout_id = layout["layout_id"]
+    both = of_layout(layout_id, *FILLED) | {"Question": hit_properties()["Question"]}
+    parameters_alone = hit_properties(HITLayoutParameters=[{"Name": "a", "Value": "b"}])
+    for properties, code, words in (
+        (of_layout(layout_id, FILLED[1]), "AWS.MissingParameters", stem),
+        (of_layout(layout_id, *FILLED, ("colour", "red")), "InvalidParameterValue", "colour"),
+        (of_layout(layout_id, *FILLED, ("question", "Why?")), "InvalidParameterValue", "twice"),
+        (both, "InvalidParameterValue", "exactly one"),
+        (parameters_alone, "InvalidParameterValue", "HITLayoutParameters"),
+        (of_layout(NOBODY), "HITLayoutDoesNotExist", NOBODY),
+    ):
+        with refused_request(code, words):
+            client.create_hit(**properties)
     with refused_request("HITLayoutDoesNotExist"):
-        new_requester().client.create_hit(**of_layout(layout["layout_id"], *FILLED))
+        new_requester().client.create_hit(**of_layout(layout_id, *FILLED))

@@ -53,7 +53,6 @@ def expire(client, hit):
 
 
 def test_52_an_event_is_a_document_with_the_documented_members(client, worker, told, poller):
-    """Check 52: EventDocId, EventDocVersion, CustomerId, Events; timestamps in UTC; no WorkerId."""
     before = time.time() - 2
     hit = told("AssignmentSubmitted")
     done = worker.do(hit["HITId"])
@@ -73,15 +72,7 @@ def test_52_an_event_is_a_document_with_the_documented_members(client, worker, t
     }
 
 
-def test_52_only_the_events_that_were_asked_for_come(client, worker, told, poller):
-    """Check 52: the specification is a filter."""
-    hit = told("HITReviewable")
-    worker.do(hit["HITId"])
-    assert poller.names() == ["HITReviewable"]
-
-
 def test_52_notifications_are_switched_off_and_on_again(client, workers, told, poller):
-    """Check 52: Active alone changes nothing else."""
     hit = told("AssignmentSubmitted", MaxAssignments=3)
     switch = {"HITTypeId": hit["HITTypeId"]}
     client.update_notification_settings(**switch, Active=False)
@@ -96,7 +87,6 @@ def test_52_notifications_are_switched_off_and_on_again(client, workers, told, p
 
 
 def test_52_active_without_a_specification_is_refused(client):
-    """Check 52: so is a call with neither."""
     type_id = client.create_hit_type(**type_properties())["HITTypeId"]
     with refused_request("InvalidParameterValue", "no notification specification yet"):
         client.update_notification_settings(HITTypeId=type_id, Active=True)
@@ -106,9 +96,8 @@ def test_52_active_without_a_specification_is_refused(client):
         client.update_notification_settings(HITTypeId=NOBODY, Active=False)
 
 
-@pytest.mark.parametrize(
-    ("changes", "code", "stem"),
-    [
+def test_52_what_cannot_be_followed_is_refused(client, poller, subtests):
+    for changes, code, stem in [
         ({"Transport": "SNS", "Destination": "arn:aws:sns:x:1:t"}, "InvalidTransportEndpoint", "topic"),
         ({"Transport": "Email", "Destination": "me@example.org"}, "NotSupported", "by Email"),
         ({"Destination": "http://example.org/queue"}, "InvalidTransportEndpoint", "https URL"),
@@ -118,22 +107,23 @@ def test_52_active_without_a_specification_is_refused(client):
         ({"Version": "2020-01-01"}, "InvalidParameterValue", "Version"),
         ({"EventTypes": []}, "InvalidParameterValue", "EventTypes"),
         ({"EventTypes": ["Ping"]}, "InvalidParameterValue", "SendTestEventNotification"),
-    ],
-    ids=["SNS", "Email", "plain-http", "arn", "long", "user", "version", "no-events", "ping"],
-)
-def test_52_what_cannot_be_followed_is_refused(client, poller, changes, code, stem):
-    """Check 52: with a sentence; the type stays without notifications."""
-    type_id = client.create_hit_type(**type_properties())["HITTypeId"]
-    with refused_request(code, stem):
-        client.update_notification_settings(
-            HITTypeId=type_id, Notification=specification(poller.url, **changes)
-        )
-    with refused_request("InvalidParameterValue"):
-        client.update_notification_settings(HITTypeId=type_id, Active=True)
+    ]:
+        with subtests.test(changes=changes, code=code):
+            type_id = client.create_hit_type(**type_properties())["HITTypeId"]
+            with refused_request(code, stem):
+                client.update_notification_settings(
+                    HITTypeId=type_id, Notification=specification(poller.url, **changes)
+                )
+            with refused_request("InvalidParameterValue"):
+                client.update_notification_settings(HITTypeId=type_id, Active=True)
 
 
 def test_52_a_test_event_is_sent_at_once_whatever_the_filter(client, poller):
-    """Check 52: also the Ping, which exists only here; both versions are accepted and repeated."""
+    type_id = client.create_hit_type(**type_properties())["HITTypeId"]
+    client.update_notification_settings(
+        HITTypeId=type_id, Notification=specification(poller.url, *ALL, *ALL), Active=True
+    )
+    assert poller.receive() == []
     for version, event_type in (("2006-05-05", "Ping"), ("2014-08-15", "AssignmentRejected")):
         client.send_test_event_notification(
             Notification=specification(poller.url, "HITExpired", Version=version),
@@ -150,7 +140,6 @@ def test_52_a_test_event_is_sent_at_once_whatever_the_filter(client, poller):
 
 
 def test_52_every_step_of_an_assignment_is_told(client, workers, told, poller):
-    """Check 52: accepted, returned, submitted, rejected, approved."""
     hit = told(MaxAssignments=2)
     workers[0].give_back(workers[0].accept(hit["HITId"]))
     good, bad = (worker.do(hit["HITId"])["assignment_id"] for worker in workers[:2])
@@ -168,7 +157,6 @@ def test_52_every_step_of_an_assignment_is_told(client, workers, told, poller):
 
 
 def test_52_time_alone_tells_of_abandonment_expiry_and_approval(client, workers, told, poller, advance):
-    """Check 52: with the moment at which each was due, once, however often one looks."""
     hit = told(MaxAssignments=2, LifetimeInSeconds=3600, AutoApprovalDelayInSeconds=7200)
     workers[0].do(hit["HITId"])
     taken = workers[1].accept(hit["HITId"])
@@ -195,7 +183,6 @@ def test_52_time_alone_tells_of_abandonment_expiry_and_approval(client, workers,
 
 
 def test_52_a_hit_becomes_reviewable_once_each_time(client, workers, told, poller):
-    """Check 52: full, extended, full, expired by hand, reviewed and reverted, extended, expired again."""
     hit = told("HITReviewable", "HITExtended", "HITExpired")
     workers[0].do(hit["HITId"])
     assert poller.names() == ["HITReviewable"]
@@ -216,8 +203,9 @@ def test_52_a_hit_becomes_reviewable_once_each_time(client, workers, told, polle
     assert poller.names() == ["HITExpired", "HITReviewable"]
 
 
-def test_52_an_expired_hit_is_reviewable_when_its_last_worker_gives_up(client, workers, told, poller):
-    """Check 52: not before."""
+def test_52_an_expired_hit_is_reviewable_when_its_last_worker_gives_up_and_a_full_one_is_already(
+    client, workers, told, poller, advance
+):
     hit = told("HITReviewable", MaxAssignments=2)
     taken = [worker.accept(hit["HITId"]) for worker in workers[:2]]
     expire(client, hit)
@@ -225,12 +213,8 @@ def test_52_an_expired_hit_is_reviewable_when_its_last_worker_gives_up(client, w
     assert poller.names() == []
     workers[1].give_back(taken[1])
     assert poller.names() == ["HITReviewable"]
-
-
-def test_52_a_full_hit_expires_too_but_is_reviewable_already(client, worker, told, poller, advance):
-    """Check 52: HITExpired when its time is over, no second HITReviewable."""
-    hit = told("HITReviewable", "HITExpired", LifetimeInSeconds=600)
-    worker.do(hit["HITId"])
+    full = told("HITReviewable", "HITExpired", LifetimeInSeconds=600)
+    workers[0].do(full["HITId"])
     assert poller.names() == ["HITReviewable"]
     advance(601)
     client.list_reviewable_hits()
@@ -238,7 +222,6 @@ def test_52_a_full_hit_expires_too_but_is_reviewable_already(client, worker, tol
 
 
 def test_52_deletion_is_told_by_hand_and_by_time(client, told, poller, advance):
-    """Check 52: HITDisposed after DeleteHIT, and 120 days after expiry."""
     by_hand, by_time = told("HITDisposed"), told("HITDisposed")
     expire(client, by_hand)
     client.delete_hit(HITId=by_hand["HITId"])
@@ -250,7 +233,6 @@ def test_52_deletion_is_told_by_hand_and_by_time(client, told, poller, advance):
 
 
 def test_52_hits_that_are_there_already_are_told_of_from_now_on(client, poller, advance):
-    """Check 52: a specification also counts for HITs published before it, but not for what was before."""
     early = create_hit(client, LifetimeInSeconds=60)
     late = create_hit(client, Title=early["Title"], LifetimeInSeconds=6000)
     assert late["HITTypeId"] == early["HITTypeId"]
@@ -267,7 +249,6 @@ def test_52_hits_that_are_there_already_are_told_of_from_now_on(client, poller, 
 
 
 def test_52_a_refused_call_tells_nothing(client, worker, told, poller):
-    """Check 52: the event is written with its cause, or not at all."""
     hit = told("HITExtended", "AssignmentApproved", "HITDisposed")
     with refused_request("InvalidMaximumAssignmentsIncrease"):
         client.create_additional_assignments_for_hit(HITId=hit["HITId"], NumberOfAdditionalAssignments=9)
@@ -281,7 +262,6 @@ def test_52_a_refused_call_tells_nothing(client, worker, told, poller):
 
 
 def test_52_an_event_can_come_twice_with_one_document_id(client, worker, told, poller, chaos):
-    """Check 52: clients must compare EventDocId; the chaos switch makes sure that they do."""
     hit = told("AssignmentSubmitted", "HITReviewable")
     chaos(duplicate_events=True)
     worker.do(hit["HITId"])
@@ -298,7 +278,6 @@ def test_52_an_event_can_come_twice_with_one_document_id(client, worker, told, p
 
 
 def test_52_a_received_message_is_hidden_until_its_time_is_over(client, poller, advance):
-    """Check 52: then it comes again, with another handle; the old one no longer deletes it."""
     client.send_test_event_notification(Notification=specification(poller.url), TestEventType="Ping")
     [first] = poller.receive(VisibilityTimeout=60, AttributeNames=["All"])
     assert first["Attributes"]["ApproximateReceiveCount"] == "1"
@@ -315,7 +294,6 @@ def test_52_a_received_message_is_hidden_until_its_time_is_over(client, poller, 
 
 
 def test_52_ten_pollers_share_a_queue_and_each_message_goes_to_one(requester, client, poller):
-    """Check 52: in parallel, with nothing lost and nothing twice."""
     for _ in range(30):
         client.send_test_event_notification(Notification=specification(poller.url), TestEventType="Ping")
     received, lock = [], threading.Lock()
@@ -335,7 +313,6 @@ def test_52_ten_pollers_share_a_queue_and_each_message_goes_to_one(requester, cl
 
 
 def test_52_a_poller_that_waits_gets_the_message_when_it_comes(client, poller, told):
-    """Check 52: WaitTimeSeconds, which this server keeps short."""
     hit = told("HITExtended")
     started = time.monotonic()
     timer = threading.Timer(
@@ -354,7 +331,13 @@ def test_52_a_poller_that_waits_gets_the_message_when_it_comes(client, poller, t
 
 
 def test_52_a_queue_is_its_requesters_alone(client, poller, new_requester):
-    """Check 52: the same address names another queue, or none, for somebody else."""
+    """And there is none that nobody named."""
+    for call in (
+        poller.receive,
+        lambda: poller.sqs.delete_message(QueueUrl=poller.url, ReceiptHandle=f"{'0' * 32}.{'0' * 32}"),
+    ):
+        with pytest.raises(poller.sqs.exceptions.QueueDoesNotExist):
+            call()
     client.send_test_event_notification(Notification=specification(poller.url), TestEventType="Ping")
     stranger = new_requester()
     with pytest.raises(ClientError) as caught:
@@ -366,17 +349,7 @@ def test_52_a_queue_is_its_requesters_alone(client, poller, new_requester):
     assert len(poller.receive()) == 1
 
 
-def test_52_a_queue_that_nobody_named_does_not_exist(poller):
-    """Check 52: as on the real service, with the exception that clients catch."""
-    with pytest.raises(poller.sqs.exceptions.QueueDoesNotExist) as caught:
-        poller.receive()
-    assert caught.value.response["Error"]["Code"] == "AWS.SimpleQueueService.NonExistentQueue"
-    with pytest.raises(poller.sqs.exceptions.QueueDoesNotExist):
-        poller.sqs.delete_message(QueueUrl=poller.url, ReceiptHandle=f"{'0' * 32}.{'0' * 32}")
-
-
 def test_52_a_queue_of_this_marketplace_is_made_by_its_name(requester, client):
-    """Check 52: create_queue and get_queue_url give an address that is a Destination."""
     sqs, name = requester.queues(), f"events-{uuid4().hex}"
     with pytest.raises(sqs.exceptions.QueueDoesNotExist):
         sqs.get_queue_url(QueueName=name)
@@ -399,7 +372,6 @@ def test_52_a_queue_of_this_marketplace_is_made_by_its_name(requester, client):
 
 
 def test_52_queues_answer_at_the_root_and_at_their_own_address_in_any_region(requester, client):
-    """Check 52: clients differ in where they send the call; all are signed for sqs."""
     origin = requester.api_url.removesuffix("/mturk/api").rstrip("/")
     url = f"{origin}/mturk/queues/everywhere"
     keys = (requester.access_key, requester.secret)
@@ -409,7 +381,6 @@ def test_52_queues_answer_at_the_root_and_at_their_own_address_in_any_region(req
 
 
 def test_52_a_queue_has_no_address_under_a_name_that_is_not_the_servers(requester):
-    """Check 52: the Host header is the client's word, so it makes no address."""
     headers = {
         "Content-Type": "application/x-amz-json-1.0",
         "X-Amz-Target": "AmazonSQS.CreateQueue",
@@ -423,9 +394,8 @@ def test_52_a_queue_has_no_address_under_a_name_that_is_not_the_servers(requeste
     assert answer.status == 200 or answer.json()["__type"] == "com.amazonaws.sqs#InvalidAddress"
 
 
-@pytest.mark.parametrize(
-    ("call", "code"),
-    [
+def test_52_what_a_queue_does_not_do_is_refused_in_its_own_words(requester, subtests):
+    for call, code in [
         (lambda sqs, url: sqs.send_message(QueueUrl=url, MessageBody="x"), "UnsupportedOperation"),
         (lambda sqs, url: sqs.purge_queue(QueueUrl=url), "UnsupportedOperation"),
         (lambda sqs, url: sqs.receive_message(QueueUrl=url, MaxNumberOfMessages=11), "ValidationException"),
@@ -435,23 +405,19 @@ def test_52_a_queue_has_no_address_under_a_name_that_is_not_the_servers(requeste
             lambda sqs, url: sqs.delete_message(QueueUrl=url, ReceiptHandle="nonsense"),
             "ReceiptHandleIsInvalid",
         ),
-    ],
-    ids=["send", "purge", "eleven", "wait", "attributes", "handle"],
-)
-def test_52_what_a_queue_does_not_do_is_refused_in_its_own_words(requester, call, code):
-    """Check 52: SQS error format, never a pretended success."""
-    sqs = requester.queues()
-    url = sqs.create_queue(QueueName="refusing")["QueueUrl"]
-    with pytest.raises(ClientError) as caught:
-        call(sqs, url)
-    answer = caught.value.response
-    assert answer["Error"]["Code"].removeprefix("AWS.SimpleQueueService.") == code
-    assert len(answer["Error"]["Message"].split()) > 4
-    assert answer["ResponseMetadata"]["HTTPStatusCode"] == 400
+    ]:
+        with subtests.test(call=call, code=code):
+            sqs = requester.queues()
+            url = sqs.create_queue(QueueName="refusing")["QueueUrl"]
+            with pytest.raises(ClientError) as caught:
+                call(sqs, url)
+            answer = caught.value.response
+            assert answer["Error"]["Code"].removeprefix("AWS.SimpleQueueService.") == code
+            assert len(answer["Error"]["Message"].split()) > 4
+            assert answer["ResponseMetadata"]["HTTPStatusCode"] == 400
 
 
 def test_52_a_queue_opens_to_its_secret_only(requester):
-    """Check 52: Signature Version 4, for the service sqs."""
     thief = sqs_client(requester.api_url, requester.access_key, "not the secret")
     with pytest.raises(ClientError) as caught:
         thief.get_queue_url(QueueName="q")
@@ -463,12 +429,3 @@ def test_52_a_queue_opens_to_its_secret_only(requester):
     answer = ask("POST", requester.api_url, body, for_another_service)
     assert (answer.status, answer.json()["__type"]) == (400, "InvalidSignatureException")
     assert "'sqs'" in answer.json()["message"]
-
-
-def test_52_the_names_of_all_events_are_accepted(client, poller):
-    """Check 52: all eleven, and repeated ones count once."""
-    type_id = client.create_hit_type(**type_properties())["HITTypeId"]
-    client.update_notification_settings(
-        HITTypeId=type_id, Notification=specification(poller.url, *ALL, *ALL), Active=True
-    )
-    assert poller.receive() == []

@@ -9,14 +9,20 @@ from tests.clients import external_question
 from tests.conformance.protocol import create_hit, get_hit, hit_properties, refused
 
 
-@pytest.mark.parametrize(
-    "past", [0, 10000, "10000", "2015-01-01", datetime(2015, 1, 1), datetime.now(UTC) - timedelta(days=30)]
-)
-def test_every_way_to_say_expire_now(client, past):
+def test_every_way_to_say_expire_now(client, subtests):
     """An epoch, one in a string, a date in a string, a naive datetime, and one of last month."""
-    hit = create_hit(client)
-    client.update_expiration_for_hit(HITId=hit["HITId"], ExpireAt=past)
-    assert get_hit(client, hit)["HITStatus"] == "Reviewable"
+    for past in [
+        0,
+        10000,
+        "10000",
+        "2015-01-01",
+        datetime(2015, 1, 1),
+        datetime.now(UTC) - timedelta(days=30),
+    ]:
+        with subtests.test(past=past):
+            hit = create_hit(client)
+            client.update_expiration_for_hit(HITId=hit["HITId"], ExpireAt=past)
+            assert get_hit(client, hit)["HITStatus"] == "Reviewable"
 
 
 def test_amounts_that_were_floats(client):

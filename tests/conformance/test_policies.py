@@ -2,8 +2,6 @@
 
 from datetime import timedelta
 
-import pytest
-
 from tests.conformance.events import Poller, specification
 from tests.conformance.protocol import (
     NOBODY,
@@ -74,7 +72,6 @@ def deeds(part):
 
 
 def test_known_answers_approve_what_is_right(new_requester, worker):
-    """Score 100: approved at submission, with the reason, and paid from what is on hold."""
     client = new_requester("10.00").client
     hit = create_hit(
         client,
@@ -102,27 +99,23 @@ def test_known_answers_approve_what_is_right(new_requester, worker):
     assert review["CompleteTime"] == found["SubmitTime"]
 
 
-@pytest.mark.parametrize(
-    ("answers", "score"),
-    [
+def test_known_answers_match_exactly_or_not_at_all(client, worker, subtests):
+    """Letter by letter, the same set of values; only white space around them does not count."""
+    for answers, score in [
         ({"capital": "paris", "rivers": "Seine|Loire"}, "50"),
         ({"capital": "Paris.", "rivers": "Seine"}, "0"),
         ({"capital": "Paris", "rivers": "Seine|Loire|Rhine"}, "50"),
         ({"capital": "Paris|London"}, "0"),
         ({"other": "x"}, "0"),
-    ],
-    ids=["case", "too-few", "too-many", "two-for-one", "nothing"],
-)
-def test_known_answers_match_exactly_or_not_at_all(client, worker, answers, score):
-    """Letter by letter, the same set of values; only white space around them does not count."""
-    hit = create_hit(client, AssignmentReviewPolicy=known())
-    taken = worker.do(hit["HITId"], **answers)
-    assert figures(report(client, hit)["Assignment"])[-1] == ("KnownAnswerScore", None, score)
-    assert get_assignment(client, taken["assignment_id"])["AssignmentStatus"] == "Submitted"
+    ]:
+        with subtests.test(answers=answers, score=score):
+            hit = create_hit(client, AssignmentReviewPolicy=known())
+            taken = worker.do(hit["HITId"], **answers)
+            assert figures(report(client, hit)["Assignment"])[-1] == ("KnownAnswerScore", None, score)
+            assert get_assignment(client, taken["assignment_id"])["AssignmentStatus"] == "Submitted"
 
 
 def test_known_answers_reject_what_is_wrong_and_ask_somebody_else(new_requester, workers):
-    """Rejected with the reason, nothing paid, one place more; the next one is approved."""
     client = new_requester("10.00").client
     hit = create_hit(
         client,
@@ -167,7 +160,6 @@ def test_an_extension_stops_at_its_limit_and_says_so(client, workers):
 
 
 def test_an_extension_without_funds_fails_and_the_rest_stands(new_requester, worker):
-    """The approval is done, the place is not there, and the reason is in the report."""
     client = new_requester("1.00").client
     hit = create_hit(
         client,
@@ -189,7 +181,6 @@ def test_an_extension_without_funds_fails_and_the_rest_stands(new_requester, wor
 
 
 def test_a_policy_never_makes_nine_places_ten(new_requester, worker):
-    """The fee tier stays; the attempt is reported as failed."""
     client = new_requester("100.00", "mturk-2026").client
     hit = create_hit(
         client,
@@ -224,7 +215,6 @@ def test_a_policy_comes_before_automatic_approval(new_requester, workers):
 
 
 def test_what_a_policy_does_is_told(requester, client, worker):
-    """In its order: submitted, rejected, extended; the HIT never was Reviewable."""
     properties = hit_properties(
         AssignmentReviewPolicy=known(
             RejectIfKnownAnswerScoreIsLessThan=50, ExtendIfKnownAnswerScoreIsLessThan=50
@@ -288,7 +278,6 @@ def test_plurality_finds_what_most_answered_and_decides_by_it(new_requester, wor
 
 
 def test_plurality_asks_more_workers_until_they_agree(requester, client, workers):
-    """Extended at disagreement, reviewed again, and Reviewable once: at the end."""
     properties = hit_properties(
         MaxAssignments=2,
         HITReviewPolicy=plurality(
@@ -356,7 +345,6 @@ def test_plurality_leaves_out_whom_the_known_answers_convict(client, workers):
 
 
 def test_the_report_repeats_the_policies_and_shows_what_is_asked_for(client, worker):
-    """Levels, results without actions and actions without results."""
     policies = {"AssignmentReviewPolicy": known(), "HITReviewPolicy": plurality("capital")}
     hit = create_hit(client, **policies)
     worker.do(hit["HITId"], capital="Paris")
@@ -383,7 +371,6 @@ def test_the_report_repeats_the_policies_and_shows_what_is_asked_for(client, wor
 
 
 def test_the_report_of_a_hit_without_policies_is_empty_and_others_have_none(client, new_requester):
-    """And a token of something else is refused."""
     hit = create_hit(client)
     said = client.list_review_policy_results_for_hit(HITId=hit["HITId"])
     said.pop("ResponseMetadata")
@@ -399,66 +386,40 @@ def test_the_report_of_a_hit_without_policies_is_empty_and_others_have_none(clie
 # What is refused
 
 
-@pytest.mark.parametrize(
-    ("wrong", "stem"),
-    [
-        (policy("ScoreMyKnownAnswers"), "AnswerKey"),
-        (policy("ScoreMyKnownAnswers", AnswerKey=["Paris"]), "AnswerKey"),
-        (policy("SimplePlurality", QuestionIds="a"), "ScoreMyKnownAnswers"),
-        (policy("MyOwnPolicy"), "ScoreMyKnownAnswers"),
-        (known(ApproveIfKnownAnswerScoreIsAtLeast="most"), "ApproveIfKnownAnswerScoreIsAtLeast"),
-        (known(ApproveIfKnownAnswerScoreIsAtLeast=102), "0 to 101"),
-        (known(ApproveIfKnownAnswerScoreIsAtLeast=["1", "2"]), "exactly one value"),
-        (known(ExtendMaximumAssignments=26), "2 to 25"),
-        (known(ApproveIfKnownAnswerScoreIsLeast=1), "ApproveIfKnownAnswerScoreIsLeast"),
-        (known(RejectReason="x" * 1025), "RejectReason"),
-        (known(AnswerKey={f"q{number}": ["a"] for number in range(1001)}), "1 to 1000"),
-        (known(AnswerKey={"q" * 256: ["a"]}), "255 characters"),
+def test_a_policy_that_cannot_be_followed_is_refused(client, subtests):
+    """Silently ignoring a policy is the one wrong answer: RequestError, nothing created."""
+    at_assignments, at_hits = "AssignmentReviewPolicy", "HITReviewPolicy"
+    for level, wrong, stem in [
+        (at_assignments, policy("ScoreMyKnownAnswers"), "AnswerKey"),
+        (at_assignments, policy("ScoreMyKnownAnswers", AnswerKey=["Paris"]), "AnswerKey"),
+        (at_assignments, policy("SimplePlurality", QuestionIds="a"), "ScoreMyKnownAnswers"),
+        (at_assignments, policy("MyOwnPolicy"), "ScoreMyKnownAnswers"),
         (
+            at_assignments,
+            known(ApproveIfKnownAnswerScoreIsAtLeast="most"),
+            "ApproveIfKnownAnswerScoreIsAtLeast",
+        ),
+        (at_assignments, known(ApproveIfKnownAnswerScoreIsAtLeast=102), "0 to 101"),
+        (at_assignments, known(ApproveIfKnownAnswerScoreIsAtLeast=["1", "2"]), "exactly one value"),
+        (at_assignments, known(ExtendMaximumAssignments=26), "2 to 25"),
+        (at_assignments, known(ApproveIfKnownAnswerScoreIsLeast=1), "ApproveIfKnownAnswerScoreIsLeast"),
+        (at_assignments, known(RejectReason="x" * 1025), "RejectReason"),
+        (at_assignments, known(AnswerKey={f"q{number}": ["a"] for number in range(1001)}), "1 to 1000"),
+        (at_assignments, known(AnswerKey={"q" * 256: ["a"]}), "255 characters"),
+        (
+            at_assignments,
             known(ApproveIfKnownAnswerScoreIsAtLeast=40, RejectIfKnownAnswerScoreIsLessThan=60),
             "approved and rejected at once",
         ),
-    ],
-    ids=[
-        *(
-            "no-key",
-            "no-map",
-            "level",
-            "name",
-            "word",
-            "range",
-            "twice",
-            "most",
-            "typo",
-            "long",
-            "many",
-            "name-length",
-            "both",
-        ),
-    ],
-)
-def test_a_policy_for_assignments_that_cannot_be_followed_is_refused(client, wrong, stem):
-    """Silently ignoring a policy is the one wrong answer: RequestError, nothing created."""
-    properties = hit_properties(AssignmentReviewPolicy=wrong)
-    with refused_request("InvalidParameterValue", stem):
-        client.create_hit(**properties)
-    titles = [hit["Title"] for hit in client.list_hits(MaxResults=100)["HITs"]]
-    assert properties["Title"] not in titles
-
-
-@pytest.mark.parametrize(
-    ("wrong", "stem"),
-    [
-        (policy("SimplePlurality", QuestionAgreementThreshold=50), "QuestionIds"),
-        (policy("SimplePlurality", QuestionIds="a"), "QuestionAgreementThreshold"),
-        (known(), "SimplePlurality"),
-        (plurality("a", threshold=101), "0 to 100"),
-        (plurality("a", ExtendIfHITAgreementScoreIsLessThan=50), "ExtendMaximumAssignments"),
-        (plurality("a", DisregardAssignmentIfRejected="maybe"), "T or F"),
-    ],
-    ids=["no-questions", "no-threshold", "level", "range", "extension", "flag"],
-)
-def test_a_policy_for_hits_that_cannot_be_followed_is_refused(client, wrong, stem):
-    """The same at the other level."""
-    with refused_request("InvalidParameterValue", stem):
-        client.create_hit(**hit_properties(HITReviewPolicy=wrong))
+        (at_hits, policy("SimplePlurality", QuestionAgreementThreshold=50), "QuestionIds"),
+        (at_hits, policy("SimplePlurality", QuestionIds="a"), "QuestionAgreementThreshold"),
+        (at_hits, known(), "SimplePlurality"),
+        (at_hits, plurality("a", threshold=101), "0 to 100"),
+        (at_hits, plurality("a", ExtendIfHITAgreementScoreIsLessThan=50), "ExtendMaximumAssignments"),
+        (at_hits, plurality("a", DisregardAssignmentIfRejected="maybe"), "T or F"),
+    ]:
+        with subtests.test(wrong=wrong, stem=stem):
+            properties = hit_properties(**{level: wrong})
+            with refused_request("InvalidParameterValue", stem):
+                client.create_hit(**properties)
+    assert client.list_hits()["NumResults"] == 0

@@ -24,7 +24,6 @@ def requests(client, **parameters):
 
 
 def test_48_own_types_are_found_by_their_words(client):
-    """Check 48: names, descriptions and keywords, whatever their case."""
     word = uuid.uuid4().hex[:10]
     named = new_qualification(client, Name=f"Reader {word}")["QualificationTypeId"]
     described = new_qualification(client, Description=f"Reads {word} aloud.")["QualificationTypeId"]
@@ -40,7 +39,6 @@ def test_48_own_types_are_found_by_their_words(client):
 
 
 def test_48_types_of_others_are_listed_while_workers_can_ask_for_them(client, new_requester):
-    """Check 48: MustBeOwnedByCaller; what is inactive or deleted is its owner's own affair."""
     word = uuid.uuid4().hex[:10]
     other = new_requester().client
     active, inactive, gone = (
@@ -56,7 +54,6 @@ def test_48_types_of_others_are_listed_while_workers_can_ask_for_them(client, ne
 
 
 def test_48_types_of_the_system_are_listed_where_they_need_not_be_requestable(client):
-    """Check 48: MustBeRequestable."""
     assert LOCALE in listed(client, MustBeRequestable=False, Query="location")
     assert LOCALE not in listed(client, Query="location")
     assert LOCALE not in listed(client, MustBeRequestable=False, MustBeOwnedByCaller=True)
@@ -67,7 +64,6 @@ def test_48_types_of_the_system_are_listed_where_they_need_not_be_requestable(cl
 
 
 def test_48_lists_of_types_have_pages(new_requester):
-    """Check 48: the paging habit, with the system's types first."""
     client = new_requester().client
     own = [new_qualification(client)["QualificationTypeId"] for _ in range(12)]
     assert page_sizes(client.list_qualification_types, MustBeRequestable=True, MustBeOwnedByCaller=True) == [
@@ -82,7 +78,6 @@ def test_48_lists_of_types_have_pages(new_requester):
 
 
 def test_48_hits_that_ask_for_a_type_are_listed(client, new_requester, workers):
-    """Check 48: the caller's HITs of any status, newest first, but not deleted ones."""
     type_id, other_id = (new_qualification(client)["QualificationTypeId"] for _ in range(2))
     asked = [
         requirement(type_id, "DoesNotExist"),
@@ -111,7 +106,6 @@ def test_48_hits_that_ask_for_a_type_are_listed(client, new_requester, workers):
 
 
 def test_48_a_request_waits_until_it_is_accepted(client, workers):
-    """Check 48: request, list, accept with a value."""
     made = new_qualification(client)
     type_id = made["QualificationTypeId"]
     hit = create_hit(client, QualificationRequirements=[requirement(type_id, "EqualTo", IntegerValues=[7])])
@@ -150,7 +144,6 @@ def test_48_a_request_waits_until_it_is_accepted(client, workers):
 
 
 def test_48_a_rejected_request_gives_nothing_and_cannot_be_repeated(client, worker):
-    """Check 48: without RetryDelayInSeconds a worker asks once, even in vain."""
     type_id = new_qualification(client)["QualificationTypeId"]
     asked = worker.ask_for(type_id)
     client.reject_qualification_request(
@@ -164,7 +157,6 @@ def test_48_a_rejected_request_gives_nothing_and_cannot_be_repeated(client, work
 
 
 def test_48_after_the_retry_delay_a_worker_may_ask_again(client, worker, advance):
-    """Check 48: T, not a second earlier."""
     type_id = new_qualification(client, RetryDelayInSeconds=3600)["QualificationTypeId"]
     asked = worker.ask_for(type_id)
     client.reject_qualification_request(QualificationRequestId=asked["request_id"])
@@ -177,7 +169,6 @@ def test_48_after_the_retry_delay_a_worker_may_ask_again(client, worker, advance
 
 
 def test_48_what_is_auto_granted_is_given_at_once_and_once_taken_back_not_again(client, worker):
-    """Check 48: AutoGranted with its value."""
     type_id = new_qualification(client, AutoGranted=True, AutoGrantedValue=42)["QualificationTypeId"]
     assert worker.ask_for(type_id)["value"] == 42
     assert requests(client, QualificationTypeId=type_id) == []
@@ -188,7 +179,6 @@ def test_48_what_is_auto_granted_is_given_at_once_and_once_taken_back_not_again(
 
 
 def test_48_inactive_types_are_neither_asked_for_nor_required(client, worker):
-    """Check 48: QualificationTypeStatus; what is pending can still be granted."""
     type_id = new_qualification(client)["QualificationTypeId"]
     asked = worker.ask_for(type_id)
     client.update_qualification_type(QualificationTypeId=type_id, QualificationTypeStatus="Inactive")
@@ -204,7 +194,6 @@ def test_48_inactive_types_are_neither_asked_for_nor_required(client, worker):
 
 
 def test_48_with_its_type_a_pending_request_goes(client, worker):
-    """Check 48: deleting a type rejects what waits."""
     type_id = new_qualification(client)["QualificationTypeId"]
     asked = worker.ask_for(type_id)
     client.delete_qualification_type(QualificationTypeId=type_id)
@@ -217,7 +206,6 @@ def test_48_with_its_type_a_pending_request_goes(client, worker):
 
 
 def test_48_requests_of_another_requesters_types_do_not_exist(client, new_requester, worker):
-    """Check 48: nobody else sees or decides them."""
     type_id = new_qualification(client)["QualificationTypeId"]
     asked = worker.ask_for(type_id)
     other = new_requester().client
@@ -231,7 +219,6 @@ def test_48_requests_of_another_requesters_types_do_not_exist(client, new_reques
 
 
 def test_48_a_reason_has_a_length(client, worker):
-    """Check 48: 1024 characters."""
     asked = worker.ask_for(new_qualification(client)["QualificationTypeId"])
     with refused("RequestError", "ValidationException", stem="Reason"):
         client.reject_qualification_request(QualificationRequestId=asked["request_id"], Reason="r" * 1025)

@@ -18,7 +18,6 @@ def score(client, type_id, worker):
 
 
 def test_48_a_test_is_its_owners_to_read(client, new_requester):
-    """Check 48: Get… and ListQualificationTypes give it back; to others neither test nor key."""
     made = new_qualification(client, **TESTED)
     for name, value in TESTED.items():
         assert made[name] == value
@@ -39,7 +38,6 @@ def test_48_a_test_is_its_owners_to_read(client, new_requester):
 
 
 def test_48_a_worker_who_takes_the_test_has_the_score_at_once(client, workers):
-    """Check 48: the answer key decides, and the work is open."""
     type_id = new_qualification(client, **TESTED)["QualificationTypeId"]
     asked = requirement(type_id, "GreaterThanOrEqualTo", IntegerValues=[80])
     hit = create_hit(client, QualificationRequirements=[asked])
@@ -58,7 +56,6 @@ def test_48_a_worker_who_takes_the_test_has_the_score_at_once(client, workers):
 
 
 def test_48_without_an_answer_key_the_requester_reads_test_and_answer(client, worker):
-    """Check 48: a pending request has both."""
     test = question_form(free_text("why"))
     type_id = new_qualification(client, Test=test, TestDurationInSeconds=600)["QualificationTypeId"]
     begun = worker.ask_for(type_id)
@@ -77,7 +74,6 @@ def test_48_without_an_answer_key_the_requester_reads_test_and_answer(client, wo
 
 
 def test_48_answers_are_those_of_the_test_and_come_once(client, workers):
-    """Check 48: nothing is scored that was not asked, nothing twice, nobody else's."""
     type_id = new_qualification(client, **TESTED)["QualificationTypeId"]
     worker, other, _ = workers
     begun = worker.ask_for(type_id)
@@ -96,7 +92,6 @@ def test_48_answers_are_those_of_the_test_and_come_once(client, workers):
 
 
 def test_48_a_test_has_its_time(client, worker, advance):
-    """Check 48: T, TestDurationInSeconds from the request on."""
     type_id = new_qualification(client, **TESTED)["QualificationTypeId"]
     begun = worker.ask_for(type_id)
     advance(601)
@@ -111,7 +106,6 @@ def test_48_a_test_has_its_time(client, worker, advance):
 
 
 def test_48_a_test_is_taken_again_after_the_retry_delay(client, worker, advance):
-    """Check 48: T, RetryDelayInSeconds; the last score counts."""
     type_id = new_qualification(client, **TESTED, RetryDelayInSeconds=3600)["QualificationTypeId"]
     worker.hand_in(worker.ask_for(type_id), moves="a", fruit="apple")
     with pytest.raises(RefusedError) as early:
@@ -125,7 +119,6 @@ def test_48_a_test_is_taken_again_after_the_retry_delay(client, worker, advance)
 
 
 def test_48_a_test_is_replaced_as_a_whole(client, worker):
-    """Check 48: what an update omits is gone; who began the old test finishes it."""
     type_id = new_qualification(client, **TESTED)["QualificationTypeId"]
     begun = worker.ask_for(type_id)
     other = question_form(selection("colours", "red blue"))
@@ -150,9 +143,8 @@ def test_48_a_test_is_replaced_as_a_whole(client, worker):
     assert found == same["QualificationType"]
 
 
-@pytest.mark.parametrize(
-    ("changes", "code"),
-    [
+def test_48_tests_that_cannot_be_meant_are_refused(client, subtests):
+    for changes, code in [
         ({"Test": TEST}, "InvalidParameterValue"),
         ({"AnswerKey": KEY}, "InvalidParameterValue"),
         ({**TESTED, "AutoGranted": True}, "InvalidParameterValue"),
@@ -169,30 +161,15 @@ def test_48_a_test_is_replaced_as_a_whole(client, worker):
             {**TESTED, "AnswerKey": answer_key(scored("moves", queen=1), percentage(1))},
             "InvalidParameterValue",
         ),
-    ],
-    ids=[
-        "test without time",
-        "key without test",
-        "automatically granted",
-        "no time",
-        "endless time",
-        "negative delay",
-        "endless delay",
-        "external question",
-        "no XML",
-        "long test",
-        "no key",
-        "long key",
-        "key of another test",
-    ],
-)
-def test_48_tests_that_cannot_be_meant_are_refused(client, changes, code):
-    """Check 48: and no type is made."""
-    name = "Refused"
-    with refused("RequestError", turk=code):
-        new_qualification(client, Name=name, **changes)
-    found = client.list_qualification_types(MustBeRequestable=True, MustBeOwnedByCaller=True, Query=name)
-    assert found["QualificationTypes"] == []
+    ]:
+        with subtests.test(changes=changes, code=code):
+            name = "Refused"
+            with refused("RequestError", turk=code):
+                new_qualification(client, Name=name, **changes)
+            found = client.list_qualification_types(
+                MustBeRequestable=True, MustBeOwnedByCaller=True, Query=name
+            )
+            assert found["QualificationTypes"] == []
 
 
 def test_48_a_test_duration_without_a_test_is_accepted(client):

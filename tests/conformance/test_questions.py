@@ -1,7 +1,5 @@
 """Questions that come with their HITs (design 2.6): HTMLQuestion and QuestionForm through boto3."""
 
-import pytest
-
 from tests.clients import ask, post_form
 from tests.conformance.protocol import answer_fields, assignments, create_hit, get_hit, refused_request
 
@@ -46,21 +44,21 @@ def test_an_html_question_is_kept_shown_and_answered(client, worker):
     assert ask("GET", taken["frame_url"]).status == 410
 
 
-@pytest.mark.parametrize("version", ["2005-10-01", "2017-11-06"])
-def test_a_question_form_is_drawn_held_against_its_rules_and_answered(client, worker, version):
-    hit = create_hit(client, Question=question_form(SELECTION, version))
-    taken = worker.accept(hit["HITId"])
-    assert 'name="answer:one" value="x"' in ask("GET", taken["frame_url"]).text
-    assert worker.submit(taken, other="y").status == 422
-    assert assignments(client, hit) == []
-    assert post_form(taken["submit_url"], {"answer:one": "x"}).status == 200
-    [assignment] = assignments(client, hit)
-    assert "<SelectionIdentifier>x</SelectionIdentifier>" in assignment["Answer"]
+def test_a_question_form_is_drawn_held_against_its_rules_and_answered(client, worker, subtests):
+    for version in ["2005-10-01", "2017-11-06"]:
+        with subtests.test(version=version):
+            hit = create_hit(client, Question=question_form(SELECTION, version))
+            taken = worker.accept(hit["HITId"])
+            assert 'name="answer:one" value="x"' in ask("GET", taken["frame_url"]).text
+            assert worker.submit(taken, other="y").status == 422
+            assert assignments(client, hit) == []
+            assert post_form(taken["submit_url"], {"answer:one": "x"}).status == 200
+            [assignment] = assignments(client, hit)
+            assert "<SelectionIdentifier>x</SelectionIdentifier>" in assignment["Answer"]
 
 
-@pytest.mark.parametrize(
-    ("question", "code"),
-    [
+def test_a_question_that_cannot_be_shown_is_refused_before_anything_is_paid(client, subtests):
+    for question, code in [
         (html_question(""), "XMLParseError"),
         (html_question("<p>a</p>").replace("]]>", ""), "XMLParseError"),
         (html_question("x" * 65_536), "InvalidParameterValue"),
@@ -75,22 +73,18 @@ def test_a_question_form_is_drawn_held_against_its_rules_and_answered(client, wo
             question_form(SELECTION, content="<FormattedContent>&lt;script/&gt;</FormattedContent>"),
             "XHTMLParseError",
         ),
-    ],
-    ids=["empty", "not closed", "too long", "element", "answer", "files", "XHTML", "script"],
-)
-def test_a_question_that_cannot_be_shown_is_refused_before_anything_is_paid(client, question, code):
-    before = client.get_account_balance()["AvailableBalance"]
-    with refused_request(code):
-        create_hit(client, Question=question)
-    assert client.get_account_balance()["AvailableBalance"] == before
+    ]:
+        with subtests.test(question=question, code=code):
+            before = client.get_account_balance()["AvailableBalance"]
+            with refused_request(code):
+                create_hit(client, Question=question)
+            assert client.get_account_balance()["AvailableBalance"] == before
 
 
-@pytest.mark.parametrize(
-    "page", ["<!DOCTYPE html><html><body>Hi</body></html>", "<html>Hi</html>", "\n<p>Hi<p>"]
-)
-def test_a_plain_page_is_told_how_a_page_is_sent(client, page):
-    with refused_request("XMLParseError", stem="wrap the page in HTMLQuestion"):
-        create_hit(client, Question=page)
+def test_a_plain_page_is_told_how_a_page_is_sent(client):
+    for page in ("<!DOCTYPE html><html><body>Hi</body></html>", "<html>Hi</html>", "\n<p>Hi<p>"):
+        with refused_request("XMLParseError", stem="wrap the page in HTMLQuestion"):
+            create_hit(client, Question=page)
 
 
 FORMATTED = """<p>See <a href="https://example.org/help" target="_blank" name="help" rel="nofollow"
@@ -118,9 +112,8 @@ def test_formatted_content_has_all_that_mturk_documents(client, worker):
     assert '<map name="parts">' in page and '<area shape="rect"' in page and 'usemap="#parts"' in page
 
 
-@pytest.mark.parametrize(
-    "markup",
-    [
+def test_formatted_content_that_could_act_is_refused(client, subtests):
+    for markup in [
         '<a href="javascript:alert(1)">x</a>',
         '<a href="data:text/html,x">x</a>',
         '<a onclick="x()">x</a>',
@@ -132,9 +125,8 @@ def test_formatted_content_has_all_that_mturk_documents(client, worker):
         '<img src="ftp://example.org/a.png" alt=""/>',
         "<script>x</script>",
         "<form><p>x</p></form>",
-    ],
-)
-def test_formatted_content_that_could_act_is_refused(client, markup):
-    content = f"<FormattedContent><![CDATA[{markup}]]></FormattedContent>"
-    with refused_request("XHTMLParseError"):
-        create_hit(client, Question=question_form(SELECTION, content=content))
+    ]:
+        with subtests.test(markup=markup):
+            content = f"<FormattedContent><![CDATA[{markup}]]></FormattedContent>"
+            with refused_request("XHTMLParseError"):
+                create_hit(client, Question=question_form(SELECTION, content=content))

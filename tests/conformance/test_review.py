@@ -22,7 +22,6 @@ DAY = 24 * 3600
 
 @pytest.mark.paid
 def test_33_approving_pays_the_reward_and_its_fee(new_requester, worker):
-    """Check 33: 1.00 and 20 % from what was on hold."""
     client = new_requester("10.00", "mturk-2026").client
     hit = create_hit(client, Reward="1.00")
     assert balance(client) == ("8.80", "1.20")
@@ -39,7 +38,6 @@ def test_33_approving_pays_the_reward_and_its_fee(new_requester, worker):
 
 @pytest.mark.paid
 def test_34_approving_again_is_refused_and_pays_nothing(new_requester, worker):
-    """Check 34: with the stem that clients take for success."""
     client = new_requester("10.00").client
     assignment_id = worker.do(create_hit(client, Reward="1.00")["HITId"])["assignment_id"]
     client.approve_assignment(AssignmentId=assignment_id)
@@ -52,7 +50,6 @@ def test_34_approving_again_is_refused_and_pays_nothing(new_requester, worker):
 
 
 def test_35_rejecting_needs_a_reason(requester, worker):
-    """Check 35: botocore refuses without, and so does the server."""
     assignment_id = worker.do(create_hit(requester.client)["HITId"])["assignment_id"]
     with pytest.raises(ParamValidationError):
         requester.client.reject_assignment(AssignmentId=assignment_id)
@@ -61,7 +58,6 @@ def test_35_rejecting_needs_a_reason(requester, worker):
 
 
 def test_35_rejecting_releases_the_money_and_does_not_reopen_the_place(new_requester, workers):
-    """Check 35: nothing is paid, no fee either."""
     client = new_requester("10.00", "mturk-2026").client
     hit = create_hit(client, Reward="1.00")
     assignment_id = workers[0].do(hit["HITId"])["assignment_id"]
@@ -79,25 +75,19 @@ def test_35_rejecting_releases_the_money_and_does_not_reopen_the_place(new_reque
         client.reject_assignment(AssignmentId=assignment_id, RequesterFeedback="again")
 
 
-def test_35_an_empty_reason_is_taken(client, worker):
-    """Check 35: the service asks only that the member is not null, and psiTurk sends an empty string."""
+def test_35_feedback_has_limits_and_may_be_empty(client, worker):
+    """The service asks only that the member is not null, and psiTurk sends an empty string."""
     assignment_id = worker.do(create_hit(client)["HITId"])["assignment_id"]
+    for feedback in ("f" * 1025, "bell \a", "escape \x1b[0m"):
+        with refused("RequestError", "ValidationException"):
+            client.reject_assignment(AssignmentId=assignment_id, RequesterFeedback=feedback)
+    assert get_assignment(client, assignment_id)["AssignmentStatus"] == "Submitted"
     client.reject_assignment(AssignmentId=assignment_id, RequesterFeedback="")
     assert get_assignment(client, assignment_id)["AssignmentStatus"] == "Rejected"
 
 
-@pytest.mark.parametrize("feedback", ["f" * 1025, "bell \a", "escape \x1b[0m"])
-def test_35_feedback_beyond_the_limits_is_refused(client, worker, feedback):
-    """Check 35: at most 1,024 characters, no control characters."""
-    assignment_id = worker.do(create_hit(client)["HITId"])["assignment_id"]
-    with refused("RequestError", "ValidationException"):
-        client.reject_assignment(AssignmentId=assignment_id, RequesterFeedback=feedback)
-    assert get_assignment(client, assignment_id)["AssignmentStatus"] == "Submitted"
-
-
 @pytest.mark.paid
 def test_36_a_rejection_is_reversed_only_on_purpose(new_requester, worker):
-    """Check 36: OverrideRejection."""
     client = new_requester("10.00", "mturk-2026").client
     assignment_id = worker.do(create_hit(client, Reward="1.00")["HITId"])["assignment_id"]
     client.reject_assignment(AssignmentId=assignment_id, RequesterFeedback="A mistake of ours.")
@@ -110,29 +100,24 @@ def test_36_a_rejection_is_reversed_only_on_purpose(new_requester, worker):
     assert balance(client) == ("8.80", "0.00")
 
 
-def test_36_a_rejection_is_final_after_thirty_days(client, worker, advance):
-    """Check 36: counted from submission."""
-    assignment_id = worker.do(create_hit(client)["HITId"])["assignment_id"]
-    client.reject_assignment(AssignmentId=assignment_id, RequesterFeedback="This is empty.")
+def test_36_a_rejection_is_final_after_thirty_days_and_when_the_hit_is_deleted(client, worker, advance):
+    """The days are counted from submission."""
+    late, deleted = create_hit(client), create_hit(client)
+    rejected = []
+    for hit in (late, deleted):
+        rejected.append(worker.do(hit["HITId"])["assignment_id"])
+        client.reject_assignment(AssignmentId=rejected[-1], RequesterFeedback="This is empty.")
+    client.delete_hit(HITId=deleted["HITId"])
+    with refused("RequestError"):
+        client.approve_assignment(AssignmentId=rejected[1], OverrideRejection=True)
     advance(31 * DAY)
     with refused_request("InvalidAssignmentState"):
-        client.approve_assignment(AssignmentId=assignment_id, OverrideRejection=True)
-    assert get_assignment(client, assignment_id)["AssignmentStatus"] == "Rejected"
-
-
-def test_36_a_rejection_is_final_when_the_hit_is_deleted(client, worker):
-    """Check 36: nothing of a deleted HIT changes."""
-    hit = create_hit(client)
-    assignment_id = worker.do(hit["HITId"])["assignment_id"]
-    client.reject_assignment(AssignmentId=assignment_id, RequesterFeedback="This is empty.")
-    client.delete_hit(HITId=hit["HITId"])
-    with refused("RequestError"):
-        client.approve_assignment(AssignmentId=assignment_id, OverrideRejection=True)
+        client.approve_assignment(AssignmentId=rejected[0], OverrideRejection=True)
+    assert get_assignment(client, rejected[0])["AssignmentStatus"] == "Rejected"
 
 
 @pytest.mark.paid
 def test_37_work_is_approved_by_the_clock(new_requester, worker, advance):
-    """Check 37: at SubmitTime + delay, seen by reading; afterwards it cannot be rejected."""
     client = new_requester("10.00", "mturk-2026").client
     hit = create_hit(client, Reward="1.00", AutoApprovalDelayInSeconds=DAY)
     assignment_id = worker.do(hit["HITId"])["assignment_id"]
@@ -157,7 +142,6 @@ def test_37_work_is_approved_by_the_clock(new_requester, worker, advance):
 
 @pytest.mark.paid
 def test_37_an_overdue_approval_comes_before_a_late_rejection(new_requester, worker, advance):
-    """Check 37: even where the rejection is the first call after the moment."""
     client = new_requester("10.00").client
     hit = create_hit(client, Reward="1.00", AutoApprovalDelayInSeconds=3600)
     assignment_id = worker.do(hit["HITId"])["assignment_id"]
@@ -170,7 +154,6 @@ def test_37_an_overdue_approval_comes_before_a_late_rejection(new_requester, wor
 
 @pytest.mark.paid
 def test_38_a_delay_of_zero_approves_at_submission(new_requester, worker):
-    """Check 38: AutoApprovalDelayInSeconds=0."""
     client = new_requester("10.00", "mturk-2026").client
     hit = create_hit(client, Reward="1.00", AutoApprovalDelayInSeconds=0)
     assignment = get_assignment(client, worker.do(hit["HITId"])["assignment_id"])

@@ -22,7 +22,6 @@ def bonuses(client, assignment_id):
 
 
 def test_14_a_token_makes_one_hit(client):
-    """Check 14: the refusal names the HIT that the first call made."""
     properties = hit_properties(UniqueRequestToken=uuid4().hex)
     first = client.create_hit(**properties)["HIT"]["HITId"]
     with refused_request("HITAlreadyExists", first):
@@ -31,7 +30,6 @@ def test_14_a_token_makes_one_hit(client):
 
 
 def test_14_a_token_makes_one_hit_of_a_hit_type(client):
-    """Check 14: the same for CreateHITWithHITType, even where the other parameters differ."""
     properties = hit_properties()
     hit_type = create_hit(client, **properties)["HITTypeId"]
     call = {"HITTypeId": hit_type, "Question": external_question(), "UniqueRequestToken": uuid4().hex}
@@ -42,7 +40,6 @@ def test_14_a_token_makes_one_hit_of_a_hit_type(client):
 
 
 def test_14_a_refused_call_leaves_its_token_unused(client):
-    """Check 14: a call that did nothing can be made again with the same token."""
     properties = hit_properties(UniqueRequestToken=uuid4().hex)
     with refused("RequestError"):
         client.create_hit(**{**properties, "Question": "no XML"})
@@ -50,7 +47,6 @@ def test_14_a_refused_call_leaves_its_token_unused(client):
 
 
 def test_14_requesters_do_not_share_tokens(client, new_requester):
-    """Check 14: the token is one requester's."""
     token = uuid4().hex
     first = create_hit(client, UniqueRequestToken=token)
     second = create_hit(new_requester().client, UniqueRequestToken=token)
@@ -58,7 +54,6 @@ def test_14_requesters_do_not_share_tokens(client, new_requester):
 
 
 def test_15_a_token_is_forgotten_after_a_day(client, advance):
-    """Check 15: 24 hours later it makes a second HIT."""
     properties = hit_properties(UniqueRequestToken=uuid4().hex, LifetimeInSeconds=200_000)
     first = client.create_hit(**properties)["HIT"]["HITId"]
     advance(24 * 3600 - 60)
@@ -72,7 +67,6 @@ def test_15_a_token_is_forgotten_after_a_day(client, advance):
 
 @pytest.mark.paid
 def test_16_operations_do_not_share_tokens(client, worker):
-    """Check 16: the same token for different operations."""
     token = uuid4().hex
     hit = create_hit(client, UniqueRequestToken=token)
     client.create_hit_with_hit_type(
@@ -96,7 +90,6 @@ def test_16_operations_do_not_share_tokens(client, worker):
 
 
 def test_17_a_lost_answer_with_a_token_makes_one_hit(requester, chaos):
-    """Check 17: botocore repeats the call by itself and the caller gets the duplicate error."""
     client = requester.new_client(**LEGACY)
     properties = hit_properties()
     hit_type = create_hit(requester.client, **properties)["HITTypeId"]
@@ -115,7 +108,6 @@ def test_17_a_lost_answer_with_a_token_makes_one_hit(requester, chaos):
 
 
 def test_17_a_lost_answer_without_a_token_makes_two_hits(requester, chaos):
-    """Check 17: the hazard that the token prevents is there, as on the real service."""
     client = requester.new_client(**LEGACY)
     properties = hit_properties()
     chaos(lose_response_after_commit=1)
@@ -125,7 +117,6 @@ def test_17_a_lost_answer_without_a_token_makes_two_hits(requester, chaos):
 
 @pytest.mark.paid
 def test_17_a_lost_answer_with_a_token_pays_one_bonus(requester, worker, chaos):
-    """Check 17: SendBonus likewise."""
     client = requester.new_client(**LEGACY)
     taken = worker.do(create_hit(client)["HITId"])
     token = uuid4().hex
@@ -144,7 +135,6 @@ def test_17_a_lost_answer_with_a_token_pays_one_bonus(requester, worker, chaos):
 
 
 def test_54_a_throttled_call_is_repeated_by_botocore(requester, chaos):
-    """Check 54: ThrottlingException, which legacy retries know."""
     patient = requester.new_client(**LEGACY)
     chaos(throttle_next=1)
     said = patient.get_account_balance()
@@ -156,7 +146,6 @@ def test_54_a_throttled_call_is_repeated_by_botocore(requester, chaos):
 
 
 def test_55_a_fault_inside_an_operation_does_nothing_by_halves(requester, chaos):
-    """Check 55: ServiceFault with HTTP 500 and a request id; no HIT, no money on hold."""
     client = requester.client
     properties = hit_properties(UniqueRequestToken=uuid4().hex)
     before = balance(client)
@@ -176,7 +165,6 @@ def test_55_a_fault_inside_an_operation_does_nothing_by_halves(requester, chaos)
 
 
 def test_56_fifty_calls_at_once_with_distinct_tokens_make_fifty_hits(requester):
-    """Check 56: 50 parallel CreateHIT."""
     client = requester.client
     properties = hit_properties()
     with ThreadPoolExecutor(50) as pool:
@@ -191,7 +179,6 @@ def test_56_fifty_calls_at_once_with_distinct_tokens_make_fifty_hits(requester):
 
 
 def test_56_fifty_calls_at_once_with_one_token_make_one_hit(requester):
-    """Check 56: 49 of them are told about the one that was made."""
     client = requester.client
     properties = hit_properties(UniqueRequestToken=uuid4().hex)
 

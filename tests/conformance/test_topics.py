@@ -130,23 +130,24 @@ def test_an_endpoint_confirms_by_the_token_or_by_the_address_in_the_message(sns,
     } == {True}
 
 
-@pytest.mark.parametrize("version", ["1", "2"])
-def test_messages_are_signed_as_validators_check_them(sns, receiver, subscribed, deliver, version):
-    topic, path = subscribed
-    sns.set_topic_attributes(TopicArn=topic, AttributeName="SignatureVersion", AttributeValue=version)
-    message_id = sns.publish(TopicArn=topic, Message="Grüße\n€ <b>", Subject="Hello")["MessageId"]
-    deliver()
-    message = messages(receiver, path)[-1]
-    assert (message["Type"], message["MessageId"], message["Subject"]) == (
-        "Notification",
-        message_id,
-        "Hello",
-    )
-    assert (message["Message"], message["SignatureVersion"]) == ("Grüße\n€ <b>", version)
-    verify(message)
-    message["Message"] = "Something else"
-    with pytest.raises(InvalidSignature):
-        verify(message)
+def test_messages_are_signed_as_validators_check_them(sns, receiver, subscribed, deliver, subtests):
+    for version in ["1", "2"]:
+        with subtests.test(version=version):
+            topic, path = subscribed
+            sns.set_topic_attributes(TopicArn=topic, AttributeName="SignatureVersion", AttributeValue=version)
+            message_id = sns.publish(TopicArn=topic, Message="Grüße\n€ <b>", Subject="Hello")["MessageId"]
+            deliver()
+            message = messages(receiver, path)[-1]
+            assert (message["Type"], message["MessageId"], message["Subject"]) == (
+                "Notification",
+                message_id,
+                "Hello",
+            )
+            assert (message["Message"], message["SignatureVersion"]) == ("Grüße\n€ <b>", version)
+            verify(message)
+            message["Message"] = "Something else"
+            with pytest.raises(InvalidSignature):
+                verify(message)
 
 
 def test_events_of_hits_go_to_a_topic(requester, worker, sns, receiver, subscribed, deliver):
@@ -199,21 +200,20 @@ def test_a_test_event_goes_to_a_topic(client, receiver, subscribed, deliver):
     assert event["EventType"] == "Ping"
 
 
-@pytest.mark.parametrize(
-    "destination", [f"arn:aws:sns:us-east-1:123456789012:{NOBODY}", "https://example.org/"]
-)
-def test_a_topic_of_nobody_is_no_destination(client, destination):
-    kind = client.create_hit_type(**type_properties())["HITTypeId"]
-    with refused_request("InvalidTransportEndpoint", "CreateTopic"):
-        client.update_notification_settings(
-            HITTypeId=kind,
-            Notification={
-                "Destination": destination,
-                "Transport": "SNS",
-                "Version": "2006-05-05",
-                "EventTypes": ["HITReviewable"],
-            },
-        )
+def test_a_topic_of_nobody_is_no_destination(client, subtests):
+    for destination in [f"arn:aws:sns:us-east-1:123456789012:{NOBODY}", "https://example.org/"]:
+        with subtests.test(destination=destination):
+            kind = client.create_hit_type(**type_properties())["HITTypeId"]
+            with refused_request("InvalidTransportEndpoint", "CreateTopic"):
+                client.update_notification_settings(
+                    HITTypeId=kind,
+                    Notification={
+                        "Destination": destination,
+                        "Transport": "SNS",
+                        "Version": "2006-05-05",
+                        "EventTypes": ["HITReviewable"],
+                    },
+                )
 
 
 def test_what_an_endpoint_does_not_take_comes_again_and_is_logged(
@@ -289,9 +289,8 @@ def test_a_queue_is_subscribed_without_being_asked(requester, sns, topic):
     assert queue in queues.list_queues()["QueueUrls"]
 
 
-@pytest.mark.parametrize(
-    ("protocol", "endpoint"),
-    [
+def test_where_nothing_is_sent_cannot_be_subscribed(sns, topic, subtests):
+    for protocol, endpoint in [
         ("https", "https://not-allowed.example.org/hook"),
         ("http", "http://127.0.0.2:9/"),
         ("https", "https://169.254.169.254/"),
@@ -299,11 +298,10 @@ def test_a_queue_is_subscribed_without_being_asked(requester, sns, topic):
         ("https", "http://127.0.0.1/"),
         ("email", "somebody@example.org"),
         ("sqs", "arn:aws:sqs:us-east-1:123456789012:nobodys"),
-    ],
-)
-def test_where_nothing_is_sent_cannot_be_subscribed(sns, topic, protocol, endpoint):
-    with pytest.raises(sns.exceptions.InvalidParameterException):
-        sns.subscribe(TopicArn=topic, Protocol=protocol, Endpoint=endpoint)
+    ]:
+        refuses = pytest.raises(sns.exceptions.InvalidParameterException)
+        with subtests.test(protocol=protocol, endpoint=endpoint), refuses:
+            sns.subscribe(TopicArn=topic, Protocol=protocol, Endpoint=endpoint)
 
 
 def test_a_topic_belongs_to_one_requester(sns, topic, new_requester):

@@ -80,53 +80,35 @@ def lose_one(server, requester):
     server.reset()
 
 
-def test_it_says_where_it_calls_and_what_it_can(market, requester):
-    assert market.endpoint_url == requester.api_url
-    assert market.capabilities().idempotent == {"publish", "extend", "pay_bonus"}
-    assert market.capabilities().currency == "USD"
-
-
-def test_check_reads_the_balance(server):
+def test_it_calls_the_address_of_its_row_whatever_the_environment_says(server, requester, monkeypatch):
+    for name in ("HTTP_PROXY", "http_proxy"):
+        monkeypatch.setenv(name, f"http://127.0.0.1:{free_port()}")
+    monkeypatch.setenv("AWS_ENDPOINT_URL_MTURK", "https://elsewhere.example.org")
     fresh = adapter_of(server.requester("12.34"))
+    assert fresh.endpoint_url == requester.api_url
+    assert fresh.capabilities().idempotent == {"publish", "extend", "pay_bonus"}
     balance = fresh.check()
     assert (balance.available, balance.on_hold) == (Money(1234), Money(0))
 
 
-def test_a_task_is_published_as_it_was_specified(market, requester):
+def test_a_task_is_published_as_it_was_specified_once_for_its_key(market, requester):
     spec = task(frame_height=700)
-    ref = market.publish(spec).ref
-    listing = market.get_listing(ref)
-    assert (
-        listing.key,
-        listing.state,
-        listing.places,
-        listing.available,
-        listing.pending,
-        listing.decided,
-    ) == (
-        spec.key,
-        "open",
-        2,
-        2,
-        0,
-        0,
-    )
-    assert listing.reward == Money(10)
-    hit = requester.client.get_hit(HITId=ref)["HIT"]
-    assert hit["Title"] == "Fünf Fragen 🙂"
-    assert hit["RequesterAnnotation"] == f"dst:{spec.key}"
+    first = market.publish(spec)
+    assert isinstance(first, CallSuccess) and first.raw["request_id"]
+    listing = market.get_listing(first.ref)
+    assert (listing.key, listing.state, listing.reward) == (spec.key, "open", Money(10))
+    assert (listing.places, listing.available, listing.pending, listing.decided) == (2, 2, 0, 0)
+    hit = requester.client.get_hit(HITId=first.ref)["HIT"]
+    assert (hit["Title"], hit["RequesterAnnotation"]) == ("Fünf Fragen 🙂", f"dst:{spec.key}")
     assert "https://tasks.example.org/task/1/?a=1&amp;b=2" in hit["Question"]
     assert "<FrameHeight>700</FrameHeight>" in hit["Question"]
     assert listing.expires_at == (hit["CreationTime"] + timedelta(hours=1)).astimezone(UTC)
     assert listing.expires_at.tzinfo is UTC
-
-
-def test_publishing_twice_with_one_key_is_said_to_be_done_with_the_first_reference(market):
-    spec = task()
-    first = market.publish(spec)
-    assert isinstance(first, CallSuccess)
-    assert first.raw["request_id"]
     assert market.publish(spec) == EarlierSuccess(first.ref)
+    assert market.find_by_key(spec.key).ref == first.ref
+    assert market.find_by_key("no such key") is None
+    assert first.ref in {each.ref for each in market.iter_listings()}
+    assert market.get_listing("3NOSUCHHIT") is None
 
 
 def test_a_lost_answer_is_unknown_and_the_next_call_says_what_it_was(market, lose_one):
@@ -138,24 +120,15 @@ def test_a_lost_answer_is_unknown_and_the_next_call_says_what_it_was(market, los
     assert market.get_listing(again.ref).key == spec.key
 
 
-def test_a_refusal_carries_the_marketplaces_code(market):
+def test_a_refusal_carries_its_code_and_throttling_and_faults_are_told_apart(server, requester, market):
     assert market.publish(task(places=0)).code
     refused = market.publish(task(reward=Money(10_000_00)))
-    assert isinstance(refused, CallRefusal)
-    assert refused.code == "InsufficientFunds"
-
-
-def test_a_value_that_botocore_refuses_is_a_refusal(market):
-    assert isinstance(market.publish(task(title=None)), CallRefusal)
-
-
-def test_throttling_is_told_apart(server, requester, market):
+    assert isinstance(refused, CallRefusal) and refused.code == "InsufficientFunds"
+    assert isinstance(market.publish(task(title=None)), CallRefusal), "botocore refuses it"
+    with pytest.raises(MarketplaceRefusedError, match="ParamValidation"):
+        market.get_listing("")
     server.chaos(access_key=requester.access_key, throttle_next=1)
     assert isinstance(market.publish(task()), CallThrottling)
-    server.reset()
-
-
-def test_a_fault_of_the_server_is_unknown_and_a_read_is_down(server, requester, market):
     server.chaos(access_key=requester.access_key, error_rate=1)
     assert isinstance(market.publish(task()), Unknown)
     with pytest.raises(MarketplaceDownError):
@@ -175,18 +148,6 @@ def test_nobody_there_is_unknown_and_down(requester):
     assert isinstance(nobody.publish(task()), Unknown)
     with pytest.raises(MarketplaceDownError):
         nobody.check()
-
-
-def test_a_proxy_in_the_environment_does_not_catch_a_local_marketplace(requester, monkeypatch):
-    monkeypatch.setenv("HTTP_PROXY", f"http://127.0.0.1:{free_port()}")
-    monkeypatch.setenv("http_proxy", f"http://127.0.0.1:{free_port()}")
-    assert adapter_of(requester).check().available.minor > 0
-
-
-def test_an_endpoint_of_the_environment_is_seen_in_the_address(requester, monkeypatch):
-    """The row's address is always passed, so the environment changes nothing."""
-    monkeypatch.setenv("AWS_ENDPOINT_URL_MTURK", "https://elsewhere.example.org")
-    assert adapter_of(requester).endpoint_url == requester.api_url
 
 
 def test_many_endpoints_read_the_model_of_the_protocol_once(market, monkeypatch):
@@ -218,7 +179,7 @@ def always(body: bytes, *, announced: int | None = None, **headers: str):
             pass
 
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Page) as portal:
-        thread = threading.Thread(target=portal.serve_forever)
+        thread = threading.Thread(target=portal.serve_forever, args=[0.01])
         thread.start()
         try:
             yield f"http://127.0.0.1:{portal.server_port}/mturk/api"
@@ -243,84 +204,52 @@ def test_a_login_page_with_status_200_is_no_success(requester):
         no_success_at(adapter_of(requester, endpoint_url=url))
 
 
-@pytest.mark.parametrize("arrived", [b"", b'{"HIT": {"HITId": "3'], ids=["nothing", "half"])
-def test_an_answer_that_was_cut_off_is_no_success(requester, arrived):
+def test_an_answer_that_was_cut_off_is_no_success(requester):
     """A marketplace that dies behind its headers: botocore reads the rest as an empty answer."""
-    with always(arrived, announced=500, x_amzn_RequestId="5b1b") as url:
-        no_success_at(adapter_of(requester, endpoint_url=url))
+    for arrived in (b"", b'{"HIT": {"HITId": "3'):
+        with always(arrived, announced=500, x_amzn_RequestId="5b1b") as url:
+            no_success_at(adapter_of(requester, endpoint_url=url))
 
 
-@pytest.mark.parametrize(
-    "body",
-    [
-        b"null",
-        b"[]",
-        b"7",
-        b'{"HIT": null}',
-        b'{"HIT": [], "HITs": [7]}',
-        b'{"HIT": {}, "HITs": {"a": 1}}',
-    ],
-)
-def test_json_of_another_shape_is_no_answer(requester, body):
+def test_json_of_another_shape_is_no_answer(requester, subtests):
     """Reading it raises nothing but the error of a marketplace that is down."""
-    with always(body, x_amzn_RequestId="5b1b", Content_Type="application/x-amz-json-1.1") as url:
-        portal = adapter_of(requester, endpoint_url=url)
-        assert isinstance(portal.publish(task()), Unknown)
-        for read in (portal.check, lambda: portal.get_listing("3HIT"), lambda: portal.get_submission("3SUB")):
+    for body in (
+        *(b"null", b"[]", b"7", b'{"HIT": null}'),
+        *(b'{"HIT": [], "HITs": [7]}', b'{"HIT": {}, "HITs": {"a": 1}}'),
+    ):
+        sent = always(body, x_amzn_RequestId="5b1b", Content_Type="application/x-amz-json-1.1")
+        with subtests.test(body=body), sent as url:
+            portal = adapter_of(requester, endpoint_url=url)
+            assert isinstance(portal.publish(task()), Unknown)
+            for read, *asked in (
+                (portal.check,),
+                (portal.get_listing, "3HIT"),
+                (portal.get_submission, "3SUB"),
+            ):
+                with pytest.raises(MarketplaceDownError):
+                    read(*asked)
             with pytest.raises(MarketplaceDownError):
-                read()
-        with pytest.raises(MarketplaceDownError):
-            list(portal.iter_listings())
+                list(portal.iter_listings())
 
 
-def test_a_value_that_the_protocol_does_not_take_is_refused_and_no_outage(market):
-    with pytest.raises(MarketplaceRefusedError, match="ParamValidation"):
-        market.get_listing("")
-
-
-def test_a_listing_that_is_not_there_is_none(market):
-    assert market.get_listing("3NOSUCHHIT") is None
-
-
-def test_listings_are_found_by_their_key(market):
-    spec = task()
-    ref = market.publish(spec).ref
-    assert market.find_by_key(spec.key).ref == ref
-    assert market.find_by_key("no such key") is None
-    assert ref in {listing.ref for listing in market.iter_listings()}
-
-
-def test_an_extension_adds_places_once_for_a_key(market):
+def test_an_extension_adds_places_once_for_a_key_and_none_into_the_higher_fee(market):
     ref, key = published(market), uuid.uuid4().hex
     assert isinstance(market.extend(ref, 3, key), CallSuccess)
-    assert market.get_listing(ref).places == 5
     assert market.extend(ref, 3, key) == EarlierSuccess(None)
     assert market.get_listing(ref).places == 5
+    assert market.extend(ref, 5, uuid.uuid4().hex).code == "InvalidMaximumAssignmentsIncrease"
 
 
-def test_an_extension_into_the_higher_fee_is_refused(market):
-    assert market.extend(published(market), 8, uuid.uuid4().hex).code == "InvalidMaximumAssignmentsIncrease"
-
-
-def test_a_later_deadline_is_set_once(market):
+def test_a_later_deadline_is_set_once_and_what_is_closed_is_archived_once(market):
     ref = published(market)
     later = datetime.now(UTC).replace(microsecond=0) + timedelta(hours=5)
     assert isinstance(market.set_deadline(ref, later), CallSuccess)
     assert market.get_listing(ref).expires_at == later
     assert market.set_deadline(ref, later) == EarlierSuccess(ref)
-
-
-def test_closing_takes_a_listing_off_offer(market):
-    ref = published(market)
+    assert market.archive(ref).code == "InvalidHITState"
     assert isinstance(market.close(ref), CallSuccess)
     assert market.get_listing(ref).state == "reviewable"
     assert isinstance(market.close(ref), CallSuccess | EarlierSuccess)
-
-
-def test_archiving_twice_is_done_already(market):
-    ref = published(market)
-    assert market.archive(ref).code == "InvalidHITState"
-    market.close(ref)
     assert isinstance(market.archive(ref), CallSuccess)
     assert market.archive(ref) == EarlierSuccess(ref)
 
@@ -350,13 +279,6 @@ def test_submissions_are_read_with_their_answers_and_times(market, submitted):
     assert market.get_submission(assignment) == found
 
 
-def test_submissions_can_be_read_by_state(market, submitted):
-    ref, _, assignment = submitted
-    assert list(market.iter_submissions(ref, ["approved"])) == []
-    market.approve(assignment, "")
-    assert [found.state for found in market.iter_submissions(ref, ["approved"])] == ["approved"]
-
-
 def test_work_in_progress_is_no_submission(server, market):
     ref = published(market)
     taken = server.worker().accept(ref)
@@ -365,31 +287,17 @@ def test_work_in_progress_is_no_submission(server, market):
     assert market.get_listing(ref).pending == 1
 
 
-def test_more_than_a_page_of_submissions_is_read_to_the_end(server, market):
-    ref = published(market, places=2)
-    for _ in range(2):
-        server.worker().do(ref)
-    assert len(list(market.iter_submissions(ref))) == 2
-    assert market.get_listing(ref).state == "reviewable"
-
-
-def test_approving_twice_is_done_already(market, submitted):
-    _, _, assignment = submitted
+def test_approving_twice_is_done_already_and_rejecting_it_is_refused(server, market, submitted):
+    ref, _, assignment = submitted
+    assert list(market.iter_submissions(ref, ["approved"])) == []
     assert isinstance(market.approve(assignment, "Thank you"), CallSuccess)
     assert market.approve(assignment, "") == EarlierSuccess(assignment)
     assert market.get_submission(assignment).decided_at is not None
-
-
-def test_work_that_time_approved_counts_as_approved(server, market, requester):
-    ref = published(market, auto_approve_seconds=0)
-    taken = server.worker().do(ref)
-    assert market.approve(taken["assignment_id"], "") == EarlierSuccess(taken["assignment_id"])
-
-
-def test_rejecting_approved_work_is_refused(market, submitted):
-    _, _, assignment = submitted
-    market.approve(assignment, "")
+    assert [found.state for found in market.iter_submissions(ref, ["approved"])] == ["approved"]
     assert market.reject(assignment, "no").code == "InvalidAssignmentState"
+    assert market.approve("3NOSUCHASSIGNMENT", "").code == "AssignmentDoesNotExist"
+    timed = server.worker().do(published(market, auto_approve_seconds=0))["assignment_id"]
+    assert market.approve(timed, "") == EarlierSuccess(timed), "time approved it"
 
 
 def test_rejecting_twice_is_done_already_and_can_be_overridden(market, submitted):
@@ -401,53 +309,27 @@ def test_rejecting_twice_is_done_already_and_can_be_overridden(market, submitted
     assert market.unreject(assignment, "Our mistake") == EarlierSuccess(assignment)
 
 
-def test_approving_what_does_not_exist_is_refused(market):
-    assert market.approve("3NOSUCHASSIGNMENT", "").code == "AssignmentDoesNotExist"
-
-
-def test_a_bonus_is_paid_once_for_a_key_and_listed_with_its_reason(market, submitted):
+def test_a_bonus_is_paid_once_for_a_key_and_listed_with_its_reason(server, market, submitted, lose_one):
     ref, worker, assignment = submitted
     key, reason = uuid.uuid4().hex, "Thorough. [ref 0123abcd]"
-    assert isinstance(market.pay_bonus(assignment, worker.worker_id, Money(25), reason, key), CallSuccess)
+    other = market.pay_bonus(assignment, server.worker().worker_id, Money(25), reason, key)
+    assert isinstance(other, CallRefusal)
+    lose_one()
+    assert isinstance(market.pay_bonus(assignment, worker.worker_id, Money(25), reason, key), Unknown)
     assert market.pay_bonus(assignment, worker.worker_id, Money(25), reason, key) == EarlierSuccess(None)
     [paid] = market.iter_bonuses(submission=assignment)
-    assert (paid.submission, paid.worker, paid.amount, paid.reason) == (
-        assignment,
-        worker.worker_id,
-        Money(25),
-        reason,
-    )
+    assert (paid.submission, paid.worker) == (assignment, worker.worker_id)
+    assert (paid.amount, paid.reason) == (Money(25), reason)
     assert list(market.iter_bonuses(listing=ref)) == [paid]
-
-
-def test_a_bonus_to_somebody_else_is_refused(server, market, submitted):
-    _, _, assignment = submitted
-    other = server.worker()
-    assert isinstance(
-        market.pay_bonus(assignment, other.worker_id, Money(5), "Thanks", uuid.uuid4().hex), CallRefusal
-    )
-
-
-def test_a_lost_answer_to_a_bonus_pays_once(market, submitted, lose_one):
-    _, worker, assignment = submitted
-    key = uuid.uuid4().hex
-    lose_one()
-    assert isinstance(market.pay_bonus(assignment, worker.worker_id, Money(5), "Thanks", key), Unknown)
-    assert market.pay_bonus(assignment, worker.worker_id, Money(5), "Thanks", key) == EarlierSuccess(None)
-    assert len(list(market.iter_bonuses(submission=assignment))) == 1
-
-
-def test_a_group_whose_name_is_taken_is_found_or_made_under_another_name(market):
-    """As after a lost answer: whatever happens, the caller gets a group that works."""
-    name = f"Editors {uuid.uuid4().hex}"
-    assert isinstance(market.ensure_group(name, "People who edit"), CallSuccess)
-    again = market.ensure_group(name, "People who edit")
-    assert isinstance(again, CallSuccess | EarlierSuccess)
-    assert again.ref
+    more = market.pay_bonus(assignment, worker.worker_id, Money(5), "Thanks", uuid.uuid4().hex)
+    assert isinstance(more, CallSuccess)
 
 
 def test_groups_decide_who_can_accept(server, market):
-    group = market.ensure_group(f"Inside {uuid.uuid4().hex}", "Insiders").ref
+    name = f"Inside {uuid.uuid4().hex}"
+    group = market.ensure_group(name, "Insiders").ref
+    again = market.ensure_group(name, "Insiders")  # as after a lost answer: the caller gets one that works
+    assert isinstance(again, CallSuccess | EarlierSuccess) and again.ref
     worker = server.worker()
     ref = published(market, eligibility=(Rule("group", "Exists", (group,), "discover"),))
     with pytest.raises(RefusedError):
@@ -486,18 +368,16 @@ def test_a_message_says_whom_it_could_not_reach(market, submitted):
     assert list(outcome.ref) == ["ANOBODY"]
 
 
-def test_the_address_of_a_preview_names_nobody(market):
-    preview = market.arrival(
-        {"hitId": "3HIT", "assignmentId": "ASSIGNMENT_ID_NOT_AVAILABLE", "workerId": "AW"}
-    )
-    assert preview.is_preview
-    assert (preview.listing, preview.submission, preview.worker) == ("3HIT", "", "")
-
-
-def test_the_finished_form_goes_where_the_marketplace_said(market):
-    arrival = market.arrival(
-        {"hitId": "3HIT", "assignmentId": "3ASG", "workerId": "AW", "turkSubmitTo": "https://m.example.org/"}
-    )
-    form = market.finish(arrival, {"receipt": "r"})
+def test_an_arrival_names_its_work_unless_it_is_a_preview_and_its_form_goes_where_it_came_from(market):
+    query = {
+        "hitId": "3HIT",
+        "assignmentId": "3ASG",
+        "workerId": "AW",
+        "turkSubmitTo": "https://m.example.org/",
+    }
+    form = market.finish(market.arrival(query), {"receipt": "r"})
     assert form.url == "https://m.example.org/mturk/externalSubmit"
     assert form.fields == {"assignmentId": "3ASG", "receipt": "r"}
+    preview = market.arrival(query | {"assignmentId": "ASSIGNMENT_ID_NOT_AVAILABLE"})
+    assert preview.is_preview
+    assert (preview.listing, preview.submission, preview.worker) == ("3HIT", "", "")

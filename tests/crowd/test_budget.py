@@ -30,25 +30,17 @@ def from_rows(**which):
     return sums["reserve"] - sums["release"] - sums["spend"], sums["spend"]
 
 
-def test_reserving_sets_money_aside_in_stage_and_project():
+def test_money_is_set_aside_spent_and_given_back_in_stage_and_project():
     stage = make_stage(budget_cents=500)
     budget.reserve(stage, Cost(100, 20), MovementPurpose("test"), at=NOW())
-    assert columns(stage) == columns(stage.project) == (120, 0)
-    assert from_rows(stage=stage) == (120, 0)
-
-
-def test_spending_takes_from_what_was_reserved():
-    stage = make_stage(budget_cents=500)
-    budget.reserve(stage, Cost(100, 20), MovementPurpose("test"), at=NOW())
+    assert columns(stage) == columns(stage.project) == from_rows(stage=stage) == (120, 0)
     budget.spend(stage, Cost(50, 10), MovementPurpose("test"), at=NOW())
     assert columns(stage) == columns(stage.project) == (60, 60)
-
-
-def test_releasing_gives_back():
-    stage = make_stage(budget_cents=500)
-    budget.reserve(stage, Cost(100, 20), MovementPurpose("test"), at=NOW())
-    budget.release(stage, Cost(100, 20), MovementPurpose("test"), at=NOW())
-    assert columns(stage) == columns(stage.project) == (0, 0)
+    budget.release(stage, Cost(50, 10), MovementPurpose("test"), at=NOW())
+    assert columns(stage) == columns(stage.project) == from_rows(stage=stage) == (0, 60)
+    rows = LedgerEntry.objects.filter(stage=stage).count()
+    budget.reserve(stage, Cost(0), MovementPurpose("test"), at=NOW())
+    assert LedgerEntry.objects.filter(stage=stage).count() == rows, "nothing costs nothing"
 
 
 def test_the_cap_of_the_stage_can_be_reached_but_not_passed():
@@ -72,12 +64,6 @@ def test_the_cap_of_the_project_holds_for_all_its_stages_together():
     assert not LedgerEntry.objects.filter(stage=second).exists()
 
 
-def test_nothing_costs_nothing_and_leaves_no_row():
-    stage = make_stage(budget_cents=0)
-    budget.reserve(stage, Cost(0), MovementPurpose("test"), at=NOW())
-    assert not LedgerEntry.objects.filter(stage=stage).exists()
-
-
 @pytest.mark.parametrize("model", [Stage, Project])
 def test_the_database_itself_refuses_to_pass_a_cap(model):
     stage = make_stage(budget_cents=100)
@@ -99,14 +85,14 @@ def test_the_database_books_an_assignment_once_for_each_reason():
     assert columns(stage) == (90, 10)
 
 
-def test_after_five_hundred_random_movements_rows_and_columns_agree():
+def test_after_two_hundred_random_movements_rows_and_columns_agree():
     """Two stages of one project, with more asked for than there is."""
     chance = random.Random(20261121)
     project = make_project(budget_cents=2_000)
     stages = [make_stage(project=project, budget_cents=1_500) for _ in range(2)]
     set_aside = {stage.pk: [] for stage in stages}
     refused = 0
-    for _ in range(500):
+    for _ in range(200):
         stage = chance.choice(stages)
         mine = set_aside[stage.pk]
         if mine and chance.random() < 0.4:
@@ -119,7 +105,7 @@ def test_after_five_hundred_random_movements_rows_and_columns_agree():
             mine.append(cost)
         except BudgetError:
             refused += 1
-    assert refused > 50
+    assert refused
     for stage in stages:
         assert columns(stage) == from_rows(stage=stage)
         assert columns(stage)[0] == sum(cost.total for cost in set_aside[stage.pk])

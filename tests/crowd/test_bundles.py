@@ -1,12 +1,14 @@
 """Bundling, by properties: nobody is asked too much, and the same seed makes the same HITs."""
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.money import reward_fee
 from crowd.bundles import SMALL_HIT, bundle, order_for, places
 from crowd.kinds import PendingUnit
+from tests.scale import limit_cases
 
+FEW = settings(max_examples=limit_cases(100, least=30))
 pendings = st.dictionaries(st.text("abcdefgh", min_size=1, max_size=4), st.integers(-1, 30), max_size=40).map(
     lambda missing: [PendingUnit(unit, people) for unit, people in missing.items()]
 )
@@ -21,6 +23,7 @@ shapes = st.fixed_dictionaries(
 )
 
 
+@FEW
 @given(pendings, shapes)
 def test_every_pending_unit_is_in_one_bundle_for_as_many_people_as_it_misses(pending, shape):
     asked = {}
@@ -32,6 +35,7 @@ def test_every_pending_unit_is_in_one_bundle_for_as_many_people_as_it_misses(pen
     assert asked == {item.unit: item.missing for item in pending if item.missing > 0}
 
 
+@FEW
 @given(pendings, shapes)
 def test_a_bundle_has_its_own_units_all_overlap_and_its_checks_each_once(pending, shape):
     for made in bundle(pending, **shape):
@@ -44,17 +48,20 @@ def test_a_bundle_has_its_own_units_all_overlap_and_its_checks_each_once(pending
         assert len({unit for unit, _ in made.units}) == len(made.units)
 
 
+@FEW
 @given(pendings, shapes)
 def test_the_same_seed_makes_the_same_bundles_whatever_the_order_of_arrival(pending, shape):
     assert bundle(pending, **shape) == bundle(list(reversed(pending)), **shape)
 
 
+@FEW
 @given(shapes)
 def test_an_overlap_unit_that_is_pending_is_asked_as_overlap_only(shape):
     for made in bundle([PendingUnit("over:1", 3), PendingUnit("own", 3)], **{**shape, "overlap": ["over:1"]}):
         assert [role for unit, role in made.units if unit == "over:1"] == ["overlap"]
 
 
+@FEW
 @given(st.integers(1, 200), st.integers(0, 500), st.sampled_from(["none-1", "mturk-2026"]))
 def test_hits_are_split_exactly_where_that_is_cheaper(people, reward, profile):
     sizes = places(people, reward_cents=reward, fee_profile=profile)
@@ -82,6 +89,7 @@ def test_one_cent_hits_stay_whole_because_the_least_fee_is_the_same():
     assert places(30, reward_cents=1, fee_profile="mturk-2026") == [30]
 
 
+@FEW
 @given(st.lists(st.text(max_size=5), unique=True), st.integers(), st.text(max_size=10))
 def test_each_worker_has_their_own_order_and_keeps_it(units, seed, worker):
     ordered = order_for(units, seed=seed, worker=worker)
@@ -94,6 +102,7 @@ def test_two_workers_see_twenty_units_in_different_orders():
     assert order_for(units, seed=1, worker="A1") != order_for(units, seed=1, worker="A2")
 
 
+@FEW
 @given(pendings, shapes, st.integers(1, 5))
 def test_what_belongs_together_comes_in_one_bundle_unless_it_is_too_much(pending, shape, groups):
     together = {item.unit: str(number % groups) for number, item in enumerate(pending) if number % 3}
@@ -122,6 +131,7 @@ def test_groups_fill_the_room_that_others_leave():
     assert [len(made.units) for made in bundle(pending + single, **shape, together=together)] == [4, 4, 4, 4]
 
 
+@FEW
 @given(st.integers(), st.text(max_size=10))
 def test_what_belongs_together_stands_one_after_the_other_in_every_order(seed, worker):
     units = [f"{group}{number}" for group in "abcde" for number in range(4)]

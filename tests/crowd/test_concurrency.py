@@ -95,24 +95,25 @@ def assert_balanced(stage):
 
 
 def test_four_dispatchers_at_once_send_each_operation_once(market):
-    stage = opened(items=[str(number) for number in range(80)])
+    stage = opened(items=[str(number) for number in range(40)])
     market.on_call = lambda name: time.sleep(0.002)
     tallies = at_once(4, lambda index: dispatch(stage.endpoint))
-    assert sum(tally.confirmed for tally in tallies) == 80
+    assert sum(tally.confirmed for tally in tallies) == 40
     assert sorted(call[1].key for call in market.calls) == sorted(
         operation.token for operation in MarketOperation.objects.all()
     )
-    assert Hit.objects.filter(state=Hit.State.OPEN).count() == 80
+    assert Hit.objects.filter(state=Hit.State.OPEN).count() == 40
     assert_balanced(stage)
 
 
-def test_an_operation_is_known_to_be_on_its_way_before_the_call_is_made(market):
+def test_an_operation_is_known_to_be_on_its_way_before_the_call_which_no_transaction_holds(market):
     """Whoever looks during the call, such as after a crash, sees it as sent."""
     stage = opened(items=["tea"])
     seen = []
 
     def look(name):
         try:
+            seen.append(connection.in_atomic_block)
             seen.append(MarketOperation.objects.values_list("state", "attempts").get())
             assert MarketOperation.objects.get().first_sent_at is not None
         finally:
@@ -120,15 +121,7 @@ def test_an_operation_is_known_to_be_on_its_way_before_the_call_is_made(market):
 
     market.on_call = look
     dispatch(stage.endpoint)
-    assert seen == [("sent", 1)]
-
-
-def test_no_call_is_made_within_a_transaction(market):
-    stage = opened(items=["tea"])
-    inside = []
-    market.on_call = lambda name: inside.append(connection.in_atomic_block)
-    dispatch(stage.endpoint)
-    assert inside == [False]
+    assert seen == [False, ("sent", 1)]
 
 
 def test_ten_clicks_at_once_plan_one_bonus_and_reserve_it_once(market):
@@ -333,11 +326,11 @@ def work_through(worker, chance: random.Random) -> Counter:
         told["sent"] += 1
 
 
-def test_twelve_workers_at_the_task_page_never_answer_a_unit_twice(house):
+def test_eight_workers_at_the_task_page_never_answer_a_unit_twice(house):
     """Six units of three people each, in HITs that overlap by top-up, while rounds go on."""
     stage = lab_at(house, items=[str(number) for number in range(6)], redundancy=3, units_per_hit=2)
     tick()
-    workers = [house.worker() for _ in range(12)]
+    workers = [house.worker() for _ in range(8)]
     over = threading.Event()
 
     def go_on() -> None:
@@ -348,9 +341,9 @@ def test_twelve_workers_at_the_task_page_never_answer_a_unit_twice(house):
         finally:
             connections.close_all()
 
-    with ThreadPoolExecutor(13) as pool:
+    with ThreadPoolExecutor(9) as pool:
         rounds = pool.submit(go_on)
-        told = list(pool.map(work_through, workers, [random.Random(seed) for seed in range(12)]))
+        told = list(pool.map(work_through, workers, [random.Random(seed) for seed in range(8)]))
         for worker in workers:
             told.append(work_through(worker, random.Random(1)))
         over.set()

@@ -76,15 +76,10 @@ def adapter(far_end, monkeypatch):
 
 
 @pytest.mark.parametrize("part", ["head", "body"])
-def test_a_read_ends_as_one_that_was_not_answered(adapter, far_end, part):
+def test_a_read_ends_as_one_that_was_not_answered_and_of_a_change_nobody_knows(adapter, far_end, part):
     far_end.from_the = part
     with pytest.raises(MarketplaceDownError):
         adapter.check()
-
-
-@pytest.mark.parametrize("part", ["head", "body"])
-def test_of_a_change_nobody_knows_whether_it_was_done(adapter, far_end, part):
-    far_end.from_the = part
     assert isinstance(adapter.approve("A1", ""), Unknown)
 
 

@@ -8,7 +8,7 @@ from django.utils import timezone
 from core.projects.models import Event
 from crowd.adapters.base import CallRefusal, CallThrottling, EarlierSuccess, Unknown
 from crowd.budget import Cost
-from crowd.models import Endpoint, Group, Hit, MarketOperation, Stage
+from crowd.models import Group, Hit, MarketOperation, Stage
 from crowd.outbox.calls import plan
 from crowd.outbox.dispatch import dispatch
 from crowd.outbox.reconcile import reconcile
@@ -64,23 +64,12 @@ def test_done_confirms_and_puts_the_hit_on_offer(stage, market):
     assert money(stage) == (12, 0)
 
 
-def test_nothing_due_calls_nobody(stage, market):
-    assert dispatch(stage.endpoint).total == 0
-    publish(stage)
-    dispatch(stage.endpoint)
-    assert dispatch(stage.endpoint).total == 0
-    assert market.names() == ["publish"]
-
-
-def test_already_done_with_a_reference_is_success(stage, market):
-    operation = publish(stage)
+def test_already_done_is_success_and_without_a_reference_it_is_looked_up(stage, market):
+    named = make_stage(items=["tea"])
+    publish(named)
     market.say(EarlierSuccess("3EARLIER"))
-    dispatch(stage.endpoint)
-    assert now(operation).state == State.CONFIRMED
-    assert Hit.objects.get(stage=stage).external_id == "3EARLIER"
-
-
-def test_already_done_without_a_reference_is_looked_up(stage, market):
+    dispatch(named.endpoint)
+    assert Hit.objects.get(stage=named).external_id == "3EARLIER"
     operation = publish(stage)
     market.lose(EarlierSuccess(None))
     dispatch(stage.endpoint)
@@ -88,7 +77,7 @@ def test_already_done_without_a_reference_is_looked_up(stage, market):
     assert reconcile(stage.endpoint) == 1
     assert now(operation).state == State.CONFIRMED
     assert Hit.objects.get(stage=stage).external_id in market.listings
-    assert market.names() == ["publish"]
+    assert market.names() == ["publish"] * 2
 
 
 def test_a_refusal_gives_the_money_back_and_pauses_instead_of_asking_for_ever(stage, market):
@@ -303,18 +292,11 @@ def test_a_change_of_state_may_be_repeated_at_any_time(stage, market):
     assert Hit.objects.get(stage=stage).expires_at <= timezone.now()
 
 
-def test_a_paused_stage_publishes_nothing_that_was_not_sent_before(stage, market):
-    publish(stage)
+def test_a_stage_paused_or_closed_before_its_hits_were_published_publishes_none(stage, market):
+    operation = publish(stage)
     stage.refresh_from_db()
     stages.pause_stage(stage=stage)
     assert dispatch(stage.endpoint).total == 0
-    stages.open_stage(stage=stage)
-    assert dispatch(stage.endpoint).confirmed == 1
-
-
-def test_a_stage_closed_before_its_hits_were_published_publishes_none(stage, market):
-    operation = publish(stage)
-    stage.refresh_from_db()
     stages.close_stage(stage=stage)
     dispatch(stage.endpoint)
     assert market.calls == []
@@ -393,15 +375,11 @@ def test_a_call_that_names_a_group_waits_until_the_group_is_made(stage, market, 
     assert market.calls[-1] == ("grant", Group.objects.get().external_id, "AEDITOR")
 
 
-def test_a_limit_leaves_the_rest_for_the_next_round(market):
+def test_a_limit_leaves_the_rest_for_the_next_round_and_no_other_endpoint_sends_it(market):
     stage = make_stage(items=[str(number) for number in range(10)])
     stages.open_stage(stage=stage)
     assert dispatch(stage.endpoint, limit=4).confirmed == 4
+    assert dispatch(make_endpoint()).total == 0
     assert dispatch(stage.endpoint).confirmed == 6
-
-
-def test_endpoints_do_not_send_each_others_operations(stage, market):
-    publish(stage)
-    other = make_endpoint()
-    assert dispatch(other).total == 0
-    assert Endpoint.objects.count() == 2
+    assert dispatch(stage.endpoint).total == 0
+    assert market.names() == ["publish"] * 10

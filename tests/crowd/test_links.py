@@ -55,7 +55,6 @@ def do(client: Client, dealt: Dealt, choice: str = "yes"):
 
 
 def test_work_is_dealt_answered_paid_and_closed(stage, client):
-    """Two people do both HITs: nobody the same one twice, every place once, the books settled."""
     for who in ("ada", "bo"):
         pages = []
         for _ in range(2):
@@ -77,7 +76,6 @@ def test_work_is_dealt_answered_paid_and_closed(stage, client):
 
 
 def test_a_person_gets_the_open_task_again_with_what_was_written(stage, client):
-    """Whoever comes back goes on where they stopped."""
     first = come(stage, "ada")
     page = client.get(first.task_address).content.decode()
     ticket = re.search(r'name="ticket" value="([^"]+)"', page)[1]
@@ -94,7 +92,6 @@ def test_a_person_gets_the_open_task_again_with_what_was_written(stage, client):
 
 
 def test_a_session_has_one_piece_of_work_for_ever(stage, client):
-    """The same session never gets a second HIT; once answered, its page leads on."""
     first = come(stage, "ada", session="s1")
     do(client, first)
     again = come(stage, "ada", session="s1")
@@ -104,7 +101,6 @@ def test_a_session_has_one_piece_of_work_for_ever(stage, client):
 
 
 def test_no_place_is_given_twice(stage):
-    """More people than places: each place has one person, the others are told so."""
     given, refused = 0, 0
     for number in range(6):
         try:
@@ -154,6 +150,9 @@ def test_whom_a_stage_does_not_take_is_told_why(endpoint, client):
         eligibility=[{"kind": "passed", "op": "Exists", "values": [first.slug], "hide": "discover"}],
     )
     few = make_stage(endpoint, project, max_hits_per_worker=1)
+    country = [{"kind": "country", "op": "In", "values": ["DE"], "hide": "accept"}]
+    with pytest.raises(CrowdError, match="country"):  # of which a link knows nothing
+        stages.open_stage(stage=make_stage(endpoint, project, eligibility=country))
     for stage in (apart, tested, few):
         stages.open_stage(stage=stage)
     while not tick().idle:
@@ -163,6 +162,9 @@ def test_whom_a_stage_does_not_take_is_told_why(endpoint, client):
     first.refresh_from_db()
     worker = Assignment.objects.filter(stage=first).first().worker
     Exclusion.objects.create(worker=worker, scope=f"stage:{first.pk}", reason="-", created_at=timezone.now())
+    with pytest.raises(NoWorkError, match="passed a test") as untested:
+        come(tested, "bo")
+    assert untested.value.reason == NoWork.EXCLUDED
     stages.close_stage(stage=tested)
     reasons = {}
     for stage, who in ((first, "ada"), (apart, "ada"), (few, "ada"), (tested, "bo")):
@@ -171,32 +173,6 @@ def test_whom_a_stage_does_not_take_is_told_why(endpoint, client):
         assert RETURN_IT not in str(refused.value)
         reasons[stage.pk] = refused.value.reason
     assert list(reasons.values()) == [NoWork.EXCLUDED, NoWork.EXCLUDED, NoWork.LIMIT, NoWork.CLOSED]
-
-
-def test_a_test_that_was_not_passed_gives_no_work(endpoint):
-    """Membership of our own groups is kept at the door."""
-    project = make_project()
-    test = make_stage(endpoint, project)
-    stage = make_stage(
-        endpoint,
-        project,
-        eligibility=[{"kind": "passed", "op": "Exists", "values": [test.slug], "hide": "discover"}],
-    )
-    stages.open_stage(stage=stage)
-    tick()
-    with pytest.raises(NoWorkError, match="passed a test") as refused:
-        come(stage, "ada")
-    assert refused.value.reason == NoWork.EXCLUDED
-
-
-def test_rules_that_no_link_can_keep_are_refused_when_the_stage_opens(endpoint):
-    """A link knows no country and no approval rate of its people."""
-    stage = make_stage(
-        endpoint,
-        eligibility=[{"kind": "country", "op": "In", "values": ["DE"], "hide": "accept"}],
-    )
-    with pytest.raises(CrowdError, match="country"):
-        stages.open_stage(stage=stage)
 
 
 def test_a_forged_arrival_is_a_preview(stage, client, subtests):
@@ -227,7 +203,6 @@ def test_an_answer_that_nobody_decided_is_approved_by_time(stage, client):
 
 
 def test_the_adapter_tells_what_the_tables_say(stage, client, endpoint):
-    """Listings, submissions and bonuses as any marketplace has them."""
     market = registry.adapter(endpoint)
     do(client, come(stage, "ada"))
     (new, old) = market.iter_listings()

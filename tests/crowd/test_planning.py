@@ -33,54 +33,41 @@ def plan_bonus(stage, purpose="thanks", cents=50):
     )
 
 
-def test_a_double_click_plans_one_operation_and_reserves_once():
-    stage = make_stage()
+def test_a_purpose_is_one_operation_with_one_token_and_one_reservation():
+    stage = make_stage(budget_cents=130)
     first, second = plan_bonus(stage), plan_bonus(stage)
     assert first.pk == second.pk
+    assert (first.endpoint_url, first.state) == (stage.endpoint.url, MarketOperation.State.PLANNED)
     stage.refresh_from_db()
     assert stage.reserved_cents == 60
     assert LedgerEntry.objects.get(operation=first).kind == "reserve"
-
-
-def test_another_purpose_is_another_operation_with_another_token():
-    stage = make_stage()
-    first, second = plan_bonus(stage), plan_bonus(stage, purpose="more thanks")
-    assert first.token != second.token
-    assert len(first.token) == 32
-
-
-def test_without_the_money_nothing_is_planned():
-    stage = make_stage(budget_cents=59)
+    other = plan_bonus(stage, purpose="more thanks")
+    assert first.token != other.token and len(first.token) == 32
     with pytest.raises(BudgetError):
-        plan_bonus(stage)
-    assert not MarketOperation.objects.filter(stage=stage).exists()
-    assert not LedgerEntry.objects.filter(stage=stage).exists()
+        plan_bonus(stage, purpose="without the money")
+    assert MarketOperation.objects.filter(stage=stage).count() == 2
+    assert LedgerEntry.objects.filter(stage=stage).count() == 2
 
 
-def test_an_operation_remembers_where_it_was_planned_to_go():
-    stage = make_stage()
-    operation = plan_bonus(stage)
-    assert operation.endpoint_url == stage.endpoint.url
-    assert operation.state == MarketOperation.State.PLANNED
-
-
-def test_opening_a_stage_reserves_all_its_hits():
-    stage = make_stage(items=["a", "b", "c"], redundancy=2)
-    offer = stages.open_stage(stage=stage)
-    stage.refresh_from_db()
-    assert (offer.hits, offer.assignments, offer.total_cents) == (3, 6, 72)
-    assert stage.reserved_cents == 72
-    assert Hit.objects.filter(stage=stage).count() == 3
-    assert MarketOperation.objects.filter(stage=stage, kind=Kind.PUBLISH).count() == 3
-
-
-def test_opening_is_refused_where_the_budget_does_not_cover_the_quote():
+def test_opening_a_stage_reserves_all_its_hits_or_is_refused():
     stage = make_stage(items=["a", "b", "c"], redundancy=2, budget_cents=71)
     with pytest.raises(BudgetError, match=r"costs \$0\.72"):
         stages.open_stage(stage=stage)
     stage.refresh_from_db()
     assert stage.status == Stage.Status.DRAFT
     assert not Hit.objects.filter(stage=stage).exists()
+    stage.budget_cents = 72
+    stage.save()
+    offer = stages.open_stage(stage=stage)
+    stage.refresh_from_db()
+    assert (offer.hits, offer.assignments, offer.total_cents, stage.reserved_cents) == (3, 6, 72, 72)
+    assert Hit.objects.filter(stage=stage).count() == 3
+    assert MarketOperation.objects.filter(stage=stage, kind=Kind.PUBLISH).count() == 3
+    assert publish_pending(stage) == 0, "all is on offer"
+    Stage.objects.filter(pk=stage.pk).update(status=Stage.Status.PAUSED)
+    Hit.objects.filter(stage=stage).update(state=Hit.State.REFUSED)
+    stage.refresh_from_db()
+    assert publish_pending(stage) == 0, "it is paused"
 
 
 def test_real_money_needs_its_amount_typed():
@@ -91,14 +78,6 @@ def test_real_money_needs_its_amount_typed():
     stages.open_stage(stage=stage, typed_cents=500)
     stage.refresh_from_db()
     assert stage.armed_cents == 500
-
-
-def test_topping_up_again_while_hits_are_on_offer_plans_nothing():
-    stage = make_stage()
-    stages.open_stage(stage=stage)
-    stage.refresh_from_db()
-    assert publish_pending(stage) == 0
-    assert Hit.objects.filter(stage=stage).count() == 2
 
 
 def test_a_top_up_goes_as_far_as_the_budget_and_says_once_that_it_ended():
@@ -112,12 +91,6 @@ def test_a_top_up_goes_as_far_as_the_budget_and_says_once_that_it_ended():
     assert Hit.objects.filter(stage=stage).count() == 2
     assert stage.reserved_cents == 24
     assert stage.project.events.filter(action="stage.budget_reached").count() == 1
-
-
-def test_a_paused_stage_plans_nothing():
-    stage = make_stage()
-    Stage.objects.filter(pk=stage.pk).update(status=Stage.Status.PAUSED)
-    assert publish_pending(stage) == 0
 
 
 def test_rejected_work_is_asked_of_somebody_else():
@@ -134,19 +107,14 @@ def test_rejected_work_is_asked_of_somebody_else():
     assert good.hit_id == hit.pk
 
 
-def test_a_hit_never_grows_from_fewer_than_ten_places_to_ten():
+def test_a_hit_that_is_closed_or_would_come_to_ten_places_is_not_extended():
     stage = make_stage()
-    hit = make_hit(stage, places=8)
+    hit, closed = make_hit(stage, places=8), make_hit(stage, state=Hit.State.CLOSED)
     stages.extend_hit_places(hit=hit, places=1, purpose="one more")
     with pytest.raises(StageStateError, match="from ten on the marketplace charges the higher fee"):
         stages.extend_hit_places(hit=hit, places=2, purpose="two more")
-
-
-def test_a_closed_hit_is_not_extended():
-    stage = make_stage()
-    hit = make_hit(stage, state=Hit.State.CLOSED)
     with pytest.raises(StageStateError, match="only one on offer"):
-        stages.extend_hit_places(hit=hit, places=1, purpose="one more")
+        stages.extend_hit_places(hit=closed, places=1, purpose="one more")
 
 
 def test_a_round_finds_its_stages_without_pairing_hits_and_work():

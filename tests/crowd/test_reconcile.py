@@ -100,20 +100,13 @@ def extension(stage, market, places=1, purpose="more"):
     return stages.extend_hit_places(hit=hit, places=places, purpose=purpose)
 
 
-def test_an_extension_is_seen_in_the_number_of_places(stage, market, wait):
+@pytest.mark.parametrize("done", [True, False])
+def test_an_extension_is_seen_in_the_number_of_places_or_goes_to_a_person(stage, market, wait, done):
     operation = extension(stage, market, places=2)
-    send_and_wait_a_day(stage, market, wait, done=True)
+    send_and_wait_a_day(stage, market, wait, done=done)
     reconcile(stage.endpoint)
-    assert now(operation).state == State.CONFIRMED
-    assert Hit.objects.get(stage=stage).places == 3
-
-
-def test_an_extension_that_did_not_happen_goes_to_a_person(stage, market, wait):
-    operation = extension(stage, market, places=2)
-    send_and_wait_a_day(stage, market, wait, done=False)
-    reconcile(stage.endpoint)
-    assert now(operation).needs_person
-    assert Hit.objects.get(stage=stage).places == 1
+    assert (now(operation).state == State.CONFIRMED, operation.needs_person) == (done, not done)
+    assert Hit.objects.get(stage=stage).places == (3 if done else 1)
 
 
 def test_of_two_extensions_in_doubt_the_number_of_places_tells_nothing(stage, market, wait):
@@ -154,29 +147,17 @@ def asked(stage, market, wait):
     return now(operation)
 
 
-def test_a_person_says_that_it_happened(stage, market, wait):
+@pytest.mark.parametrize("happened", [True, False])
+def test_a_person_says_once_whether_it_happened(stage, market, wait, happened):
     operation = asked(stage, market, wait)
-    review.resolve_operation(operation=operation, actor=None, happened=True, why="It is in the list.")
-    assert now(operation).state == State.CONFIRMED
+    review.resolve_operation(operation=operation, actor=None, happened=happened, why="I looked.")
+    assert now(operation).state == (State.CONFIRMED if happened else State.REFUSED)
     stage.refresh_from_db()
-    assert (stage.reserved_cents, stage.spent_cents) == (0, 60)
+    assert (stage.reserved_cents, stage.spent_cents) == (0, 60 * happened)
     event = stage.project.events.order_by("-pk").first()
-    assert (event.action, event.details["why"]) == ("operation.resolved", "It is in the list.")
-
-
-def test_a_person_says_that_it_did_not_happen(stage, market, wait):
-    operation = asked(stage, market, wait)
-    review.resolve_operation(operation=operation, actor=None, happened=False, why="Not there.")
-    assert now(operation).state == State.REFUSED
-    stage.refresh_from_db()
-    assert (stage.reserved_cents, stage.spent_cents) == (0, 0)
+    assert (event.action, event.details["why"]) == ("operation.resolved", "I looked.")
     tick()
     assert market.names() == ["pay_bonus"]
-
-
-def test_a_person_is_asked_once_and_only_about_what_is_in_doubt(stage, market, wait):
-    operation = asked(stage, market, wait)
-    review.resolve_operation(operation=operation, actor=None, happened=True, why="Seen.")
     for wrong in (operation, bonus(stage, "new")):
         with pytest.raises(CrowdError, match="needs no decision"):
             review.resolve_operation(operation=wrong, actor=None, happened=False, why="Again.")

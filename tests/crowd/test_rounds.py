@@ -3,6 +3,7 @@
 import logging
 import threading
 from datetime import timedelta
+from unittest.mock import Mock
 
 import pytest
 from celery import current_app
@@ -40,13 +41,19 @@ def log_of(caplog):
 # The lease
 
 
-def test_an_endpoint_has_one_round_at_a_time_and_another_endpoint_its_own():
+def test_an_endpoint_has_one_round_at_a_time_until_its_lease_is_over_and_another_endpoint_its_own():
     one, other = make_endpoint(), make_endpoint()
     with lease_round(one) as first, lease_round(one) as second, lease_round(other) as elsewhere:
         assert first is not None and elsewhere is not None
         assert second is None
     with lease_round(one) as third:
         assert third is not None
+    assert rounds._take(one, rounds.uuid4(), 0)  # by a process that dies
+    with lease_round(one) as early:
+        assert early is None
+    EndpointRound.objects.filter(pk=one.pk).update(lease_until=timezone.now() - timedelta(seconds=1))
+    with lease_round(one) as late:
+        assert late is not None
 
 
 @pytest.mark.django_db(transaction=True)
@@ -61,16 +68,6 @@ def test_of_eight_processes_one_gets_the_round():
 
     at_once(8, take)
     assert sorted(taken) == [False] * 7 + [True]
-
-
-def test_a_round_whose_process_died_is_over_when_its_lease_is():
-    endpoint = make_endpoint()
-    assert rounds._take(endpoint, rounds.uuid4(), 0)
-    with lease_round(endpoint) as early:
-        assert early is None
-    EndpointRound.objects.update(lease_until=timezone.now() - timedelta(seconds=1))
-    with lease_round(endpoint) as late:
-        assert late is not None
 
 
 @pytest.mark.django_db(transaction=True)
@@ -117,25 +114,18 @@ def test_the_timer_asks_for_a_round_of_each_endpoint_with_work_where_none_goes_o
     assert asked == [("crowd.round", [waiting.stage.endpoint_id])]
 
 
-def test_who_opens_a_stage_asks_for_a_round_at_once(market, monkeypatch, django_capture_on_commit_callbacks):
-    stage, asked = make_stage(), []
+def test_who_opens_a_stage_asks_for_a_round_at_once_and_opens_it_without_a_broker_too(
+    market, monkeypatch, django_capture_on_commit_callbacks
+):
+    stage, other, asked = make_stage(), make_stage(), []
     monkeypatch.setattr(current_app, "send_task", lambda name, args, expires: asked.append((name, args)))
     with django_capture_on_commit_callbacks(execute=True):
         stages.open_stage(stage=stage)
     assert asked == [("crowd.round", [stage.endpoint_id])]
-
-
-def test_where_the_broker_is_away_a_stage_opens_all_the_same(
-    market, monkeypatch, django_capture_on_commit_callbacks
-):
-    def refuse(*_, **__):
-        raise OSError("no broker")
-
-    stage = make_stage()
-    monkeypatch.setattr(current_app, "send_task", refuse)
+    monkeypatch.setattr(current_app, "send_task", Mock(side_effect=OSError("no broker")))
     with django_capture_on_commit_callbacks(execute=True):
-        stages.open_stage(stage=stage)
-    assert MarketOperation.objects.filter(stage=stage).exists()
+        stages.open_stage(stage=other)
+    assert MarketOperation.objects.filter(stage=other).exists()
 
 
 def test_a_round_by_message_does_what_the_timers_rounds_did(market):

@@ -120,26 +120,15 @@ def test_every_service_that_spends_or_writes_asks(lab, db, subtests):
     stage = now(lab.theirs)
     hit = world.make_hit(stage, places=2)
     worker = world.make_worker(endpoint)
-    submitted = Assignment.objects.create(
-        stage=stage,
-        hit=hit,
-        worker=worker,
-        external_id="3S",
-        state="submitted",
-        arrived_at=timezone.now(),
-        submitted_at=timezone.now(),
-    )
     fresh = world.make_worker(endpoint)
-    hit = Hit.objects.select_related("stage__endpoint", "stage__project").get(pk=hit.pk)
-    rejected = Assignment.objects.create(
-        stage=stage,
-        hit=hit,
-        worker=world.make_worker(endpoint),
-        external_id="3R",
-        state="rejected",
-        arrived_at=timezone.now(),
-        submitted_at=timezone.now(),
+    times = dict.fromkeys(("arrived_at", "submitted_at"), timezone.now())
+    submitted, rejected = (
+        Assignment.objects.create(
+            stage=stage, hit=hit, worker=who, external_id=state[:2], state=state, **times
+        )
+        for who, state in ((worker, "submitted"), (world.make_worker(endpoint), "rejected"))
     )
+    hit = Hit.objects.select_related("stage__endpoint", "stage__project").get(pk=hit.pk)
     cheap = world.make_endpoint()
     EndpointSpender.objects.create(endpoint=cheap, project=stage.project, created_at=timezone.now())
     plans = [SourcePlan(endpoint, share=1), SourcePlan(world.make_endpoint(), share=1)]

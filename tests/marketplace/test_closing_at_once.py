@@ -38,7 +38,7 @@ def together(*calls: Callable[[], object]) -> list[object]:
 def test_a_closed_worker_never_holds_a_hit_however_fast_they_accept():
     lab = world.make_requester()
     group = world.make_group(lab)
-    for turn in range(5):
+    for turn in range(3):
         rosa = world.make_worker(f"rosa{turn}")
         hits = [world.post(group) for _ in range(4)]
         world.take(rosa, hits[0])
@@ -54,7 +54,7 @@ def test_a_closed_worker_never_holds_a_hit_however_fast_they_accept():
 def test_work_that_is_submitted_meanwhile_is_kept_or_returned_never_lost():
     lab = world.make_requester()
     group = world.make_group(lab)
-    for turn in range(5):
+    for turn in range(3):
         rosa = world.make_worker(f"rosa{turn}")
         holding = world.take(rosa, world.post(group))
         holding = Holding.objects.select_related("hit__hit_type", "worker").get(pk=holding.pk)
@@ -72,7 +72,7 @@ def test_requesters_decide_while_the_account_is_closed_without_waiting_in_a_ring
     """The worker holds HITs of two requesters, who approve and pay at the same time."""
     labs = [world.make_requester(name) for name in ("One", "Two")]
     groups = [world.make_group(lab, reward_cents=35) for lab in labs]
-    for turn in range(5):
+    for turn in range(3):
         rosa = world.make_worker(f"rosa{turn}")
         done = [world.do(rosa, world.post(group)) for group in groups]
         for group in groups:

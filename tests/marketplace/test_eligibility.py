@@ -8,6 +8,7 @@ from marketplace.errors import Refusal
 from marketplace.models import Worker
 from marketplace.qualifications import eligibility, grants
 from marketplace.qualifications.eligibility import normalise, verdict, verdicts
+from tests.cases import apart
 
 from .conftest import make_hit, make_requester, make_worker
 
@@ -30,9 +31,8 @@ def type_with(requester, *raw):
     return make_hit(requester, requirements=normalise(list(raw)), title=str(raw)[:100]).hit_type
 
 
-@pytest.mark.parametrize(
-    ("comparator", "values", "has_5", "lacks"),
-    [
+def test_comparators(requester, worker, subtests):
+    for comparator, values, has_5, lacks in [
         ("LessThan", [6], True, False),
         ("LessThan", [5], False, False),
         ("LessThanOrEqualTo", [5], True, False),
@@ -48,48 +48,44 @@ def type_with(requester, *raw):
         ("In", [1, 2], False, False),
         ("NotIn", [1, 2], True, False),
         ("NotIn", [5], False, False),
-    ],
-)
-def test_comparators(requester, worker, comparator, values, has_5, lacks):
-    kind = kind_of(requester)
-    raw = {"QualificationTypeId": kind.qualification_type_id, "Comparator": comparator}
-    if values:
-        raw["IntegerValues"] = values
-    hit_type = type_with(requester, raw)
-    assert verdict(worker=worker, hit_type=hit_type).accept is lacks
-    grants.grant(qualification_type=kind, worker=worker, value=5, notify=False)
-    assert verdict(worker=worker, hit_type=hit_type).accept is has_5
-    grants.revoke(qualification_type=kind, worker=worker, reason="")
-    assert verdict(worker=worker, hit_type=hit_type).accept is lacks
+    ]:
+        with apart(subtests, comparator=comparator, values=values):
+            kind = kind_of(requester)
+            raw = {"QualificationTypeId": kind.qualification_type_id, "Comparator": comparator}
+            if values:
+                raw["IntegerValues"] = values
+            hit_type = type_with(requester, raw)
+            assert verdict(worker=worker, hit_type=hit_type).accept is lacks
+            grants.grant(qualification_type=kind, worker=worker, value=5, notify=False)
+            assert verdict(worker=worker, hit_type=hit_type).accept is has_5
+            grants.revoke(qualification_type=kind, worker=worker, reason="")
+            assert verdict(worker=worker, hit_type=hit_type).accept is lacks
 
 
-@pytest.mark.parametrize(
-    ("guarded", "allowed"),
-    [
+def test_what_is_guarded_is_closed_to_those_who_lack_it(requester, worker, subtests):
+    for guarded, allowed in [
         ("Accept", (True, True, False)),
         ("PreviewAndAccept", (True, False, False)),
         ("DiscoverPreviewAndAccept", (False, False, False)),
-    ],
-)
-def test_what_is_guarded_is_closed_to_those_who_lack_it(requester, worker, guarded, allowed):
-    kind = kind_of(requester)
-    hit_type = type_with(
-        requester,
-        {
-            "QualificationTypeId": kind.qualification_type_id,
-            "Comparator": "Exists",
-            "ActionsGuarded": guarded,
-        },
-    )
-    for person in (worker, None):
-        found = verdict(worker=person, hit_type=hit_type)
-        assert (found.discover, found.preview, found.accept) == allowed
-        assert found.missing == ["You need the qualification “Careful reader”."]
+    ]:
+        with apart(subtests, guarded=guarded, allowed=allowed):
+            kind = kind_of(requester)
+            hit_type = type_with(
+                requester,
+                {
+                    "QualificationTypeId": kind.qualification_type_id,
+                    "Comparator": "Exists",
+                    "ActionsGuarded": guarded,
+                },
+            )
+            for person in (worker, None):
+                found = verdict(worker=person, hit_type=hit_type)
+                assert (found.discover, found.preview, found.accept) == allowed
+                assert found.missing == ["You need the qualification “Careful reader”."]
 
 
-@pytest.mark.parametrize(
-    ("country", "state", "comparator", "wanted", "fits"),
-    [
+def test_places(requester, subtests):
+    for country, state, comparator, wanted, fits in [
         ("US", "PA", "EqualTo", [{"Country": "US"}], True),
         ("US", "PA", "EqualTo", [{"Country": "US", "Subdivision": "PA"}], True),
         ("US", "NY", "EqualTo", [{"Country": "US", "Subdivision": "PA"}], False),
@@ -98,20 +94,18 @@ def test_what_is_guarded_is_closed_to_those_who_lack_it(requester, worker, guard
         ("DE", "", "In", [{"Country": "US"}, {"Country": "DE"}], True),
         ("FR", "", "NotIn", [{"Country": "US"}, {"Country": "DE"}], True),
         ("", "", "NotIn", [{"Country": "US"}], False),
-    ],
-)
-def test_places(requester, country, state, comparator, wanted, fits):
-    hit_type = type_with(
-        requester,
-        {"QualificationTypeId": eligibility.LOCALE, "Comparator": comparator, "LocaleValues": wanted},
-    )
-    worker = make_worker(country=country, subdivision=state)
-    assert verdict(worker=worker, hit_type=hit_type).accept is fits
+    ]:
+        with apart(subtests, country=country, state=state):
+            hit_type = type_with(
+                requester,
+                {"QualificationTypeId": eligibility.LOCALE, "Comparator": comparator, "LocaleValues": wanted},
+            )
+            worker = make_worker(country=country, subdivision=state)
+            assert verdict(worker=worker, hit_type=hit_type).accept is fits
 
 
-@pytest.mark.parametrize(
-    "raw",
-    [
+def test_requirements_that_mean_nothing_are_refused(db, subtests):
+    for raw in [
         {"QualificationTypeId": eligibility.LOCALE, "Comparator": "EqualTo", "IntegerValues": [1]},
         {
             "QualificationTypeId": eligibility.LOCALE,
@@ -129,12 +123,11 @@ def test_places(requester, country, state, comparator, wanted, fits):
             "RequiredToPreview": True,
             "ActionsGuarded": "Accept",
         },
-    ],
-)
-def test_requirements_that_mean_nothing_are_refused(db, raw):
-    with pytest.raises(Refusal) as refusal:
-        normalise([raw])
-    assert refusal.value.code == "InvalidParameterValue"
+    ]:
+        with subtests.test(raw=raw):
+            with pytest.raises(Refusal) as refusal:
+                normalise([raw])
+            assert refusal.value.code == "InvalidParameterValue"
 
 
 def test_the_approval_rate_counts_from_a_hundred_assignments(requester):
@@ -183,9 +176,8 @@ def test_thirty_groups_are_judged_in_as_many_queries_as_one(requester, worker, d
         assert len(verdicts(worker=worker, hit_types=types)) == 30
 
 
-@pytest.mark.parametrize(
-    ("country", "state", "fault"),
-    [
+def test_places_where_nobody_lives_are_refused_with_the_code_that_is_meant(subtests):
+    for country, state, fault in [
         ("GB", "", ""),
         ("US", "CA", ""),
         ("KR", "11", ""),
@@ -194,7 +186,6 @@ def test_thirty_groups_are_judged_in_as_many_queries_as_one(requester, worker, d
         ("EU", "", "'EU' is no country. Name the countries themselves."),
         ("XX", "", "'XX' is no country. Write two capital letters (ISO 3166-1), such as 'US' or 'KR'."),
         ("US", "ZZ", "'ZZ' is no state of the USA. Write two capital letters, such as 'CA'."),
-    ],
-)
-def test_places_where_nobody_lives_are_refused_with_the_code_that_is_meant(country, state, fault):
-    assert fault_of_place(country, state) == fault
+    ]:
+        with subtests.test(country=country, state=state):
+            assert fault_of_place(country, state) == fault

@@ -194,25 +194,18 @@ def test_the_queue_has_a_limit(requester, worker, settings):
     assert refusal.value.code == "QueueFull"
 
 
-def test_a_rejection_pays_nothing_and_can_be_overridden(requester, worker):
+def test_a_rejection_pays_nothing_and_can_be_overridden_for_thirty_days(requester, worker):
     hit = make_hit(requester)
     holding = assignments.submit(holding=assignments.accept(worker=worker, hit=hit), fields=[])
     review.reject(holding=holding, feedback="no answer", now=timezone.now())
     assert balances(requester) == (10000, 0, 0, 0)
+    with pytest.raises(Refusal):
+        review.approve(holding=holding, feedback=None, override=True, now=timezone.now() + timedelta(days=31))
     review.approve(holding=holding, feedback=None, override=True, now=timezone.now())
     assert balances(requester) == (9988, 0, 10, 2)
     worker.refresh_from_db()
     assert (worker.approved_count, worker.rejected_count) == (1, 0)
     assert ledger.audit() == []
-
-
-def test_a_rejection_stands_after_thirty_days(requester, worker):
-    holding = assignments.submit(
-        holding=assignments.accept(worker=worker, hit=make_hit(requester)), fields=[]
-    )
-    review.reject(holding=holding, feedback="no", now=timezone.now())
-    with pytest.raises(Refusal):
-        review.approve(holding=holding, feedback=None, override=True, now=timezone.now() + timedelta(days=31))
 
 
 @pytest.mark.django_db

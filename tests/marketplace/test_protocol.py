@@ -76,9 +76,8 @@ def test_every_operation_is_performed_and_none_documented_as_missing():
     assert f"All {len(SHAPES)} operations are there" in section
 
 
-@pytest.mark.parametrize(
-    ("operation", "parameters", "named"),
-    [
+def test_a_violated_constraint_is_named(subtests):
+    for operation, parameters, named in [
         (
             "SendBonus",
             {"WorkerId": "A1", "BonusAmount": "0.9752", "AssignmentId": "3", "Reason": "r"},
@@ -96,23 +95,23 @@ def test_every_operation_is_performed_and_none_documented_as_missing():
         ("GetHIT", {"HITId": "3", "Extra": 1}, "Extra"),
         ("CreateWorkerBlock", {"WorkerId": "A1", "Reason": "a\0b"}, "reason"),
         ("CreateWorkerBlock", {"WorkerId": "A1", "Reason": "\ud800"}, "reason"),
-    ],
-)
-def test_a_violated_constraint_is_named(operation, parameters, named):
-    with pytest.raises(ProtocolError) as error:
-        checked(SHAPES[operation], parameters)
-    assert error.value.kind == "ValidationException"
-    assert "1 validation error detected" in error.value.message
-    assert f"'{named}'" in error.value.message
+    ]:
+        with subtests.test(operation=operation, parameters=parameters):
+            with pytest.raises(ProtocolError) as error:
+                checked(SHAPES[operation], parameters)
+            assert error.value.kind == "ValidationException"
+            assert "1 validation error detected" in error.value.message
+            assert f"'{named}'" in error.value.message
 
 
-@pytest.mark.parametrize("value", ["3", 3.0, True, None, [3], 2**31])
-def test_a_wrong_type_is_a_serialization_error_or_counts_as_absent(value):
-    parameters = {"HITId": "3", "NumberOfAdditionalAssignments": value}
-    with pytest.raises(ProtocolError) as error:
-        checked(SHAPES["CreateAdditionalAssignmentsForHIT"], parameters)
-    expected = "ValidationException" if value is None else "SerializationException"
-    assert error.value.kind == expected
+def test_a_wrong_type_is_a_serialization_error_or_counts_as_absent(subtests):
+    for value in ["3", 3.0, True, None, [3], 2**31]:
+        with subtests.test(value=value):
+            parameters = {"HITId": "3", "NumberOfAdditionalAssignments": value}
+            with pytest.raises(ProtocolError) as error:
+                checked(SHAPES["CreateAdditionalAssignmentsForHIT"], parameters)
+            expected = "ValidationException" if value is None else "SerializationException"
+            assert error.value.kind == expected
 
 
 def signed(key, secret, *, body=b"{}", path="/mturk/api/", target="GetAccountBalance", tweak=None):
@@ -175,9 +174,8 @@ def no_date(headers):
     headers.replace_header("X-Amz-Date", "yesterday")
 
 
-@pytest.mark.parametrize(
-    ("tweak", "kind"),
-    [
+def test_a_request_that_was_tampered_with_is_refused(keyed, subtests):
+    for tweak, kind in [
         (unsigned, "MissingAuthenticationTokenException"),
         (other_scheme, "IncompleteSignatureException"),
         (other_service, "InvalidSignatureException"),
@@ -185,12 +183,11 @@ def no_date(headers):
         (other_target, "InvalidSignatureException"),
         (old_date, "InvalidSignatureException"),
         (no_date, "IncompleteSignatureException"),
-    ],
-)
-def test_a_request_that_was_tampered_with_is_refused(keyed, tweak, kind):
-    with pytest.raises(ProtocolError) as error:
-        sigv4.authenticate(signed(*keyed, tweak=tweak), b"{}")
-    assert error.value.kind == kind
+    ]:
+        with subtests.test(tweak=tweak, kind=kind):
+            with pytest.raises(ProtocolError) as error:
+                sigv4.authenticate(signed(*keyed, tweak=tweak), b"{}")
+            assert error.value.kind == kind
 
 
 def test_a_signature_that_leaves_the_operation_open_is_refused(keyed):

@@ -8,7 +8,7 @@ from django.http import QueryDict
 from marketplace.errors import Refusal
 from marketplace.forms import formanswers as fields
 from marketplace.forms.formanswers import answers_xml, read_form_answers
-from marketplace.forms.questionform import FreeText, Selection, parse_form
+from marketplace.forms.questionform import parse_form
 from marketplace.forms.questions import parse_question
 
 SCHEMAS = "http://mechanicalturk.amazonaws.com/AWSMechanicalTurkDataSchemas/"
@@ -268,10 +268,3 @@ def test_the_form_is_drawn_with_what_was_filled_in():
     assert text.text.value == "mine"
     assert [choice.selected for choice in menu.choices] == [False, True]
     assert [choice.selected for choice in many.choices] == [True, False, True]
-
-
-def test_specifications_have_their_kinds():
-    form = parse_form(form_xml(ask("a"), ask("b", select("x", "y", most=2))))
-    first, second = (question.answer for question in form.questions)
-    assert isinstance(first, FreeText) and isinstance(second, Selection)
-    assert second.several

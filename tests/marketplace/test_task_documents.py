@@ -239,24 +239,23 @@ def test_hosts_are_those_that_something_is_loaded_from(html, hosts):
 @pytest.mark.long
 @pytest.mark.parametrize(
     "piece",
-    ["//", "<!--", "<", "<a ", "//a", "<crowd-", "action=", "<!", "<input type", "https://", "&", "'\"<"],
-)
-def test_no_page_takes_long(piece):
-    html = (piece * 65_000)[:65_000]
-    taken = []
-    for _ in range(3):
-        start = time.thread_time()
-        task_document(html, submit_url=SUBMIT)
-        hosts_in(html)
-        unknown_element(html)
-        scripts_of(html)
-        taken.append(time.thread_time() - start)
-    assert min(taken) < 2
-
-
-@pytest.mark.long
-@pytest.mark.parametrize(
-    "piece", ["<body ", "<body <input ", "<input type ", "</body ", "<form ", "<img src=//a.b"]
+    [
+        *(
+            "//",
+            "<!--",
+            "<",
+            "<a ",
+            "//a",
+            "<crowd-",
+            "action=",
+            "<!",
+            "<input type",
+            "https://",
+            "&",
+            "'\"<",
+        ),
+        *("<body ", "<body <input ", "<input type ", "</body ", "<form ", "<img src=//a.b"),
+    ],
 )
 def test_a_page_is_made_in_a_time_that_grows_with_its_length_alone(piece):
     """A quarter of a megabyte; with the square of the length it would be half a minute."""
@@ -266,6 +265,8 @@ def test_a_page_is_made_in_a_time_that_grows_with_its_length_alone(piece):
         began = time.thread_time()
         task_document(page, submit_url="https://market.example.org/s/1-x/mturk/externalSubmit")
         hosts_in(page)
+        unknown_element(page)
+        scripts_of(page)
         taken.append(time.thread_time() - began)
     assert min(taken) < 4
 

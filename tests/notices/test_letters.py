@@ -15,6 +15,7 @@ from core.notices.models import Letter, Notice
 from core.notices.tasks import deliver_task
 from core.projects.services import ProjectError, remove_member
 from distillery.mail_server import MailServer, read_mail_server
+from tests.cases import apart
 from tests.notices.conftest import tell
 from tests.notices.smtp import mail_server
 
@@ -87,40 +88,36 @@ def test_letters_are_planned_with_the_notice_or_not_at_all(by_email, reading):
     assert (Notice.objects.count(), Letter.objects.count()) == (0, 0)
 
 
-@pytest.mark.parametrize(
-    ("post", "level", "readers"),
-    [
-        (None, "news", 0), (None, "warning", 1), (None, "alarm", 1),
-        ("pressing", "news", 0), ("pressing", "alarm", 1),
-        ("all", "news", 1), ("none", "alarm", 0),
-    ],
-)  # fmt: skip
-def test_people_choose_what_they_get(by_email, reading, post, level, readers):
-    remove_member(project=reading, user=User.objects.get(username="vera"))
-    if post:
-        services.wish(user=User.objects.get(username="olga"), project=reading, post=post)
-    tell(reading, level=level)
-    assert deliver() == readers
-
-
-def test_a_wish_that_is_none_is_refused(reading):
-    with pytest.raises(ProjectError, match="Choose which notices"):
-        services.wish(user=User.objects.get(username="olga"), project=reading, post="sometimes")
+def test_people_choose_what_they_get(by_email, reading, subtests):
+    for post, level, readers in [
+        (None, "news", 0),
+        (None, "warning", 1),
+        (None, "alarm", 1),
+        ("pressing", "news", 0),
+        ("pressing", "alarm", 1),
+        ("all", "news", 1),
+        ("none", "alarm", 0),
+    ]:
+        with apart(subtests, post=post, level=level):
+            remove_member(project=reading, user=User.objects.get(username="vera"))
+            if post:
+                services.wish(user=User.objects.get(username="olga"), project=reading, post=post)
+            tell(reading, level=level)
+            assert deliver() == readers
 
 
 def test_who_left_or_changed_their_mind_gets_no_letter_that_still_waited(by_email, reading):
     tell(reading)
     remove_member(project=reading, user=User.objects.get(username="vera"))
+    with pytest.raises(ProjectError, match="Choose which notices"):
+        services.wish(user=User.objects.get(username="olga"), project=reading, post="sometimes")
     services.wish(user=User.objects.get(username="olga"), project=reading, post="none")
     assert deliver() == 0
+    services.wish(user=User.objects.get(username="olga"), project=reading, post="all")
+    tell(reading, key="over")
+    services.end_notices(Notice.objects.filter(key="over"))
+    assert deliver() == 0 and mail.outbox == [], "it is over before the letter goes out"
     assert Letter.objects.filter(dropped_at=None).count() == 0
-
-
-def test_what_is_over_before_the_letter_goes_out_is_not_told(by_email, reading):
-    tell(reading)
-    services.end_notices(Notice.objects.all())
-    assert deliver() == 0
-    assert mail.outbox == []
 
 
 def test_without_a_mail_server_nothing_is_planned_sent_or_saved_for_later(reading, settings):
@@ -159,17 +156,12 @@ def test_letters_wait_while_the_server_is_down_and_go_out_when_it_is_back(box, s
     assert deliver() == 0
     assert "ConnectionRefusedError" in Letter.objects.first().error
     settings.EMAIL_PORT = box.port
-    assert deliver(minutes=1) == 2
+    box.answers["RCPT"] = b"451 not now"
+    assert deliver(minutes=1) == 0
+    box.answers.clear()
+    assert deliver(minutes=5) == 2
     assert len(box.letters) == 2
     assert not Letter.objects.exclude(error="").exists()
-
-
-def test_a_server_that_says_not_now_is_asked_again(box, reading):
-    tell(reading)
-    box.answers["RCPT"] = b"451 not now"
-    assert deliver() == 0
-    box.answers.clear()
-    assert deliver(minutes=1) == 2
 
 
 def test_an_address_that_does_not_exist_is_not_tried_again(box, reading):
@@ -222,15 +214,12 @@ def test_the_mail_server_is_one_address_or_single_settings():
     assert given(host="mail.e.org", tls="none") == MailServer("mail.e.org", 25, "", "", "none", "d@e.org")
 
 
-@pytest.mark.parametrize(
-    ("fields", "words"),
-    [
+def test_half_a_mail_server_stops_the_start(subtests):
+    for fields, words in [
         ({"url": "http://mail.e.org"}, "must look like"),
         ({"url": "smtp://mail.e.org:port"}, "port that is no number"),
         ({"url": "smtp://mail.e.org", "host": "mail.e.org"}, "Both EMAIL_URL and EMAIL_HOST"),
         ({"host": "mail.e.org", "sender": ""}, "not DEFAULT_FROM_EMAIL"),
-    ],
-)
-def test_half_a_mail_server_stops_the_start(fields, words):
-    with pytest.raises(ImproperlyConfigured, match=words):
-        given(**fields)
+    ]:
+        with subtests.test(fields=fields), pytest.raises(ImproperlyConfigured, match=words):
+            given(**fields)

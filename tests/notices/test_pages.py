@@ -28,9 +28,11 @@ def words(answer):
     return answer.content.decode()
 
 
-def test_members_see_the_notices_of_their_projects_only(reading, project, people):
+def test_members_see_and_read_the_notices_of_their_projects_only(reading, project, people):
     tell(reading, sentence="Of the books.")
-    tell(project, sentence="Of the reading.")
+    notice = tell(project, sentence="Of the reading.")
+    assert browser("vera").post(f"/desk/notices/{notice.pk}/read/").status_code == 404
+    assert not NoticeReading.objects.exists()
     assert "Of the books." in words(browser("vera").get(ALL))
     assert "Of the reading." not in words(browser("vera").get(ALL))
     assert "Of the reading." in words(browser("owner").get(ALL))
@@ -50,24 +52,17 @@ def test_what_is_over_has_a_list_of_its_own(reading):
 def test_somebody_marks_a_notice_as_read_and_it_waits_no_more(reading):
     notice = tell(reading)
     client = browser("vera")
+    client.get(ALL)
+    client.get(BOOKS)
+    assert not NoticeReading.objects.exists(), "looking reads nothing"
     answer = client.post(f"/desk/notices/{notice.pk}/read/", {"then": f"{BOOKS}?state=all"})
     assert (answer.status_code, answer["Location"]) == (302, f"{BOOKS}?state=all")
     assert unread(User.objects.get(username="vera")) == 0
     assert "Nobody comes." not in words(client.get(f"{BOOKS}?state=unread"))
     assert "Nobody comes." in words(client.get(BOOKS))
-
-
-def test_reading_leads_nowhere_else(reading):
-    notice = tell(reading)
     for place in ("https://elsewhere.example/desk/", "//elsewhere.example/desk/", "/admin/"):
-        answer = browser("vera").post(f"/desk/notices/{notice.pk}/read/", {"then": place})
+        answer = client.post(f"/desk/notices/{notice.pk}/read/", {"then": place})
         assert answer["Location"] == ALL
-
-
-def test_notices_of_others_cannot_be_read(reading, project, people):
-    notice = tell(project)
-    assert browser("vera").post(f"/desk/notices/{notice.pk}/read/").status_code == 404
-    assert not NoticeReading.objects.exists()
 
 
 def test_everything_is_marked_as_read_in_one_project_or_in_all(reading):
@@ -76,13 +71,6 @@ def test_everything_is_marked_as_read_in_one_project_or_in_all(reading):
     assert browser("vera").post(f"{BOOKS}read/").status_code == 302
     assert browser("olga").post(f"{ALL}read/").status_code == 302
     assert [unread(User.objects.get(username=name)) for name in ("vera", "olga")] == [0, 0]
-
-
-def test_looking_reads_nothing(reading):
-    tell(reading)
-    browser("vera").get(ALL)
-    browser("vera").get(BOOKS)
-    assert not NoticeReading.objects.exists()
 
 
 def test_each_member_chooses_their_own_e_mails(reading):
@@ -94,13 +82,11 @@ def test_each_member_chooses_their_own_e_mails(reading):
     assert Wish.objects.get().post == "none"
 
 
-def test_the_page_says_where_letters_go(reading, by_email):
+def test_the_page_says_where_letters_go(reading, by_email, settings):
     assert "E-mails come from distillery@example.org." in words(browser("vera").get(BOOKS))
     assert "vera@example.org" in words(browser("vera").get(BOOKS))
     assert "Your account has no e-mail address" in words(browser("mo").get(BOOKS))
-
-
-def test_the_page_says_that_nothing_is_sent(reading):
+    settings.NOTICES_BY_EMAIL = False
     assert "this installation has no mail server in its settings" in words(browser("vera").get(BOOKS))
 
 
@@ -141,11 +127,5 @@ def test_the_bell_counts_what_is_unread_in_one_query(reading, django_assert_num_
         drawn = bell(vera)
     assert drawn.count('aria-hidden="true">1</span>') == 2
     assert f'href="{ALL}"' in drawn
-
-
-def test_the_bell_of_a_project_leads_to_its_notices(reading):
-    assert f'href="{BOOKS}"' in bell(User.objects.get(username="vera"), project=reading)
-
-
-def test_with_nothing_to_read_the_bell_has_no_number():
+    assert f'href="{BOOKS}"' in bell(vera, project=reading)
     assert "count" not in bell(person("nina"))

@@ -131,9 +131,8 @@ def test_a_letter_that_fails_is_due_again(new_link, monkeypatch):
     assert send_letters(link, reminder=False) == 1
 
 
-@pytest.mark.parametrize(
-    ("text", "words"),
-    [
+def test_a_list_that_is_wrong_is_refused_with_line_and_remedy(subtests):
+    for text, words in [
         ("", "is empty"),
         ("name;mail address\n", "no column 'email'"),
         ("name,email\nAda,ada\n", "c.csv, line 2, column email: 'ada' is no e-mail address. Correct it."),
@@ -141,11 +140,9 @@ def test_a_letter_that_fails_is_due_again(new_link, monkeypatch):
         ("name,email\nAda,a@example.org\\nBcc: x@example.org\n", "line 2"),
         ('name,email\n"Ada" L,a@example.org\n', "line 2: a quoted cell goes on after its closing mark"),
         ("name,mail,e-mail\nAda,,a@example.org\n", "the email may be in any of 'mail', 'e-mail'"),
-    ],
-)
-def test_a_list_that_is_wrong_is_refused_with_line_and_remedy(text, words):
-    with pytest.raises(PeopleError, match=words):
-        read_roster_file(io.BytesIO(text.encode()), "c.csv")
+    ]:
+        with subtests.test(text=text, words=words), pytest.raises(PeopleError, match=words):
+            read_roster_file(io.BytesIO(text.encode()), "c.csv")
 
 
 def test_a_list_is_read_from_any_table_and_says_how(desk, new_link, stage, tmp_path):
@@ -177,21 +174,17 @@ def test_a_list_is_read_from_any_table_and_says_how(desk, new_link, stage, tmp_p
     assert "1 added, 1 were on the list. Read as: name from name" in html.unescape(answer.content.decode())
 
 
-@pytest.mark.parametrize(
-    ("address", "words"),
-    [
+def test_a_return_address_that_no_browser_can_be_sent_to_is_refused_when_it_is_saved(new_link, subtests):
+    for address, words in [
         ("https://panel.example.org/\ndone", "a blank or a line break"),
         ("https://panel.example.org/ done", "a blank or a line break"),
         ("https://ada:secret@panel.example.org/", "names a user or a password"),
         ("ftp://panel.example.org/", "must begin with https://"),
-    ],
-)
-def test_a_return_address_that_no_browser_can_be_sent_to_is_refused_when_it_is_saved(
-    new_link, address, words
-):
-    with pytest.raises(PeopleError, match=f"Done: .*{words}"):
-        new_link(returns={"completed": {"code": "C1", "address": address}})
-    assert not StudyLink.objects.exists()
+    ]:
+        with subtests.test(address=address, words=words):
+            with pytest.raises(PeopleError, match=f"Done: .*{words}"):
+                new_link(returns={"completed": {"code": "C1", "address": address}})
+            assert not StudyLink.objects.exists()
 
 
 def test_a_read_only_project_gets_no_consent_text(desk, stage):

@@ -29,13 +29,16 @@ def test_simulated_people_come_by_the_link_and_do_what_there_is(stage, new_link,
     settings.TASK_URL = live_server.url
     with pytest.raises(CommandError, match=r"no open link leads there\. Make one"):
         rehearse(stage)
-    new_link()
+    link = new_link(id_parameters=["PID"], id_required=True, secret="plum tree harbour")
+    real = agree(open_visit(link, ArrivalFacts([("PID", "real")])), newest_text(project_owner(stage.project)))
+    deal(stage, worker_id=real.guest.worker_id, submit_to=live_server.url)
     facts = rehearse(stage)
     submitted = Assignment.objects.filter(stage=stage, stored_at__isnull=False)
     assert facts["people"] == 3
     assert facts["tasks"] == submitted.count() > 0
     assert all(submitted.values_list("worker__simulated", flat=True))
-    assert StudyLink.objects.get().visits.count() == 3
+    assert StudyLink.objects.get().visits.count() == 3 + 1
+    assert not Worker.objects.get(external_id=real.guest.worker_id).simulated
 
 
 def test_what_is_wrong_is_said_in_a_sentence(stage, new_link, settings):
@@ -45,18 +48,6 @@ def test_what_is_wrong_is_said_in_a_sentence(stage, new_link, settings):
     Stage.objects.filter(pk=stage.pk).update(status=Stage.Status.PAUSED)
     with pytest.raises(CommandError, match="is not open, so people who come by its link get no task"):
         rehearse(stage)
-
-
-def test_only_the_simulated_people_of_a_link_are_marked(stage, new_link, live_server, settings):
-    settings.TASK_URL = live_server.url
-    link = new_link(id_parameters=["PID"], id_required=True, secret="plum tree harbour")
-    real = agree(open_visit(link, ArrivalFacts([("PID", "real")])), newest_text(project_owner(stage.project)))
-    deal(stage, worker_id=real.guest.worker_id, submit_to=live_server.url)
-    assert rehearse(stage)["tasks"] > 0
-    marked = dict(Worker.objects.values_list("external_id", "simulated"))
-    assert marked.pop(real.guest.worker_id) is False
-    assert len(marked) == 3
-    assert all(marked.values())
 
 
 def test_a_class_is_rehearsed_from_the_page_of_its_link(

@@ -1,6 +1,7 @@
 """A requester is told when one of its keys is used from where it never was: on its pages and by e-mail."""
 
 import smtplib
+from unittest.mock import Mock
 
 import pytest
 from django.core import mail
@@ -11,6 +12,7 @@ from core.jobs.models import Job, JobState
 from marketplace import activity, clock
 from marketplace.accounts import accesskeys
 from marketplace.models import Activity, KeyAlert
+from tests.cases import apart
 from tests.site import world
 
 pytestmark = pytest.mark.django_db
@@ -65,19 +67,17 @@ def test_addresses_of_one_ipv6_network_are_one(key):
     assert KeyAlert.objects.get().address == "2001:db8:0:1::1"
 
 
-@pytest.mark.parametrize("last", ["", "x", "9" * 40, "-1"])
-def test_what_is_no_alert_closes_none(lab, key, as_owner, at, last):
-    use(key, "192.0.2.7", "198.51.100.4")
-    as_owner.post(at("keys/seen"), {"last": last})
-    assert accesskeys.open_alerts(lab).count() == 1
-
-
-def test_alerts_of_others_are_neither_shown_nor_closed(lab, other, key, as_owner, at):
+def test_what_is_no_alert_of_ours_is_neither_shown_nor_closed(lab, other, key, as_owner, at, subtests):
     theirs = accesskeys.issue_key(requester=other).row
     use(theirs, "192.0.2.7", "198.51.100.4")
     assert NEW not in as_owner.get(at()).content.decode()
     as_owner.post(at("keys/seen"), {"last": KeyAlert.objects.get().pk})
     assert accesskeys.open_alerts(other).count() == 1
+    use(key, "192.0.2.7", "198.51.100.4")
+    for last in ["", "x", "9" * 40, "-1"]:
+        with subtests.test(last=last):
+            as_owner.post(at("keys/seen"), {"last": last})
+            assert accesskeys.open_alerts(lab).count() == 1
 
 
 def test_a_key_that_is_used_from_everywhere_fills_nothing(lab, key):
@@ -120,23 +120,18 @@ def test_without_a_mail_server_no_letter_is_planned(key):
     assert not Job.objects.filter(kind=accesskeys.LETTER).exists()
 
 
-@pytest.mark.parametrize(
-    ("error", "state"),
-    [
+def test_a_mail_server_that_does_not_answer_is_asked_again(by_mail, key, monkeypatch, subtests):
+    for error, state in [
         (smtplib.SMTPServerDisconnected("gone"), JobState.QUEUED),
         (OSError("no route"), JobState.QUEUED),
         (smtplib.SMTPRecipientsRefused({}), JobState.FAILED),
-    ],
-)
-def test_a_mail_server_that_does_not_answer_is_asked_again(by_mail, key, monkeypatch, error, state):
-    def fail(*_args, **_options):
-        raise error
-
-    use(key, "192.0.2.7", "198.51.100.4")
-    monkeypatch.setattr(accesskeys.EmailMessage, "send", fail)
-    send_letters()
-    job = Job.objects.get(kind=accesskeys.LETTER)
-    assert (job.state, bool(job.error)) == (state, True)
+    ]:
+        with apart(subtests, error=error, state=state):
+            use(key, "192.0.2.7", "198.51.100.4")
+            monkeypatch.setattr(accesskeys.EmailMessage, "send", Mock(side_effect=error))
+            send_letters()
+            job = Job.objects.get(kind=accesskeys.LETTER)
+            assert (job.state, bool(job.error)) == (state, True)
 
 
 def test_alerts_that_were_seen_are_forgotten_with_the_logs(lab, key, owner, settings):

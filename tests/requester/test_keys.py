@@ -40,18 +40,15 @@ def test_old_and_new_keys_work_side_by_side_until_the_old_one_ends(lab, first):
     assert accepted(second) == lab
 
 
-def test_a_key_that_is_ended_at_once_is_refused_at_once(lab, first):
+def test_an_end_can_come_sooner_and_never_later_and_at_once_is_at_once(first):
+    soon = accesskeys.end_key(key=first.row, after=timedelta(days=1))
+    assert accesskeys.end_key(key=first.row, after=timedelta(days=30)) == soon
+    assert accesskeys.end_key(key=first.row, after=timedelta(hours=1)) < soon
     accesskeys.end_key(key=first.row)
     with pytest.raises(ProtocolError, match="UnrecognizedClient"):
         accepted(first)
     with pytest.raises(Refusal, match="has ended already"):
         accesskeys.end_key(key=first.row)
-
-
-def test_an_end_can_come_sooner_and_never_later(first):
-    soon = accesskeys.end_key(key=first.row, after=timedelta(days=1))
-    assert accesskeys.end_key(key=first.row, after=timedelta(days=30)) == soon
-    assert accesskeys.end_key(key=first.row, after=timedelta(hours=1)) < soon
 
 
 def test_a_requester_has_five_valid_keys_at_most(lab):

@@ -37,12 +37,9 @@ def test_each_role_may_do_what_it_is_for(lab, other, people, owner, staff):
         assert not any(may(user, other, action) for action in Action), role
     assert all(may(owner, lab, action) for action in Action)
     assert all(may(staff, other, action) for action in Action)
-
-
-def test_a_closed_account_may_nothing(lab, people):
     people["manager"].is_active = False
     people["manager"].save()
-    assert not may(people["manager"], lab, Action.VIEW)
+    assert not may(people["manager"], lab, Action.VIEW), "the account is closed"
 
 
 def test_pages_and_buttons_are_there_for_those_who_may(lab, at, people):
@@ -83,18 +80,16 @@ def test_the_owner_names_and_removes_members_and_it_is_written_down(lab, at, own
     ]
 
 
-@pytest.mark.parametrize(
-    ("form", "why"),
-    [
+def test_what_makes_no_member_is_refused_in_words(lab, at, as_owner, stranger, subtests):
+    for form, why in [
         ({"username": "nobody-here", "role": "viewer"}, "There is no user"),
         ({"username": "olga", "role": "viewer"}, "owns this requester"),
         ({"username": "sam", "role": "king"}, "Role"),
-    ],
-)
-def test_what_makes_no_member_is_refused_in_words(lab, at, as_owner: Client, stranger, form, why):
-    answer = as_owner.post(at("members/set"), form, follow=True)
-    assert why in answer.text
-    assert not lab.members.exists()
+    ]:
+        with subtests.test(form=form, why=why):
+            answer = as_owner.post(at("members/set"), form, follow=True)
+            assert why in answer.text
+            assert not lab.members.exists()
 
 
 def test_members_leave_by_themselves_and_take_nobody_with_them(lab, at, people):

@@ -37,36 +37,28 @@ def _in_euro(settings):
     settings.MARKETPLACE_CURRENCY = "EUR"
 
 
-@pytest.mark.parametrize("number", EXAMPLES)
-def test_ibans_of_the_registry_are_taken_and_a_swapped_digit_is_found(number):
-    assert money.iban(f" {number[:4].lower()} {number[4:]} ") == number
-    digits = [place for place in range(4, len(number) - 1) if number[place : place + 2].isdigit()]
-    place = next(each for each in digits if number[each] != number[each + 1])
-    swapped = number[:place] + number[place + 1] + number[place] + number[place + 2 :]
-    with pytest.raises(ValueError, match="check digits"):
-        money.iban(swapped)
+def test_ibans_of_the_registry_are_taken_and_a_swapped_digit_is_found(subtests):
+    for number in EXAMPLES:
+        with subtests.test(number=number):
+            assert money.iban(f" {number[:4].lower()} {number[4:]} ") == number
+            digits = [place for place in range(4, len(number) - 1) if number[place : place + 2].isdigit()]
+            place = next(each for each in digits if number[each] != number[each + 1])
+            swapped = number[:place] + number[place + 1] + number[place] + number[place + 2 :]
+            with pytest.raises(ValueError, match="check digits"):
+                money.iban(swapped)
 
 
-@pytest.mark.parametrize(
-    ("number", "why"),
-    [
+def test_what_is_no_iban_bic_or_routing_number_says_why():
+    for number, why in (
         ("", "two letters"),
         ("DE8937040044053201300", "has 22 characters, this one has 21"),
         ("XX89370400440532013000", "No country"),
         ("DE89 3704 0044 0532 0130 0٣", "two letters"),
-    ],
-)
-def test_what_is_no_iban_says_why(number, why):
-    with pytest.raises(ValueError, match=why):
-        money.iban(number)
-
-
-def test_sepa_goes_to_its_countries_only():
+    ):
+        with pytest.raises(ValueError, match=why):
+            money.iban(number)
     with pytest.raises(ValueError, match="does not take part in SEPA"):
         money.iban("TR330006100519786457841326", sepa=True)
-
-
-def test_bics_and_routing_numbers():
     assert money.bic("cobadeff xxx") == "COBADEFFXXX"
     assert money.routing_number("0210 0002 1") == "021000021"
     for wrong in ("COBADEF", "COBADEFFXX", "1OBADE!F"):
@@ -76,26 +68,23 @@ def test_bics_and_routing_numbers():
         money.routing_number("021000022")
 
 
-@pytest.mark.parametrize(
-    ("name", "plain"),
-    [("Zoë Müller-Weiß", "Zoe Muller-Weiss"), ("Łukasz Đặng", "Lukasz Dang"), ("O\u2019Neil", "O'Neil")],
-)
-def test_names_are_written_as_banks_take_them(name, plain):
-    assert money.banks_letters(name) == plain
-
-
-@pytest.mark.parametrize("name", ["山田太郎", "Иван", "/Rosa", "Ro//sa", "", "Rosa<b>"])
-def test_names_that_banks_do_not_take_are_refused(name):
-    with pytest.raises(ValueError, match="Latin letters"):
-        money.banks_letters(name)
+def test_names_are_written_as_banks_take_them_or_refused():
+    for name, plain in (
+        ("Zoë Müller-Weiß", "Zoe Muller-Weiss"),
+        ("Łukasz Đặng", "Lukasz Dang"),
+        ("O\u2019Neil", "O'Neil"),
+    ):
+        assert money.banks_letters(name) == plain
+    for name in ("山田太郎", "Иван", "/Rosa", "Ro//sa", "", "Rosa<b>"):
+        with pytest.raises(ValueError, match="Latin letters"):
+            money.banks_letters(name)
 
 
 # What is said
 
 
-@pytest.mark.parametrize(
-    ("method", "given", "field"),
-    [
+def test_what_no_service_takes_is_refused_by_field(db, subtests):
+    for method, given, field in [
         ("paypal", {}, "email"),
         ("paypal", {"email": "rosa"}, "email"),
         ("paypal", {"email": "rösa@example.org"}, "email"),
@@ -107,12 +96,11 @@ def test_names_that_banks_do_not_take_are_refused(name):
         ("bank", {"name": "+Rosa", "account": "1", "bank": "B"}, "name"),
         ("wise_us", {"name": "Rosa", "state": "XX"}, "state"),
         ("pigeon", {}, "method"),
-    ],
-)
-def test_what_no_service_takes_is_refused_by_field(db, method, given, field):
-    with pytest.raises(payees.DetailsError) as refused:
-        payees.checked_details(method, given)
-    assert field in refused.value.faults
+    ]:
+        with subtests.test(method=method, given=given):
+            with pytest.raises(payees.DetailsError) as refused:
+                payees.checked_details(method, given)
+            assert field in refused.value.faults
 
 
 def test_the_operator_chooses_the_ways(db, settings):
@@ -166,6 +154,8 @@ def test_a_change_waits_for_the_link_and_the_old_account_is_told(rosa, post, cap
     rosa.user.save()
     with caplog.at_level(logging.INFO, "distillery.security"):
         assert ask(rosa, "old@example.org").sent_to == "h…@example.org"
+        with pytest.raises(Refusal, match="Wait a minute"):
+            ask(rosa, "other@example.org")
         assert payees.payee_of(rosa).method == ""
         assert payees.confirm_change(token()) is not None
     assert "payment_details.changed" in caplog.text and "old@example.org" not in caplog.text
@@ -192,13 +182,6 @@ def test_a_link_opens_once_and_not_for_ever(rosa, post):
     ask(rosa, "other@example.org")
     PayeeDetails.objects.update(waiting_since=clock.now() - payees.LINK_LASTS)
     assert payees.confirm_change(token()) is None
-
-
-def test_a_person_is_not_flooded_with_links(rosa, post):
-    ask(rosa, "rosa@example.org")
-    with pytest.raises(Refusal, match="Wait a minute"):
-        ask(rosa, "other@example.org")
-    assert len(mail.outbox) == 1
 
 
 def test_a_link_that_cannot_be_sent_changes_nothing(rosa, post, monkeypatch):

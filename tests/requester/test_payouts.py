@@ -32,6 +32,7 @@ from marketplace.money import deposits, finance, ledger, payees, payoutresults, 
 from marketplace.money.payoutfiles import message_id
 from marketplace.parts import tables_of_work
 from marketplace.protocol import testcontrols
+from tests.cases import apart
 from tests.requester.test_money import earn
 from tests.site import world
 
@@ -176,9 +177,8 @@ US = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("method", "details", "row"),
-    [
+def test_other_services_get_the_columns_that_they_name(real, rosa, subtests):
+    for method, details, row in [
         (
             "wise",
             {"name": "Rosa R", "email": "rosa@example.org"},
@@ -206,14 +206,13 @@ US = {
             {"worker_id": "AROSA", "account": "77"},
         ),
         ("none", {"where": "Psychology 101"}, {"where": "Psychology 101", "amount": "0.15"}),
-    ],
-)
-def test_other_services_get_the_columns_that_they_name(real, rosa, method, details, row):
-    earn(real, rosa)
-    say(rosa, method, **details)
-    payout, _ = payouts.make_payout(report=report_of(real), method=method)
-    [line] = csv.DictReader(io.StringIO(payouts.hand_out(payout=payout).decode()))
-    assert {name: line[name] for name in row} == row
+    ]:
+        with apart(subtests, method=method, details=details):
+            earn(real, rosa)
+            say(rosa, method, **details)
+            payout, _ = payouts.make_payout(report=report_of(real), method=method)
+            [line] = csv.DictReader(io.StringIO(payouts.hand_out(payout=payout).decode()))
+            assert {name: line[name] for name in row} == row
 
 
 def test_tables_for_people_run_nothing_and_files_for_services_take_no_formula(real, rosa, ben):
@@ -387,6 +386,13 @@ def test_a_failure_that_was_none_counts_as_paid_while_nothing_newer_pays_it(two,
 
 
 def test_results_that_are_wrong_change_nothing_and_say_where(two, real, subtests):
+    payout, _ = payouts.make_payout(report=two, method="paypal")
+    right = f"reference,status\nD{real.pk}P1L1,paid\n"
+    with pytest.raises(Refusal, match="was never downloaded"):
+        book(real, right)
+    payouts.hand_out(payout=payout)
+    with pytest.raises(Refusal, match="another requester's file"):
+        book(world.make_requester("Other"), right)
     for text, why in [
         ("status\npaid\n", "no column is called “reference”"),
         ("reference,reason\nD1P1L1,x\n", "no column is called “status”"),
@@ -396,25 +402,9 @@ def test_results_that_are_wrong_change_nothing_and_say_where(two, real, subtests
         ("reference,status\n{0}L1,paid\nD0P1L1,paid\n", "line 3"),
     ]:
         with subtests.test(text=text, why=why):
-            payout, _ = payouts.make_payout(report=two, method="paypal")
-            payouts.hand_out(payout=payout)
             with pytest.raises((Refusal, SheetError), match=why):
                 book(real, text.format(f"D{real.pk}P1"))
             assert set(PayoutLine.objects.values_list("state", flat=True)) == {"sent"}
-
-
-def test_results_of_a_file_that_never_left_are_refused(two, real):
-    payouts.make_payout(report=two, method="paypal")
-    with pytest.raises(Refusal, match="was never downloaded"):
-        book(real, f"reference,status\nD{real.pk}P1L1,paid\n")
-
-
-def test_results_of_another_requester_are_refused(two, real):
-    payout, _ = payouts.make_payout(report=two, method="paypal")
-    payouts.hand_out(payout=payout)
-    other = world.make_requester("Other")
-    with pytest.raises(Refusal, match="another requester's file"):
-        book(other, f"reference,status\nD{real.pk}P1L1,paid\n")
 
 
 def test_a_report_is_not_noted_as_paid_by_hand_while_a_file_is_on_its_way(two):
@@ -439,23 +429,21 @@ def die(*_arguments, **_options):
     raise Killed
 
 
-@pytest.mark.parametrize(
-    "at",
-    [
+def test_killed_between_making_and_storing_there_is_no_file(two, real, monkeypatch, subtests):
+    for at in [
         "marketplace.money.payouts._written",
         "marketplace.money.payouts.note",
         "marketplace.models.PayoutPart.objects.bulk_create",
         "marketplace.models.PayoutLine.objects.bulk_create",
-    ],
-)
-def test_killed_between_making_and_storing_there_is_no_file(two, real, monkeypatch, at):
-    monkeypatch.setattr(at, die)
-    with pytest.raises(Killed):
-        payouts.make_payout(report=two, method="paypal")
-    monkeypatch.undo()
-    assert not Payout.objects.exists() and not PayoutPart.objects.exists()
-    assert payouts.make_payout(report=two, method="paypal")[0].number == 1
-    adds_up(real)
+    ]:
+        with apart(subtests, at=at):
+            monkeypatch.setattr(at, die)
+            with pytest.raises(Killed):
+                payouts.make_payout(report=two, method="paypal")
+            monkeypatch.undo()
+            assert not Payout.objects.exists() and not PayoutPart.objects.exists()
+            assert payouts.make_payout(report=two, method="paypal")[0].number == 1
+            adds_up(real)
 
 
 def test_killed_between_storing_and_marking_the_same_file_comes_again(two, real, monkeypatch):
@@ -499,6 +487,8 @@ def test_over_the_threshold_of_a_year_a_person_waits_for_a_decision(two, real, r
     assert told.sentence.startswith(f"Payments of {year}: 1 held over the yearly sum")
     noted = {row.worker.worker_id: row for row in YearlyLimit.objects.select_related("worker")}
     assert noted["AROSA"].held_at and noted["ABEN"].warned_at and not noted["ABEN"].held_at
+    with pytest.raises(Refusal, match="Staff decide"):
+        payouts.release_hold(requester=real, worker=rosa, year=year, decision="Because.", by=real.owner)
     with pytest.raises(Refusal, match="Write why"):
         payouts.release_hold(requester=real, worker=rosa, year=year, decision=" ", by=staff)
     payouts.release_hold(requester=real, worker=rosa, year=year, decision="Form W-9 is there.", by=staff)
@@ -517,11 +507,6 @@ def test_sums_of_a_year_count_what_was_paid_by_hand_and_not_what_failed(two, rea
     finance.mark_paid(report=two)
     assert payouts.paid_in(year) == {rosa.pk: 20, ben.pk: 15}
     assert payouts.paid_in(year - 1) == {}
-
-
-def test_owners_release_nothing(real, rosa, owner):
-    with pytest.raises(Refusal, match="Staff decide"):
-        payouts.release_hold(requester=real, worker=rosa, year=2026, decision="Because.", by=owner)
 
 
 def test_who_made_downloaded_and_booked_is_written_down(two, real, settings):
@@ -679,17 +664,15 @@ def test_a_status_of_the_whole_file_counts_for_lines_that_are_not_named(at_the_b
     adds_up(real)
 
 
-@pytest.mark.parametrize(
-    ("change", "why"),
-    [
+def test_reports_that_are_wrong_change_nothing(at_the_bank, real, subtests):
+    for change, why in [
         (lambda text: text.replace("CstmrPmtStsRpt", "Other"), "is no pain.002"),
         (lambda text: text.replace("RJCT", "WHAT"), "'WHAT' in the whole, which is not known"),
         (lambda text: text.replace("<OrgnlMsgId>D", "<OrgnlMsgId>X"), "no payout has it"),
         (lambda text: text[:-5], "is no XML that can be read"),
         (lambda text: text.replace("<Document", "<!DOCTYPE a [<!ENTITY b 'c'>]><Document"), "is no XML"),
-    ],
-)
-def test_reports_that_are_wrong_change_nothing(at_the_bank, real, change, why):
-    with pytest.raises(Refusal, match=why):
-        book(real, change(status_report(at_the_bank, group="RJCT")), "report.xml")
-    assert {state for state, _ in states_of(at_the_bank)} == {"sent"}
+    ]:
+        with subtests.test(change=change, why=why):
+            with pytest.raises(Refusal, match=why):
+                book(real, change(status_report(at_the_bank, group="RJCT")), "report.xml")
+            assert {state for state, _ in states_of(at_the_bank)} == {"sent"}

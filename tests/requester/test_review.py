@@ -7,11 +7,12 @@ from datetime import timedelta
 import pytest
 
 from marketplace import clock
+from marketplace.forms.questions import fields_of
 from marketplace.lifecycle import assignments
 from marketplace.models import HIT, Bonus, Holding, LedgerEntry
 from marketplace.money import ledger
-from marketplace.requester.work import say_when_due
 from tests.batches import making
+from tests.cases import apart
 from tests.site import world
 
 State = Holding.State
@@ -36,9 +37,9 @@ def sheet(page):
     return [each.row.pk for each in page.context["answers"]]
 
 
-def test_the_queue_by_hit_begins_with_the_oldest_and_counts_what_waits(as_owner, at, group, rosa, ben):
+def test_the_queues_begin_with_the_oldest_and_count_what_waits(as_owner, at, group, rosa, ben):
     first, second, done = (world.post(group, places=2) for _ in range(3))
-    world.do(rosa, first)
+    oldest = world.do(rosa, first)
     world.do(ben, first)
     world.do(rosa, second)
     world.approve(world.do(ben, done))
@@ -46,23 +47,10 @@ def test_the_queue_by_hit_begins_with_the_oldest_and_counts_what_waits(as_owner,
     assert [row.hit_id for row in page.context["rows"]] == [first.hit_id, second.hit_id]
     assert page.context["waiting"] == 3
     assert page.context["first"] == at(f"review/hits/{first.hit_id}/")
-    assert all(row.due for row in page.context["rows"])
-
-
-def test_the_queue_by_worker_counts_each_ones_work(as_owner, at, group, rosa, ben):
-    hits = [world.post(group, places=2) for _ in range(2)]
-    world.do(rosa, hits[0])
-    world.do(rosa, hits[1])
-    world.do(ben, hits[0])
+    assert page.context["rows"][0].due == oldest.auto_approve_at
     page = as_owner.get(at("review/workers/"))
     assert [(row.worker_id, row.answered) for row in page.context["rows"]] == [("AROSA", 2), ("ABEN", 1)]
     assert page.context["first"] == at("review/workers/AROSA/")
-
-
-def test_nothing_to_review_is_said(as_owner, at):
-    assert "Nothing to review" in as_owner.get(at("review/")).content.decode()
-    assert "Nothing to review" in as_owner.get(at("review/workers/")).content.decode()
-    assert "Nothing waits for a decision" in as_owner.get(at("review/work/")).content.decode()
 
 
 def test_a_sheet_draws_every_field_and_runs_nothing_of_it(as_owner, at, group, rosa):
@@ -84,9 +72,7 @@ def test_a_sheet_draws_every_field_and_runs_nothing_of_it(as_owner, at, group, r
     assert "Empty." in text
 
 
-def test_answers_of_question_forms_are_read_by_their_choices():
-    from marketplace.forms.questions import fields_of
-
+def test_answers_of_question_forms_are_read_by_their_choices_and_what_is_none_as_it_came():
     xml = (
         '<QuestionFormAnswers xmlns="http://mechanicalturk.amazonaws.com/AWSMechanicalTurkDataSchemas/'
         '2005-10-01/QuestionFormAnswers.xsd"><Answer><QuestionIdentifier>likes</QuestionIdentifier>'
@@ -102,48 +88,28 @@ def test_answers_of_question_forms_are_read_by_their_choices():
         ("photo", "k1 (12 bytes)"),
         ("why", "warm"),
     ]
-
-
-@pytest.mark.parametrize(
-    "xml",
-    [
+    assert fields_of("") == []
+    for other in (
         "not xml at all",
         '<!DOCTYPE a [<!ENTITY b "bbbb">]><a>&b;</a>',
         "<Other><Answer/></Other>x",
         "<Other/>",
-    ],
-    ids=["text", "entities", "broken", "other root"],
-)
-def test_what_is_no_answer_is_shown_as_it_came(xml):
-    from marketplace.forms.questions import fields_of
-
-    assert [(each.name, each.text) for each in fields_of(xml)] == [("", xml)]
-
-
-def test_no_answer_has_no_fields():
-    from marketplace.forms.questions import fields_of
-
-    assert fields_of("") == []
+    ):
+        assert [(each.name, each.text) for each in fields_of(other)] == [("", other)]
 
 
 def test_approving_pays_once_however_often_it_is_pressed(as_owner, at, lab, group, rosa):
     hit = world.post(group)
     work = world.do(rosa, hit)
     path = at(f"work/{work.pk}/approve/")
-    assert "Approved: AROSA gets $0.20." in as_owner.post(path, follow=True).content.decode()
+    said = as_owner.post(path, {"feedback": "Well seen.\r\nThank you."}, follow=True).content.decode()
+    assert "Approved: AROSA gets $0.20." in said
     again = as_owner.post(path, {"feedback": "Thanks"}, follow=True).content.decode()
     assert "nothing was paid twice" in again
     assert state_of(work) == State.APPROVED
-    assert work.feedback == ""
+    assert work.feedback == "Well seen.\nThank you."
     assert LedgerEntry.objects.filter(holding=work, kind="reward").count() == 1
     assert ledger.audit() == []
-
-
-def test_a_word_goes_with_an_approval(as_owner, at, group, rosa):
-    work = world.do(rosa, world.post(group))
-    as_owner.post(at(f"work/{work.pk}/approve/"), {"feedback": "Well seen.\r\nThank you."})
-    assert state_of(work) == State.APPROVED
-    assert work.feedback == "Well seen.\nThank you."
 
 
 def test_a_rejection_needs_a_reason(as_owner, at, group, rosa):
@@ -209,24 +175,22 @@ def test_a_bonus_form_pays_once_and_two_forms_pay_twice(as_owner, at, lab, group
     assert ledger.audit() == []
 
 
-@pytest.mark.parametrize(
-    ("changes", "said"),
-    [
+def test_a_bonus_that_cannot_be_paid_is_refused_in_words(as_owner, owner, subtests):
+    for changes, said in [
         ({"amount": "1.505"}, "1.505 may have thousands or three decimals: write 1505.00"),
         ({"amount": "0"}, "Write an amount between 0.01 and 10000.00"),
         ({"amount": "10000.01"}, "Write an amount between 0.01 and 10000.00"),
         ({"reason": ""}, "Reason: This field is required."),
         ({"once": "no"}, "Enter a valid UUID."),
         ({"amount": "9999.99"}, "insufficient funds"),
-    ],
-)
-def test_a_bonus_that_cannot_be_paid_is_refused_in_words(as_owner, owner, changes, said):
-    poor = world.make_requester("Poor Lab", dollars=5, owner=owner)
-    work = world.do(world.make_worker("rosa"), world.post(world.make_group(poor, "Name it")))
-    sent = {"amount": "1.00", "reason": "Careful.", "once": str(uuid.uuid4())} | changes
-    answer = as_owner.post(f"/requester/{poor.customer_id}/work/{work.pk}/bonus/", sent, follow=True)
-    assert said in answer.content.decode()
-    assert not Bonus.objects.exists()
+    ]:
+        with apart(subtests, changes=changes, said=said):
+            poor = world.make_requester("Poor Lab", dollars=5, owner=owner)
+            work = world.do(world.make_worker("rosa"), world.post(world.make_group(poor, "Name it")))
+            sent = {"amount": "1.00", "reason": "Careful.", "once": str(uuid.uuid4())} | changes
+            answer = as_owner.post(f"/requester/{poor.customer_id}/work/{work.pk}/bonus/", sent, follow=True)
+            assert said in answer.content.decode()
+            assert not Bonus.objects.exists()
 
 
 def test_decisions_go_on_with_the_next_answer_then_with_the_next_sheet(as_owner, at, group, rosa, ben):
@@ -257,14 +221,12 @@ def test_a_workers_sheet_has_their_work_on_all_hits(as_owner, at, lab, group, ot
     assert gone.headers["Location"] == at("review/workers/")
 
 
-def test_a_sheet_of_decided_work_stays_where_it_is(as_owner, at, group, rosa):
+def test_a_sheet_of_decided_work_stays_where_it_is_and_no_address_is_taken_from_outside(
+    as_owner, at, group, rosa
+):
     work = world.do(rosa, world.post(group))
     gone = as_owner.post(at(f"work/{work.pk}/approve/?from=hit&state=all&page=1"))
     assert gone.headers["Location"] == at(f"review/hits/{work.hit.hit_id}/?state=all&page=1#work-{work.pk}")
-
-
-def test_an_address_to_go_on_with_is_never_taken_from_outside(as_owner, at, group, rosa):
-    work = world.do(rosa, world.post(group))
     gone = as_owner.post(at(f"work/{work.pk}/approve/?from=https://evil.example&state=//evil"))
     assert gone.headers["Location"] == at(f"work/{work.pk}/")
 
@@ -342,7 +304,7 @@ def test_the_table_of_work_is_filtered_by_worker_and_type(as_owner, at, lab, gro
     assert sorted(found("")) == [one.pk, two.pk]
 
 
-def test_work_of_others_does_not_exist(as_owner, at, other, rosa):
+def test_work_of_others_and_in_progress_does_not_exist(as_owner, at, group, other, rosa):
     theirs = world.do(rosa, world.post(world.make_group(other)))
     for path in ("", "answer.xml"):
         assert as_owner.get(at(f"work/{theirs.pk}/{path}")).status_code == 404
@@ -352,12 +314,9 @@ def test_work_of_others_does_not_exist(as_owner, at, other, rosa):
     assert as_owner.post(at("review/workers/AROSA/approve/")).status_code == 404
     assert as_owner.get(at(f"review/hits/{theirs.hit.hit_id}/")).status_code == 404
     assert as_owner.get(at(f"work/{2**70}/")).status_code == 404
+    begun = world.take(rosa, world.post(group))
+    assert as_owner.get(at(f"work/{begun.pk}/")).status_code == 404
     assert state_of(theirs) == State.SUBMITTED
-
-
-def test_work_in_progress_is_not_shown(as_owner, at, group, rosa):
-    holding = world.take(rosa, world.post(group))
-    assert as_owner.get(at(f"work/{holding.pk}/")).status_code == 404
 
 
 def test_the_answer_comes_as_a_file_that_no_browser_shows(as_owner, at, group, rosa):
@@ -378,13 +337,6 @@ def test_who_was_much_faster_than_usual_is_marked(as_owner, at, group):
     page = as_owner.get(at(f"review/hits/{hit.hit_id}/"))
     assert [each.fast for each in page.context["answers"]] == [False] * 5 + [True]
     assert "took 5 s (usual 1 min)" in " ".join(page.content.decode().split())
-
-
-def test_what_is_due_is_said_for_the_hits_of_a_page(group, rosa):
-    hit = world.post(group)
-    work = world.do(rosa, hit)
-    say_when_due([hit])
-    assert hit.due == work.auto_approve_at
 
 
 def test_sheets_and_tables_cost_the_same_with_one_answer_and_with_many(

@@ -64,10 +64,6 @@ def test_the_table_is_filtered_by_work_to_review_blocks_and_words(as_owner, at, 
     assert found("q=ros") == ["AROSA"]
 
 
-def test_nobody_yet_is_said(as_owner, at):
-    assert "None yet" in as_owner.get(at("workers/")).content.decode()
-
-
 def test_a_worker_has_a_record_here_and_nothing_of_elsewhere(as_owner, at, lab, group, other, rosa):
     for seconds in (30, 60, 90):
         took(world.do(rosa, world.post(group)), seconds)
@@ -156,27 +152,23 @@ def test_a_message_that_says_nothing_comes_back_with_what_is_wrong(as_owner, at,
     assert "at most 100 workers" in many.content.decode()
 
 
-def test_the_table_costs_the_same_with_one_worker_and_with_many(as_owner, at, group, queries_of):
-    hit = world.post(group, places=9)
-    world.do(world.make_worker("w0"), hit)
-    one = queries_of(as_owner, at("workers/"))
-    for number in range(1, 9):
-        world.do(world.make_worker(f"w{number}"), hit)
-    assert queries_of(as_owner, at("workers/")) == one
-
-
-def test_a_workers_page_costs_the_same_with_one_answer_and_with_many(
+def test_table_and_page_cost_the_same_with_one_worker_and_answer_and_with_many(
     as_owner, at, lab, group, rosa, queries_of
 ):
-    kind = world.make_qualification(lab, "Reading")
-    grants.grant(qualification_type=kind, worker=rosa, value=1, notify=False)
-    world.do(rosa, world.post(group))
-    one = queries_of(as_owner, at("workers/AROSA/"))
-    for number in range(9):
+    hit = world.post(group, places=9)
+
+    def more(number: int) -> None:
         kind = world.make_qualification(lab, f"Reading {number}")
         grants.grant(qualification_type=kind, worker=rosa, value=1, notify=False)
         world.do(rosa, world.post(group))
-    assert queries_of(as_owner, at("workers/AROSA/")) == one
+        world.do(world.make_worker(f"w{number}"), hit)
+
+    more(0)
+    paths = [at("workers/"), at("workers/AROSA/")]
+    few = [queries_of(as_owner, path) for path in paths]
+    for number in range(1, 9):
+        more(number)
+    assert [queries_of(as_owner, path) for path in paths] == few
 
 
 def test_administrators_invite_workers_by_a_link_that_is_shown_once(as_owner, at, owner):

@@ -1,26 +1,24 @@
 """Events and review policies under kill -9 and under crowds: each effect once, and told once."""
 
 import random
-import threading
 import time
 import uuid
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from decimal import Decimal
-from http.client import HTTPException
 
 import pytest
-from botocore.exceptions import BotoCoreError, ClientError
+from botocore.exceptions import ClientError
 
 from tests.clients import RefusedError, external_question
 from tests.conformance.events import Poller, specification
 from tests.conformance.protocol import assignments, create_hit, get_hit
 from tests.conformance.test_policies import deeds, known, plurality, report
+from tests.robustness.storms import UNREACHABLE, Storm
 from tests.scale import limit_cases
 from tests.server import RunningServer
 
 KILLS = limit_cases(5, least=1)
-UNREACHABLE = (OSError, HTTPException, BotoCoreError, EOFError)
 POLICY = known(ApproveIfKnownAnswerScoreIsAtLeast=50, RejectIfKnownAnswerScoreIsLessThan=50)
 
 
@@ -31,10 +29,11 @@ def mortal():
         yield server
 
 
-class Load:
-    """A publisher and workers that go on while the server is killed."""
+class ToldStorm(Storm):
+    """A publisher and workers, and a queue that is told what they do."""
 
     def __init__(self, server):
+        super().__init__()
         self.requester = server.requester("500.00", "mturk-2026")
         self.client = self.requester.client
         self.poller = Poller(self.requester.queues())
@@ -44,25 +43,10 @@ class Load:
             HITTypeId=self.type_id, Notification=specification(self.poller.url), Active=True
         )
         self.before = first["HITId"]
-        self.over = threading.Event()
-        self.errors = []
         self.submitted = 0
 
-    def insist(self, act):
-        """The act's result, tried again after every lost connection."""
-        while True:
-            try:
-                return act()
-            except UNREACHABLE:
-                time.sleep(0.05)
-
-    def guarded(self, work, *arguments):
-        try:
-            while not self.over.is_set():
-                work(*arguments)
-        except Exception as error:
-            self.errors.append(error)
-            raise
+    def count_answers(self):
+        return self.submitted
 
     def publish(self):
         token = uuid.uuid4().hex
@@ -97,34 +81,12 @@ class Load:
         assert said.status == 200, said.text
         self.submitted += 1
 
-    def wait_for_answers(self, number):
-        """Let the load go on until so many more answers were acknowledged."""
-        goal, end = self.submitted + number, time.monotonic() + 60
-        while self.submitted < goal and not self.errors:
-            assert time.monotonic() < end, f"no progress: {self.submitted} of {goal}"
-            time.sleep(0.005)
-
 
 def test_kills_lose_no_event_and_double_none_and_no_policy_decides_twice(mortal):
     """Kills at random moments; then the queue tells exactly what the API shows."""
-    load, chance = Load(mortal), random.Random(7)
-    threads = [threading.Thread(target=load.guarded, args=[load.publish])]
-    threads += [
-        threading.Thread(target=load.guarded, args=[load.work, mortal.worker(), random.Random(seed)])
-        for seed in range(3)
-    ]
-    for thread in threads:
-        thread.start()
-    for _ in range(KILLS):
-        load.wait_for_answers(6)
-        time.sleep(chance.uniform(0, 0.1))
-        mortal.kill()
-        mortal.start()
-    load.wait_for_answers(6)
-    load.over.set()
-    for thread in threads:
-        thread.join(timeout=60)
-    assert load.errors == []
+    load = ToldStorm(mortal)
+    works = [(load.publish,), *((load.work, mortal.worker(), random.Random(seed)) for seed in range(3))]
+    load.rage(mortal, works, KILLS, random.Random(7))
     mortal.advance(4000)
 
     client = load.client

@@ -2,14 +2,12 @@
 
 import contextlib
 import random
-import threading
 import time
 import uuid
 from decimal import Decimal
-from http.client import HTTPException
 
 import pytest
-from botocore.exceptions import BotoCoreError, ClientError
+from botocore.exceptions import ClientError
 
 from tests.clients import RefusedError, external_question
 from tests.conformance.protocol import (
@@ -20,11 +18,11 @@ from tests.conformance.protocol import (
     get_hit,
     hit_properties,
 )
+from tests.robustness.storms import UNREACHABLE, Storm
 from tests.scale import limit_cases
 from tests.server import RunningServer
 
 KILLS = limit_cases(5, least=1)
-UNREACHABLE = (OSError, HTTPException, BotoCoreError, EOFError)
 
 
 @pytest.fixture
@@ -36,7 +34,7 @@ def mortal(request):
 
 @pytest.mark.parametrize("mortal", [1], indirect=True)
 def test_every_step_that_was_answered_survives_a_kill(mortal):
-    """Killed and started again after each step of a cycle."""
+    """Killed and started again after the steps of a cycle that could hide each other's loss."""
     requester, worker = mortal.requester("10.00", "mturk-2026"), mortal.worker()
     client = requester.client
 
@@ -45,19 +43,17 @@ def test_every_step_that_was_answered_survives_a_kill(mortal):
         mortal.start()
 
     hit = create_hit(client, Reward="1.00")
-    power_cut()
-    assert get_hit(client, hit) == hit
     taken = worker.accept(hit["HITId"])
+    before = get_hit(client, hit)
     power_cut()
-    assert get_hit(client, hit)["NumberOfAssignmentsPending"] == 1
+    assert get_hit(client, hit) == before
+    assert before["NumberOfAssignmentsPending"] == 1
     assert worker.submit(taken, answer="kept").status == 200
     power_cut()
     [assignment] = assignments(client, hit)
     assert answer_fields(assignment) == {"answer": "kept"}
     assert worker.submit(taken, answer="again").status == 200
     client.approve_assignment(AssignmentId=taken["assignment_id"])
-    power_cut()
-    assert get_assignment(client, taken["assignment_id"])["AssignmentStatus"] == "Approved"
     bonus = {
         "WorkerId": worker.worker_id,
         "AssignmentId": taken["assignment_id"],
@@ -67,20 +63,19 @@ def test_every_step_that_was_answered_survives_a_kill(mortal):
     }
     client.send_bonus(**bonus)
     power_cut()
+    assert get_assignment(client, taken["assignment_id"])["AssignmentStatus"] == "Approved"
     with pytest.raises(client.exceptions.RequestError, match="already been processed"):
         client.send_bonus(**bonus)
     assert client.get_account_balance()["AvailableBalance"] == "8.20"
     mortal.manage("marketplace", "audit")
 
 
-class Storm:
-    """Load that goes on while the server is killed; remembers every acknowledgement."""
+class PaidStorm(Storm):
+    """Remembers every acknowledgement."""
 
     def __init__(self, server):
-        self.server = server
+        super().__init__()
         self.client = server.requester("500.00", "mturk-2026").client
-        self.over = threading.Event()
-        self.errors = []
         self.submitted = {}
         self.approved = set()
         self.published = {}
@@ -88,28 +83,8 @@ class Storm:
         self.type_id = create_hit(self.client, **hit_properties(Reward="0.10"))["HITTypeId"]
         self.group_id = None
 
-    def insist(self, act):
-        """The act's result, tried again after every lost connection, as a careful client does."""
-        while True:
-            try:
-                return act()
-            except UNREACHABLE:
-                time.sleep(0.05)
-
-    def wait_for_answers(self, number):
-        """Let the load go on until so many more answers were acknowledged."""
-        goal, end = len(self.submitted) + number, time.monotonic() + 60
-        while len(self.submitted) < goal and not self.errors:
-            assert time.monotonic() < end, f"no progress: {len(self.submitted)} of {goal}"
-            time.sleep(0.005)
-
-    def guarded(self, work, *arguments):
-        try:
-            while not self.over.is_set():
-                work(*arguments)
-        except Exception as error:
-            self.errors.append(error)
-            raise
+    def count_answers(self):
+        return len(self.submitted)
 
     def publish(self):
         """Create a HIT under a token until the server says that it exists."""
@@ -172,25 +147,11 @@ class Storm:
 
 @pytest.mark.long
 def test_kills_under_load_lose_nothing_and_double_nothing(mortal):
-    """Three workers and a publisher go on while the server is killed at random moments."""
-    chance = random.Random(9)
-    storm = Storm(mortal)
+    storm = PaidStorm(mortal)
     storm.publish()
     storm.group_id = storm.client.list_hits()["HITs"][0]["HITGroupId"]
-    threads = [threading.Thread(target=storm.guarded, args=[storm.publish])]
-    threads += [threading.Thread(target=storm.guarded, args=[storm.work, mortal.worker()]) for _ in range(3)]
-    for thread in threads:
-        thread.start()
-    for _ in range(KILLS):
-        storm.wait_for_answers(6)
-        time.sleep(chance.uniform(0, 0.1))
-        mortal.kill()
-        mortal.start()
-    storm.wait_for_answers(6)
-    storm.over.set()
-    for thread in threads:
-        thread.join(timeout=60)
-    assert storm.errors == []
+    works = [(storm.publish,), *((storm.work, mortal.worker()) for _ in range(3))]
+    storm.rage(mortal, works, KILLS, random.Random(9))
 
     client = storm.client
     hits = [

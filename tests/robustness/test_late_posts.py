@@ -17,7 +17,7 @@ def test_a_post_never_lands_on_another_holder(server, client):
     """Three workers take, return, let lapse and post late at random; each answer is its sender's own."""
     chance = random.Random(71)
     workers = [server.worker() for _ in range(3)]
-    hits = [create_hit(client, AssignmentDurationInSeconds=60, LifetimeInSeconds=86400) for _ in range(12)]
+    hits = [create_hit(client, AssignmentDurationInSeconds=60, LifetimeInSeconds=86400) for _ in range(8)]
     for hit in hits:
         past = []
         for _ in range(12):
@@ -94,14 +94,6 @@ def test_a_forged_or_changed_signature_is_refused(server, client):
         url = f"{server.url}/s/{name}/mturk/externalSubmit"
         said = post_form(url, {"assignmentId": mine["assignment_id"], "answer": "forged"})
         assert 400 <= said.status < 500, name
-    assert assignments(client, hits[0]) == assignments(client, hits[1]) == []
-
-
-def test_another_assignments_id_in_the_form_is_refused(server, client):
-    """The signed address and the assignmentId in the form must agree."""
-    worker = server.worker()
-    hits = [create_hit(client) for _ in range(2)]
-    mine, other = (worker.accept(hit["HITId"]) for hit in hits)
     said = post_form(mine["submit_url"], {"assignmentId": other["assignment_id"], "answer": "mixed up"})
-    assert 400 <= said.status < 500
+    assert 400 <= said.status < 500, "the signed address and the assignmentId in the form must agree"
     assert assignments(client, hits[0]) == assignments(client, hits[1]) == []

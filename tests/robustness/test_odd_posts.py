@@ -25,9 +25,9 @@ def worker(server):
     return server.worker()
 
 
-@pytest.mark.parametrize(
-    ("content_type", "body", "recorded"),
-    [
+def test_an_odd_form_is_recorded_as_far_as_xml_can_carry_it(client, worker, subtests):
+    """The answer is what the requester gets, so it must parse."""
+    for content_type, body, recorded in [
         (FORM, b"a=1&a=2&a=3", {"a": "1|2|3"}),
         (FORM, b"a=%00x&b=%01%1b", {"a": "\ufffdx", "b": "\ufffd\ufffd"}),
         (FORM, b"a=%ff%fe&b=%ed%a0%80", {"a": "\ufffd" * 2, "b": "\ufffd" * 3}),
@@ -38,34 +38,20 @@ def worker(server):
         (FORM, "&".join(f"f{n}={n}" for n in range(5000)).encode(), {f"f{n}": str(n) for n in range(5000)}),
         (f"{FORM}; charset=nonsense", b"a=1", {"a": "1"}),
         (MULTIPART, part('name="a"', "1"), {"a": "1"}),
-    ],
-    ids=[
-        "repeated",
-        "control characters",
-        "not UTF-8",
-        "no character",
-        "nameless",
-        "markup",
-        "a megabyte",
-        "5,000 fields",
-        "odd charset",
-        "multipart",
-    ],
-)
-def test_an_odd_form_is_recorded_as_far_as_xml_can_carry_it(client, worker, content_type, body, recorded):
-    """The answer is what the requester gets, so it must parse."""
-    hit = create_hit(client)
-    taken = worker.accept(hit["HITId"])
-    said = ask("POST", taken["submit_url"], body, {"Content-Type": content_type})
-    assert said.status == 200
-    worker.in_hand.clear()
-    [assignment] = assignments(client, hit)
-    assert answer_fields(assignment) == recorded
+    ]:
+        with subtests.test(content_type=content_type, body=body):
+            hit = create_hit(client)
+            taken = worker.accept(hit["HITId"])
+            said = ask("POST", taken["submit_url"], body, {"Content-Type": content_type})
+            assert said.status == 200
+            worker.in_hand.clear()
+            [assignment] = assignments(client, hit)
+            assert answer_fields(assignment) == recorded
 
 
-@pytest.mark.parametrize(
-    ("content_type", "body"),
-    [
+def test_what_is_no_web_form_is_refused_and_can_be_sent_again(client, worker, subtests):
+    """Never recorded as an empty answer; the page that says so may be framed."""
+    for content_type, body in [
         (FORM, b""),
         ("application/json", b'{"assignmentId": "", "a": 1}'),
         ("text/plain", b"a=1"),
@@ -74,69 +60,52 @@ def test_an_odd_form_is_recorded_as_far_as_xml_can_carry_it(client, worker, cont
         (MULTIPART, b"--B\r\nnot a part"),
         (MULTIPART, part('name="a"; filename="a.txt"', "1")),
         (FORM, "&".join(f"f{n}={n}" for n in range(20_000)).encode()),
-    ],
-    ids=["empty", "JSON", "plain text", "UTF-16", "no boundary", "cut off", "a file", "20,000 fields"],
-)
-def test_what_is_no_web_form_is_refused_and_can_be_sent_again(client, worker, content_type, body):
-    """Never recorded as an empty answer; the page that says so may be framed."""
-    hit = create_hit(client)
-    taken = worker.accept(hit["HITId"])
-    said = ask("POST", taken["submit_url"], body, {"Content-Type": content_type})
-    assert said.status == 400
-    assert "nothing was recorded" in said.text.lower()
-    assert "x-frame-options" not in said.headers
-    assert "frame-ancestors" not in said.headers["content-security-policy"]
-    assert assignments(client, hit) == []
-    assert places(get_hit(client, hit)) == (1, 0, 0)
-    assert worker.submit(taken, a="1").status == 200
+    ]:
+        with subtests.test(content_type=content_type, body=body):
+            hit = create_hit(client)
+            taken = worker.accept(hit["HITId"])
+            said = ask("POST", taken["submit_url"], body, {"Content-Type": content_type})
+            assert said.status == 400
+            assert "nothing was recorded" in said.text.lower()
+            assert "x-frame-options" not in said.headers
+            assert "frame-ancestors" not in said.headers["content-security-policy"]
+            assert assignments(client, hit) == []
+            assert places(get_hit(client, hit)) == (1, 0, 0)
+            assert worker.submit(taken, a="1").status == 200
 
 
-@pytest.mark.parametrize("method", ["GET", "HEAD", "PUT", "DELETE", "OPTIONS"])
-def test_only_a_post_submits(client, worker, method):
-    """Looking at the address does nothing."""
-    hit = create_hit(client)
-    taken = worker.accept(hit["HITId"])
-    assert ask(method, taken["submit_url"]).status == 405
-    assert assignments(client, hit) == []
-    worker.give_back(taken)
+def test_only_a_post_submits(client, worker, subtests):
+    for method in ["GET", "HEAD", "PUT", "DELETE", "OPTIONS"]:
+        with subtests.test(method=method):
+            hit = create_hit(client)
+            taken = worker.accept(hit["HITId"])
+            assert ask(method, taken["submit_url"]).status == 405
+            assert assignments(client, hit) == []
+            worker.give_back(taken)
 
 
 @pytest.mark.parametrize("what", ["next", "accept", "return"])
-@pytest.mark.parametrize(
-    "body",
-    [
-        b"[]",
-        b"null",
-        b"{",
-        b'{"hit_id": 1}',
-        b'{"hit_id": null}',
-        b'{"hit_id": "\\u0000"}',
-        b'{"group_id": "\\ud800"}',
-        b'{"assignment_id": "' + b"9" * 100_000 + b'"}',
-        b"[" * 100_000,
-        b"9" * 5000,
-        b"\xff",
-        b"x" * 2_600_000,
-    ],
-    ids=lambda body: body[:24].decode("latin-1"),
-)
-def test_garbage_at_the_worker_api_is_refused_in_json(server, worker, what, body):
-    """Always an error code and a sentence."""
-    said = ask("POST", f"{server.url}/worker-api/{what}", body, {"Authorization": f"Bearer {worker.token}"})
-    assert said.status == 400
-    assert set(said.json()) == {"error", "message"}
+def test_garbage_at_the_worker_api_is_refused_in_json(server, worker, what):
+    for body in (
+        *(b"[]", b"null", b"{", b'{"hit_id": 1}', b'{"hit_id": null}', b'{"hit_id": "\\u0000"}'),
+        *(b'{"group_id": "\\ud800"}', b'{"assignment_id": "' + b"9" * 100_000 + b'"}'),
+        *(b"[" * 100_000, b"9" * 5000, b"\xff", b"x" * 2_600_000),
+    ):
+        headers = {"Authorization": f"Bearer {worker.token}"}
+        said = ask("POST", f"{server.url}/worker-api/{what}", body, headers)
+        assert said.status == 400, body[:40]
+        assert set(said.json()) == {"error", "message"}
 
 
-@pytest.mark.parametrize("token", ["", "x", "Bearer", "é" * 20, "a" * 5000])
-def test_the_worker_api_wants_a_token(server, token):
-    """No token, no work."""
-    said = ask("POST", f"{server.url}/worker-api/next", b"{}", {"Authorization": f"Bearer {token}"})
-    assert (said.status, said.json()["error"]) == (401, "Unauthorized")
+def test_the_worker_api_wants_a_token(server, subtests):
+    for token in ["", "x", "Bearer", "é" * 20, "a" * 5000]:
+        with subtests.test(token=token):
+            said = ask("POST", f"{server.url}/worker-api/next", b"{}", {"Authorization": f"Bearer {token}"})
+            assert (said.status, said.json()["error"]) == (401, "Unauthorized")
 
 
-@pytest.mark.parametrize(
-    ("what", "value"),
-    [
+def test_garbage_at_the_test_controls_is_refused_in_json(server, subtests):
+    for what, value in [
         ("clock", {}),
         ("clock", {"advance_seconds": -1}),
         ("clock", {"advance_seconds": True}),
@@ -149,17 +118,14 @@ def test_the_worker_api_wants_a_token(server, token):
         ("reset", {"data": 1}),
         ("reset", {"everything": True}),
         ("reset", []),
-    ],
-    ids=str,
-)
-def test_garbage_at_the_test_controls_is_refused_in_json(server, what, value):
-    """And nothing moves."""
-    before = server.advance(0)
-    headers = {"Authorization": f"Bearer {server.test_token}"}
-    said = ask("POST", f"{server.url}/mturk/test/{what}", json.dumps(value).encode(), headers)
-    assert said.status == 400
-    assert said.json()["error"]
-    assert server.advance(0) - before < 60
+    ]:
+        with subtests.test(what=what, value=value):
+            before = server.advance(0)
+            headers = {"Authorization": f"Bearer {server.test_token}"}
+            said = ask("POST", f"{server.url}/mturk/test/{what}", json.dumps(value).encode(), headers)
+            assert said.status == 400
+            assert said.json()["error"]
+            assert server.advance(0) - before < 60
 
 
 def test_the_test_controls_want_their_token(server):

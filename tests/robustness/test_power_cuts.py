@@ -15,7 +15,7 @@ from tests.server import ROOT, load_services
 
 pytestmark = pytest.mark.only_on("postgresql")
 #: Answers before each stop, and how often the server is stopped.
-ANSWERS, STOPS = 150, 3
+ANSWERS, STOPS = 100, 2
 
 #: Four threads that change one balance in turn; each line that they print is an answer.
 CLIENTS = """

@@ -49,8 +49,8 @@ def work_through(worker, group_id, seed):
 def test_fifty_workers_fill_every_place_and_none_too_many(server, crowd):
     """Accept, return and submit at once: no place twice, no submit lost, no database locked."""
     client = server.requester().client
-    properties = {"Title": "Twenty HITs for fifty", "MaxAssignments": 5}
-    hits = {hit["HITId"]: hit for hit in (create_hit(client, **properties) for _ in range(20))}
+    properties = {"Title": "Twelve HITs for fifty", "MaxAssignments": 5}
+    hits = {hit["HITId"]: hit for hit in (create_hit(client, **properties) for _ in range(12))}
     group_id = next(iter(hits.values()))["HITGroupId"]
     with ThreadPoolExecutor(CROWD) as pool:
         diaries = list(pool.map(work_through, crowd, [group_id] * CROWD, range(CROWD)))
@@ -71,7 +71,7 @@ def test_fifty_workers_fill_every_place_and_none_too_many(server, crowd):
             text = answer_fields(answer)["answer"]
             assert text == f"{answer['WorkerId']} on {hit['HITId']}"
             recorded.append((hit["HITId"], text))
-    assert len(recorded) == len(set(recorded)) == 100
+    assert len(recorded) == len(set(recorded)) == 60
     assert set(recorded) == acknowledged
     assert all(diary.most_in_hand == 1 for diary in diaries if diary.submitted)
     assert_quiet(server)
@@ -90,7 +90,7 @@ def test_fifty_workers_at_one_moment_get_as_many_places_as_there_are(server, cro
             assert 400 <= refusal.status < 500
             return refusal
 
-    for _ in range(3):
+    for _ in range(2):
         hit = create_hit(client, MaxAssignments=7)
         with ThreadPoolExecutor(CROWD) as pool:
             results = list(pool.map(grab, crowd, [hit["HITId"]] * CROWD))
@@ -103,7 +103,6 @@ def test_fifty_workers_at_one_moment_get_as_many_places_as_there_are(server, cro
 
 
 def test_one_worker_pressing_accept_fifty_times_holds_one_place(server, crowd):
-    """A double click fifty times over."""
     client = server.requester().client
     hit = create_hit(client, MaxAssignments=9)
 

@@ -74,19 +74,13 @@ def test_the_archive_holds_everything_about_the_worker(lab, rosa, as_rosa):
     assert table(archive, "letters")[0]["body"] == "In line 2."
     assert (table(archive, "ratings")[0]["stars"], table(archive, "ratings")[0]["words"]) == (4, "Good.")
     assert table(archive, "qualifications")[0]["name"] == "Reading"
+    head, *rows = csv.reader(io.StringIO(archive.read(f"{rosa.worker_id}/assignments.csv").decode()))
+    assert rows[2][head.index("feedback")] == "'=HYPERLINK(1)"
+    assert table(archive, "assignments")[2]["feedback"] == "=HYPERLINK(1)"
     told = table(archive, "profile")
     assert told["account"]["username"] == "rosa"
     assert told["how_to_be_paid"] == "Rosa Lind, account 12 34"
     assert (told["worker"]["worker_id"], told["worker"]["approved_count"]) == (rosa.worker_id, 1)
-
-
-def test_tables_come_as_csv_that_no_spreadsheet_runs(lab, rosa, as_rosa):
-    a_full_life(lab, rosa)
-    archive, _ = archive_of(as_rosa)
-    text = archive.read(f"{rosa.worker_id}/assignments.csv").decode()
-    head, *rows = csv.reader(io.StringIO(text))
-    assert rows[2][head.index("feedback")] == "'=HYPERLINK(1)"
-    assert table(archive, "assignments")[2]["feedback"] == "=HYPERLINK(1)"
 
 
 def test_every_file_is_named_in_the_readme_and_blocks_are_not_there(lab, rosa, as_rosa):
@@ -100,10 +94,6 @@ def test_every_file_is_named_in_the_readme_and_blocks_are_not_there(lab, rosa, a
     assert "blocks.json" not in names
     assert "ask the operator" in words
     assert not any(b"Too fast." in archive.read(name) for name in archive.namelist())
-
-
-def test_the_operator_can_add_the_blocks(lab, rosa):
-    a_full_life(lab, rosa)
     archive = opened(exported(rosa, now=clock.now(), with_blocks=True))
     assert table(archive, "blocks")[0]["reason"] == "Too fast."
     assert "ask the operator" not in archive.read(f"{rosa.worker_id}/README.txt").decode()

@@ -17,18 +17,18 @@ def test_decisions_with_words_and_bonuses_are_listed_the_latest_first(lab, rosa,
         world.approve(plain)
         world.approve(other, "For Ben alone.")
     with world.in_the_past(days=1):
-        world.reject(bad, "Copied.")
+        world.reject(bad, "<b>Copied.")
     world.bonus(good, 50, "For the explanation.")
     assert said(as_rosa) == [
         ("bonus", "For the explanation."),
-        ("rejected", "Copied."),
+        ("rejected", "<b>Copied."),
         ("approved", "Very clear."),
     ]
     assert said(as_rosa, "?kind=approved") == [("approved", "Very clear.")]
-    assert said(as_rosa, "?kind=rejected") == [("rejected", "Copied.")]
+    assert said(as_rosa, "?kind=rejected") == [("rejected", "<b>Copied.")]
     assert said(as_rosa, "?kind=bonus") == [("bonus", "For the explanation.")]
     page = as_rosa.get("/feedback").content.decode()
-    assert "$0.50" in page
+    assert "$0.50" in page and "&lt;b&gt;Copied." in page
     assert "66 %" in page
 
 
@@ -71,12 +71,3 @@ def test_pages_of_feedback_follow_each_other(lab, rosa, as_rosa):
         world.approve(world.do(rosa, world.post(group)), f"Good {number}")
     words = [words for _, words in said(as_rosa) + said(as_rosa, "?page=2")]
     assert sorted(words) == sorted(f"Good {number}" for number in range(22))
-
-
-def test_without_work_the_page_says_what_will_be_there(as_rosa):
-    assert "No feedback yet" in as_rosa.get("/feedback").content.decode()
-
-
-def test_words_of_requesters_stay_text(lab, rosa, as_rosa):
-    world.reject(world.do(rosa, world.post(world.make_group(lab))), "<script>alert(1)</script>")
-    assert "<script>alert" not in as_rosa.get("/feedback").content.decode()

@@ -2,7 +2,6 @@
 
 import re
 
-import pytest
 from django.template.loader import render_to_string
 from django.test import Client
 from django.views import defaults
@@ -46,14 +45,10 @@ def test_a_form_without_its_token_is_told_in_words(rosa):
     assert "The form was not accepted" in page.content.decode()
 
 
-@pytest.mark.parametrize("name", ["400", "403", "500"])
-def test_pages_of_errors_need_neither_request_nor_database(name):
-    page = render_to_string(f"{name}.html")
-    assert "<h1>" in page
-    assert "To the tasks" in page
-
-
-def test_the_page_of_a_server_error_is_ours(rf):
+def test_pages_of_errors_are_ours_and_need_neither_request_nor_database(rf):
+    for name in ("400", "403", "500"):
+        page = render_to_string(f"{name}.html")
+        assert "<h1>" in page and "To the tasks" in page
     answer = defaults.server_error(rf.get("/"))
     assert answer.status_code == 500
     assert "Something went wrong on our side" in answer.content.decode()

@@ -2,9 +2,9 @@
 
 from datetime import timedelta
 
-import pytest
 from django.utils import timezone
 
+from marketplace.lifecycle.hits import return_assignment
 from marketplace.models import HIT
 from tests.site import world
 
@@ -28,51 +28,36 @@ def test_a_visitor_reads_the_list_and_is_asked_to_sign_in(lab, visitor):
     assert ">Accept<" not in page
 
 
-def test_an_empty_marketplace_says_so(db, visitor):
-    assert "There is no work at the moment" in visitor.get("/").content.decode()
-
-
 def test_a_worker_sees_how_many_hits_are_left_for_them(lab, rosa, as_rosa, as_ben):
     group = world.make_group(lab, "Answers")
     hits = [world.post(group, places=2) for _ in range(5)]
     world.do(rosa, hits[0])
     world.take(rosa, hits[1])
+    return_assignment(holding=world.take(rosa, hits[2]))
+    world.do(rosa, world.post(world.make_group(lab, "All done"), places=2))
     assert counts(as_rosa) == {"Answers": 3}
-    assert counts(as_ben) == {"Answers": 5}
+    assert counts(as_ben) == {"Answers": 5, "All done": 1}
 
 
-def test_a_hit_that_was_returned_is_left_for_everybody(lab, rosa, as_rosa):
-    from marketplace.lifecycle.hits import return_assignment
-
-    hit = world.post(world.make_group(lab, "Answers"))
-    return_assignment(holding=world.take(rosa, hit))
-    assert counts(as_rosa) == {"Answers": 1}
-
-
-def test_a_group_in_which_a_worker_did_everything_is_gone_for_them(lab, rosa, as_rosa, as_ben):
-    world.do(rosa, world.post(world.make_group(lab, "Answers"), places=2))
-    assert titles(as_rosa) == []
-    assert titles(as_ben) == ["Answers"]
-
-
-def test_full_expired_and_disposed_hits_are_not_offered(lab, rosa, visitor):
+def test_full_expired_and_disposed_hits_are_not_offered_and_a_place_whose_time_ran_out_at_once(
+    lab, rosa, visitor
+):
     group = world.make_group(lab, "Answers")
     world.do(rosa, world.post(group))
     world.post(group, lifetime_s=30, at=timezone.now() - timedelta(minutes=1))
     HIT.objects.filter(pk=world.post(group).pk).update(disposed_at=timezone.now())
     assert titles(visitor) == []
-
-
-def test_a_place_whose_worker_ran_out_of_time_is_offered_at_once(lab, rosa, visitor):
     group = world.make_group(lab, "Answers", duration_s=60)
     with world.in_the_past(hours=1):
         world.take(rosa, world.post(group))
     assert titles(visitor) == ["Answers"]
 
 
-@pytest.mark.parametrize(
-    ("search", "found"),
-    [
+def test_search_finds_groups_in_which_all_words_occur(lab, visitor):
+    other = world.make_requester("Linguistics, Room 4.12")
+    world.post(world.make_group(lab, "Read a passage", description="Read.", keywords="text"))
+    world.post(world.make_group(other, "Listen", description="You need headphones.", keywords="acoustics"))
+    for search, found in (
         ("passage", ["Read a passage"]),
         ("PASSAGE read", ["Read a passage"]),
         ("passage sound", []),
@@ -80,20 +65,10 @@ def test_a_place_whose_worker_ran_out_of_time_is_offered_at_once(lab, rosa, visi
         ("headphones", ["Listen"]),
         ("room 4.12", ["Listen"]),
         ("%", []),
-    ],
-)
-def test_search_finds_groups_in_which_all_words_occur(lab, visitor, search, found):
-    other = world.make_requester("Linguistics, Room 4.12")
-    world.post(world.make_group(lab, "Read a passage", description="Read.", keywords="text"))
-    world.post(world.make_group(other, "Listen", description="You need headphones.", keywords="acoustics"))
-    assert [g.hit_type.title for g in visitor.get("/", {"q": search}).context["groups"]] == found
-
-
-def test_a_search_without_result_says_what_to_do(lab, visitor):
-    world.post(world.make_group(lab))
-    page = visitor.get("/?q=zebra").content.decode()
-    assert "Nothing fits these words" in page
-    assert "0 groups for" in page
+    ):
+        shown = visitor.get("/", {"q": search})
+        assert [group.hit_type.title for group in shown.context["groups"]] == found, search
+    assert "Nothing fits these words" in shown.content.decode()
 
 
 def test_the_list_is_ordered_as_the_url_says(lab, visitor):

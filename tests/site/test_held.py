@@ -2,8 +2,6 @@
 
 from operator import attrgetter
 
-import pytest
-
 from marketplace.lifecycle.hits import return_assignment
 from marketplace.models import Holding
 from marketplace.site.records import FIELDS, find_holding
@@ -26,27 +24,12 @@ def test_it_finds_the_assignment_with_everything_the_page_shows_in_one_query(
             ), path
 
 
-def test_what_it_did_not_read_is_loaded_when_asked_for(lab, rosa):
-    taken = world.take(rosa, world.post(world.make_group(lab)))
-    found = find_holding(user_pk=rosa.user.pk, hit_id=taken.hit.hit_id, assignment_id=taken.assignment_id)
-    assert found.hit.pending == 1
-
-
-def test_the_latest_hold_of_a_place_is_the_one_that_counts(lab, rosa):
+def test_it_finds_nothing_that_does_not_fit_and_the_latest_hold_of_a_place(lab, rosa):
     hit = world.post(world.make_group(lab))
     return_assignment(holding=world.take(rosa, hit))
-    again = world.take(rosa, hit)
-    found = find_holding(user_pk=rosa.user.pk, hit_id=hit.hit_id, assignment_id=again.assignment_id)
-    assert found == again
-
-
-@pytest.mark.parametrize("change", [{"user_pk": 0}, {"hit_id": "3OTHER"}, {"assignment_id": ""}])
-def test_it_finds_nothing_that_does_not_fit(lab, rosa, change):
-    taken = world.take(rosa, world.post(world.make_group(lab)))
-    right = {
-        "user_pk": rosa.user.pk,
-        "hit_id": taken.hit.hit_id,
-        "assignment_id": taken.assignment_id,
-    }
-    assert find_holding(**right) == taken
-    assert find_holding(**(right | change)) is None
+    taken = world.take(rosa, hit)
+    right = {"user_pk": rosa.user.pk, "hit_id": hit.hit_id, "assignment_id": taken.assignment_id}
+    found = find_holding(**right)
+    assert (found, found.hit.pending) == (taken, 1), "what it did not read is loaded when asked for"
+    for change in ({"user_pk": 0}, {"hit_id": "3OTHER"}, {"assignment_id": ""}):
+        assert find_holding(**(right | change)) is None

@@ -38,9 +38,11 @@ def close(client, **changes):
 
 
 def test_the_page_says_what_is_still_due(lab, rosa, as_rosa):
-    type(lab).objects.update(real_money=True)
     group = world.make_group(lab, reward_cents=35)
     world.approve(world.do(rosa, world.post(group)))
+    page = as_rosa.get("/profile/close")
+    assert page.context["due"].unpaid_cents == 0 and "play money" in page.content.decode()
+    type(lab).objects.update(real_money=True)
     world.do(rosa, world.post(group))
     world.take(rosa, world.post(group))
     page = as_rosa.get("/profile/close")
@@ -51,29 +53,20 @@ def test_the_page_says_what_is_still_due(lab, rosa, as_rosa):
     assert "$0.35 of your earnings has not been paid out" in words
 
 
-def test_play_money_is_never_said_to_be_owed(lab, rosa, as_rosa):
-    world.approve(world.do(rosa, world.post(world.make_group(lab))))
-    page = as_rosa.get("/profile/close")
-    assert page.context["due"].unpaid_cents == 0
-    assert "play money" in page.content.decode()
-
-
-@pytest.mark.parametrize(
-    ("change", "sentence"),
-    [
+def test_it_takes_the_password_and_the_worker_id(rosa, as_rosa, subtests):
+    for change, sentence in [
         ({"worker_id": "ABEN"}, "Type AROSA, your worker id."),
         ({"worker_id": ""}, "This field is required."),
         ({"password": "wrong"}, "This is not your password."),
         ({"password": ""}, "This field is required."),
-    ],
-)
-def test_it_takes_the_password_and_the_worker_id(rosa, as_rosa, change, sentence):
-    page = close(as_rosa, **change)
-    assert page.status_code == 200
-    assert sentence in page.content.decode()
-    rosa.refresh_from_db()
-    assert rosa.closed_at is None
-    assert rosa.user
+    ]:
+        with subtests.test(change=change, sentence=sentence):
+            page = close(as_rosa, **change)
+            assert page.status_code == 200
+            assert sentence in page.content.decode()
+            rosa.refresh_from_db()
+            assert rosa.closed_at is None
+            assert rosa.user
 
 
 def test_tries_to_guess_the_password_here_end_as_at_log_in(rosa, as_rosa):
@@ -84,7 +77,12 @@ def test_tries_to_guess_the_password_here_end_as_at_log_in(rosa, as_rosa):
     assert rosa.closed_at is None
 
 
-def test_the_person_is_gone_and_signed_out_everywhere(rosa, as_rosa):
+def test_the_person_is_gone_and_signed_out_everywhere_and_the_record_of_work_stays(
+    lab, rosa, as_rosa, settings
+):
+    """And somebody else can take the name."""
+    Worker.objects.update(country="US", subdivision="PA", adult=True, accept_next=True)
+    world.approve(world.do(rosa, world.post(world.make_group(lab))))
     elsewhere = signed_in(rosa.user)
     Client().post("/accounts/login/", {"username": "rosa", "password": "still warm copper"})
     assert AccessLog.objects.filter(username="rosa").exists()
@@ -93,6 +91,8 @@ def test_the_person_is_gone_and_signed_out_everywhere(rosa, as_rosa):
     worker = Worker.objects.get()
     assert worker.closed_at
     assert (worker.worker_id, worker.name, worker.user) == ("AROSA", "closed AROSA", None)
+    assert (worker.country, worker.subdivision, worker.adult, worker.accept_next) == ("", "", False, False)
+    assert (worker.submitted_count, worker.approved_count) == (1, 1)
     assert not User.objects.filter(username="rosa").exists()
     assert not AccessLog.objects.filter(username="rosa").exists()
     for browser in (as_rosa, elsewhere):
@@ -100,15 +100,10 @@ def test_the_person_is_gone_and_signed_out_everywhere(rosa, as_rosa):
     login = Client().post("/accounts/login/", {"username": "rosa", "password": "still warm copper"})
     assert login.status_code == 200
     assert "sessionid" not in login.cookies
-
-
-def test_the_profile_is_cleared_and_the_record_of_work_stays(lab, rosa, as_rosa):
-    Worker.objects.update(country="US", subdivision="PA", adult=True, accept_next=True)
-    world.approve(world.do(rosa, world.post(world.make_group(lab))))
-    close(as_rosa)
-    worker = Worker.objects.get()
-    assert (worker.country, worker.subdivision, worker.adult, worker.accept_next) == ("", "", False, False)
-    assert (worker.submitted_count, worker.approved_count) == (1, 1)
+    settings.MARKETPLACE_REGISTRATION = "open"
+    form = {"username": "rosa", "password1": "seven green kettles", "password2": "seven green kettles"}
+    Client().post("/signup", form)
+    assert Worker.objects.filter(name="rosa", closed_at=None).exists()
 
 
 def test_words_go_and_facts_stay(lab, rosa, as_rosa):
@@ -180,30 +175,26 @@ def test_undecided_work_is_still_approved_and_payable(lab, rosa, as_rosa):
     assert ledger.audit() == []
 
 
-def test_a_closed_worker_cannot_accept_even_in_a_request_that_began_before(lab, rosa):
+def test_a_closed_worker_says_and_hears_nothing_and_accepts_nothing(lab, rosa):
+    """Even in a request that began before."""
     group = world.make_group(lab)
     hit = world.post(group)
-    account_closure.close(worker=Worker.objects.get(pk=rosa.pk))
-    with pytest.raises(Refusal, match="This account is closed"):
-        world.take(rosa, hit)
-    with pytest.raises(Refusal, match="This account is closed"):
-        assignments.accept_next(worker=rosa, hit_type=group)
-    assert not Holding.objects.exists()
-
-
-def test_a_closed_worker_says_and_hears_nothing(lab, rosa):
-    group = world.make_group(lab)
     world.do(rosa, world.post(group))
     letter = world.write(rosa, lab)
     kind = world.make_qualification(lab, "Reading")
+    free = world.make_qualification(lab, "Free", on_request=True)
     account_closure.close(worker=Worker.objects.get(pk=rosa.pk))
     for act in (
         lambda: world.write(rosa, lab, "Another"),
         lambda: world.rate(rosa, group, 5),
         lambda: feedback.answer(letter=letter, body="Hello?"),
+        lambda: grants.ask(worker=rosa, qualification_type=free),
+        lambda: world.take(rosa, hit),
+        lambda: assignments.accept_next(worker=rosa, hit_type=group),
     ):
         with pytest.raises(Refusal, match="closed"):
             act()
+    assert Holding.objects.count() == 1
     failures = inbox.notify_workers(requester=lab, worker_ids=["AROSA"], subject="Hi", body="More work")
     assert failures == {"AROSA": "This worker has closed the account."}
     rosa.refresh_from_db()
@@ -236,9 +227,11 @@ def test_how_to_be_paid_is_said_changed_and_deleted(rosa, as_rosa):
 
 @pytest.mark.parametrize("keep", [True, False])
 def test_how_to_be_paid_is_kept_until_then_only_for_those_who_want_it(lab, rosa, as_rosa, keep):
-    type(lab).objects.update(real_money=True)
     world.approve(world.do(rosa, world.post(world.make_group(lab))))
     finance.set_payment_note(worker=rosa, note="account 12 34")
+    assert "until I am" not in as_rosa.get("/profile/close").content.decode(), "no real money is due"
+    type(lab).objects.update(real_money=True)
+    assert account_closure.forget_payment_notes() == 0, "they are still here"
     assert "until I am" in as_rosa.get("/profile/close").content.decode()
     close(as_rosa, **({"keep_payment_note": "on"} if keep else {}))
     rosa.refresh_from_db()
@@ -255,31 +248,9 @@ def test_how_to_be_paid_is_kept_until_then_only_for_those_who_want_it(lab, rosa,
 def test_how_to_be_paid_goes_at_once_where_no_real_money_is_due(lab, rosa, as_rosa):
     world.approve(world.do(rosa, world.post(world.make_group(lab))))
     finance.set_payment_note(worker=rosa, note="account 12 34")
-    assert "until I am" not in as_rosa.get("/profile/close").content.decode()
     close(as_rosa, keep_payment_note="on")
     rosa.refresh_from_db()
     assert rosa.payment_note_sealed == ""
-
-
-def test_the_note_of_somebody_who_is_still_here_is_never_forgotten(rosa):
-    finance.set_payment_note(worker=rosa, note="account 12 34")
-    assert account_closure.forget_payment_notes() == 0
-
-
-def test_a_closed_worker_asks_for_no_qualification(lab, rosa):
-    kind = world.make_qualification(lab, "Reading", on_request=True)
-    account_closure.close(worker=Worker.objects.get(pk=rosa.pk))
-    with pytest.raises(Refusal, match="This account is closed"):
-        grants.ask(worker=rosa, qualification_type=kind)
-    finance.set_payment_note(worker=rosa, note="account 12 34")
-    rosa.refresh_from_db()
-    assert rosa.payment_note_sealed == ""
-
-
-def test_an_account_is_closed_once(rosa):
-    account_closure.close(worker=rosa)
-    with pytest.raises(Refusal, match="closed already"):
-        account_closure.close(worker=rosa)
 
 
 def test_a_login_that_serves_something_else_stays(rosa, as_rosa):
@@ -292,23 +263,15 @@ def test_a_login_that_serves_something_else_stays(rosa, as_rosa):
     assert Worker.objects.get().user is None
 
 
-@pytest.mark.parametrize("right", ["is_staff", "is_superuser"])
-def test_rights_keep_a_login(rosa, right):
-    User.objects.update(**{right: True})
-    assert account_closure.login_stays(Worker.objects.get())
-
-
-def test_owning_a_requester_keeps_a_login(rosa):
+def test_rights_and_a_requester_of_ones_own_keep_a_login(rosa):
+    for right in ("is_staff", "is_superuser"):
+        User.objects.update(**{"is_staff": False, "is_superuser": False, right: True})
+        assert account_closure.login_stays(Worker.objects.get()), right
+    User.objects.update(is_staff=False, is_superuser=False)
     world.make_requester("Hers", owner=rosa.user)
     assert account_closure.close(worker=rosa).login_stays
-
-
-def test_the_name_can_be_taken_anew_by_somebody_else(rosa, settings):
-    settings.MARKETPLACE_REGISTRATION = "open"
-    account_closure.close(worker=rosa)
-    form = {"username": "rosa", "password1": "seven green kettles", "password2": "seven green kettles"}
-    Client().post("/signup", form)
-    assert Worker.objects.filter(name="rosa", closed_at=None).exists()
+    with pytest.raises(Refusal, match="closed already"):
+        account_closure.close(worker=rosa)
 
 
 def test_a_receipt_proves_who_the_worker_was(lab, rosa, ben, as_rosa):

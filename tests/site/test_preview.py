@@ -56,14 +56,6 @@ def test_only_an_installation_of_one_machine_lets_pages_look_at_that_machine(lab
     assert "http://localhost:*" in media_sources()["img-src"]
 
 
-def test_a_height_of_zero_fits_the_window(lab, visitor):
-    group = world.make_group(lab)
-    world.post(group, frame_height=0)
-    text = visitor.get(f"/projects/{group.group_id}/tasks").content.decode()
-    assert 'class="task fits"' in text
-    assert "height=" not in text.split("<iframe")[1].split(">")[0]
-
-
 def test_the_addresses_that_scripts_print_lead_to_the_preview(lab, visitor):
     group = world.make_group(lab)
     world.post(group)

@@ -31,6 +31,10 @@ def test_who_submitted_a_hit_of_the_group_can_rate_it(lab, rosa, as_rosa):
     as_rosa.post(path, {"stars": "2"})
     rating.refresh_from_db()
     assert (rating.stars, rating.words) == (2, "")
+    as_rosa.post(path, {"take_back": "1"})
+    assert not Rating.objects.exists()
+    world.reject(world.do(rosa, world.post(group)), "No.")
+    assert world.rate(rosa, group, 1).stars == 1, "also after a rejection"
 
 
 def test_who_did_not_submit_one_cannot(lab, rosa, as_rosa):
@@ -44,28 +48,15 @@ def test_who_did_not_submit_one_cannot(lab, rosa, as_rosa):
         world.rate(rosa, group, 1)
 
 
-def test_rejected_work_may_be_rated_too(lab, rosa):
-    group = world.make_group(lab)
-    world.reject(world.do(rosa, world.post(group)), "No.")
-    assert world.rate(rosa, group, 1).stars == 1
-
-
-def test_a_rating_is_taken_back(lab, rosa, as_rosa):
-    group = world.make_group(lab)
-    world.do(rosa, world.post(group))
-    world.rate(rosa, group, 1)
-    as_rosa.post(f"/projects/{group.group_id}/rating", {"take_back": "1"})
-    assert not Rating.objects.exists()
-
-
-@pytest.mark.parametrize("stars", ["0", "6", "", "good"])
-def test_only_one_to_five_stars_are_taken(lab, rosa, as_rosa, stars):
-    group = world.make_group(lab)
-    world.do(rosa, world.post(group))
-    page = as_rosa.post(f"/projects/{group.group_id}/rating", {"stars": stars})
-    assert page.status_code == 200
-    assert 'role="alert"' in page.content.decode()
-    assert not Rating.objects.exists()
+def test_only_one_to_five_stars_are_taken(lab, rosa, as_rosa, subtests):
+    for stars in ["0", "6", "", "good"]:
+        with subtests.test(stars=stars):
+            group = world.make_group(lab)
+            world.do(rosa, world.post(group))
+            page = as_rosa.post(f"/projects/{group.group_id}/rating", {"stars": stars})
+            assert page.status_code == 200
+            assert 'role="alert"' in page.content.decode()
+            assert not Rating.objects.exists()
 
 
 def test_the_mean_is_shown_from_three_ratings_on(lab, rosa, as_rosa):

@@ -2,8 +2,6 @@
 
 from datetime import UTC, datetime, timedelta
 
-import pytest
-
 from marketplace import durations as words
 from marketplace.countries import COUNTRIES
 from marketplace.money.amounts import money
@@ -11,9 +9,8 @@ from marketplace.money.amounts import money
 NOW = datetime(2026, 11, 20, 12, 0, 0, tzinfo=UTC)
 
 
-@pytest.mark.parametrize(
-    ("seconds", "said"),
-    [
+def test_durations_are_said_in_two_units(subtests):
+    for seconds, said in [
         (0, "0 s"),
         (45, "45 s"),
         (60, "1 min"),
@@ -24,15 +21,13 @@ NOW = datetime(2026, 11, 20, 12, 0, 0, tzinfo=UTC)
         (86_400, "1 day"),
         (100_000, "1 day 3 h"),
         (7 * 86_400 + 7200, "7 days"),
-    ],
-)
-def test_durations_are_said_in_two_units(seconds, said):
-    assert words.span(seconds) == said
+    ]:
+        with subtests.test(seconds=seconds, said=said):
+            assert words.span(seconds) == said
 
 
-@pytest.mark.parametrize(
-    ("back", "said"),
-    [
+def test_times_gone_are_relative_until_they_are_long_ago(subtests):
+    for back, said in [
         (timedelta(seconds=2), "just now"),
         (timedelta(seconds=40), "40 s ago"),
         (timedelta(minutes=59), "59 min ago"),
@@ -40,15 +35,13 @@ def test_durations_are_said_in_two_units(seconds, said):
         (timedelta(days=1), "1 day ago"),
         (timedelta(days=9), "9 days ago"),
         (timedelta(days=20), "31 Oct 2026"),
-    ],
-)
-def test_times_gone_are_relative_until_they_are_long_ago(back, said):
-    assert f">{said}</time>" in words.ago(NOW - back, NOW)
+    ]:
+        with subtests.test(back=back, said=said):
+            assert f">{said}</time>" in words.ago(NOW - back, NOW)
 
 
-@pytest.mark.parametrize(
-    ("on", "said"),
-    [
+def test_times_to_come_are_relative_until_they_are_far(subtests):
+    for on, said in [
         (timedelta(seconds=-1), "now"),
         (timedelta(seconds=30), "in 30 s"),
         (timedelta(minutes=19, seconds=59), "in 19 min"),
@@ -57,10 +50,9 @@ def test_times_gone_are_relative_until_they_are_long_ago(back, said):
         (timedelta(days=3), "in 3 days"),
         (timedelta(days=6, hours=23, minutes=59), "in 7 days"),
         (timedelta(days=30), "on 20 Dec 2026"),
-    ],
-)
-def test_times_to_come_are_relative_until_they_are_far(on, said):
-    assert f">{said}</time>" in words.ahead(NOW + on, NOW)
+    ]:
+        with subtests.test(on=on, said=said):
+            assert f">{said}</time>" in words.ahead(NOW + on, NOW)
 
 
 def test_every_time_says_the_moment_in_full():
@@ -70,14 +62,9 @@ def test_every_time_says_the_moment_in_full():
     assert "20 Nov 2026, 12:00 UTC</time>" in words.moment(NOW)
 
 
-@pytest.mark.parametrize(
-    ("cents", "said"), [(0, "$0.00"), (15, "$0.15"), (123_456, "$1,234.56"), (100_000_000, "$1,000,000.00")]
-)
-def test_money_is_said_with_its_currency_and_thousands(cents, said):
-    assert money(cents) == said
-
-
-def test_other_currencies_say_their_name(settings):
+def test_money_is_said_with_its_currency_and_thousands(settings):
+    said = {0: "$0.00", 15: "$0.15", 123_456: "$1,234.56", 100_000_000: "$1,000,000.00"}
+    assert {cents: money(cents) for cents in said} == said
     settings.MARKETPLACE_CURRENCY = "CHF"
     assert money(123_450) == "1,234.50 CHF"
 

@@ -8,7 +8,6 @@ from datetime import date, timedelta
 
 import pytest
 from distillery_panel_simulator.prolific_hooks import sign_delivery
-from distillery_panel_simulator.prolific_server import serve
 
 from crowd.adapters.base import (
     CallRefusal,
@@ -21,20 +20,15 @@ from crowd.adapters.base import (
 from crowd.adapters.panel import SignatureError, verify_hook
 from crowd.adapters.panel_http import NotFoundError
 from crowd.adapters.prolific_client import ProlificClient
-from tests.crowd.panels.worlds import REASON, TOKEN, Panel, draft
+from tests.crowd.panels.worlds import REASON, TOKEN, Panel, draft, served
 
 LOST = {"lost_before": "not done", "lost_after": "done"}
 
 
 @pytest.fixture(scope="module")
 def server():
-    made = Panel()
-    running = serve(made.simulator, 0)
-    threading.Thread(target=running.serve_forever, args=(0.01,), daemon=True).start()
-    yield made
-    running.shutdown()
-    running.server_close()
-    made.simulator.close()
+    with served(Panel()) as panel:
+        yield panel
 
 
 @pytest.fixture
@@ -255,9 +249,8 @@ def test_a_wrong_token_and_foreign_ids_are_refused(client, panel, workspace):
     assert client.move_submission("0" * 24, "APPROVE").code == "404"
 
 
-@pytest.mark.parametrize(
-    "raw",
-    [
+def test_what_is_no_answer_of_the_panel_is_unknown_for_what_makes_something(subtests):
+    for raw in [
         answer_of(403, "<html>Blocked by the firewall</html>", kind="text/html"),
         answer_of(404, "not here"),
         answer_of(200, "<html>Please log in</html>", kind="text/html"),
@@ -270,17 +263,15 @@ def test_a_wrong_token_and_foreign_ids_are_refused(client, panel, workspace):
         b"HTTP/1.1 201 X\r\nContent-Length: 100\r\n\r\n{",
         b"garbage",
         b"",
-    ],
-)
-def test_what_is_no_answer_of_the_panel_is_unknown_for_what_makes_something(raw):
-    with answering(raw) as url:
-        client = ProlificClient(url=url, token=TOKEN)
-        assert isinstance(client.create_study(draft()), Unknown)
-        assert isinstance(client.set_up_bonuses("s", [("x", 1)]), Unknown)
-        with pytest.raises(MarketplaceDownError):
-            list(client.submissions("s"))
-        with pytest.raises(MarketplaceDownError):
-            client.total_cost(reward=1, places=1)
+    ]:
+        with subtests.test(raw=raw), answering(raw) as url:
+            client = ProlificClient(url=url, token=TOKEN)
+            assert isinstance(client.create_study(draft()), Unknown)
+            assert isinstance(client.set_up_bonuses("s", [("x", 1)]), Unknown)
+            with pytest.raises(MarketplaceDownError):
+                list(client.submissions("s"))
+            with pytest.raises(MarketplaceDownError):
+                client.total_cost(reward=1, places=1)
 
 
 def test_a_list_does_not_lead_the_token_to_another_address():

@@ -5,11 +5,9 @@ import re
 import threading
 from collections import Counter
 from datetime import timedelta
-from urllib.parse import urlsplit
 
 import pytest
 from distillery_panel_simulator.connect import ConnectSimulator
-from distillery_panel_simulator.prolific_server import serve
 from distillery_panel_simulator.prolific_state import Options
 from django.utils import timezone
 
@@ -21,8 +19,8 @@ from crowd.outbox import dispatch as outbox
 from crowd.services import panel_pay, panels, review, stages
 from crowd.services.endpoints import create_endpoint
 from crowd.services.tick import tick
-from tests.crowd.panels.test_stages import work_on
-from tests.crowd.panels.worlds import TOKEN, Panel
+from tests.crowd.panels.test_stages import Participant, work_on
+from tests.crowd.panels.worlds import TOKEN, Panel, served
 from tests.crowd.world import make_stage
 
 pytestmark = pytest.mark.django_db
@@ -42,13 +40,8 @@ class ConnectPanel(Panel):
 
 @pytest.fixture(scope="module")
 def server():
-    made = ConnectPanel()
-    running = serve(made.simulator, 0)
-    threading.Thread(target=running.serve_forever, args=(0.01,), daemon=True).start()
-    yield made
-    running.shutdown()
-    running.server_close()
-    made.simulator.close()
+    with served(ConnectPanel()) as panel:
+        yield panel
 
 
 @pytest.fixture
@@ -77,43 +70,7 @@ def stage(endpoint):
     return made
 
 
-class Participant:
-    """A person of the panel with a browser."""
-
-    def __init__(self, panel, client, stage):
-        self.panel, self.client = panel, client
-        self.study = PanelStudy.objects.get(stage=stage)
-        [self.person] = panel.people()
-        came = panel.control("arrive", study_id=self.study.external_id, participant_id=self.person)
-        self.submission, self.url = came["submission_id"], came["url"]
-
-    def open(self, url=""):
-        parts = urlsplit(url or self.url)
-        page = self.client.get(f"{parts.path}?{parts.query}", follow=True)
-        asked = dict(re.findall(r'name="(state|text)" value="([^"]+)"', page.content.decode()))
-        return (
-            self.client.post(f"{parts.path}consent/", {**asked, "agree": "yes"}, follow=True)
-            if asked
-            else page
-        )
-
-    def finish(self):
-        page = self.open()
-        ticket = re.search(r'name="ticket" value="([^"]+)"', page.content.decode())[1]
-        sent = self.client.post(page.redirect_chain[-1][0], {"ticket": ticket, "0|choice": "yes"})
-        end = self.open(sent.headers["Location"]).content.decode()
-        self.panel.control(
-            "complete", submission_id=self.submission, code=re.search(r"<strong>(\w+)</strong>", end)[1]
-        )
-        return self
-
-    @property
-    def work(self):
-        return Assignment.objects.get(external_id=self.submission)
-
-
 def test_a_stage_is_one_project_and_its_books_agree(panel, stage, client):
-    """Three people come, answer, are approved and paid; a bonus, a rejection taken back; both books agree."""
     study = PanelStudy.objects.get(stage=stage)
     there = panel.simulator.state.get("project", study.external_id)
     assert (there["status"], there["participants"], there["cents"]) == ("Live", 3, 50)
@@ -155,7 +112,6 @@ def test_who_is_not_listed_takes_a_place_for_a_while_and_is_paid_nothing(panel, 
 
 
 def test_what_connect_cannot_do_is_said(panel, stage, client):
-    """No parts, no paid screen-outs, no hooks; a message goes to one person in each call."""
     study = PanelStudy.objects.get(stage=stage)
     with pytest.raises(CrowdError, match="whole rewards only"):
         panel_pay.set_terms(study, screen_out_cents=5, screen_out_slots=1, pays_in_part=False, actor=None)

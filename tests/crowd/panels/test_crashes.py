@@ -1,15 +1,12 @@
 """Runs with losses and kills drawn by a seed: nothing is paid twice, nobody stays unpaid in silence.
 
 `PANEL_RUNS=1000 pytest tests/crowd/panels/test_crashes.py` runs as many seeds, from
-`PANEL_FIRST` on; the suite runs a few. A run is over when it makes no progress any more, by its steps and the
-processor's time: on a busy machine eight seconds of work can take more than the five minutes of other tests.
+`PANEL_FIRST` on; the suite runs a few.
 """
 
 import os
 import random
-import signal
 import threading
-import time
 from collections import Counter
 from datetime import timedelta
 
@@ -48,59 +45,6 @@ def panel(server):  # noqa: F811  # the fixture's value
     return server
 
 
-#: Processor time that a step may take, and time in which there must be one; a whole run takes eight seconds.
-STEP_S, STILL_S = 60, 900
-
-
-class StuckError(AssertionError):
-    """The run makes no progress."""
-
-
-class Watch:
-    """Ends a run in which no step follows another, whether it computes without end or waits for ever."""
-
-    def __init__(self):
-        self.steps, self._over = 0, threading.Event()
-        self._why = ""
-        self._thread = threading.Thread(target=self._look, daemon=True)
-
-    def step(self):
-        """The run has come further."""
-        self.steps += 1
-
-    def __enter__(self):
-        self._before = signal.signal(signal.SIGUSR1, self._end)
-        self._thread.start()
-        return self
-
-    def __exit__(self, *_):
-        self._over.set()
-        self._thread.join()
-        signal.signal(signal.SIGUSR1, self._before)
-
-    def _end(self, *_):
-        raise StuckError(f"{self._why} since step {self.steps}.")
-
-    def _look(self):
-        seen, used, at = -1, 0.0, 0.0
-        while not self._over.wait(1):
-            if self.steps != seen:
-                seen, used, at = self.steps, time.process_time(), time.monotonic()
-            elif time.process_time() - used > STEP_S:
-                self._why = f"It has used {STEP_S} s of the processor"
-            elif time.monotonic() - at > STILL_S:
-                self._why = f"It has waited for {STILL_S} s"
-            if self._why:
-                signal.pthread_kill(threading.main_thread().ident, signal.SIGUSR1)
-                return
-
-
-@pytest.fixture
-def watch():
-    with Watch() as watch:
-        yield watch
-
-
 class KilledError(BaseException):
     """The process is dead: nothing catches it."""
 
@@ -108,8 +52,8 @@ class KilledError(BaseException):
 class Fate:
     """Kills the process at steps that a seed chooses; none any more once it is over."""
 
-    def __init__(self, seed, monkeypatch, watch):
-        self.random, self.active, self._watch = random.Random(seed), True, watch
+    def __init__(self, seed, monkeypatch):
+        self.random, self.active = random.Random(seed), True
         self._lock = threading.Lock()
         for place, name in STEPS:
             monkeypatch.setattr(place, name, self._wrap(getattr(place, name)))
@@ -124,7 +68,6 @@ class Fate:
         return wrapped
 
     def _maybe_die(self):
-        self._watch.step()
         with self._lock:
             if self.active and self.random.random() < 0.04:
                 raise KilledError
@@ -164,20 +107,9 @@ def live_through(panel, fate, rounds):
     panel.control("faults")
 
 
-def test_a_run_that_computes_or_waits_without_end_is_ended(monkeypatch, watch):
-    monkeypatch.setitem(globals(), "STEP_S", 0.2)
-    with pytest.raises(StuckError, match=r"used 0\.2 s of the processor since step 1"):
-        watch.step()
-        while True:
-            pass
-    monkeypatch.setitem(globals(), "STILL_S", 0.2)
-    with Watch(), pytest.raises(StuckError, match=r"waited for 0\.2 s"):
-        threading.Event().wait()
-
-
-@pytest.mark.timeout(0)
+@pytest.mark.timeout(1800)  # eight seconds of work, on a machine that does much else
 @pytest.mark.parametrize("seed", range(FIRST, FIRST + RUNS))
-def test_nothing_is_paid_twice_and_nobody_stays_unpaid(panel, endpoint, client, monkeypatch, watch, seed):  # noqa: F811
+def test_nothing_is_paid_twice_and_nobody_stays_unpaid(panel, endpoint, client, monkeypatch, seed):  # noqa: F811
     """One study, each submission paid once, in whole, in part or as a screen-out, each bonus at most once.
 
     What is not known is a person's to decide; the books agree with what was paid.
@@ -187,7 +119,7 @@ def test_nothing_is_paid_twice_and_nobody_stays_unpaid(panel, endpoint, client, 
         panels.study_of(stage), screen_out_cents=5, screen_out_slots=2, pays_in_part=True, actor=None
     )
     stages.open_stage(stage=stage)
-    fate = Fate(seed, monkeypatch, watch)
+    fate = Fate(seed, monkeypatch)
     live_through(panel, fate, 4)
     fate.active = False
     live_through(panel, fate, 4)

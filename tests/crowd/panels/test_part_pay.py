@@ -156,7 +156,6 @@ def test_screen_outs_are_budgeted_paid_by_the_panel_and_booked_once(panel, stage
 
 
 def test_terms_are_refused_when_they_cannot_be_kept(endpoint, panel):  # noqa: F811
-    """More than the reward, half of a pair, more than the budget, or too late."""
     made = make_stage(endpoint, items=["tea"], redundancy=2, expected_seconds=300, reward_cents=100)
     study = panels.study_of(made)
 
@@ -179,7 +178,6 @@ def test_terms_are_refused_when_they_cannot_be_kept(endpoint, panel):  # noqa: F
 
 
 def test_messages_are_sent_once_and_found_in_the_list_after_silence(panel, stage, client):  # noqa: F811
-    """One, several, a group; a lost answer is looked up and never sent again, else a person decides."""
     people = [Participant(panel, client, stage) for _ in range(2)]
     panels.read_now(stage)
     study = people[0].study
@@ -205,7 +203,6 @@ def test_messages_are_sent_once_and_found_in_the_list_after_silence(panel, stage
 
 
 def test_what_participants_write_is_kept_once_and_read_on_the_desk(panel, stage, client, admin_user):  # noqa: F811
-    """Received, shown as text, answered; the balance of the account is shown beside the study."""
     person = Participant(panel, client, stage)
     panels.read_now(stage)
     panel.control(
@@ -239,7 +236,6 @@ def test_what_participants_write_is_kept_once_and_read_on_the_desk(panel, stage,
 
 
 def test_the_desk_sets_terms_and_pays_in_part(panel, endpoint, client, admin_user):  # noqa: F811
-    """The forms of the panel's page, from terms to a part that is paid."""
     made = make_stage(endpoint, items=["tea"], redundancy=1, expected_seconds=300, reward_cents=100)
     set_role(project=made.project, user=admin_user, role="owner")
     client.force_login(admin_user)

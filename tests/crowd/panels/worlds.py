@@ -1,8 +1,10 @@
 """A simulated panel in this process, and short words for calls."""
 
 import json
+import threading
+from contextlib import contextmanager
 
-from distillery_panel_simulator.prolific_server import Simulator, WireCall
+from distillery_panel_simulator.prolific_server import Simulator, WireCall, serve
 from distillery_panel_simulator.prolific_state import Options
 
 TOKEN = "a-token"
@@ -91,6 +93,17 @@ class Panel:
 
     def payments(self):
         return [(each["kind"], each["amount"]) for each in self.get("/_control/payments")["payments"]]
+
+
+@contextmanager
+def served(panel):
+    """The panel over HTTP."""
+    running = serve(panel.simulator, 0)
+    threading.Thread(target=running.serve_forever, args=(0.01,), daemon=True).start()
+    yield panel
+    running.shutdown()
+    running.server_close()
+    panel.simulator.close()
 
 
 def draft(**fields):

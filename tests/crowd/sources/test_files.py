@@ -8,6 +8,7 @@ from crowd.study.documents import study_toml
 from crowd.study.explain import StudyError
 from crowd.study.planning import apply, plan
 from crowd.study.reader import read
+from tests.cases import apart
 
 pytestmark = pytest.mark.django_db
 FILE = """
@@ -77,9 +78,8 @@ def test_a_file_with_sources_is_applied_and_shown_as_it_is(applied, tmp_path):
     assert StageSource.objects.get(position=1).share == 30
 
 
-@pytest.mark.parametrize(
-    ("before", "after", "field"),
-    [
+def test_a_file_that_cannot_be_names_the_field(applied, subtests):
+    for before, after, field in [
         ('endpoint = "more"\nanswers', 'endpoint = "mor"\nanswers', "stages[0].sources[0].endpoint"),
         ('endpoint = "more"\nanswers', 'endpoint = "links"\nanswers', "stages[0].sources[1].endpoint"),
         ("answers = 40\n", "answers = 40\nshare = 3\n", "stages[0].sources[0]"),
@@ -89,13 +89,12 @@ def test_a_file_with_sources_is_applied_and_shown_as_it_is(applied, tmp_path):
             'preset = "link"\ncurrency = "EUR"\n\n[[stages]]',
             "stages[0].sources[0].endpoint",
         ),
-    ],
-)
-def test_a_file_that_cannot_be_names_the_field(applied, before, after, field):
-    with pytest.raises(StudyError) as refused:
-        applied(FILE.replace(before, after, 1))
-    assert field in {problem.field for problem in refused.value.problems}
-    assert not Stage.objects.exists()
+    ]:
+        with apart(subtests, before=before, after=after):
+            with pytest.raises(StudyError) as refused:
+                applied(FILE.replace(before, after, 1))
+            assert field in {problem.field for problem in refused.value.problems}
+            assert not Stage.objects.exists()
 
 
 def test_an_open_stage_gets_no_new_source_from_a_file(applied):

@@ -1,10 +1,12 @@
 """Places divided over sources: whole, within quotas, spread evenly, and what was had before counts."""
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crowd.sources import Quota, divide, part_targets
+from tests.scale import limit_cases
 
+FEW = settings(max_examples=limit_cases(100, least=30))
 QUOTAS = st.one_of(
     st.builds(Quota, share=st.integers(1, 100), filled=st.integers(0, 50)),
     st.builds(Quota, most=st.integers(0, 40), filled=st.integers(0, 50)),
@@ -12,6 +14,7 @@ QUOTAS = st.one_of(
 DEMANDS = st.lists(st.integers(0, 9), max_size=30)
 
 
+@FEW
 @given(DEMANDS, st.lists(QUOTAS, min_size=1, max_size=5))
 def test_never_more_than_asked_and_never_beyond_a_count(demands, quotas):
     parts = divide(demands, quotas)
@@ -25,6 +28,7 @@ def test_never_more_than_asked_and_never_beyond_a_count(demands, quotas):
         assert sum(totals) == sum(demands)
 
 
+@FEW
 @given(DEMANDS, st.lists(st.integers(1, 100), min_size=1, max_size=5))
 def test_shares_are_met_within_one_place_after_every_unit(demands, shares):
     quotas = [Quota(share=share) for share in shares]
