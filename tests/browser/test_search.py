@@ -24,9 +24,9 @@ def searching(server: RunningServer) -> Searching:
     return Searching(server)
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def project(searching: Searching) -> str:
-    """A project with two textbooks, whose owner has its name."""
+    """A project with two textbooks, whose owner has its name; each test begins without turns."""
     return searching.project(PASSWORD)
 
 

@@ -139,6 +139,7 @@ def test_an_encoder_by_option_or_setting(models, settings, tmp_path, monkeypatch
     assert encoder_settings("") == {}
 
 
+@pytest.mark.long
 def test_an_encoder_that_is_no_encoder_is_not_fetched(models, tmp_path):
     (tmp_path / "own").mkdir()
     assert "own is no encoder: it has no config.json." in refused(
