@@ -1,5 +1,6 @@
 """The embedded broker: whole messages, each to one reader."""
 
+import shutil
 import threading
 from collections import Counter
 from queue import Empty
@@ -43,7 +44,7 @@ def test_messages_come_out_in_the_order_they_went_in_and_a_folder_that_is_gone_i
     with pytest.raises(Empty):
         channel._get("work")
     channel = connect()
-    (tmp_path / "queue").rmdir()
+    shutil.rmtree(tmp_path / "queue")
     with pytest.raises(ChannelError, match="could not be written"):
         channel._put("work", {})
 
