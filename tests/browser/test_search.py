@@ -35,6 +35,7 @@ def open_search(page: Page, project: str) -> None:
     sign_in(page, project)
     page.goto(f"/desk/projects/{project}/")
     page.get_by_role("link", name="Search").click()
+    box(page).wait_for()
 
 
 def look(page: Page, name: str) -> None:
