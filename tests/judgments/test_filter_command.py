@@ -71,7 +71,9 @@ def test_the_papers_recipe_gives_the_golden_figures(golden_file):
 
 
 def test_the_default_recipe_is_used_unless_another_is_named_and_a_parameter_can_be_set(golden_file):
-    said = report_of(golden_file)
+    page = golden_file.parent / "page.html"
+    said = report_of(golden_file, html=page)
+    assert "the same, cross-fitted" in page.read_text()
     assert said["recipe"] == "default"
     assert sorted(each["worker"] for each in said["removed_workers"]) == ["worker 3", "worker 5", "worker 7"]
     assert {each["reason"] for each in said["removed_workers"]} == {"kappa"}
@@ -378,6 +380,11 @@ def test_attention_checks_accept_halves(ratings):
 )
 def test_scores_between_the_steps_are_refused(ratings, scale, score, words):
     assert words in refused(ratings(HEADER + f'q,a,3\nq,b,"{score}"\n'), scale=scale)
+
+
+def test_a_scale_of_very_many_scores_has_no_response_filter(ratings):
+    path = ratings(HEADER + "q,a,3\nq,b,4\n")
+    assert "at most 201 scores" in refused(path, scale=("0", "100", "0.1"), recipe="kpqa-2021")
 
 
 @pytest.mark.parametrize("beginning", [HEADER, '{"item": "'])
