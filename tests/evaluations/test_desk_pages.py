@@ -170,10 +170,11 @@ def test_one_evaluation_at_a_time_is_the_leaderboard_and_two_are_compared(ready_
         ("leaderboard.shown", f"1.0.0 no. {second.number}"),
         ("leaderboard.hidden", f"1.0.0 no. {second.number}"),
     ]
-    make_evaluation(make_release(release.project, "1.1.0", seed=2), metrics=["bleu-1"])
+    make_evaluation(make_release(release.project, "1.1.0", seed=2), metrics=["bleu-1", "bleu-2"])
     page = text(as_("viewer").get(f"{LIST}compare/"))
     assert "The two are of different releases" in page
     assert "bleu-1" in page
+    assert "it is not in the report" in page
 
 
 def upload(content: str, **fields: str) -> Any:
