@@ -84,13 +84,6 @@ def test_what_waits_is_listed_by_reason_and_as_lines(program, tied, disputed, do
     assert (queues["tied"], queues["disputed"], queues["doubt"]) == (1, 1, 1)
 
 
-def test_lists_ask_as_often_for_many_as_for_few(program, screening, tied, django_assert_num_queries):
-    for _ in range(9):
-        move(query=make_query(screening.project), to=Query.Status.TIED, reason="1 of 2", stage=screening)
-    with django_assert_num_queries(4):
-        assert len(program.get(PLACE).json()["items"]) == 10
-
-
 def test_a_case_has_all_votes_and_names_no_worker(program, project, tied):
     found = program.get(f"{PLACE}/{tied.pk}").json()
     assert (found["context"], found["can_be_undone"], found["passages"]) == ([{"text": "planets"}], False, [])
@@ -101,8 +94,14 @@ def test_a_case_has_all_votes_and_names_no_worker(program, project, tied):
     assert "AROSA" not in json.dumps(found)
 
 
-def test_a_tied_query_is_accepted_and_the_decision_undone(program, tied):
-    made = decide(program, tied, "accept").json()
+def test_a_tied_query_is_accepted_once_and_the_decision_undone(program, tied):
+    problem = is_problem(decide(program, tied, "exclude", reason=" "), 422, "invalid")
+    assert list(problem["errors"]) == ["reason"] and status(tied) == "tied"
+    sent = {"decision": "accept", "reason": "The metal."}
+    first, second = (program.post(f"{PLACE}/{tied.pk}/decide", sent, key="k1") for _ in range(2))
+    made = first.json()
+    assert made == second.json() and second.headers["Idempotency-Replayed"] == "true"
+    assert QueryStep.objects.filter(query=tied, after="accepted").count() == 1
     assert (made["status"], made["waiting"], made["can_be_undone"]) == ("accepted", None, True)
     is_problem(decide(program, tied, "accept"), 409, "query_state")
     back = undo(program, tied).json()
@@ -112,11 +111,6 @@ def test_a_tied_query_is_accepted_and_the_decision_undone(program, tied):
         ("query.adjudicated", "api"),
         ("query.taken_back", "api"),
     ]
-
-
-def test_excluding_needs_a_reason_by_field(program, tied):
-    problem = is_problem(decide(program, tied, "exclude", reason=" "), 422, "invalid")
-    assert list(problem["errors"]) == ["reason"] and status(tied) == "tied"
     assert decide(program, tied, "exclude", reason="Two meanings.").json()["why"] == "Two meanings."
 
 
@@ -176,26 +170,18 @@ def test_a_doubt_is_settled(program, doubted):
     is_problem(decide(program, doubted, "ask_again", reason="No."), 409, "query_state")
 
 
-def test_the_same_decision_sent_twice_is_taken_once(program, tied):
-    sent = {"decision": "accept", "reason": "The metal."}
-    first, second = (program.post(f"{PLACE}/{tied.pk}/decide", sent, key="k1") for _ in range(2))
-    assert first.json() == second.json() and second.headers["Idempotency-Replayed"] == "true"
-    assert QueryStep.objects.filter(query=tied, after="accepted").count() == 1
-
-
-def test_nothing_is_decided_in_a_project_that_is_read_only(program, project, tied, disputed):
+def test_a_viewer_reads_others_find_nothing_and_in_a_read_only_project_nothing_is_decided(
+    program, project, tied, disputed
+):
+    viewer = program_of(User.objects.get(username="viewer"))
+    assert viewer.get(f"{PLACE}/{tied.pk}").status_code == 200
+    is_problem(decide(viewer, tied, "accept"), 403, "role_missing")
+    for number in (10**18, 10**30):
+        is_problem(viewer.get(f"{PLACE}/{number}"), 404, "not_found")
     type(project).objects.filter(pk=project.pk).update(read_only=True)
     for answer in (decide(program, tied, "accept"), decide(program, disputed, "unanswerable", reason="No.")):
         is_problem(answer, 409, "read_only")
     assert (status(tied), status(disputed)) == ("tied", "disputed")
-
-
-def test_a_viewer_reads_and_another_projects_queries_are_not_there(project, tied):
-    viewer = program_of(User.objects.get(username="viewer"))
-    assert viewer.get(f"{PLACE}/{tied.pk}").status_code == 200
-    is_problem(decide(viewer, tied, "accept"), 403, "role_missing")
-    is_problem(viewer.get(f"{PLACE}/{10**18}"), 404, "not_found")
-    is_problem(viewer.get(f"{PLACE}/{10**30}"), 404, "not_found")
 
 
 def test_votes_and_choices_of_stages_come_as_lines(program, project, screening, curation, tied, disputed):

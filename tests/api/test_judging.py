@@ -111,12 +111,9 @@ def test_the_same_id_at_two_kinds_of_panels_is_two_people_in_lines(program, at, 
     assert {(row["pseudonym"], row["person"]) for row in listed if row["worker"] == "A"} == named()
 
 
-def test_a_recipe_that_there_is_not_is_refused(program, at):
-    is_problem(program.post(f"{at}/filters/preview", {"recipe": "magic"}), 422, "filters_refused")
-    is_problem(program.post(f"{at}/filters", {"recipe": "magic"}), 422, "filters_refused")
-
-
 def test_agreement_has_figures_or_their_reasons_and_a_report_on_request(program, at):
+    for address in (f"{at}/filters/preview", f"{at}/filters"):
+        is_problem(program.post(address, {"recipe": "magic"}), 422, "filters_refused")
     now = program.get(f"{at}/agreement").json()
     assert now["counts"] == {"judgments": 8, "items": 2, "workers": 4}
     assert all(each["value"] is not None or each["reason"] for each in now["figures"].values())

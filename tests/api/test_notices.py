@@ -25,16 +25,13 @@ def sentences(answer) -> list[str]:
     return [row["sentence"] for row in answer.json()["items"]]
 
 
-def test_open_ones_are_listed_unless_others_are_asked_for(program, notices):
+def test_open_ones_are_listed_unless_others_are_asked_for_and_reading_is_ones_own(program, notices, owner):
     assert sentences(program.get(AT)) == ["No. 1", "No. 2"]
     assert sentences(program.get(f"{AT}?state=over")) == ["No. 0"]
     assert sentences(program.get(f"{AT}?state=all&order=newest")) == ["No. 2", "No. 1", "No. 0"]
     first = program.get(f"{AT}?state=all&limit=2").json()
     assert sentences(program.get(f"{AT}?state=all&limit=2&cursor={first['next']}")) == ["No. 2"]
     is_problem(program.get(f"{AT}?state=gone"), 422, "invalid")
-
-
-def test_reading_is_each_persons_own(program, owner, notices):
     see(user=owner, notices=[notices[1]])
     assert sentences(program.get(f"{AT}?state=unread")) == ["No. 2"]
     viewer = program_of(User.objects.get(username="viewer"))

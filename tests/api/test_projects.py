@@ -6,18 +6,20 @@ from core.projects.models import Event, Project
 from tests.api.conftest import is_problem, program_of
 
 
-def test_a_program_makes_a_project_and_its_person_owns_it(program):
+def test_a_program_makes_a_project_its_person_owns_it_and_a_token_of_another_does_not_open_it(
+    program, owner, project
+):
     answer = program.post("/projects", {"slug": "coffee", "title": "Coffee", "budget_cents": 500})
     assert answer.status_code == 201
     assert answer.json()["role"] == "owner" and answer.json()["currency"] == "USD"
     assert Project.objects.get(slug="coffee").budget_cents == 500
-
-
-def test_the_event_says_that_it_came_by_the_api(program, owner):
-    program.post("/projects", {"slug": "coffee", "title": "Coffee"})
     event = Event.objects.filter(project__slug="coffee", action="project.created").get()
     assert event.actor == owner and event.address == "127.0.0.1"
     assert (event.via, event.credential) == ("api", program.token[:12])
+    bound = program_of(owner, project=project)
+    assert [each["slug"] for each in bound.get("/projects").json()["items"]] == ["tea"]
+    is_problem(bound.get("/projects/coffee"), 404, "not_found")
+    is_problem(bound.post("/projects", {"slug": "cocoa", "title": "Cocoa"}), 403, "token_bound")
 
 
 def test_settings_are_changed_as_they_were_read_or_not_at_all(program):
@@ -49,11 +51,3 @@ def test_roles_of_requesters_are_none_of_a_project(program, project):
     assert list(is_problem(program.post("/projects/tea/study-links", link), 422, "invalid")["errors"]) == [
         "granted_value"
     ]
-
-
-def test_a_token_of_one_project_opens_no_other(owner, program, project):
-    program.post("/projects", {"slug": "coffee", "title": "Coffee"})
-    bound = program_of(owner, project=project)
-    assert [each["slug"] for each in bound.get("/projects").json()["items"]] == ["tea"]
-    is_problem(bound.get("/projects/coffee"), 404, "not_found")
-    is_problem(bound.post("/projects", {"slug": "cocoa", "title": "Cocoa"}), 403, "token_bound")

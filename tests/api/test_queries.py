@@ -34,13 +34,23 @@ def imported(program):
     return program
 
 
-def test_a_log_is_imported_by_a_job(program):
-    given = {"upload": upload(program, "log.csv", LOG)}
-    runner.run(job_id=program.post("/projects/tea/query-imports", given).json()["job"])
-    (source,) = program.get("/projects/tea/query-imports").json()["items"]
-    assert source["report"]["stored"] == 2
-    assert program.get(f"/projects/tea/query-imports/{source['id']}").json() == source
-    assert [row["key"] for row in program.get("/projects/tea/queries").json()["items"]] == ["q1", "q2"]
+def test_a_log_is_imported_by_a_job_and_its_queries_come_in_pages_and_as_lines(imported, project):
+    viewer = program_of(User.objects.get(username="viewer"))
+    (mine,), (theirs,) = (
+        each.get("/projects/tea/query-imports").json()["items"] for each in (imported, viewer)
+    )
+    assert mine["report"]["stored"] == 2
+    assert imported.get(f"/projects/tea/query-imports/{mine['id']}").json() == mine
+    # Texts of a refused line are for managers.
+    assert "refusals" in mine["report"] and "refusals" not in theirs["report"]
+    assert mine["report"]["refused"] == theirs["report"]["refused"]
+    first = imported.get("/projects/tea/queries?limit=1").json()
+    second = imported.get(f"/projects/tea/queries?limit=1&cursor={first['next']}").json()
+    assert [row["key"] for row in (*first["items"], *second["items"])] == ["q1", "q2"]
+    assert second["next"] is None
+    rows = imported.lines("/projects/tea/queries")
+    assert rows == [*first["items"], *second["items"]]
+    assert [row["key"] for row in imported.lines("/projects/tea/queries?q=italy")] == ["q2"]
 
 
 def test_a_refused_file_names_the_reason_and_stores_nothing(program):
@@ -51,30 +61,6 @@ def test_a_refused_file_names_the_reason_and_stores_nothing(program):
     problem = is_problem(program.post("/projects/tea/query-imports", given), 422, "import_refused")
     assert "A sample has 1 to" in problem["detail"]
     assert Query.objects.count() == 0
-
-
-def test_texts_of_a_refused_line_are_for_managers(imported, project):
-    viewer = program_of(User.objects.get(username="viewer"))
-    (mine,), (theirs,) = (
-        each.get("/projects/tea/query-imports").json()["items"] for each in (imported, viewer)
-    )
-    assert "refusals" in mine["report"] and "refusals" not in theirs["report"]
-    assert mine["report"]["refused"] == theirs["report"]["refused"]
-
-
-def test_queries_come_in_pages_and_as_lines(imported):
-    first = imported.get("/projects/tea/queries?limit=1").json()
-    second = imported.get(f"/projects/tea/queries?limit=1&cursor={first['next']}").json()
-    assert [row["key"] for row in (*first["items"], *second["items"])] == ["q1", "q2"]
-    assert second["next"] is None
-    rows = imported.lines("/projects/tea/queries")
-    assert rows == [*first["items"], *second["items"]]
-    assert [row["key"] for row in imported.lines("/projects/tea/queries?q=italy")] == ["q2"]
-
-
-def test_pages_ask_as_often_for_many_as_for_few(imported, django_assert_num_queries):
-    with django_assert_num_queries(6):
-        imported.get("/projects/tea/queries")
 
 
 def test_queries_are_decided_about_by_hand(imported):

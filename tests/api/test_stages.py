@@ -43,30 +43,24 @@ def stage(program, market):
 AT = "/projects/tea/stages/poll"
 
 
-def test_a_draft_is_made_with_texts_of_its_kind(program, market):
+def test_a_draft_is_made_with_texts_of_its_kind_and_what_cannot_be_is_named_by_field(
+    program, market, subtests
+):
+    country = {"kind": "country", "op": "In", "values": ["Germany"]}
+    for changes, code, field in (
+        ({"kind": "nothing"}, "no_such_kind", "kind"),
+        ({"endpoint": "elsewhere"}, "no_such_endpoint", "endpoint"),
+        ({"config": {"question": "?"}}, "invalid", "config.options"),
+        ({"eligibility": [country]}, "invalid", "eligibility.0"),
+        ({"redundancy": 0}, "invalid", "redundancy"),
+    ):
+        with subtests.test(field=field):
+            found = is_problem(program.post("/projects/tea/stages", {**STAGE, **changes}), 422, code)
+            assert field in found["errors"] and not Stage.objects.exists()
     made = program.post("/projects/tea/stages", STAGE).json()
     assert (made["status"], made["currency"]) == ("draft", "USD")
     assert made["task_title"] == "Choose an answer to a short question"
     assert program.get("/projects/tea/stages").json()["items"] == [program.get(AT).json()]
-
-
-@pytest.mark.parametrize(
-    ("changes", "code", "field"),
-    [
-        ({"kind": "nothing"}, "no_such_kind", "kind"),
-        ({"endpoint": "elsewhere"}, "no_such_endpoint", "endpoint"),
-        ({"config": {"question": "?"}}, "invalid", "config.options"),
-        (
-            {"eligibility": [{"kind": "country", "op": "In", "values": ["Germany"]}]},
-            "invalid",
-            "eligibility.0",
-        ),
-        ({"redundancy": 0}, "invalid", "redundancy"),
-    ],
-)
-def test_what_cannot_be_is_named_by_field(program, market, changes, code, field):
-    found = is_problem(program.post("/projects/tea/stages", {**STAGE, **changes}), 422, code)
-    assert field in found["errors"] and not Stage.objects.exists()
 
 
 def move(program, at, **body):
@@ -142,7 +136,9 @@ def test_work_is_decided_and_a_bonus_is_planned_once_per_key(program, stage):
     assert waiting == [] and Assignment.objects.count() == 3
 
 
-def test_a_hit_is_kept_on_offer_or_ended(program, stage):
+def test_a_hit_is_kept_on_offer_or_ended_and_one_of_a_number_that_no_column_holds_is_not_there(
+    program, stage
+):
     Stage.objects.update(status="open")
     hit, now = make_hit(stage), timezone.now()
     one = f"{AT}/hits/{hit.ordinal}"
@@ -151,6 +147,9 @@ def test_a_hit_is_kept_on_offer_or_ended(program, stage):
         assert program.patch(one, sent).json()["kind"] == kind
     late = {"expires_at": (now + timedelta(days=400)).isoformat()}
     is_problem(program.patch(one, late), 422, "invalid")
+    for number in (MOST_NUMBER, MOST_NUMBER + 1, 10**30):
+        for at in (f"stages/{stage.slug}/hits/{number}", f"evaluations/{number}"):
+            is_problem(program.get(f"/projects/tea/{at}"), 404, "not_found")
 
 
 def test_a_study_is_applied_as_a_file_and_comes_back_as_one(program, stage, owner):
@@ -215,9 +214,3 @@ def test_owners_close_and_reopen_a_project_on_its_page(project, owner):
     browser.post("/desk/projects/tea/reopen/")
     project.refresh_from_db()
     assert project.closed_at is None
-
-
-@pytest.mark.parametrize("number", [MOST_NUMBER, MOST_NUMBER + 1, 10**30])
-def test_a_number_that_no_column_holds_is_a_hit_or_evaluation_that_there_is_not(program, stage, number):
-    for at in (f"stages/{stage.slug}/hits/{number}", f"evaluations/{number}"):
-        is_problem(program.get(f"/projects/tea/{at}"), 404, "not_found")

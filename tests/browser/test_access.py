@@ -11,20 +11,14 @@ from tests.browser.people import sign_in
 pytestmark = pytest.mark.browser
 
 
-def test_pages_of_visitors(lab, context_of, subtests):
+def test_pages_of_visitors(lab, server, context_of, subtests):
     lab.post(Title="A title that is quite long and goes on for a while, as titles do " + "x" * 60)
     page = context_of().new_page()
-    for path in ("/", "/?q=nothing", "/accounts/login/", "/signup", "/invitation/x", "/nothing"):
+    for path in ("/", "/?q=nothing", "/signup", "/invitation/x", "/nothing"):
         with subtests.test(path=path):
             page.goto(path)
             check(page)
-
-
-def test_the_sign_up_with_mistakes(server, context_of):
-    invitation = server.console("marketplace", "invite", "Course", "--json")
-    page = context_of().new_page()
-    page.goto(invitation["url_path"])
-    check(page)
+    page.goto(server.console("marketplace", "invite", "Course", "--json")["url_path"])
     page.get_by_role("button", name="Sign up").click()
     page.get_by_role("alert").wait_for()
     check(page)
@@ -76,7 +70,8 @@ def experienced(lab, newcomer) -> Callable[[], Page]:
 
 
 def test_pages_of_workers(experienced, subtests):
-    for path in ("/history", "/dashboard", "/inbox", "/profile", "/profile/country", "/?sort=reward"):
+    # What lies in the inbox, and the profile, are looked at in `test_leaving`.
+    for path in ("/history", "/dashboard", "/profile/country"):
         with subtests.test(path=path):
             experienced.page.goto(path)
             check(experienced.page)
@@ -90,8 +85,6 @@ def test_pages_of_workers_who_have_done_nothing_and_of_their_first_hit(lab, newc
             page.goto(path)
             check(page)
     group = lab.post(count=3)
-    page.goto(f"/projects/{group}/tasks")
-    check(page)
     mira.accept(group)
     check(page)
     work = page.url

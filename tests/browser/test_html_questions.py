@@ -63,19 +63,7 @@ def fill_crowd(frame):
     frame.get_by_label("How much").fill("4")
 
 
-def test_a_page_of_the_old_convention_works_unchanged(lab, mira):
-    group = post_html(lab, HELPER)
-    mira.accept(group)
-    frame = task(mira)
-    frame.get_by_label("Summary").fill("Tea & milk")
-    frame.get_by_label("A", exact=True).check()
-    frame.get_by_label("B", exact=True).check()
-    frame.get_by_role("button", name="Submit").click()
-    expect(mira.page.get_by_role("heading", level=1)).to_have_text("Thank you, your work is submitted")
-    assert answers(lab) == [{"comment": "Tea & milk", "kind": "a|b"}]
-
-
-def test_in_a_preview_the_button_of_an_old_page_is_closed(lab, mira):
+def test_a_page_of_the_old_convention_works_unchanged_and_sends_nothing_in_a_preview(lab, mira):
     group = post_html(lab, HELPER)
     mira.page.goto(f"/projects/{group}/tasks")
     expect(task(mira).get_by_role("button")).to_be_disabled()
@@ -87,6 +75,14 @@ def test_in_a_preview_the_button_of_an_old_page_is_closed(lab, mira):
     mira.page.wait_for_timeout(200)
     expect(task(mira).get_by_role("heading")).to_have_text("What does the text say?")
     assert answers(lab) == []
+    mira.accept(group)
+    frame = task(mira)
+    frame.get_by_label("Summary").fill("Tea & milk")
+    frame.get_by_label("A", exact=True).check()
+    frame.get_by_label("B", exact=True).check()
+    frame.get_by_role("button", name="Submit").click()
+    expect(mira.page.get_by_role("heading", level=1)).to_have_text("Thank you, your work is submitted")
+    assert answers(lab) == [{"comment": "Tea & milk", "kind": "a|b"}]
 
 
 def test_fields_without_a_form_get_one_even_without_script(lab, newcomer):
@@ -101,8 +97,17 @@ def test_fields_without_a_form_get_one_even_without_script(lab, newcomer):
     assert answers(lab) == [{"cat": "yes"}]
 
 
-def test_a_crowd_form_posts_one_field_with_everything(lab, mira):
+def test_a_crowd_form_posts_one_field_with_everything_and_its_instructions_open_and_close_by_key(lab, mira):
     group = post_html(lab, CROWD % ("", ""))
+    mira.page.goto(f"/projects/{group}/tasks")
+    frame = task(mira)
+    frame.get_by_role("button", name="How to").press("Enter")
+    expect(frame.get_by_role("tabpanel")).to_have_text("Look well.")
+    frame.get_by_role("tab", name="Summary").press("ArrowRight")
+    expect(frame.get_by_role("tabpanel")).to_contain_text("This.")
+    frame.get_by_role("tab", name="Examples").press("Escape")
+    expect(frame.get_by_role("dialog")).to_be_hidden()
+    expect(frame.get_by_role("button", name="Accept the HIT first")).to_be_disabled()
     mira.accept(group)
     fill_crowd(task(mira))
     task(mira).get_by_role("button", name="Submit").click()
@@ -180,19 +185,6 @@ def test_what_a_crowd_form_requires_is_asked_for_and_its_page_may_object(lab, mi
     frame.get_by_label("A word").press("Enter")
     expect(mira.page.get_by_role("heading", level=1)).to_have_text("Thank you, your work is submitted")
     assert len(answers(lab)) == 1
-
-
-def test_instructions_of_a_crowd_form_open_and_close_by_key(lab, mira):
-    group = post_html(lab, CROWD % ("", ""))
-    mira.page.goto(f"/projects/{group}/tasks")
-    frame = task(mira)
-    frame.get_by_role("button", name="How to").press("Enter")
-    expect(frame.get_by_role("tabpanel")).to_have_text("Look well.")
-    frame.get_by_role("tab", name="Summary").press("ArrowRight")
-    expect(frame.get_by_role("tabpanel")).to_contain_text("This.")
-    frame.get_by_role("tab", name="Examples").press("Escape")
-    expect(frame.get_by_role("dialog")).to_be_hidden()
-    expect(frame.get_by_role("button", name="Accept the HIT first")).to_be_disabled()
 
 
 def test_a_question_form_is_worked_on_with_and_without_script(lab, newcomer):

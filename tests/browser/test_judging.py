@@ -44,21 +44,6 @@ def survey() -> list[dict[str, Any]]:
     ]
 
 
-def test_an_answer_is_judged_with_the_number_keys(judgers, newcomer):
-    title = judgers.stage([KPQA])
-    page = newcomer().page
-    take_with_keys(page, title)
-    frame = page.frames[1]
-    assert frame.locator("input[type=radio]:checked").count() == 0
-    tab_to(page, "Instructions")
-    for key in ("2", "4", "Enter"):
-        page.keyboard.press(key)
-    assert name_in_focus(page) == "Submit"
-    page.keyboard.press("Enter")
-    expect(page.get_by_role("heading", level=1)).to_have_text(DONE)
-    assert judgers.judged(title)["judgments"] == [["query-0", "unilm", 4, {}]]
-
-
 def test_a_whole_survey_is_done_with_the_keyboard_alone(judgers, newcomer):
     """Twelve answers and two checks, everything about one query side by side, each choice by its number."""
     title = judgers.stage(
@@ -90,32 +75,48 @@ def test_a_whole_survey_is_done_with_the_keyboard_alone(judgers, newcomer):
     assert found["checks"] == [["foreign", True], ["reference", True]]
 
 
-def test_it_works_without_a_script_and_says_what_is_missing(judgers, newcomer):
-    aspect = {
-        "name": "topicality",
-        "question": "Is it about the question?",
-        "labels": ["no", "partly", "yes"],
-    }
+def test_without_a_script_it_says_what_is_missing_or_too_long_and_the_browser_does_before(
+    judgers, newcomer, context_of
+):
+    aspect = {"name": "topicality", "question": "Is it about it?", "labels": ["no", "partly", "yes"]}
     title = judgers.stage([KPQA], config={"aspects": [aspect], "comment": True})
     mira = newcomer(java_script_enabled=False).page
     frame = take(mira, title)
-    frame.get_by_role("group", name="Is it about the question?").get_by_label("yes").check()
-    frame.get_by_role("button", name="Submit").click()
+    long = "w" * 2_100
+    page = context_of().new_page()
+    page.goto(mira.locator("iframe").get_attribute("src"))
+    page.get_by_label("minor error").check()
+    page.get_by_label("partly").check()
+    comment = page.get_by_label("Comment, if you like")
+    counter = page.locator(".counter")
+    expect(counter).to_be_hidden()
+    comment.fill("w" * 1_700)
+    expect(counter).to_have_text("1,700 of 2,000 characters")
+    comment.fill(long)
+    expect(counter).to_have_text("2,100 of 2,000 characters: 100 too many. Shorten it, please.")
+    check(page)
+    page.get_by_role("button", name="Submit").click()
+    expect(comment).to_be_focused()
+    assert comment.input_value() == long
+    page.close()
+
+    submit = frame.get_by_role("button", name="Submit")
+    frame.get_by_role("group", name="Is it about it?").get_by_label("yes").check()
+    submit.click()
     expect(frame.get_by_role("alert")).to_contain_text("Choose a score from 1, completely wrong")
-    frame.get_by_role("group", name="How correct is the predicted answer?").get_by_label(
-        "minor error"
-    ).check()
-    frame.get_by_role("button", name="Submit").click()
+    scores = frame.get_by_role("group", name="How correct is the predicted answer?")
+    scores.get_by_label("minor error").check()
+    frame.get_by_label("Comment, if you like").fill(long)
+    submit.click()
+    too_long = "Your comment has 2,100 characters; at most 2,000 fit."
+    expect(frame.get_by_role("alert")).to_contain_text(too_long)
+    assert frame.get_by_label("Comment, if you like").input_value() == long
+    assert judgers.judged(title)["judgments"] == []
+    frame.get_by_label("Comment, if you like").fill("short")
+    submit.click()
     frame.get_by_role("button", name="Tell the marketplace").click()
     expect(frame.get_by_role("heading")).to_have_text("Submitted")
     assert judgers.judged(title)["judgments"] == [["query-0", "unilm", 4, {"topicality": 3}]]
-
-
-def look(page: Page) -> None:
-    """What holds for every page."""
-    check(page)
-    page.set_viewport_size({"width": 390, "height": 844})
-    assert page.evaluate("document.scrollingElement.scrollWidth") <= 390
 
 
 def test_the_page_is_for_everybody(judgers, newcomer, context_of):
@@ -137,12 +138,11 @@ def test_the_page_is_for_everybody(judgers, newcomer, context_of):
     page = context_of().new_page()
     page.goto(address.partition("?")[0])
     expect(page.get_by_text("Preview.", exact=True)).to_be_visible()
-    look(page)
+    check(page)
     page.goto(address)
-    look(page)
     page.get_by_role("button", name="Submit").click()
     expect(page.get_by_role("alert")).to_contain_text("need another look")
-    look(page)
+    check(page)
 
 
 def test_a_training_says_why_and_asks_again(judgers, newcomer, context_of):
@@ -161,7 +161,7 @@ def test_a_training_says_why_and_asks_again(judgers, newcomer, context_of):
     expect(frame.get_by_text("This one is right.")).to_be_visible()
     page = context_of().new_page()
     page.goto(mira.locator("iframe").get_attribute("src"))
-    look(page)
+    check(page)
     wrong = frame.locator(".unit", has_text=PREDICTED)
     wrong.get_by_label("vital error").check()
     frame.get_by_role("button", name="Submit").click()
@@ -234,37 +234,9 @@ def look_at_question(page: Page, size: tuple[int, int]) -> None:
     check(page)
 
 
-def test_a_text_that_is_too_long_is_kept_and_refused_in_words(judgers, newcomer, context_of):
-    """In the browser it is not sent; without a script the server says so, and the text is still there."""
-    title = judgers.stage([KPQA], config={"comment": True})
-    mira = newcomer(java_script_enabled=False).page
-    frame = take(mira, title)
-    long = "w" * 2_100
-    page = context_of().new_page()
-    page.goto(mira.locator("iframe").get_attribute("src"))
-    page.get_by_label("minor error").check()
-    comment = page.get_by_label("Comment, if you like")
-    counter = page.locator(".counter")
-    expect(counter).to_be_hidden()
-    comment.fill("w" * 1_700)
-    expect(counter).to_have_text("1,700 of 2,000 characters")
-    comment.fill(long)
-    expect(counter).to_have_text("2,100 of 2,000 characters: 100 too many. Shorten it, please.")
-    check(page)
-    page.get_by_role("button", name="Submit").click()
-    expect(comment).to_be_focused()
-    assert comment.input_value() == long
-    frame.get_by_label("minor error").check()
-    frame.get_by_label("Comment, if you like").fill(long)
-    frame.get_by_role("button", name="Submit").click()
-    expect(frame.get_by_role("alert")).to_contain_text(
-        "Your comment has 2,100 characters; at most 2,000 fit."
-    )
-    assert frame.get_by_label("Comment, if you like").input_value() == long
-    assert judgers.judged(title)["judgments"] == []
-
-
-def test_a_researcher_tries_the_task_wide_and_on_a_phone(judgers, administrator, context_of):
+def test_a_researcher_tries_the_task_wide_and_on_a_phone_and_pages_about_judging_are_for_everybody(
+    judgers, administrator, context_of
+):
     title = judgers.stage([KPQA])
     page = context_of(viewport={"width": 1280, "height": 900}).new_page()
     sign_in(page, administrator)
@@ -279,11 +251,6 @@ def test_a_researcher_tries_the_task_wide_and_on_a_phone(judgers, administrator,
     frame.get_by_role("button", name="Submit").click()
     expect(frame.get_by_role("heading", name="That would be all")).to_be_visible()
     assert judgers.judged(title)["judgments"] == []
-
-
-def test_pages_of_researchers_about_judging(judgers, administrator, context_of):
-    page = context_of().new_page()
-    sign_in(page, administrator)
     for path in judgers.measured().values():
         page.goto(path)
         expect(page.locator("main")).to_be_visible()

@@ -90,9 +90,6 @@ def test_two_commands_from_a_workbook_to_results(
     with one_file.served("judge", file, "--judges", "1") as facts:
         assert facts["read_as"]["columns"]["references"] == ["reference"]
         assert (facts["read_as"]["sheet"], facts["stage"]) == ("Data", "judging")
-        taken = one_file.run("judge", str(file), "--port", str(one_file.port), "--no-open")
-        assert taken.returncode == 1
-        assert f"are served already, on port {one_file.port}" in taken.stderr
         page = context_of(viewport=PHONE).new_page()
         page.goto(facts["link"])
         page.get_by_role("button", name="agree", exact=False).first.click()

@@ -24,9 +24,9 @@ def searching(server: RunningServer) -> Searching:
     return Searching(server)
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def project(searching: Searching) -> str:
-    """A project with two textbooks, whose owner has its name."""
+    """A project with two textbooks, whose owner has its name; each test begins without turns."""
     return searching.project(PASSWORD)
 
 
@@ -35,6 +35,7 @@ def open_search(page: Page, project: str) -> None:
     sign_in(page, project)
     page.goto(f"/desk/projects/{project}/")
     page.get_by_role("link", name="Search").click()
+    box(page).wait_for()
 
 
 def look(page: Page, name: str) -> None:

@@ -67,7 +67,7 @@ def _written(file: Path, lines: list[str]) -> Path:
 
 
 #: How many people all stages need together; their accounts are made at once, by one process.
-_PEOPLE = 56
+_PEOPLE = 27
 #: How many people came so far; nobody comes twice.
 _came: list[int] = []
 

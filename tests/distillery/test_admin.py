@@ -61,7 +61,7 @@ HOSTILE = (
 
 
 def test_no_address_of_the_admin_ends_in_an_error(root, subtests):
-    for model in list(admin.site._registry)[:: 1 if TEST_ALL else 4]:
+    for model in list(admin.site._registry)[:: 1 if TEST_ALL else 9]:
         with apart(subtests, model=model):
             relations = [
                 {"_to_field": field.name} for field in model._meta.get_fields() if not field.concrete
@@ -82,21 +82,24 @@ def test_everything_but_accounts_is_for_looking_only():
 
 
 def test_a_table_is_listed_searched_and_opened_and_cannot_be_changed(place, root, subtests):
-    for table in TABLES:
+    for number, table in enumerate(TABLES):
         with apart(subtests, table=table):
             [listing] = pages(table.model, "changelist")
             answer = root.get(reverse(listing), {"q": "mine"} if table.search else {})
             assert answer.status_code == 200
+            row = table.model._base_manager.first()
+            change, delete = (
+                reverse(name, args=[row.pk if row else 0]) for name in pages(table.model, "change", "delete")
+            )
+            if row is not None:
+                assert root.get(change).status_code == 200
+            if number % 8 and not TEST_ALL:
+                continue  # all are of one class, see above
             before = table.model._base_manager.count()
             root.post(reverse(listing), {"action": "delete_selected", "_selected_action": "1", "post": "yes"})
             assert table.model._base_manager.count() == before
             assert root.get(reverse(pages(table.model, "add")[0])).status_code == 403
-            row = table.model._base_manager.first()
             if row is not None:
-                change, delete = (
-                    reverse(name, args=[row.pk]) for name in pages(table.model, "change", "delete")
-                )
-                assert root.get(change).status_code == 200
                 assert root.post(change, {"_save": "Save"}).status_code == 403
                 assert root.post(delete, {"post": "yes"}).status_code == 403
                 assert table.model._base_manager.filter(pk=row.pk).exists()
@@ -118,9 +121,11 @@ def test_staff_who_are_no_superusers_see_no_table_whatever_they_may(place, clien
     client.force_login(ada)
     request = RequestFactory().get("/admin/")
     request.user = ada
-    for model, own in admin.site._registry.items():
+    for number, (model, own) in enumerate(admin.site._registry.items()):
         if isinstance(own, LookOnly):
             assert not own.has_view_permission(request)
+            if number % 8 and not TEST_ALL:
+                continue
             assert client.get(reverse(pages(model, "changelist")[0])).status_code == 403
 
 

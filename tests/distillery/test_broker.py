@@ -1,5 +1,6 @@
 """The embedded broker: whole messages, each to one reader."""
 
+import shutil
 import threading
 from collections import Counter
 from queue import Empty
@@ -33,7 +34,7 @@ def connect(tmp_path):
         connection.release()
 
 
-def test_messages_come_out_in_the_order_they_went_in(connect):
+def test_messages_come_out_in_the_order_they_went_in_and_a_folder_that_is_gone_is_said(connect, tmp_path):
     channel = connect()
     for number in range(12):
         channel._put("work", {"number": number})
@@ -42,6 +43,10 @@ def test_messages_come_out_in_the_order_they_went_in(connect):
     assert [channel._get("work")["number"] for _ in range(12)] == list(range(12))
     with pytest.raises(Empty):
         channel._get("work")
+    channel = connect()
+    shutil.rmtree(tmp_path / "queue")
+    with pytest.raises(ChannelError, match="could not be written"):
+        channel._put("work", {})
 
 
 def test_quick_readers_get_each_message_whole_and_once(connect, tmp_path):
@@ -79,10 +84,3 @@ def test_quick_readers_get_each_message_whole_and_once(connect, tmp_path):
     assert set(got.values()) == {1}
     assert len(got) == writers * each
     assert list((tmp_path / "taken").iterdir()) == []
-
-
-def test_a_folder_that_is_gone_is_said(connect, tmp_path):
-    channel = connect()
-    (tmp_path / "queue").rmdir()
-    with pytest.raises(ChannelError, match="could not be written"):
-        channel._put("work", {})

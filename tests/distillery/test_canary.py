@@ -16,28 +16,17 @@ from tests.marketplace.conftest import make_requester
 OTHER = "another secret key, long enough for what it has to do"
 
 
-def test_the_right_key_opens_the_canary(db):
+def test_another_key_is_an_error_of_the_doctor_and_keeps_up_from_starting_unless_the_former_is_known(
+    db, settings
+):
     canary.place_canary()
-    canary.place_canary()
-    assert Canary.objects.count() == 1
-    assert canary.key_opens() is True
-    assert checks.secret_key().level == "ok"
-
-
-def test_another_key_is_an_error_of_the_doctor_and_keeps_up_from_starting(db, settings):
-    canary.place_canary()
-    settings.SECRET_KEY = OTHER
+    former, settings.SECRET_KEY = settings.SECRET_KEY, OTHER
     finding = checks.secret_key()
     assert (finding.level, finding.topic) == ("error", "secrets")
     assert finding in checks.findings(before_start=True)
     with pytest.raises(CommandError, match="Not started"):
         call_command("up")
-
-
-def test_a_former_key_that_is_known_will_do(db, settings):
-    canary.place_canary()
-    settings.SECRET_KEY_FALLBACKS = [settings.SECRET_KEY]
-    settings.SECRET_KEY = OTHER
+    settings.SECRET_KEY_FALLBACKS = [former]
     assert canary.key_opens() is True
 
 
@@ -49,8 +38,13 @@ def test_no_canary_is_sealed_with_a_key_that_does_not_open_what_is_there(db, set
     assert not Canary.objects.exists()
 
 
-def test_nothing_sealed_is_nothing_wrong(db):
+def test_the_right_key_opens_the_canary_and_nothing_sealed_is_nothing_wrong(db):
     assert canary.key_opens() is None
+    assert checks.secret_key().level == "ok"
+    canary.place_canary()
+    canary.place_canary()
+    assert Canary.objects.count() == 1
+    assert canary.key_opens() is True
     assert checks.secret_key().level == "ok"
 
 
@@ -68,21 +62,15 @@ def test_migrating_places_the_canary_and_emptying_the_database_does_not(db):
     assert canary.key_opens() is True
 
 
-def test_no_key_is_generated_over_sealed_data(tmp_path):
+def test_a_key_is_generated_only_where_nothing_is_sealed_and_then_read_without_asking(tmp_path):
+    folder = tmp_path / "secrets"
     with pytest.raises(ImproperlyConfigured, match="THING is missing: the database holds secrets that were"):
-        env.secret("THING", tmp_path / "secrets", needed=lambda: True)
-    assert not (tmp_path / "secrets").exists()
-
-
-def test_where_the_database_does_not_answer_no_key_is_kept(tmp_path):
-    keys = {env.secret("THING", tmp_path / "secrets", needed=lambda: None) for _ in range(2)}
-    assert len(keys) == 2
-    assert not (tmp_path / "secrets").exists()
-
-
-def test_a_key_that_is_there_is_read_without_asking_the_database(tmp_path):
-    first = env.secret("THING", tmp_path / "secrets", needed=lambda: False)
-    assert env.secret("THING", tmp_path / "secrets", needed=pytest.fail) == first
+        env.secret("THING", folder, needed=lambda: True)
+    keys = {env.secret("THING", folder, needed=lambda: None) for _ in range(2)}
+    assert len(keys) == 2  # where the database does not answer, none is kept
+    assert not folder.exists()
+    first = env.secret("THING", folder, needed=lambda: False)
+    assert env.secret("THING", folder, needed=pytest.fail) == first
 
 
 def test_sealed_data_are_found_in_a_file_without_starting_django(tmp_path):

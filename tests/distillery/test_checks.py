@@ -42,66 +42,46 @@ def test_an_ordinary_set_up_passes_every_check():
     assert checks.check_secret_key(None) == []
 
 
-def test_a_star_among_the_hosts_is_an_error(settings):
-    settings.ALLOWED_HOSTS = ["*"]
-    [error] = checks.check_hosts(None)
-    assert error.id == "distillery.E001"
-    assert error.hint == "List the names people use for this site, separated by commas."
-
-
-def test_debug_is_an_error_where_others_can_come_in(settings):
+def test_a_star_among_the_hosts_and_debug_where_others_can_come_in_are_errors(settings):
     settings.DEBUG = True
     assert checks.check_hosts(None) == []
     settings.ALLOWED_HOSTS = ["localhost", "crowd.example.org"]
     [error] = checks.check_hosts(None)
     assert (error.id, "crowd.example.org" in error.msg) == ("distillery.E002", True)
+    settings.DEBUG, settings.ALLOWED_HOSTS = False, ["*"]
+    [error] = checks.check_hosts(None)
+    assert error.id == "distillery.E001"
+    assert error.hint == "List the names people use for this site, separated by commas."
 
 
-@pytest.mark.parametrize(
-    "url", ["crowd.example.org", "ftp://crowd.example.org", "https://", "https://crowd.example.org/site"]
-)
-def test_a_public_url_that_is_no_address_of_a_site_is_an_error(settings, url):
-    settings.PUBLIC_URL = url
-    assert ids(checks.check_public_url(None)) == ["distillery.E003"]
+def test_a_public_url_is_an_address_that_is_answered_and_encrypted(settings):
+    https = ("HTTP_X_FORWARDED_PROTO", "https")
+    for url, hosts, header, found in (
+        ("crowd.example.org", FOR_THIS_MACHINE, None, ["distillery.E003"]),
+        ("ftp://crowd.example.org", FOR_THIS_MACHINE, None, ["distillery.E003"]),
+        ("https://", FOR_THIS_MACHINE, None, ["distillery.E003"]),
+        ("https://crowd.example.org/site", FOR_THIS_MACHINE, None, ["distillery.E003"]),
+        ("https://crowd.example.org", FOR_THIS_MACHINE, https, ["distillery.E005"]),
+        ("https://crowd.example.org", [".example.org"], https, []),
+        ("http://crowd.example.org", ["crowd.example.org", "localhost"], https, ["distillery.W001"]),
+        ("http://localhost:8000", ["crowd.example.org", "localhost"], https, []),
+        ("https://crowd.example.org", ["crowd.example.org"], None, ["distillery.W002"]),
+    ):
+        settings.PUBLIC_URL, settings.ALLOWED_HOSTS = url, hosts
+        settings.SECURE_PROXY_SSL_HEADER = header
+        assert ids(checks.check_public_url(None)) == found, (url, hosts, header)
 
 
-@pytest.mark.parametrize("key", ["secret", "x" * 60, "django-insecure-" + "abcdefghij" * 5])
-def test_a_secret_key_that_can_be_guessed_is_an_error(settings, key):
-    settings.SECRET_KEY = key
-    assert ids(checks.check_secret_key(None)) == ["distillery.E004"]
+def test_a_secret_key_that_can_be_guessed_is_an_error(settings):
+    for key in ("secret", "x" * 60, "django-insecure-" + "abcdefghij" * 5):
+        settings.SECRET_KEY = key
+        assert ids(checks.check_secret_key(None)) == ["distillery.E004"]
 
 
-def test_a_public_url_that_is_not_answered_is_an_error(settings):
-    settings.PUBLIC_URL = "https://crowd.example.org"
-    settings.SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
-    assert ids(checks.check_public_url(None)) == ["distillery.E005"]
-    settings.ALLOWED_HOSTS = [".example.org"]
-    assert checks.check_public_url(None) == []
-
-
-def test_a_public_url_without_encryption_is_a_warning(settings):
-    settings.ALLOWED_HOSTS = ["crowd.example.org", "localhost"]
-    settings.PUBLIC_URL = "http://crowd.example.org"
-    assert ids(checks.check_public_url(None)) == ["distillery.W001"]
-    settings.PUBLIC_URL = "http://localhost:8000"
-    assert checks.check_public_url(None) == []
-
-
-def test_https_that_django_does_not_see_is_a_warning(settings):
-    settings.ALLOWED_HOSTS = ["crowd.example.org"]
-    settings.PUBLIC_URL = "https://crowd.example.org"
-    settings.SECURE_PROXY_SSL_HEADER = None
-    assert ids(checks.check_public_url(None)) == ["distillery.W002"]
-
-
-@pytest.mark.parametrize("host", ["localhost", "127.0.0.1", "127.8.8.8", "[::1]", "::1", "a.localhost"])
-def test_these_hosts_are_this_machine(host):
-    assert checks.is_loopback(host)
-
-
-@pytest.mark.parametrize("host", ["*", "0.0.0.0", "localhost.example.org", ".example.org", "10.0.0.1"])
-def test_these_hosts_are_not_this_machine(host):
-    assert not checks.is_loopback(host)
+def test_which_hosts_are_this_machine():
+    here = ("localhost", "127.0.0.1", "127.8.8.8", "[::1]", "::1", "a.localhost")
+    elsewhere = ("*", "0.0.0.0", "localhost.example.org", ".example.org", "10.0.0.1")
+    assert [host for host in (*here, *elsewhere) if checks.is_loopback(host)] == list(here)
 
 
 # Findings
@@ -111,13 +91,10 @@ def one(topic, found):
     return [finding for finding in found if finding.topic == topic]
 
 
-def test_a_folder_that_is_not_there_is_an_error(settings, tmp_path):
+def test_a_folder_that_is_not_there_or_open_to_all_users_is_said(settings, tmp_path, monkeypatch):
     settings.DATA_DIR = tmp_path / "nowhere"
     finding = checks.data_folder()
     assert (finding.level, finding.sentence) == ("error", f"{tmp_path}/nowhere does not exist.")
-
-
-def test_a_folder_that_is_open_to_all_users_is_a_warning(settings, tmp_path, monkeypatch):
     monkeypatch.setattr(checks.connection, "vendor", "sqlite")
     settings.DATA_DIR = tmp_path
     tmp_path.chmod(0o755)
@@ -180,10 +157,11 @@ def test_names_without_a_public_url_are_a_warning(settings):
     assert "PUBLIC_URL=https://example.org" in checks.public_url().remedy
 
 
-@pytest.mark.parametrize(("free", "level"), [(5 << 30, "ok"), (500 << 20, "warning"), (50 << 20, "error")])
-def test_little_room_on_the_disk_is_said(monkeypatch, free, level):
-    monkeypatch.setattr(checks.shutil, "disk_usage", lambda folder: type("Usage", (), {"free": free}))
-    assert checks.disk_space().level == level
+def test_little_room_on_the_disk_is_said(monkeypatch):
+    for free, level in ((5 << 30, "ok"), (500 << 20, "warning"), (50 << 20, "error")):
+        usage = type("Usage", (), {"free": free})
+        monkeypatch.setattr(checks.shutil, "disk_usage", lambda folder, usage=usage: usage)
+        assert checks.disk_space().level == level
 
 
 def test_missing_style_sheets_are_an_error(settings, tmp_path):
@@ -272,28 +250,18 @@ def doctor(*options):
 
 
 @pytest.mark.django_db
-def test_the_doctor_says_what_is_well_and_what_is_not():
+def test_the_doctor_says_what_is_well_and_what_is_not_with_its_remedy_and_its_exit_code(settings):
     code, said = doctor()
     assert code == 0
     assert "The site answers as localhost, 127.0.0.1, [::1]." in said
     assert "warning worker: No jobs worker has ever answered here.\n        Start one: `manage.py up`" in said
     assert "No errors, " in said
-
-
-@pytest.mark.long
-@pytest.mark.django_db
-def test_an_error_is_said_with_its_remedy_and_the_exit_code_is_1(settings):
     settings.ALLOWED_HOSTS = ["*"]
     code, said = doctor()
     assert code == 1
     assert "ERROR   settings (distillery.E001): ALLOWED_HOSTS contains *" in said
     assert "\n        List the names people use for this site" in said
     assert "1 error, " in said
-
-
-@pytest.mark.django_db
-def test_programs_can_read_it(settings):
-    settings.ALLOWED_HOSTS = ["*"]
     code, said = doctor("--json")
     report = json.loads(said)
     assert (code, report["ok"]) == (1, False)
@@ -301,7 +269,7 @@ def test_programs_can_read_it(settings):
 
 
 @pytest.mark.long
-def test_a_database_that_does_not_answer_and_a_broker_that_is_gone_are_said(installation):
+def test_a_database_or_broker_that_does_not_answer_and_settings_that_cannot_be_used_are_said(installation):
     examined = installation.manage(
         "doctor",
         "--json",
@@ -314,6 +282,12 @@ def test_a_database_that_does_not_answer_and_a_broker_that_is_gone_are_said(inst
     assert set(errors) == {"database", "broker"}
     assert "does not answer" in errors["database"]
     assert "does not answer" in errors["broker"]
+    for variables, sentence in (
+        ({"RETRIEVAL_ENGINE": "opensearch"}, "RETRIEVAL_ENGINE=opensearch needs OPENSEARCH_URL.\n"),
+        ({"DEBUG": "maybe"}, "DEBUG='maybe' is neither yes nor no. Use 1 or 0.\n"),
+    ):
+        examined = installation.manage("doctor", **variables)
+        assert (examined.returncode, examined.stderr) == (1, sentence)
 
 
 def test_a_search_server_is_asked_only_where_there_is_one(settings, monkeypatch):
@@ -328,23 +302,8 @@ def test_a_search_server_is_asked_only_where_there_is_one(settings, monkeypatch)
         assert checks.search_engine().sentence == f"OpenSearch 3.6.0 answers at {server.url}."
 
 
-@pytest.mark.long
-def test_opensearch_without_its_address_is_one_sentence(installation):
-    examined = installation.manage("doctor", RETRIEVAL_ENGINE="opensearch")
-    assert (examined.returncode, examined.stderr) == (
-        1,
-        "RETRIEVAL_ENGINE=opensearch needs OPENSEARCH_URL.\n",
-    )
-
-
-@pytest.mark.parametrize("prefix", ["Upper", "9lives", "a b", "x*"])
-def test_a_prefix_that_opensearch_would_not_take_is_refused(prefix, monkeypatch):
-    monkeypatch.setenv("OPENSEARCH_PREFIX", prefix)
-    with pytest.raises(ImproperlyConfigured, match="small letters, digits and hyphens"):
-        env.name("OPENSEARCH_PREFIX", "distillery")
-
-
-@pytest.mark.long
-def test_a_setting_that_cannot_be_used_is_one_sentence(installation):
-    examined = installation.manage("doctor", DEBUG="maybe")
-    assert (examined.returncode, examined.stderr) == (1, "DEBUG='maybe' is neither yes nor no. Use 1 or 0.\n")
+def test_a_prefix_that_opensearch_would_not_take_is_refused(monkeypatch):
+    for prefix in ("Upper", "9lives", "a b", "x*"):
+        monkeypatch.setenv("OPENSEARCH_PREFIX", prefix)
+        with pytest.raises(ImproperlyConfigured, match="small letters, digits and hyphens"):
+            env.name("OPENSEARCH_PREFIX", "distillery")

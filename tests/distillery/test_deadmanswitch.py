@@ -65,21 +65,17 @@ def monitor(settings, db):
     server.server_close()
 
 
-def test_a_round_that_is_well_is_told(monitor):
+def test_a_round_that_is_well_is_told_and_a_failure_but_no_restart(monitor, settings, monkeypatch):
+    with monkeypatch.context() as restarting:
+        restarting.setattr("distillery.lifeline.is_draining", lambda: True)
+        assert tasks.ping() == "ok"
+    monkeypatch.setattr(tasks, "readiness", Readiness())
     assert tasks.ping() == "ok"
-    assert monitor.heard == [("GET", "/ping/3f2a?x=1", "")]
-
-
-def test_what_is_not_well_is_told_as_a_failure(monitor, settings):
     settings.DISK_LEAST_FREE_MB = 1 << 40
+    monkeypatch.setattr(tasks, "readiness", Readiness())
     assert tasks.ping() == "ok"
-    assert monitor.heard == [("POST", "/ping/3f2a/fail?x=1", "Failing: disk\n")]
-
-
-def test_a_restart_is_no_failure(monitor, monkeypatch):
-    monkeypatch.setattr("distillery.lifeline.is_draining", lambda: True)
-    assert tasks.ping() == "ok"
-    assert monitor.heard == [("GET", "/ping/3f2a?x=1", "")]
+    well = ("GET", "/ping/3f2a?x=1", "")
+    assert monitor.heard == [well, well, ("POST", "/ping/3f2a/fail?x=1", "Failing: disk\n")]
 
 
 def test_a_proxy_without_a_scheme_is_no_exception(monitor, monkeypatch):
@@ -93,15 +89,16 @@ def test_without_an_address_nothing_is_looked_at(settings, django_assert_num_que
     assert tasks.ping() == ""
 
 
-@pytest.mark.parametrize("status", [500, 404, 302])
-def test_an_answer_that_is_no_success_is_logged_once_and_its_end_too(monitor, caplog, status):
-    monitor.status = status
-    assert [tasks.ping(), tasks.ping()] == ["refused", "refused"]
-    monitor.status = 200
-    assert tasks.ping() == "ok"
-    first, second = (record.message for record in caplog.records)
-    assert first == f"PING_URL (127.0.0.1) answers with status {status}; it is called again every minute."
-    assert second == "PING_URL (127.0.0.1) can be reached again."
+def test_an_answer_that_is_no_success_is_logged_once_and_its_end_too(monitor, caplog):
+    for status in (500, 404, 302):
+        caplog.clear()
+        monitor.status = status
+        assert [tasks.ping(), tasks.ping()] == ["refused", "refused"]
+        monitor.status = 200
+        assert tasks.ping() == "ok"
+        first, second = (record.message for record in caplog.records)
+        assert first == f"PING_URL (127.0.0.1) answers with status {status}; it is called again every minute."
+        assert second == "PING_URL (127.0.0.1) can be reached again."
 
 
 def test_a_server_that_dribbles_for_ever_is_left(monitor, monkeypatch):
@@ -129,21 +126,18 @@ def test_calls_are_counted_by_what_became_of_them(monitor, settings):
     assert counted() == before + 1
 
 
-@pytest.mark.parametrize(
-    ("address", "well"),
-    [
+def test_it_is_called_encrypted_alone(settings):
+    for address, well in (
         ("", True),
         ("https://hc-ping.example.org/x", True),
         ("http://127.0.0.1:8000/x", True),
         ("http://hc-ping.example.org/x", False),
         ("hc-ping.example.org", False),
-    ],
-)
-def test_it_is_called_encrypted_alone(settings, address, well):
-    settings.PING_URL = address
-    found = check_ping_url(None)
-    assert ([] if well else ["distillery.E006"]) == [each.id for each in found]
-    assert all("example.org/x" not in each.msg for each in found)
+    ):
+        settings.PING_URL = address
+        found = check_ping_url(None)
+        assert [each.id for each in found] == ([] if well else ["distillery.E006"])
+        assert all("example.org/x" not in each.msg for each in found)
 
 
 def test_it_holds_up_no_round():

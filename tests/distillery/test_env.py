@@ -24,36 +24,29 @@ def test_a_variable_that_is_not_set_has_its_default():
     assert env.choice("THING", "open", {"open", "closed"}) == "open"
 
 
-def test_a_value_may_lie_in_a_file(monkeypatch, tmp_path):
-    (tmp_path / "thing").write_text("from the file\n")
-    monkeypatch.setenv("THING_FILE", str(tmp_path / "thing"))
+def test_a_value_may_lie_in_a_file_that_is_there_and_not_empty(monkeypatch, tmp_path):
+    file = tmp_path / "thing"
+    monkeypatch.setenv("THING_FILE", str(file))
+    with pytest.raises(ImproperlyConfigured, match="cannot be read: No such file or directory"):
+        env.text("THING")
+    file.write_text("\n")
+    with pytest.raises(ImproperlyConfigured, match="is empty"):
+        env.secret("THING", tmp_path)
+    file.write_text("from the file\n")
     assert env.text("THING") == "from the file"
-
-
-def test_a_value_given_twice_is_refused(monkeypatch, tmp_path):
     monkeypatch.setenv("THING", "one")
-    monkeypatch.setenv("THING_FILE", str(tmp_path / "thing"))
     with pytest.raises(ImproperlyConfigured, match="Both THING and THING_FILE are set; keep one of them"):
         env.text("THING")
 
 
-def test_a_file_that_is_missing_is_refused(monkeypatch, tmp_path):
-    monkeypatch.setenv("THING_FILE", str(tmp_path / "thing"))
-    with pytest.raises(ImproperlyConfigured, match="cannot be read: No such file or directory"):
-        env.text("THING")
-
-
-def test_a_file_that_is_empty_is_refused(monkeypatch, tmp_path):
-    (tmp_path / "thing").write_text("\n")
-    monkeypatch.setenv("THING_FILE", str(tmp_path / "thing"))
-    with pytest.raises(ImproperlyConfigured, match="is empty"):
-        env.secret("THING", tmp_path)
-
-
-@pytest.mark.parametrize(("value", "meaning"), [("1", True), ("Yes", True), ("0", False), ("", False)])
-def test_a_switch_is_yes_or_no(monkeypatch, value, meaning):
-    monkeypatch.setenv("THING", value)
-    assert env.flag("THING") is meaning
+def test_switches_lists_and_secrets_are_read_as_they_are_given(monkeypatch, tmp_path):
+    for value, meaning in (("1", True), ("Yes", True), ("0", False), ("", False)):
+        monkeypatch.setenv("THING", value)
+        assert env.flag("THING") is meaning
+    monkeypatch.setenv("THING", "a.example, b.example,")
+    assert env.words("THING", []) == ["a.example", "b.example"]
+    assert env.secret("THING", tmp_path / "secrets") == "a.example, b.example,"
+    assert not (tmp_path / "secrets").exists()
 
 
 @pytest.mark.parametrize(
@@ -72,11 +65,6 @@ def test_a_value_that_cannot_be_used_is_named_in_a_sentence(monkeypatch, read, v
     assert str(refusal.value) == sentence
 
 
-def test_a_list_is_separated_by_commas(monkeypatch):
-    monkeypatch.setenv("THING", "a.example, b.example,")
-    assert env.words("THING", []) == ["a.example", "b.example"]
-
-
 def test_a_secret_is_generated_once_and_kept_for_our_eyes_only(tmp_path):
     folder = tmp_path / "data" / "secrets"
     first = env.secret("THING", folder)
@@ -85,12 +73,6 @@ def test_a_secret_is_generated_once_and_kept_for_our_eyes_only(tmp_path):
     assert stat.S_IMODE((folder / "thing").stat().st_mode) == 0o600
     assert stat.S_IMODE(folder.stat().st_mode) == 0o700
     assert not stat.S_IMODE((tmp_path / "data").stat().st_mode) & stat.S_IRWXO
-
-
-def test_a_secret_that_is_given_is_not_written_down(monkeypatch, tmp_path):
-    monkeypatch.setenv("THING", "given")
-    assert env.secret("THING", tmp_path / "secrets") == "given"
-    assert not (tmp_path / "secrets").exists()
 
 
 def test_sixteen_that_start_at_once_get_the_same_secret(tmp_path):

@@ -30,16 +30,13 @@ def sentences() -> list[str]:
     return [finding.sentence for finding in presence.hosts() if finding.sentence]
 
 
-def test_one_host_alone_is_not_worth_a_word(at_host):
+def test_one_host_alone_is_not_worth_a_word_and_two_that_agree_are(at_host):
     at_host("one")
     assert sentences() == []
     presence.sign("web")
     presence.sign("jobs")
     assert sentences() == []
     assert HostSign.objects.count() == 2
-
-
-def test_two_hosts_that_agree(at_host):
     for name in ("one", "two", "one"):
         at_host(name)
         presence.sign("web")
@@ -65,20 +62,16 @@ def test_a_setting_that_differs_is_named_and_its_value_is_not(at_host, settings,
     assert value not in str(list(HostSign.objects.values_list("facts", flat=True)))
 
 
-def test_folders_of_releases_may_lie_elsewhere(at_host, settings):
+def test_folders_of_releases_may_lie_elsewhere_and_two_hosts_need_a_storage(at_host, settings):
     for name in ("one", "two"):
         settings.RELEASES_STORAGE = f"/{name}/releases"
         at_host(name)
         presence.sign("web")
     assert sentences() == ["2 hosts, with the same settings."]
-
-
-def test_two_hosts_need_a_storage(at_host, settings):
-    at_host("one")
     settings.DATA_STORAGE = ""
-    presence.sign("web")
-    at_host("two")
-    presence.sign("jobs")
+    for name in ("one", "two"):
+        at_host(name)
+        presence.sign("web")
     assert sentences() == ["There are 2 hosts and no DATA_STORAGE: uploads and indexes stay on one."]
 
 

@@ -42,16 +42,12 @@ def test_everything_opens_without_the_old_key_afterwards(rotated):
     call_command("reseal", stdout=StringIO())
 
 
-def test_what_no_key_opens_is_named_and_left_as_it_is(rotated):
+def test_what_no_key_opens_is_named_and_left_as_it_is_until_somebody_says_to_empty_it(rotated):
     rotated.SECRET_KEY_FALLBACKS = []
     before = AccessKey.objects.get().secret_sealed
     with pytest.raises(CommandError, match="3 could not be read"):
         call_command("reseal", stdout=StringIO(), stderr=StringIO())
     assert AccessKey.objects.get().secret_sealed == before
-
-
-def test_what_a_lost_key_sealed_is_emptied_where_somebody_says_so(rotated):
-    rotated.SECRET_KEY_FALLBACKS = []
     said = StringIO()
     call_command("reseal", "--forget-lost", stdout=StringIO(), stderr=said)
     assert AccessKey.objects.get().secret_sealed == Endpoint.objects.get().secret_sealed == ""

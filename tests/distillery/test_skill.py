@@ -4,7 +4,6 @@ import json
 import re
 import shlex
 
-import pytest
 from django.core.management import get_commands, load_command_class
 
 from tests.repository import ROOT
@@ -13,10 +12,12 @@ PAGE = (ROOT / "docs/skill.md").read_text(encoding="utf-8")
 COMMANDS = sorted(set(re.findall(r"manage\.py ([a-z-]+ [^`|#)\n]*)", PAGE)))
 
 
-@pytest.mark.parametrize("line", COMMANDS)
-def test_a_command_of_the_page_is_taken(line):
-    name, *arguments = shlex.split(line)
-    load_command_class(get_commands()[name], name).create_parser("manage.py", name).parse_args(arguments)
+def test_every_command_of_the_page_is_taken(subtests):
+    for line in COMMANDS:
+        name, *arguments = shlex.split(line)
+        with subtests.test(line=line):
+            command = load_command_class(get_commands()[name], name)
+            command.create_parser("manage.py", name).parse_args(arguments)
 
 
 def test_every_address_of_the_page_is_one_of_the_api():

@@ -29,15 +29,12 @@ pytestmark = pytest.mark.only_on("linux")  # finds processes in /proc
 OF_PROCESSES = pytest.mark.only_on("sqlite")
 
 
-def test_it_says_where_it_is_and_answers_there(running):
+def test_it_says_where_it_is_and_is_ready_there_when_worker_and_timer_are_heard(running):
     words = running.words()
     assert words.startswith("Distillery is starting.")
     assert words.count("Distillery is ready: http://localhost:") == 1
     status, answer = running.health()
     assert (status, answer["status"], answer["database"]) == (200, "ok", "ok")
-
-
-def test_it_is_ready_when_worker_and_timer_are_heard(running):
     answers = []  # of several processes, each of which looks by itself
 
     def is_ready() -> bool:
@@ -47,6 +44,20 @@ def test_it_is_ready_when_worker_and_timer_are_heard(running):
 
     running.eventually(is_ready, what="readiness")
     assert answers[-1] == {"ok"}
+    assert list(running.elsewhere.iterdir()) == []  # the timer leaves no file
+    assert "A jobs worker answered" in running.manage("doctor").stdout
+
+
+@OF_PROCESSES
+def test_what_all_its_processes_count_is_on_one_page(running):
+    """Two web processes answer, and the worker's sign of life is there: any of them shows the sum."""
+    before = running.metrics().get("distillery_http_request_seconds_count", 0)
+    for _ in range(20):
+        running.health()
+    now = running.metrics()
+    assert now["distillery_http_request_seconds_count"] >= before + 20
+    assert now["distillery_jobs_worker_silent_seconds"] >= 0
+    assert now["distillery_database_up"] == 1
 
 
 @pytest.mark.long
@@ -59,12 +70,6 @@ def test_a_stopping_server_is_not_ready_while_it_still_answers(installation):
     assert installation.ask(only)[1]["checks"]["running"]["status"] == "failed"
     assert installation.health()[0] == 200
     assert installation.stop(signal.SIGTERM) == 0
-
-
-@OF_PROCESSES
-def test_the_timer_leaves_no_file_where_the_operator_happens_to_be(running):
-    running.eventually(lambda: running.count("jobs_workerheartbeat") > 0, what="the first tick")
-    assert list(running.elsewhere.iterdir()) == []
 
 
 @OF_PROCESSES
@@ -97,29 +102,20 @@ def test_a_killed_web_server_is_started_again_and_nobody_is_refused_meanwhile(ru
     assert running.health()[0] == 200
 
 
-def test_a_port_that_is_taken_is_an_error_in_words(db):
+def test_it_does_not_start_on_a_port_or_address_it_cannot_have_or_with_a_dangerous_setting(db, settings):
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         with pytest.raises(CommandError, match=f"port {port}: Address already in use"):
             call_command("up", "--port", str(port), stdout=StringIO())
-
-
-def test_an_address_of_another_machine_is_an_error_in_words(db):
     with pytest.raises(CommandError, match=r"Cannot listen on 192\.0\.2\.1, port 8000"):
         call_command("up", "--bind", "192.0.2.1", stdout=StringIO())
-
-
-def test_it_does_not_start_with_a_dangerous_setting(db, settings):
+    with pytest.raises(CommandError, match="leave nothing to run"):
+        call_command("up", "--no-web", "--no-jobs")
     settings.ALLOWED_HOSTS = ["*"]
     said = StringIO()
     with pytest.raises(CommandError, match=r"Not started\. Put the above right first"):
         call_command("up", stdout=StringIO(), stderr=said)
     assert "ALLOWED_HOSTS contains *" in said.getvalue()
-
-
-def test_nothing_to_run_is_an_error_in_words():
-    with pytest.raises(CommandError, match="leave nothing to run"):
-        call_command("up", "--no-web", "--no-jobs")
 
 
 @OF_PROCESSES
@@ -275,11 +271,17 @@ def test_a_reload_that_fails_leaves_what_runs(installation, tmp_path):
 
 @pytest.mark.long
 @OF_PROCESSES
-def test_closing_the_terminal_still_stops_it(installation):
+def test_it_stops_with_its_terminal_or_with_whoever_started_it_and_holds_its_lifeline(installation):
     ours, theirs = os.openpty()
     installation.up("--no-jobs", terminal=theirs)
     os.close(theirs)
     os.close(ours)
+    assert installation.process.wait(PATIENCE_SECONDS) == 0
+    assert installation.processes() == []
+    read_end, write_end = os.pipe()
+    installation.up("--no-jobs", lifeline=read_end)
+    os.close(read_end)
+    os.close(write_end)
     assert installation.process.wait(PATIENCE_SECONDS) == 0
     assert installation.processes() == []
 
@@ -351,36 +353,6 @@ def test_the_jobs_worker_can_run_alone(installation):
     assert installation.processes("distillery.child web") == []
     assert len(installation.processes("distillery.child jobs")) == 1
     assert installation.stop(signal.SIGTERM) == 0
-    assert installation.processes() == []
-
-
-@OF_PROCESSES
-def test_timer_broker_and_worker_keep_the_sign_of_life_fresh(running):
-    running.eventually(lambda: running.count("jobs_workerheartbeat") > 0, what="the first tick")
-    assert "A jobs worker answered" in running.manage("doctor").stdout
-
-
-@OF_PROCESSES
-def test_what_all_its_processes_count_is_on_one_page(running):
-    """Two web processes answer, and the worker's sign of life is there: any of them shows the sum."""
-    before = running.metrics().get("distillery_http_request_seconds_count", 0)
-    for _ in range(20):
-        running.health()
-    now = running.metrics()
-    assert now["distillery_http_request_seconds_count"] >= before + 20
-    running.eventually(
-        lambda: running.metrics()["distillery_jobs_worker_silent_seconds"] >= 0, what="the first tick"
-    )
-    assert running.metrics()["distillery_database_up"] == 1
-
-
-@pytest.mark.long
-def test_it_stops_with_whoever_started_it_and_holds_its_lifeline(installation):
-    read_end, write_end = os.pipe()
-    installation.up("--no-jobs", lifeline=read_end)
-    os.close(read_end)
-    os.close(write_end)
-    assert installation.process.wait(PATIENCE_SECONDS) == 0
     assert installation.processes() == []
 
 

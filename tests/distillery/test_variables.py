@@ -14,18 +14,15 @@ from tests.distillery.installation import ROOT
 DATABASES = {"postgres", "sqlite"}
 
 
-@pytest.mark.parametrize("value", ["mysqlite://x", "hello", "postgres://", "://x", "postgres:secret@host/x"])
-def test_what_is_no_address_is_refused_without_showing_it(monkeypatch, value):
-    monkeypatch.setenv("THING_URL", value)
-    with pytest.raises(ImproperlyConfigured) as refused:
-        env.address("THING_URL", DATABASES, "postgres://host/name")
-    assert str(refused.value) == "THING_URL is no address like postgres://host/name."
-
-
-@pytest.mark.parametrize("value", ["", "postgres://u:p@h/n", "sqlite:////data/x.sqlite3"])
-def test_an_address_or_none_is_taken(monkeypatch, value):
-    monkeypatch.setenv("THING_URL", value)
-    assert env.address("THING_URL", DATABASES, "postgres://host/name") == value
+def test_an_address_or_none_is_taken_and_what_is_none_refused_without_showing_it(monkeypatch):
+    for value in ("", "postgres://u:p@h/n", "sqlite:////data/x.sqlite3"):
+        monkeypatch.setenv("THING_URL", value)
+        assert env.address("THING_URL", DATABASES, "postgres://host/name") == value
+    for value in ("mysqlite://x", "hello", "postgres://", "://x", "postgres:secret@host/x"):
+        monkeypatch.setenv("THING_URL", value)
+        with pytest.raises(ImproperlyConfigured) as refused:
+            env.address("THING_URL", DATABASES, "postgres://host/name")
+        assert str(refused.value) == "THING_URL is no address like postgres://host/name."
 
 
 @pytest.mark.long
@@ -53,22 +50,16 @@ def test_a_command_ends_with_one_sentence(variable, sentence, tmp_path):
     assert told.stderr.count("\n") == 1
 
 
-@pytest.mark.parametrize(
-    ("given", "meant"),
-    [
-        ("ALOWED_HOSTS", "ALLOWED_HOSTS"),
-        ("PUBLIC_ULR", "PUBLIC_URL"),
-        ("SECRET_KEYS_FILE", "SECRET_KEY_FILE"),
-        ("DATABASE_URI", "DATABASE_URL"),
-    ],
-)
-def test_a_name_that_nearly_is_a_setting_is_named(given, meant):
-    assert env.resembling_names({given: "x", "ALLOWED_HOSTS": "y"}) == {given: meant}
-
-
-def test_names_of_others_and_our_own_pass():
-    ordinary = {"PATH", "HOME", "LANG", "POST", "PORTS", "EDITOR", "PYTHONPATH", "PGHOST", "SECRET_KEY_FILE"}
-    assert env.resembling_names(dict.fromkeys(ordinary, "x")) == {}
+def test_a_name_that_nearly_is_a_setting_is_named_and_others_pass():
+    nearly = {
+        "ALOWED_HOSTS": "ALLOWED_HOSTS", "PUBLIC_ULR": "PUBLIC_URL", "SECRET_KEYS_FILE": "SECRET_KEY_FILE",
+        "DATABASE_URI": "DATABASE_URL",
+    }  # fmt: skip
+    ordinary = {
+        "PATH", "HOME", "LANG", "POST", "PORTS", "EDITOR", "PYTHONPATH", "PGHOST", "SECRET_KEY_FILE",
+        "ALLOWED_HOSTS",
+    }  # fmt: skip
+    assert env.resembling_names(dict.fromkeys([*nearly, *ordinary], "x")) == nearly
 
 
 def test_it_is_a_warning_of_every_command(monkeypatch):

@@ -20,16 +20,18 @@ def compared(*rows: tuple[str, str, float, float]) -> list[dict]:
     ]  # fmt: skip
 
 
-def test_the_best_metric_stands_with_its_interval():
+def test_the_best_metric_stands_with_its_interval_and_one_is_compared_with_nothing():
     assert said(make_report())[0] == (
         "Of 5 metrics METEOR agrees best with people: .422 [.362, .482] over 900 answers (Pearson, global)."
     )
-
-
-def test_one_metric_is_compared_with_nothing():
     first, second, *_ = said(make_report({"meteor": 0.4}))
     assert first == "METEOR agrees with people: .400 [.340, .460] over 900 answers (Pearson, global)."
     assert "significantly" not in second
+    assert not any("significantly" in each for each in said(make_report(tests=[])))
+    report = make_report()
+    for entry in report["metrics"].values():
+        del entry["pearson"]
+    assert "(Spearman, global)" in said(report)[0]
 
 
 @pytest.mark.parametrize(
@@ -58,10 +60,6 @@ def test_one_metric_is_compared_with_nothing():
 def test_whether_it_is_better_than_others_is_said_with_p(tests, sentence):
     report = make_report({"meteor": 0.4, "bleu-1": 0.3, "cider": 0.2}, tests=tests)
     assert said(report)[1] == sentence
-
-
-def test_without_tests_nothing_is_said_about_significance():
-    assert not any("significantly" in each for each in said(make_report(tests=[])))
 
 
 def test_a_floor_that_no_metric_beats_is_named():
@@ -100,50 +98,28 @@ def test_how_often_it_orders_two_answers_right_stands_last():
     )
 
 
-def test_without_pearson_the_next_figure_decides():
-    report = make_report()
-    for entry in report["metrics"].values():
-        del entry["pearson"]
-    assert "(Spearman, global)" in said(report)[0]
-
-
-def test_without_any_figure_the_reason_is_the_answer():
+def test_a_missing_figure_interval_or_report_is_told():
     report = make_report({"meteor": None, "bleu-1": None})
     assert said(report) == ["No metric can be compared with people: the scores are all the same."]
-
-
-def test_a_report_without_metrics_says_so():
     assert said({}) == ["No metric was evaluated."]
-
-
-def test_an_interval_may_be_missing():
     report = make_report({"meteor": 0.4})
     report["metrics"]["meteor"]["pearson"]["global"] = figure(0.4) | {"ci": None}
     assert said(report)[0] == "METEOR agrees with people: .400 over 900 answers (Pearson, global)."
 
 
-@pytest.mark.parametrize(
-    ("value", "text"),
-    [
-        (0.4225, ".422"),
-        (-0.035, "\u2212.035"),
-        (-0.0001, ".000"),
-        (1.0, "1.000"),
-        (12.5, "12.500"),
-        (0.0, ".000"),
-    ],
-)
-def test_numbers_are_printed_as_papers_do(value, text):
-    assert short(value) == text
-
-
-def test_small_probabilities_are_below_a_bound():
+def test_numbers_are_printed_as_papers_do_and_shares_and_lists_are_words():
+    numbers = {
+        0.4225: ".422",
+        -0.035: "\u2212.035",
+        -0.0001: ".000",
+        1.0: "1.000",
+        12.5: "12.500",
+        0.0: ".000",
+    }
+    assert {value: short(value) for value in numbers} == numbers
     assert [probability(p).replace("\u00a0", " ") for p in (0.0001, 0.001, 0.05, 1.0)] == [
         "< .001", ".001", ".050", "1.000",
     ]  # fmt: skip
-
-
-def test_shares_and_lists_are_words():
     assert percent(0.566) == "56.6\u00a0%"
     assert join_names(["a"]) == "a"
     assert join_names(["a", "b", "c"]) == "a, b and c"

@@ -3,7 +3,6 @@
 import csv
 import io
 import re
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,12 +14,13 @@ from evaluations import services
 from evaluations.models import Evaluation, ExternalScores
 from evaluations.plans import EvaluationPlan, plan_of
 from evaluations.selectors import stages_of
+from releases.models import Release
 from tests.evaluations.desk_world import make_evaluation, make_release
 from tests.releases.shelf_world import as_, make_project
 
 pytestmark = pytest.mark.django_db
 LIST = "/desk/projects/capitals/evaluations/"
-ONE = f"{LIST}1.0.0/1/"
+ONE, TWO = f"{LIST}1.0.0/1/", f"{LIST}1.0.0/2/"
 NEW = {
     "profile": "default", "metrics": ["bleu-1"], "stage": "judging", "seed": "0", "replicates": "20",
     "draws": "99", "gap": "2", "once": "5e7b7f0e-4d92-4a58-9b80-1b62ab0ef0a4",
@@ -28,9 +28,9 @@ NEW = {
 
 
 @pytest.fixture
-def release(settings: Any, tmp_path: Path) -> Any:
-    settings.RELEASES_STORAGE, settings.DATA_DIR = str(tmp_path / "shelf"), tmp_path
-    return make_release(make_project())
+def release(evaluated_release: Release) -> Release:
+    """A release whose evaluation 1 is ready."""
+    return evaluated_release
 
 
 def text(answer: Any) -> str:
@@ -45,15 +45,15 @@ def test_a_project_without_releases_says_what_is_missing(settings, tmp_path):
     assert "It needs a release with human scores" in text(as_("viewer").get(LIST))
 
 
-def test_the_list_is_narrowed_and_sorted_by_its_address(release):
+def test_lists_are_narrowed_and_sorted_by_their_address(release):
     make_evaluation(release, ran=False)
-    make_evaluation(release)
     viewer = as_("viewer")
     ready = text(viewer.get(f"{LIST}?state=ready"))
-    assert "No.&nbsp;2 1.0.0 Ready default bleu-1 , rouge-l" in ready
-    assert "No.&nbsp;1" not in ready
+    assert "No.&nbsp;1 1.0.0 Ready default bleu-1 , rouge-l" in ready
+    assert "No.&nbsp;2" not in ready
     rows = csv.DictReader(io.StringIO(viewer.get(f"{LIST}?order=-number&format=csv").getvalue().decode()))
     assert [row["number"] for row in rows] == ["1", "2"]
+    assert "No.&nbsp;2" in text(viewer.get("/desk/evaluations/"))
 
 
 @pytest.mark.long
@@ -63,18 +63,6 @@ def test_a_list_costs_the_same_for_one_and_for_many(release, django_assert_max_n
     viewer = as_("viewer")
     with django_assert_max_num_queries(11):
         viewer.get(LIST)
-
-
-def test_everywhere_lists_what_one_may_see(release):
-    make_evaluation(release, ran=False)
-    assert "No.&nbsp;1" in text(as_("viewer").get("/desk/evaluations/"))
-
-
-def test_the_form_offers_metrics_profiles_and_stages(release):
-    page = as_("manager").get(f"{LIST}new/").content.decode()
-    assert 'name="metrics" value="rouge-l"' in page
-    assert 'name="profile" value="default" checked' in page
-    assert "Release 1.0.0 has 90 answers with human scores." in page
 
 
 def test_the_newest_stage_that_has_scores_is_chosen_unless_another_is(release):
@@ -87,69 +75,52 @@ def test_the_newest_stage_that_has_scores_is_chosen_unless_another_is(release):
     assert list(stages_of(release)) == ["judging", "first", "begun"]
 
 
-def test_a_form_with_a_mistake_begins_nothing(release):
-    answer = as_("manager").post(f"{LIST}new/", {**NEW, "draws": "5"})
-    assert answer.status_code == 422
-    assert "Permutation draws" in text(answer)
-    assert Evaluation.objects.count() == 0
-
-
-def test_how_long_it_takes_begins_nothing(release):
-    answer = as_("manager").post(f"{LIST}new/", {**NEW, "do": "estimate"})
-    assert "What you have chosen takes some seconds" in text(answer)
-    assert Evaluation.objects.count() == 0
-
-
-@pytest.mark.long
-def test_begun_it_waits_and_then_shows_what_was_found(release):
+def test_the_form_offers_metrics_and_begins_nothing_with_a_mistake(release, subtests):
     manager = as_("manager")
-    answer = manager.post(f"{LIST}new/", {**NEW, "do": "begin", "title": "First"})
-    assert (answer.status_code, answer.headers["Location"]) == (302, ONE)
-    assert "Starting" in text(manager.get(f"{ONE}live/"))
-    run(job_id=Evaluation.objects.get().job)
-    assert "The evaluation is ready." in text(manager.get(f"{ONE}live/"))
-    page = text(manager.get(ONE))
-    assert "agrees with people" in page
-    assert "First" in page
+    page = manager.get(f"{LIST}new/").content.decode()
+    assert 'name="metrics" value="rouge-l"' in page
+    assert 'name="profile" value="default" checked' in page
+    assert "Release 1.0.0 has 90 answers with human scores." in page
+    answer = manager.post(f"{LIST}new/", {**NEW, "do": "estimate"})
+    assert "What you have chosen takes some seconds" in text(answer)
+    for asked, words in (
+        ({"draws": "5"}, "Permutation draws"),
+        ({"differences": "chrf"}, "chrf is not among the metrics that are chosen."),
+        ({"sweep_alpha": "0:10:1"}, "Choose a metric that it changes: adapted"),
+        ({"sweep_beta": "much"}, "Write from:to:step, such as 0:10:1"),
+        ({"reference_samples": "99999999"}, "Ensure this value is less than or equal to 1000."),
+    ):
+        with subtests.test(asked=asked):
+            answer = manager.post(f"{LIST}new/", {**NEW, **asked})
+            assert answer.status_code == 422
+            assert words in text(answer)
+    assert Evaluation.objects.count() == 1
+
+
+def test_begun_it_waits_and_then_shows_what_was_found_with_all_that_was_asked_for(release):
+    manager = as_("manager")
+    given = {**NEW, **ASKED, "metrics": ["bleu-1", "adapted-rouge-l"], "do": "begin", "title": "Second"}
+    answer = manager.post(f"{LIST}new/", given)
+    assert (answer.status_code, answer.headers["Location"]) == (302, TWO)
+    assert "Starting" in text(manager.get(f"{TWO}live/"))
+    evaluation = Evaluation.objects.get(number=2)
+    run(job_id=evaluation.job)
+    evaluation.refresh_from_db()
+    assert evaluation.state == Evaluation.State.READY, evaluation.why
+    assert "The evaluation is ready." in text(manager.get(f"{TWO}live/"))
+    assert {"sweep-alpha", "yang-bootstrap", "adem-table5"} <= set(evaluation.report["protocols"])
+    assert evaluation.report["differences"]["metrics"]["bleu-1"]["answers"]
+    assert evaluation.report["reference_curve"]
+    assert {"differences.csv", "sweep.csv"} <= {each["name"] for each in evaluation.files}
+    page = text(manager.get(TWO))
+    for words in ("best with people", "Second", "Sweeps alpha=0:2:1", "Curve of references 2 samples"):
+        assert words in page
 
 
 ASKED = {
     "paired_bootstrap": "on", "reference_samples": "2", "differences": "bleu-1", "sweep_alpha": "0:2:1",
     "protocols": ["yang-bootstrap", "adem-table5"],
 }  # fmt: skip
-
-
-def test_what_the_command_offers_on_request_the_form_offers_too(release):
-    manager = as_("manager")
-    given = {**NEW, **ASKED, "metrics": ["bleu-1", "adapted-rouge-l"], "do": "begin"}
-    assert manager.post(f"{LIST}new/", given).status_code == 302
-    evaluation = Evaluation.objects.get()
-    run(job_id=evaluation.job)
-    evaluation.refresh_from_db()
-    assert evaluation.state == Evaluation.State.READY, evaluation.why
-    assert {"sweep-alpha", "yang-bootstrap", "adem-table5"} <= set(evaluation.report["protocols"])
-    assert evaluation.report["differences"]["metrics"]["bleu-1"]["answers"]
-    assert evaluation.report["reference_curve"]
-    assert {"differences.csv", "sweep.csv"} <= {each["name"] for each in evaluation.files}
-    page = text(manager.get(ONE))
-    assert "Sweeps alpha=0:2:1" in page
-    assert "Curve of references 2 samples" in page
-
-
-@pytest.mark.parametrize(
-    ("asked", "answer"),
-    [
-        ({"differences": "chrf"}, "chrf is not among the metrics that are chosen."),
-        ({"sweep_alpha": "0:10:1"}, "Choose a metric that it changes: adapted"),
-        ({"sweep_beta": "much"}, "Write from:to:step, such as 0:10:1"),
-        ({"reference_samples": "99999999"}, "Ensure this value is less than or equal to 1000."),
-    ],
-)
-def test_what_is_asked_of_metrics_that_are_not_there_is_refused(release, asked, answer):
-    page = as_("manager").post(f"{LIST}new/", {**NEW, **asked})
-    assert page.status_code == 422
-    assert answer in text(page)
-    assert Evaluation.objects.count() == 0
 
 
 def test_a_plan_without_later_options_is_stored_as_before_them():
@@ -162,24 +133,20 @@ def test_a_plan_without_later_options_is_stored_as_before_them():
     assert plan_of(asked.as_json()) == asked
 
 
-def test_what_failed_says_why_and_is_begun_again(release):
+def test_what_failed_says_why_and_is_begun_again_and_one_that_waits_is_cancelled(release):
     make_evaluation(release, lacks="no-such")
     manager = as_("manager")
-    assert "It could not be computed. There is no metric" in text(manager.get(ONE))
-    manager.post(f"{ONE}again/")
-    assert Evaluation.objects.get().state == "planned"
+    assert "It could not be computed. There is no metric" in text(manager.get(TWO))
+    manager.post(f"{TWO}again/")
+    assert Evaluation.objects.get(number=2).state == "planned"
+    as_("owner").post(f"{TWO}leaderboard/show/")  # not finished
+    assert not Evaluation.objects.get(number=2).leaderboard
+    manager.post(f"{TWO}cancel/")
+    assert "It was cancelled." in text(manager.get(TWO))
 
 
-def test_one_that_waits_is_cancelled(release):
-    make_evaluation(release, ran=False)
-    manager = as_("manager")
-    manager.post(f"{ONE}cancel/")
-    assert "It was cancelled." in text(manager.get(ONE))
-
-
-def test_its_files_are_what_was_listed(release):
-    done = make_evaluation(release)
-    listed = next(each for each in done.files if each["name"] == "scores.csv")
+def test_its_files_are_what_was_listed(ready_evaluation):
+    listed = next(each for each in ready_evaluation.files if each["name"] == "scores.csv")
     answer = as_("viewer").get(f"{ONE}files/scores.csv")
     body = b"".join(answer.streaming_content)
     assert len(body) == listed["bytes"]
@@ -188,13 +155,14 @@ def test_its_files_are_what_was_listed(release):
     assert "Two finished evaluations are needed" in text(as_("viewer").get(f"{LIST}compare/"))
 
 
-def test_one_evaluation_at_a_time_is_the_leaderboard(release):
-    first, second = make_evaluation(release), make_evaluation(release)
+def test_one_evaluation_at_a_time_is_the_leaderboard_and_two_are_compared(ready_evaluation):
+    first, release = ready_evaluation, ready_evaluation.release
+    second = make_evaluation(release, metrics=["bleu-1"])
     owner = as_("owner")
     owner.post(f"{ONE}leaderboard/show/")
-    owner.post(f"{LIST}1.0.0/2/leaderboard/show/")
+    owner.post(f"{TWO}leaderboard/show/")
     assert list(Evaluation.objects.filter(leaderboard=True)) == [second]
-    owner.post(f"{LIST}1.0.0/2/leaderboard/hide/")
+    owner.post(f"{TWO}leaderboard/hide/")
     assert not Evaluation.objects.filter(leaderboard=True).exists()
     actions = Event.objects.filter(action__startswith="leaderboard.").order_by("pk")
     assert list(actions.values_list("action", "subject")) == [
@@ -202,18 +170,7 @@ def test_one_evaluation_at_a_time_is_the_leaderboard(release):
         ("leaderboard.shown", f"1.0.0 no. {second.number}"),
         ("leaderboard.hidden", f"1.0.0 no. {second.number}"),
     ]
-
-
-def test_one_that_is_not_finished_is_no_leaderboard(release):
-    waits = make_evaluation(release, ran=False)
-    as_("owner").post(f"{ONE}leaderboard/show/")
-    assert not Evaluation.objects.get(pk=waits.pk).leaderboard
-
-
-def test_two_evaluations_are_compared(release):
-    make_evaluation(release)
-    other = make_release(release.project, "1.1.0", seed=2)
-    make_evaluation(other, metrics=["bleu-1"])
+    make_evaluation(make_release(release.project, "1.1.0", seed=2), metrics=["bleu-1", "bleu-2"])
     page = text(as_("viewer").get(f"{LIST}compare/"))
     assert "The two are of different releases" in page
     assert "bleu-1" in page
@@ -226,7 +183,7 @@ def upload(content: str, **fields: str) -> Any:
     return as_("manager").post(f"{LIST}external/new/", {**given, "file": file})
 
 
-def test_scores_from_elsewhere_are_looked_at_and_kept(release):
+def test_scores_from_elsewhere_are_looked_at_and_kept_under_a_name_that_is_taken_once(release):
     answer = upload("candidate_id,score\nq0-good,0.5\nq1-bad,0.25\n")
     scores = ExternalScores.objects.get()
     manager = as_("manager")
@@ -234,21 +191,30 @@ def test_scores_from_elsewhere_are_looked_at_and_kept(release):
     assert "88 candidates of the release have no score" in page
     manager.post(f"{LIST}external/{scores.pk}/keep/")
     assert "judge-1" in text(as_("viewer").get(f"{LIST}external/"))
+    assert "has scores called judge-1 already" in text(upload("candidate_id,score\nq0-good,0.5\n"))
+    assert "is the name of a metric" in text(upload("candidate_id,score\nq0-good,0.5\n", name="bleu-1"))
 
 
-def test_kept_scores_join_an_evaluation(release):
+def test_kept_scores_join_an_evaluation_and_stay_while_one_needs_them(release):
     lines = "".join(f"q{number}-good,{number}\n" for number in range(30))
     upload(f"candidate_id,score\n{lines}", direction="lower")
     scores = ExternalScores.objects.get()
-    as_("manager").post(f"{LIST}external/{scores.pk}/keep/")
-    done = make_evaluation(release, external=[{"name": "judge-1", "digest": scores.digest}])
+    manager = as_("manager")
+    manager.post(f"{LIST}external/{scores.pk}/keep/")
+    needs = {"external": [{"name": "judge-1", "digest": scores.digest}]}
+    waits = make_evaluation(release, ran=False, **needs)
+    manager.post(f"{LIST}external/{scores.pk}/remove/")
+    assert ExternalScores.objects.count() == 1
+    services.cancel(evaluation=waits, actor=None)
+    done = make_evaluation(release, **needs)
     assert done.state == "ready", done.why
     assert done.report["metrics"]["judge-1"]["n"] == 30
+    manager.post(f"{LIST}external/{scores.pk}/remove/")
+    assert ExternalScores.objects.count() == 0
 
 
-@pytest.mark.parametrize(
-    ("content", "words"),
-    [
+def test_a_file_with_a_mistake_is_refused_as_a_whole(release, subtests):
+    for content, words in (
         ("candidate_id,score\nnobody,0.5\n", "line 2, candidate_id: the release has no candidate"),
         ("candidate_id,score\nq0-good,0.5\nq0-good,0.6\n", "line 3: candidate q0-good has a score already"),
         ("candidate_id,score\nq0-good,high\n", "line 2, score: &#x27;high&#x27; is no number"),
@@ -256,30 +222,9 @@ def test_kept_scores_join_an_evaluation(release):
         ("text,score\nhello,1\n", "It needs a column candidate_id, or the columns query_id and system"),
         ("candidate_id,a,b\nq0-good,1,2\n", "which column holds the scores?"),
         ("candidate_id,score\nq0-good,\n", "has no scores in the column"),
-    ],
-)
-def test_a_file_with_a_mistake_is_refused_as_a_whole(release, content, words):
-    answer = upload(content)
-    assert answer.status_code == 422
-    assert words in text(answer)
-    assert ExternalScores.objects.count() == 0
-
-
-def test_a_name_is_taken_once(release):
-    upload("candidate_id,score\nq0-good,0.5\n")
-    as_("manager").post(f"{LIST}external/{ExternalScores.objects.get().pk}/keep/")
-    assert "has scores called judge-1 already" in text(upload("candidate_id,score\nq0-good,0.5\n"))
-    assert "is the name of a metric" in text(upload("candidate_id,score\nq0-good,0.5\n", name="bleu-1"))
-
-
-def test_scores_that_a_running_evaluation_needs_stay(release):
-    upload("candidate_id,score\nq0-good,0.5\n")
-    scores = ExternalScores.objects.get()
-    manager = as_("manager")
-    manager.post(f"{LIST}external/{scores.pk}/keep/")
-    waits = make_evaluation(release, ran=False, external=[{"name": "judge-1", "digest": scores.digest}])
-    manager.post(f"{LIST}external/{scores.pk}/remove/")
-    assert ExternalScores.objects.count() == 1
-    services.cancel(evaluation=waits, actor=None)
-    manager.post(f"{LIST}external/{scores.pk}/remove/")
-    assert ExternalScores.objects.count() == 0
+    ):
+        with subtests.test(words=words):
+            answer = upload(content)
+            assert answer.status_code == 422
+            assert words in text(answer)
+            assert ExternalScores.objects.count() == 0

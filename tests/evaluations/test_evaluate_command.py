@@ -107,7 +107,7 @@ def usual(tmp_path_factory):
     return reported(path)
 
 
-def test_it_writes_four_files_and_prints_the_table(ordinary):
+def test_it_writes_four_files_prints_the_table_and_says_how_it_was_made(ordinary):
     folder, said, report = ordinary
     assert sorted(each.name for each in folder.iterdir()) == FILES
     assert report["n"] == {"answers": 90, "questions": 30, "systems": 3, "scored": 90, "ratings": 0}
@@ -117,48 +117,58 @@ def test_it_writes_four_files_and_prints_the_table(ordinary):
     assert f"{pairs['value']:.3f} ({pairs['n']})" in said
     assert pearson(report) > 0.4
     assert "Written to" in said
-
-
-@pytest.mark.long
-@pytest.mark.parametrize(
-    ("clusters", "words"),
-    [
-        ([["bleu-4"], ["rouge-l"]], "Metrics of a better cluster agree with people significantly more"),
-        ([["bleu-4", "rouge-l"]], "There is one cluster: no group of metrics agrees"),
-        ([], ""),
-    ],
-)
-def test_clusters_are_explained_only_as_far_as_there_are_several(clusters, words):
-    out = io.StringIO()
-    report = make_report() | {"clusters": {"pearson|global": clusters} if clusters else {}}
-    summary(read_report(report), out)
-    printed = out.getvalue()
-    assert words in printed
-    assert printed.count("cluster") == (2 if clusters else 0)  # the column and the sentence
-
-
-@pytest.mark.long
-def test_the_files_without_a_folder_go_beside_where_it_runs(table, monkeypatch):
-    path = table(gzip.compress(as_csv(invented()).encode()), "my.answers.csv.gz")
-    monkeypatch.chdir(path.parent)
-    call_command("evaluate", str(path), stdout=io.StringIO(), **FAST)
-    assert sorted(each.name for each in (path.parent / "my.answers-evaluation").iterdir()) == FILES
-
-
-def test_the_report_says_how_it_was_made(ordinary):
-    _, _, report = ordinary
     assert (report["seed"], report["replicates"], report["draws"]) == (7, 20, 49)
     assert report["profile"] == "default"
     assert report["metrics"]["bleu-1"]["signature"].startswith("metric:bleu-1|v:1|tok:default.2")
     assert sorted(report["metrics"]["bleu-1"]["corpus"]) == ["A", "B", "C"]
     assert report["source"] == "answers.csv, comma-separated, utf-8"
     assert "numpy" in report["versions"]
+    rows = list(csv.DictReader(io.StringIO((folder / "scores.csv").read_text())))
+    assert list(rows[0]) == ["row", "line", "question", "system", "type", "human", "rouge-1", "bleu-1"]
+    assert len(rows) == 90
+    assert (rows[1]["row"], rows[1]["line"], rows[1]["system"], rows[1]["type"]) == ("2", "3", "B", "where")
+    mean = math.fsum(float(row["rouge-1"]) for row in rows if row["system"] == "A") / 30
+    assert report["systems"][0]["metrics"]["rouge-1"]["mean"] == pytest.approx(mean)
+    page = (folder / "report.html").read_text()
+    assert "<script" not in page
+    assert not re.search(r"(src|href)=\"(https?:)?//", page)
+
+
+def test_clusters_are_explained_only_as_far_as_there_are_several():
+    for clusters, words in (
+        ([["bleu-4"], ["rouge-l"]], "Metrics of a better cluster agree with people significantly more"),
+        ([["bleu-4", "rouge-l"]], "There is one cluster: no group of metrics agrees"),
+        ([], ""),
+    ):
+        out = io.StringIO()
+        report = make_report() | {"clusters": {"pearson|global": clusters} if clusters else {}}
+        summary(read_report(report), out)
+        assert words in out.getvalue()
+        assert out.getvalue().count("cluster") == (2 if clusters else 0)  # the column and the sentence
+
+
+@pytest.mark.long
+def test_the_files_without_a_folder_go_beside_where_it_runs_and_latex_has_a_row_for_each_metric(
+    table, monkeypatch
+):
+    path = table(gzip.compress(as_csv(invented()).encode()), "a_b & 100%.csv.gz")
+    monkeypatch.chdir(path.parent)
+    call_command("evaluate", str(path), stdout=io.StringIO(), **FAST)
+    folder = path.parent / "a_b & 100%-evaluation"
+    assert sorted(each.name for each in folder.iterdir()) == FILES
+    report = json.loads((folder / "report.json").read_text())
+    text = (folder / "table.tex").read_text()
+    assert f"rouge-1 & 90 & ${pearson(report):.3f}$ &" in text
+    pairs = report["metrics"]["rouge-1"]["pair_acc"]
+    assert f"& ${pairs['value']:.3f}$ ({pairs['n']}) " in text
+    assert "% question, pair acc. ($n$): this floor is made of the human scores of the other answers" in text
+    assert r"a\_b \& 100\%.csv" in text
+    assert text.count(r"\begin{") == text.count(r"\end{") == 2
 
 
 def test_no_figure_is_nan_and_every_missing_one_has_a_reason(table):
-    rows = invented(4, systems=("A",))
-    evaluated(table(as_csv(rows)))
-    text = (table(as_csv(rows)).parent / "report" / "report.json").read_text()
+    report = reported(table(as_csv(invented(4, systems=("A",)))))
+    text = json.dumps(report)
     assert not re.search(r"\bNaN\b|\bInfinity\b", text)
 
     def look(value, path=""):
@@ -171,54 +181,22 @@ def test_no_figure_is_nan_and_every_missing_one_has_a_reason(table):
             for each in value:
                 look(each, path)
 
-    look(json.loads(text))
+    look(report)
 
 
-def test_scores_of_every_answer_with_names_and_human_score(ordinary):
-    folder, _, report = ordinary
-    rows = list(csv.DictReader(io.StringIO((folder / "scores.csv").read_text())))
-    assert list(rows[0]) == ["row", "line", "question", "system", "type", "human", "rouge-1", "bleu-1"]
-    assert len(rows) == 90
-    assert (rows[1]["row"], rows[1]["line"], rows[1]["system"], rows[1]["type"]) == ("2", "3", "B", "where")
-    mean = math.fsum(float(row["rouge-1"]) for row in rows if row["system"] == "A") / 30
-    assert report["systems"][0]["metrics"]["rouge-1"]["mean"] == pytest.approx(mean)
-
-
-@pytest.mark.long
-def test_the_latex_table_has_a_row_for_each_metric(table):
-    path = table(as_csv(invented()), "a_b & 100%.csv")
-    _, report = evaluated(path)
-    text = (path.parent / "report" / "table.tex").read_text()
-    assert f"rouge-1 & 90 & ${pearson(report):.3f}$ &" in text
-    pairs = report["metrics"]["rouge-1"]["pair_acc"]
-    assert f"& ${pairs['value']:.3f}$ ({pairs['n']}) " in text
-    assert "% question, pair acc. ($n$): this floor is made of the human scores of the other answers" in text
-    assert r"a\_b \& 100\%.csv" in text
-    assert text.count(r"\begin{") == text.count(r"\end{") == 2
-
-
-def test_the_page_needs_nothing_from_elsewhere(ordinary):
-    folder, _, _ = ordinary
-    page = (folder / "report.html").read_text()
-    assert "<script" not in page
-    assert not re.search(r"(src|href)=\"(https?:)?//", page)
-
-
-@pytest.mark.parametrize("scale", [(0, 1), (1, 5), (0, 100), (-2, 2)])
-def test_the_scale_is_that_of_the_data_and_makes_no_difference(table, usual, scale):
-    path = table(as_csv(invented(scale=scale)))
-    report = reported(path)
-    found = [float(row["scores"]) for row in invented(scale=scale)]
-    assert report["scale"] == [min(found), max(found)]
-    assert warned(report, "The scale of the human scores was taken from the data")
-    assert pearson(report) == pytest.approx(pearson(usual), abs=1e-3)
-
-
-def test_a_scale_that_is_given(table):
-    path = table(as_csv(invented()))
-    report = reported(path, scale=(0, 10))
-    assert report["scale"] == [0, 10]
+def test_the_scale_is_that_of_the_data_or_given_and_makes_no_difference(table, usual):
+    for ends in ((0, 1), (0, 100), (-2, 2)):
+        rows = invented(scale=ends)
+        report = reported(table(as_csv(rows)))
+        found = [float(row["scores"]) for row in rows]
+        assert report["scale"] == [min(found), max(found)]
+        assert warned(report, "The scale of the human scores was taken from the data")
+        assert pearson(report) == pytest.approx(pearson(usual), abs=1e-3)
+    report = reported(table(as_csv(invented())), scale=(0, 10))
+    assert (report["scale"], report["gap"]) == ([0, 10], 5)
     assert not warned(report, "taken from the data")
+    assert reported(table(as_csv(invented(scale=(0, 1)))), scale=(0, 1), gap=0.25)["gap"] == 0.25
+    assert "is not on the scale from 1 to 5" in refused(table(as_csv(invented(scale=(0, 100)))), scale=(1, 5))
 
 
 def test_scores_that_are_all_the_same_tell_no_scale(table):
@@ -229,34 +207,22 @@ def test_scores_that_are_all_the_same_tell_no_scale(table):
     assert reported(table(as_csv(rows)), scale=(1, 5))["scale"] == [1, 5]
 
 
-def test_a_score_off_the_scale_is_refused(table):
-    path = table(as_csv(invented(scale=(0, 100))))
-    assert "is not on the scale from 1 to 5" in refused(path, scale=(1, 5))
-
-
 def test_systems_without_a_name_are_told_by_the_order_of_rows(table, usual):
-    report = reported(table(as_csv(invented(), "question", "answer", "reference1", "scores")))
+    columns = ("question", "answer", "reference1", "scores")
+    report = reported(table(as_csv(invented(), *columns)))
     assert [system["name"] for system in report["systems"]] == ["system 1", "system 2", "system 3"]
     assert all(system["inferred"] for system in report["systems"])
     assert warned(report, "inferred from the order of the rows")
     assert report["metrics"]["rouge-1"]["pearson"]["item"] == usual["metrics"]["rouge-1"]["pearson"]["item"]
+    blocks = sorted(invented(), key=lambda row: row["system"])
+    report = reported(table(as_csv(blocks, *columns)))
+    assert report["metrics"]["rouge-1"]["pearson"] == usual["metrics"]["rouge-1"]["pearson"]
 
 
-def test_one_block_of_rows_after_another_is_told_as_well(table):
-    rows = sorted(invented(), key=lambda row: row["system"])
-    named = reported(table(as_csv(rows)))
-    report = reported(table(as_csv(rows, "question", "answer", "reference1", "scores")))
-    assert report["metrics"]["rouge-1"]["pearson"] == named["metrics"]["rouge-1"]["pearson"]
-
-
-def test_another_order_of_the_rows_gives_the_same_report(table, usual):
+def test_another_order_of_the_rows_and_two_processes_give_the_same_report(table, usual):
     rows = invented()
     random.Random(3).shuffle(rows)
-    assert reported(table(as_csv(rows))) == usual
-
-
-def test_two_processes_give_the_same_report(table, usual):
-    assert reported(table(as_csv(invented())), processes=2) == usual
+    assert reported(table(as_csv(rows)), processes=2) == usual
 
 
 def test_several_references_and_empty_ones(table):
@@ -330,42 +296,39 @@ def test_a_column_with_the_name_of_a_metric_is_no_second_one(table):
     assert "a metric of that name is scored here as well" in refused(path, external=("rouge-1",))
 
 
-def test_answers_without_a_human_score_take_no_part(table):
-    rows = invented()
+def test_answers_without_a_human_score_take_no_part_and_names_are_harmless_on_the_terminal(table):
+    rows = [{**row, "system": f"\x1b[31m{row['system']}[bold]"} for row in invented()]
     for row in rows[::10]:
         row["scores"] = ("", "NA", "nan")[len(row["answer"]) % 3]
-    said, report = evaluated(table(as_csv(rows)))
+    said, report = evaluated(table(as_csv(rows)), statistics=("spearman",))
     assert (report["n"]["answers"], report["n"]["scored"]) == (90, 81)
     assert "81 of them with a human score" in said
-
-
-def test_a_table_without_any_human_score_is_refused(table):
-    rows = [{**row, "scores": ""} for row in invented()]
-    assert "no answer has a human score" in refused(table(as_csv(rows)))
+    assert "\x1b" not in said
+    assert "spearman" in report["metrics"]["rouge-1"]
+    assert "pearson" not in report["metrics"]["rouge-1"]
+    shutil.rmtree(table("").parent / "report")
+    assert "no answer has a human score" in refused(table(as_csv([{**row, "scores": ""} for row in rows])))
 
 
 @pytest.mark.long
-@pytest.mark.parametrize(
-    "change",
-    [
-        lambda rows: rows[:1],
-        lambda rows: rows[:2],
-        lambda rows: [{**row, "scores": "3"} for row in rows],
-        lambda rows: [{**row, "answer": ""} for row in rows],
-        lambda rows: [{**row, "reference1": ""} for row in rows],
-        lambda rows: [{**row, "answer": row["reference1"]} for row in rows],
-        lambda rows: [row for row in rows if row["system"] == "A"],
-        lambda rows: [{**row, "question": ""} for row in rows],
-    ],
-    ids=["one row", "two rows", "constant scores", "empty answers", "no references", "perfect answers",
-         "one system", "no questions"],
-)  # fmt: skip
-def test_small_and_strange_tables_have_a_report_in_words(table, change):
-    path = table(as_csv(change(invented(6))))
-    said, report = evaluated(path)
-    assert sorted(each.name for each in (path.parent / "report").iterdir()) == FILES
-    assert "nan" not in said.lower().split()
-    assert report["warnings"]
+def test_small_and_strange_tables_have_a_report_in_words(table, subtests):
+    rows = invented(6)
+    for case, strange in {
+        "one row": rows[:1],
+        "two rows": rows[:2],
+        "constant scores": [{**row, "scores": "3"} for row in rows],
+        "empty answers": [{**row, "answer": ""} for row in rows],
+        "no references": [{**row, "reference1": ""} for row in rows],
+        "perfect answers": [{**row, "answer": row["reference1"]} for row in rows],
+        "one system": [row for row in rows if row["system"] == "A"],
+        "no questions": [{**row, "question": ""} for row in rows],
+    }.items():
+        with subtests.test(case=case):
+            path = table(as_csv(strange))
+            said, report = evaluated(path)
+            assert sorted(each.name for each in (path.parent / "report").iterdir()) == FILES
+            assert "nan" not in said.lower().split()
+            assert report["warnings"]
 
 
 def test_a_wrong_row_is_named_before_anything_is_written(table):
@@ -392,13 +355,6 @@ def test_options_that_cannot_be_are_refused(table, options, said):
     assert said in refused(table(as_csv(invented(5))), **options)
 
 
-def test_only_some_statistics(table):
-    said, report = evaluated(table(as_csv(invented())), statistics=("spearman",))
-    assert "spearman" in report["metrics"]["rouge-1"]
-    assert "pearson" not in report["metrics"]["rouge-1"]
-    assert "rouge-1" in said
-
-
 def test_a_protocol_of_a_paper_by_its_name(table):
     report = reported(table(as_csv(invented())), protocols=("kpqa-table7", "resample_overall"))
     assert report["protocols"]["kpqa-table7"]["metrics"]["rouge-1"]["pairs"] > 0
@@ -411,23 +367,13 @@ def test_metrics_of_a_profile_that_need_what_is_not_there_are_left_out(table):
     assert {"bleu-1", "rouge-l"} <= set(report["metrics"])
 
 
-def test_a_report_takes_the_place_of_the_one_before(table, ordinary):
+def test_a_report_takes_the_place_of_the_one_before_and_not_of_a_file(table, ordinary):
     path = table(as_csv(invented(5)))
     shutil.copytree(ordinary[0], path.parent / "report")
     _, report = evaluated(path, seed=2)
     assert report["seed"] == 2
-
-
-def test_a_folder_that_is_a_file(table):
-    path = table(as_csv(invented(5)))
     with pytest.raises(CommandError, match="is a file"):
         evaluated(path, report=path)
-
-
-def test_names_from_a_file_are_harmless_on_the_terminal(table):
-    rows = [{**row, "system": f"\x1b[31m{row['system']}[bold]"} for row in invented()]
-    said, _ = evaluated(table(as_csv(rows)))
-    assert "\x1b" not in said
 
 
 @pytest.mark.long
@@ -441,12 +387,6 @@ def test_it_needs_no_database(table):
     assert done.returncode == 0, done.stderr
     assert done.stderr == ""
     assert "15 answers to 5 questions by 3 systems" in done.stdout
-
-
-def test_a_clear_difference_is_half_of_the_scale_or_as_asked(table):
-    path = table(as_csv(invented(scale=(0, 1))))
-    assert reported(path, scale=(0, 1))["gap"] == 0.5
-    assert reported(path, scale=(0, 1), gap=0.25)["gap"] == 0.25
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ from metrics.agreement.recipes import named
 from metrics.metaeval.ceiling import ceiling
 from tests.evaluations.release_folders import as_release, rows_of
 
-SEEDS = range(4)
+SEEDS = range(2)
 
 
 def noise(seed: int) -> Ratings:

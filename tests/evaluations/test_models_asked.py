@@ -26,31 +26,20 @@ def refused(*names, named=True, **asked):
     return str(refusal.value)
 
 
-@pytest.mark.parametrize(
-    ("name", "kinds"),
-    [
-        ("bleu-1-kpqa", {"kpqa"}),
-        ("rouge-l-kpqa-paper", {"kpqa"}),
-        ("BERTScore_KPQA", {"kpqa", "bertscore"}),
-        ("bertscore-kpqa-repo", {"kpqa", "bertscore"}),
-        ("bertscore", {"bertscore"}),
-        ("adem", {"adem"}),
-        ("c-adem", {"adem"}),
-        ("bleu-1", set()),
-    ],
-)
-def test_what_a_metric_needs(name, kinds):
-    assert kinds_of(name) == kinds
+def test_what_a_metric_needs():
+    wanted = {
+        "bleu-1-kpqa": {"kpqa"}, "rouge-l-kpqa-paper": {"kpqa"}, "BERTScore_KPQA": {"kpqa", "bertscore"},
+        "bertscore-kpqa-repo": {"kpqa", "bertscore"}, "bertscore": {"bertscore"}, "adem": {"adem"},
+        "c-adem": {"adem"}, "bleu-1": set(),
+    }  # fmt: skip
+    assert {name: kinds_of(name) for name in wanted} == wanted
 
 
-def test_a_model_by_its_folder(models, tmp_path):
+def test_a_model_by_its_folder_or_its_name(models, tmp_path):
     made = model(tmp_path, "mine")
     found = models_for(["bleu-1-kpqa"], ModelOptions([str(tmp_path / "mine")]), named=True)
     assert [each.digest for each in found.folders] == [made.digest]
     assert found.notes == ()
-
-
-def test_a_model_by_its_name(models):
     made = model(models, "marco")
     model(models, "squad", text="others")
     found = models_for(["rouge-l-kpqa"], ModelOptions(["marco"]), named=True)
@@ -72,17 +61,12 @@ def test_models_of_two_kinds(models):
     assert [each.kind for each in found.folders] == ["adem", "kpqa"]
 
 
-def test_of_several_models_one_must_be_named(models):
+def test_of_several_models_one_must_be_named_and_of_a_profiles_metrics_it_is_a_note(models):
     model(models, "marco")
     model(models, "squad", text="others")
     assert refused("bleu-1", "bleu-1-kpqa") == (
         "bleu-1-kpqa needs a KPQA model, and there are several: marco, squad. Name one: --model marco."
     )
-
-
-def test_of_a_profile_s_metrics_it_is_a_note(models):
-    model(models, "marco")
-    model(models, "squad", text="others")
     found = models_for(["bleu-1-kpqa"], ModelOptions(), named=False)
     assert found.folders == ()
     assert "there are several: marco, squad" in found.notes[0]
@@ -110,66 +94,38 @@ def test_a_name_is_no_way_out_of_the_folder(models, tmp_path, name, monkeypatch)
     )
 
 
-def test_a_folder_without_a_card(models, tmp_path):
+def test_a_folder_that_is_no_model_or_not_the_one_that_is_needed_is_refused(models, tmp_path):
     (tmp_path / "empty").mkdir()
-    assert refused("bleu-1-kpqa", models=[str(tmp_path / "empty")]).endswith(
-        "empty is no model: it has no card.json that can be read."
-    )
+    none, damaged = model(tmp_path, "none"), model(tmp_path, "damaged")
+    (none.path / "card.json").write_text('{"kind": 7}')
+    (damaged.path / "head.safetensors").write_text("other weights")
+    rated, odd = model(tmp_path, "rated", kind="adem").path, model(tmp_path, "odd", kind="dream").path
+    two = [str(model(tmp_path, name, text=name).path) for name in ("a", "b")]
+    for given, words in (
+        ([str(tmp_path / "empty")], "empty is no model: it has no card.json that can be read."),
+        ([str(none.path)], "card.json is no card of a model."),
+        (
+            [str(damaged.path)],
+            f"{damaged.path} is not the model that its card describes: head.safetensors differs. "
+            "Copy the folder again, whole.",
+        ),
+        (
+            [str(rated)],
+            f"--model {rated} is of kind adem, and no metric that is scored uses it. Metrics named here need "
+            "one of kind kpqa. Name the metrics with --metrics.",
+        ),
+        ([str(odd)], f"{odd} is a model of kind dream; there are kpqa, adem."),
+        (two, "Two models of kind kpqa are given with --model; name one."),
+    ):
+        assert refused("bleu-1-kpqa", models=given).endswith(words)
+    assert "no metric that is scored uses it" in refused("bleu-1", models=two[:1])
 
 
-def test_a_card_that_is_none(models, tmp_path):
-    model(tmp_path, "mine")
-    (tmp_path / "mine" / "card.json").write_text('{"kind": 7}')
-    assert refused("bleu-1-kpqa", models=[str(tmp_path / "mine")]).endswith(
-        "card.json is no card of a model."
-    )
-
-
-def test_a_damaged_model(models, tmp_path):
-    made = model(tmp_path, "mine")
-    (made.path / "head.safetensors").write_text("other weights")
-    assert refused("bleu-1-kpqa", models=[str(made.path)]) == (
-        f"{made.path} is not the model that its card describes: head.safetensors differs. "
-        "Copy the folder again, whole."
-    )
-
-
-def test_a_model_of_another_kind(models, tmp_path):
-    made = model(tmp_path, "rated", kind="adem")
-    assert refused("bleu-1-kpqa", models=[str(made.path)]) == (
-        f"--model {made.path} is of kind adem, and no metric that is scored uses it. Metrics named here need "
-        "one of kind kpqa. Name the metrics with --metrics."
-    )
-
-
-def test_a_model_of_a_kind_that_there_is_not(models, tmp_path):
-    made = model(tmp_path, "odd", kind="dream")
-    assert refused("bleu-1-kpqa", models=[str(made.path)]) == (
-        f"{made.path} is a model of kind dream; there are kpqa, adem."
-    )
-
-
-def test_two_models_of_a_kind(models, tmp_path):
-    given = [str(model(tmp_path, name, text=name).path) for name in ("a", "b")]
-    assert refused("bleu-1-kpqa", models=given) == (
-        "Two models of kind kpqa are given with --model; name one."
-    )
-
-
-def test_a_model_that_no_metric_uses(models, tmp_path):
-    assert "no metric that is scored uses it" in refused("bleu-1", models=[str(model(tmp_path, "a").path)])
-
-
-@pytest.mark.parametrize(
-    "asked", [{"encoder": "x"}, {"layer": 2}, {"idf": True}, {"download": True}], ids=str
-)
-def test_options_of_bertscore_without_it(models, asked):
-    assert "Name it: --metrics bertscore." in refused("bleu-1", **asked)
-
-
-@pytest.mark.parametrize("asked", [{"layer": 2}, {"idf": True}, {"download": True}], ids=str)
-def test_options_of_an_encoder_without_one(models, asked):
-    assert "need an encoder: --encoder NAME or FOLDER." in refused("bertscore", **asked)
+def test_options_of_bertscore_or_an_encoder_without_it(models):
+    for asked in ({"encoder": "x"}, {"layer": 2}, {"idf": True}, {"download": True}):
+        assert "Name it: --metrics bertscore." in refused("bleu-1", **asked)
+        if "encoder" not in asked:
+            assert "need an encoder: --encoder NAME or FOLDER." in refused("bertscore", **asked)
 
 
 def test_an_encoder_by_option_or_setting(models, settings, tmp_path, monkeypatch):
@@ -183,6 +139,7 @@ def test_an_encoder_by_option_or_setting(models, settings, tmp_path, monkeypatch
     assert encoder_settings("") == {}
 
 
+@pytest.mark.long
 def test_an_encoder_that_is_no_encoder_is_not_fetched(models, tmp_path):
     (tmp_path / "own").mkdir()
     assert "own is no encoder: it has no config.json." in refused(
@@ -244,11 +201,8 @@ def test_what_cannot_be_read_is_said(models):
     assert refused("bleu-1-kpqa", models=["x" * 300]).endswith("cannot be read: File name too long.")
 
 
-def test_without_the_folder_there_are_no_models(models):
-    assert model_shelf.shelf() == []
-
-
 def test_damage_is_found_in_the_files(models):
+    assert model_shelf.shelf() == []  # without the folder
     made = model(models)
     assert model_shelf.damage(model_shelf.model_named("marco")) == ""
     (made.path / "head.safetensors").write_text("x")

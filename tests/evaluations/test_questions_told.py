@@ -28,44 +28,42 @@ def named(found):
     ]
 
 
-def test_systems_are_inferred_where_every_question_occurs_equally_often(gathered):
+def test_systems_are_inferred_where_every_question_occurs_equally_often(
+    gathered,
+):
     found = gathered(HEADER + "p,a,r,1\nq,b,s,2\np,c,r,3\nq,d,s,4\n")
     assert found.inferred
     assert named(found) == [("p", "system 1"), ("q", "system 1"), ("p", "system 2"), ("q", "system 2")]
-
-
-def test_answers_to_a_question_may_stand_together(gathered):
     found = gathered(HEADER + "p,a,r,1\np,c,r,3\nq,b,s,2\nq,d,s,4\n")
     assert [system for _, system in named(found)] == ["system 1", "system 2", "system 1", "system 2"]
-
-
-def test_names_of_many_inferred_systems_sort_as_numbers(gathered):
     found = gathered(HEADER + "".join(f"p,a,r,{n % 5}\nq,a,s,{n % 3}\n" for n in range(12)))
     assert found.system_names == sorted(found.system_names)
     assert found.system_names[9:11] == ["system 10", "system 11"]
 
 
-@pytest.mark.parametrize(
-    "rows", ["p,a,r,1\nq,b,s,2\np,c,r,3\n", "p,a,r,1\nq,b,s,2\n", "p,a,r,1\n"], ids=["uneven", "once", "one"]
-)
-def test_else_all_answers_are_of_one_system(gathered, rows):
-    found = gathered(HEADER + rows)
-    assert not found.inferred
-    assert found.system_names == ["all answers"]
-    assert any("--column system=NAME" in note for note in found.notes)
+def test_else_all_answers_are_of_one_system(gathered):
+    for rows in ("p,a,r,1\nq,b,s,2\np,c,r,3\n", "p,a,r,1\nq,b,s,2\n", "p,a,r,1\n"):
+        found = gathered(HEADER + rows)
+        assert not found.inferred
+        assert found.system_names == ["all answers"]
+        assert any("--column system=NAME" in note for note in found.notes)
 
 
-@pytest.mark.parametrize("name", ["system", "Model", "method", "model_name"])
-def test_a_column_of_systems_is_used(gathered, name):
-    found = gathered(f"question,answer,reference1,scores,{name}\np,a,r,1,B\nq,b,s,2,A\np,c,r,3,A\n")
-    assert not found.inferred
-    assert named(found) == [("p", "B"), ("q", "A"), ("p", "A")]
-    assert found.system_names == ["A", "B"]
+def test_a_column_of_systems_is_used(gathered):
+    for name in ("system", "Model", "method", "model_name"):
+        found = gathered(f"question,answer,reference1,scores,{name}\np,a,r,1,B\nq,b,s,2,A\np,c,r,3,A\n")
+        assert not found.inferred
+        assert named(found) == [("p", "B"), ("q", "A"), ("p", "A")]
+        assert found.system_names == ["A", "B"]
 
 
-def test_white_space_makes_no_other_question(gathered):
+def test_white_space_makes_no_other_question_and_very_long_ones_are_named_shortly_and_apart(gathered):
     found = gathered(HEADER + "who is it,a,r,1\n who  is it ,b,r,2\n")
     assert len(found.question_names) == 1
+    long = "why " * 100
+    found = gathered(HEADER + f"{long}one,a,r,1\n{long}two,b,r,2\n")
+    assert len(found.question_names) == 2
+    assert max(map(len, found.question_names)) <= 80
 
 
 def test_one_text_with_different_references_stands_for_several_questions(gathered):
@@ -84,24 +82,18 @@ def test_one_text_is_one_question_where_each_system_answers_it_once(gathered):
         "question,answer,reference1,scores,system\np,a,r,1,A\np,b,other,2,B\nq,c,s,3,A\nq,d,s,4,B\n"
     )
     assert found.question_names == ["p", "q"]
-
-
-def test_references_that_differ_by_row_do_not_part_a_question_that_each_system_answers_once(gathered):
     found = gathered(HEADER + "p,a,r,1\nq,b,s,2\np,c,other,3\nq,d,another,4\n")
     assert found.question_names == ["p", "q"]
     assert found.inferred
 
 
-@pytest.mark.parametrize("name", ["question_id", "query_id", "qid", "id"])
-def test_ids_tell_questions_apart(gathered, name):
-    found = gathered(
-        f"{name},question,answer,reference1,scores\n7,p,a,r,1\n8,p,b,r,2\n7,p,c,r,3\n8,p,d,r,4\n"
-    )
-    assert found.question_names == ["7", "8"]
-    assert found.system_names == ["system 1", "system 2"]
-
-
-def test_an_id_of_every_row_is_no_id_of_questions(gathered):
+def test_ids_tell_questions_apart_unless_each_row_has_its_own(gathered):
+    for name in ("question_id", "query_id", "qid", "id"):
+        found = gathered(
+            f"{name},question,answer,reference1,scores\n7,p,a,r,1\n8,p,b,r,2\n7,p,c,r,3\n8,p,d,r,4\n"
+        )
+        assert found.question_names == ["7", "8"]
+        assert found.system_names == ["system 1", "system 2"]
     found = gathered("id,question,answer,reference1,scores\n1,p,a,r,1\n2,q,b,s,2\n3,p,c,r,3\n4,q,d,s,4\n")
     assert found.question_names == ["p", "q"]
 
@@ -113,21 +105,15 @@ def test_without_questions_the_same_references_are_the_same_question(gathered):
     assert any("no column for the question" in note for note in found.notes)
 
 
-def test_the_scale_is_taken_from_the_data_and_said(gathered):
+def test_the_scale_is_given_or_taken_from_the_data_and_said(gathered):
     found = gathered(HEADER + "p,a,r,0.25\nq,b,s,1\n")
     assert found.scale == (0.25, 1)
     assert any("taken from the data: 0.25 to 1" in note for note in found.notes)
-
-
-def test_the_scale_reaches_as_far_as_single_ratings(gathered):
     found = gathered("question,answer,reference1,score1,score2\np,a,r,1,5\nq,b,s,2,3\n")
     assert found.scale == (1, 5)
     assert found.human.tolist() == [3, 2.5]
     assert found.raters.scores.tolist() == [1, 5, 2, 3]
     assert found.raters.answers.tolist() == [0, 0, 1, 1]
-
-
-def test_a_scale_that_was_given_is_not_a_matter_of_the_data(gathered):
     found = gathered(HEADER + "p,a,r,2\nq,b,s,3\n", scale=(1, 5))
     assert found.scale == (1, 5)
     assert not any("scale" in note for note in found.notes)
@@ -139,13 +125,6 @@ def test_a_question_has_the_type_of_most_of_its_rows(gathered):
     )
     assert found.types == ["A", "A", ""]
     assert any("different types" in note for note in found.notes)
-
-
-def test_very_long_questions_are_named_shortly_and_apart(gathered):
-    long = "why " * 100
-    found = gathered(HEADER + f"{long}one,a,r,1\n{long}two,b,r,2\n")
-    assert len(found.question_names) == 2
-    assert max(map(len, found.question_names)) <= 80
 
 
 def test_rows_in_another_order_have_the_same_names(gathered):

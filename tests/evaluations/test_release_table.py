@@ -78,7 +78,7 @@ def refused(table):
 
 
 def test_answers_have_their_references_scores_opinions_and_ratings(folder):
-    with open_release(folder(hostile=False)) as table:
+    with open_release(folder("jsonl,csv", hostile=False)) as table:
         rows = {(row.question_id, row.system): row for row in table.rows()}
         assert table.title == "capitals 1.0.0"
         assert table.scale == (1, 5)
@@ -97,11 +97,12 @@ def test_answers_have_their_references_scores_opinions_and_ratings(folder):
 
 
 def test_all_formats_give_the_same_rows(folder):
-    whole = folder("jsonl,csv,parquet")
+    whole = folder("jsonl,csv,parquet", simulated=True)
     found = {}
     for format in ("jsonl", "csv", "parquet"):
         with open_release(only(whole, format)) as table:
             found[format] = [repr(row) for row in table.rows()]
+    assert any("simulated=True" in row for row in found["jsonl"])
     assert len(found["jsonl"]) > 5
     assert found["csv"] == found["jsonl"]
     assert found["parquet"] == found["jsonl"]
@@ -131,31 +132,23 @@ def test_a_newer_stage_without_scores_is_not_taken(folder):
         assert table.stage == "judging"
 
 
-def test_a_stage_that_there_is_not(folder):
-    assert "has no scores of a stage 'other'; there are" in refused(open_release(folder(), stage="other"))
+def test_what_a_release_does_not_have_is_refused(folder, tmp_path):
+    place = folder()
+    assert "has no scores of a stage 'other'; there are" in refused(open_release(place, stage="other"))
+    with pytest.raises(CommandError, match="a release has no scores of other tools"):
+        call_command("evaluate", str(place), external=("comet",), stdout=io.StringIO())
+    shutil.rmtree(place / "jsonl")
+    assert "get its files again" in refused(open_release(place))
+    assert "it has no manifest.json. Give the folder of a release" in refused(opened(str(tmp_path)))
 
 
-def test_a_release_of_the_installation_by_its_name(tmp_path):
+def test_a_release_of_the_installation_is_evaluated_by_its_name(tmp_path, monkeypatch):
     build(tmp_path / "out")
     for name in ("capitals", "capitals/1.0.0", "capitals@1.0.0"):
         with opened(name, scored=True) as table:
             assert table.title == "capitals 1.0.0"
     assert "capitals has no release '9.0.0'; there are 1.0.0" in refused(opened("capitals/9.0.0"))
     assert "There is no file or folder towns, and no project 'towns'" in refused(opened("towns"))
-
-
-def test_a_folder_that_is_no_release(tmp_path):
-    assert "it has no manifest.json. Give the folder of a release" in refused(opened(str(tmp_path)))
-
-
-def test_files_that_are_gone(folder):
-    place = folder()
-    shutil.rmtree(place / "jsonl")
-    assert "get its files again" in refused(open_release(place))
-
-
-def test_an_evaluation_of_a_release(tmp_path, monkeypatch):
-    build(tmp_path / "out")
     monkeypatch.chdir(tmp_path)
     out = io.StringIO()
     call_command(
@@ -174,11 +167,6 @@ def test_scores_of_a_release(folder):
     assert out.getvalue().splitlines()[0] == "row,id,question_id,system,rouge-1"
 
 
-def test_scores_of_other_tools_are_columns_of_files(folder):
-    with pytest.raises(CommandError, match="a release has no scores of other tools"):
-        call_command("evaluate", str(folder()), external=("comet",), stdout=io.StringIO())
-
-
 def filtered(path: Path, **options) -> str:
     out = io.StringIO()
     call_command("filter", str(path), replicates=0, recipe="none", stdout=out, **options)
@@ -192,7 +180,7 @@ def test_the_filter_reads_a_releases_own_ratings_without_being_told_the_columns(
 
 
 def test_the_filter_asks_which_stage_of_a_release_is_meant(folder):
-    path = folder("csv", hostile=False) / "csv" / "ratings-train.csv"
+    path = folder("jsonl,csv", hostile=False) / "csv" / "ratings-train.csv"
     head, *rows = path.read_text().splitlines()
     again = [row.replace('"judging"', '"second"') for row in rows[:20]]
     both = path.with_name("both.csv")
@@ -220,7 +208,7 @@ def test_a_table_of_a_release_stands_for_the_release(folder):
 
 
 def test_a_file_beside_a_manifest_that_does_not_list_it_is_a_file(folder, tmp_path):
-    there = folder("csv", hostile=False)
+    there = folder("jsonl,csv", hostile=False)
     path = there / "answers.csv"
     path.write_text("question,answer,reference1,scores\nwho,he,him,4\n")
     with opened(str(path), scored=True) as table:

@@ -31,7 +31,7 @@ def fresh(evaluation: Evaluation) -> Evaluation:
     return Evaluation.objects.get(pk=evaluation.pk)
 
 
-def test_an_evaluation_ends_with_its_report_and_files(ready_evaluation):
+def test_an_evaluation_ends_with_its_report_and_files_and_never_changes(ready_evaluation):
     done = ready_evaluation
     assert (done.state, done.number, done.why) == ("ready", 1, "")
     assert set(done.report["metrics"]) == {"bleu-1", "rouge-l"}
@@ -40,23 +40,13 @@ def test_an_evaluation_ends_with_its_report_and_files(ready_evaluation):
     assert [each["name"] for each in done.files] == ["report.html", "report.json", "scores.csv", "table.tex"]
     with storage.open_at(done, "report.json") as file:
         assert json.load(file) == done.report
-
-
-def test_nothing_of_its_parts_and_folders_is_left(ready_evaluation):
     assert (Call.objects.count(), Part.objects.count()) == (0, 0)
     assert list((settings.DATA_DIR / "building").iterdir()) == []
-
-
-def test_who_began_it_and_its_end_stand_in_the_log(ready_evaluation):
     found = Event.objects.filter(action__startswith="evaluation.").order_by("pk")
     assert list(found.values_list("action", "subject", "actor__username")) == [
         ("evaluation.planned", "1.0.0 no. 1", "manager"),
         ("evaluation.ready", "1.0.0 no. 1", "manager"),
     ]
-
-
-def test_a_finished_evaluation_never_changes(ready_evaluation):
-    done = ready_evaluation
     done.title = "Another"
     with pytest.raises(FrozenError):
         done.save()
@@ -64,29 +54,19 @@ def test_a_finished_evaluation_never_changes(ready_evaluation):
         Evaluation.objects.filter(pk=done.pk).update(report={})
     with pytest.raises(FrozenError):
         done.delete()
+    with pytest.raises(EvaluationError, match="failed or was cancelled"):
+        begin_again(evaluation=done, actor=None)
     assert fresh(done).report["n"]["answers"] == 90
 
 
-def test_a_plan_that_cannot_be_computed_fails_in_words(release):
+def test_a_plan_that_cannot_be_computed_fails_in_words_is_begun_again_and_cancelled(release):
     failed = make_evaluation(release, lacks="no-such-metric")
     assert failed.state == "failed"
     assert "no-such-metric" in failed.why
     assert Job.objects.get(pk=failed.job).state == JobState.FAILED
-
-
-def test_a_failed_one_is_begun_again(release):
-    failed = make_evaluation(release, lacks="no-such-metric")
     begin_again(evaluation=failed, actor=None)
-    assert (fresh(failed).state, fresh(failed).why) == ("planned", "")
-
-
-def test_a_finished_one_is_not_begun_again(ready_evaluation):
-    with pytest.raises(EvaluationError, match="failed or was cancelled"):
-        begin_again(evaluation=ready_evaluation, actor=None)
-
-
-def test_a_cancelled_one_computes_nothing(release):
-    planned = make_evaluation(release, ran=False)
+    planned = fresh(failed)
+    assert (planned.state, planned.why) == ("planned", "")
     services.cancel(evaluation=planned, actor=None)
     run(job_id=planned.job)
     assert fresh(planned).state == "cancelled"
@@ -110,15 +90,12 @@ def test_one_that_is_cancelled_while_it_runs_leaves_nothing(release, monkeypatch
     assert (Call.objects.count(), Part.objects.count()) == (0, 0)
 
 
-def test_a_release_without_scores_of_a_stage_is_refused(release):
-    with pytest.raises(EvaluationError, match="no scores of a stage 'other'"):
-        begin(release=release, plan=plan_of({"stage": "other"}))
-
-
-def test_numbers_count_within_a_release(release):  # which has one already
+def test_numbers_count_within_a_release_and_a_stage_without_scores_is_refused(release):
     second = make_release(release.project, "1.1.0")
     numbers = [make_evaluation(each, ran=False).number for each in (release, release, second)]
     assert numbers == [2, 3, 1]
+    with pytest.raises(EvaluationError, match="no scores of a stage 'other'"):
+        begin(release=release, plan=plan_of({"stage": "other"}))
 
 
 def test_helpers_change_no_figure(ready_evaluation, monkeypatch):
@@ -195,16 +172,7 @@ def test_a_part_of_a_dead_worker_is_free_again(release):
     assert executor.take(evaluation.pk, other) is not None
 
 
-def test_a_part_that_was_not_written_here_is_not_read():
-    from evaluations.executor import SealError, pack, unpack
-
-    packed = pack({"a": 1})
-    assert unpack(packed) == {"a": 1}
-    with pytest.raises(SealError):
-        unpack(packed[:-1] + b"!")
-
-
-def test_what_is_compressed_is_smaller_and_read_as_any_other():
+def test_parts_are_compressed_and_one_that_was_not_written_here_is_not_read():
     from evaluations.executor import SealError, pack, unpack
 
     scores = list(range(1_000)) * 20
@@ -212,8 +180,9 @@ def test_what_is_compressed_is_smaller_and_read_as_any_other():
     assert len(packed) < len(whole) / 5
     assert unpack(packed) == unpack(memoryview(packed)) == unpack(whole) == scores
     assert pack(scores, compressed=True) == packed
-    with pytest.raises(SealError):
-        unpack(packed[:-1] + b"!")
+    for each in (packed, whole):
+        with pytest.raises(SealError):
+            unpack(each[:-1] + b"!")
 
 
 def test_an_evaluation_under_way_during_an_upgrade_goes_on_after_it(release):

@@ -8,7 +8,7 @@ from evaluations.answer_table import gather
 from evaluations.errors import EvaluationError
 from evaluations.file_table import open_table
 from tests.evaluations.answer_tables import as_csv, invented
-from tests.evaluations.test_evaluate_command import evaluated
+from tests.evaluations.test_evaluate_command import evaluated, reported
 
 HEADER = "question,system,answer,reference1,rater,score\n"
 RATED = "q,A,yes,yes sir,ann,5\nq,A,yes,yes sir,bob,2\nq,B,no,yes sir,ann,1\nr,A,maybe,no,bob,4\n"
@@ -52,22 +52,22 @@ def rated_by(answers, *, raters=3):
 def test_a_row_for_each_rating_gives_the_figures_of_the_means(tmp_path):
     means = invented(questions=12)
     ratings = rated_by(means)
-    filtered = [{**row, "response_filter": "none"} for row in ratings]
     (tmp_path / "means.csv").write_text(as_csv(means))
-    wanted = evaluated(tmp_path / "means.csv")[1]
-    for name, rows in {"long.csv": ratings, "joined.csv": filtered}.items():
-        (tmp_path / name).write_text(as_csv(rows))
-        shown, report = evaluated(tmp_path / name)
-        assert report["n"] == {**wanted["n"], "ratings": 108}
-        for metric, entry in report["metrics"].items():
+    (tmp_path / "long.csv").write_text(as_csv(ratings))
+    (tmp_path / "joined.csv").write_text(as_csv([{**row, "response_filter": "none"} for row in ratings]))
+    wanted = reported(tmp_path / "means.csv")
+    shown, report = evaluated(tmp_path / "long.csv")
+    for found in (report, reported(tmp_path / "joined.csv")):
+        assert found["n"] == {**wanted["n"], "ratings": 108}
+        for metric, entry in found["metrics"].items():
             for figure in ("pearson", "spearman", "pair_acc"):
                 assert entry[figure] == wanted["metrics"][metric][figure]
-        assert report["ceiling"]["leave_one_out"]["pearson"]["raters"] == 3
+        assert found["ceiling"]["leave_one_out"]["pearson"]["raters"] == 3
         counts = {"read": 108, "used": 36, "merged": 72, "repeats": 0, "refused": 0}
-        assert report["read_as"]["rows"] == counts
-        assert report["read_as"]["columns"]["worker"] == ["annotator"]
-        assert "108 rows read = 36 used + 72 merged + 0 identical repeats + 0 refused." in shown
-        assert "108 rows are single ratings of 36 answers" in shown
+        assert found["read_as"]["rows"] == counts
+        assert found["read_as"]["columns"]["worker"] == ["annotator"]
+    assert "108 rows read = 36 used + 72 merged + 0 identical repeats + 0 refused." in shown
+    assert "108 rows are single ratings of 36 answers" in shown
 
 
 def test_the_first_row_of_an_answer_has_its_ratings_and_repeats_count_once(file):

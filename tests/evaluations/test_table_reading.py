@@ -78,20 +78,14 @@ def test_columns_are_known_by_the_names_that_people_use(file, header):
     assert (row.question, row.answer, row.references, row.human) == ("what", "this", ["that"], 0.25)
 
 
-def test_a_column_may_be_named(file):
+def test_a_column_may_be_named_several_given_to_a_field_and_a_field_turned_off(file):
     text = "frage,antwort,muster,note\nwhat,this,that,4\n"
     columns = {"question": "frage", "answer": "Antwort", "reference1": "muster", "scores": "note"}
     (row,) = rows(file(text), columns=columns, scored=True)
     assert (row.question, row.answer, row.references, row.human) == ("what", "this", ["that"], 4.0)
-
-
-def test_several_columns_may_be_given_to_a_field(file):
     text = "question,answer,a b,c,scores\nq,x,one,two,4\n"
     assert rows(file(text), columns={"references": "c,a b"})[0].references == ["two", "one"]
     assert rows(file(text), columns={"reference1": "a b", "reference2": "c"})[0].references == ["one", "two"]
-
-
-def test_a_field_may_be_turned_off(file):
     text = "question,answer,reference1,scores,type\nq,a,r,4,x\n"
     assert rows(file(text))[0].type == "x"
     assert rows(file(text), columns={"type": ""})[0].type == ""
@@ -105,72 +99,45 @@ def test_a_score_in_a_column_with_the_name_of_a_reference_is_noticed(file):
     assert "--column scores=reference2" in said
     found = rows(file(text), columns={"scores": "reference2"}, scored=True)
     assert [(row.references, row.human) for row in found] == [(["c d"], 2.4), (["g h"], 3.0)]
-
-
-def test_it_is_noticed_as_well_where_no_scores_are_needed(file):
     path = file("question,answer,reference1,reference2\nq one,a b,c d,2.4\nq two,e f,g h,3\n")
     assert "--column scores=reference2" in refused(path, scored=False)
     found = rows(path, columns={"references": "reference1,reference2"})
     assert [row.references for row in found] == [["c d", "2.4"], ["g h", "3"]]
-
-
-def test_references_that_are_numbers_as_the_answers_are_no_scores(file):
     text = "question,answer,reference1,reference2\nhow many,12,11,12\nhow old,5,5,6\n"
     assert [row.references for row in rows(file(text))] == [["11", "12"], ["5", "6"]]
 
 
-@pytest.mark.parametrize("word", ["NA", "nan", "null", "None", "N/A", "-"])
-def test_words_for_nothing_are_texts_in_answers_and_nothing_in_scores(file, word):
-    (row,) = rows(file(f"question,answer,reference1,scores\nq,{word},{word},{word}\n"))
-    assert (row.answer, row.references) == (word, [word])
-    assert math.isnan(row.human)
-
-
-def test_an_empty_answer_is_an_answer(file):
+def test_words_for_nothing_are_texts_in_answers_and_nothing_in_scores(file):
+    for word in ("NA", "nan", "null", "None", "N/A", "-"):
+        (row,) = rows(file(f"question,answer,reference1,scores\nq,{word},{word},{word}\n"))
+        assert (row.answer, row.references) == (word, [word])
+        assert math.isnan(row.human)
     assert rows(file(HEADER + "q,,r,2\n"))[0].answer == ""
 
 
-@pytest.mark.parametrize(("separator", "name"), [(";", "semicolon"), ("\t", "tab"), ("|", "bar")])
-def test_other_separators(file, separator, name):
-    text = (HEADER + "is it so, or not,yes,no,4\n").replace("so, or", "so or").replace(",", separator)
-    table = open_table(file(text))
-    assert [row.question for row in table.rows()] == ["is it so or not"]
-    assert table.sheet.description == f"{name}-separated, utf-8"
-
-
-def test_the_separator_is_found_although_texts_have_commas(file):
-    text = "question;answer;reference1;scores\nyes, no, or so;a, b, c;d, e;2,5\n"
-    (row,) = rows(file(text))
-    assert (row.question, row.answer, row.references, row.human) == (
-        "yes, no, or so",
-        "a, b, c",
-        ["d, e"],
-        2.5,
-    )
-
-
-def test_the_line_by_which_a_spreadsheet_names_its_separator(file):
+def test_other_separators_are_found_although_texts_have_commas(file):
+    for separator, name in ((";", "semicolon"), ("\t", "tab"), ("|", "bar")):
+        text = (HEADER + "is it so, or not,yes,no,4\n").replace("so, or", "so or").replace(",", separator)
+        table = open_table(file(text))
+        assert [row.question for row in table.rows()] == ["is it so or not"]
+        assert table.sheet.description == f"{name}-separated, utf-8"
+    (row,) = rows(file("question;answer;reference1;scores\nyes, no, or so;a, b, c;d, e;2,5\n"))
+    assert (row.question, row.answer, row.references) == ("yes, no, or so", "a, b, c", ["d, e"])
+    assert row.human == 2.5
     (row,) = rows(file("sep=;\nquestion;answer;reference1;scores\nq;a;r;2\n"))
     assert (row.answer, row.line) == ("a", 3)
 
 
-@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-32"])
-def test_unicode_with_and_without_a_mark(file, encoding):
-    text = HEADER + "où est-ce,à l'été 北京,in 北京,2\n"
-    (row,) = rows(file(text.encode(encoding)))
-    assert (row.question, row.references) == ("où est-ce", ["in 北京"])
-
-
-def test_another_encoding_is_said(file):
+def test_unicode_is_known_by_its_mark_and_another_encoding_is_said(file):
+    for encoding in ("utf-8", "utf-8-sig", "utf-16", "utf-32"):
+        (row,) = rows(file((HEADER + "où est-ce,à l'été 北京,in 北京,2\n").encode(encoding)))
+        assert (row.question, row.references) == ("où est-ce", ["in 北京"])
     path = file((HEADER + "q,a,r,2\nwo,im Süden,Süd,3\n").encode("latin-1"))
     said = refused(path)
     assert said.startswith("answers.csv, line 3: Byte 8 (0xFC) is not UTF-8.")
     assert "--encoding latin-1" in said
     assert rows(path, encoding="latin-1")[1].answer == "im Süden"
     assert "'latin-47' is no encoding" in refused(path, encoding="latin-47")
-
-
-def test_utf_16_without_a_mark_is_recognised_as_something_else(file):
     assert "--encoding utf-16-le" in refused(file((HEADER + ROWS).encode("utf-16-le")))
 
 
@@ -182,85 +149,56 @@ def test_a_damaged_file_is_refused_while_its_rows_are_read(file):
         list(sheet.rows())
 
 
-@pytest.mark.parametrize("end", ["\r\n", "\r"])
-def test_other_line_ends(file, end):
-    text = (HEADER + ROWS).replace("\n", end)
-    assert [(row.line, row.human) for row in rows(file(text))] == [(2, 4.5), (3, 3.0)]
-
-
-def test_texts_with_line_ends_commas_and_quotation_marks(file):
-    text = HEADER + '"who, when","the\r\n""romans""\nbuilt it","r, s",4\n\nq,a,r,2\n'
-    first, second = rows(file(text))
-    assert (first.question, first.answer, first.references) == (
-        "who, when",
-        'the\n"romans"\nbuilt it',
-        ["r, s"],
+def test_lines_end_in_several_ways_and_texts_may_go_over_some(file):
+    for end in ("\r\n", "\r"):
+        text = (HEADER + ROWS).replace("\n", end)
+        assert [(row.line, row.human) for row in rows(file(text))] == [(2, 4.5), (3, 3.0)]
+    text = (
+        HEADER + '"who, when","the\r\n""romans""\nbuilt it","r, s",4\n\nq,one\u2028two\x0bthree\x85four,r,2\n'
     )
+    first, second = rows(file(text))
+    assert (first.question, first.references) == ("who, when", ["r, s"])
+    assert first.answer == 'the\n"romans"\nbuilt it'
     assert (first.line, second.line) == (2, 6)
+    assert second.answer == "one\u2028two\x0bthree\x85four"
 
 
-def test_unusual_line_separators_inside_of_a_text_are_text(file):
-    text = HEADER + "q,one\u2028two\x0bthree\x85four,r,4\n"
-    assert rows(file(text))[0].answer == "one\u2028two\x0bthree\x85four"
-
-
-def test_a_compressed_file(file):
+def test_a_compressed_file_is_read_and_a_damaged_one_refused(file):
     assert len(rows(file(gzip.compress((HEADER + ROWS).encode()), "answers.csv.gz"))) == 2
-
-
-def test_a_damaged_compressed_file_is_refused(file):
     packed = gzip.compress((HEADER + ROWS * 5000).encode())
     assert "is damaged" in refused(file(packed[: len(packed) // 2]))
 
 
-def test_rows_without_anything_are_passed_over(file):
+def test_empty_rows_and_cells_are_passed_over_and_rows_of_another_length_told(file):
     assert len(rows(file(HEADER + "\nq,a,r,2\n,,,\n  \n,,\nq,a,r,3\n\n"))) == 2
-
-
-def test_cells_that_a_spreadsheet_left_at_the_end_are_passed_over(file):
     assert rows(file(HEADER + "q,a,r,2,,\n"))[0].human == 2
-
-
-def test_a_row_with_too_many_cells_names_its_line(file):
     said = refused(file(HEADER + "q,a,r,2\nq,so, it is,r,3\n"))
     assert said.startswith("answers.csv, line 3: the row has 5 cells, the head has 4.")
     assert "quotation marks" in said
-
-
-def test_a_row_with_too_few_cells_has_empty_ones_and_is_counted(file):
     table = open_table(file(HEADER + "q,a,r,2\nq,b,r\n"), scored=True)
     assert [row.human for row in table.rows()] == pytest.approx([2, math.nan], nan_ok=True)
     assert table.notes[-1] == "1 row ends before the head does: the missing cells are empty."
 
 
-def test_a_quotation_that_never_ends_names_its_line(file):
+def test_a_quotation_that_never_ends_names_its_line_and_marks_may_be_ordinary_signs(file):
     said = refused(file(HEADER + 'q,a,r,2\nq,"so it is,r,3\nq,a,r,2\n'))
     assert said.startswith("answers.csv, line 3: a quotation mark opens here and never closes.")
     assert "--no-quotes" in said
-
-
-def test_quotation_marks_may_be_ordinary_signs(file):
     text = 'question\tanswer\treference1\tscores\nq\t"so it is\tr\t3\nq\tsays "a" and\tr"\t2\n'
     assert [row.answer for row in rows(file(text), quotes=False)] == ['"so it is', 'says "a" and']
 
 
-@pytest.mark.parametrize(
-    ("cell", "said"),
-    [
+def test_a_score_that_is_no_number_names_line_and_column(file):
+    for cell, said in (
         ("four", "'four' is no number"),
         ("4/5", "'4/5' is no number"),
         ("inf", "'inf' is not finite"),
         ("1_000", "'1_000' is no number"),
         ('"2,5"', "2,5 may have a decimal comma, or be two numbers"),
         ("80%", "'80%' is no number"),
-    ],
-)
-def test_a_score_that_is_no_number_names_line_and_column(file, cell, said):
-    found = refused(file(HEADER + f"q,a,r,2\nq,a,r,{cell}\n"))
-    assert found.startswith(f"answers.csv, line 3: column 'scores': {said}")
-
-
-def test_the_error_of_a_score_that_is_no_number_says_how_to_name_another_column(file):
+    ):
+        found = refused(file(HEADER + f"q,a,r,2\nq,a,r,{cell}\n"))
+        assert found.startswith(f"answers.csv, line 3: column 'scores': {said}")
     assert "--column" in refused(file(HEADER + "q,a,r,two\n"))
 
 
@@ -318,20 +256,12 @@ def test_jsonl_with_lists_nested_lists_and_objects(file):
     assert found[4].ratings == [("w7", 3)]
 
 
-def test_members_that_only_later_objects_have_are_found(file):
-    text = jsonl({"question": "q", "answer": "a", "reference1": "r", "score": 1}) * 300
-    text += jsonl({"question": "q", "answer": "a", "reference1": "r", "reference2": "s", "score": 1})
-    assert rows(file(text))[-1].references == ["r", "s"]
-
-
-def test_a_json_list_of_objects(file):
-    text = json.dumps([{"question": "q", "answer": "a", "references": ["r"], "score": 2}] * 3, indent=1)
-    assert [row.line for row in rows(file(text, "answers.json"))] == [1, 2, 3]
-
-
-def test_nan_in_jsonl_is_a_missing_score(file):
-    (row,) = rows(file('{"question": "q", "answer": "a", "references": ["r"], "score": NaN}\n'))
-    assert math.isnan(row.human)
+def test_json_may_be_a_list_have_later_members_and_nan(file):
+    row = {"question": "q", "answer": "a", "reference1": "r", "score": 1}
+    assert rows(file(jsonl(row) * 300 + jsonl({**row, "reference2": "s"})))[-1].references == ["r", "s"]
+    assert [each.line for each in rows(file(json.dumps([row] * 3, indent=1), "answers.json"))] == [1, 2, 3]
+    (missing,) = rows(file('{"question": "q", "answer": "a", "references": ["r"], "score": NaN}\n'))
+    assert math.isnan(missing.human)
 
 
 @pytest.mark.parametrize(
@@ -372,30 +302,15 @@ def test_lists_in_the_cells_of_a_csv_file(file):
     ]
 
 
-def test_opinions_of_answers_and_references(file):
+def test_opinions_stay_with_their_references_or_are_refused(file):
     header = "question,answer,label,reference1,label1,reference2,label2,scores\n"
-    text = header + "q,a,Yes,r,Yes,s,No,2\nq,b,No,r,,,,3\n"
-    first, second = rows(file(text))
+    first, second = rows(file(header + "q,a,Yes,r,Yes,s,No,2\nq,b,No,r,,,,3\n"))
     assert (first.label, first.labels, second.labels) == ("Yes", ["Yes", "No"], [""])
-
-
-def test_opinions_of_references_in_a_list_stay_with_their_references(file):
-    text = jsonl(
-        {
-            "question": "q",
-            "answer": "a",
-            "references": ["r", " ", "s"],
-            "labels": ["Yes", "No", ""],
-            "score": 1,
-        }
-    )
-    (row,) = rows(file(text))
-    assert (row.references, row.labels) == (["r", "s"], ["Yes", ""])
-
-
-def test_opinions_that_do_not_fit_the_references_are_refused(file):
-    text = jsonl({"question": "q", "answer": "a", "references": ["r", "s"], "labels": ["Yes"], "score": 1})
-    assert refused(file(text)).startswith("answers.csv, line 1: 1 labels for 2 references.")
+    row = {"question": "q", "answer": "a", "score": 1}
+    (listed,) = rows(file(jsonl({**row, "references": ["r", " ", "s"], "labels": ["Yes", "No", ""]})))
+    assert (listed.references, listed.labels) == (["r", "s"], ["Yes", ""])
+    odd = jsonl({**row, "references": ["r", "s"], "labels": ["Yes"]})
+    assert refused(file(odd)).startswith("answers.csv, line 1: 1 labels for 2 references.")
 
 
 @pytest.mark.parametrize("cell", ['"[""Rome"", ""Nero""]"', "Rome|Nero", "Rome; Nero"])

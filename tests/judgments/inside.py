@@ -55,7 +55,9 @@ def stage_of(project: Any, endpoint: Any, slug: str, **fields: Any) -> Stage:
 def work_on(stage: Stage) -> dict[str, Any]:
     people = accounts(settings.TASK_URL, PEOPLE)
     return (
-        Crowd(stage, crowd_of("sloppy", PEOPLE, seed=3), people, seed=3, threads=2, fast=True).run().facts()
+        Crowd(stage, crowd_of("sloppy", PEOPLE, seed=3), people, seed=3, threads=2, fast=True, drafts=False)
+        .run()
+        .facts()
     )
 
 

@@ -53,7 +53,7 @@ def at(place, name, **parts):
     return reverse(f"judgments:{name}", args=[place.project.slug, place.stage.slug, *parts.values()])
 
 
-def test_the_page_and_its_files_break_down_by_source(place):
+def test_the_page_its_files_the_project_and_the_card_break_down_by_source(place):
     said = AgreementReport.objects.get().report
     rows = {row["source"]: row for row in said["sources"]}
     own = place.stage.endpoint.name
@@ -75,17 +75,11 @@ def test_the_page_and_its_files_break_down_by_source(place):
     assert (float(alpha["value"]), float(alpha["low"])) == (rows["links"]["alpha"], low)
     whole = json.loads(as_("viewer").get(at(place, "report_json")).getvalue())
     assert whole["sources"] == said["sources"]
-
-
-def test_the_page_of_the_project_and_its_file_have_a_line_for_each_source(place):
     address = reverse("desk:agreement", args=[place.project.slug])
     page = words(as_("viewer").get(address))
     assert "from links 24 judgments by 2 judges" in page
     answer = as_("viewer").get(address, {"format": "csv"}).getvalue().decode()
     assert "24 judgments by 2 judges" in answer
-
-
-def test_the_card_has_a_row_for_each_source(place):
     report = AgreementReport.objects.get().report
     own, links, pool = _by_source("judging", report)
     assert (links.judgments, links.workers, links.shared) == (24, 2, 12)

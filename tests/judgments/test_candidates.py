@@ -3,8 +3,6 @@
 import pytest
 from django.contrib.auth.models import User
 from django.core.management import call_command
-from django.db import connection
-from django.test.utils import CaptureQueriesContext
 
 from annotation.models import Answer, HeldOutWorker, Query
 from core.projects.models import Event
@@ -57,8 +55,10 @@ def answered(stage, *names, text="Rome, says {}."):
 # Held-out answers
 
 
-def test_held_out_answers_become_candidates_of_the_system_human(stage, ada):
+def test_held_out_answers_become_candidates_of_the_system_human_once(stage, ada):
     query = answered(stage, "A1", "A2", "A3")
+    assert human_candidates(stage.project) == HumanCandidates()
+    assert not System.objects.exists()
     first, second = hold_out(query, "A1"), hold_out(query, "A3")
     assert human_candidates(stage.project, actor=ada) == HumanCandidates(new=2)
     rows = list(Candidate.objects.order_by("pk"))
@@ -68,25 +68,13 @@ def test_held_out_answers_become_candidates_of_the_system_human(stage, ada):
     ]
     system = System.objects.get()
     assert (system.name, system.kind) == ("human", "human")
-    assert Event.objects.get(action="candidates.human").actor == ada
-
-
-def test_doing_it_again_changes_nothing(stage):
-    hold_out(answered(stage, "A1", "A2"), "A1")
-    human_candidates(stage.project)
     before = list(Candidate.objects.values())
     assert human_candidates(stage.project) == HumanCandidates()
     assert list(Candidate.objects.values()) == before
-    assert Event.objects.filter(action="candidates.human").count() == 1
+    assert Event.objects.get(action="candidates.human").actor == ada
 
 
-def test_without_held_out_answers_there_is_no_system(stage):
-    answered(stage, "A1", "A2")
-    assert human_candidates(stage.project) == HumanCandidates()
-    assert not System.objects.exists()
-
-
-def test_an_answer_taken_back_is_withdrawn_and_comes_back_when_it_is_held_out_again(stage):
+def test_an_answer_taken_back_is_withdrawn_unless_it_was_judged(stage):
     query = answered(stage, "A1", "A2")
     hold_out(query, "A1")
     human_candidates(stage.project)
@@ -96,30 +84,22 @@ def test_an_answer_taken_back_is_withdrawn_and_comes_back_when_it_is_held_out_ag
     hold_out(query, "A1")
     assert human_candidates(stage.project) == HumanCandidates(back=1)
     assert Candidate.objects.get().aside == ""
-
-
-def test_an_answer_taken_back_after_a_judgment_stays(stage):
-    hold_out(answered(stage, "A1", "A2"), "A1")
-    human_candidates(stage.project)
     judge(Candidate.objects.get())
     HeldOutWorker.objects.all().delete()
     assert human_candidates(stage.project) == HumanCandidates(too_late=1)
     assert Candidate.objects.get().aside == ""
 
 
-def test_an_answer_that_no_longer_counts_is_withdrawn(stage):
-    answer = hold_out(answered(stage, "A1", "A2"), "A1")
+def test_what_no_longer_counts_is_withdrawn_and_what_a_researcher_took_out_stays_out(stage, ada):
+    query = answered(stage, "A1", "A2")
+    answer = hold_out(query, "A1")
+    hold_out(query, "A2")
     human_candidates(stage.project)
+    withdraw(candidate=Candidate.objects.get(text__endswith="A2."), reason="Names a child.", actor=ada)
+    assert human_candidates(stage.project) == HumanCandidates()
     reject(answer)
     assert human_candidates(stage.project).withdrawn == 1
-
-
-def test_what_a_researcher_took_out_does_not_come_back(stage, ada):
-    hold_out(answered(stage, "A1", "A2"), "A1")
-    human_candidates(stage.project)
-    withdraw(candidate=Candidate.objects.get(), reason="Names a child.", actor=ada)
-    assert human_candidates(stage.project) == HumanCandidates()
-    assert Candidate.objects.get().aside == "withdrawn"
+    assert set(Candidate.objects.values_list("aside", flat=True)) == {"withdrawn"}
 
 
 def test_a_held_out_answer_in_the_words_of_a_reference_is_a_copy(stage):
@@ -134,20 +114,6 @@ def test_the_command_makes_held_out_answers_candidates(stage, capsys):
     call_command("import-candidates", stage.project.slug, "--human")
     assert capsys.readouterr().out.startswith("Held-out answers that became candidates: 1")
     assert Candidate.objects.count() == 1
-
-
-@pytest.mark.long
-def test_many_queries_cost_as_many_statements_as_few(stage):
-    for name in ("A1", "A2"):
-        hold_out(answered(stage, name, "B"), name)
-    with CaptureQueriesContext(connection) as few:
-        human_candidates(stage.project)
-    Candidate.objects.all().delete()
-    for number in range(4):
-        hold_out(answered(stage, f"C{number}", "B"), f"C{number}")
-    with CaptureQueriesContext(connection) as many:
-        human_candidates(stage.project)
-    assert len(many) <= len(few)
 
 
 # Copies of references

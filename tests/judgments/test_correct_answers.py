@@ -41,25 +41,15 @@ def test_the_reference_most_like_the_others_is_in_view_and_all_are_on_demand():
     assert sorted(context["others"]) == sorted(GIVEN)
     page = words(visitor(stage, candidate).open())
     assert page.index(CENTRAL) < page.index("All correct answers") < page.index(GIVEN[0])
+    alone = make_candidate(make_query(stage.project, "another question", references=(CENTRAL,)))
+    assert "All correct answers" not in words(visitor(stage, alone).open())
 
 
-def test_a_single_reference_has_nothing_behind_it():
-    stage = make_stage()
-    candidate = make_candidate(make_query(stage.project, references=(CENTRAL,)))
-    assert "All correct answers" not in words(visitor(stage, candidate).open())
-
-
-@pytest.mark.parametrize(
-    ("texts", "central"),
-    [
-        (["a b c", "a b", "x y"], "a b c"),
-        (["x", "y"], "x"),
-        (["", "a b", "a c"], "a b"),
-        (["水的沸点", "水的沸点是一百度", "今天"], "水的沸点"),
-    ],
-)
-def test_the_most_central_shares_most_words_with_the_others_and_the_first_of_equals_wins(texts, central):
-    assert most_central(texts) == central
+def test_the_most_central_shares_most_words_with_the_others_and_the_first_of_equals_wins():
+    assert most_central(["a b c", "a b", "x y"]) == "a b c"
+    assert most_central(["x", "y"]) == "x"
+    assert most_central(["", "a b", "a c"]) == "a b"
+    assert most_central(["水的沸点", "水的沸点是一百度", "今天"]) == "水的沸点"
 
 
 def test_only_accepted_answers_are_shown_as_correct():
@@ -107,54 +97,43 @@ def test_stages_from_before_go_on_with_the_one_that_the_seed_draws():
     assert (chosen.config, draft.config) == ({"reference": "all"}, {})
 
 
-class TestBeforeAStageOpens:
-    """The quote cautions where judges would see no correct answer."""
+def cautions_of(stage, *references):
+    """What the quote cautions of, with a query for each of these tuples of references."""
+    for given in references:
+        make_candidate(make_query(stage.project, references=given))
+    return list(kind_of(stage).cautions(stage))
 
-    def test_no_query_has_an_accepted_answer(self):
-        stage = make_stage()
-        make_candidate(make_query(stage.project, references=()))
-        (said,) = kind_of(stage).cautions(stage)
-        assert said.startswith("Judges are shown a correct answer, and no query has an accepted one")
 
-    def test_some_queries_have_none(self):
-        stage = make_stage()
-        for given in ((), GIVEN):
-            make_candidate(make_query(stage.project, references=given))
-        (said,) = kind_of(stage).cautions(stage)
-        assert "1 of 2 queries have no accepted one" in said
+def test_the_quote_cautions_where_judges_would_see_no_correct_answer():
+    (said,) = cautions_of(make_stage(), ())
+    assert said.startswith("Judges are shown a correct answer, and no query has an accepted one")
+    (said,) = cautions_of(make_stage(), (), GIVEN)
+    assert "1 of 2 queries have no accepted one" in said
+    assert not cautions_of(make_stage(config={"reference": "none"}), ())
 
-    def test_an_answer_that_waits_for_review_is_not_accepted_and_an_approved_one_is(self):
-        distilled = distilling.make_stage()
-        query = distilling.make_query(distilled)
-        answer = distilling.write(distilled, query, "Rome", worker="A1")
-        stage = make_stage(distilled.project)
-        make_candidate(query)
-        assert kind_of(stage).cautions(stage)
-        Answer.objects.filter(pk=answer.pk).update(state="approved")
-        assert not kind_of(stage).cautions(stage)
 
-    def test_a_stage_that_shows_none_lacks_none(self):
-        stage = make_stage(config={"reference": "none"})
-        make_candidate(make_query(stage.project, references=()))
-        assert not kind_of(stage).cautions(stage)
+def test_an_answer_that_waits_for_review_is_not_accepted_and_an_approved_one_is():
+    distilled = distilling.make_stage()
+    query = distilling.make_query(distilled)
+    answer = distilling.write(distilled, query, "Rome", worker="A1")
+    stage = make_stage(distilled.project)
+    make_candidate(query)
+    assert cautions_of(stage)
+    Answer.objects.filter(pk=answer.pk).update(state="approved")
+    assert not cautions_of(stage)
 
-    def test_the_page_of_the_stage_says_so_until_it_is_closed(self):
-        stage = make_stage(status="draft")
-        make_candidate(make_query(stage.project, references=()))
-        set_role(project=stage.project, user=User.objects.create_user("ann"), role="owner")
-        client = Client()
-        client.force_login(User.objects.get(username="ann"))
-        page = reverse("desk:stage", args=[stage.project.slug, stage.slug])
-        assert "no query has an accepted one" in client.get(page).content.decode()
-        Stage.objects.filter(pk=stage.pk).update(status="closed")
-        assert "no query has an accepted one" not in client.get(page).content.decode()
 
-    def test_the_page_that_opens_a_stage_says_so(self):
-        stage = make_stage(status="draft")
-        make_candidate(make_query(stage.project, references=()))
-        owner = User.objects.create_user("owner")
-        set_role(project=stage.project, user=owner, role="owner")
-        client = Client()
-        client.force_login(owner)
-        page = client.get(reverse("desk:opening", args=[stage.project.slug, stage.slug]))
-        assert "they would judge without it" in page.content.decode()
+def test_the_pages_of_the_stage_and_of_its_opening_say_so_until_it_is_closed():
+    stage = make_stage(status="draft")
+    make_candidate(make_query(stage.project, references=()))
+    owner = User.objects.create_user("ann")
+    set_role(project=stage.project, user=owner, role="owner")
+    client = Client()
+    client.force_login(owner)
+    page, opening = (
+        reverse(name, args=[stage.project.slug, stage.slug]) for name in ("desk:stage", "desk:opening")
+    )
+    assert "they would judge without it" in client.get(opening).content.decode()
+    assert "no query has an accepted one" in client.get(page).content.decode()
+    Stage.objects.filter(pk=stage.pk).update(status="closed")
+    assert "no query has an accepted one" not in client.get(page).content.decode()

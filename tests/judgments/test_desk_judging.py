@@ -173,7 +173,14 @@ def test_stages_of_other_kinds_have_none_of_these_pages(place):
 # Columns
 
 
-def test_columns_are_in_the_order_of_submission_without_rejected_work(place):
+def test_columns_are_in_order_of_submission_whatever_the_table_has_and_without_rejected_work(place):
+    before = ratings_of_stage(place.stage)
+    for pk in Judgment.objects.order_by("pk").values_list("pk", flat=True)[:3]:
+        Judgment.objects.filter(pk=pk).update(comment="PostgreSQL writes this row behind the others")
+    after = ratings_of_stage(place.stage, with_assignments=True)
+    assert after.judgments.tolist() == before.judgments.tolist()
+    assert after.ratings.scores.tolist() == before.ratings.scores.tolist()
+    assert after.ratings.workers.tolist() == before.ratings.workers.tolist()
     Assignment.objects.filter(judgments__worker=worker_of(place, "A3")).update(state="rejected")
     columns = ratings_of_stage(place.stage)
     assert columns.ratings.scores.tolist() == [score for _, worker, score in ROWS if worker != "A3"]
@@ -182,30 +189,12 @@ def test_columns_are_in_the_order_of_submission_without_rejected_work(place):
     assert columns.candidates[columns.ratings.items[0]] == candidate_of(place, "q1/a").pk
 
 
-def test_columns_are_in_order_where_the_table_is_not(place):
-    before = ratings_of_stage(place.stage)
-    for pk in Judgment.objects.order_by("pk").values_list("pk", flat=True)[:3]:
-        Judgment.objects.filter(pk=pk).update(comment="PostgreSQL writes this row behind the others")
-    after = ratings_of_stage(place.stage, with_assignments=True)
-    assert after.judgments.tolist() == before.judgments.tolist()
-    assert after.ratings.scores.tolist() == before.ratings.scores.tolist()
-    assert after.ratings.workers.tolist() == before.ratings.workers.tolist()
-
-
 def test_times_come_from_the_task_page_or_else_from_opening_to_sending(place):
     measured = make_work(place, "A1", seconds=42)
     other = make_work(place, "A1", seconds=30, telemetry={})
     unknown = other.pk + 1
     found = seconds_of_assignments(place.stage, np.array([measured.pk, other.pk, unknown]))
     assert found.tolist() == [42, pytest.approx(30, abs=0.01), pytest.approx(np.nan, nan_ok=True)]
-
-
-def test_the_long_lists_of_a_report_are_made_each_time_they_are_read(place):
-    rows = reports.make(place.stage, lambda *_: None).rows
-    first, again = ([dict(row) for row in rows["items"]] for _ in range(2))
-    assert not isinstance(rows["items"], list)
-    assert first == again
-    assert {row["system"] for row in first} == {"a", "b"}
 
 
 def test_a_report_is_stored_in_parts_and_given_out_whole(place, monkeypatch):
@@ -245,17 +234,13 @@ def test_live_figures_follow_new_judgments_and_rejections(place):
 # Agreement
 
 
-def test_before_anything_is_judged_the_page_says_what_to_do():
+def test_before_anything_is_judged_the_pages_say_so_and_what_is_not_defined_in_words():
     place = make_place()
     people(place)
     page = words(as_("viewer").get(at(place, "agreement")))
     assert "No judgments yet" in page
     assert "NaN" not in page
-
-
-def test_what_is_not_defined_is_said_in_words():
-    place = make_place()
-    people(place)
+    assert "has no alpha yet" in words(as_("viewer").get(at(place, "planning")))
     judge(place, [("q1", "A1", 3)])
     page = words(as_("viewer").get(at(place, "agreement")))
     assert "not defined: no item has two ratings" in page
@@ -275,21 +260,21 @@ def test_no_alpha_after_a_filter_stands_alone(place):
     assert "cross-fitted" in page
 
 
-def test_every_figure_of_the_page_has_its_signature_and_its_data(place):
+def test_the_report_says_of_what_it_is_and_what_came_since_and_is_downloaded_with_pseudonyms(place):
     apply(place)
     make_report(place)
-    page = as_("viewer").get(at(place, "agreement")).content.decode()
-    assert page.count('<p class="source"><code>') == page.count('.csv" download>') == 10
-    assert "mean-of-item-means|interval=t-over-items|level=0.95|distillery=" in page
-
-
-def test_the_report_says_of_what_it_is_and_what_came_since(place):
-    apply(place)
-    make_report(place)
-    page = words(as_("viewer").get(at(place, "agreement")))
+    html = as_("viewer").get(at(place, "agreement"))
+    assert html.content.decode().count('<p class="source"><code>') == 10
+    assert "mean-of-item-means|interval=t-over-items|level=0.95|distillery=" in html.content.decode()
+    page = words(html)
     assert "Of the filters default v1" in page
     assert "from 18 judgments" in page
     assert "came in after" not in page
+    given = json.loads(as_("viewer").get(at(place, "report_json")).getvalue())
+    assert given["n_ratings"] == 18
+    assert {row["worker"] for row in given["removed_workers"]} == {pseudonym(place.project, "A2")}
+    assert {row["query"] for row in given["items"]} == {"q1", "q2", "q3"}
+    assert '"A2"' not in json.dumps(given)
     judge(place, [("q1/a", "A9", 3)])
     page = words(as_("viewer").get(at(place, "agreement")))
     assert "1 judgment came in after the filters in force were applied; no filter has looked at it." in page
@@ -343,33 +328,16 @@ def test_the_job_makes_the_report(place):
     assert AgreementReport.objects.get().judgments == 18
 
 
-def test_the_whole_report_is_downloaded_with_pseudonyms(place):
-    apply(place)
-    make_report(place)
-    given = json.loads(as_("viewer").get(at(place, "report_json")).getvalue())
-    assert given["n_ratings"] == 18
-    assert {row["worker"] for row in given["removed_workers"]} == {pseudonym(place.project, "A2")}
-    assert {row["query"] for row in given["items"]} == {"q1", "q2", "q3"}
-    assert '"A2"' not in json.dumps(given)
-
-
 def test_every_figure_has_its_data_with_a_signature(place, subtests):
-    for figure in [
-        "now",
-        "histogram",
-        "spread",
-        "sizes",
-        "systems",
-        "alpha",
-        "reliability",
-        "agreement",
-        "removed",
-        "kept",
-        "pairs",
-    ]:
-        with apart(subtests, figure=figure):
-            apply(place, "kpqa-2021")
-            make_report(place)
+    for figure in ("nothing", "alpha"):  # before there is a report
+        assert as_("viewer").get(at(place, "figure_csv", figure=figure)).status_code == 404
+    apply(place, "kpqa-2021")
+    make_report(place)
+    for figure in (
+        "now", "histogram", "spread", "sizes", "systems", "alpha", "reliability", "agreement", "removed",
+        "kept", "pairs",
+    ):  # fmt: skip
+        with subtests.test(figure=figure):
             answer = as_("viewer").get(at(place, "figure_csv", figure=figure))
             first, *rest = answer.content.decode().splitlines()
             assert first.startswith("# ")
@@ -407,11 +375,6 @@ def test_aspects_have_a_table_with_its_data_where_the_stage_asks_for_them(place)
     assert f"{low:.3f} to {high:.3f}" in page
 
 
-def test_a_figure_that_does_not_exist_is_not_found(place):
-    assert as_("viewer").get(at(place, "figure_csv", figure="nothing")).status_code == 404
-    assert as_("viewer").get(at(place, "figure_csv", figure="alpha")).status_code == 404
-
-
 def test_the_live_part_stops_when_nothing_more_can_come(place):
     assert "data-done" in as_("viewer").get(at(place, "agreement_live")).content.decode()
     Stage.objects.filter(pk=place.stage.pk).update(status="open")
@@ -432,12 +395,9 @@ def test_a_preview_stands_in_its_address(place):
     assert not FilterRun.objects.exists()
 
 
-def test_rules_in_the_reverse_order_are_refused_in_words(place):
+def test_filters_that_cannot_be_are_refused_in_words(place):
     page = words(look(place, "recipe=default&rules=z&rules=kappa"))
     assert "The order of the rules is fixed" in page
-
-
-def test_parameters_that_cannot_be_read_are_refused_in_words(place):
     assert "cannot be read" in words(look(place, "recipe=default&rules=kappa&kappa_below=much"))
     assert "must be from -1 to 1" in words(look(place, "recipe=default&rules=kappa&kappa_below=4"))
 
@@ -513,15 +473,12 @@ def test_of_two_who_apply_filters_the_second_keeps_theirs_or_edits_on(place):
     assert (third.state, FilterRun.objects.count()) == ("superseded", 3)
 
 
-def test_filters_that_were_undone_meanwhile_are_compared_too(place):
+def test_filters_that_were_undone_are_compared_too_and_equal_ones_differ_in_who_applied_them(place):
     run = apply(place, "none")
     form = sent(place)
     filter_runs.undo(run, "Not yet.", User.objects.get(username="owner"))
     answer = as_("manager").post(at(place, "apply_filter"), form)
     assert versions(answer) == {"Recipe": ("default v1, changed: rules", "(no filters)")}
-
-
-def test_equal_filters_of_two_people_read_alike_but_for_who_applied_them(place):
     form = sent(place, "recipe=none")
     apply(place, "none")
     answer = as_("manager").post(at(place, "apply_filter"), form)
@@ -579,7 +536,10 @@ def test_the_table_of_scores_runs_no_formula():
 # Judges
 
 
-def test_nobody_is_ranked_on_fewer_than_twenty_judgments(place):
+def test_a_judges_row_has_checks_and_nobody_is_ranked_on_fewer_than_twenty_judgments(place):
+    page = words(as_("viewer").get(at(place, "judges")))
+    assert "2 of 4 15.0 % to 85.0 %" in page
+    assert "none shown" in page
     judge(place, [(f"many{number}", "BUSY", 3) for number in range(20)])
     page = words(as_("viewer").get(at(place, "judges") + "?order=ratings"))
     ranked, few = page.split("Fewer than 20 judgments")
@@ -589,23 +549,13 @@ def test_nobody_is_ranked_on_fewer_than_twenty_judgments(place):
     assert "Not ranked" in few
 
 
-def test_a_judges_row_has_checks_with_their_interval(place):
-    page = words(as_("viewer").get(at(place, "judges")))
-    assert "2 of 4 15.0 % to 85.0 %" in page
-    assert "none shown" in page
-
-
-def test_judges_are_filtered_by_the_address(place):
+def test_judges_are_filtered_by_the_address_and_have_pages_with_checks_scores_and_verdicts(place):
     apply(place)
     for shown, name in (("removed", "A2"), ("flagged", "A2")):
         page = words(as_("viewer").get(f"{at(place, 'judges')}?show={shown}"))
         assert name in page
         assert "A1" not in page
     assert "No matches" in words(as_("viewer").get(at(place, "judges") + "?show=excluded"))
-
-
-def test_a_judges_page_has_checks_scores_and_verdicts(place):
-    apply(place)
     page = words(as_("viewer").get(at(place, "judge", pk=worker_of(place, "A2").pk)))
     assert "Removed by the filters in force (failed attention checks): failed 2 of 4 attention checks" in page
     assert "an answer to another query" in page
@@ -641,16 +591,13 @@ def test_a_judge_is_excluded_from_the_stage_or_the_project_with_a_reason(place):
 # Planning
 
 
-def test_planning_says_add_items_and_what_they_cost(place):
+def test_planning_says_add_items_and_what_they_cost_and_wrong_input_in_words(place):
     address = at(place, "planning") + "?difference=0.2&sd_difference=1.55&sd_rating=0.95&power=0.8"
     page = words(as_("viewer").get(address))
     assert "add items, not raters" in page
     for questions in ("826", "590", "507"):
         assert questions in page
     assert "cheapest" in page
-
-
-def test_planning_says_wrong_input_in_words(place):
     page = words(as_("viewer").get(at(place, "planning") + "?difference=nothing&human_a=2&alpha=-0.5"))
     assert "Enter a number." in page
     assert "less than or equal to 0.999" in page
@@ -669,12 +616,6 @@ def test_planning_counts_in_points_of_the_stages_scale():
     assert "cheapest" in wide
     assert "less than or equal to" not in wide
     assert "less than or equal to 100" in words(as_("viewer").get(f"{address}?sd_rating=101"))
-
-
-def test_planning_works_before_anything_is_judged():
-    place = make_place()
-    people(place)
-    assert "has no alpha yet" in words(as_("viewer").get(at(place, "planning")))
 
 
 # All of them
@@ -702,26 +643,19 @@ def test_names_and_texts_of_strangers_are_escaped():
 def test_questions_to_the_database_do_not_grow_with_the_judgments(
     place, django_assert_max_num_queries, subtests
 ):
-    for name, most in [
-        ("agreement", 21),
-        ("agreement_live", 20),
-        ("filters", 21),
-        ("scores", 13),
-        ("judges", 20),
-        ("judge", 45),
-        ("planning", 17),
-        ("report_json", 6),
-    ]:
-        with apart(subtests, name=name, most=most):
-            grown = deepcopy(place)  # it remembers workers that are rolled back
-            judge(grown, [(f"n{number}/b", f"B{number % 7}", 1 + number % 5) for number in range(40)])
-            for number in range(7):
-                check(grown, f"B{number}", [True, False])
-            apply(place)
-            make_report(place)
+    judge(place, [(f"n{number}/b", f"B{number % 7}", 1 + number % 5) for number in range(40)])
+    for number in range(7):
+        check(place, f"B{number}", [True, False])
+    apply(place)
+    make_report(place)
+    client = as_("owner")
+    for name, most in (
+        ("agreement", 21), ("agreement_live", 20), ("filters", 21), ("scores", 13), ("judges", 20),
+        ("judge", 45), ("planning", 17), ("report_json", 6),
+    ):  # fmt: skip
+        with subtests.test(name=name):
             cache.clear()
-            parts = {"pk": worker_of(grown, "B1").pk} if name == "judge" else {}
-            client = as_("owner")
+            parts = {"pk": worker_of(place, "B1").pk} if name == "judge" else {}
             with django_assert_max_num_queries(most):
                 assert client.get(at(place, name, **parts)).status_code == 200
 
@@ -729,36 +663,24 @@ def test_questions_to_the_database_do_not_grow_with_the_judgments(
 # Plots
 
 
-def test_a_plot_of_the_stage_says_what_its_table_says(place, parts, subtests):
-    for name in ["systems", "histogram", "spread", "sizes"]:
-        with apart(subtests, name=name):
-            said = as_("viewer").get(at(place, "plot", plot=name, form="json")).json()
-            if name == "systems":
-                means = {
-                    (row["system"], row["step"]): round(row["mean"], 3) for row in said["data"]["values"]
-                }
-                assert means["a", "before filters"] == 3.0
-                assert means["b", "before filters"] == 2.556
-                assert ("a", "after filters") in means
-            if name == "histogram":
-                before = [
-                    row["judgments"] for row in said["data"]["values"] if row["step"] == "before filters"
-                ]
-                assert sum(before) == len(ROWS)
-            assert said["usermeta"]["signature"].count("|distillery=") == 1
-            assert (
-                as_("viewer").get(at(place, "plot", plot=name, form="svg"))["Content-Type"] == "image/svg+xml"
-            )
-
-
-def test_a_judge_is_plotted_beside_the_crowd_without_a_name(place, parts):
+def test_plots_say_what_their_tables_say_and_of_a_judge_no_name(place, parts):
+    for name in ("systems", "histogram", "spread", "sizes"):
+        said = as_("viewer").get(at(place, "plot", plot=name, form="json")).json()
+        values = said["data"]["values"]
+        if name == "systems":
+            means = {(row["system"], row["step"]): round(row["mean"], 3) for row in values}
+            assert (means["a", "before filters"], means["b", "before filters"]) == (3.0, 2.556)
+            assert ("a", "after filters") in means
+        if name == "histogram":
+            before = [row["judgments"] for row in values if row["step"] == "before filters"]
+            assert sum(before) == len(ROWS)
+        assert said["usermeta"]["signature"].count("|distillery=") == 1
+        drawing = as_("viewer").get(at(place, "plot", plot=name, form="svg"))
+        assert drawing["Content-Type"] == "image/svg+xml"
     worker = worker_of(place, "A1")
     for name in ("scores", "time"):
         answer = as_("viewer").get(at(place, "judge_plot", pk=worker.pk, plot=name, form="json"))
         assert worker.external_id not in answer.content.decode()
         assert answer.json()["data"]["values"]
-
-
-def test_unknown_plots_and_forms_are_not_found(place, parts):
-    assert as_("viewer").get(at(place, "plot", plot="pies", form="svg")).status_code == 404
-    assert as_("viewer").get(at(place, "plot", plot="systems", form="exe")).status_code == 404
+    for unknown in ({"plot": "pies", "form": "svg"}, {"plot": "systems", "form": "exe"}):
+        assert as_("viewer").get(at(place, "plot", **unknown)).status_code == 404

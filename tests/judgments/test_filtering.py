@@ -72,13 +72,18 @@ def test_a_preview_counts_what_falls_below_the_target_and_what_that_costs(place)
     assert (found.target, found.fallen) == (4, 2)
     assert (found.missing.judgments, found.missing.answers, found.missing.requested) == (2, 2, 2)
     assert found.missing.offer.total_cents == 24
-
-
-def test_answers_that_lacked_judgments_before_are_missing_too_but_did_not_fall(place):
-    place.stage.redundancy = 10
+    Candidate.objects.filter(pk=candidate_of(place, "q1").pk).update(aside="withdrawn")
+    assert preview(place).missing.judgments == 1
+    Candidate.objects.update(aside="")
+    place.stage.redundancy = 10  # answers that lacked judgments before are missing too, but did not fall
     place.stage.save()
     found = preview(place)
     assert (found.fallen, found.missing.answers, found.missing.judgments) == (0, 2, 14)
+    place.stage.config = {"redundancy_mode": "precision", "least_judgments": 4, "most_judgments": 5}
+    place.stage.save()
+    found = preview(place)
+    assert "below what is wanted" in found.sentence
+    assert (found.fallen, found.missing.judgments, found.missing.answers) == (0, 2, 2)
 
 
 @pytest.mark.parametrize("units_per_hit", [1, 2])
@@ -131,10 +136,9 @@ def pending_of(stage):
     return {item.unit: item.missing for item in kind_of(stage).pending(stage)}
 
 
-def test_applying_stores_verdicts_and_scores(place, me):
-    run = apply(place, me)
+def test_applying_stores_verdicts_and_scores_once_and_the_log_says_who_did_it(place, me):
+    run = apply(place, me, once="7f")
     assert (run.state, run.recipe, run.created_by) == ("in force", "default", me)
-    assert run.last_judgment == Judgment.objects.latest("pk").pk
     about = run.verdicts.get(worker=worker_of(place, "SPAM"), judgment=None)
     assert (about.removes, about.rule, about.value) == (True, "attention checks", 4.0)
     assert about.reason == "failed 4 of 4 attention checks"
@@ -147,15 +151,16 @@ def test_applying_stores_verdicts_and_scores(place, me):
     score = run.scores.get(candidate=candidate_of(place, "q1"))
     assert (score.n_raw, score.n_kept, score.mean, score.sd, score.median) == (4, 3, 5.0, 0.0, 5.0)
     assert Judgment.objects.count() == 8
-
-
-def test_the_log_says_who_applied_what(place, me):
-    run = apply(place, me, checks_failed=3)
+    assert Job.objects.filter(kind="judgments.report").count() == 1
+    assert apply(place, me, once="7f", seen=0) == run
+    assert FilterRun.objects.count() == 1
     event = Event.objects.get(action="filter.applied")
-    assert (event.actor, event.subject) == (me, place.stage.slug)
-    assert event.details["recipe"] == "default v1, changed: checks_failed"
-    assert event.details["removed_ratings"] == 2
-    assert event.details["run"] == run.pk
+    assert (event.actor, event.subject, event.details["run"]) == (me, place.stage.slug, run.pk)
+    assert (event.details["recipe"], event.details["removed_ratings"]) == ("default v1", 2)
+    assert run.last_judgment == Judgment.objects.latest("pk").pk
+    judge(place, [("q1", "LATE", 3)])
+    assert newer_than(place.stage, run.last_judgment) == 1
+    assert Score.objects.filter(run=run, candidate=candidate_of(place, "q1")).get().n_raw == 4
 
 
 def test_all_parameters_are_stored_so_that_the_run_can_be_made_again(place, me):
@@ -188,14 +193,11 @@ def test_a_second_judgment_of_the_same_answer_is_set_aside_by_every_recipe(me):
     assert run.scores.get().mean == 1.5
 
 
-def test_the_reverse_order_of_rules_is_refused(place, me):
+def test_recipes_parameters_and_an_order_of_rules_that_do_not_exist_are_refused(place, me):
     for call in (preview, lambda place, **given: apply(place, me, **given)):
         with pytest.raises(FilteringError, match="order of the rules is fixed"):
             call(place, rules=["z", "kappa"])
     assert not FilterRun.objects.exists()
-
-
-def test_recipes_and_parameters_that_do_not_exist_are_named(place):
     with pytest.raises(FilteringError, match="no recipe 'best'"):
         preview(place, "best")
     with pytest.raises(FilteringError, match="no parameter 'k'"):
@@ -204,37 +206,20 @@ def test_recipes_and_parameters_that_do_not_exist_are_named(place):
         preview(place, kappa_below=2)
 
 
-def test_work_that_does_not_count_is_not_looked_at(place, me):
-    Assignment.objects.filter(worker=worker_of(place, "SPAM")).update(state="rejected")
-    assert preview(place).ratings == 6
-    assert len(ratings_of_stage(place.stage).ratings) == 6
-
-
 def test_a_stage_without_judgments_cannot_be_filtered(me):
     with pytest.raises(FilteringError, match="no judgments yet"):
         apply(make_place(), me)
 
 
-def test_a_later_run_supersedes_the_one_before(place, me):
+def test_a_later_run_supersedes_the_one_before_for_who_has_seen_it(place, me):
     first = apply(place, me)
+    with pytest.raises(FilteringError, match="since you looked"):
+        apply(place, me, "none", seen=0)
+    assert FilterRun.objects.get() == first
     second = apply(place, me, "none", seen=first.pk)
     first.refresh_from_db()
     assert (first.state, first.ended_by, second.state) == ("superseded", me, "in force")
     assert first.verdicts.count() == 6
-
-
-def test_a_double_click_applies_once(place, me):
-    first = apply(place, me, once="7f")
-    assert apply(place, me, once="7f", seen=0) == first
-    assert FilterRun.objects.count() == 1
-    assert Event.objects.filter(action="filter.applied").count() == 1
-
-
-def test_who_looked_before_somebody_else_applied_is_told(place, me):
-    apply(place, me)
-    with pytest.raises(FilteringError, match="since you looked"):
-        apply(place, me, "none", seen=0)
-    assert FilterRun.objects.get().recipe == "default"
 
 
 def test_undoing_needs_a_reason_and_happens_once(place, me):
@@ -248,13 +233,6 @@ def test_undoing_needs_a_reason_and_happens_once(place, me):
     with pytest.raises(FilteringError, match="no longer in force"):
         filter_runs.undo(run, "again", me)
     assert run.verdicts.count() == 6
-
-
-def test_the_run_notes_the_newest_judgment_that_it_saw(place, me):
-    run = apply(place, me)
-    judge(place, [("q1", "LATE", 3)])
-    assert newer_than(place.stage, run.last_judgment) == 1
-    assert Score.objects.filter(run=run, candidate=candidate_of(place, "q1")).get().n_raw == 4
 
 
 def test_a_crash_in_the_middle_leaves_nothing(place, me, monkeypatch):
@@ -277,16 +255,6 @@ def test_a_crash_in_the_middle_leaves_nothing(place, me, monkeypatch):
     assert not Score.objects.exclude(run=first).exists()
 
 
-def test_applying_asks_for_the_report_to_be_made_again(place, me):
-    apply(place, me)
-    assert Job.objects.filter(kind="judgments.report").count() == 1
-
-
-def test_topping_up_needs_an_open_stage_and_the_confirmed_amount(place, me):
-    with pytest.raises(FilteringError, match="only an open one asks for more"):
-        filter_runs.top_up(stage=place.stage, most_cents=100, actor=me)
-
-
 def test_what_filters_removed_is_asked_again_for_the_amount_that_was_confirmed(place, me):
     Stage.objects.filter(pk=place.stage.pk).update(status="open", redundancy=4)
     place.stage.refresh_from_db()
@@ -302,21 +270,6 @@ def test_what_filters_removed_is_asked_again_for_the_amount_that_was_confirmed(p
     assert (event.actor, event.details) == (me, {"hits": 2, "cents": 24})
     with pytest.raises(FilteringError, match="Nothing is missing"):
         filter_runs.top_up(stage=place.stage, most_cents=24, actor=me)
-
-
-def test_a_stage_that_decides_item_by_item_is_previewed_by_its_own_rule(place):
-    place.stage.config = {"redundancy_mode": "precision", "least_judgments": 4, "most_judgments": 5}
-    place.stage.save()
-    found = preview(place)
-    assert "below what is wanted" in found.sentence
-    assert (found.fallen, found.missing.judgments, found.missing.answers) == (0, 2, 2)
-
-
-def test_answers_that_are_no_longer_judged_are_not_asked_again(place):
-    place.stage.redundancy = 4
-    place.stage.save()
-    Candidate.objects.filter(pk=candidate_of(place, "q1").pk).update(aside="withdrawn")
-    assert preview(place).missing.judgments == 1
 
 
 @pytest.mark.django_db(transaction=True)

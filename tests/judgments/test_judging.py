@@ -40,50 +40,41 @@ HOSTILE = "<script>alert('x')</script>\u202e\"'&{{7*7}}"
 
 def test_a_judge_reads_passage_question_predicted_and_correct_answer_in_the_order_of_kpqa():
     stage = make_stage()
-    page = words(visitor(stage, make_candidate(make_query(stage.project))).open())
+    candidate = make_candidate(make_query(stage.project), "secret-system")
+    answer = visitor(stage, candidate).open()
+    page = words(answer)
     places = [
         page.index(part)
         for part in (
-            f"Passage {PASSAGE}",
-            f"Question {GAS}",
-            f"Predicted answer {PREDICTED}",
-            f"Correct answer {CORRECT}",
-            "How correct is the predicted answer?",
-            "1 completely wrong",
-            "2 vital error",
-            "3 ambiguous",
-            "4 minor error",
-            "5 completely correct",
+            f"Passage {PASSAGE}", f"Question {GAS}", f"Predicted answer {PREDICTED}",
+            f"Correct answer {CORRECT}", "How correct is the predicted answer?", "1 completely wrong",
+            "2 vital error", "3 ambiguous", "4 minor error", "5 completely correct",
         )
-    ]
+    ]  # fmt: skip
     assert places == sorted(places)
+    html = answer.content.decode()
+    assert html.count('type="radio"') == 5
+    assert not re.search(r"<input[^>]* checked[^>]*type=\"radio\"|type=\"radio\"[^>]* checked", html)
+    assert "secret-system" not in html
+    assert len(html) < 8_000
+    unit = of_candidate(candidate.pk)
+    wording = kind_of(stage).wording(stage, [unit])[unit]  # for researchers
+    assert GAS in wording
+    assert PREDICTED in wording
 
 
-def test_nothing_is_chosen_beforehand_and_the_systems_name_is_nowhere():
-    stage = make_stage()
-    page = visitor(stage, make_candidate(make_query(stage.project), "secret-system")).open().content.decode()
-    assert page.count('type="radio"') == 5
-    assert not re.search(r"<input[^>]* checked[^>]*type=\"radio\"|type=\"radio\"[^>]* checked", page)
-    assert "secret-system" not in page
-
-
-def test_a_score_is_kept_with_its_worker_and_its_assignment():
+def test_a_score_of_the_scale_alone_is_kept_with_its_worker_and_its_assignment(subtests):
     stage = make_stage()
     candidate = make_candidate(make_query(stage.project))
-    judgment = judge(stage, candidate, 4, worker="A1")
-    assert (judgment.score, judgment.aspects, judgment.comment) == (4, {}, "")
-    assert judgment.assignment.response == {of_candidate(candidate.pk): {"score": 4, "aspects": {}}}
-
-
-def test_what_is_no_score_of_the_scale_is_said_and_nothing_is_kept(subtests):
     for score in ["", "0", "6", "4.0", "four", "٤", "-1"]:
         with apart(subtests, score=score):
-            stage = make_stage()
-            candidate = make_candidate(make_query(stage.project))
             response = send(visitor(stage, candidate), candidate, score=score)
             assert response.status_code == 422
             assert "Choose a score from 1, completely wrong, to 5, completely correct." in words(response)
             assert not Judgment.objects.exists()
+    judgment = judge(stage, candidate, 4, worker="A1")
+    assert (judgment.score, judgment.aspects, judgment.comment) == (4, {}, "")
+    assert judgment.assignment.response == {of_candidate(candidate.pk): {"score": 4, "aspects": {}}}
 
 
 def test_aspects_follow_the_overall_question_and_are_kept_by_name():
@@ -150,31 +141,21 @@ def test_hostile_text_stays_text():
     assert "49" not in words(response)
 
 
-def test_the_page_is_small():
-    stage = make_stage()
-    page = visitor(stage, make_candidate(make_query(stage.project))).open()
-    assert len(page.content) < 8_000
-
-
-def test_every_answer_waits_for_as_many_judges_as_the_stage_wants():
+def test_every_answer_waits_for_as_many_judges_as_the_stage_wants_and_for_those_whose_work_went():
     stage = make_stage()
     query = make_query(stage.project)
-    first, second = make_candidate(query, "a"), make_candidate(query, "b")
-    judge(stage, first, 3, worker="A1")
-    assert pending(stage) == {of_candidate(first.pk): 2, of_candidate(second.pk): 3}
-
-
-def test_rejected_and_removed_judgments_are_asked_for_again():
-    stage = make_stage()
-    candidate = make_candidate(make_query(stage.project))
-    judgments = [judge(stage, candidate, 3, worker=f"A{number}") for number in range(3)]
-    assert pending(stage) == {}
+    one = make_candidate(query, "a")
+    first, second = of_candidate(one.pk), of_candidate(make_candidate(query, "b").pk)
+    judgments = [judge(stage, one, 3, worker="A0")]
+    assert pending(stage) == {first: 2, second: 3}
+    judgments += [judge(stage, one, 3, worker=f"A{number}") for number in (1, 2)]
+    assert pending(stage) == {second: 3}
     reject(judgments[0])
     run = remove(judgments[1])
-    assert pending(stage) == {of_candidate(candidate.pk): 2}
+    assert pending(stage) == {first: 2, second: 3}
     run.state = "undone"
     run.save()
-    assert pending(stage) == {of_candidate(candidate.pk): 1}
+    assert pending(stage) == {first: 1, second: 3}
 
 
 def test_what_is_set_aside_taken_out_or_of_another_system_is_not_judged():
@@ -201,16 +182,6 @@ def test_copies_of_references_written_since_the_import_are_not_judged():
     assert len(pending(stage)) == before - 1
 
 
-@pytest.mark.long
-def test_pending_asks_the_database_a_few_times_whatever_there_is(django_assert_max_num_queries):
-    stage = make_stage()
-    for number in range(12):
-        candidate = make_candidate(make_query(stage.project, f"question {number}"))
-        judge(stage, candidate, 3, worker="A1")
-    with django_assert_max_num_queries(4):
-        assert len(pending(stage)) == 12
-
-
 def test_whoever_wrote_an_answer_to_the_query_judges_none_of_them():
     distillation = make_distillation()
     query = make_query(distillation.project)
@@ -226,15 +197,6 @@ def test_whoever_judged_has_read_correct_answers_and_writes_none_to_that_query()
     query = make_query(distillation.project)
     judge(make_stage(project=distillation.project), make_candidate(query), 5, worker="AJUDGE")
     assert list(Exclusion.objects.values_list("scope", flat=True)) == [f"query:{query.pk}:distil"]
-
-
-def test_researchers_read_query_and_answer():
-    stage = make_stage()
-    candidate = make_candidate(make_query(stage.project))
-    unit = of_candidate(candidate.pk)
-    said = kind_of(stage).wording(stage, [unit])[unit]
-    assert GAS in said
-    assert PREDICTED in said
 
 
 @pytest.mark.parametrize(

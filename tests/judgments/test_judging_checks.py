@@ -10,6 +10,7 @@ from judgments.attention_checks import CheckPlan, Item, draw_checks
 from judgments.models import AttentionCheck, CheckAnswer, Judgment
 from judgments.units import of_candidate, of_check
 from metrics.agreement.scale import Scale
+from tests.cases import apart
 from tests.judgments.judging_world import (
     TOPICS,
     make_candidate,
@@ -63,37 +64,30 @@ def test_the_same_seed_draws_the_same_checks_in_whatever_order_the_data_come():
     assert drawn(topics(), "foreign", 3) != drawn(topics(), "foreign", 4)
 
 
-@pytest.mark.parametrize(
-    "target",
-    [
-        item(1, "where is rome", references=["Rome lies in central Italy."]),
-        item(1, "where is rome", answers=["In central Italy, I think."]),
-        item(1, "where is rome", passages=["The Romans lived in central Italy near the Tiber."]),
-        item(1, "is rome in italy", yes_no=True),
-        item(1, "where does rome lie now", references=["On the Tiber."]),
-    ],
-    ids=["like a reference", "like an answer", "in a passage", "yes or no", "nearly the same question"],
-)
-def test_what_could_be_right_by_accident_is_no_foreign_answer(target):
+def test_what_could_be_right_by_accident_is_no_foreign_answer(subtests):
     donor = item(2, "where does rome lie", answers=["In central Italy."], references=["Near the sea coast."])
-    assert [check for check in drawn([target, donor], "foreign") if check.query == 1] == []
-
-
-def test_short_answers_and_answers_given_to_many_queries_are_no_foreign_answers():
+    for case, target in {
+        "like a reference": item(1, "where is rome", references=["Rome lies in central Italy."]),
+        "like an answer": item(1, "where is rome", answers=["In central Italy, I think."]),
+        "in a passage": item(
+            1, "where is rome", passages=["The Romans lived in central Italy near the Tiber."]
+        ),
+        "yes or no": item(1, "is rome in italy", yes_no=True),
+        "nearly the same question": item(1, "where does rome lie now", references=["On the Tiber."]),
+    }.items():
+        with subtests.test(case=case):
+            assert [check for check in drawn([target, donor], "foreign") if check.query == 1] == []
     target = item(1, "why do cats purr", references=["It calms them."])
     short = item(2, "how deep is the lake", answers=["90 metres"])
     no_answer = [item(pk, f"topic {pk} word{pk}", answers=["No answer present here."]) for pk in (3, 4)]
     assert drawn([target, short, *no_answer], "foreign") == []
 
 
-def test_a_reference_check_takes_one_of_two_that_are_much_alike():
+def test_reference_checks_take_one_of_two_that_are_much_alike_and_such_queries_first():
     pair = ["It is made up of methane.", "Natural gas is made up of methane.", "Look at wikipedia yourself"]
     (check,) = drawn([item(1, "what is gas", references=pair)], "reference")
     assert check.text in pair[:2]
     assert check.accepted == (4, 5)
-
-
-def test_queries_with_references_alike_come_first():
     single = [item(pk, f"question {pk}", references=[f"Answer {pk}"]) for pk in range(1, 30)]
     alike = item(99, "what is gas", references=["It is made of methane.", "It is made up of methane."])
     assert drawn([*single, alike], "reference")[0].query == 99
@@ -116,22 +110,15 @@ class TestRows:
     def rows(self, stage):
         return list(AttentionCheck.objects.filter(stage=stage).order_by("key").values_list("key", "text"))
 
-    def test_they_are_made_when_they_are_asked_for_and_stay_the_same(self):
+    def test_they_are_made_when_they_are_asked_for_and_follow_the_options_of_a_draft(self):
+        assert kind_of(none := self.stage(checks_per_hit=0)).checks(none) == []
+        assert not AttentionCheck.objects.exists()
         stage = self.stage()
         units = kind_of(stage).checks(stage)
         assert len(units) == 6
         before = self.rows(stage)
         assert kind_of(stage).checks(stage) == units
         assert self.rows(stage) == before
-
-    def test_none_are_made_for_a_stage_whose_hits_have_none(self):
-        stage = self.stage(checks_per_hit=0)
-        assert kind_of(stage).checks(stage) == []
-        assert not AttentionCheck.objects.exists()
-
-    def test_in_a_draft_they_follow_the_options(self):
-        stage = self.stage()
-        kind_of(stage).checks(stage)
         stage.config = {"foreign_checks": 1, "reference_checks": 0}
         assert len(kind_of(stage).checks(stage)) == 1
 
@@ -185,30 +172,20 @@ class TestRows:
         page = words(visitor(stage, unit).open())
         assert [page.count(text) for text in pair] == [1, 1]
 
-    @pytest.mark.parametrize(("score", "failed"), [(1, 0), (2, 0), (3, 1), (5, 1)])
-    def test_an_answer_to_a_check_is_no_judgment_and_counts_as_failed_or_not(self, score, failed):
+    def test_an_answer_to_a_check_is_no_judgment_and_counts_as_failed_or_not(self, subtests):
         stage = self.stage({"foreign_checks": 1, "reference_checks": 0})
         (unit,) = kind_of(stage).checks(stage)
         check = AttentionCheck.objects.get()
+        assert unit == of_check(check.pk)
+        wording = kind_of(stage).wording(stage, [unit])[unit]  # for researchers
+        assert wording.startswith("Check, an answer to another query.")
         candidate = stage.project.systems.get().candidates.exclude(query=check.query).first()
-        rosa = visitor(stage, unit, candidate)
-        send_all(rosa, {unit: {"score": str(score)}, of_candidate(candidate.pk): {"score": "4"}})
-        answer = CheckAnswer.objects.get()
-        assert (answer.check_item, answer.score, answer.passed) == (check, score, not failed)
-        assert Judgment.objects.get().candidate == candidate
-        assert Assignment.objects.get().failed_checks == failed
-
-    def test_researchers_read_what_a_check_is_made_of(self):
-        stage = self.stage({"foreign_checks": 1, "reference_checks": 0})
-        (unit,) = kind_of(stage).checks(stage)
-        said = kind_of(stage).wording(stage, [unit])[unit]
-        assert said.startswith("Check, an answer to another query.")
-        assert unit == of_check(AttentionCheck.objects.get().pk)
-
-
-def test_sending_a_check_alone_works_too(db):
-    project = make_project()
-    make_topics(project)
-    stage = make_stage(project, config={"reference_checks": 0}, checks_per_hit=1)
-    unit = kind_of(stage).checks(stage)[0]
-    assert send(visitor(stage, unit), unit, score="1").status_code == 200
+        for score, failed in ((1, 0), (2, 0), (3, 1), (5, 1)):
+            with apart(subtests, score=score):
+                rosa = visitor(stage, unit, candidate)
+                send_all(rosa, {unit: {"score": str(score)}, of_candidate(candidate.pk): {"score": "4"}})
+                answer = CheckAnswer.objects.get()
+                assert (answer.check_item, answer.score, answer.passed) == (check, score, not failed)
+                assert Judgment.objects.get().candidate == candidate
+                assert Assignment.objects.get().failed_checks == failed
+        assert send(visitor(stage, unit), unit, score="1").status_code == 200

@@ -3,7 +3,9 @@
 import pytest
 
 from judgments.units import of_candidate
-from tests.judgments.judging_world import judge, make_candidate, make_project, make_query, make_stage, pending
+from tests.cases import apart
+from tests.judgments.candidates_world import judge
+from tests.judgments.judging_world import make_candidate, make_project, make_query, make_stage, pending
 
 pytestmark = pytest.mark.django_db
 
@@ -16,31 +18,25 @@ def judged(config, *, clear=(5, 5, 5, 4), split=(1, 5, 5, 1)):
     for name, scores in (("clear", clear), ("split", split), ("new", ())):
         candidate = make_candidate(make_query(project, f"question about {name}"))
         names[of_candidate(candidate.pk)] = name
-        for number, score in enumerate(scores):
-            judge(stage, candidate, score, worker=f"A{number}")
+        for score in scores:
+            judge(candidate, score, stage)
     return {names[unit]: missing for unit, missing in pending(stage).items()}
 
 
-def test_a_fixed_redundancy_asks_for_what_is_left_of_it():
-    assert judged({}) == {"new": 1}
-
-
-def test_precision_asks_on_where_the_mean_is_not_known_well():
-    assert judged({"redundancy_mode": "precision", "half_width": 2.0}) == {"split": 1, "new": 4}
-
-
-def test_decision_asks_on_where_the_side_of_the_threshold_is_open():
-    assert judged({"redundancy_mode": "decision", "threshold": 3.0}) == {"split": 1, "new": 4}
-
-
-def test_it_ends_with_the_most_judgments():
-    split = (1, 5, 5, 1, 1, 5)
-    assert judged({"redundancy_mode": "decision", "threshold": 3.0}, split=split) == {"new": 4}
-
-
-def test_below_the_least_all_that_is_missing_to_it_is_asked_at_once():
-    assert judged({"redundancy_mode": "precision"}, clear=(5,), split=(3, 3, 3)) == {
-        "clear": 3,
-        "split": 1,
-        "new": 4,
-    }
+def test_more_judges_are_asked_only_where_the_scores_leave_it_open(subtests):
+    decision = {"redundancy_mode": "decision", "threshold": 3.0}
+    precision = {"redundancy_mode": "precision", "half_width": 2.0}
+    for case, config, scores, wanted in (
+        ("what is left of a fixed redundancy", {}, {}, {"new": 1}),
+        ("the mean is not known well", precision, {}, {"split": 1, "new": 4}),
+        ("the side of the threshold is open", decision, {}, {"split": 1, "new": 4}),
+        ("it ends with the most judgments", decision, {"split": (1, 5, 5, 1, 1, 5)}, {"new": 4}),
+        (
+            "below the least all that is missing to it at once",
+            {"redundancy_mode": "precision"},
+            {"clear": (5,), "split": (3, 3, 3)},
+            {"clear": 3, "split": 1, "new": 4},
+        ),
+    ):
+        with apart(subtests, case=case):
+            assert judged(config, **scores) == wanted

@@ -18,7 +18,6 @@ from tests.judgments.judging_world import (
     make_project,
     make_query,
     make_stage,
-    make_topics,
     visitor,
 )
 
@@ -71,25 +70,6 @@ def test_spammers_see_nothing_of_it():
     assert set(scores(*candidate_of_truth(1), "random")) == {1, 2, 3, 4, 5}
     always = [scores(*candidate_of_truth(truth), "constant", people=5) for truth in (1, 5)]
     assert always[0] == always[1]
-
-
-@pytest.mark.long
-def test_diligent_judges_pass_nearly_all_checks_and_random_ones_do_not():
-    project = make_project()
-    make_topics(project)
-    config = {"foreign_checks": 3, "reference_checks": 3, "instruction_checks": 3}
-    stage = make_stage(project, config=config, checks_per_hit=3)
-    kind = kind_of(stage)
-    passed = {
-        profile: sum(
-            kind.passes(stage, unit, {"score": score})
-            for unit in kind.checks(stage)
-            for score in scores(stage, unit, profile, people=10)
-        )
-        for profile in ("diligent", "random")
-    }
-    assert passed["diligent"] > 80
-    assert passed["random"] < 50
 
 
 def test_aspects_are_answered_and_the_comment_stays_empty():

@@ -20,7 +20,7 @@ from metrics.model_folders import Choice, ModelFolder
 from tests.evaluations.model_folders import model
 from tests.judgments import desk_world
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = pytest.mark.django_db
 REFERENCES = ["The old ticket costs 25 euros and weighs 310 grams here.", "25 euros"]
 ANSWER = "The ticket costs 25 euros."
 
@@ -80,15 +80,28 @@ def test_without_a_model_the_page_says_what_to_do(manager, place):
     assert "manage.py train-kpqa" in page
 
 
-@pytest.mark.long
-def test_looking_begins_nothing(manager, place, there):
+def test_looking_begins_nothing_and_neither_does_what_cannot_be_asked_for(manager, place, there):
     html = manager.get(address(place), {"model": "tiny"}).content.decode()
     assert "The words of these texts were not weighed yet." in html
+    for asked in (
+        {"model": "nobody"}, {"model": "../tiny"}, {"candidate": "9" * 30}, {"answer": "x" * 900},
+        {"answer": "\x00"},
+    ):  # fmt: skip
+        answer = manager.post(address(place, "weigh"), {"model": "tiny", **asked})
+        shown = manager.get(answer.headers["Location"]).content.decode()
+        assert 'class="field wrong"' in shown, asked
     assert Job.objects.count() == 0
+    for _ in range(keyphrases.MOST_WAITING):
+        jobs.enqueue(kind=keyphrases.KIND, payload={})
+    page = manager.post(address(place, "weigh"), {"model": "tiny"}, follow=True).content.decode()
+    assert "Many answers wait to be weighed already." in page
 
 
-def test_the_words_of_references_and_answer_with_their_weights(manager, place, there):
-    html = weighed(manager, place, candidate=place.candidates["q1/a"].pk)
+def test_the_words_of_references_and_answer_are_weighed_once_and_stand_in_a_table(manager, place, there):
+    from distillery_learned.metrics.word_weights import weigher
+
+    asked = {"candidate": place.candidates["q1/a"].pk}
+    html = weighed(manager, place, **asked)
     assert re.findall(r'<h2 id="h-text-\d">(.*?)</h2>', html) == [
         "The answer of <bdi>a</bdi>", "Reference 1", "Reference 2",
     ]  # fmt: skip
@@ -97,6 +110,19 @@ def test_the_words_of_references_and_answer_with_their_weights(manager, place, t
     assert max(answer, key=answer.get) == "25"
     assert max(reference, key=reference.get) == "25"
     assert reference["310"] < 0.5 < reference["25"]
+    table = re.search(r'id="table-3".*?</table>', html, re.S)[0]
+    rows = re.findall(
+        r"<bdi>(.*?)</bdi></th><td class=\"number\">(.*?)</td><td class=\"number\">(.*?)</td>", table
+    )
+    assert [row[0] for row in rows] == ["25", "euros"]
+    assert {word: float(weight) for word, weight, _ in rows} == words(html, 3)
+    kept = model_named("tiny")
+    (own,) = weigher(Choice(str(kept.folder), kept.digest)).weigh(
+        [("How much does the ticket cost?", REFERENCES[1])]
+    )
+    assert list(words(html, 3).values()) == pytest.approx(own.weights.tolist(), abs=0.006)
+    manager.post(address(place, "weigh"), {"model": "tiny", **asked})
+    assert Job.objects.filter(kind=keyphrases.KIND).count() == 1
 
 
 @pytest.mark.long
@@ -109,32 +135,7 @@ def test_rarity_among_the_references_of_the_project(manager, place, there):
 
 
 @pytest.mark.long
-def test_the_same_words_stand_in_a_table(manager, place, there):
-    html = weighed(manager, place)
-    table = re.search(r'id="table-2".*?</table>', html, re.S)[0]
-    rows = re.findall(
-        r"<bdi>(.*?)</bdi></th><td class=\"number\">(.*?)</td><td class=\"number\">(.*?)</td>", table
-    )
-    assert [row[0] for row in rows] == ["25", "euros"]
-    assert {word: float(weight) for word, weight, _ in rows} == words(html, 2)
-
-
-def test_it_is_weighed_once(manager, place, there):
-    weighed(manager, place, candidate=place.candidates["q1/a"].pk)
-    manager.post(address(place, "weigh"), {"model": "tiny", "candidate": place.candidates["q1/a"].pk})
-    assert Job.objects.filter(kind=keyphrases.KIND).count() == 1
-
-
-@pytest.mark.long
-def test_other_texts_are_weighed_anew(manager, place, there):
-    weighed(manager, place)
-    place.queries["q1"].references = ["30 euros"]
-    place.queries["q1"].save()
-    assert "were not weighed yet" in manager.get(address(place), {"model": "tiny"}).content.decode()
-
-
-@pytest.mark.long
-def test_while_it_waits_the_page_looks_again(manager, place, there):
+def test_while_it_waits_the_page_looks_again_and_other_texts_are_weighed_anew(manager, place, there):
     there_now = manager.post(address(place, "weigh"), {"model": "tiny"}).headers["Location"]
     html = manager.get(there_now).content.decode()
     assert f'data-live="{address(place, "keyphrases_live")}?model=tiny"' in html
@@ -145,20 +146,21 @@ def test_while_it_waits_the_page_looks_again(manager, place, there):
     live = manager.get(address(place, "keyphrases_live"), {"model": "tiny"}).content.decode()
     assert "data-done" in live
     assert "<html" not in live
+    place.queries["q1"].references = ["30 euros"]
+    place.queries["q1"].save()
+    assert "were not weighed yet" in manager.get(address(place), {"model": "tiny"}).content.decode()
 
 
-def test_what_was_typed_is_not_kept(manager, place, there):
-    manager.post(address(place, "weigh"), {"model": "tiny", "answer": "secret 42"})
+def test_what_was_typed_is_text_and_not_kept(manager, place, there):
+    typed = {"model": "tiny", "answer": "<script>alert('secret')</script> {{7*7}} 25"}
+    there_now = manager.post(address(place, "weigh"), typed).headers["Location"]
     job = Job.objects.get()
     assert "secret" not in str(job.payload)
     run(job_id=job.pk)
     job.refresh_from_db()
     assert job.payload == {"project": place.project.pk}
     assert "secret" not in f"{job.result}{job.effect}"
-
-
-def test_what_people_wrote_is_text(manager, place, there):
-    html = weighed(manager, place, answer="<script>alert(1)</script> {{7*7}} 25")
+    html = manager.get(there_now).content.decode()
     assert "<script>alert" not in html
     assert "49" not in words(html, 1)
 
@@ -194,24 +196,6 @@ def test_a_damaged_model_is_refused_in_words(manager, place, there):
 
 
 @pytest.mark.long
-@pytest.mark.parametrize(
-    "asked",
-    [
-        {"model": "nobody"},
-        {"model": "../tiny"},
-        {"candidate": "9" * 30},
-        {"answer": "x" * 900},
-        {"answer": "\x00"},
-    ],
-    ids=["model", "path", "candidate", "long", "zero"],
-)
-def test_what_cannot_be_asked_for_begins_nothing(manager, place, there, asked):
-    answer = manager.post(address(place, "weigh"), {"model": "tiny", **asked})
-    assert 'class="field wrong"' in manager.get(answer.headers["Location"]).content.decode()
-    assert Job.objects.count() == 0
-
-
-@pytest.mark.long
 def test_many_texts_and_long_ones_are_bounded(manager, place, there):
     place.queries["q1"].references = ["word " * 2000, *(f"{number} euros" for number in range(30))]
     place.queries["q1"].save()
@@ -219,22 +203,6 @@ def test_many_texts_and_long_ones_are_bounded(manager, place, there):
     assert html.count('<h2 id="h-text-') == keyphrases.MOST_REFERENCES
     assert "It has 11 more references; the first 20 are shown." in html
     assert "This text is long: only its beginning was weighed." in html
-
-
-@pytest.mark.long
-def test_when_too_many_wait_nobody_else_may_ask(manager, place, there):
-    for _ in range(keyphrases.MOST_WAITING):
-        jobs.enqueue(kind=keyphrases.KIND, payload={})
-    page = manager.post(address(place, "weigh"), {"model": "tiny"}, follow=True).content.decode()
-    assert "Many answers wait to be weighed already." in page
-
-
-@pytest.mark.long
-def test_a_query_without_references_and_answer(manager, place, there):
-    desk_world.query_of(place, "q3")
-    there_now = manager.post(address(place, "weigh", "q3"), {"model": "tiny"}).headers["Location"]
-    run(job_id=Job.objects.get().pk)
-    assert "Nothing to weigh" in manager.get(there_now).content.decode()
 
 
 def test_queries_of_other_projects_are_not_there(place, there):
@@ -248,27 +216,15 @@ def test_queries_of_other_projects_are_not_there(place, there):
 
 
 @pytest.mark.long
-def test_the_page_of_metrics_leads_here(manager, place):
+def test_the_page_of_metrics_leads_here_where_a_query_without_references_has_nothing_to_weigh(
+    manager, place, there
+):
     html = manager.get(reverse("evaluations:query", args=[place.project.slug, place.queries["q1"].pk]))
     assert f'href="{address(place)}"' in html.content.decode()
-
-
-@pytest.mark.long
-def test_more_references_cost_no_more_queries(manager, place, there, django_assert_max_num_queries):
-    weighed(manager, place)
-    with django_assert_max_num_queries(20):
-        manager.get(address(place), {"model": "tiny"})
-
-
-@pytest.mark.long
-def test_weights_are_those_of_the_weigher(manager, place, there):
-    from distillery_learned.metrics.word_weights import weigher
-
-    html = weighed(manager, place)
-    kept = model_named("tiny")
-    own = weigher(Choice(str(kept.folder), kept.digest))
-    (said,) = own.weigh([("How much does the ticket cost?", REFERENCES[1])])
-    assert list(words(html, 2).values()) == pytest.approx(said.weights.tolist(), abs=0.006)
+    desk_world.query_of(place, "q3")
+    there_now = manager.post(address(place, "weigh", "q3"), {"model": "tiny"}).headers["Location"]
+    run(job_id=Job.objects.get().pk)
+    assert "Nothing to weigh" in manager.get(there_now).content.decode()
 
 
 @pytest.mark.long

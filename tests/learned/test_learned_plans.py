@@ -24,7 +24,7 @@ from tests.evaluations.test_desk_pages import LIST, NEW, text
 from tests.learned import tiny
 from tests.releases.shelf_world import as_, make_project
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = pytest.mark.django_db
 METRIC = "bleu-1-kpqa"
 
 

@@ -158,7 +158,7 @@ def test_it_learns_what_people_see(made, scores):
     assert min(each["validation"] for each in history) < history[0]["validation"]
 
 
-def test_table_4_has_the_means_of_systems_in_the_test_set(made, scores):
+def test_tables_4_8_and_14_and_figure_7_are_of_the_kept_model(made, scores):
     _, report, _ = made
     human, found, parts = scores
     systems = np.array([row["system"] for row in answers()])[parts.test]
@@ -169,6 +169,30 @@ def test_table_4_has_the_means_of_systems_in_the_test_set(made, scores):
     said = report["table4"]["metrics"]["adem"]["pearson"]
     assert said["n"] == 4
     assert said["value"] == pytest.approx(pearson(means(human), means(found["adem"])), abs=1e-6)
+    _, report, _ = made
+    human, found, parts = scores
+    rows = answers()
+    far = np.array([abs(len(row["answer"].split()) - 6) > CUT for row in rows])[parts.test]
+
+    for name, values in (("human", human), ("adem", found["adem"])):
+        said = report["table8"][name]
+        assert said["far"]["n"] == far.sum()
+        assert said["near"]["mean"] == pytest.approx(values[parts.test][~far].mean(), abs=1e-6)
+        assert said["far"]["mean"] == pytest.approx(values[parts.test][far].mean(), abs=1e-6)
+    _, report, _ = made
+
+    points = report["table14"]["points"]
+    assert [point["contexts"] for point in points] == [28, 21, 14, 7, 3, 1]
+    whole = report["table3"]["metrics"]["adem"]["test"]
+    assert points[0]["pearson"]["value"] == pytest.approx(whole["pearson"]["value"])
+    assert points[0]["spearman"]["p"] == pytest.approx(whole["spearman"]["p"])
+    _, report, _ = made
+
+    for form in FORMS:
+        kept = report["watched"][form][report["chosen"][form]["epoch"]]
+        said = report["table3"]["metrics"][form]["test"]
+        assert kept["pearson"] == pytest.approx(said["pearson"]["value"])
+        assert len(report["watched"][form]) == len(report["history"][form])
 
 
 def test_table_5_has_a_line_for_each_system_that_training_has_not_seen(made):
@@ -184,39 +208,6 @@ def test_table_5_has_a_line_for_each_system_that_training_has_not_seen(made):
     assert all(row["full"]["pearson"]["value"] != whole for row in rows)
 
 
-def test_table_8_has_the_means_of_near_and_far_answers(made, scores):
-    _, report, _ = made
-    human, found, parts = scores
-    rows = answers()
-    far = np.array([abs(len(row["answer"].split()) - 6) > CUT for row in rows])[parts.test]
-
-    for name, values in (("human", human), ("adem", found["adem"])):
-        said = report["table8"][name]
-        assert said["far"]["n"] == far.sum()
-        assert said["near"]["mean"] == pytest.approx(values[parts.test][~far].mean(), abs=1e-6)
-        assert said["far"]["mean"] == pytest.approx(values[parts.test][far].mean(), abs=1e-6)
-
-
-def test_table_14_ends_at_the_model_itself(made):
-    _, report, _ = made
-
-    points = report["table14"]["points"]
-    assert [point["contexts"] for point in points] == [28, 21, 14, 7, 3, 1]
-    whole = report["table3"]["metrics"]["adem"]["test"]
-    assert points[0]["pearson"]["value"] == pytest.approx(whole["pearson"]["value"])
-    assert points[0]["spearman"]["p"] == pytest.approx(whole["spearman"]["p"])
-
-
-def test_figure_7_goes_through_the_kept_epoch(made):
-    _, report, _ = made
-
-    for form in FORMS:
-        kept = report["watched"][form][report["chosen"][form]["epoch"]]
-        said = report["table3"]["metrics"][form]["test"]
-        assert kept["pearson"] == pytest.approx(said["pearson"]["value"])
-        assert len(report["watched"][form]) == len(report["history"][form])
-
-
 @pytest.mark.long
 def test_the_same_seed_gives_the_same_model_and_another_another(table, encoder, made, tmp_path):
     digests = []
@@ -228,7 +219,7 @@ def test_the_same_seed_gives_the_same_model_and_another_another(table, encoder, 
 
 
 @pytest.mark.long
-def test_scores_out_of_fold_are_those_of_the_report(crossed):
+def test_scores_out_of_fold_are_those_of_the_report_and_no_question_is_on_both_sides(crossed):
     rows, report = crossed
 
     assert list(rows[0]) == ["row", "line", "id", "fold", "human", *FORMS, "bleu-2", "rouge-l"]
@@ -247,10 +238,6 @@ def test_scores_out_of_fold_are_those_of_the_report(crossed):
         said = report["folds"]["metrics"][name]["pearson"]
         assert said["value"] == pytest.approx(pearson(human, values))
         assert said["ci"][0] <= said["value"] <= said["ci"][1]
-
-
-@pytest.mark.long
-def test_no_question_is_on_both_sides_of_a_fold(crossed):
     rows, _ = crossed
     of = {}
     for row, given in zip(rows, answers(), strict=True):
@@ -319,20 +306,15 @@ class Texts(HTMLParser):
         self.texts.append(data)
 
 
-def test_texts_of_the_table_are_texts_of_the_page(made):
+def test_the_page_has_all_tables_and_figures_and_texts_of_the_table_as_texts(made):
     folder, _, _ = made
+    text = (folder / "report" / "report.html").read_text()
     page = Texts()
-    page.feed((folder / "report" / "report.html").read_text())
+    page.feed(text)
 
     assert not page.elements & {"script", "img"}
     assert not any(name.startswith("on") for name in page.attributes)
-    assert any(HOSTILE in " ".join(text.split()) for text in page.texts)
-
-
-def test_the_page_has_all_tables_and_figures(made):
-    folder, _, _ = made
-    text = (folder / "report" / "report.html").read_text()
-
+    assert any(HOSTILE in " ".join(each.split()) for each in page.texts)
     assert "http://" not in text.replace("http://www.w3.org", "")
     for number in (3, 4, 5, 6, 7, 8, 14):
         assert f"Table {number}" in text
@@ -372,7 +354,7 @@ def test_one_text_or_one_id_is_one_context():
     assert names[codes[0]] == "who is it"
 
 
-def test_tables_are_joined_and_keep_their_ids_apart(tmp_path):
+def test_tables_are_joined_with_ids_apart_unless_their_scales_differ(tmp_path):
     for number in (1, 2):
         (tmp_path / f"{number}.csv").write_text(as_csv(answers(12, seed=number)))
 
@@ -384,9 +366,6 @@ def test_tables_are_joined_and_keep_their_ids_apart(tmp_path):
     # The same questions stand in both tables, so their answers have the same contexts.
     assert found.contexts[:48].tolist() == found.contexts[48:].tolist()
     assert found.table.stored_rows[48].id == f"2: {found.places[48].id}"
-
-
-def test_tables_of_different_scales_are_not_joined(tmp_path):
     (tmp_path / "1.csv").write_text(as_csv(answers(12)))
     scales = iter([(1, 5), (0, 9)])
 

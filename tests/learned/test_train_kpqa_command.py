@@ -74,7 +74,7 @@ def trained(folder):
     return *train(folder, out, json=folder / "facts.json"), opened(out, "kpqa")
 
 
-def test_a_model_is_made_and_its_epochs_are_told(folder, trained) -> None:
+def test_a_model_is_made_its_epochs_are_told_and_its_facts_are_json(folder, trained) -> None:
     said, noted, model = trained
     assert "data.json (squad): 40 questions, 40 kept" in noted
     assert "Epoch 1: loss 0." in noted
@@ -85,9 +85,6 @@ def test_a_model_is_made_and_its_epochs_are_told(folder, trained) -> None:
     assert model.settings == {"units": 16, "longest": 64, "with_question": True}
     assert model.card["versions"]["distillery"]
     assert not (folder / "model.training").exists()
-
-
-def test_the_facts_of_a_run_as_json(folder, trained) -> None:
     facts = json.loads((folder / "facts.json").read_text())
     model = trained[2]
     assert facts["signature"] == model.signature
@@ -132,16 +129,8 @@ def test_who_asks_twice_stops_at_once() -> None:
             signal.raise_signal(signal.SIGINT)
 
 
-def test_a_model_that_is_there_is_refused_before_any_work(folder, tmp_path) -> None:
-    out = tmp_path / "model"
-    out.mkdir()
-    with pytest.raises(CommandError, match="model is there already"):
-        train(folder, out, "no-such-file.json", encoder="no-such-encoder")
-
-
-@pytest.mark.parametrize(
-    ("options", "said"),
-    [
+def test_what_cannot_be_done_is_said_in_a_sentence(folder, tmp_path) -> None:
+    for options, words in (
         ({"epochs": 0}, "The number of epochs must be from 1 to 10000, not 0."),
         ({"max_length": 8}, "The length in word pieces must be from 16 to"),
         ({"precision": "fp16"}, "--precision fp16 needs a GPU. Use fp32, bf16 or auto."),
@@ -149,33 +138,31 @@ def test_a_model_that_is_there_is_refused_before_any_work(folder, tmp_path) -> N
         ({"data": "none.json"}, "none.json"),
         ({"encoder": "no-such-encoder"}, "The encoder no-such-encoder is not on this machine"),
         ({"limit": 0}, "The limit must be at least 1, not 0."),
-    ],
-)
-def test_what_cannot_be_done_is_said_in_a_sentence(folder, tmp_path, options, said) -> None:
-    found, status = refused(folder, tmp_path / "model", **options)
-    assert said in found
-    assert status == 1
-    assert list(tmp_path.iterdir()) == []
-
-
-@pytest.mark.parametrize(
-    ("option", "said"),
-    [
+    ):
+        found, status = refused(folder, tmp_path / "model", **options)
+        assert words in found
+        assert status == 1
+        assert list(tmp_path.iterdir()) == []
+    for option, words in (
         ("--epochs=two", "'two' is no whole number from 0"),
         ("--learning-rate=-1", "'-1' is no number above 0"),
         ("--dev-share=1", "'1' is no share: give a number from 0 and below 1, such as 0.1"),
         ("--precision=fp8", "invalid choice: 'fp8'"),
-    ],
-)
-def test_numbers_are_checked_before_anything_is_read(folder, tmp_path, option, said) -> None:
-    with pytest.raises(CommandError) as refusal:
-        call_command("train-kpqa", "no.json", "--encoder=e", f"--out={tmp_path / 'model'}", option)
-    assert said in str(refusal.value)
+    ):
+        with pytest.raises(CommandError) as refusal:
+            call_command("train-kpqa", "no.json", "--encoder=e", f"--out={tmp_path / 'model'}", option)
+        assert words in str(refusal.value)
 
 
-def test_the_facts_may_not_overwrite_the_model(folder, tmp_path) -> None:
+def test_a_model_that_is_there_is_refused_before_any_work_and_not_overwritten_by_facts(
+    folder, tmp_path
+) -> None:
     out = tmp_path / "model"
     assert "would overwrite the model" in refused(folder, out, json=out)[0]
+    out = tmp_path / "model"
+    out.mkdir()
+    with pytest.raises(CommandError, match="model is there already"):
+        train(folder, out, "no-such-file.json", encoder="no-such-encoder")
 
 
 @pytest.mark.long
@@ -242,9 +229,8 @@ def test_where_there_is_no_bar_lines_are_written_now_and_then() -> None:
     assert bar.held == ["2 examples"]
 
 
-@pytest.mark.parametrize(("seconds", "said"), [(4.4, "4 s"), (90, "1.5 min"), (5400, "1.5 h")])
-def test_durations(seconds, said) -> None:
-    assert progress.duration(seconds) == said
+def test_durations() -> None:
+    assert [progress.duration(seconds) for seconds in (4.4, 90, 5400)] == ["4 s", "1.5 min", "1.5 h"]
 
 
 @pytest.mark.long

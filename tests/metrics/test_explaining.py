@@ -33,15 +33,14 @@ def test_bleu_shows_what_matched_and_counts_it():
     assert figures["Brevity penalty"] == pytest.approx(0.8465, abs=1e-4)
 
 
-def test_the_shortest_part_of_a_match_is_marked_as_such():
+def test_a_match_is_marked_by_its_shortest_part_and_no_more_often_than_it_counts():
     found = explain("bleu-2", "default", "trains cross a bridge in March", ["a bridge for trains"])
     assert marked(found.candidate) == [("trains", 1), ("a bridge", 2)]
-
-
-def test_a_word_is_marked_no_more_often_than_it_counts():
     found = explain("bleu-1", "default", "the the the", ["the bridge"])
     assert marked(found.candidate) == [("the", 1)]
     assert found.match.counts[0].matched == ("the",)
+    found = explain("rouge-1-stem", "default", "Bridges for a train", ["A bridge for trains."])
+    assert marked(found.candidate) == [("Bridges for a train", 1)]
 
 
 def test_rouge_l_shows_the_common_subsequence_in_both_texts():
@@ -51,11 +50,6 @@ def test_rouge_l_shows_the_common_subsequence_in_both_texts():
     assert marked(found.reference) == [("in March 1932", 1)]
     assert [(count.hits, count.total) for count in found.match.counts] == [(3, 6), (3, 6)]
     assert found.score == pytest.approx(0.5)
-
-
-def test_stems_are_marked_as_the_words_that_stand_there():
-    found = explain("rouge-1-stem", "default", "Bridges for a train", ["A bridge for trains."])
-    assert marked(found.candidate) == [("Bridges for a train", 1)]
 
 
 def test_phrasing_aware_metrics_say_what_each_reference_adds():
@@ -71,19 +65,13 @@ def test_phrasing_aware_metrics_say_what_each_reference_adds():
     )
 
 
-def test_references_have_weights_before_there_is_an_answer():
+def test_references_like_nothing_or_none_and_it_says_so():
     found = weights("bleu-4", "distillery-2016", REFERENCES)
     assert [against.value for against in found] == [None, None, None]
     assert found[0].importance >= 1
-
-
-def test_references_like_nothing_count_alike_and_it_says_so():
     found = explain("pa-bleu-4", "distillery-2016", "one two", ["one two", "three"])
     assert [against.share for against in found.references] == [0.5, 0.5]
     assert found.says[0] == "No reference is like any other, or like itself, so all of them count alike."
-
-
-def test_without_references_there_is_no_score_and_it_says_so():
     found = explain("bleu-4", "default", "one", [])
     assert found.score is None
     assert found.says == ("There is no reference to compare with.",)
@@ -124,30 +112,14 @@ def test_the_counts_that_are_shown_make_the_score(name, drawn, smoothing, refs):
 def test_tokens_are_found_where_they_stand_however_they_are_written():
     text = "Don\u2019t use 135cm, e.g. \u201cTHIS\u201d (or that)."
     tokens = [
-        "don",
-        "'",
-        "t",
-        "use",
-        "135",
-        "cm,",
-        "eg",
-        "``",
-        "this",
-        "''",
-        "-lrb-",
-        "or",
-        "that",
-        "-rrb-",
-        ".",
-    ]
+        "don", "'", "t", "use", "135", "cm,", "eg", "``", "this", "''", "-lrb-", "or", "that", "-rrb-", ".",
+    ]  # fmt: skip
     found = [text[span[0] : span[1]] for span in placed(text, tokens)]
     assert found == [
         "Don", "\u2019", "t", "use", "135", "cm,", "e.g", "\u201c", "THIS", "\u201d",
         "(", "or", "that", ")", ".",
     ]  # fmt: skip
-
-
-def test_a_token_that_is_not_in_the_text_has_no_place_and_the_next_one_has():
+    # One that is not in the text has no place, and the next one has.
     assert placed("about 3 km", ["about", "three", "km", "3", "km"]) == [(0, 5), None, None, (6, 7), (8, 10)]
 
 

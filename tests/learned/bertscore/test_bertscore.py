@@ -54,12 +54,13 @@ def singly(references: Any = REFERENCES) -> list[list[str]]:
     return [[text] for text in references]
 
 
-@pytest.mark.parametrize("layer", [0, 1, 3])
-@pytest.mark.parametrize("idf", [False, True])
-def test_it_is_what_the_package_says(encoder: Path, layer: int, idf: bool) -> None:
-    found = bertscore(encoder, layer=layer, idf=idf).score(CANDIDATES, singly())
-    assert found == pytest.approx(by_package(encoder, layer, idf=idf), abs=1e-6)
-    assert found[2] == pytest.approx(1, abs=1e-6)
+def test_it_is_what_the_package_says(encoder: Path, subtests: pytest.Subtests) -> None:
+    for layer in (0, 1, 3):
+        for idf in (False, True):
+            with subtests.test(layer=layer, idf=idf):
+                found = bertscore(encoder, layer=layer, idf=idf).score(CANDIDATES, singly())
+                assert found == pytest.approx(by_package(encoder, layer, idf=idf), abs=1e-6)
+                assert found[2] == pytest.approx(1, abs=1e-6)
 
 
 def test_the_last_layer_counts_where_none_is_named(encoder: Path) -> None:
@@ -115,23 +116,19 @@ def test_the_best_reference_counts_and_none_is_no_score(encoder: Path) -> None:
     assert measured.why == {"there is no reference": 1}
 
 
-def test_empty_texts_have_zero(encoder: Path) -> None:
+def test_empty_texts_and_pieces_that_weigh_nothing_have_zero_and_odd_texts_are_scored(
+    encoder: Path,
+) -> None:
     values = bertscore(encoder).score(
         ["", " \n", "a dog", "", "\x07", "a dog"], [["a"], ["a"], [""], [""], ["a"], ["", "a dog"]]
     )
     assert values[:5].tolist() == [0] * 5
     assert values[5] == pytest.approx(1, abs=1e-6)
-
-
-def test_a_text_whose_pieces_all_weigh_nothing_has_zero(encoder: Path) -> None:
     answers = Answers(["dog", "dog lamp"], [["dog"], ["dog lamp"]])
     assert score(answers, [bertscore(encoder, idf=True)]).values["bertscore"] == pytest.approx(
         [0, 1], abs=1e-6
     )
     assert bertscore(encoder).score(["[SEP]"], [["dog"]]).tolist() == [0]
-
-
-def test_odd_texts_are_scored(encoder: Path) -> None:
     values = bertscore(encoder).score(["\ud800 dog", "\u2028a\u0300 dog", "🐢"], [["dog"], ["dog"], ["🐢"]])
     assert np.all((values > 0) & (values <= 1))
     assert values[2] == pytest.approx(1, abs=1e-6)
@@ -212,12 +209,17 @@ def test_nothing_reaches_for_the_network(encoder: Path, monkeypatch: pytest.Monk
     assert missing(bertscore("nobody/no-such-encoder"))
 
 
-def test_a_layer_that_the_encoder_has_not_is_refused(encoder: Path) -> None:
+def test_a_layer_that_the_encoder_has_not_and_other_choices_of_references_are_refused(encoder: Path) -> None:
     for layer in (4, -1, True, "1"):
         with pytest.raises(
             MetricError, match=r"encoder encoder has no layer .*; it has 0 \(embeddings\) to 3"
         ):
             bertscore(encoder, layer=layer)
+    with pytest.raises(MetricError, match="best of several references, not 'mean'"):
+        bertscore(encoder, refs="mean")
+    assert missing(metric("bert-score")) == (
+        "no encoder is chosen (--encoder NAME|FOLDER, or the setting BERTSCORE_ENCODER)"
+    )
 
 
 def test_an_encoder_that_is_not_here_is_said(tmp_path: Path) -> None:
@@ -249,17 +251,6 @@ def test_an_encoder_in_the_local_cache_is_taken_by_its_name(
     assert found.score(CANDIDATES, singly()) == pytest.approx(by_package(encoder, 3), abs=1e-6)
     assert "is not on this machine" in missing(bertscore("somebody/else"))
     assert "is not on this machine" in missing(bertscore(tmp_path / "nowhere"))
-
-
-def test_without_an_encoder_it_says_how_to_choose_one() -> None:
-    assert missing(metric("bert-score")) == (
-        "no encoder is chosen (--encoder NAME|FOLDER, or the setting BERTSCORE_ENCODER)"
-    )
-
-
-def test_only_the_best_of_several_references_is_offered(encoder: Path) -> None:
-    with pytest.raises(MetricError, match="best of several references, not 'mean'"):
-        bertscore(encoder, refs="mean")
 
 
 @pytest.mark.long

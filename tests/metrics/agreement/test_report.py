@@ -51,7 +51,9 @@ def test_reliability_is_that_of_the_whole_filter_in_each_half():
     assert split_half(MODERATE.ratings, DEFAULT, checks=checks).full_length.value > raw + 0.03
 
 
-def test_two_items_have_no_split_half_reliability():
+def test_spearman_brown_follows_from_the_halves_and_two_items_have_none():
+    found = split_half(RATINGS, NONE, splits=1)
+    assert found.full_length.value == pytest.approx(2 * found.half.value / (1 + found.half.value))
     ratings = ratings_of([(item, worker, 3) for item in "ab" for worker in "vwxy"])
     assert (
         split_half(ratings, NONE).full_length.reason
@@ -59,18 +61,10 @@ def test_two_items_have_no_split_half_reliability():
     )
 
 
-def test_spearman_brown_follows_from_the_halves():
-    found = split_half(RATINGS, NONE, splits=1)
-    assert found.full_length.value == pytest.approx(2 * found.half.value / (1 + found.half.value))
-
-
 def test_cross_fitting_removes_whom_the_other_items_give_away():
     found = cross_fitted(RATINGS, DEFAULT, seed=1)
     assert found.alpha.value == pytest.approx(0.616, abs=0.02)
     assert found.removed_workers == pytest.approx(3, abs=0.5)
-
-
-def test_without_rules_about_workers_cross_fitted_alpha_is_that_of_all_ratings():
     assert cross_fitted(RATINGS, NONE).alpha.value == pytest.approx(0.387, abs=0.01)
 
 
@@ -215,65 +209,59 @@ def test_the_report_on_the_golden_data():
     assert low < 0.387 < high
 
 
-def test_alpha_after_z_has_its_null_and_what_crowds_of_the_same_alpha_give():
-    after = report(RATINGS, KPQA_2021, replicates=0)["alpha"]["after_z"]
+def test_alpha_after_z_has_its_null_and_no_sentence_says_it_without():
+    said = report(RATINGS, KPQA_2021, replicates=0, seed=7, version="x 1")
+    after = said["alpha"]["after_z"]
     assert after["interval"] == pytest.approx(0.8426400373745763, abs=1e-9)
     assert after["null"] < 0.5
     assert after["expected"] == pytest.approx(after["interval"], abs=0.05)
     assert after["expected_before"] == pytest.approx(0.387, abs=0.02)
     assert "corrected" not in after
+    assert said["signatures"]["filter"] == (
+        "kpqa-2021|version=1|rules=z|z_limit=1|z_cap=5|z_ddof=0|z_least=2|z_keep=0|z_ties=submission"
+        "|seed=7|methods=2|x 1"
+    )
+    sentences = quotes(said)
+    assert sentences[0].startswith("Quote this: the published means have a reliability of 0.")
+    [about_z] = [sentence for sentence in sentences if "0.843" in sentence]
+    assert "permuted within worker" in about_z
+    assert "That is no agreement between people" in about_z
 
 
-def test_a_recipe_without_z_says_so_where_alpha_after_z_would_stand():
-    after = report(RATINGS, DEFAULT, replicates=0)["alpha"]["after_z"]
+def test_a_report_without_z_replicates_or_lists_and_removed_shares_by_group():
+    said = report(RATINGS, DEFAULT, replicates=0)
+    after, before = said["alpha"]["after_z"], said["alpha"]["before"]
     assert after["interval"] is None
     assert after["reason"]["interval"] == "the recipe removes no single responses"
-
-
-def test_without_replicates_the_interval_is_null_with_the_reason():
-    before = report(RATINGS, NONE, replicates=0)["alpha"]["before"]
     assert before["ci"] is None
     assert before["reason"] == {"ci": "no interval was asked for (0 replicates)"}
+    assert report(RATINGS, run(RATINGS, DEFAULT), replicates=0) == said  # of a run that was made before
+    assert "items" not in report(RATINGS, DEFAULT, replicates=0, rows=False)
+    systems = RatingGroups((np.arange(600) % 2).astype(np.int32), ["one", "two"])
+    removed = report(RATINGS, DEFAULT, groups={"system": systems}, replicates=0)["removed"]
+    assert [row["system"] for row in removed["by_system"]] == ["one", "two"]
+    assert sum(row["removed"] for row in removed["by_system"]) == removed["removed"] == 130
 
 
-@pytest.mark.parametrize(
-    ("rows", "reason"),
-    [
-        ([("a", "w", 1), ("b", "w", 2)], "not defined: all ratings are by one worker"),
-        ([("a", "v", 1), ("b", "w", 2)], "not defined: no item has two ratings"),
-        (
-            [("a", "v", 4), ("a", "w", 4), ("b", "v", 4), ("b", "w", 4)],
-            "not defined: all ratings are the same",
-        ),
-        ([], "not defined: there are no ratings"),
-    ],
-)
-def test_what_is_not_defined_is_null_with_words(rows, reason):
-    said = report(ratings_of(rows), DEFAULT, replicates=10)
-    assert said["alpha"]["before"]["interval"] is None
-    assert said["alpha"]["before"]["reason"]["interval"] == reason
-    assert said["reliability"]["spearman_brown"] is None
-    assert said["reliability"]["reason"]["spearman_brown"]
-    assert "NaN" not in json.dumps(said)
+def test_what_is_not_defined_is_null_with_words():
+    for rows, reason in (
+        ([("a", "w", 1), ("b", "w", 2)], "all ratings are by one worker"),
+        ([("a", "v", 1), ("b", "w", 2)], "no item has two ratings"),
+        ([("a", "v", 4), ("a", "w", 4), ("b", "v", 4), ("b", "w", 4)], "all ratings are the same"),
+        ([], "there are no ratings"),
+    ):
+        said = report(ratings_of(rows), DEFAULT, replicates=10)
+        assert said["alpha"]["before"]["interval"] is None
+        assert said["alpha"]["before"]["reason"]["interval"] == f"not defined: {reason}"
+        assert said["reliability"]["spearman_brown"] is None
+        assert said["reliability"]["reason"]["spearman_brown"]
+        assert "NaN" not in json.dumps(said)
 
 
 def test_the_report_is_the_same_for_the_same_seed():
     assert report(RATINGS, KPQA_2021, replicates=20, seed=3) == report(
         RATINGS, KPQA_2021, replicates=20, seed=3
     )
-
-
-def test_a_report_can_be_made_of_a_run_that_was_made_before():
-    assert report(RATINGS, run(RATINGS, DEFAULT), replicates=0) == report(RATINGS, DEFAULT, replicates=0)
-
-
-def test_removed_shares_by_group_add_up():
-    codes = (np.arange(600) % 2).astype(np.int32)
-    said = report(RATINGS, DEFAULT, groups={"system": RatingGroups(codes, ["one", "two"])}, replicates=0)[
-        "removed"
-    ]
-    assert [row["system"] for row in said["by_system"]] == ["one", "two"]
-    assert sum(row["removed"] for row in said["by_system"]) == said["removed"] == 130
 
 
 def test_two_annotators_are_correlated_by_type():
@@ -283,24 +271,3 @@ def test_two_annotators_are_correlated_by_type():
     assert said["annotators"]["n_items"] == 8
     assert said["annotators"]["by_type"][0] == {"type": "who", "n_items": 4, "pearson": pytest.approx(1)}
     assert said["annotators"]["by_type"][1]["pearson"] < 1
-
-
-def test_without_lists_the_report_does_not_grow_with_the_data():
-    assert "items" not in report(RATINGS, DEFAULT, replicates=0, rows=False)
-
-
-def test_every_kind_of_figure_has_a_signature_with_seed_and_version():
-    signatures = report(RATINGS, KPQA_2021, replicates=0, seed=7, version="x 1")["signatures"]
-    assert signatures["filter"] == (
-        ""
-        "kpqa-2021|version=1|rules=z|z_limit=1|z_cap=5|z_ddof=0|z_least=2|z_keep=0|z_ties=submission"
-        "|seed=7|methods=2|x 1"
-    )
-
-
-def test_the_sentences_never_say_alpha_after_z_without_its_null():
-    said = quotes(report(RATINGS, KPQA_2021, replicates=0))
-    assert said[0].startswith("Quote this: the published means have a reliability of 0.")
-    [about_z] = [sentence for sentence in said if "0.843" in sentence]
-    assert "permuted within worker" in about_z
-    assert "That is no agreement between people" in about_z

@@ -95,28 +95,25 @@ def test_the_formula_counts_recall_nine_times_and_takes_up_to_half_for_chunks():
     assert meteor_pair([], reference) == meteor_pair(reference, []) == meteor_pair([], []) == 0
 
 
-def test_long_answers_of_few_different_words_take_no_time():
+def test_long_and_hopeless_texts_end_soon():
     first = ("the cat and the dog of the man in the house of the king " * 8).split()
     second = ("the dog of the king and the cat in the house of the man " * 8).split()
     matches, chunks = matches_and_chunks(first, second)
     assert matches == 112
     assert chunks == 48
-
-
-def test_hopeless_texts_end_too():
     first, second = [place * place % 7 % 2 for place in range(300)], [place % 5 % 2 for place in range(300)]
     matches, chunks = matches_and_chunks(first, second)
     assert matches == sum(min(first.count(word), second.count(word)) for word in (0, 1))
     assert 1 <= chunks < matches
 
 
-def test_stems_match_after_words():
+def test_stems_match_after_words_chinese_by_characters_and_the_best_reference_counts():
     drawn = [("running cats", ["run cat"]), ("running", ["dog"])]
     assert scored(metric("meteor", split_on_spaces()), drawn).tolist() == pytest.approx([1 - 0.5 / 8, 0])
     assert scored(metric("meteor", split_on_spaces(meteor={"language": ""})), drawn).tolist() == [0, 0]
-
-
-def test_the_best_reference_counts_and_without_one_there_is_no_value():
+    drawn = [("可以 坐火车去", ["可以坐火车去"])]
+    profile = split_on_spaces(meteor={"tokeniser": "char", "language": ""})
+    assert scored(metric("meteor", profile), drawn).tolist() == pytest.approx([1 - 0.5 / 6**3])
     drawn = [("a b", ["c", "a b", "a"]), ("a b", []), ("", [""])]
     found = scored(metric("meteor", split_on_spaces()), drawn)
     assert found[0] == meteor_pair(["a", "b"], ["a", "b"])
@@ -140,24 +137,15 @@ def test_synonyms_are_a_stage_where_wordnet_is_installed(monkeypatch):
     assert scored(found, [("auto", ["car"])]).tolist() == [0.5]
 
 
-@pytest.mark.parametrize(
-    ("given", "says"),
-    [
+def test_what_it_cannot_do_it_says():
+    for wrong, says in (
         ({"alpha": 2}, "alpha and gamma from 0 to 1"),
         ({"variant": "best"}, "the variants minchunk and mincross, not 'best'"),
         ({"delta": 1}, "no such setting"),
         ({"language": "klingon"}, "no stemmer 'klingon'"),
-    ],
-)
-def test_what_it_cannot_do_it_says(given, says):
-    with pytest.raises(MetricError, match=says):
-        scored(metric("meteor", split_on_spaces(meteor=given)), [("a", ["a"])])
-
-
-def test_chinese_is_matched_by_characters():
-    drawn = [("可以 坐火车去", ["可以坐火车去"])]
-    profile = split_on_spaces(meteor={"tokeniser": "char", "language": ""})
-    assert scored(metric("meteor", profile), drawn).tolist() == pytest.approx([1 - 0.5 / 6**3])
+    ):
+        with pytest.raises(MetricError, match=says):
+            scored(metric("meteor", split_on_spaces(meteor=wrong)), [("a", ["a"])])
 
 
 @pytest.mark.parametrize("file", ["wordnet.zip", "wordnet/data.noun"])

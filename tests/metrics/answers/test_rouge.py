@@ -69,19 +69,14 @@ def test_words_that_share_a_stem_match_under_the_names_with_stem():
     assert metric("rouge-2-stem").score(candidates, references)[0] == 0
 
 
-def test_the_order_counts_for_rouge_l_only():
+def test_the_order_counts_for_rouge_l_only_by_characters_in_chinese_and_for_any_number_of_tokens(monkeypatch):
     candidates, references = ["c b a"], [["a b c"]]
-
     assert metric("rouge-1").score(candidates, references)[0] == 1
     assert metric("rouge-l").score(candidates, references)[0] == pytest.approx(1 / 3)
-
-
-def test_chinese_is_compared_by_character():
-    ours = Profile("test", "", (), "char")
-
-    found = metric("rouge-l", ours).score(["猫 在垫子上"], [["猫坐在垫子上面"]])
-
-    assert found[0] == pytest.approx(2 * 5 / 12)
+    characters = metric("rouge-l", Profile("test", "", (), "char"))
+    assert characters.score(["猫 在垫子上"], [["猫坐在垫子上面"]])[0] == pytest.approx(2 * 5 / 12)
+    monkeypatch.setattr("metrics.answers.overlap.MOST", 3)
+    assert metric("rouge-l").score(["a b c d"], [["a c d e f"]])[0] == pytest.approx(2 * 3 / 9)
 
 
 @pytest.mark.parametrize("refs", ["best", "separate"])
@@ -94,12 +89,6 @@ def test_an_empty_answer_has_0_and_without_a_reference_there_is_no_value(name, r
     assert found[[0, 1, 3]].tolist() == [0, 0, 0]
     assert np.isnan(found[2])
     assert np.isnan(rouge.score(["a"], [[]])).all()
-
-
-def test_more_distinct_tokens_than_characters_make_no_difference(monkeypatch):
-    monkeypatch.setattr("metrics.answers.overlap.MOST", 3)
-
-    assert metric("rouge-l").score(["a b c d"], [["a c d e f"]])[0] == pytest.approx(2 * 3 / 9)
 
 
 def test_an_unknown_rule_and_an_unknown_stemmer_are_refused_in_words():

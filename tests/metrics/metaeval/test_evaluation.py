@@ -145,19 +145,22 @@ def test_a_plan_that_makes_no_sense_is_refused(wrong):
 
 
 def test_the_metric_that_sees_more_agrees_more_and_chance_does_not():
-    metrics = evaluate(known(), QUICK)["metrics"]
+    report = evaluate(known(), QUICK)
+    metrics = report["metrics"]
 
     values = [metrics[name]["pearson"]["global"]["value"] for name in ("seen-0", "seen-1", "seen-2")]
     assert values == sorted(values, reverse=True)
     assert abs(metrics["random"]["pearson"]["global"]["value"]) < 0.2
-
-
-def test_a_floor_of_the_question_has_no_figures_within_the_question():
-    floor = evaluate(known(), QUICK)["floors"]["question"]
-
+    floor = report["floors"]["question"]
     assert floor["pearson"]["global"]["value"] is not None
     assert floor["pearson"]["item"]["reason"].startswith("this floor is made of the human scores")
     assert floor["pair_acc"]["value"] is None
+    means = [system["human"]["value"] for system in report["systems"]]
+    assert means == sorted(means)
+    for system in report["systems"]:
+        low, high = system["human"]["ci"]
+        assert low < system["human"]["value"] < high
+        assert system["n"] == 60
 
 
 def test_n_counts_what_there_is():
@@ -202,65 +205,37 @@ def test_figures_by_type_are_over_the_answers_to_its_questions():
     assert by_type["down"]["pearson"]["value"] == pytest.approx(-1)
 
 
-def test_systems_have_their_mean_human_score_with_an_interval():
-    report = evaluate(known(), QUICK)
-
-    means = [system["human"]["value"] for system in report["systems"]]
-    assert means == sorted(means)
-    for system in report["systems"]:
-        low, high = system["human"]["ci"]
-        assert low < system["human"]["value"] < high
-        assert system["n"] == 60
-
-
 def sentence(report, *words: str) -> bool:
     return any(all(word in warning for word in words) for warning in report["warnings"])
 
 
-def test_few_systems_and_few_questions_are_warned_of():
-    report = evaluate(known(questions=20, systems=3), QUICK)
+def test_few_systems_few_questions_and_inferred_systems_are_warned_of():
+    report = evaluate(known(questions=20, systems=3), QUICK, ReportHeader(inferred=True))
 
     assert sentence(report, "There are 3 systems", "little below 4")
     assert sentence(report, "There are 20 questions")
-
-
-def test_inferred_systems_are_warned_of():
-    report = evaluate(known(questions=5), QUICK, ReportHeader(inferred=True))
-
     assert sentence(report, "inferred from the order of the rows")
     assert report["systems"][0]["inferred"]
 
 
-def test_a_metric_without_scores_for_many_answers_is_warned_of():
+def test_metrics_without_scores_for_many_answers_or_with_many_ties_are_warned_of():
     judged = known(questions=20)
-    scores = judged.metrics["seen-0"].copy()
-    scores[:10] = NAN
+    lacking, tied = judged.metrics["seen-0"].copy(), np.round(judged.metrics["seen-0"] / 2)
+    lacking[:10] = NAN
 
-    report = evaluate(replace(judged, metrics={"m": scores}), QUICK)
+    report = evaluate(replace(judged, metrics={"m": lacking, "t": tied}), QUICK)
 
     assert sentence(report, "m has no score for 10 of 80 answers")
+    assert sentence(report, "t gives the same score to both answers")
 
 
-def test_a_metric_with_many_ties_is_warned_of():
-    judged = known(questions=20)
-
-    report = evaluate(replace(judged, metrics={"m": np.round(judged.metrics["seen-0"] / 2)}), QUICK)
-
-    assert sentence(report, "m gives the same score to both answers")
-
-
-def test_a_metric_that_gives_most_answers_one_score_is_warned_of():
+def test_one_score_for_most_answers_and_one_answer_to_each_question_are_warned_of():
     judged = study([("a", f"q{k}", k % 5) for k in range(10)], {"m": [0] * 6 + [1, 2, 3, 4]})
 
     report = evaluate(judged, QUICK)
 
     assert report["metrics"]["m"]["most_common"] == {"value": 0, "share": 0.6}
     assert sentence(report, "m gives 60% of the answers the same score, 0")
-
-
-def test_one_answer_to_each_question_is_warned_of():
-    report = evaluate(study([("a", f"q{k}", k) for k in range(5)], {"m": range(5)}), QUICK)
-
     assert sentence(report, "No two answers to one question got different human scores")
 
 

@@ -27,6 +27,12 @@ def test_accuracies_are_those_of_mt_metrics_eval(metric):
     calibrated = acc_eq_cal(marco(), metric)
     assert calibrated.figure.value == pytest.approx(expected["acc_eq_calibrated_item"], abs=1e-6)
     assert calibrated.epsilon == expected["epsilon_item"]
+    found = pair_acc(marco(), metric).figure
+    assert found.value == pytest.approx(expected["pairwise_accuracy_within_question_no_human_ties"], abs=1e-6)
+    assert found.n == expected["pairs_no_human_ties"]
+    assert spa(marco(), [metric])[metric].value == pytest.approx(
+        expected["soft_pairwise_accuracy_2_systems"], abs=EXPECTED["tolerance_stochastic"]
+    )
 
 
 def test_the_toy_with_ties_is_calibrated_as_mt_metrics_eval_does_it():
@@ -45,16 +51,6 @@ def test_the_toy_with_ties_is_calibrated_as_mt_metrics_eval_does_it():
 
 
 @pytest.mark.parametrize("metric", METRICS)
-def test_pair_accuracy_is_the_golden_one(metric):
-    expected = EXPECTED["metrics"][metric]
-    found = pair_acc(marco(), metric)
-    assert found.figure.value == pytest.approx(
-        expected["pairwise_accuracy_within_question_no_human_ties"], abs=1e-6
-    )
-    assert found.figure.n == expected["pairs_no_human_ties"]
-
-
-@pytest.mark.parametrize("metric", METRICS)
 @pytest.mark.parametrize(
     ("gap", "name"), [(2.0, "same_item_pairs gap>=2"), (2.0001, "same_item_pairs gap>2")]
 )
@@ -62,14 +58,6 @@ def test_win_lose_matches_are_those_of_table_7(metric, gap, name):
     found = rank_match(marco(), metric, gap)
     assert found.pairs == TABLE_7[name]["pairs"]
     assert {"match": found.match, "metric_ties": found.metric_ties} == TABLE_7[name][metric]
-
-
-@pytest.mark.parametrize("metric", METRICS)
-def test_soft_pairwise_accuracy_is_that_of_mt_metrics_eval(metric):
-    expected = EXPECTED["metrics"][metric]["soft_pairwise_accuracy_2_systems"]
-    assert spa(marco(), [metric])[metric].value == pytest.approx(
-        expected, abs=EXPECTED["tolerance_stochastic"]
-    )
 
 
 def test_matches_are_joined_by_question_in_whatever_order_rows_come():
@@ -143,7 +131,7 @@ def test_one_question_has_no_other_to_choose_a_threshold_on():
     assert found.as_json()["held_out_reason"].startswith("not defined: only one question")
 
 
-def test_ties_of_the_metric_are_misses_and_counted():
+def test_ties_of_the_metric_also_by_rounding_alone_are_misses_and_counted():
     rows = [
         ("a", "x", 1.0),
         ("b", "x", 2.0),
@@ -155,28 +143,22 @@ def test_ties_of_the_metric_are_misses_and_counted():
     found = pair_acc(study(rows, {"m": [0.1, 0.2, 0.5, 0.5, 0.1, 0.9]}), "m")
     assert found == Pairs(Figure(0.5, n=2), 1)
     assert found.as_json() == {"value": 0.5, "ci": None, "n": 2, "metric_ties": 1}
-
-
-def test_scores_that_only_rounding_tells_apart_are_a_tie():
     rows = [("a", "x", 1.0), ("b", "x", 2.0), ("a", "y", 1.0), ("b", "y", 2.0)]
     assert pair_acc(study(rows, {"m": [0.3, 0.1 + 0.2, 0.0, 1.0]}), "m") == Pairs(Figure(0.5, n=2), 1)
 
 
-@pytest.mark.parametrize(
-    ("rows", "reason"),
-    [
+def test_pairs_that_are_not_there_say_why():
+    for rows, reason in (
         ([("a", "x", 1.0), ("a", "y", 2.0)], "no question has two answers"),
         ([("a", "x", 1.0), ("b", "x", 1.0)], "people rate all answers to the same question equal"),
         ([("a", "x", float("nan")), ("b", "x", float("nan"))], "no answer has both a human score"),
-    ],
-)
-def test_pairs_that_are_not_there_say_why(rows, reason):
-    found = pair_acc(study(rows, {"m": [0.1, 0.2]}), "m").figure
-    assert found.value is None
-    assert found.reason.startswith(f"not defined: {reason}")
+    ):
+        found = pair_acc(study(rows, {"m": [0.1, 0.2]}), "m").figure
+        assert found.value is None
+        assert found.reason.startswith(f"not defined: {reason}")
 
 
-def test_one_pair_has_no_figure_and_says_why():
+def test_one_pair_or_no_clear_pair_has_no_figure_and_says_why():
     judged = study([("a", "x", 1.0), ("b", "x", 4.0)], {"m": [0.1, 0.2]})
     of_answers = "not defined: only one pair of answers to the same question has scores of both"
     assert [
@@ -192,9 +174,6 @@ def test_one_pair_has_no_figure_and_says_why():
         Figure(None, "not defined: only one pair of answers to a question is 2 apart for people", n=1),
         Figure(None, "not defined: people tell apart only one pair of systems", n=1),
     ]
-
-
-def test_no_clear_pair_says_why():
     found = rank_match(study([("a", "x", 1.0), ("b", "x", 2.0)], {"m": [0.1, 0.2]}), "m")
     assert found.figure == Figure(
         None, "not defined: no two answers to a question are 2 apart for people", n=0
@@ -223,12 +202,9 @@ def test_the_soft_accuracy_does_not_depend_on_which_system_comes_first():
     assert spa(renamed, ["m1"])["m1"].value == pytest.approx(spa(judged, ["m1"])["m1"].value, abs=1e-9)
 
 
-def test_one_system_has_no_pair_of_systems():
+def test_systems_that_cannot_be_paired_have_a_reason():
     judged = study([("a", "x", 1.0), ("a", "y", 2.0)], {"m": [0.1, 0.2]})
     assert pa(judged, "m").reason == "not defined: there is only one system"
     assert spa(judged, ["m"])["m"].reason == "not defined: there is only one system"
-
-
-def test_systems_without_a_common_question_cannot_be_paired():
     judged = study([("a", "x", 1.0), ("b", "y", 2.0)], {"m": [0.1, 0.2]})
     assert spa(judged, ["m"])["m"].reason == "not defined: no two systems answered the same question"

@@ -133,12 +133,9 @@ def test_ways_that_are_too_many_to_keep_are_worked_out_when_needed(monkeypatch):
     assert compare(judged, [("m0", "m1"), ("m1", "m2")], "spearman", "item", "perm_both", draws=100) == kept
 
 
-def test_no_pairs_are_no_tests():
+def test_no_pairs_are_no_tests_and_no_human_scores_at_all_are_told():
     for method in (*METHODS, "williams", "bootstrap"):
         assert compared(full(questions=5), [], method=method, draws=100) == []
-
-
-def test_no_human_scores_at_all_are_told():
     judged = study([("a", "x", float("nan")), ("b", "x", float("nan"))], {"m": [1, 2], "n": [2, 1]})
     for method in (*METHODS, "williams", "bootstrap"):
         found = compared(judged, [("m", "n")], method=method, draws=100)[0]
@@ -186,13 +183,10 @@ def test_the_order_of_rows_changes_no_bit(method, statistic, grouping):
     assert compare(shuffled(judged, 7), pairs, statistic, grouping, method, draws=100) == found
 
 
-def test_the_other_way_round_is_the_opposite_difference_with_the_same_p():
+def test_neither_direction_nor_scale_changes_p_and_the_same_metric_is_never_better():
     judged = full(questions=30, systems=3)
     one, other = compare(judged, [("m0", "m1"), ("m1", "m0")], draws=500)
     assert (one.p, one.delta) == (other.p, -other.delta)
-
-
-def test_a_metric_of_another_scale_is_as_good():
     judged = full(questions=30, systems=3)
     scaled = replace(judged, metrics={**judged.metrics, "m1": 100 * judged.metrics["m1"] - 7})
     pair = [("m0", "m1")]
@@ -201,9 +195,6 @@ def test_a_metric_of_another_scale_is_as_good():
             compare(given, pair, statistic, grouping, draws=500)[0] for given in (judged, scaled)
         )
         assert before.p == after.p
-
-
-def test_the_same_metric_twice_is_never_better():
     judged = full(questions=20, systems=3)
     twice = replace(judged, metrics={"m0": judged.metrics["m0"], "copy": judged.metrics["m0"]})
     assert compare(twice, [("m0", "copy")], draws=300)[0].p == 1.0
