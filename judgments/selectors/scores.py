@@ -7,11 +7,11 @@ from itertools import islice
 from math import isnan
 from typing import Any
 
-from django.db.models import Count, Exists, F, Max, OuterRef, Q, QuerySet
+from django.db.models import Count, Exists, F, OuterRef, QuerySet
 
-from annotation.models import Query
 from annotation.units import known_score
 from core.projects.models import Project
+from core.projects.selectors import last_event
 from crowd.models import Stage
 from judgments.judging_config import judging_config
 from judgments.models import Candidate, FilterRun, Judgment, Score, System
@@ -186,34 +186,31 @@ class JudgedQueries:
 
 
 def count_judged_queries(project: Project) -> JudgedQueries | None:
-    """Counts of a project; None where no system has answers. Kept until answers, judgments or filters change.
+    """Counts of a project; None where no system has answers. Where counting takes long, of a while ago.
 
     An answer is scored when its score was imported or the filters in force left it one; in a stage without
     filters, when it has as many judgments as the stage asks for (the least number, where it asks until it is
     sure).
     """
-    candidates = Candidate.objects.filter(system__project=project).aggregate(
-        last=Max("pk"), judged=Count("pk", filter=Q(aside=""))
-    )
-    if not candidates["last"]:
+    if not Candidate.objects.filter(system__project=project).exists():
         return None
-    out = Query.objects.filter(project=project).aggregate(
-        n=Count("pk", filter=Q(status__in=(Query.Status.WITHDRAWN, Query.Status.EXCLUDED)))
+    key = (
+        "judged-queries",
+        project.pk,
+        last_event(project, "candidate"),
+        last_event(project, "filter"),
     )
-    stages = list(Stage.objects.filter(project=project, kind=KIND).order_by("pk"))
-    runs = dict(FilterRun.objects.in_force().filter(stage__in=stages).values_list("stage", "pk"))
-    last = Judgment.objects.filter(stage__in=stages).aggregate(last=Max("pk"))["last"]
-    systems_by_stage = tuple((stage.pk, judging_config(stage).systems) for stage in stages)
-    stamp = (tuple(candidates.values()), out["n"], tuple(runs.items()), last, systems_by_stage)
-    return cached(("judged-queries", project.pk), partial(_count_judged, project, stages, runs), stamp=stamp)
+    return cached(key, partial(_count_judged, project))
 
 
-def _count_judged(project: Project, stages: list[Stage], runs: dict[int, int]) -> JudgedQueries:
+def _count_judged(project: Project) -> JudgedQueries:
     """Count queries, and those of which an answer lacks a score.
 
     What is missing is asked for by EXISTS, which PostgreSQL joins at any size: by NOT IN it looks through all
     scores for each answer as soon as their keys outgrow its `work_mem`.
     """
+    stages = list(Stage.objects.filter(project=project, kind=KIND).order_by("pk"))
+    runs = dict(FilterRun.objects.in_force().filter(stage__in=stages).values_list("stage", "pk"))
     rows = to_judge(project).order_by()
     systems_by_stage = [judging_config(stage).systems for stage in stages]
     if systems_by_stage and all(systems_by_stage):
