@@ -3,6 +3,7 @@
 from datetime import timedelta
 
 import pytest
+from django.core.cache import cache
 from django.utils import timezone
 
 from crowd.adapters.base import MarketplaceDownError, MarketplaceRefusedError
@@ -15,7 +16,6 @@ from crowd.services.tick import tick
 from examples.poll.kind import Poll
 from examples.poll.models import Vote
 from tests.crowd.world import answer, make_hit, make_stage, make_worker, new_submission_id
-from web.cache import figures
 
 pytestmark = pytest.mark.django_db
 State = Assignment.State
@@ -166,13 +166,13 @@ def test_what_a_requester_decides_at_the_marketplace_itself_is_noticed(market):
     assert now(hit).state == Hit.State.CLOSED
     for decision, state, spent in (("rejected", State.REJECTED, 0), ("approved", State.APPROVED, 12)):
         market.decide(submission.ref, decision)
-        figures.delete(f"decided-elsewhere:{hit.stage_id}")
+        cache.delete(f"decided-elsewhere:{hit.stage_id}")
         collect(hit.stage)
         assert now(assignment).state != state  # it was read a moment ago
         Hit.objects.filter(pk=hit.pk).update(synced_at=timezone.now() - timedelta(hours=7))
         collect(hit.stage)
         assert now(assignment).state != state  # the stage was looked through a moment ago
-        figures.delete(f"decided-elsewhere:{hit.stage_id}")
+        cache.delete(f"decided-elsewhere:{hit.stage_id}")
         collect(hit.stage)
         assert (now(assignment).state, money(hit)) == (state, (0, spent))
 

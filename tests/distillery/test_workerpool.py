@@ -40,10 +40,10 @@ def block(pool, queue, number=1, **message):
         assert begun.wait(60)
 
 
-@pytest.mark.parametrize("busy", ["rounds", "jobs", "sweeps", "notices", "figures"])
+@pytest.mark.parametrize("busy", ["rounds", "jobs", "sweeps", "notices"])
 def test_a_queue_whose_threads_all_hang_holds_up_no_other(pool, busy):
     block(pool, busy, pool.lanes[busy].threads)
-    for queue in {"rounds", "jobs", "sweeps", "notices", "figures"} - {busy}:
+    for queue in {"rounds", "jobs", "sweeps", "notices"} - {busy}:
         done = threading.Event()
         send(pool, queue, done.set)
         assert done.wait(60), queue
