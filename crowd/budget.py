@@ -38,6 +38,11 @@ class Cost:
         return Cost(self.cents + other.cents, self.fee_cents + other.fee_cents)
 
 
+def unit_cost(hit: Hit) -> Cost:
+    """What one assignment of a HIT costs."""
+    return Cost(hit.reward_cents, hit.fee_cents)
+
+
 def payment_fee(endpoint: Endpoint, cents: int, *, places: int = 1) -> int:
     """Fee on a payment of so many cents, of a HIT with so many places.
 

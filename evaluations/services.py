@@ -110,9 +110,9 @@ def _refuse_unknown_names(plan: EvaluationPlan) -> None:
         for name in plan.metrics:
             plain_name(name)
         if plan.protocols:
-            from metrics.metaeval.papers import refuse_unknown  # noqa: PLC0415 - numpy
+            from metrics.metaeval.papers import refuse_unknown_protocols  # noqa: PLC0415 - numpy
 
-            refuse_unknown(plan.protocols)
+            refuse_unknown_protocols(plan.protocols)
     except MetricError as error:
         raise EvaluationError(str(error)) from error
 

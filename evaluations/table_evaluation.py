@@ -222,9 +222,9 @@ class Options:
     def plan(self, scale: tuple[float, float]) -> Plan:
         """The plan for human scores on a scale; MetricError where a value makes no sense."""
         if self.protocols:
-            from metrics.metaeval.papers import refuse_unknown  # noqa: PLC0415 - only where one is asked for
+            from metrics.metaeval.papers import refuse_unknown_protocols  # noqa: PLC0415 - only where one is asked for
 
-            refuse_unknown(self.protocols)
+            refuse_unknown_protocols(self.protocols)
         return Plan(
             statistics=cast("tuple[Statistic, ...]", self.statistics) or STATISTICS,  # the plan looks
             replicates=self.replicates,

@@ -46,7 +46,7 @@ class Votes:
     by_part: dict[tuple[str, ...], dict[str, int]] = field(default_factory=dict)
 
     def add(self, part: tuple[str, ...], worker: str, label: int) -> bool:
-        """Whether it is the first label of this worker about this part."""
+        """Keep the first label of a worker about a part; False for a further one."""
         of_part = self.by_part.setdefault(part, {})
         if worker in of_part:
             return False

@@ -235,6 +235,8 @@ def read_spans(table: OpenedTable, columns: Mapping[str, str]) -> tuple[list[Mar
     text = find_column(sheet, "text", (("text", "output", "answer"),), columns, needed=False)
     spans: dict[str, dict[str, list[Span]]] = {}
     lengths: dict[str, int] = {}
+    #: Of each text where its last span ends, and in which line that is said.
+    last_ends: dict[str, tuple[int, int]] = {}
     for line, item, worker, cells in table.rows():
         own = spans.setdefault(item, {}).setdefault(worker, [])
         limit = _length(sheet, line, cells, length, text)
@@ -252,11 +254,13 @@ def read_spans(table: OpenedTable, columns: Mapping[str, str]) -> tuple[list[Mar
                 "is the first one behind the span.",
                 line=line,
             )
+        last_ends[item] = max(last_ends.get(item, (0, 0)), (last, line))
+        own.append((first, last, (cells[label].strip() if label >= 0 else "") or "marked"))
+    for item, (last, line) in last_ends.items():
         if item in lengths and last > lengths[item]:
             raise sheet.error(
                 f"the span ends at {last:,}, and the text has {lengths[item]:,} characters.", line=line
             )
-        own.append((first, last, (cells[label].strip() if label >= 0 else "") or "marked"))
     columns_read = {"label": [label]} if label >= 0 else {}
     for role, place in (("length", length), ("text", text)):
         if place >= 0:

@@ -27,9 +27,20 @@ _WINNER = (("winner",), ("preference", "preferred", "choice", "outcome", "verdic
 _SIDES = {"left": ("a", "1", "left", "first"), "right": ("b", "2", "right", "second")}
 _SYSTEM, _ANSWER = ("system", "model", "method"), ("response", "answer", "output", "completion", "text")
 #: What the winner is called, but by its name.
-WORDS = {
-    FIRST: {"left", "a", "first", "l", "response_a", "answer_a", "system_a", "model_a", "assistant_a"},
-    SECOND: {"right", "b", "second", "r", "response_b", "answer_b", "system_b", "model_b", "assistant_b"},
+WINNER_WORDS = {
+    FIRST: {"left", "a", "first", "l", "1", "response_a", "answer_a", "system_a", "model_a", "assistant_a"},
+    SECOND: {
+        "right",
+        "b",
+        "second",
+        "r",
+        "2",
+        "response_b",
+        "answer_b",
+        "system_b",
+        "model_b",
+        "assistant_b",
+    },
     TIE: {
         "tie",
         "n",
@@ -352,7 +363,9 @@ class _Reader:
                 f"SIMULATED DATA: programs gave {self.n_simulated:,} of {self.n_rows:,} judgments in place "
                 "of people. These figures say nothing about people; do not use them as evidence."
             )
-        again = self.n_rows - len(np.unique(_joined(*rows.T)))
+        item, worker, left, right = rows.T
+        pair = np.minimum(left, right), np.maximum(left, right)
+        again = self.n_rows - len(np.unique(_joined(item, worker, *pair)))
         if again and self.worker >= 0:
             yield f"{again:,} rows are a worker's further judgment of the same pair; all of them count."
         if self.worker < 0:
@@ -400,14 +413,16 @@ def _joined(*columns: Codes) -> Codes:
 def _outcome_of(text: str, answers: tuple[str, str], systems: tuple[str, str]) -> int:
     """Who won: by the name of an answer or its system, else by a word for the side or for a tie."""
     word = re.sub(r"[()]", "", plain_name(text)).strip("_")
-    by_word = next((outcome for outcome, words in WORDS.items() if word in words), None)
+    by_word = next((outcome for outcome, words in WINNER_WORDS.items() if word in words), None)
     named = {
         outcome
         for names in (answers, systems)
         for outcome, name in zip((FIRST, SECOND), names, strict=True)
         if name.casefold() == text.casefold()
     }
-    if len(named) == 1:
+    if len(named) > 1:  # a system is compared with itself, which says nothing, whoever wins
+        return TIE
+    if named:
         (outcome,) = named
         return outcome if by_word in (None, outcome) else _CONTRADICTION
     if word in BOTH_BAD:

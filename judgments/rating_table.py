@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import count, islice
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 import numpy as np
 import numpy.typing as npt
@@ -41,10 +41,6 @@ from metrics.agreement.data import RatingGroups, Ratings
 from metrics.agreement.filters import Checks
 from metrics.agreement.scale import MOST_SCORES, Scale, gcd
 
-if TYPE_CHECKING:
-    from metrics.agreement.data import RatingGroups
-    from metrics.agreement.filters import Checks
-
 _MANIFEST = "manifest.json"
 _LARGEST = 1 << 24
 CHUNK = 1 << 16
@@ -63,9 +59,9 @@ class RatingsTable:
     """
 
     ratings: Ratings
-    checks: "Checks | None"
+    checks: Checks | None
     seconds: npt.NDArray[np.float64] | None
-    groups: "dict[str, RatingGroups]"
+    groups: dict[str, RatingGroups]
     source: RatingSource
     n_checks: int
     counts: RowCounts
@@ -367,7 +363,7 @@ class _Table:
         )
         return Scale.of(low, high, step), near
 
-    def checks(self, is_check: npt.NDArray[np.bool_], scores: Codes) -> "Checks | None":
+    def checks(self, is_check: npt.NDArray[np.bool_], scores: Codes) -> Checks | None:
         """Checks shown and failed per worker; one without an answer was shown and is not failed."""
 
         if not is_check.any():
@@ -472,7 +468,7 @@ class _Table:
         by_name = {name: values[rows] for name, values in by_name.items()}
         return {name: values for name, values in by_name.items() if not np.isnan(values).all()}
 
-    def groups(self, rows: Codes) -> "dict[str, RatingGroups]":
+    def groups(self, rows: Codes) -> dict[str, RatingGroups]:
         by_name = {}
         for name in GROUPS:
             if name in self.columns:

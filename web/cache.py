@@ -3,7 +3,8 @@
     cached(("people", project.pk), partial(count_people, project))
 
 What is counted quickly is counted at each look. What took longer is kept by Django's cache, twenty times as
-long as it took. No figure depends on who asks; what a person did and shall see at once is a part of its key.
+long as it took and ten minutes at most; under an unchanged stamp for an hour. No figure depends on who asks;
+what a person did and shall see at once is a part of its key.
 """
 
 import hashlib
@@ -21,7 +22,7 @@ T = TypeVar("T")
 #: What takes this long or less is counted again whenever it is asked for.
 CHEAP_SECONDS = 0.1
 #: What takes longer is counted again after so many times as long, but after this time in any case.
-_WORTH, _LONGEST_SECONDS = 20, 600
+_TIMES_AS_LONG, _LONGEST_SECONDS = 20, 600
 #: How long a figure is good whose stamp has not changed.
 _KEPT_SECONDS = 3600
 #: Figures of this age are as good as those of now.
@@ -42,13 +43,13 @@ class _CachedFigure:
     @property
     def is_recent(self) -> bool:
         age = time.time() - self.made_at
-        return self.took > CHEAP_SECONDS and age < min(_WORTH * self.took, _LONGEST_SECONDS)
+        return self.took > CHEAP_SECONDS and age < min(_TIMES_AS_LONG * self.took, _LONGEST_SECONDS)
 
 
 def cached(
     key: tuple[object, ...], count: Callable[[], T], *, stamp: object = None, dated: bool = False
 ) -> T:
-    """The figure of this key, from before where its `stamp` is the same or counting again would not pay yet.
+    """A kept figure where its `stamp` is the same or counting again would not pay yet; else a new one.
 
     Equal stamps mean equal figures; None means that nothing tells whether it has changed. The page says how
     old its figures are, except those that are `dated` where they are shown.
@@ -57,11 +58,11 @@ def cached(
     figure: _CachedFigure | None = cache.get(name)
     if figure is not None and figure.is_good(stamp):
         if stamp is None or stamp != figure.stamp:
-            _note(figure, dated=dated)
+            _date_page(figure, dated=dated)
         return cast(T, figure.value)
-    begun = time.monotonic()
+    begun, at = time.monotonic(), time.time()
     value = count()
-    figure = _CachedFigure(value, stamp, time.time(), time.monotonic() - begun)
+    figure = _CachedFigure(value, stamp, at, time.monotonic() - begun)
     if stamp is not None or figure.took > CHEAP_SECONDS:
         cache.set(name, figure, _KEPT_SECONDS if stamp is not None else _LONGEST_SECONDS)
     return value
@@ -104,7 +105,7 @@ def oldest_on_page() -> datetime | None:
     return page.oldest if page else None
 
 
-def _note(figure: _CachedFigure, *, dated: bool) -> None:
+def _date_page(figure: _CachedFigure, *, dated: bool) -> None:
     page = _on_page.get()
     if page is not None and not dated and time.time() - figure.made_at > MOMENT_SECONDS:
         counted_at = datetime.fromtimestamp(figure.made_at, UTC)

@@ -100,7 +100,7 @@ def _after_success(operation: MarketOperation, ref: str) -> None:
             _published(operation, ref, now)
         case Kind.EXTEND:
             assert operation.hit is not None
-            decisions.places_added(operation.hit, operation.payload["places"])
+            decisions.add_places(operation.hit, operation.payload["places"])
         case Kind.CLOSE:
             assert operation.hit is not None
             Hit.objects.filter(pk=operation.hit.pk).update(expires_at=now)
@@ -109,21 +109,21 @@ def _after_success(operation: MarketOperation, ref: str) -> None:
             Hit.objects.filter(pk=operation.hit.pk).update(expires_at=operation.payload["when"])
         case Kind.APPROVE:
             assert operation.assignment is not None
-            decisions.approved(operation.assignment, at=now)
+            decisions.book_approval(operation.assignment, at=now)
         case Kind.UNREJECT:
             assert operation.assignment is not None and stage is not None
-            if not decisions.approved(operation.assignment, at=now, reserved=True):
+            if not decisions.book_approval(operation.assignment, at=now, reserved=True):
                 budget.release(stage, cost, MovementPurpose("approved already", operation=operation), at=now)
         case Kind.REJECT:
             assert operation.assignment is not None
-            decisions.rejected(operation.assignment, at=now)
+            decisions.book_rejection(operation.assignment, at=now)
         case Kind.BONUS:
             assert stage is not None
             budget.spend(stage, cost, MovementPurpose("bonus", operation=operation), at=now)
         case Kind.STUDY | Kind.PLACES | Kind.MOVE:
             _study_changed(operation, ref)
         case Kind.GROUP:
-            decisions.group_made(operation.payload["group_pk"], ref)
+            decisions.note_group_made(operation.payload["group_pk"], ref)
         case _:
             pass
 

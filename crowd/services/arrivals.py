@@ -17,7 +17,7 @@ from django.utils import timezone
 
 from crowd import budget
 from crowd.adapters.link import has_place
-from crowd.budget import Cost, MovementPurpose
+from crowd.budget import MovementPurpose
 from crowd.bundles import order_for
 from crowd.errors import BudgetError, WorkRefusedError
 from crowd.kinds import kind_of
@@ -216,7 +216,7 @@ def _given_back(hit: Hit, worker: Worker) -> dict[str, str]:
     """
     draft: dict[str, str] = {}
     for earlier in Assignment.objects.filter(hit=hit, worker=worker, state=State.WORKING):
-        if decisions.ended(earlier):
+        if decisions.end_assignment(earlier):
             draft = earlier.draft
     return draft
 
@@ -304,7 +304,7 @@ def _find_place(hit: Hit, *, resuming: bool) -> None:
         return
     if resuming and row.state == Hit.State.OPEN:
         with contextlib.suppress(BudgetError):
-            cost = Cost(hit.reward_cents, hit.fee_cents)
+            cost = budget.unit_cost(hit)
             budget.reserve(hit.stage, cost, MovementPurpose("late answer", hit=hit), at=timezone.now())
             Hit.objects.filter(pk=hit.pk).update(places=row.places + 1)
             return

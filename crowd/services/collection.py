@@ -29,11 +29,6 @@ from crowd.sources import hits_of
 logger = logging.getLogger(__name__)
 State = Assignment.State
 
-# Ordinary submissions, confirmed many at a time. Ordinary is what nearly all are: answered on our page,
-# handed over with our receipt, undecided, for the HIT that lists it, and its units are the worker's own. They
-# need no look at each; whatever differs is reconciled one by one.
-
-
 #: Submissions reconciled in one transaction; larger HITs are not held in memory whole.
 _BATCH = 200
 #: HITs that are read from the marketplace at the same time, and how many may wait to be reconciled.
@@ -131,7 +126,7 @@ def _readers_of(stage: Stage) -> Executor:
 
 
 def _take_readings(stage: Stage, ahead: _Prefetch) -> list[tuple[Hit, _HitReading]]:
-    """Take HITs that were read: several small ones, or a large one alone. None where the next failed."""
+    """Take HITs that were read: several small ones, or a large one alone. Empty where the next one failed."""
     readings: list[tuple[Hit, _HitReading]] = []
     submissions = 0
     while ahead.reads and submissions < _BATCH and (not readings or ahead.reads[0][1].done()):

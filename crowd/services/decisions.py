@@ -54,11 +54,6 @@ def reconsider(stage: Stage) -> int:
 State = Assignment.State
 
 
-def unit_cost(hit: Hit) -> Cost:
-    """What one assignment of a HIT costs."""
-    return Cost(hit.reward_cents, hit.fee_cents)
-
-
 def share_of_fee(hit: Hit, cents: int) -> int:
     """The fee on a part of a HIT's reward, rounded up."""
     return -(-hit.fee_cents * cents // max(1, hit.reward_cents))
@@ -66,7 +61,7 @@ def share_of_fee(hit: Hit, cents: int) -> int:
 
 def _spend(stage: Stage, work: Assignment, hit: Hit, *, at: datetime) -> None:
     """Spend what was set aside for a piece of work; of one paid in part, the rest goes back."""
-    cost = unit_cost(hit)
+    cost = budget.unit_cost(hit)
     if work.paid_cents is not None:
         part = Cost(work.paid_cents, share_of_fee(hit, work.paid_cents))
         rest = Cost(cost.cents - part.cents, cost.fee_cents - part.fee_cents)
@@ -75,7 +70,7 @@ def _spend(stage: Stage, work: Assignment, hit: Hit, *, at: datetime) -> None:
     budget.spend(stage, cost, MovementPurpose("reward", assignment=work), at=at)
 
 
-def approved(assignment: Assignment, *, at: datetime, reserved: bool = False) -> bool:
+def book_approval(assignment: Assignment, *, at: datetime, reserved: bool = False) -> bool:
     """Book approved work as paid, whoever approved it; doing it twice books once.
 
     What rejected work would have cost was given back, so it is set aside again unless it is `reserved`.
@@ -83,7 +78,7 @@ def approved(assignment: Assignment, *, at: datetime, reserved: bool = False) ->
     before = Assignment.objects.select_for_update(no_key=True).get(pk=assignment.pk)
     if before.state == State.APPROVED:
         return False
-    cost = unit_cost(before.hit)
+    cost = budget.unit_cost(before.hit)
     if before.state == State.REJECTED and not reserved:
         budget.reserve(before.stage, cost, MovementPurpose("override", assignment=before), at=at)
     Assignment.objects.filter(pk=before.pk).update(state=State.APPROVED, decided_at=at, held=False)
@@ -127,13 +122,15 @@ def book_approvals(stage: Stage, assignments: Collection[int], *, at: datetime) 
     budget.spend_together(stage, sum(costs.values(), Cost(0)))
 
 
-def rejected(assignment: Assignment, *, at: datetime) -> bool:
+def book_rejection(assignment: Assignment, *, at: datetime) -> bool:
     """Give back what rejected work would have cost; its place is not open again."""
     before = Assignment.objects.select_for_update(no_key=True).get(pk=assignment.pk)
     if before.state in (State.REJECTED, State.APPROVED):
         return False
     Assignment.objects.filter(pk=before.pk).update(state=State.REJECTED, decided_at=at, held=False)
-    budget.release(before.stage, unit_cost(before.hit), MovementPurpose("rejected", assignment=before), at=at)
+    budget.release(
+        before.stage, budget.unit_cost(before.hit), MovementPurpose("rejected", assignment=before), at=at
+    )
     recount(before, "was rejected")
     return True
 
@@ -146,7 +143,7 @@ def hold_assignment(assignment: Assignment, *, note: str) -> None:
         recount(before, "waits for a decision")
 
 
-def quarantined(assignment: Assignment, *, note: str) -> None:
+def quarantine(assignment: Assignment, *, note: str) -> None:
     """What the marketplace says and what was stored here do not agree; a person looks at it."""
     before = Assignment.objects.select_for_update(no_key=True).get(pk=assignment.pk)
     Assignment.objects.filter(pk=before.pk).update(state=State.QUARANTINED, held=True, note=note[:300])
@@ -154,7 +151,7 @@ def quarantined(assignment: Assignment, *, note: str) -> None:
         recount(before, "is in quarantine")
 
 
-def ended(assignment: Assignment) -> bool:
+def end_assignment(assignment: Assignment) -> bool:
     """An assignment was returned or abandoned: its units are free again for this worker and others."""
     changed = Assignment.objects.filter(pk=assignment.pk, state=State.WORKING).update(state=State.ENDED)
     if changed:
@@ -162,11 +159,11 @@ def ended(assignment: Assignment) -> bool:
     return bool(changed)
 
 
-def places_added(hit: Hit, places: int) -> None:
+def add_places(hit: Hit, places: int) -> None:
     """A HIT was extended."""
     Hit.objects.filter(pk=hit.pk).update(places=F("places") + places)
 
 
-def group_made(group_pk: int, external_id: str) -> None:
+def note_group_made(group_pk: int, external_id: str) -> None:
     """A group exists at the marketplace now."""
     Group.objects.filter(pk=group_pk).update(external_id=external_id)

@@ -100,10 +100,10 @@ def rules_for_part(stage: Stage, part: int) -> list[dict[str, object]]:
     return [not_in(group_of_part(stage, part))]
 
 
-def keep_to_part(stage: Stage, worker: Worker, hit: Hit) -> int:
-    """Plan that a worker who took a split HIT no longer sees other parts; the number of groups."""
+def keep_to_part(stage: Stage, worker: Worker, hit: Hit) -> None:
+    """Plan that a worker who took a split HIT no longer sees other parts."""
     if hit.part is None:
-        return 0
+        return
     names = {_name(stage, part): part for part in range(hit.part_count)}
     others = [
         group
@@ -112,7 +112,6 @@ def keep_to_part(stage: Stage, worker: Worker, hit: Hit) -> int:
     ]
     for group in others:
         put_into(group, worker)
-    return len(others)
 
 
 # Stages whose work is a test: who passes it is put into a group that other stages can ask for.
@@ -199,7 +198,9 @@ def _with_group(stage: Stage, rule: dict[str, Any]) -> dict[str, Any]:
 
 # Stages kept apart
 
-_GIVEN_UP = (Assignment.State.WORKING, Assignment.State.ENDED, Assignment.State.QUARANTINED)
+_VOID = (Assignment.State.ENDED, Assignment.State.QUARANTINED)
+#: A marketplace is told of people once they have answered; our own page also refuses who is at work.
+_UNANSWERED = (Assignment.State.WORKING, *_VOID)
 
 
 def _kept_out_name(stage: Stage) -> str:
@@ -216,20 +217,19 @@ def rules_apart(stage: Stage) -> list[dict[str, object]]:
         description="Workers who did other work of this project; nobody may do both.",
         stage=stage,
     )
-    for worker in _workers_apart(stage):
+    for worker in _workers_apart(stage, group):
         put_into(group, worker)
     return [not_in(group)]
 
 
-def _workers_apart(stage: Stage) -> list[Worker]:
+def _workers_apart(stage: Stage, group: Group) -> list[Worker]:
     """Workers of the other stages who are not in the group's grants yet."""
-    granted = stage.operations.filter(kind="grant", endpoint=stage.endpoint_id)
-    granted_ids = {purpose.removeprefix("grant ") for purpose in granted.values_list("purpose", flat=True)}
+    granted_ids = _granted(group)
     workers = Worker.objects.filter(
         endpoint=stage.endpoint_id,
         assignments__in=Assignment.objects.filter(
             stage__project=stage.project_id, stage__slug__in=stage.apart_from
-        ).exclude(state__in=_GIVEN_UP),
+        ).exclude(state__in=_UNANSWERED),
     ).distinct()
     return [worker for worker in workers.order_by("pk") if worker.external_id not in granted_ids]
 
@@ -257,7 +257,7 @@ def refuse_apart(stage: Stage, people: Sequence[int]) -> None:
         Assignment.objects.filter(
             confirmed(), worker__in=people, stage__project=stage.project_id, stage__slug__in=stage.apart_from
         )
-        .exclude(state__in=_GIVEN_UP[1:])
+        .exclude(state__in=_VOID)
         .select_related("stage")
         .first()
     )

@@ -17,7 +17,7 @@ _UNLISTED_AFTER = timedelta(hours=1)
 
 
 def give_up_the_unlisted(stage: Stage) -> int:
-    """Answers that the marketplace never listed though it was asked, and work whose time is over."""
+    """Quarantine answers that the marketplace never listed, and end work whose time is over."""
     now = timezone.now()
     allowed = timedelta(seconds=stage.work_seconds)
     forged = _quarantine_the_unlisted(
@@ -32,7 +32,7 @@ def give_up_the_unlisted(stage: Stage) -> int:
         stage=stage, state=State.WORKING, arrived_at__lt=now - allowed - _UNLISTED_AFTER
     )
     for assignment in by_key(overdue):
-        decisions.ended(assignment)
+        decisions.end_assignment(assignment)
     unproven.sweep(stage)
     return forged
 

@@ -358,7 +358,7 @@ def state_amount(submission: PanelSubmission, *, cents: int, actor: Any) -> None
 
 
 def book_parts(works: Iterable[Assignment], submissions: dict[str, PanelSubmission], *, at: datetime) -> None:
-    """Book each at what was paid; of which nobody knows how much was paid waits for a person."""
+    """Book each part at the sum that was paid; work whose sum is not known waits for a person."""
     for work in works:
         amount = _amount(work, submissions[work.external_id])
         if amount is None:
@@ -402,9 +402,9 @@ def _book_part(work: Assignment, cents: int, *, at: datetime) -> None:
         cost = _part(work, cents)
         budget.reserve(work.stage, cost, MovementPurpose("for a part", assignment=work), at=at)
         budget.spend(work.stage, cost, MovementPurpose(PART_REASON, assignment=work), at=at)
-        decisions.ended(work)
+        decisions.end_assignment(work)
     elif work.submitted_at is not None:
-        decisions.approved(work, at=at)
+        decisions.book_approval(work, at=at)
     # What was answered and not listed is collected as approved work, at its part.
 
 
@@ -423,36 +423,37 @@ def count_unfinished_parts(stage: Stage) -> int:
 
 
 def book_screen_outs(study: PanelStudy, rows: Iterable[PanelSubmission], *, at: datetime) -> None:
-    """Book what the panel paid to those who were screened out, each once."""
+    """Book what the panel paid to those who were screened out, each once.
+
+    What the budget has no room for is in `unbooked_screen_outs`, and every later reading tries it again.
+    """
     if not study.screen_out_cents:
         return
     for row in rows:
-        mine = PanelSubmission.objects.filter(
-            study=study, external_id=row.external_id, screen_out_booked_at=None
-        )
-        paid = row.reward_cents if row.reward_cents is not None else study.screen_out_cents
-        if not paid or not mine.update(screen_out_booked_at=at):
-            continue
-        slot, what = (
-            Cost(study.screen_out_cents, study.screen_out_fee_cents),
-            MovementPurpose(SCREEN_OUT_REASON),
-        )
-        cost = slot
-        if paid != slot.cents:
-            cost = Cost(paid, _fee(stage_at(study.stage, study.endpoint_id), paid))
-        had_slot = PanelStudy.objects.filter(pk=study.pk, screen_out_left__gt=0).update(
-            screen_out_left=F("screen_out_left") - 1
-        )
-        if had_slot and cost != slot:
-            budget.release(study.stage, slot, MovementPurpose("screen-out at another amount"), at=at)
-        if not had_slot or cost != slot:
-            try:
-                budget.reserve(study.stage, cost, what, at=at)
-            except BudgetError:
-                mine_again = PanelSubmission.objects.filter(study=study, external_id=row.external_id)
-                mine_again.update(screen_out_booked_at=None)
-                continue
-        budget.spend(study.stage, cost, what, at=at)
+        with suppress(BudgetError), transaction.atomic():
+            _book_screen_out(study, row, at=at)
+
+
+def _book_screen_out(study: PanelStudy, row: PanelSubmission, *, at: datetime) -> None:
+    unbooked = PanelSubmission.objects.filter(
+        study=study, external_id=row.external_id, screen_out_booked_at=None
+    )
+    paid = row.reward_cents if row.reward_cents is not None else study.screen_out_cents
+    if not paid or not unbooked.update(screen_out_booked_at=at):
+        return
+    slot = Cost(study.screen_out_cents, study.screen_out_fee_cents)
+    purpose = MovementPurpose(SCREEN_OUT_REASON)
+    cost = slot
+    if paid != slot.cents:
+        cost = Cost(paid, _fee(stage_at(study.stage, study.endpoint_id), paid))
+    had_slot = PanelStudy.objects.filter(pk=study.pk, screen_out_left__gt=0).update(
+        screen_out_left=F("screen_out_left") - 1
+    )
+    if had_slot and cost != slot:
+        budget.release(study.stage, slot, MovementPurpose("screen-out at another amount"), at=at)
+    if not had_slot or cost != slot:
+        budget.reserve(study.stage, cost, purpose, at=at)
+    budget.spend(study.stage, cost, purpose, at=at)
 
 
 def unbooked_screen_outs(study: PanelStudy) -> QuerySet[PanelSubmission]:

@@ -52,7 +52,7 @@ from people.models import ConsentText
 logger = logging.getLogger(__name__)
 State, Kind = Assignment.State, MarketOperation.Kind
 #: Submissions are read again after so long, sooner where a hook spoke, later where there are many.
-_LOOK_EVERY_S, _SECONDS_PER_ROW = 30.0, 0.02
+_SUBMISSIONS_EVERY_S, _SECONDS_PER_ROW = 30.0, 0.02
 #: Rows of the mirror that one statement writes.
 _BATCH = 500
 #: Purpose under which the secret of hooks is sealed.
@@ -349,7 +349,7 @@ def _read_charges(study: PanelStudy) -> None:
 def _is_due(study: PanelStudy) -> bool:
     if study.synced_at is None or (study.hinted_at and study.hinted_at >= study.synced_at):
         return True
-    wait = max(_LOOK_EVERY_S, _SECONDS_PER_ROW * study.places)
+    wait = max(_SUBMISSIONS_EVERY_S, _SECONDS_PER_ROW * study.places)
     return study.synced_at <= timezone.now() - timedelta(seconds=wait)
 
 
@@ -397,6 +397,8 @@ def _store_batch(study: PanelStudy, rows: Sequence[PanelRow]) -> int:
     )
     moved = [row for row in news if row.external_id not in stored or stored[row.external_id][1] != row.status]
     _follow(study, moved)
+    # The budget may have room by now for what was screened out before.
+    panel_pay.book_screen_outs(study, panel_pay.unbooked_screen_outs(study), at=now)
     return len(news)
 
 
@@ -446,13 +448,13 @@ def _follow(study: PanelStudy, moved: Iterable[PanelSubmission]) -> None:
 def _leave(work: Assignment, panel_status: str, at: datetime) -> None:
     """A person who returned, or whose time was over: unfinished work ends, an answer is looked at."""
     if work.state == State.WORKING:
-        decisions.ended(work)
+        decisions.end_assignment(work)
     elif work.state == State.STORED:
-        decisions.quarantined(
+        decisions.quarantine(
             work, note=f"Answered here, but {panel_status.lower()} at the panel, which pays nothing for it."
         )
     elif work.state == State.SUBMITTED:
-        decisions.rejected(work, at=at)
+        decisions.book_rejection(work, at=at)
         Assignment.objects.filter(pk=work.pk).update(
             note=f"{panel_status.capitalize()} at the panel after answering."
         )
@@ -461,11 +463,11 @@ def _leave(work: Assignment, panel_status: str, at: datetime) -> None:
 def _decide_elsewhere(work: Assignment, *, approved: bool, at: datetime) -> None:
     """Decided on the panel's own pages."""
     if not approved:
-        decisions.rejected(work, at=at)
+        decisions.book_rejection(work, at=at)
         return
     try:
         with transaction.atomic():
-            decisions.approved(work, at=at)
+            decisions.book_approval(work, at=at)
     except BudgetError as error:
         note = f"Approved at the panel after its rejection, but not booked here: {error}"
         Assignment.objects.filter(pk=work.pk).update(held=True, note=note[:300])
@@ -642,7 +644,7 @@ def unanswered(source_stage: Stage) -> QuerySet[Any]:
 #: Participants that one call writes to, and that one person's request may choose.
 _AT_ONCE, MOST = 100, 1_000
 #: What participants wrote is read again after so long.
-_LOOK_EVERY = timedelta(minutes=5)
+_MESSAGES_EVERY = timedelta(minutes=5)
 _LONGEST = 4096
 
 
@@ -722,7 +724,7 @@ def sync_messages(endpoint: Endpoint, *, force: bool = False) -> int:
     """
     now = timezone.now()
     studies = PanelStudy.objects.filter(endpoint=endpoint).exclude(external_id="")
-    due = studies if force else studies.exclude(messages_read_at__gt=now - _LOOK_EVERY)
+    due = studies if force else studies.exclude(messages_read_at__gt=now - _MESSAGES_EVERY)
     if not due.exists():
         return 0
     letters = panel_of(endpoint).unread_letters()

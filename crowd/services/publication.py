@@ -349,8 +349,9 @@ _LEASE = timedelta(minutes=2)
 def publish_pending(stage: Stage, *, actor: Any = None) -> int:
     """Plan HITs for everything that still needs people; the number of HITs planned.
 
-    None after a restore, while what was published since the backup is unknown. SpendingRightError where
-    who acts, or for what goes on by itself who opened the stage, may not spend from its endpoints.
+    Plans nothing (0) after a restore, while what was published since the backup is unknown.
+    SpendingRightError where who acts, or for what goes on by itself who opened the stage, may not spend
+    from its endpoints.
     The first call publishes, later ones top up what was rejected, removed or expired. One planner works on a
     stage at a time, so nothing is published twice. Stops quietly where the budget ends, with an event.
     """
@@ -424,7 +425,7 @@ def _plan_batch(stage: Stage, owner: uuid.UUID, batch: Sequence[NewHit]) -> int:
     while new_hits:
         total = Cost(0)
         for hit, _, _ in new_hits:
-            total = total + unit_cost(hit) * hit.places
+            total = total + budget.unit_cost(hit) * hit.places
         try:
             budget.set_aside(stage, total)
             break
@@ -517,13 +518,9 @@ def _note_the_end(stage: Stage, why: str) -> None:
         )
 
 
-def unit_cost(hit: Hit) -> Cost:
-    """What one assignment of a HIT costs."""
-    return Cost(hit.reward_cents, hit.fee_cents)
-
-
 def next_ordinal(stage: Stage) -> int:
-    """Number of the stage's next HIT; the caller holds the stage's row."""
+    """Number of the stage's next HIT."""
+    # Two planners must not take one number: a write locks the row on both databases.
     Stage.objects.filter(pk=stage.pk).update(seed=F("seed"))
     last = Hit.objects.filter(stage=stage).aggregate(last=Max("ordinal"))["last"]
     return 0 if last is None else int(last) + 1
@@ -549,7 +546,7 @@ def plan_listing(
             rules=rules,
             installation=epoch.installation(),
         ),
-        cost=unit_cost(hit) * hit.places,
+        cost=budget.unit_cost(hit) * hit.places,
         actor=actor,
     )
 

@@ -129,7 +129,7 @@ def _let_go_on(endpoint: Endpoint, recovery: Recovery) -> None:
     with transaction.atomic():
         if not DispatchHalt.objects.filter(endpoint=endpoint).delete()[0]:
             return
-        stages = Stage.objects.filter(endpoint=endpoint).select_related("project").order_by("project", "pk")
+        stages = Stage.objects.filter(has_source(endpoint)).select_related("project").order_by("project")
         for project in {stage.project_id: stage.project for stage in stages}.values():
             record(
                 project=project,
@@ -222,7 +222,7 @@ def _adopt_places(operation: MarketOperation, listing: Listing, recovery: Recove
         for each in planned:
             results.ask_a_person(each, _LOOK_AT_PLACES)
     elif more > 0:
-        cost = Cost(hit.reward_cents, hit.fee_cents) * more
+        cost = budget.unit_cost(hit) * more
         extension = _create_operation(
             operation.endpoint,
             operation.stage,
@@ -256,7 +256,7 @@ def _adopt_unknown(endpoint: Endpoint, token: uuid.UUID, listing: Listing, recov
         if MarketOperation.objects.filter(pk=token).exists():
             return
         hit = _new_hit(endpoint, stage, listing, memo, question)
-        cost = Cost(hit.reward_cents, hit.fee_cents) * hit.places
+        cost = budget.unit_cost(hit) * hit.places
         operation = _create_operation(
             endpoint,
             stage,

@@ -13,6 +13,7 @@ from django.utils import timezone
 from core.money import bonus_fee, format_amount
 from core.projects.models import Project
 from core.projects.services import record
+from crowd import budget
 from crowd.adapters.base import CallRefusal, EarlierSuccess
 from crowd.budget import Cost, payment_fee
 from crowd.counted_work import counts
@@ -31,7 +32,6 @@ from crowd.models import (
 )
 from crowd.outbox import results
 from crowd.outbox.calls import found_purpose, plan
-from crowd.services import decisions
 from crowd.services.approvals import plan_decision
 from crowd.services.decisions import recount
 from crowd.services.groups import ensure_group, only, put_into
@@ -89,7 +89,7 @@ def override(*, assignment: Assignment, actor: Any, note: str) -> MarketOperatio
     """
     _refuse_unless(assignment, (State.REJECTED,), "approved after all")
     operation = plan_decision(
-        assignment, Kind.UNREJECT, note[:1024], cost=decisions.unit_cost(assignment.hit), actor=actor
+        assignment, Kind.UNREJECT, note[:1024], cost=budget.unit_cost(assignment.hit), actor=actor
     )
     _log(assignment, "assignment.overridden", actor, note)
     _accept(assignment, actor)

@@ -31,7 +31,7 @@ from crowd.selectors.hits_on_offer import free_hits, units_of_hits
 from crowd.selectors.known_people import KnownPeople, excluded_workers
 from crowd.services import persons
 from crowd.services.arrivals import AssignmentUnits, arrive
-from crowd.services.publication import fee, insert_hits, unit_cost
+from crowd.services.publication import fee, insert_hits
 from crowd.services.sources import list_hits_with_places
 from crowd.services.stages import expire_hit
 from crowd.sources import source_for_hit
@@ -133,7 +133,9 @@ def _take_places(stage: Stage, units_by_hit: dict[int, list[str]]) -> list[tuple
         )
         if hit.state == Hit.State.OPEN and places_used < hit.places:
             Hit.objects.filter(pk=hit.pk).update(places=F("places") - 1)
-            budget.release(stage, unit_cost(hit), MovementPurpose("place to a smaller HIT", hit=hit), at=now)
+            budget.release(
+                stage, budget.unit_cost(hit), MovementPurpose("place to a smaller HIT", hit=hit), at=now
+            )
             donors.append((hit, units_by_hit[hit.pk]))
     return donors
 
@@ -173,7 +175,7 @@ def _open_hits(stage: Stage, units: dict[str, int], *, wave: int, people: Sequen
         for part in parts
     ]
     now = timezone.now()
-    budget.set_aside(stage, sum((unit_cost(hit) * hit.places for hit, _, _ in planned), Cost(0)))
+    budget.set_aside(stage, sum((budget.unit_cost(hit) * hit.places for hit, _, _ in planned), Cost(0)))
     operations = insert_hits(stage, planned, at=now)
     for operation in operations:  # our own endpoint has nothing to wait for
         results.apply(operation, CallSuccess(reference(operation.token)))

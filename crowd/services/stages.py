@@ -30,7 +30,7 @@ from core.projects.services import record, why_read_only
 from core.revisions import ShownColumns
 from crowd import budget, bundles, rights
 from crowd.adapters.base import MarketplaceDownError, MarketplaceRefusedError
-from crowd.budget import Cost, MovementPurpose
+from crowd.budget import MovementPurpose
 from crowd.errors import (
     BudgetError,
     CrowdError,
@@ -580,7 +580,7 @@ def extend_hit_places(*, hit: Hit, places: int, purpose: str) -> MarketOperation
         target=f"hit:{hit.pk}",
         purpose=purpose,
         payload={"ref": hit.external_id, "places": places},
-        cost=Cost(hit.reward_cents, hit.fee_cents) * places,
+        cost=budget.unit_cost(hit) * places,
     )
 
 
@@ -611,6 +611,6 @@ def settle_closed_hits(stage_pk: int, hits: Mapping[int, int | None], *, at: dat
     )
     Hit.objects.filter(pk__in=[hit.pk for hit in over]).update(state=Hit.State.CLOSED)
     for hit in over:
-        unused = Cost(hit.reward_cents, hit.fee_cents) * (hit.places - used.get(hit.pk, 0))
+        unused = budget.unit_cost(hit) * (hit.places - used.get(hit.pk, 0))
         budget.release(stage, unused, MovementPurpose("unused places", hit=hit), at=at)
     return len(over)

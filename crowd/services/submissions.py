@@ -207,12 +207,12 @@ def _reconcile_one(
     if submission.state == "approved":
         try:
             with transaction.atomic():
-                changed |= decisions.approved(assignment, at=submission.decided_at or timezone.now())
+                changed |= decisions.book_approval(assignment, at=submission.decided_at or timezone.now())
         except BudgetError as error:
             note = f"Approved at the marketplace after its rejection, but not booked here: {error}"
             Assignment.objects.filter(pk=assignment.pk).update(held=True, note=note[:300])
     elif submission.state == "rejected":
-        changed |= decisions.rejected(assignment, at=submission.decided_at or timezone.now())
+        changed |= decisions.book_rejection(assignment, at=submission.decided_at or timezone.now())
     elif changed and assignment.state == State.SUBMITTED:
         approve_by_policy(assignment)
     return changed
@@ -321,5 +321,5 @@ def _take_unknown(stage: Stage, hit: Hit, submission: base.Submission) -> None:
 
 
 def _quarantine(assignment: Assignment, why: str) -> None:
-    decisions.quarantined(assignment, note=why)
+    decisions.quarantine(assignment, note=why)
     assignment.state = State.QUARANTINED

@@ -50,7 +50,7 @@ def make_way(hit: Hit, *, external_id: str, worker_id: str, proven: bool) -> Non
     for rival in rivals.distinct().select_related("hit"):
         if rival.state == State.WORKING:
             if rival.hit_id != hit.pk:  # in the same HIT its draft goes on
-                decisions.ended(rival)
+                decisions.end_assignment(rival)
         elif proven or not _is_listed(hit, rival):
             _set_aside(rival)
 
@@ -108,7 +108,7 @@ def _set_aside(rival: Assignment) -> None:
     """Put an answer into quarantine; nothing of it is lost, and its units are free again."""
     rows = _unconfirmed(Assignment.objects.filter(pk=rival.pk)).select_for_update(of=("self",), no_key=True)
     if rows.exists():
-        decisions.quarantined(rival, note=FORGED)
+        decisions.quarantine(rival, note=FORGED)
         Claim.objects.filter(assignment=rival).delete()
 
 

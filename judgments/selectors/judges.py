@@ -117,7 +117,7 @@ def verdicts(stage: Stage, worker: Worker) -> list[Verdict]:
 
 
 def judgments_of(stage: Stage, worker: Worker) -> Any:
-    """What they judged, newest first, with the verdict of the run in force about each as `verdict`."""
+    """What they judged, newest first; `with_verdicts` adds what filters say."""
     rows = good(Judgment.objects.filter(stage=stage, worker=worker), stage)
     return rows.select_related("candidate__query", "candidate__system").order_by("-pk")
 

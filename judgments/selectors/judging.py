@@ -69,10 +69,6 @@ def trained(stage: Stage) -> Iterator[TrainingResult]:
         yield TrainingResult(worker, len(lessons), sum(lessons.values()))
 
 
-#: How long the sizes of systems in a form may be old where counting them takes long.
-_COUNTS_GOOD_S = 600
-
-
 @dataclass(frozen=True, slots=True)
 class Sums:
     """Judgments of one candidate that count: how many, the sum of scores and of their squares, in units."""

@@ -10,7 +10,7 @@ from math import ceil, isnan
 from typing import TYPE_CHECKING
 
 from django.core.cache import cache
-from django.db.models import Count
+from django.db.models import Count, QuerySet
 
 from core.projects.models import Project
 from crowd.models import Stage
@@ -60,10 +60,9 @@ def score_counts(stage: Stage, stamp: Stamp, low: int, size: int) -> ScoreCounts
 def _count_scores(stage: Stage, stamp: Stamp, low: int, size: int) -> ScoreCounts:
     import numpy as np  # start-up does without numpy
 
-    judgments = Judgment.objects.filter(stage=stage, pk__lte=stamp.last)
-    if stamp.spoilt:
-        judgments = good(judgments, stage)
-    grouped = judgments.order_by().values_list("candidate_id", "score").annotate(n=Count("pk"))
+    grouped = (
+        _good_until(stage, stamp).order_by().values_list("candidate_id", "score").annotate(n=Count("pk"))
+    )
     rows = np.array(list(grouped), dtype=np.int64).reshape(-1, 3)
     candidates, at = np.unique(rows[:, 0], return_inverse=True)
     counts = np.zeros((len(candidates), size), dtype=np.int64)
@@ -125,6 +124,12 @@ def live(stage: Stage) -> Live:
     return cached(("live", stage.pk, stamp.run, stamp.remade), count, stamp=stamp)
 
 
+def _good_until(stage: Stage, stamp: Stamp) -> QuerySet[Judgment]:
+    """The good judgments of a stamp."""
+    judgments = Judgment.objects.filter(stage=stage, pk__lte=stamp.last)
+    return good(judgments, stage) if stamp.spoilt else judgments
+
+
 def _build_live(stage: Stage, score_table: ScoreCounts, stamp: Stamp) -> Live:
     from metrics.agreement.alpha import LEVELS, alpha, percent_agreement
     from metrics.agreement.data import Sums
@@ -140,7 +145,7 @@ def _build_live(stage: Stage, score_table: ScoreCounts, stamp: Stamp) -> Live:
         stamp=stamp,
         judgments=score_table.judgments,
         items=len(counts),
-        workers=Judgment.objects.filter(stage=stage).order_by().values("worker").distinct().count(),
+        workers=_good_until(stage, stamp).order_by().values("worker").distinct().count(),
         alpha={level: alpha(counts, scale.values, level) for level in LEVELS},
         percent=percent_agreement(counts),
         icc=correlations.single,

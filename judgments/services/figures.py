@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from django.conf import settings
@@ -19,9 +19,6 @@ from metrics.agreement.data import RatingGroups
 from metrics.agreement.kappa import busiest
 from metrics.agreement.report import report
 from metrics.agreement.report_tables import Rows
-
-if TYPE_CHECKING:
-    from metrics.agreement.data import RatingGroups
 
 #: Parts of the report that grow with the data.
 ROWS = ("removed_workers", "undetermined_workers", "removed_ratings", "workers", "items")
@@ -119,7 +116,7 @@ def _sources(stage: Stage, columns: StageRatings) -> "RatingGroups | None":
     return RatingGroups(of_worker[columns.ratings.workers], names)
 
 
-def _grouping(names: Sequence[str], decided: FilterDecision) -> "RatingGroups":
+def _grouping(names: Sequence[str], decided: FilterDecision) -> RatingGroups:
     distinct = sorted(set(names))
     code_of = {name: code for code, name in enumerate(distinct)}
     codes = np.array([code_of[name] for name in names], dtype=np.min_scalar_type(-1 - len(distinct)))

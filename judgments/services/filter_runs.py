@@ -242,7 +242,6 @@ State = FilterRun.State
 _STEPS = 2
 
 
-#: Says how far it is: steps done, of how many, and what is done now.
 def apply(
     *,
     stage: Stage,
@@ -463,7 +462,7 @@ def remake(
     *,
     run: FilterRun,
     why: str,
-    progress: Progress = lambda *_: None,
+    progress: Progress = silent,
     commit: Callable[[Callable[[], Any]], Any] | None = None,
 ) -> bool:
     """Decide again what the run decided, on its judgments as they count now; False if nothing was to do.

@@ -135,7 +135,7 @@ def _query_digest(row: Row, digest: Callable[[str, Sequence[str]], str] = query_
     return digest(normal(row.query), [normal(turn) for turn in row.context])
 
 
-BATCH = 1000
+ROWS_AT_ONCE = 1000
 #: More systems than that no comparison has; it is the wrong column.
 MOST_SYSTEMS = 1000
 _ONE_EACH = "A system has one answer per query; give a second answer to a system of another name."
@@ -215,7 +215,7 @@ class LineSorter:
         """The lines that become candidates, in the order of the file; everything is counted meanwhile."""
         rows = self._answers.rows(self._tally.refuse)
         with FirstAnswers(room) as seen:
-            while batch := list(islice(rows, BATCH)):
+            while batch := list(islice(rows, ROWS_AT_ONCE)):
                 yield from self._batch(batch, seen)
 
     def _batch(self, rows: list[Row], seen: FirstAnswers) -> Iterator[CandidateLine]:
@@ -315,7 +315,7 @@ def _digest(text: str, opinion: str, entities: Sequence[Any]) -> bytes:
     return hashlib.blake2b(json.dumps([text, opinion, spans]).encode(), digest_size=16).digest()
 
 
-_BATCH = 500
+_CANDIDATES_AT_ONCE = 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -499,7 +499,7 @@ class _Store:
 
     def _rows(self, source: CandidateSource) -> None:
         new, systems, done = _spooled(self.spool), self._systems(source), 0
-        while batch := list(islice(new, _BATCH)):
+        while batch := list(islice(new, _CANDIDATES_AT_ONCE)):
             Candidate.objects.bulk_create(
                 Candidate(
                     query_id=each.query,

@@ -186,7 +186,7 @@ def accept_locked(
     unpaid: bool = False,
     closed: Mapping[int, Hours] | None = None,
 ) -> Holding:
-    """The same for a HIT whose row is locked; `visit` is that of a person who came by a study link.
+    """`accept` for a HIT whose row the caller has locked; `visit` of a person who came by a study link.
 
     `closed` are the batches that are outside of their hours, where the caller knows them.
     """

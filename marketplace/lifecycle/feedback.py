@@ -10,7 +10,7 @@ from marketplace.locks import lock_worker
 from marketplace.models import HITType, Holding, Letter, Message, Rating, Requester, Worker
 
 MOST_STARS = 5
-MAX_WORDS = 500
+MAX_COMMENT = 500
 MAX_SUBJECT = 200
 MAX_BODY = 4096
 #: Letters of one worker in a day: to one requester, and to all of them.
@@ -33,8 +33,8 @@ def rate(*, worker: Worker, hit_type: HITType, stars: int, comment: str, now: da
     """Keep a worker's opinion of a group, in place of the one they had."""
     if not 1 <= stars <= MOST_STARS:
         raise Refusal("InvalidParameterValue", f"Choose from 1 to {MOST_STARS} stars.")
-    if len(comment) > MAX_WORDS:
-        raise Refusal("InvalidParameterValue", f"A rating has at most {MAX_WORDS} characters of words.")
+    if len(comment) > MAX_COMMENT:
+        raise Refusal("InvalidParameterValue", f"A rating has at most {MAX_COMMENT} characters of words.")
     worker = _open(worker)
     if not may_rate(worker=worker, hit_type=hit_type):
         raise Refusal("PermissionDeniedException", NOT_WORKED)

@@ -17,7 +17,7 @@ DAYS = tuple(name[:3] for name in DAY_NAMES)
 
 @dataclass(frozen=True, slots=True)
 class Hours:
-    """From one time of these days to another; one that is not later is on the day after."""
+    """Open on `days` from `opens` to `closes`; a `closes` that is not later is on the next day."""
 
     zone: str
     days: tuple[int, ...]
@@ -88,7 +88,7 @@ class Hours:
                 yield first, max(self._moments(last, self.closes))
 
     def _moments(self, day: date, at: time) -> list[datetime]:
-        """When it is so late: two moments where clocks are set back."""
+        """The moments at which clocks on that day show `at`: two where they are set back."""
         zone = _zone(self.zone)
         return [datetime.combine(day, at.replace(fold=fold), zone).astimezone(UTC) for fold in (0, 1)]
 

@@ -9,7 +9,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 from marketplace import clock
 from marketplace.errors import Refusal
 from marketplace.lifecycle import feedback as services
-from marketplace.lifecycle.feedback import MAX_BODY, MAX_SUBJECT, MAX_WORDS
+from marketplace.lifecycle.feedback import MAX_BODY, MAX_COMMENT, MAX_SUBJECT
 from marketplace.models import HITType, Holding, Message, Rating, Requester, Worker
 from marketplace.site import records
 from marketplace.site.access import for_workers, page
@@ -113,9 +113,9 @@ class RatingForm(forms.Form):
     words = forms.CharField(
         label="What should the requester know?",
         required=False,
-        max_length=MAX_WORDS,
+        max_length=MAX_COMMENT,
         widget=forms.Textarea(attrs={"rows": 4, "dir": "auto"}),
-        help_text=f"If you like, in at most {MAX_WORDS} characters. Only the requester reads it.",
+        help_text=f"If you like, in at most {MAX_COMMENT} characters. Only the requester reads it.",
     )
 
 

@@ -607,7 +607,7 @@ PROTOCOLS: dict[str, Callable[[ScoredAnswers, Plan, ReportHeader], Result]] = {
 }
 
 
-def refuse_unknown(names: tuple[str, ...]) -> None:
+def refuse_unknown_protocols(names: tuple[str, ...]) -> None:
     """MetricError for a protocol that there is not."""
     for name in names:
         if name not in PROTOCOLS:

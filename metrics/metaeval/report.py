@@ -420,9 +420,9 @@ def _checked(answers: ScoredAnswers) -> ScoredAnswers:
 def parts_of(answers: ScoredAnswers, plan: Plan) -> list[Part]:
     """Everything that there is to do, in the order of the report."""
     if plan.protocols:
-        from metrics.metaeval.papers import refuse_unknown  # noqa: PLC0415 - only where a paper's protocol is asked for
+        from metrics.metaeval.papers import refuse_unknown_protocols  # noqa: PLC0415 - only where a paper's protocol is asked for
 
-        refuse_unknown(plan.protocols)
+        refuse_unknown_protocols(plan.protocols)
     return [
         *(Part("metric", name) for name in sorted(answers.metrics)),
         *(Part("floor", name) for name in floors(answers)),

@@ -69,12 +69,12 @@ def rich(stage):
 
 def reject(said):
     rich(said.stage)
-    assert decisions.rejected(said.assignment, at=timezone.now())
+    assert decisions.book_rejection(said.assignment, at=timezone.now())
 
 
 def approve(said):
     rich(said.stage)
-    assert decisions.approved(said.assignment, at=timezone.now())
+    assert decisions.book_approval(said.assignment, at=timezone.now())
 
 
 def why(query):
@@ -305,7 +305,7 @@ def test_rejections_and_rounds_at_once_leave_every_query_as_its_votes_say():
     def rejections():
         for some in votes[::2]:
             with transaction.atomic():
-                decisions.rejected(some[0].assignment, at=timezone.now())
+                decisions.book_rejection(some[0].assignment, at=timezone.now())
 
     def rounds():
         mine = Stage.objects.get(pk=stage.pk)

@@ -191,7 +191,7 @@ class TestApprovingTheWholeWork:
         review.approve(assignment=first.assignment, actor=me)
         Stage.objects.filter(pk=stage.pk).update(reserved_cents=1_000)
         Project.objects.filter(pk=stage.project_id).update(budget_cents=10_000, reserved_cents=1_000)
-        decisions.approved(first.assignment, at=timezone.now())
+        decisions.book_approval(first.assignment, at=timezone.now())
         found = {each.group.name: each.count for each in content_of(stage.project).of_answers}
         assert (found["undecided"], found["flagged"], found["held"]) == (0, 1, 0)
 

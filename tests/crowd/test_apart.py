@@ -3,8 +3,8 @@
 import pytest
 
 from crowd.errors import WorkRefusedError
-from crowd.models import Assignment, Hit
-from crowd.services import stages
+from crowd.models import Assignment, Group, Hit, MarketOperation
+from crowd.services import groups, stages
 from crowd.services.tick import tick
 from tests.clients import RefusedError
 from tests.crowd.test_failure_patterns import Lab
@@ -70,6 +70,19 @@ def test_the_task_page_refuses_before_the_marketplace_knows():
     with pytest.raises(WorkRefusedError, match="one person may not do both"):
         answer(make_hit(second), worker_id="ADA")
     assert answer(make_hit(second, "item:1"), worker_id="BEN").worker.external_id == "BEN"
+
+
+def test_who_has_another_grant_of_the_stage_is_kept_out_of_it_too():
+    project = make_project()
+    first = make_stage(project=project)
+    second = make_stage(first.endpoint, project, apart_from=[first.slug])
+    worker = answer(make_hit(first), worker_id="ADA").worker
+    passed = groups.ensure_group(endpoint=second.endpoint, name="passed", description="", stage=second)
+    groups.put_into(passed, worker)
+    (rule,) = groups.rules_apart(second)
+    kept_out = Group.objects.exclude(pk=passed.pk).get(stage=second)
+    assert MarketOperation.objects.filter(kind="grant", target=f"group:{kept_out.pk}").count() == 1
+    assert rule["op"] == "DoesNotExist"
 
 
 def test_the_other_way_round_is_open():

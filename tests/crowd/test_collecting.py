@@ -289,7 +289,7 @@ def test_work_in_progress_is_given_up_after_its_time_and_its_units_are_free(mark
 def test_given_up_work_that_was_submitted_after_all_counts(hit, market):
     assignment = answered(hit)
     market.submit(hit, assignment)
-    decisions_before = decisions.ended(assignment)
+    decisions_before = decisions.end_assignment(assignment)
     Assignment.objects.update(state=State.ENDED)
     Claim.objects.all().delete()
     Hit.objects.update(expires_at=timezone.now())

@@ -31,18 +31,18 @@ def money(assignment):
 
 
 def test_a_decision_is_booked_once(assignment):
-    assert decisions.rejected(assignment, at=timezone.now()) is True
-    assert decisions.rejected(assignment, at=timezone.now()) is False
+    assert decisions.book_rejection(assignment, at=timezone.now()) is True
+    assert decisions.book_rejection(assignment, at=timezone.now()) is False
     assert money(assignment) == (0, 0)
-    assert decisions.approved(assignment, at=timezone.now()) is True, "its money is set aside anew"
-    assert decisions.approved(assignment, at=timezone.now()) is False
+    assert decisions.book_approval(assignment, at=timezone.now()) is True, "its money is set aside anew"
+    assert decisions.book_approval(assignment, at=timezone.now()) is False
     assert money(assignment) == (0, 12)
-    assert decisions.rejected(assignment, at=timezone.now()) is False
+    assert decisions.book_rejection(assignment, at=timezone.now()) is False
     assert money(assignment) == (0, 12)
 
 
 def test_approval_of_work_whose_money_is_reserved_is_booked_once(assignment):
-    assert [decisions.approved(assignment, at=timezone.now()) for _ in range(2)] == [True, False]
+    assert [decisions.book_approval(assignment, at=timezone.now()) for _ in range(2)] == [True, False]
     assert money(assignment) == (0, 12)
 
 
@@ -73,7 +73,7 @@ def test_what_counts_is_the_same_of_a_row_and_as_a_condition(assignment):
 
 
 def test_only_work_in_progress_can_be_given_up(assignment):
-    assert decisions.ended(assignment) is False
+    assert decisions.end_assignment(assignment) is False
     assert Claim.objects.filter(assignment=assignment).exists()
 
 

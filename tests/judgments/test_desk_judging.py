@@ -227,7 +227,7 @@ def test_live_figures_follow_new_judgments_and_rejections(place):
     assert (later.judgments, later.workers) == (19, 4)
     assert later.alpha["interval"] == alpha_of(ratings_of_stage(place.stage).ratings)
     Assignment.objects.filter(judgments__worker=worker_of(place, "A4")).update(state="rejected")
-    assert live(place.stage).judgments == 18
+    assert (live(place.stage).judgments, live(place.stage).workers) == (18, 3)
     assert live(place.stage).alpha["interval"] == alpha_of(ratings_of_stage(place.stage).ratings)
 
 

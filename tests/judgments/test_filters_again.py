@@ -55,7 +55,7 @@ def work_of(place, worker, item="q1"):
 
 @transaction.atomic
 def reject(work):
-    assert decisions.rejected(work, at=timezone.now())
+    assert decisions.book_rejection(work, at=timezone.now())
 
 
 def score(place, item="q1"):
@@ -86,7 +86,7 @@ def test_scores_and_counts_leave_out_work_that_was_rejected_and_take_it_back(pla
     assert (event.details["ratings_before"], event.details["ratings"]) == (8, 7)
     page = as_("viewer").get(reverse("judgments:filters", args=[place.project.slug, place.stage.slug]))
     assert "because <bdi>the work of C was rejected</bdi>" in " ".join(page.content.decode().split())
-    assert decisions.approved(work, at=timezone.now())
+    assert decisions.book_approval(work, at=timezone.now())
     reconsider(place.stage)
     assert score(place) == (4, 3, pytest.approx(14 / 3))
     assert FilterRun.objects.get().remade == 2

@@ -103,6 +103,13 @@ def test_pairs_are_read_as_arenas_and_people_write_them(measure):
     assert "half wins" in printed and "Ties (davidson): nu" in printed
 
 
+def test_a_system_beside_itself_says_nothing_and_a_pair_is_one_in_either_order(measure):
+    head, rows = "item,left,right,winner,worker\n", "q1,a,b,1,w\nq2,a,b,2,v\nq1,b,a,2,w\n"
+    report, _ = measure("preferences", f"{head}{rows}q3,a,a,a,w\n", replicates=0)
+    assert (report["n"], report["counts"]["same_system"]) == (3, 1)
+    assert any(warning.startswith("1 rows are a worker's further judgment") for warning in report["warnings"])
+
+
 def test_the_order_of_rows_changes_nothing_and_a_seed_gives_one_report(measure):
     head, *rows = PAIRS.splitlines(keepends=True)
     one, _ = measure("preferences", PAIRS, side=True)
@@ -200,6 +207,8 @@ def test_labels_that_cannot_be_compared_are_refused_or_null_with_the_reason(meas
     ):
         report, _ = measure("agreement", table)
         assert (report["alpha"], report["reason"]["alpha"]) == (None, reason)
+    late = "item,worker,start,end,length\nt,x,3,12,\nt,y,0,2,10\n"
+    assert "line 2: the span ends at 12, and the text has 10" in refuse("agreement", late, spans=True)
     assert "the span 4 to 2 is none" in refuse("agreement", "item,worker,start,end\nt,x,4,2\n", spans=True)
     again, _ = measure("agreement", "item,worker,label,simulated\n1,a,x,\n1,a,y,\n1,b,,yes\n2,a,x,\n2,b,y,\n")
     assert [warning.split(":")[0] for warning in again["warnings"]] == ["SIMULATED DATA", "label", "label"]

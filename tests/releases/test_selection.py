@@ -321,7 +321,7 @@ class TestRatingsOfWorkThatDoesNotCount:
         for row in (world.project, stage):
             type(row).objects.filter(pk=row.pk).update(reserved_cents=1_000)
         Assignment.objects.filter(pk=judgment.assignment_id).update(state="submitted")
-        decisions.rejected(judgment.assignment, at=THEN)
+        decisions.book_rejection(judgment.assignment, at=THEN)
         reconsider(stage)
         built(world, tmp_path / "a", Options(formats=("jsonl",)))
         name = f"c{judgment.candidate_id}"

@@ -9,6 +9,7 @@ from crowd.adapters.prolific import _slots_to_set
 from crowd.errors import BudgetError, CrowdError
 from crowd.models import MarketOperation, PanelStudy, PanelSubmission, Stage
 from crowd.services import panel_pay, panels, stages
+from crowd.sources import stage_at
 from crowd.study.documents import study_toml
 from crowd.study.explain import StudyError
 from crowd.study.planning import apply, plan
@@ -81,6 +82,21 @@ def test_a_study_that_paused_after_the_last_slot_goes_on(panel, stage, client): 
     assert spent(stage) == 30
     study.refresh_from_db()
     assert (study.screen_out_slots, study.screen_out_left) == (3, 0)
+
+
+def test_a_screen_out_that_the_budget_could_not_take_is_booked_once_it_is_raised(panel, stage, client):  # noqa: F811
+    study = PanelStudy.objects.get(stage=stage)
+    PanelStudy.objects.filter(pk=study.pk).update(screen_out_left=0)
+    stage.refresh_from_db()
+    budget_cents = stage.budget_cents
+    Stage.objects.filter(pk=stage.pk).update(budget_cents=stage.reserved_cents)
+    screen_out(panel, stage, client)
+    work_on()
+    assert (spent(stage), panel_pay.unbooked_screen_outs(study).count()) == (0, 1)
+    Stage.objects.filter(pk=stage.pk).update(budget_cents=budget_cents)
+    for _ in range(2):
+        panels.sync(stage_at(stage, stage.endpoint), force=True)
+    assert (spent(stage), panel_pay.unbooked_screen_outs(study).count()) == (10, 0)
 
 
 def test_what_the_panel_does_not_take_is_refused_in_words(panel, stage, endpoint):  # noqa: F811

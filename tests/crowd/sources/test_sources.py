@@ -6,9 +6,10 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
+from core.projects.models import Event
 from crowd.errors import CrowdError, NotArmedError, StageStateError, WorkRefusedError
-from crowd.models import Assignment, Hit, MarketOperation, PersonMatch, StageSource
-from crowd.services import persons, stages
+from crowd.models import Assignment, DispatchHalt, Hit, MarketOperation, PersonMatch, StageSource
+from crowd.services import persons, recovery, stages
 from crowd.services.collection import collect
 from crowd.services.deals import NoWorkError
 from crowd.services.publication import quote
@@ -354,3 +355,12 @@ def test_marks_of_those_who_came_before_the_second_source_are_kept(market, clien
     before = set(Assignment.objects.get(worker__external_id="GONE").claims.values_list("unit", flat=True))
     assert not units & before
     assert PersonMatch.objects.count() == 1
+
+
+def test_projects_hear_that_a_further_source_goes_on_after_a_restore():
+    own, links = make_links(), make_endpoint()
+    stage = make_mixed(SourcePlan(own, share=1), SourcePlan(links, share=1), open_it=False)
+    DispatchHalt.objects.create(endpoint=links, why="It was restored.", since=timezone.now())
+    recovery._let_go_on(links, recovery.Recovery(hits=2))
+    event = Event.objects.get(project=stage.project, action="endpoint.recovered")
+    assert (event.subject, event.details["hits"]) == (links.name, 2)
