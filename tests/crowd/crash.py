@@ -151,11 +151,8 @@ def approve(site: str) -> World:
     return world
 
 
-def bonus(site: str, before: World | None = None) -> World:
-    """A bonus for approved work, and one more for that of the world before, where there is one."""
-    if before:
-        before.bonuses += 1
-        return before
+def bonus(site: str) -> World:
+    """A bonus for approved work."""
     world = approve(site)
     _settle(world)
     world.act, world.bonuses = _pay_bonus, 1
@@ -193,7 +190,7 @@ def close_one(site: str) -> World:
     return world
 
 
-SCENARIOS: dict[str, Callable[..., World]] = {
+SCENARIOS: dict[str, Callable[[str], World]] = {
     "publish": publish,
     "approve": approve,
     "bonus": bonus,
@@ -236,9 +233,7 @@ def _pay_bonus(world: World) -> None:
     assignment = Assignment.objects.select_related("stage__endpoint", "stage__project", "worker").get(
         stage=world.stage
     )
-    review.bonus(
-        assignment=assignment, actor=None, cents=25, reason="Very thorough.", purpose=f"{world.bonuses}."
-    )
+    review.bonus(assignment=assignment, actor=None, cents=25, reason="Very thorough.", purpose="thorough")
 
 
 def _extend(world: World) -> None:
@@ -458,17 +453,15 @@ def every_point(name: str, site: str) -> dict[str, Any]:
 
     epoch.obstacle()  # an installation books once which data folder it has
     report: dict[str, Any] = {"killed": 0, "late": 0, "asked": 0, "lost": 0, "rounds": 0, "faults": []}
-    first = SCENARIOS[name](site)
-    _, points, calls = run_and_die(first, 0)
+    _, points, calls = run_and_die(SCENARIOS[name](site), 0)
     report["points"] = points
-    again = {"before": first} if name == "bonus" else {}
 
     def note(where: str, found: list[str]) -> None:
         report["faults"] += [f"{name}, {where}: {sentence}" for sentence in found]
 
     for point in range(1, MOST_POINTS):
         where = f"killed at {point} ({points[point - 1] if point <= len(points) else 'end'})"
-        world = SCENARIOS[name](site, **again)
+        world = SCENARIOS[name](site)
         survived, _, _ = run_and_die(world, point)
         doubtful = in_doubt(world, points[:point])
         world.act(world)
@@ -483,7 +476,7 @@ def every_point(name: str, site: str) -> dict[str, Any]:
             report["asked"] += asked
             note(f"{where}, a day later", found)
     for call in range(1, 1 if name in BRIEF else calls + 1):
-        world = SCENARIOS[name](site, **again)
+        world = SCENARIOS[name](site)
         run_and_die(world, 0, lose=call)
         world.act(world)
         _settle(world)
