@@ -1,8 +1,7 @@
-"""docs/stages.md: the kind it writes is taken from the page and works, in as many lines as it promises."""
+"""docs/stages.md: a kind without a table works as the page says, and the page names all that kinds answer."""
 
 import re
 from pathlib import Path
-from types import ModuleType
 
 import pytest
 from django.template import engines
@@ -10,29 +9,23 @@ from django.template import engines
 from crowd import kinds
 from crowd.kinds import PendingUnit, StageKind
 from crowd.models import Assignment, HitUnit
+from tests.taskpage.translation import Translation
 from tests.taskpage.world import Visitor, handed_over, make_hit, make_stage, text
 
 pytestmark = pytest.mark.django_db
-PAGE = (Path(__file__).resolve().parents[2] / "docs/stages.md").read_text(encoding="utf-8")
+HERE = Path(__file__).resolve().parent
+PAGE = (HERE.parents[1] / "docs/stages.md").read_text(encoding="utf-8")
+TEMPLATE = (HERE / "translation_unit.html").read_text(encoding="utf-8")
 CONFIG = {"into": "Welsh", "sentences": ["Good morning.", "It <b>rains</b>."], "longest": 60}
-
-
-def block(name: str) -> str:
-    """The code that the page shows under a file's name."""
-    found = re.search(rf"`{re.escape(name)}`[^\n]*:\n\n```\w+\n(.*?)^```", PAGE, flags=re.M | re.S)
-    assert found, f"docs/stages.md does not show {name}"
-    return found[1]
 
 
 @pytest.fixture
 def translation(monkeypatch, tmp_path):
-    """The kind of the page, as a part of an extension, with its template where Django finds it."""
-    module = ModuleType("translation.kind")
-    exec(compile(block("translation/kind.py"), "docs/stages.md", "exec"), module.__dict__)
-    kind, known = module.Translation(), kinds._kinds()
+    """The kind, as a part of an extension, with its template where Django finds it."""
+    kind, known = Translation(), kinds._kinds()
     monkeypatch.setattr(kinds, "_kinds", lambda: {**known, kind.name: kind})
     (tmp_path / "translation").mkdir()
-    (tmp_path / "translation/unit.html").write_text(block("templates/translation/unit.html"))
+    (tmp_path / "translation/unit.html").write_text(TEMPLATE)
     monkeypatch.setattr(engines["django"].engine, "dirs", [*engines["django"].engine.dirs, tmp_path])
     for loader in engines["django"].engine.template_loaders:
         loader.reset()
@@ -45,7 +38,7 @@ def stage(translation):
 
 
 def test_it_is_a_kind_of_at_most_sixty_lines_with_options_that_explain_themselves(translation):
-    files = [block("translation/kind.py"), block("templates/translation/unit.html")]
+    files = [(HERE / "translation.py").read_text(encoding="utf-8"), TEMPLATE]
     lines = [line for file in files for line in file.splitlines() if line.strip()]
     assert len(lines) <= 60
     assert isinstance(translation, StageKind)
@@ -77,6 +70,12 @@ def test_mistakes_are_said_and_nothing_written_is_lost(stage):
         target = response.content.decode().split('<li><a href="#')[1].split('"')[0]
         assert f'id="{target}"' in response.content.decode()
         assert "Bore da." in text(response)
+
+
+def test_the_page_shows_the_text_field_of_the_template():
+    field = TEMPLATE.partition("\n")[2]
+    assert field.startswith('<div class="field">')
+    assert field in PAGE
 
 
 def test_rejected_translations_are_asked_for_again(stage, translation):

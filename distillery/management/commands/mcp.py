@@ -15,8 +15,8 @@ class Command(BaseCommand):
     """Reads the token, then serves until the input ends; only the protocol is written to the output."""
 
     help = (
-        "Serve tools for coding agents over MCP on standard input and output (docs/mcp.md), with the rights "
-        "of an API token. The variable DISTILLERY_TOKEN or a file has the token."
+        "Serve tools for coding agents over MCP on standard input and output (docs/skill.md), with the "
+        "rights of an API token. The variable DISTILLERY_TOKEN or a file has the token."
     )
     requires_system_checks: list[str] = []  # an agent waits for the start; `up` and `doctor` have them
 
