@@ -475,7 +475,7 @@ def test_the_size_of_batches_changes_nothing(project, oak, rome, tmp_path, monke
     whole = import_candidates(project=project, path=path, dry_run=True)
     monkeypatch.setattr("judgments.services.imports.ROWS_AT_ONCE", 3)
     monkeypatch.setattr("judgments.services.imports._MOST", 2)
-    monkeypatch.setattr("judgments.services.imports._BATCH", 2)
+    monkeypatch.setattr("judgments.services.imports._CANDIDATES_AT_ONCE", 2)
     small = import_candidates(project=project, path=path)
     assert small["rules"] == whole["rules"]
     assert Candidate.objects.count() == whole["stored"]
