@@ -34,9 +34,10 @@ NO_COMPARISONS, NOT_CONNECTED, ONLY_TIES, SEPARATED, SIDES_NOT_CROSSED = (
 )
 #: Of the penalty on effects of style, half of this times their squares: they may go with the systems.
 STYLE_RIDGE = 0.5
-_GRADIENT, _STEPS, _HALVINGS = 1e-9, 200, 60
-#: An estimate beyond this may be one that does not exist.
-_SUSPICIOUS = 12.0
+_GRADIENT, _STEPS, _HALVINGS = 1e-8, 200, 60
+#: Log-odds beyond this may be of an estimate that does not exist: in a direction without an end they are
+#: above 18 by the time the gradient is below its limit.
+_SUSPICIOUS = 10.0
 _NOTHING = 1e-7
 #: Value, gradient and curvature (the negative Hessian) of a log-likelihood.
 Derivatives = tuple[float, Floats, Floats]
@@ -105,7 +106,7 @@ def fit(
     start = model.parameters(near) if near is not None and near.strengths is not None else model.start()
     parameters, curvature, converged = _maximise(model.derivatives, start, model.is_inside)
     # Without a maximum the steps go on and on, or end far away where nothing changes any more.
-    if (near is None or not converged or np.abs(parameters).max() > _SUSPICIOUS) and model.is_separated():
+    if (near is None or not converged or model.is_suspicious(parameters)) and model.is_separated():
         return Strengths(ties, SEPARATED, side_reason=side_reason)
     return model.describe(parameters, curvature, _Model(real, ties, side=model.side), side_reason)
 
@@ -199,6 +200,12 @@ class _Model:
 
     def is_inside(self, parameters: Floats) -> bool:
         return not (self.has_ties and self.ties == "rao-kupper") or bool(parameters[-1] > 0)
+
+    def is_suspicious(self, parameters: Floats) -> bool:
+        """Whether an outcome is nearly certain beside another."""
+        eta = np.abs(self.design @ parameters[: self.design.shape[1]])
+        ties = abs(parameters[-1]) if self.has_ties else 0.0
+        return bool(eta.max(initial=0.0) + ties > _SUSPICIOUS)
 
     def derivatives(self, parameters: Floats) -> Derivatives:
         derivatives = self._rao_kupper if self.ties == "rao-kupper" else self._davidson
@@ -349,7 +356,7 @@ def _maximise(
     parameters = start
     value, gradient, curvature = derivatives(parameters)
     for _ in range(_STEPS):
-        if np.abs(gradient).max(initial=0.0) < _GRADIENT * max(1.0, abs(value)):
+        if np.abs(gradient).max(initial=0.0) < _GRADIENT:
             return parameters, curvature, True
         step = np.linalg.lstsq(curvature, gradient, rcond=None)[0]
         for halving in range(_HALVINGS):

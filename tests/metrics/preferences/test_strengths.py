@@ -186,3 +186,14 @@ def test_the_report_is_null_with_its_reason_where_it_would_mislead():
     assert facts["strengths"][0]["strength"] > 0
     assert "not estimable in" in facts["strengths"][0]["reason"]
     assert fit(Samples(Comparisons.of(("a", "b"), [])).cells).reason == NO_COMPARISONS
+
+
+@pytest.mark.parametrize("name", ["separated-by-ties", "first-shown-always-wins"])
+def test_a_replicate_that_ties_or_the_side_separate_has_no_estimate_however_large(name):
+    case = CASES[name]
+    options = {"side": case["options"]["side"]}
+    cells = Samples(comparisons_of(case)).cells
+    near = fit(cells, pseudo=1.0, **options)
+    assert near.strengths is not None
+    for size in (1, 1e3, 1e6):
+        assert fit(cells.with_counts(cells.counts * size), near=near, **options).reason == SEPARATED
