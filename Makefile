@@ -123,7 +123,7 @@ check-django: env-dev ## of these, migrations and settings
 check-repository: env-dev ## what the repository says of itself, which is among the tests, too
 	$(BIN)/pytest tests/test_docker.py tests/test_repository.py
 
-lock: env-dev ## write requirements/*.txt anew from *.in (UPGRADE=1: newest versions)
+lock: env-dev ## rewrite requirements/*.txt from *.in (UPGRADE=1: newest versions)
 	$(COMPILE) requirements/base.in -o requirements/base.txt
 	$(COMPILE) --config-file requirements/dev.toml -c requirements/base.txt -c requirements/torch.in --no-emit-package torch \
 	requirements/dev.in -o requirements/dev.txt

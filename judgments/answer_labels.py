@@ -89,7 +89,8 @@ class AnswerReader:
     """Reads a table once; `replicates` and `seed` are of the interval of agreement."""
 
     def __init__(self, table: OpenedTable, columns: Mapping[str, str], *, replicates: int, seed: int) -> None:
-        self.table, self.columns, self.drawn = table, columns, (replicates, seed)
+        self.table, self.columns = table, columns
+        self.bootstrap = {"replicates": replicates, "seed": seed}
         self.sheet = table.sheet
         self.places: dict[str, list[int]] = {}
         self.system = self._column("system", NAMES["system"])
@@ -123,8 +124,8 @@ class AnswerReader:
                     self._vote(recalled, (item, system, number), worker, self._yes(text, "label", line))
                 continue
             cited = self._place_of(cells, citation, "citation", line)
-            known = self._known(text, _SUPPORT, "label", SUPPORT_LABELS, line)
-            self._vote(citations, (item, system, number, cited), worker, known)
+            support = self._code_of(text, _SUPPORT, "label", SUPPORT_LABELS, line)
+            self._vote(citations, (item, system, number, cited), worker, support)
         by_sentence: defaultdict[tuple[str, ...], list[int]] = defaultdict(list)
         for cited_part in sorted(citations.by_part):
             by_sentence[cited_part[:3]].append(citations.decided(cited_part))
@@ -176,7 +177,7 @@ class AnswerReader:
         for line, item, worker, cells in self.table.rows():
             system = self._text(cells, self.system, "system", line)
             name = self._text(cells, nugget, "nugget", line)
-            is_vital = self._known(
+            is_vital = self._code_of(
                 cells[importance].strip(), _IMPORTANCE, "importance", ("vital", "okay"), line
             )
             if vital.setdefault((item, name), (is_vital, line))[0] != is_vital:
@@ -185,8 +186,8 @@ class AnswerReader:
                     "Give it one.",
                     line=line,
                 )
-            known = self._known(cells[label].strip(), _NUGGETS, "label", NUGGET_LABELS, line)
-            self._vote(votes, (item, system, name), worker, known)
+            assignment = self._code_of(cells[label].strip(), _NUGGETS, "label", NUGGET_LABELS, line)
+            self._vote(votes, (item, system, name), worker, assignment)
         answers: dict[Answer, list[Nugget]] = {}
         for part in sorted(votes.by_part):
             item, system, name = part
@@ -224,10 +225,9 @@ class AnswerReader:
         return is_first
 
     def _agree(self, votes: Votes, n_labels: int) -> LabelAlpha:
-        replicates, seed = self.drawn
         if not votes.by_part:
             return LabelAlpha(None, reason="no labels", interval_reason="no labels")
-        return votes.alpha(n_labels, replicates=replicates, seed=seed)
+        return votes.alpha(n_labels, **self.bootstrap)
 
     def _notes(self) -> list[str]:
         if not self.again:
@@ -248,9 +248,9 @@ class AnswerReader:
             )
         return str(value)
 
-    def _known(self, text: str, known: Mapping[str, T], role: str, names: Sequence[str], line: int) -> T:
+    def _code_of(self, text: str, codes: Mapping[str, T], role: str, names: Sequence[str], line: int) -> T:
         try:
-            return known[text.casefold()]
+            return codes[text.casefold()]
         except KeyError:
             raise self.sheet.error(
                 f"the {role} {short(text)} is not known. Write {', '.join(names[:-1])} or {names[-1]}.",

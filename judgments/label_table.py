@@ -99,10 +99,10 @@ def open_table(
     `named` are further columns, by which the separator is recognised.
     """
     refuse_unknown_fields(columns, fields)
-    known = {plain_name(name) for name in (*columns.values(), *items, *named, *fields)}
-    known |= {name for names in (*ITEM_NAMES, NAMES["worker"], *_LABEL) for name in names}
+    usual_names = {plain_name(name) for name in (*columns.values(), *items, *named, *fields)}
+    usual_names |= {name for names in (*ITEM_NAMES, NAMES["worker"], *_LABEL) for name in names}
     source = TextSource(path, name=str(path), encoding=encoding, sheet=sheet)
-    table = open_sheet(source, column_names=known, header_row=header_row)
+    table = open_sheet(source, column_names=usual_names, header_row=header_row)
     places = [find_column(table, "item", ITEM_NAMES, {"item": name}) for name in items]
     return OpenedTable(
         table,

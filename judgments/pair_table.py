@@ -103,11 +103,11 @@ def read_pairs(
     and `length_right`. FileRefusedError, with file, line, field and remedy, for what cannot be read.
     """
     refuse_unknown_fields(columns, FIELDS)
-    known = {plain_name(name) for name in (*columns.values(), *winners)}
+    usual_names = {plain_name(name) for name in (*columns.values(), *winners)}
     for roles in (_ITEM, _WINNER, _side_names("left"), _side_names("right"), (NAMES["worker"],)):
-        known |= {name for names in roles for name in names}
+        usual_names |= {name for names in roles for name in names}
     source = TextSource(path, name=str(path), encoding=encoding, sheet=sheet)
-    table = open_sheet(source, column_names=known, header_row=header_row)
+    table = open_sheet(source, column_names=usual_names, header_row=header_row)
     answers = _Answers.read(systems, styles) if systems else None
     return _Reader(table, columns, winners, answers, styles).read()
 
@@ -414,16 +414,16 @@ def _outcome_of(text: str, answers: tuple[str, str], systems: tuple[str, str]) -
     """Who won: by the name of an answer or its system, else by a word for the side or for a tie."""
     word = re.sub(r"[()]", "", plain_name(text)).strip("_")
     by_word = next((outcome for outcome, words in WINNER_WORDS.items() if word in words), None)
-    named = {
+    by_name = {
         outcome
         for names in (answers, systems)
         for outcome, name in zip((FIRST, SECOND), names, strict=True)
         if name.casefold() == text.casefold()
     }
-    if len(named) > 1:  # a system is compared with itself, which says nothing, whoever wins
+    if len(by_name) > 1:  # a system is compared with itself, which says nothing, whatever the winner
         return TIE
-    if named:
-        (outcome,) = named
+    if by_name:
+        (outcome,) = by_name
         return outcome if by_word in (None, outcome) else _CONTRADICTION
     if word in BOTH_BAD:
         return _BOTH_BAD

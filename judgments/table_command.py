@@ -13,7 +13,7 @@ from core.files.atomic import FileWriteError, Write, json_of, write_together
 from core.files.reading import reading_lines
 from core.files.refusals import FileRefusedError
 
-MOST_REPLICATES = 100_000
+_MOST_REPLICATES = 100_000
 _WIDTH = 100
 
 
@@ -31,36 +31,13 @@ class TableCommand(BaseCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """The file, how it is read, what is drawn, and where the results go."""
-        parser.add_argument(
-            "file", type=Path, metavar=self.metavar, help="CSV, TSV, JSON or a workbook, also gzipped"
-        )
-        parser.add_argument(
-            "--column",
-            action="append",
-            default=[],
-            metavar="FIELD=COLUMN",
-            help=f"which column holds what ({', '.join(self.fields)}); repeat",
-        )
-        parser.add_argument("--encoding", default="", help="of the file (found out, and named)")
-        parser.add_argument(
-            "--sheet", default="", metavar="NAME", help="of a workbook (default: the first with data)"
-        )
-        add_header_row(parser)
-        parser.add_argument("--seed", type=natural, default=0, help="of everything that is drawn by chance")
-        parser.add_argument(
-            "--replicates",
-            type=natural,
-            default=1000,
-            help="of the bootstrap behind intervals; 0 leaves them out (default: 1000)",
-        )
-        parser.add_argument("--report", type=Path, help="write the whole report there, as JSON")
+        add_table_arguments(parser, metavar=self.metavar, fields=self.fields)
         if "html" in self.writers:
             parser.add_argument("--html", type=Path, help="write the report there, as one page")
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Measure and report; what cannot be read ends it with status 1 and writes nothing."""
-        if options["replicates"] > MOST_REPLICATES:
-            raise CommandError(f"--replicates is at most {MOST_REPLICATES:,}.")
+        refuse_many_replicates(options)
         paths = outputs(options, tuple(self.writers), source=options["file"], what="the file")
         columns = pairs("--column", options["column"])
         try:
@@ -100,9 +77,56 @@ class TableCommand(BaseCommand):
             console.print(f"[yellow]![/yellow] {escape(plain(warning))}")
 
 
+def add_table_arguments(parser: ArgumentParser, *, metavar: str, fields: Sequence[str]) -> None:
+    """Add the options of every command that measures a table; --column may name `fields`."""
+    parser.add_argument("file", type=Path, metavar=metavar, help="CSV, TSV, JSON or a workbook, also gzipped")
+    parser.add_argument(
+        "--column",
+        action="append",
+        default=[],
+        metavar="FIELD=COLUMN",
+        help=f"which column holds what ({', '.join(fields)}); repeat",
+    )
+    parser.add_argument("--encoding", default="", help="of the file (found out, and named)")
+    parser.add_argument(
+        "--sheet", default="", metavar="NAME", help="of a workbook (default: the first with data)"
+    )
+    add_header_row(parser)
+    parser.add_argument("--seed", type=natural, default=0, help="of everything that is drawn by chance")
+    parser.add_argument(
+        "--replicates",
+        type=natural,
+        default=1000,
+        help="of the bootstrap behind intervals; 0 leaves them out (default: 1000)",
+    )
+    parser.add_argument("--report", type=Path, help="write the whole report there, as JSON")
+
+
+def refuse_many_replicates(options: Mapping[str, Any]) -> None:
+    """CommandError where --replicates would take hours."""
+    if options["replicates"] > _MOST_REPLICATES:
+        raise CommandError(f"--replicates is at most {_MOST_REPLICATES:,}.")
+
+
+def reading_options(options: Mapping[str, Any]) -> dict[str, Any]:
+    """How the file is to be read: encoding, sheet and row of the header."""
+    return {name: options[name] for name in ("encoding", "sheet", "header_row")}
+
+
+def bootstrap_options(options: Mapping[str, Any]) -> dict[str, Any]:
+    """The number of replicates and the seed."""
+    return {name: options[name] for name in ("replicates", "seed")}
+
+
 def version() -> str:
     """What signatures end with."""
     return f"distillery {settings.DISTILLERY_VERSION}"
+
+
+def sign(figure: str, resampled: str, options: Mapping[str, Any]) -> str:
+    """The signature of a figure: what it is, what its bootstrap resamples and how often, and our version."""
+    bootstrap = f"bootstrap={resampled},{options['replicates']}|seed={options['seed']}|"
+    return f"{figure}|{bootstrap if options['replicates'] else ''}{version()}"
 
 
 def draw_table(headings: Sequence[str], rows: Sequence[Sequence[str]], *, left: int = 1) -> Any:

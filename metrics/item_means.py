@@ -54,30 +54,30 @@ def mean_by_system(
     rng = generator(seed, "items")
     several = len(items) > 1 and replicates > 0
     share = np.full(len(items), 1 / len(items)) if items else np.ones(1)
-    drawn = rng.multinomial(len(items), share, size=replicates).astype(np.float64) if several else None
+    item_counts = rng.multinomial(len(items), share, size=replicates).astype(np.float64) if several else None
     means = {}
     for system in systems:
-        known = [
+        system_values = [
             (place[item], value)
             for (item, of), value in sorted(values.items(), key=lambda entry: entry[0])
             if of == system and value is not None
         ]
-        places = np.array([number for number, _ in known], dtype=np.int64)
-        numbers = np.array([value for _, value in known], dtype=np.float64)
-        means[system] = _mean(places, numbers, drawn, replicates, within)
+        places = np.array([number for number, _ in system_values], dtype=np.int64)
+        numbers = np.array([value for _, value in system_values], dtype=np.float64)
+        means[system] = _mean(places, numbers, item_counts, replicates, within)
     return means
 
 
 def _mean(
-    places: Any, numbers: Any, drawn: Any, replicates: int, within: tuple[float, float] | None
+    places: Any, numbers: Any, item_counts: Any, replicates: int, within: tuple[float, float] | None
 ) -> ItemMean:
     if not len(numbers):
         return ItemMean(None, reason=NO_ANSWERS)
     low, high = within or (-np.inf, np.inf)
     value = float(np.clip(numbers.mean(), low, high))
-    if drawn is None:
+    if item_counts is None:
         return ItemMean(value, reason=ONE_ITEM if replicates else NOT_ASKED)
-    weights = drawn[:, places]
+    weights = item_counts[:, places]
     total = weights.sum(axis=1)
     defined = total > 0
     if defined.sum() < _DEFINED * replicates:

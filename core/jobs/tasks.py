@@ -25,6 +25,3 @@ def reconcile() -> None:
 def stop_jobs(**_: Any) -> None:
     """Have running jobs give themselves back instead of keeping the worker from stopping."""
     errors.stopping.set()
-
-
-#: A statement behind a pooler ends earlier, by the limit of the database's role.

@@ -108,8 +108,8 @@ def _interval(
     pairable = counts.sum(axis=1) > 1
     if pairable.sum() < 2:
         return None, None, ONE_ITEM
-    drawn = _Samples(labels, pairable).draw(apart, replicates, generator(seed, "labels"))
-    alphas = drawn[~np.isnan(drawn)]
+    by_replicate = _Samples(labels, pairable).draw(apart, replicates, generator(seed, "labels"))
+    alphas = by_replicate[~np.isnan(by_replicate)]
     if len(alphas) < _DEFINED * replicates:
         return None, None, f"not defined in {replicates - len(alphas)} of {replicates} replicates"
     low, high = np.quantile(alphas, [(1 - COVERAGE) / 2, (1 + COVERAGE) / 2])

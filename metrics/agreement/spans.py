@@ -1,7 +1,7 @@
 """Agreement about marked spans of texts: F1 of characters, and Krippendorff's alpha for unitizing (u-alpha).
 
 Spans are half-open ranges of characters. u-alpha is that of nominal labels (Krippendorff, Mathet, Bouvry and
-Widlöcher 2016), in which what nobody marked is a label, too. Undefined is None with one of the reasons.
+Widlöcher 2016), in which what is not marked is a label, too. Undefined is None with one of the reasons.
 """
 
 from collections import Counter
@@ -12,7 +12,7 @@ from itertools import combinations, pairwise
 import numpy as np
 
 from metrics.agreement.data import generator
-from metrics.agreement.labels import COVERAGE, NO_VARIATION, NOT_ASKED, ONE_RATER
+from metrics.agreement.labels import COVERAGE, NO_VARIATION, NOT_ASKED, ONE_RATER, LabelAlpha
 
 Span = tuple[int, int, str]
 LENGTHS_UNKNOWN = "the lengths of the texts are not known: a column length or text gives them"
@@ -39,19 +39,6 @@ class SpanF1:
     reason: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class UnitizedAlpha:
-    """u-alpha with observed and expected disagreement; `low` and `high` are for other texts."""
-
-    alpha: float | None
-    observed: float | None = None
-    expected: float | None = None
-    reason: str = ""
-    low: float | None = None
-    high: float | None = None
-    interval_reason: str = ""
-
-
 def span_f1(texts: Sequence[MarkedText]) -> SpanF1:
     """F1 of the characters that two workers marked, whichever the labels; two who marked nothing agree."""
     by_text: list[float | None] = []
@@ -64,11 +51,11 @@ def span_f1(texts: Sequence[MarkedText]) -> SpanF1:
             shared_sum, marked_sum = shared_sum + 2 * shared, marked_sum + both
             values.append(2 * shared / both if both else 1.0)
         by_text.append(sum(values) / len(values) if values else None)
-    known = [value for value in by_text if value is not None]
-    if not known:
+    text_means = [value for value in by_text if value is not None]
+    if not text_means:
         return SpanF1(None, None, tuple(by_text), ONE_RATER)
     micro = shared_sum / marked_sum if marked_sum else 1.0
-    return SpanF1(sum(known) / len(known), micro, tuple(by_text))
+    return SpanF1(sum(text_means) / len(text_means), micro, tuple(by_text))
 
 
 def _characters(spans: Sequence[Span]) -> set[int]:
@@ -89,21 +76,21 @@ class _Parts:
 _GAP = ""
 
 
-def unitized_alpha(texts: Sequence[MarkedText], *, replicates: int = 0, seed: int = 0) -> UnitizedAlpha:
-    """u-alpha over all texts with two workers or more: their parts are added up."""
+def unitized_alpha(texts: Sequence[MarkedText], *, replicates: int = 0, seed: int = 0) -> LabelAlpha:
+    """u-alpha over all texts with two workers or more, added up by parts; intervals are for other texts."""
     several = [text for text in texts if len(text.spans) > 1]
     if not several:
-        return UnitizedAlpha(None, reason=ONE_RATER, interval_reason=ONE_RATER)
+        return LabelAlpha(None, reason=ONE_RATER, interval_reason=ONE_RATER)
     if any(text.length is None for text in several):
-        return UnitizedAlpha(None, reason=LENGTHS_UNKNOWN, interval_reason=LENGTHS_UNKNOWN)
+        return LabelAlpha(None, reason=LENGTHS_UNKNOWN, interval_reason=LENGTHS_UNKNOWN)
     if any(_overlap(spans) for text in several for spans in text.spans.values()):
-        return UnitizedAlpha(None, reason=OVERLAPPING, interval_reason=OVERLAPPING)
+        return LabelAlpha(None, reason=OVERLAPPING, interval_reason=OVERLAPPING)
     parts = [_parts(text) for text in several]
     observed, expected = _disagreements(parts, np.ones(len(parts)))
     if expected <= 0:
-        return UnitizedAlpha(None, observed, expected, NO_VARIATION, interval_reason=NO_VARIATION)
+        return LabelAlpha(None, observed, expected, NO_VARIATION, interval_reason=NO_VARIATION)
     low, high, reason = _interval(parts, replicates, seed)
-    return UnitizedAlpha(1 - observed / expected, observed, expected, "", low, high, reason)
+    return LabelAlpha(1 - observed / expected, observed, expected, "", low, high, reason)
 
 
 def _overlap(spans: Sequence[Span]) -> bool:

@@ -84,7 +84,7 @@ def _draw_intervals(samples: Samples, fitted: Strengths, choice: ModelChoice) ->
         return _Intervals(reason=NOT_ASKED)
     if samples.n_questions < 2:
         return _Intervals(reason=ONE_QUESTION)
-    drawn: list[Strengths] = []
+    replicates: list[Strengths] = []
     for counts in samples.draw(choice.replicates, choice.seed):
         replicate = fit(
             samples.cells.with_counts(counts),
@@ -94,8 +94,8 @@ def _draw_intervals(samples: Samples, fitted: Strengths, choice: ModelChoice) ->
             near=fitted,
         )
         if replicate.strengths is not None and (fitted.side is None) == (replicate.side is None):
-            drawn.append(replicate)
-    without = choice.replicates - len(drawn)
+            replicates.append(replicate)
+    without = choice.replicates - len(replicates)
     if without > _MOST_WITHOUT * choice.replicates:
         return _Intervals(reason=f"not estimable in {without} of {choice.replicates} replicates")
 
@@ -104,9 +104,9 @@ def _draw_intervals(samples: Samples, fitted: Strengths, choice: ModelChoice) ->
         return np.quantile(np.array(values, dtype=np.float64), ends, axis=0)
 
     return _Intervals(
-        strengths=bounds([each.strengths for each in drawn]),
-        side=bounds([each.side for each in drawn]) if fitted.side is not None else None,
-        effects=bounds([each.effects for each in drawn]),
+        strengths=bounds([each.strengths for each in replicates]),
+        side=bounds([each.side for each in replicates]) if fitted.side is not None else None,
+        effects=bounds([each.effects for each in replicates]),
     )
 
 
@@ -257,11 +257,11 @@ def _sign(choice: ModelChoice, styles: Sequence[str], version: str) -> dict[str,
     how = f"|pseudo={choice.pseudo:g}" if choice.pseudo else ""
     style = f"|style={','.join(styles)}|ridge=0.5" if styles else ""
     side = "|side" if choice.side else ""
-    drawn = (
+    bootstrap = (
         f"|bootstrap=questions x judges,{choice.replicates}|seed={choice.seed}" if choice.replicates else ""
     )
     return {
-        "strengths": f"bradley-terry|ties={choice.ties}{side}{style}{how}{drawn}|{version}",
+        "strengths": f"bradley-terry|ties={choice.ties}{side}{style}{how}{bootstrap}|{version}",
         "half_wins": f"bradley-terry|ties=half{style}{how}|{version}",
         "triples": f"circular-triples|sides=pooled|{version}",
     }

@@ -18,6 +18,7 @@ from annotation.writing_config import WRITING_KINDS
 from core.jobs.models import Job, JobState
 from core.jobs.services import cancel
 from core.projects.models import Project
+from core.projects.selectors import last_event
 from crowd.desk import tables
 from crowd.models import Stage
 from judgments.models import Candidate, Judgment
@@ -214,7 +215,8 @@ def content(request: HttpRequest, access: ProjectAccess) -> HttpResponse:
 
 def _content(project: Project, include: Sequence[str]) -> selectors.Content:
     """What would go in; each answer is looked at, so that of a large project it is of a while ago."""
-    return cached(("release-content", project.pk, *include), partial(selectors.content_of, project, include))
+    key = ("release-content", project.pk, last_event(project, ""), *include)
+    return cached(key, partial(selectors.content_of, project, include))
 
 
 @require_safe

@@ -7,10 +7,10 @@ from typing import Any
 from django.core.management.base import CommandError
 
 from judgments.label_table import FIELDS, OpenedTable, label_places, open_table, read_labels, read_spans
-from judgments.table_command import TableCommand, draw_table, version
+from judgments.table_command import TableCommand, bootstrap_options, draw_table, reading_options, sign
 from metrics.agreement.alpha import LEVELS
 from metrics.agreement.labels import Distances, LabelAlpha, label_alpha, level_distances, set_distances
-from metrics.agreement.spans import UnitizedAlpha, span_f1, unitized_alpha
+from metrics.agreement.spans import span_f1, unitized_alpha
 from metrics.figure import NONE
 
 _SETS = ("masi", "jaccard")
@@ -58,11 +58,9 @@ class Command(TableCommand):
             columns=columns,
             items=options["item"],
             named=options["label"],
-            encoding=options["encoding"],
-            sheet=options["sheet"],
-            header_row=options["header_row"],
+            **reading_options(options),
         )
-        head = {"seed": options["seed"], "replicates": options["replicates"]}
+        head = bootstrap_options(options)
         if options["spans"]:
             return {**head, **_measure_spans(table, columns, options)}
         places = label_places(table, options["label"], columns)
@@ -127,18 +125,17 @@ def _measure_labels(table: OpenedTable, place: int, options: Mapping[str, Any]) 
         sets=bool(distance),
     )
     n_categories = len(column.categories)
-    drawn = {"replicates": options["replicates"], "seed": options["seed"]}
     if distance:
         beside: dict[str, Distances] = {
             name: set_distances(column.categories, name)  # type: ignore[arg-type]  # sets, as asked for
             for name in _SETS
         }
         beside["nominal"] = level_distances(range(n_categories), "nominal")
-        alpha = label_alpha(column.labels, beside[distance], **drawn)
+        alpha = label_alpha(column.labels, beside[distance], **bootstrap_options(options))
         others = {name: label_alpha(column.labels, apart).alpha for name, apart in beside.items()}
     else:
         values = range(n_categories) if level == "nominal" or order else column.categories
-        alpha = label_alpha(column.labels, level_distances(values, level), **drawn)  # type: ignore[arg-type]
+        alpha = label_alpha(column.labels, level_distances(values, level), **bootstrap_options(options))  # type: ignore[arg-type]
         others = {}
     how = f"distance={distance}" if distance else f"level={level}"
     facts = {
@@ -158,7 +155,7 @@ def _measure_spans(
     table: OpenedTable, columns: Mapping[str, str], options: Mapping[str, Any]
 ) -> dict[str, Any]:
     texts, reading = read_spans(table, columns)
-    alpha = unitized_alpha(texts, replicates=options["replicates"], seed=options["seed"])
+    alpha = unitized_alpha(texts, **bootstrap_options(options))
     f1 = span_f1(texts)
     facts = {
         "read_as": reading.as_json(),
@@ -175,10 +172,7 @@ def _measure_spans(
     return facts
 
 
-def _describe(
-    alpha: LabelAlpha | UnitizedAlpha, drawn: str, options: Mapping[str, Any], how: str
-) -> dict[str, Any]:
-    bootstrap = f"|bootstrap={drawn},{options['replicates']}|seed={options['seed']}"
+def _describe(alpha: LabelAlpha, resampled: str, options: Mapping[str, Any], how: str) -> dict[str, Any]:
     reason = {"alpha": alpha.reason} if alpha.reason else {}
     if alpha.interval_reason:
         reason |= {"low": alpha.interval_reason, "high": alpha.interval_reason}
@@ -189,7 +183,5 @@ def _describe(
         "observed": alpha.observed,
         "expected": alpha.expected,
         **({"reason": reason} if reason else {}),
-        "signatures": {
-            "alpha": f"krippendorff-alpha|{how}{bootstrap if options['replicates'] else ''}|{version()}"
-        },
+        "signatures": {"alpha": sign(f"krippendorff-alpha|{how}", resampled, options)},
     }

@@ -8,14 +8,21 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any, TextIO, cast
 
-from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 
-from core.accounts.commandline import add_header_row, natural, outputs, pairs
+from core.accounts.commandline import outputs, pairs
 from core.files.atomic import FileWriteError, json_of, text_of, write_together
 from core.files.refusals import FileRefusedError
+from judgments.rating_source import COLUMNS
 from judgments.rating_table import read_ratings
 from judgments.report import LISTS, csv_of, page_of, summary
+from judgments.table_command import (
+    add_table_arguments,
+    bootstrap_options,
+    reading_options,
+    refuse_many_replicates,
+    version,
+)
 from metrics.agreement.filters import run
 from metrics.agreement.recipes import MOST_FOR_Z, RecipeError, Z, named, with_parameters
 from metrics.agreement.report import report
@@ -23,7 +30,6 @@ from metrics.agreement.scale import Scale
 
 _NUMBER = r"-?[0-9]{1,5}(?:\.[0-9]{1,6})?"
 _SCALE = re.compile(rf"({_NUMBER})(?:-|\.\.|:)({_NUMBER})(?::({_NUMBER}|any))?")
-_MOST_REPLICATES = 100_000
 #: What a column says of ratings that a program gave.
 _MARKED = frozenset({"true", "yes", "1", "t", "y"})
 
@@ -39,9 +45,7 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """RATINGS.csv, the recipe, and where the results go."""
-        parser.add_argument(
-            "file", type=Path, metavar="RATINGS.csv", help="CSV, TSV, JSON or a workbook, also gzipped"
-        )
+        add_table_arguments(parser, metavar="RATINGS.csv", fields=COLUMNS)
         parser.add_argument("--recipe", default="default", help="default, kpqa-2021, adem-2017 or none")
         parser.add_argument(
             "--set",
@@ -49,13 +53,6 @@ class Command(BaseCommand):
             default=[],
             metavar="NAME=VALUE",
             help="another value for a parameter of the recipe, such as kappa_below=0.3; repeat",
-        )
-        parser.add_argument(
-            "--column",
-            action="append",
-            default=[],
-            metavar="FIELD=COLUMN",
-            help="which column holds what, such as score=rating; repeat",
         )
         parser.add_argument(
             "--aspects",
@@ -74,19 +71,6 @@ class Command(BaseCommand):
             help="lowest and highest score, and how far scores are apart: 1-5, 1:5:0.5, 0:100:1, 0:100:any "
             "(default: that of a release's manifest, else 1-5)",
         )
-        parser.add_argument("--encoding", default="", help="of the file (found out, and named)")
-        parser.add_argument(
-            "--sheet", default="", metavar="NAME", help="of a workbook (default: the first with data)"
-        )
-        add_header_row(parser)
-        parser.add_argument("--seed", type=natural, default=0, help="of everything that is drawn by chance")
-        parser.add_argument(
-            "--replicates",
-            type=natural,
-            default=1000,
-            help="of the bootstrap behind intervals; 0 leaves them out (default: 1000)",
-        )
-        parser.add_argument("--report", type=Path, help="write the whole report there, as JSON")
         parser.add_argument("--kept", type=Path, help="write the kept ratings there, as CSV")
         parser.add_argument("--html", type=Path, help="write the report there, as one page")
 
@@ -101,8 +85,7 @@ class Command(BaseCommand):
                 gc.enable()
 
     def _filter(self, options: dict[str, Any]) -> None:
-        if options["replicates"] > _MOST_REPLICATES:
-            raise CommandError(f"--replicates is at most {_MOST_REPLICATES:,}.")
+        refuse_many_replicates(options)
         named_files = ("report", "kept", "html")
         paths = outputs(options, named_files, source=options["file"], what="the file of ratings")
         low, high, step = (*(options["scale"] or (1, 5)), 1)[:3]
@@ -114,9 +97,7 @@ class Command(BaseCommand):
                 columns=pairs("--column", options["column"]),
                 scale=scale if options["scale"] else None,
                 continuous=step == "any",
-                encoding=options["encoding"],
-                sheet=options["sheet"],
-                header_row=options["header_row"],
+                **reading_options(options),
                 stage=options["stage"],
                 aspects=[name.strip() for name in options["aspects"].split(",") if name.strip()],
             )
@@ -137,9 +118,8 @@ class Command(BaseCommand):
             seconds=table.seconds,
             groups=table.groups,
             aspects=table.aspects,
-            replicates=options["replicates"],
-            seed=options["seed"],
-            version=f"distillery {settings.DISTILLERY_VERSION}",
+            **bootstrap_options(options),
+            version=version(),
         )
         facts["warnings"] = [*_simulated(table), *table.notes, *facts["warnings"]]
         facts = {

@@ -6,7 +6,7 @@ from typing import Any
 from judgments.answer_labels import AnswerReader
 from judgments.answer_report import agreement_json, agreement_sentences, mean_text
 from judgments.label_table import open_table
-from judgments.table_command import TableCommand, draw_table, version
+from judgments.table_command import TableCommand, bootstrap_options, draw_table, reading_options, sign
 from metrics.figure import NONE
 from metrics.item_means import mean_by_system
 from metrics.nuggets import NAMES, nugget_scores, rubric_score
@@ -29,30 +29,25 @@ class Command(TableCommand):
 
     def measure(self, options: Mapping[str, Any], columns: Mapping[str, str]) -> dict[str, Any]:
         """Means of each system, and the scores of each answer."""
-        drawn = {"replicates": options["replicates"], "seed": options["seed"]}
+        bootstrap = bootstrap_options(options)
         table = open_table(
             options["file"],
             columns=columns,
             fields=self.fields,
-            encoding=options["encoding"],
-            sheet=options["sheet"],
-            header_row=options["header_row"],
+            **reading_options(options),
         )
-        reader = AnswerReader(table, columns, **drawn)
+        reader = AnswerReader(table, columns, **bootstrap)
         is_rubric = reader.has("criterion")
-        facts = _score_rubric(reader, drawn) if is_rubric else _score_nuggets(reader, drawn)
+        facts = _score_rubric(reader, bootstrap) if is_rubric else _score_nuggets(reader, bootstrap)
         kind = "rubric|score|cut to 0..1" if is_rubric else f"nuggets|interval={_HEADLINE}"
-        bootstrap = (
-            f"|bootstrap=items,{drawn['replicates']}|seed={drawn['seed']}" if drawn["replicates"] else ""
-        )
         labelled = facts.pop("labelled")
         return {
             "read_as": table.reading(**labelled.columns).as_json(),
-            **drawn,
+            **bootstrap,
             **facts,
             "agreement": agreement_json(labelled.agreement),
             "warnings": [*table.notes(), *labelled.notes],
-            "signatures": {"systems": f"{kind}|mean over answers{bootstrap}|{version()}"},
+            "signatures": {"systems": sign(f"{kind}|mean over answers", "items", options)},
         }
 
     def show(self, facts: Mapping[str, Any]) -> Iterator[Any]:
@@ -76,14 +71,14 @@ class Command(TableCommand):
         yield from agreement_sentences(facts["agreement"])
 
 
-def _score_nuggets(reader: AnswerReader, drawn: Mapping[str, int]) -> dict[str, Any]:
+def _score_nuggets(reader: AnswerReader, bootstrap: Mapping[str, int]) -> dict[str, Any]:
     labelled = reader.read_nuggets()
     scores = {answer: nugget_scores(parts) for answer, parts in labelled.parts.items()}
     means = {
         name: mean_by_system(
             {answer: getattr(each, name) for answer, each in scores.items()},
-            replicates=drawn["replicates"] if name == _HEADLINE else 0,
-            seed=drawn["seed"],
+            replicates=bootstrap["replicates"] if name == _HEADLINE else 0,
+            seed=bootstrap["seed"],
         )
         for name in NAMES
     }
@@ -115,10 +110,10 @@ def _score_nuggets(reader: AnswerReader, drawn: Mapping[str, int]) -> dict[str, 
     return {"kind": "nuggets", "systems": systems, "items": items, "labelled": labelled}
 
 
-def _score_rubric(reader: AnswerReader, drawn: Mapping[str, int]) -> dict[str, Any]:
+def _score_rubric(reader: AnswerReader, bootstrap: Mapping[str, int]) -> dict[str, Any]:
     labelled = reader.read_criteria()
     scores = {answer: rubric_score(parts) for answer, parts in labelled.parts.items()}
-    means = mean_by_system(scores, **drawn, within=(0.0, 1.0))
+    means = mean_by_system(scores, **bootstrap, within=(0.0, 1.0))
     return {
         "kind": "rubric",
         "systems": [

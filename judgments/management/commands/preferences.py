@@ -8,7 +8,7 @@ from typing import Any
 from core.files.atomic import json_of, text_of
 from judgments.pair_table import FIELDS, read_pairs
 from judgments.preference_report import page_of, sections
-from judgments.table_command import TableCommand, version
+from judgments.table_command import TableCommand, bootstrap_options, reading_options, version
 from metrics.preferences.report import ModelChoice, report
 from metrics.preferences.strengths import TIES
 
@@ -66,12 +66,10 @@ class Command(TableCommand):
             winners=options["winner"],
             systems=options["systems"],
             styles=options["style"],
-            encoding=options["encoding"],
-            sheet=options["sheet"],
-            header_row=options["header_row"],
+            **reading_options(options),
         )
         choice = ModelChoice(
-            options["ties"], options["side"], options["pseudo"], options["replicates"], options["seed"]
+            options["ties"], options["side"], options["pseudo"], **bootstrap_options(options)
         )
         questions = {
             name: {
@@ -80,11 +78,7 @@ class Command(TableCommand):
             }
             for name, comparisons in table.comparisons.items()
         }
-        head = {
-            "read_as": table.reading.as_json(),
-            "seed": options["seed"],
-            "replicates": options["replicates"],
-        }
+        head = {"read_as": table.reading.as_json(), **bootstrap_options(options)}
         if len(questions) > 1:
             return {**head, "warnings": list(table.notes), "questions": questions}
         (only,) = questions.values()

@@ -7,7 +7,7 @@ from typing import Any
 from judgments.answer_labels import AnswerReader
 from judgments.answer_report import agreement_json, agreement_sentences, mean_text
 from judgments.label_table import open_table
-from judgments.table_command import TableCommand, draw_table, version
+from judgments.table_command import TableCommand, bootstrap_options, draw_table, reading_options, sign
 from metrics.item_means import mean_by_system
 from metrics.support import PROTOCOLS, ais_attribution, alce_support, trec_support
 
@@ -40,16 +40,14 @@ class Command(TableCommand):
 
     def measure(self, options: Mapping[str, Any], columns: Mapping[str, str]) -> dict[str, Any]:
         """Means of each system, and the figures of each answer."""
-        drawn = {"replicates": options["replicates"], "seed": options["seed"]}
+        bootstrap = bootstrap_options(options)
         table = open_table(
             options["file"],
             columns=columns,
             fields=self.fields,
-            encoding=options["encoding"],
-            sheet=options["sheet"],
-            header_row=options["header_row"],
+            **reading_options(options),
         )
-        reader, protocol = AnswerReader(table, columns, **drawn), options["protocol"]
+        reader, protocol = AnswerReader(table, columns, **bootstrap), options["protocol"]
         scores: dict[tuple[str, str], Any]
         if protocol == "ais":
             labelled = reader.read_attributions()
@@ -61,13 +59,15 @@ class Command(TableCommand):
             labelled = cited  # type: ignore[assignment]  # of their parts only the number matters from here
         names = _FIGURES[protocol]
         means = {
-            name: mean_by_system({answer: getattr(each, name) for answer, each in scores.items()}, **drawn)
+            name: mean_by_system(
+                {answer: getattr(each, name) for answer, each in scores.items()}, **bootstrap
+            )
             for name in names
         }
         systems = sorted({system for _, system in scores})
         return {
             "read_as": table.reading(**labelled.columns).as_json(),
-            **drawn,
+            **bootstrap,
             "protocol": protocol,
             "systems": [
                 {
@@ -88,14 +88,7 @@ class Command(TableCommand):
             "agreement": agreement_json(labelled.agreement),
             "warnings": [*table.notes(), *labelled.notes],
             "signatures": {
-                name: f"support|{protocol}|{name}|mean over answers"
-                + (
-                    f"|bootstrap=items,{drawn['replicates']}|seed={drawn['seed']}"
-                    if drawn["replicates"]
-                    else ""
-                )
-                + f"|{version()}"
-                for name in names
+                name: sign(f"support|{protocol}|{name}|mean over answers", "items", options) for name in names
             },
         }
 
