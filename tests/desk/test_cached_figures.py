@@ -89,7 +89,7 @@ def test_a_page_and_a_file_say_when_their_older_figures_were_counted(clock, monk
     place = make_place()
     people(place)
     judge(place, [("q1", "A", 5)])
-    client, mark = as_("owner"), "Some figures of this page are from "
+    client, mark = as_("owner"), "Some figures on this page are from "
     page = reverse("judgments:agreement", args=[place.project.slug, place.stage.slug])
     csv = reverse("judgments:figure_csv", args=[place.project.slug, place.stage.slug, "histogram"])
     assert mark not in client.get(page).content.decode()
