@@ -13,7 +13,7 @@ from crowd.desk.agreement import Source
 from crowd.desk.beginnings import StagePreset
 from crowd.desk.overview import OverviewSource
 from web.api import ApiPart
-from web.nav import Page
+from web.nav import Finder, Group, Page, Place
 
 # The beginning for reference answers: the first three stages of the pipeline (paper 000, section 3).
 
@@ -67,12 +67,30 @@ EXTENSION = Extension(
     Distillation(),
     Continuation(),
     REFERENCE,
-    Page("Queries", "annotation:queries", "queries"),
-    Page("Corpora", "annotation:corpora", "corpora", position=44),
-    Page("Search", "annotation:search", "search", position=45),
-    Page("Adjudication", "annotation:adjudication", "adjudication"),
+    Place(
+        "Queries",
+        "queries",
+        "annotation:queries",
+        Group.COLLECT,
+        20,
+        icon="message-circle-question-mark",
+        count=overview.count_queries,
+    ),
+    Place(
+        "Passages",
+        "passages",
+        "annotation:corpora",
+        Group.COLLECT,
+        30,
+        icon="book-open",
+        count=overview.count_passages,
+    ),
+    Page("Corpora", "annotation:corpora", "corpora", place="passages", position=10),
+    Page("Search", "annotation:search", "search", place="passages", position=20),
+    Page("Adjudication", "annotation:adjudication", "adjudication", place="decide", position=20),
     Page("Agreement", "annotation:agreement", "agreement", kinds=("screening", "curation")),
     Page("Answers", "annotation:answers", "answers", kinds=WRITING_KINDS),
+    Finder("Queries", 20, overview.find_queries),
     OverviewSource("annotation", overview.say, position=10),
     Source(overview.AGREEMENT_KINDS, overview.agreement_rows),
     overview.SEPARATE,

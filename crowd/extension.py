@@ -8,12 +8,12 @@ from core.projects.selectors import may_have_projects
 from core.projects.services import EventActions
 from core.webhooks.events import EventType
 from crowd import watch
-from crowd.desk import overview, settings
+from crowd.desk import find, overview, settings
 from crowd.desk.overview import OverviewSource, Section, SettingsSection
 from crowd.selectors import queues
 from crowd.services.deals import ProjectTarget, StageTarget
 from web.api import ApiPart
-from web.nav import Page, Place
+from web.nav import Finder, Group, Page, Place
 
 #: What webhooks of projects are told of the crowd; `crowd.watch` tells of what no action of the log causes.
 EVENT_TYPES = (
@@ -48,10 +48,52 @@ EVENT_TYPES = (
 EXTENSION = Extension(
     AccountPlace("Projects", "desk:projects", may_have_projects),
     ApiPart("crowd.api"),
-    Place("Projects", "projects", "desk:projects", "desk:projects", 10),
-    Place("Workers", "people", "desk:all_workers", "desk:project_workers", 20),
-    Place("Settings", "settings", "desk:my_settings", "desk:settings", 40),
-    Page("To decide", "desk:queues", "queues"),
+    Place("Projects", "projects", "", Group.FIRST, 10, everywhere="desk:projects", icon="folder"),
+    Place("Overview", "project", "desk:project", Group.FIRST, 10, icon="layout-dashboard"),
+    Place("Stages", "board", "desk:board", Group.COLLECT, 40, icon="layers", count=overview.count_stages),
+    Place(
+        "To decide",
+        "decide",
+        "desk:queues",
+        Group.QUALITY,
+        50,
+        icon="list-checks",
+        count=overview.count_waiting,
+        waits=True,
+    ),
+    Page("By kind", "desk:queues", "queues", place="decide", position=10),
+    Place(
+        "Workers",
+        "workers",
+        "desk:project_workers",
+        Group.QUALITY,
+        60,
+        everywhere="desk:all_workers",
+        icon="users",
+    ),
+    Place("Agreement", "agreement", "desk:agreement", Group.QUALITY, 70, icon="scale"),
+    Place(
+        "Money",
+        "money",
+        "desk:settings",
+        Group.PROJECT,
+        120,
+        icon="wallet",
+        count=overview.tell_spent,
+        anchor="budget",
+        applies=overview.has_money,
+    ),
+    Place(
+        "Settings",
+        "settings",
+        "desk:settings",
+        Group.PROJECT,
+        130,
+        everywhere="desk:my_settings",
+        icon="settings",
+    ),
+    Finder("Stages", 10, find.find_stages),
+    Finder("Workers", 40, find.find_workers),
     OverviewSource("crowd", overview.say, position=0),
     Section("desk/next_steps.html", overview.next_steps_section),
     SettingsSection("desk/parts/endpoints.html", settings.endpoints_section),

@@ -21,7 +21,7 @@ from evaluations.selectors import name_of
 from releases.models import Release, ReleaseFile
 from releases.tables import SCORES
 from web.api import ApiPart
-from web.nav import Page, Place
+from web.nav import Group, Place
 
 # What this app says on a project's overview: a release that nobody has evaluated, or what was found.
 
@@ -115,10 +115,24 @@ EVENT_TYPES = (
     ),
 )
 
+
+def count_evaluations(project: Project) -> int:
+    """All evaluations of its releases."""
+    return Evaluation.objects.filter(release__project=project).count()
+
+
 EXTENSION = Extension(
     ApiPart("evaluations.api"),
-    Place("Evaluations", "evaluations", "evaluations:everywhere", "evaluations:list", position=35),
-    Page("Evaluations", "evaluations:list", "evaluations", position=95),
+    Place(
+        "Evaluations",
+        "evaluations",
+        "evaluations:list",
+        Group.PUBLISH,
+        100,
+        everywhere="evaluations:everywhere",
+        icon="chart-column",
+        count=count_evaluations,
+    ),
     PageOfQuery("What metrics see in it", "evaluations:query"),
     OverviewSource("evaluations", say, position=40),
     *EVENT_TYPES,

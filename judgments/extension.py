@@ -9,7 +9,8 @@ from django.urls import reverse
 
 from core.extensions import Extension
 from core.jobs.models import Job
-from core.notices.conditions import Condition, JobKindNotice, Place, Rule, pages_of_project
+from core.notices.conditions import Condition, JobKindNotice, Rule, pages_of_project
+from core.notices.conditions import Place as NoticePlace
 from core.notices.models import Notice
 from core.projects.services import EventActions
 from crowd.desk.agreement import Source
@@ -23,7 +24,7 @@ from judgments.kinds import JudgeTraining, Judging
 from judgments.models import AgreementReport
 from judgments.services import filter_runs
 from web.api import ApiPart
-from web.nav import Page
+from web.nav import Finder, Group, Page, Place
 
 # Beginnings for judging systems' answers: the protocols of KPQA (paper 002) and of ADEM (paper 004).
 
@@ -216,14 +217,14 @@ def agreement_below_target(now: datetime) -> Iterator[Condition]:
         )
 
 
-def pages_of_reports(jobs: Sequence[Job]) -> dict[int, Place]:
+def pages_of_reports(jobs: Sequence[Job]) -> dict[int, NoticePlace]:
     """The pages that show the reports, by the jobs that make them."""
     keys = {job.pk: job.payload["stage"] for job in jobs if isinstance(job.payload.get("stage"), int)}
     rows = Stage.objects.filter(pk__in=set(keys.values())).values_list(
         "pk", "project", "project__slug", "slug"
     )
     pages = {
-        pk: Place(project, reverse("judgments:agreement", args=[slug, stage]))
+        pk: NoticePlace(project, reverse("judgments:agreement", args=[slug, stage]))
         for pk, project, slug, stage in rows
     }
     return {job: pages[stage] for job, stage in keys.items() if stage in pages}
@@ -237,7 +238,10 @@ EXTENSION = Extension(
     KPQA,
     ADEM,
     DIALOGUES,
-    Page("Systems", "judgments:systems", "systems"),
+    Finder("Systems", 30, overview.find_systems),
+    Place(
+        "Systems", "systems", "judgments:systems", Group.COLLECT, 45, icon="bot", count=overview.count_systems
+    ),
     Page("Agreement", "judgments:agreement", "agreement", kinds=("judging",)),
     Page("Filters", "judgments:filters", "filters", kinds=("judging",)),
     Page("Scores", "judgments:scores", "scores", kinds=("judging",)),

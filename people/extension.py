@@ -4,12 +4,13 @@ from django.contrib.auth.models import User
 
 from core.accounts.places import Place as AccountPlace
 from core.extensions import Extension
+from core.projects.models import Project
 from core.projects.services import EventActions
 from people.identities import MarkProvider, marks_of_guests
-from people.models import Guest
+from people.models import Guest, StudyLink
 from people.owners import ProjectLinks
 from web.api import ApiPart
-from web.nav import Page
+from web.nav import Group, Place
 
 
 def has_studies(user: User) -> bool:
@@ -17,11 +18,16 @@ def has_studies(user: User) -> bool:
     return Guest.objects.filter(user=user).exists()
 
 
+def count_links(project: Project) -> int:
+    """All study links of a project, closed ones too."""
+    return StudyLink.objects.filter(project=project).count()
+
+
 EXTENSION = Extension(
     ProjectLinks(),
     ApiPart("people.api", last=True),
     MarkProvider(marks_of_guests),
-    Page("People", "people:links", "people", position=60),
+    Place("People and links", "people", "people:links", Group.PROJECT, 110, icon="link", count=count_links),
     AccountPlace("Your studies", "people:own", has_studies),
     EventActions(
         {

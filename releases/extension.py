@@ -21,7 +21,7 @@ from releases.models import Release, ReleaseFile
 from releases.options import GROUPS, QUERIES
 from releases.tables import REFERENCES
 from web.api import ApiPart
-from web.nav import Page, Place
+from web.nav import Group, Place
 
 # What this app says on a project's overview: how many queries the newest release has.
 
@@ -125,11 +125,26 @@ EVENT_TYPES = (
     ),
 )
 
+
+def newest_version(project: Project) -> str:
+    """The version of the newest release that is offered; empty before the first."""
+    ready = Release.objects.filter(project=project, state=Release.State.READY)
+    return ready.order_by("-pk").values_list("version", flat=True).first() or ""
+
+
 EXTENSION = Extension(
     ApiPart("releases.api"),
     PublishedAnswers(),
-    Place("Releases", "releases", "releases:everywhere", "releases:list", position=30),
-    Page("Releases", "releases:list", "releases", position=90),
+    Place(
+        "Releases",
+        "releases",
+        "releases:list",
+        Group.PUBLISH,
+        90,
+        everywhere="releases:everywhere",
+        icon="package",
+        count=newest_version,
+    ),
     OverviewSource("releases", say, position=30),
     *EVENT_TYPES,
     Rule("releases", built_or_failed, kinds=("release_built", "release_failed")),

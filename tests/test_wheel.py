@@ -109,7 +109,7 @@ def test_an_installed_wheel_makes_its_database_serves_a_page_and_stops_in_good_o
         server = subprocess.Popen([program, "up"], env=environment, cwd=tmp_path, stdout=log, stderr=log)
     try:
         page = read_page(port, "/accounts/login/")
-        style = read_page(port, "/static/distillery.css")
+        style = read_page(port, "/static/base.css")
     finally:
         server.terminate()
         code = server.wait()

@@ -17,7 +17,6 @@ from django.http.response import HttpResponseBase
 from core.accounts import security
 from core.projects.models import Membership, Project
 from core.projects.selectors import may_have_projects, may_make_projects, project_for
-from web import nav
 from web.cache import page_figures
 from web.pages import date_file
 
@@ -50,7 +49,7 @@ class ProjectAccess:
 
     def page_context(self) -> dict[str, Any]:
         """What the frame around a page of the project shows."""
-        return {"project": self.project, "project_tabs": nav.project_tabs(self.project)}
+        return {"project": self.project}
 
 
 def for_members(view: View) -> View:

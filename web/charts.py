@@ -182,7 +182,7 @@ def _stack(parts: dict[str, float], scale: float) -> tuple[BarPart, ...]:
     return tuple(parts_drawn)
 
 
-# Colours and type of plots, the same as those of the pages they stand in (`static/distillery.css`).
+# Colours and type of plots, the same as those of the pages they stand in (`static/tokens.css`).
 
 
 class Look(StrEnum):
@@ -195,9 +195,9 @@ class Look(StrEnum):
 
 #: Ink, quiet ink, lines, the main colour, the second one, the ground.
 _COLOURS = {
-    Look.LIGHT: ("#2b2119", "#6a5a4b", "#e7dccb", "#a9520d", "#ecb45f", None),
-    Look.DARK: ("#f2e9dc", "#b9a892", "#392d22", "#eea644", "#8d6025", None),
-    Look.PAPER: ("#000000", "#333333", "#dddddd", "#a9520d", "#ecb45f", "#ffffff"),
+    Look.LIGHT: ("#1c1917", "#57534e", "#e7e5e4", "#a34a0c", "#e2a336", None),
+    Look.DARK: ("#f4f1ee", "#b7aea7", "#35302d", "#f0a15e", "#8d6025", None),
+    Look.PAPER: ("#000000", "#333333", "#dddddd", "#a34a0c", "#e2a336", "#ffffff"),
 }
 #: Fonts of one width, for texts are measured on the server and shown with what the reader has.
 _FONT = "Arial, 'Liberation Sans', Helvetica, sans-serif"

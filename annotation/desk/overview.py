@@ -1,12 +1,12 @@
 """This app's parts of a project's pages: the funnel, what waits, what it needs, how editors agree."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any
 from urllib.parse import urlencode
 
 from django.conf import settings
-from django.db.models import Exists, OuterRef, QuerySet
+from django.db.models import Exists, OuterRef, QuerySet, Sum
 from django.http import Http404, HttpRequest, HttpResponse
 from django.urls import reverse
 from django.views.decorators.http import require_safe
@@ -24,11 +24,32 @@ from crowd.desk.overview import Attention, Count, FirstStep, Link, OverviewPart,
 from crowd.models import Assignment, MarketOperation, Stage
 from crowd.selectors.queues import Queue, SeparateQueues
 from crowd.selectors.work_lists import work_stamps
-from retrieval.models import Corpus
+from retrieval.models import Corpus, Index
 from web.cache import cached, cached_before
+from web.nav import Match
 from web.pages import show
 
 # Decisions of this app that wait for a person: ties, disputes, answers to review.
+
+
+def count_queries(project: Project) -> int:
+    """All queries of a project, whatever became of them."""
+    return Query.objects.filter(project=project).count()
+
+
+def find_queries(projects: QuerySet[Project], words: str) -> Iterable[Match]:
+    """Queries that have the words."""
+    queries = Query.objects.filter(text__icontains=words, project__in=projects).select_related("project")
+    for query in queries.order_by("-pk")[:6]:
+        yield Match(
+            query.text, query.status, reverse("annotation:query", args=[query.project.slug, query.pk])
+        )
+
+
+def count_passages(project: Project) -> int:
+    """Passages that can be searched: those in the indexes."""
+    held = Index.objects.filter(corpus__project=project).aggregate(held=Sum("passages"))["held"]
+    return int(held or 0)
 
 
 def _of_queries(state: str) -> tuple[Callable[[Project], int], Callable[[Project], str]]:

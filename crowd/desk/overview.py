@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from django.conf import settings
 from django.contrib.auth.models import User
 from django.http import HttpRequest
 from django.template.loader import render_to_string
@@ -23,10 +24,12 @@ from django.utils import timezone
 from django.utils.safestring import SafeString
 
 from core.extensions import parts_of
+from core.money import format_amount
 from core.notices.conditions import everything_now
 from core.notices.models import Notice
 from core.projects.models import Membership, Project
 from crowd.models import Stage, Worker
+from crowd.selectors.queues import waiting
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,6 +135,29 @@ def say(project: Project, _: int | None) -> OverviewPart:
             if each.project == project.pk and each.level in _LEVELS
         )
     )
+
+
+# Counts and states beside places of the sidebar.
+
+
+def count_stages(project: Project) -> int:
+    """All stages, drafts too."""
+    return Stage.objects.filter(project=project).count()
+
+
+def count_waiting(project: Project) -> int:
+    """Decisions that wait for a person."""
+    return sum(queue.count for queue in waiting(project))
+
+
+def has_money(project: Project) -> bool:
+    """Something may be spent here, or was."""
+    return project.budget_cents > 0 or project.spent_cents > 0
+
+
+def tell_spent(project: Project) -> str:
+    """What was spent in all."""
+    return format_amount(project.spent_cents, settings.MARKETPLACE_CURRENCY)
 
 
 # The funnel of a project as it is drawn: a bar for each step, and the same as a table.

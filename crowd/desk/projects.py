@@ -20,6 +20,7 @@ from core.projects.selectors import may_make_projects, projects_of
 from core.projects.services import ProjectError
 from core.revisions import ConflictError
 from crowd.desk import overview, tables
+from crowd.desk.agreement import agreements_of
 from crowd.desk.forms import CopyForm, MemberForm, ProjectForm
 from crowd.desk.overview import HEADS, draw_funnel
 from crowd.desk.tables import EVENTS, MEMBERS, PROJECTS
@@ -56,6 +57,9 @@ def index(request: HttpRequest, user: User) -> HttpResponseBase:
 def project(request: HttpRequest, access: ProjectAccess) -> HttpResponse:
     """What needs somebody, the funnel, stages, money, members, and what happened."""
     project_overview = overview.compose_overview(access.project)
+    cards = work_lists.stage_cards(access.project)
+    agreements = agreements_of([card.stage for card in cards], quick=True)
+    stage_rows = [(card, agreements.get(card.stage.pk)) for card in cards]
     return show(
         request,
         "project.html",
@@ -65,7 +69,10 @@ def project(request: HttpRequest, access: ProjectAccess) -> HttpResponse:
         funnel=draw_funnel(project_overview.steps),
         funnel_heads=HEADS,
         sections=overview.sections(access.project),
-        cards=work_lists.stage_cards(access.project),
+        cards=cards,
+        stage_rows=stage_rows,
+        agreement=[(card.stage, row) for card, row in stage_rows if row and row.now is not None][-3:],
+        has_money=overview.has_money(access.project),
         members=members_of(access),
         feed=_worded(_events(access)[:_FEED]),
     )

@@ -6,12 +6,15 @@ from typing import Any
 
 from django import template
 from django.conf import settings
+from django.contrib.auth.models import User
 from django.template import Context
 from django.utils import timezone
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from core.money import dollars, format_amount
+from core.projects.models import Project
+from core.projects.selectors import projects_of
 from crowd import counted_work
 from crowd.models import Assignment
 from web import nav
@@ -20,6 +23,8 @@ register = template.Library()
 _UNITS = ((86_400, "day"), (3600, "h"), (60, "min"))
 #: After so long a date says more than a number of days.
 _RELATIVE_UNTIL = 14 * 86_400
+#: Projects in the switcher; the rest are on the page of all.
+_SWITCHED = 12
 
 
 @register.filter
@@ -96,10 +101,29 @@ def get(table: dict[str, Any], key: str) -> Any:
 
 
 @register.simple_tag(takes_context=True)
-def sidebar_links(context: Context) -> list[nav.NavLink]:
-    """The places of the sidebar: marked where the page says `sidebar`, or `tab` outside a stage."""
-    place = context.get("sidebar") or ("" if context.get("stage") else context.get("tab")) or ""
-    return nav.sidebar_links(context.get("project"), place, context["request"].path)
+def sidebar_groups(context: Context) -> list[nav.NavGroup]:
+    """The sidebar of the desk: marked by the page's `sidebar` or `tab`; stages are at Stages."""
+    project = context.get("project")
+    place = context.get("sidebar") or ("board" if context.get("stage") else context.get("tab"))
+    return nav.sidebar_groups(project, place or "projects", context["request"].path)
+
+
+@register.simple_tag(takes_context=True)
+def place_tabs(context: Context) -> list[nav.Tab]:
+    """The parts of the place that a page of a project belongs to."""
+    return nav.place_tabs(context["project"], context.get("tab") or "")
+
+
+@register.simple_tag(takes_context=True)
+def place_label(context: Context) -> str:
+    """What a page of a project is about where it has no title of its own: the place it belongs to."""
+    return nav.place_label(context.get("tab") or "") or str(context["project"].title)
+
+
+@register.simple_tag
+def projects_to_switch_to(user: User) -> list[Project]:
+    """The newest projects of a user, for the switcher in the bar."""
+    return list(projects_of(user).only("slug", "title").order_by("-pk")[:_SWITCHED])
 
 
 @register.filter

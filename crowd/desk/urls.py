@@ -2,13 +2,27 @@
 
 from django.urls import path
 
-from crowd.desk import agreement, notices, projects, settings, sources, stages, wizard, work, workers
+from crowd.desk import (
+    agreement,
+    components,
+    find,
+    notices,
+    projects,
+    settings,
+    sources,
+    stages,
+    wizard,
+    work,
+    workers,
+)
 
 app_name = "desk"
 _P = "projects/<slug:project>/"
 _S = f"{_P}stages/<slug:stage>/"
 urlpatterns = [
     path("projects/", projects.index, name="projects"),
+    path("find/", find.find, name="find"),
+    path("components/", components.show_components, name="components"),
     path("notices/", notices.list_notices, name="notices"),
     path("notices/read/", notices.read_all_notices, name="see_notices"),
     path("notices/<int:pk>/read/", notices.read_notice, name="see_notice"),

@@ -250,7 +250,7 @@ def everywhere(request: HttpRequest, user: User) -> HttpResponseBase:
         "everybody.html",
         complete=complete,
         rows_as="workers",
-        sidebar="people",
+        sidebar="workers",
     )
 
 

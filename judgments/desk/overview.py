@@ -1,9 +1,9 @@
 """What this app tells about a project: its first step, a step of the overview, judges, rows of agreement."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from django.db.models import Max
+from django.db.models import Max, QuerySet
 from django.urls import reverse
 
 from core.projects.models import Project
@@ -12,11 +12,25 @@ from crowd.desk.overview import Count, FirstStep, OverviewPart, Step
 from crowd.models import Stage, Worker
 from crowd.selectors.people import WorkerFigures
 from judgments.judging_config import judging_config
-from judgments.models import AgreementReport, Candidate, FilterRun
+from judgments.models import AgreementReport, Candidate, FilterRun, System
 from judgments.selectors.judges import histogram, judges, time_plot
 from judgments.selectors.scores import count_judged_queries
+from web.nav import Match
 
 # What this app says on a project's overview: queries all of whose answers are judged.
+
+
+def find_systems(projects: QuerySet[Project], words: str) -> Iterable[Match]:
+    """Systems by their names."""
+    systems = System.objects.filter(name__icontains=words, project__in=projects).select_related("project")
+    for system in systems.order_by("-pk")[:6]:
+        address = reverse("judgments:system", args=[system.project.slug, system.pk])
+        yield Match(system.name, system.project.title, address)
+
+
+def count_systems(project: Project) -> int:
+    """Systems whose answers a project has, people's held-out answers too."""
+    return System.objects.filter(project=project).count()
 
 
 def say(project: Project, entered: int | None) -> OverviewPart:

@@ -29,48 +29,85 @@ from marketplace.site import selectors
 from marketplace.site.access import current_worker
 from web import tables as grids
 from web.forms import RevisedForm
-from web.nav import NavLink, mark_current
+from web.nav import NavGroup, NavLink, mark_current
 from web.tables import Complete, Grid, GridRequest, Rows, as_they_are
 
 # The sidebar of every page of a requester.
 
-#: Places of the sidebar: label, name, and the name of its first page.
-PLACES = (
-    ("Overview", "overview", "requester:overview"),
-    ("Batches", "batches", "requester:batches"),
-    ("HITs", "hits", "requester:hits"),
-    ("Study links", "links", "requester:study_links"),
-    ("Review", "review", "requester:review"),
-    ("Workers", "workers", "requester:workers"),
-    ("Qualifications", "qualifications", "requester:qualifications"),
-    ("Messages", "messages", "requester:letters"),
-    ("Money", "money", "requester:money"),
-    ("Keys", "keys", "requester:keys"),
-    ("Members", "members", "requester:members"),
-    ("Webhooks", "webhooks", "requester:webhooks"),
-    ("Activity", "activity", "requester:activity"),
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """A place of the sidebar; only people who are allowed `needs` see it."""
+
+    label: str
+    name: str
+    url_name: str
+    icon: str
+    needs: Action = Action.VIEW
+
+
+_PLACES = (
+    ("", (_Place("Overview", "overview", "requester:overview", "layout-dashboard"),)),
+    (
+        "Work",
+        (
+            _Place("Batches", "batches", "requester:batches", "boxes"),
+            _Place("HITs", "hits", "requester:hits", "list"),
+            _Place("Study links", "links", "requester:study_links", "link"),
+            _Place("Review", "review", "requester:review", "list-checks"),
+        ),
+    ),
+    (
+        "People",
+        (
+            _Place("Workers", "workers", "requester:workers", "users"),
+            _Place("Qualifications", "qualifications", "requester:qualifications", "badge-check"),
+            _Place("Messages", "messages", "requester:letters", "mail"),
+        ),
+    ),
+    (
+        "Account",
+        (
+            _Place("Money", "money", "requester:money", "wallet"),
+            _Place("Keys", "keys", "requester:keys", "key", Action.KEYS),
+            _Place("Members", "members", "requester:members", "user"),
+            _Place("Webhooks", "webhooks", "requester:webhooks", "webhook", Action.MANAGE),
+            _Place("Activity", "activity", "requester:activity", "activity"),
+        ),
+    ),
 )
-#: Shown where test controls are on.
-TEST_PLACES = (("Test controls", "controls", "requester:controls"),)
+_TEST_PLACES = ("Tests", (_Place("Test controls", "controls", "requester:controls", "flask-conical"),))
 
 
-#: Places that only those see who may do this.
-_NEEDED = {"keys": Action.KEYS, "webhooks": Action.MANAGE}
-
-
-def sidebar_links(
-    requester: Requester, current_place: str, path: str, user: User | None = None
-) -> list[NavLink]:
+def sidebar_groups(requester: Requester, current_place: str, path: str, user: User) -> list[NavGroup]:
     """The sidebar of a page at `path` that belongs to `current_place`, with what `user` may open."""
-    places = PLACES + (TEST_PLACES if settings.MARKETPLACE_TEST_TOKEN else ())
-    if user is not None:
-        places = tuple(place for place in places if may(user, requester, _NEEDED.get(place[1], Action.VIEW)))
-    links = []
-    for label, name, url_name in places:
-        address = reverse(url_name, args=[requester.customer_id])
-        current = mark_current(is_here=name == current_place, exactly=address == path)
-        links.append(NavLink(label, name, address, current))
-    return links
+    groups = []
+    for heading, places in (*_PLACES, *([_TEST_PLACES] if settings.MARKETPLACE_TEST_TOKEN else [])):
+        links = []
+        for place in places:
+            if not may(user, requester, place.needs):
+                continue
+            address = reverse(place.url_name, args=[requester.customer_id])
+            current = mark_current(is_here=place.name == current_place, exactly=address == path)
+            links.append(NavLink(place.label, place.icon, address, current))
+        groups.append((heading, links))
+    return groups
+
+
+def operator_groups(user: User, path: str) -> list[NavGroup]:
+    """The sidebar of the pages over all requesters."""
+    places = [("Requesters", "store", reverse("site:desk")), ("Worker site", "list", reverse("site:groups"))]
+    if user.is_staff:
+        places.append(("Admin", "shield", reverse("admin:index")))
+    return [
+        (
+            "",
+            [
+                NavLink(label, icon, address, mark_current(is_here=False, exactly=address == path))
+                for label, icon, address in places
+            ],
+        )
+    ]
 
 
 View = Callable[..., HttpResponseBase]
@@ -142,7 +179,7 @@ def page_context(request: HttpRequest, access: RequesterAccess, place: str) -> d
     return {
         "access": access,
         "requester": access.requester,
-        "sidebar": sidebar_links(access.requester, place, request.path, access.user),
+        "sidebar": sidebar_groups(access.requester, place, request.path, access.user),
         "worker": current_worker(request),
     }
 

@@ -27,7 +27,14 @@ from marketplace.activity import ACTIONS
 from marketplace.errors import Refusal
 from marketplace.members import Action, members_of
 from marketplace.models import AccessKey, Activity
-from marketplace.requester.access import RequesterAccess, for_requester, on_requester, respond, show
+from marketplace.requester.access import (
+    RequesterAccess,
+    for_requester,
+    on_requester,
+    operator_groups,
+    respond,
+    show,
+)
 from marketplace.site.access import for_researchers
 from marketplace.site.taskpages import site_url
 from web.audit_pages import BY_WAY, chain_state, filter_by_way, jsonl_address, stream_log
@@ -311,7 +318,10 @@ def new_requester(request: HttpRequest, user: User) -> HttpResponse:
             messages.success(request, f"{requester.name} is there. Its account is empty: deposit next.")
             return redirect("requester:keys", requester.customer_id)
     status = 422 if form.errors else 200
-    return render(request, "marketplace/requester/new.html", {"form": form}, status=status)
+    sidebar = operator_groups(user, request.path)
+    return render(
+        request, "marketplace/requester/new.html", {"form": form, "sidebar": sidebar}, status=status
+    )
 
 
 class MemberForm(forms.Form):

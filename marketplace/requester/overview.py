@@ -17,7 +17,7 @@ from marketplace.accounts.accesskeys import open_alerts
 from marketplace.lifecycle.selectors import assignable
 from marketplace.models import HIT, Holding, Letter, Requester
 from marketplace.requester import work
-from marketplace.requester.access import RequesterAccess, for_requester, show
+from marketplace.requester.access import RequesterAccess, for_requester, operator_groups, show
 from marketplace.requester.charts import day_of
 from marketplace.requester.lookup import visible_work
 from marketplace.requester.selectors import count_waiting_requests
@@ -199,6 +199,7 @@ def desk(request: HttpRequest, user: User) -> HttpResponse:
     return page(
         request,
         "desk.html",
+        sidebar=operator_groups(user, request.path),
         worker=current_worker(request),
         now=now,
         requesters=requesters,

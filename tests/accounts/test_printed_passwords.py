@@ -60,7 +60,7 @@ def test_it_opens_the_change_page_and_the_way_out(admin):
 
 
 def test_it_keeps_styles_and_scripts_open(rf, subtests):
-    for path, status in [("/static/distillery.css", 200), ("/accounts/logout/", 200), ("/", 302)]:
+    for path, status in [("/static/base.css", 200), ("/accounts/logout/", 200), ("/", 302)]:
         with subtests.test(path=path, status=status):
             request = rf.get(path)
             request.COOKIES["sessionid"] = "any"

@@ -79,7 +79,7 @@ def queue_of(project):
 
 def test_tied_and_disputed_queries_of_the_project_wait_in_the_queue(desk, project, screening, curation):
     assert "Nothing waits for you" in text(desk.get(queue_of(project)))
-    page = desk.get(f"/desk/projects/{project.slug}/").content.decode()
+    page = desk.get(f"/desk/projects/{project.slug}/queues/").content.decode()
     assert f'<a href="{queue_of(project)}">Adjudication</a>' in page
     tied, disputed = make_tied(screening), make_disputed(curation)
     make_query(project, "still waiting")

@@ -4,6 +4,7 @@ import re
 
 import pytest
 
+from core.projects.services import create_project
 from crowd.desk import agreement, overview
 from crowd.desk.agreement import Row
 from crowd.desk.overview import Attention, Count, OverviewPart, OverviewSource, Step, draw_funnel
@@ -15,8 +16,10 @@ PLACE = "/desk/projects/reading/"
 
 def sidebar(answer):
     page = answer.content.decode()
-    nav = page[page.index('<nav class="sidebar"') : page.index('<details class="elsewhere"')]
-    return re.findall(r'<a href="([^"]+)"(?: aria-current="(\w+)")?>.*?</svg>\s*([^<]+)</a>', nav, re.DOTALL)
+    nav = page[page.index('<nav class="sidebar"') : page.index("<main")]
+    return re.findall(
+        r'<a href="([^"]+)"(?: aria-current="(\w+)")?>.*?</svg>\s*<span>([^<]+)</span>', nav, re.DOTALL
+    )
 
 
 def test_outside_a_project_the_sidebar_leads_over_all_projects(owner, project, stage):
@@ -27,16 +30,44 @@ def test_outside_a_project_the_sidebar_leads_over_all_projects(owner, project, s
         ("/desk/workers/", "", "Workers"),
         ("/desk/settings/", "", "Settings"),
     ]
-    assert [link[2] for link in sidebar(owner.get(at("workers", stage))) if link[1]] == ["Projects"]
+    assert [link[2] for link in sidebar(owner.get(at("workers", stage))) if link[1]] == ["Stages"]
 
 
-@pytest.mark.long
-def test_inside_a_project_the_sidebar_leads_to_its_own_pages(owner, stage):
-    found = sidebar(owner.get(at("stage", stage)))
-    links = {words: (address, current) for address, current, words in found}
-    assert links["Projects"] == ("/desk/projects/", "true")
+def test_inside_a_project_the_sidebar_leads_to_its_own_pages_with_what_is_there(owner, stage):
+    page = owner.get(at("stage", stage))
+    links = {words: (address, current) for address, current, words in sidebar(page)}
+    assert links["Overview"] == (PLACE, "")
+    assert links["Stages"] == (f"{PLACE}board/", "true")
     assert links["Workers"] == (f"{PLACE}workers/", "")
     assert links["Settings"] == (f"{PLACE}settings/", "")
+    groups = dict(page.context["sidebar"])
+    assert list(groups) == ["", "Collect", "Quality", "Publish", "Project"]
+    assert {link.label: link.count for link in groups["Collect"]} == {
+        "Queries": 0,
+        "Passages": 0,
+        "Stages": 1,
+        "Systems": 0,
+    }
+    assert next(link for link in groups["Quality"] if link.waits).label == "To decide"
+
+
+def test_money_is_a_place_of_projects_that_may_spend_some(owner, stage):
+    for budget, there in ((0, False), (500, True)):
+        type(stage.project).objects.update(budget_cents=budget)
+        assert ("Money" in [link[2] for link in sidebar(owner.get(PLACE))]) is there
+
+
+def test_the_search_of_the_bar_finds_what_the_user_may_see(as_, owner, stage, people):
+    found = owner.get("/desk/find/", {"q": "poll", "in": "reading"})
+    assert at("stage", stage) in found.text
+    assert "<html" in found.text
+    part = owner.get("/desk/find/", {"q": "poll"}, headers={"HX-Request": "true"}).text
+    assert at("stage", stage) in part
+    assert "<html" not in part
+    assert f"{PLACE}agreement/" in owner.get("/desk/find/", {"q": "agree", "in": "reading"}).text
+    assert "Nothing has these words" in owner.get("/desk/find/", {"q": "no such thing"}).text
+    create_project(slug="calm", title="Calm", owner=people["stranger"])
+    assert at("stage", stage) not in as_("stranger").get("/desk/find/", {"q": "poll"}).text
 
 
 @pytest.fixture
@@ -104,8 +135,6 @@ def test_the_overview_lists_what_needs_somebody_now(owner, stage):
 
 
 def test_another_projects_trouble_is_not_mine(owner, stage, people):
-    from core.projects.services import create_project
-
     make_unknown(make_hit(stage))
     create_project(slug="calm", title="Calm", owner=people["owner"])
     assert "needs your decision" not in owner.get("/desk/projects/calm/").content.decode()

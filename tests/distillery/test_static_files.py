@@ -23,7 +23,7 @@ def test_no_text_of_a_script_goes_over_several_lines(path):
     assert odd == []
 
 
-@pytest.mark.parametrize("name", ["html/frame.js", "distillery.css"])
+@pytest.mark.parametrize("name", ["html/frame.js", "base.css"])
 def test_comments_and_indentation_stay_here(client, db, name):
     answer = client.get(f"/static/{name}", headers={"accept-encoding": "gzip"})
     assert answer["Content-Encoding"] == "gzip"
