@@ -17,6 +17,9 @@ ALL ?=
 unexport PYTHONDONTWRITEBYTECODE
 # Each process has files of its own (tests/shards.py), which tests/durations.txt gives out.
 SHARDS := $(BIN)/python -m tests.shards --workers $(WORKERS)
+# The languages of workers' pages but English, and folders without such pages.
+LANGUAGES := ar de es fr hi ja pt sw zh_Hans
+NO_PAGES := .venv benchmarks build distributions docs tests var
 ON_SQLITE := env -u DATABASE_URL -u REDIS_URL
 WITH_SERVICES := $(BIN)/python .ci/services.py --
 #: Folders that a target of their own runs.
@@ -53,7 +56,7 @@ COMPILE := $(BIN)/uv pip compile --quiet --universal --generate-hashes --no-head
 INSTALL := uv pip install --quiet --require-hashes --no-deps
 
 .DEFAULT_GOAL := help
-.PHONY: help env env-dev client demo demo-file run test test-services test-browser test-clients test-all test-mutants test-dates hosts check check-types check-code check-imports check-django check-repository lock landed-migrations contracts openapi package-map papers schema version-dumps benchmark benchmark-scale coverage shape clean
+.PHONY: help env env-dev client demo demo-file run test test-services test-browser test-clients test-all test-mutants test-dates hosts check check-types check-code check-imports check-django check-repository lock landed-migrations contracts openapi package-map papers messages schema version-dumps benchmark benchmark-scale coverage shape clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-18s %s\n", $$1, $$2 }' Makefile
@@ -151,6 +154,11 @@ papers: env-dev ## write the reports of the papers' samples in docs/papers
 
 package-map: env-dev ## write the maps of packages in docs/ from their docstrings
 	$(BIN)/python -m tests.package_map
+
+messages: env-dev ## gather what pages of workers say into distillery/locale and compile it, with gettext's programs
+	$(ON_SQLITE) $(BIN)/python manage.py makemessages $(LANGUAGES:%=--locale=%) --no-location --no-obsolete $(NO_PAGES:%=--ignore=%)
+	sed -i '/^"POT-Creation-Date/d' distillery/locale/*/LC_MESSAGES/django.po
+	$(ON_SQLITE) $(BIN)/python manage.py compilemessages $(LANGUAGES:%=--locale=%) $(NO_PAGES:%=--ignore=%)
 
 schema: env-dev ## write distillery/schemas, which an empty database begins with, after a new migration
 	$(WITH_SERVICES) $(BIN)/python -m tests.upgrades.schema

@@ -9,7 +9,9 @@ import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, ClassVar
 
+from django.contrib.humanize.templatetags.humanize import intcomma
 from django.utils import timezone
+from django.utils.translation import gettext
 from pydantic import Field, field_validator
 
 from annotation.flag_checks import foreign_script, other_language
@@ -100,8 +102,9 @@ def read_message(
     if problem:
         return ParsedForm(errors={"text": problem})
     if config.check_language and not form.get("seen") and other_language(text, language):
-        sentence = (
-            "This seems to be in another language than the dialogue. If it is right as it is, send it again; "
+        sentence = gettext(
+            "This seems to be in another language than the dialogue. If it is right as it "
+            "is, send it again; "
             "nothing else is needed."
         )
         return ParsedForm(errors={"language": sentence})
@@ -111,21 +114,23 @@ def read_message(
 def _problem(text: str, material: Material, config: ContinuationConfig, language: str) -> str:
     message_words, messages = folded(text), messages_of(material)
     if not message_words:
-        return "Write the next message."
+        return gettext("Write the next message.")
     if len(text) > config.longest:
-        return (
-            f"Your message has {len(text):,} characters; at most {config.longest:,} fit. Shorten it, please."
-        )
+        return gettext(
+            "Your message has %(text)s characters; at most %(longest)s fit. Shorten it, please."
+        ) % {"text": intcomma(len(text)), "longest": intcomma(config.longest)}
     if any(message_words == folded(message) for message in messages):
-        return "This was said before in the dialogue. Write what could come next."
+        return gettext("This was said before in the dialogue. Write what could come next.")
     if config.check_language and foreign_script(text, language, messages):
-        return "Most of this is in another script than the dialogue. Write in the language of the dialogue."
+        return gettext(
+            "Most of this is in another script than the dialogue. Write in the language of the dialogue."
+        )
     least = config.shortest_words * (_CHARACTERS_PER_WORD if mostly_spaceless(tokens(text)) else 1)
     if len(set(message_words)) < least:
-        return (
+        return gettext(
             "This is very short, or the same over and over. Write a little more: at least "
-            f"{config.shortest_words} different words."
-        )
+            "%(shortest_words)s different words."
+        ) % {"shortest_words": config.shortest_words}
     return ""
 
 

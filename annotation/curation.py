@@ -6,6 +6,9 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 from urllib.parse import urlsplit
 
+from django.contrib.humanize.templatetags.humanize import intcomma
+from django.utils.text import get_text_list
+from django.utils.translation import gettext
 from pydantic import Field
 
 from annotation.candidates import FETCHED, Recipe
@@ -63,18 +66,18 @@ class _Reader:
         picked = [each for each in self._candidates if self._form.get(f"passage_{each.rank}")]
         none, most = bool(self._form.get(NONE)), self._limits.most_passages
         if not picked and not none:
-            self.errors["passages"] = (
+            self.errors["passages"] = gettext(
                 "Choose the passages that answer the query, or say that none of these can answer it."
             )
         elif picked and none:
-            self.errors["passages"] = (
+            self.errors["passages"] = gettext(
                 "You chose passages, and also said that none of these can answer it. Take one of them back."
             )
         elif len(picked) > most:
-            self.errors["passages"] = (
-                f"Choose at most {most}; you chose {len(picked)}. Keep those without which the answer would "
-                "not be complete."
-            )
+            self.errors["passages"] = gettext(
+                "Choose at most %(most)s; you chose %(picked)s. Keep those without which "
+                "the answer would not be complete."
+            ) % {"most": most, "picked": len(picked)}
         return picked
 
     def _conflicts(self, selected_keys: set[str]) -> Iterator[dict[str, str | None]]:
@@ -85,18 +88,18 @@ class _Reader:
             if parts["a"] not in self._by_rank and parts["b"] not in self._by_rank:
                 continue
             if parts["a"] not in self._by_rank or parts["b"] not in self._by_rank:
-                self.errors[name] = "Name both passages of this pair, or neither."
+                self.errors[name] = gettext("Name both passages of this pair, or neither.")
                 continue
             if parts["a"] == parts["b"]:
-                self.errors[name] = "A passage cannot conflict with itself; name two different ones."
+                self.errors[name] = gettext("A passage cannot conflict with itself; name two different ones.")
                 continue
             pair = {part: self._by_rank[parts[part]] for part in ("a", "b")}
             keys = frozenset(each.key for each in pair.values())
             if keys <= selected_keys:
-                self.errors[name] = (
-                    f"You chose passages {parts['a']} and {parts['b']}, and say that they contradict each "
-                    "other. Keep the one that you trust more."
-                )
+                self.errors[name] = gettext(
+                    "You chose passages %(one)s and %(other)s, and say that they "
+                    "contradict each other. Keep the one that you trust more."
+                ) % {"one": parts["a"], "other": parts["b"]}
             if keys in seen:
                 continue
             seen.add(keys)
@@ -109,7 +112,9 @@ class _Reader:
             name = f"highlight_{candidate.rank}"
             lines = [line for line in self._form.get(name, "").splitlines() if line.strip()]
             if len(lines) > _MOST_HIGHLIGHTS:
-                self.errors[name] = f"Mark at most {_MOST_HIGHLIGHTS} places in passage {candidate.rank}."
+                self.errors[name] = gettext(
+                    "Mark at most %(most_highlights)s places in passage %(rank)s."
+                ) % {"most_highlights": _MOST_HIGHLIGHTS, "rank": candidate.rank}
                 continue
             for start, end in self._spans(name, candidate, lines):
                 yield {"passage": candidate.key, "start": start, "end": end}
@@ -120,10 +125,13 @@ class _Reader:
             span = locate(candidate.text, line)
             if span is None:
                 self.errors[name] = (
-                    f"These words are more than {LONGEST:,} characters; mark the few that matter."
+                    gettext("These words are more than %(longest)s characters; mark the few that matter.")
+                    % {"longest": intcomma(LONGEST)}
                     if len(line) > LONGEST
-                    else f"{quoted(line)} does not occur in passage {candidate.rank} in this form. Copy "
-                    "its exact words."
+                    else gettext(
+                        "%(line)s does not occur in passage %(rank)s in this form. Copy its exact words."
+                    )
+                    % {"line": quoted(line), "rank": candidate.rank}
                 )
             else:
                 spans.add(span)
@@ -240,7 +248,7 @@ class Row:
     def overlaps(self) -> str:
         """Ranks of the passages that it overlaps with: "2", "2 and 5", "2, 5 and 7"."""
         *before, last = [str(rank) for rank in self.beside] or [""]
-        return f"{', '.join(before)} and {last}" if before else last
+        return get_text_list([*before, last], gettext("and")) if before else last
 
 
 @dataclass(frozen=True, slots=True)
@@ -254,12 +262,19 @@ class PairList:
 
 def _pairs(rows: Sequence[Row]) -> Iterator[tuple[str, list[PairList]]]:
     """Room for each pair of conflicting passages, with its three lists."""
-    ranks = [(NOTHING, "none"), *((str(row.passage.rank), f"Passage {row.passage.rank}") for row in rows)]
-    trust = [(NOTHING, "neither more"), ("a", "the first more"), ("b", "the second more")]
+    ranks = [
+        (NOTHING, gettext("none")),
+        *((str(row.passage.rank), gettext("Passage %(rank)s") % {"rank": row.passage.rank}) for row in rows),
+    ]
+    trust = [
+        (NOTHING, gettext("neither more")),
+        ("a", gettext("the first more")),
+        ("b", gettext("the second more")),
+    ]
     lists = (
-        ("a", "The first passage", ranks),
-        ("b", "The second", ranks),
-        ("trusted", "I trust", trust),
+        ("a", gettext("The first passage"), ranks),
+        ("b", gettext("The second"), ranks),
+        ("trusted", gettext("I trust"), trust),
     )
     for number in range(1, PAIRS + 1):
         name = f"conflict_{number}"

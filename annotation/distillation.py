@@ -8,7 +8,9 @@ import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, ClassVar
 
+from django.contrib.humanize.templatetags.humanize import intcomma
 from django.db import transaction
+from django.utils.translation import gettext
 
 from annotation.flag_checks import foreign_script, other_language, unknown_words
 from annotation.importing.records import quoted
@@ -58,15 +60,16 @@ def read_answer(
     if material.wants_opinion:
         response["opinion"] = form.get("opinion", "")
         if response["opinion"] not in Answer.Opinion.values:
-            errors["opinion"] = "Say whether your answer is yes, no, or depends."
+            errors["opinion"] = gettext("Say whether your answer is yes, no, or depends.")
     if material.wants_entities:
         spans, missing = entity_spans(text, form.get("entities", ""))
         response["entities"] = spans
         if text and missing:
             errors["entities"] = missing
     if not errors and config.check_language and not form.get("seen") and other_language(text, language):
-        errors["language"] = (
-            "This seems to be in another language than the question. If it is right as it is, send it again; "
+        errors["language"] = gettext(
+            "This seems to be in another language than the question. If it is right as it "
+            "is, send it again; "
             "nothing else is needed."
         )
     return ParsedForm(errors=errors) if errors else ParsedForm(response)
@@ -74,16 +77,18 @@ def read_answer(
 
 def _problem(text: str, material: Material, config: DistillationConfig, language: str) -> str:
     if not folded(text):
-        return "Write your answer; one word can be enough."
+        return gettext("Write your answer; one word can be enough.")
     if len(text) > config.longest:
-        return (
-            f"Your answer has {len(text):,} characters; at most {config.longest:,} fit. Shorten it, please."
-        )
+        return gettext(
+            "Your answer has %(text)s characters; at most %(longest)s fit. Shorten it, please."
+        ) % {"text": intcomma(len(text)), "longest": intcomma(config.longest)}
     if folded(text) == folded(material.query.text):
-        return "This is the question itself. Write what answers it."
+        return gettext("This is the question itself. Write what answers it.")
     flag_query = material.flag_query(language)
     if config.check_language and foreign_script(text, language, (flag_query.text, *flag_query.passages)):
-        return "Most of this is in another script than the question. Answer in the language of the question."
+        return gettext(
+            "Most of this is in another script than the question. Answer in the language of the question."
+        )
     return ""
 
 
@@ -96,14 +101,16 @@ def entity_spans(text: str, lines: str) -> tuple[list[dict[str, Any]], str]:
     after: dict[str, int] = {}
     entities = [line.strip() for line in unicodedata.normalize("NFC", lines).splitlines() if line.strip()]
     if len(entities) > _MOST_ENTITIES:
-        return [], f"Name at most {_MOST_ENTITIES} of them."
+        return [], gettext("Name at most %(most_entities)s of them.") % {"most_entities": _MOST_ENTITIES}
     for entity in entities:
         start = text.find(entity, after.get(entity, 0))
         if start < 0:
             return (
                 [],
-                f"{quoted(entity)} does not occur in your answer in this form. "
-                "Write it the same way in both.",
+                gettext(
+                    "%(entity)s does not occur in your answer in this form. Write it the same way in both."
+                )
+                % {"entity": quoted(entity)},
             )
         after[entity] = start + len(entity)
         spans.append({"start": start, "end": start + len(entity), "text": entity})

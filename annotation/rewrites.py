@@ -6,9 +6,11 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.template.loader import render_to_string
 from django.urls import path
+from django.utils.translation import gettext, gettext_lazy
 from django.views.decorators.cache import never_cache
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_http_methods
+from django_stubs_ext import StrOrPromise
 
 from annotation.models import Answer, AnswerReview
 from annotation.services import query_answers
@@ -22,14 +24,15 @@ from crowd.taskpage import UnreadableError, form_of
 # The link is the only credential: the page sets no cookie, asks for none, and tells no other site its
 # address.
 
-_GONE = (
-    "This link is not valid any more: it works for some days and once. What you were paid stays as it is, "
+_GONE = gettext_lazy(
+    "This link is not valid any more: it works for some days and once. What you were "
+    "paid stays as it is, "
     "and you need not do anything."
 )
-_DONE = (
+_DONE = gettext_lazy(
     "Thank you. Your new answer is stored and takes the place of the earlier one. You can close this page."
 )
-_UNREADABLE = (
+_UNREADABLE = gettext_lazy(
     "The form did not arrive as it should, so nothing was stored. Go back, shorten it, and send it again."
 )
 
@@ -49,9 +52,11 @@ def _answered(request: HttpRequest, token: str) -> HttpResponse:
     rows = Answer.objects.select_related("stage__project", "query", "worker", "assignment")
     answer = rows.filter(pk=pk).first() if pk is not None else None
     if answer is not None and answer.state == Answer.State.REPLACED and request.method == "POST":
-        return _show_message(request, "Thank you", _DONE)
+        return _show_message(request, gettext("Thank you"), _DONE)
     if answer is None or answer.state != Answer.State.REWRITE:
-        return _show_message(request, "Nothing to write again", _GONE, status=404 if answer is None else 410)
+        return _show_message(
+            request, gettext("Nothing to write again"), _GONE, status=404 if answer is None else 410
+        )
     if request.method != "POST":
         return _page(request, answer, _fields_of(answer))
     return _take(request, answer)
@@ -61,18 +66,18 @@ def _take(request: HttpRequest, answer: Answer) -> HttpResponse:
     try:
         form = form_of(request)
     except UnreadableError:
-        return _show_message(request, "Nothing was sent", _UNREADABLE, status=413)
+        return _show_message(request, gettext("Nothing was sent"), _UNREADABLE, status=413)
     parsed = kind_of(answer.stage).parse(answer.stage, of_query(answer.query_id), form)
     errors = dict(parsed.errors)
     if not errors and _same(answer, parsed.response):
-        errors["text"] = "This is your earlier answer. Change what the reviewer asks about."
+        errors["text"] = gettext("This is your earlier answer. Change what the reviewer asks about.")
     if errors:
         return _page(request, answer, form, errors)
     try:
         rewrite_answer(answer=answer, response=parsed.response)
     except NotAskedError:
-        return _show_message(request, "Nothing to write again", _GONE, status=410)
-    return _show_message(request, "Thank you", _DONE)
+        return _show_message(request, gettext("Nothing to write again"), _GONE, status=410)
+    return _show_message(request, gettext("Thank you"), _DONE)
 
 
 def _same(answer: Answer, response: dict[str, object]) -> bool:
@@ -110,7 +115,9 @@ def _page(
     return render(request, "annotation/rewrite.html", context, status=422 if problems else 200)
 
 
-def _show_message(request: HttpRequest, title: str, sentence: str, *, status: int = 200) -> HttpResponse:
+def _show_message(
+    request: HttpRequest, title: StrOrPromise, sentence: StrOrPromise, *, status: int = 200
+) -> HttpResponse:
     return render(
         request, "crowd/refused.html", {"title": title, "sentence": sentence, "back": ""}, status=status
     )

@@ -11,6 +11,8 @@ from functools import partial
 from typing import Any, ClassVar, Literal
 
 from django.db import transaction
+from django.utils.translation import gettext_lazy
+from django_stubs_ext import StrOrPromise
 from pydantic import Field
 
 from annotation.models import CuratedSet, Query, ScreeningVote
@@ -147,8 +149,8 @@ class Option:
     """An answer that can be chosen."""
 
     value: str
-    text: str
-    help: str
+    text: StrOrPromise
+    help: StrOrPromise
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,34 +158,55 @@ class Question:
     """A question; `missing` is what somebody reads who left it out. `short`: its answers fit side by side."""
 
     name: str
-    text: str
-    missing: str
+    text: StrOrPromise
+    missing: StrOrPromise
     options: tuple[Option, ...]
     short: bool = True
 
 
-def _yes_no(name: str, sentence: str, missing: str, yes: str, no: str) -> Question:
-    return Question(name, sentence, missing, (Option("yes", "Yes", yes), Option("no", "No", no)))
+def _yes_no(
+    name: str, sentence: StrOrPromise, missing: StrOrPromise, yes: StrOrPromise, no: StrOrPromise
+) -> Question:
+    return Question(
+        name,
+        sentence,
+        missing,
+        (Option("yes", gettext_lazy("Yes"), yes), Option("no", gettext_lazy("No"), no)),
+    )
 
 
 KIND = Question(
     "kind",
-    "What kind of query is it?",
-    "Say what kind of query it is.",
+    gettext_lazy("What kind of query is it?"),
+    gettext_lazy("Say what kind of query it is."),
     (
         Option(
             "informational",
-            "Looks for one piece of information",
-            "such as “boiling point of water” or “how to get a passport”",
+            gettext_lazy("Looks for one piece of information"),
+            gettext_lazy("such as “boiling point of water” or “how to get a passport”"),
         ),
-        Option("directions", "Directions, or what is near a place", "such as “pharmacy near me”"),
-        Option("list", "A list that is never complete", "such as “holiday classroom activities”"),
-        Option("topic", "Anything about a topic", "such as “leaning tower of pisa”"),
-        Option("navigational", "Navigational: wants to get to a certain site", "such as “facebook”"),
+        Option(
+            "directions",
+            gettext_lazy("Directions, or what is near a place"),
+            gettext_lazy("such as “pharmacy near me”"),
+        ),
+        Option(
+            "list",
+            gettext_lazy("A list that is never complete"),
+            gettext_lazy("such as “holiday classroom activities”"),
+        ),
+        Option(
+            "topic", gettext_lazy("Anything about a topic"), gettext_lazy("such as “leaning tower of pisa”")
+        ),
+        Option(
+            "navigational",
+            gettext_lazy("Navigational: wants to get to a certain site"),
+            gettext_lazy("such as “facebook”"),
+        ),
         Option(
             "transactional",
-            "Transactional: wants to watch, buy or download something",
-            "such as “watch game of thrones”",
+            gettext_lazy("Transactional: wants to watch, buy or download something"),
+            gettext_lazy("such as “watch game of thrones”"),
         ),
     ),
     short=False,
@@ -191,31 +214,31 @@ KIND = Question(
 YES_NO = (
     _yes_no(
         "unambiguous",
-        "Is it clear what this person wants to know?",
-        "Say whether it is clear what this person wants to know.",
-        "everyone would understand it in the same way",
-        "such as “mercury”: the planet, the metal or the singer?",
+        gettext_lazy("Is it clear what this person wants to know?"),
+        gettext_lazy("Say whether it is clear what this person wants to know."),
+        gettext_lazy("everyone would understand it in the same way"),
+        gettext_lazy("such as “mercury”: the planet, the metal or the singer?"),
     ),
     _yes_no(
         "answerable",
-        "Could one short passage of text settle it for good?",
-        "Say whether one short passage could settle it.",
-        "a few sentences could answer it completely",
-        "it needs much more, or has no definite answer",
+        gettext_lazy("Could one short passage of text settle it for good?"),
+        gettext_lazy("Say whether one short passage could settle it."),
+        gettext_lazy("a few sentences could answer it completely"),
+        gettext_lazy("it needs much more, or has no definite answer"),
     ),
     _yes_no(
         "sensitive",
-        "Does it contain sensitive information?",
-        "Say whether it contains sensitive information.",
-        "name, number or address of a private person; their health, faith or money",
-        "nothing about a private person",
+        gettext_lazy("Does it contain sensitive information?"),
+        gettext_lazy("Say whether it contains sensitive information."),
+        gettext_lazy("name, number or address of a private person; their health, faith or money"),
+        gettext_lazy("nothing about a private person"),
     ),
     _yes_no(
         "adult",
-        "Is it about adult content?",
-        "Say whether it is about adult content.",
-        "sexual, very violent or offensive",
-        "fit for everybody",
+        gettext_lazy("Is it about adult content?"),
+        gettext_lazy("Say whether it is about adult content."),
+        gettext_lazy("sexual, very violent or offensive"),
+        gettext_lazy("fit for everybody"),
     ),
 )
 QUESTIONS = (KIND, *YES_NO)
@@ -333,7 +356,7 @@ class Screening(SimpleKind):
     def parse(self, stage: Stage, unit: str, form: Mapping[str, str]) -> ParsedForm:
         """Every question answered."""
         errors = {
-            question.name: question.missing
+            question.name: str(question.missing)
             for question in QUESTIONS
             if form.get(question.name) not in {option.value for option in question.options}
         }

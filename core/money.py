@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from decimal import ROUND_HALF_UP, Decimal, InvalidOperation
 
 _SIGNS = "$€£"
-_SYMBOLS = {"USD": "$", "EUR": "€", "GBP": "£"}
+#: Currencies that have a sign of their own.
+SYMBOLS = {"USD": "$", "EUR": "€", "GBP": "£"}
 _AMOUNT = re.compile(r"([0-9]+)\.?([0-9]{0,2})")
 
 #: Digits, or groups of three, with point or comma before at most two decimals; the two are never the same.
@@ -44,7 +45,7 @@ def entered_cents(text: str, currency: str = "") -> int:
     AmountError for anything else, for 1,234 or 1.234, which may be either, and for the sign of another
     `currency`, where one is named.
     """
-    strange = (sign for sign in _SIGNS if sign in text and sign != _SYMBOLS.get(currency))
+    strange = (sign for sign in _SIGNS if sign in text and sign != SYMBOLS.get(currency))
     if currency and (sign := next(strange, "")):
         raise AmountError(f"Sums here are in {currency}, not in {sign}. Write the amount without a sign.")
     bare = text.strip().strip(_SIGNS).strip()
@@ -71,7 +72,7 @@ def dollars(amount: int) -> str:
 def format_amount(amount: int, currency: str) -> str:
     """Cents as people read them, with their currency: 123456 is "$1,234.56", in zloty "1,234.56 PLN"."""
     number = f"{Decimal(dollars(amount)):,}"
-    return f"{_SYMBOLS[currency]}{number}" if currency in _SYMBOLS else f"{number} {currency}"
+    return f"{SYMBOLS[currency]}{number}" if currency in SYMBOLS else f"{number} {currency}"
 
 
 # Fee profiles: versioned tables of what the marketplace charges on top of rewards and bonuses.

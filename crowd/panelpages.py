@@ -10,6 +10,7 @@ from django.core import signing
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect, JsonResponse
 from django.shortcuts import get_object_or_404, render
 from django.urls import reverse
+from django.utils.translation import gettext
 from django.views.decorators.cache import never_cache
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_POST, require_safe
@@ -61,7 +62,9 @@ def enter(request: HttpRequest, key: UUID) -> HttpResponse:
     study = _study(key)
     if not may_knock(request):
         return _sorry(
-            request, "Too many people came from your network just now. Wait a minute, then reload.", 429
+            request,
+            gettext("Too many people came from your network just now. Wait a minute, then reload."),
+            429,
         )
     who, which, what = panels.panel_of(study.endpoint).parameters
     try:
@@ -171,7 +174,7 @@ def _way_back(endpoint: Endpoint, code: str) -> str:
 
 
 def _sorry(request: HttpRequest, sentence: str, status: int) -> HttpResponse:
-    context = {"title": "You cannot go on here", "sentence": sentence, "back": ""}
+    context = {"title": gettext("You cannot go on here"), "sentence": sentence, "back": ""}
     return render(request, "crowd/refused.html", context, status=status)
 
 

@@ -29,10 +29,12 @@ from django.urls import reverse
 from django.utils import timezone
 from django.utils.crypto import salted_hmac
 from django.utils.safestring import SafeString
+from django.utils.translation import gettext, gettext_lazy
 from django.views.decorators.cache import never_cache
 from django.views.decorators.clickjacking import xframe_options_exempt
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_http_methods
+from django_stubs_ext import StrOrPromise
 
 from core.accounts.security import address_of, neighbourhood
 from core.errors import logged_failure
@@ -46,6 +48,7 @@ from crowd.services.arrivals import RETURN_IT, arrive, note_proof, units_of
 from crowd.services.responses import REMEMBERED, keep_draft, receipt_fields, store_response
 from crowd.services.stages import stage_as_seen
 from people.task_foot import foot_of
+from web.languages import keep_language
 
 #: Text that no database column takes: the NUL character, and halves of characters outside the first plane.
 _NUL = "\0"
@@ -221,7 +224,7 @@ def task_page(
     )
     filled = FormValues(values, worker_form.errors if worker_form else {})
     context = {
-        "address": reverse("crowd:task", args=[hit.key]),
+        "address": keep_language(request, reverse("crowd:task", args=[hit.key])),
         "drafts": reverse("crowd:draft", args=[hit.key]),
         "alarm": worker_form.alarm if worker_form else "",
         "preview": worker_form is None,
@@ -363,13 +366,17 @@ logger = logging.getLogger(__name__)
 State = Assignment.State
 #: A page that was open so much longer than the time allowed cannot be sent any more.
 _GRACE_S = 24 * 3600
-_AGAIN = "Open the HIT again from your queue at the marketplace; what was saved is still there."
-_NO_TICKET = f"This page was open for too long, or its form was changed on the way. {_AGAIN}"
-_NOT_YOURS = "This HIT is no longer yours: it was returned, or its time is over."
-_NOTHING_SENT = "Nothing was sent"
-_TOO_MANY = "Too much was opened or saved from your network just now. Wait a minute, then try again."
-_UNREADABLE = (
-    "The form did not arrive as it should, so nothing was stored. It may be far too long: go back in your "
+_AGAIN = gettext_lazy("Open the HIT again from your queue at the marketplace; what was saved is still there.")
+_OPEN_TOO_LONG = gettext_lazy("This page was open for too long, or its form was changed on the way.")
+_NOT_YOURS = gettext_lazy("This HIT is no longer yours: it was returned, or its time is over.")
+_CANNOT = gettext_lazy("You cannot do this one")
+_NOTHING_SENT = gettext_lazy("Nothing was sent")
+_TOO_MANY = gettext_lazy(
+    "Too much was opened or saved from your network just now. Wait a minute, then try again."
+)
+_UNREADABLE = gettext_lazy(
+    "The form did not arrive as it should, so nothing was stored. It may be far too "
+    "long: go back in your "
     "browser, shorten what you wrote, and send it again."
 )
 
@@ -393,15 +400,17 @@ def _framed(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponseBase
 
         def answered(request: HttpRequest) -> HttpResponse:
             if hit is None:
-                return _refused(request, f"There is no such task, or not any more. {RETURN_IT}", status=404)
+                return _refused(
+                    request, f"{gettext('There is no such task, or not any more.')} {RETURN_IT}", status=404
+                )
             # The site's error page may not be framed, so a fault gets a page of ours.
             with logged_failure(logger, "The task page of HIT %s failed", hit.key):
                 return view(request, hit)
             return _refused(
                 request,
-                f"It is our mistake, and nothing you saved is lost. {_AGAIN} If this comes "
-                "back, return the HIT and write to its requester.",
-                title="Something went wrong",
+                f"{gettext('It is our mistake, and nothing you saved is lost.')} {_AGAIN} "
+                + gettext("If this comes back, return the HIT and write to its requester."),
+                title=gettext("Something went wrong"),
                 back=_home(hit),
                 status=500,
             )
@@ -444,8 +453,11 @@ def _open(request: HttpRequest, hit: Hit) -> HttpResponse:
     if origin is None:
         return _refused(
             request,
-            "The address of this page asks to send your work to a place we do not know, so the task was not "
-            "opened and nothing was sent. Open the HIT again from your queue at the marketplace.",
+            gettext(
+                "The address of this page asks to send your work to a place we do not know, "
+                "so the task was not "
+                "opened and nothing was sent. Open the HIT again from your queue at the marketplace."
+            ),
             back=_home(hit),
             status=400,
         )
@@ -478,7 +490,7 @@ def _finish(request: HttpRequest, hit: Hit) -> HttpResponse:
         return _refused(request, _UNREADABLE, title=_NOTHING_SENT, back=_home(hit), status=413)
     assignment_and_ticket = _assignment_of(request, form.get("ticket", ""), hit)
     if assignment_and_ticket is None:
-        return _refused(request, _NO_TICKET, title=_NOTHING_SENT, back=_home(hit))
+        return _refused(request, f"{_OPEN_TOO_LONG} {_AGAIN}", title=_NOTHING_SENT, back=_home(hit))
     assignment, ticket = assignment_and_ticket
     back = known_origin(ticket.submit_to, hit.endpoint.form_origins) or ""
     if assignment.state in (State.ENDED, State.QUARANTINED):
@@ -560,7 +572,7 @@ def _keep(request: HttpRequest, hit: Hit) -> HttpResponse:
     ticket = request.headers.get("Authorization", "").removeprefix("Ticket ")
     assignment_and_ticket = _assignment_of(request, ticket, hit)
     if assignment_and_ticket is None:
-        return JsonResponse({"error": "This page was open for too long to be saved."}, status=403)
+        return JsonResponse({"error": gettext("This page was open for too long to be saved.")}, status=403)
     if not assignment_and_ticket[0].proven and not may_save(request):
         return JsonResponse({"error": _TOO_MANY}, status=429)
     is_new_row = (
@@ -575,7 +587,7 @@ def _keep(request: HttpRequest, hit: Hit) -> HttpResponse:
     except TooLongError as error:
         return JsonResponse({"error": str(error)}, status=413)
     if not is_saved:
-        return JsonResponse({"error": "This HIT is sent already, or no longer yours."}, status=409)
+        return JsonResponse({"error": gettext("This HIT is sent already, or no longer yours.")}, status=409)
     # A row that made way and was made again has only these changes: the page sends the rest after them.
     return JsonResponse({"kept": True} | ({"send_all": True} if is_new_row else {}))
 
@@ -617,10 +629,12 @@ def _hand_over(request: HttpRequest, assignment: Assignment, ticket: Ticket) -> 
     Where the marketplace has it already, there is nothing to send.
     """
     if assignment.state != State.STORED and not assignment.endpoint.deals_work:
-        sentence = "You have sent this HIT already. Your answer is stored, and the marketplace has it too."
+        sentence = gettext(
+            "You have sent this HIT already. Your answer is stored, and the marketplace has it too."
+        )
         back = known_origin(ticket.submit_to, assignment.endpoint.form_origins) or ""
         return render(
-            request, "crowd/refused.html", {"title": "All done", "sentence": sentence, "back": back}
+            request, "crowd/refused.html", {"title": gettext("All done"), "sentence": sentence, "back": back}
         )
     arrival = Arrival("", assignment.external_id, assignment.worker.external_id, ticket.submit_to, False)
     form = registry.adapter(assignment.endpoint).finish(arrival, receipt_fields(assignment))
@@ -636,9 +650,9 @@ def _home(hit: Hit) -> str:
 
 def _refused(
     request: HttpRequest,
-    sentence: str,
+    sentence: StrOrPromise,
     *,
-    title: str = "You cannot do this one",
+    title: StrOrPromise = _CANNOT,
     back: str = "",
     status: int = 403,
 ) -> HttpResponse:

@@ -56,9 +56,11 @@ if BEHIND_TLS_PROXY:
     SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
 #: People reach the site encrypted: cookies go no other way and to this host alone, and browsers remember it.
 HTTPS = PUBLIC_URL.startswith("https://")
-SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = HTTPS
-SESSION_COOKIE_NAME, CSRF_COOKIE_NAME, DEVICE_COOKIE_NAME = (
-    ("__Host-session", "__Host-csrf", "__Host-device") if HTTPS else ("sessionid", "csrftoken", "device")
+SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = LANGUAGE_COOKIE_SECURE = HTTPS
+SESSION_COOKIE_NAME, CSRF_COOKIE_NAME, DEVICE_COOKIE_NAME, LANGUAGE_COOKIE_NAME = (
+    ("__Host-session", "__Host-csrf", "__Host-device", "__Host-language")
+    if HTTPS
+    else ("sessionid", "csrftoken", "device", "language")
 )
 SECURE_HSTS_SECONDS = 365 * 86_400 if HTTPS else 0
 SECURE_SSL_REDIRECT = HTTPS and BEHIND_TLS_PROXY
@@ -131,6 +133,7 @@ MIDDLEWARE = [
     "distillery.middleware.StaticFilesMiddleware",
     "distillery.middleware.PolicyMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
+    "web.languages.LanguageMiddleware",
     "distillery.middleware.HeadersMiddleware",
     "core.accounts.middleware.SessionAgeMiddleware",
     "django.middleware.common.CommonMiddleware",
@@ -164,6 +167,7 @@ TEMPLATES: list[dict[str, Any]] = [
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
                 "core.accounts.places.in_templates",
+                "web.languages.in_templates",
             ],
             # named here, they lie beside what they are about instead of in a folder for one module
             "libraries": {
@@ -341,9 +345,27 @@ AXES_ENABLE_ADMIN = False
 AXES_VERBOSE = False
 
 LANGUAGE_CODE = "en"
+#: Of pages that workers and visitors see (`web.languages`); a test wants each catalogue to be complete.
+LANGUAGES = [
+    ("en", "English"),
+    ("de", "German"),
+    ("es", "Spanish"),
+    ("fr", "French"),
+    ("pt", "Portuguese"),
+    ("zh-hans", "Simplified Chinese"),
+    ("ar", "Arabic"),
+    ("hi", "Hindi"),
+    ("ja", "Japanese"),
+    ("sw", "Swahili"),
+]
+LOCALE_PATHS = [BASE_DIR / "distillery" / "locale"]
+FORMAT_MODULE_PATH = "distillery.formats"
+LANGUAGE_COOKIE_AGE = 365 * 86_400
+LANGUAGE_COOKIE_HTTPONLY = True
+# For languages whose formats Django does not have: Swahili.
+SHORT_DATE_FORMAT, SHORT_DATETIME_FORMAT, MONTH_DAY_FORMAT = "j M Y", "j M Y, H:i", "j M"
 TIME_ZONE = "UTC"
 USE_TZ = True
-USE_I18N = False
 
 STATIC_URL = "/static/"
 STATICFILES_DIRS = [FILES_DIR / "static"]

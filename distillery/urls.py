@@ -5,6 +5,7 @@ from datetime import timedelta
 from django.conf import settings
 from django.contrib import admin
 from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import render
 from django.urls import include, path
 from django.utils import timezone
 from django.views.decorators.http import require_safe
@@ -43,6 +44,12 @@ def show_agents_guide(request: HttpRequest) -> HttpResponse:
     return HttpResponse(text, content_type="text/plain; charset=utf-8")
 
 
+@require_safe
+def show_languages(request: HttpRequest) -> HttpResponse:
+    """Which languages pages for workers and visitors have, and who has read them."""
+    return render(request, "languages.html")
+
+
 urlpatterns = [
     # First, because Django tries addresses in turn and programs ask for a search hundreds of times a second.
     path("desk/", include("annotation.desk.urls")),
@@ -63,6 +70,7 @@ urlpatterns = [
     path("examples/", include("distillery.demo.tour")),
     path(".well-known/security.txt", show_security_contact, name="security"),
     path("llms.txt", show_agents_guide, name="llms"),
+    path("languages/", show_languages, name="languages"),
     path("health/", health, name="health"),
     path("metrics", show_metrics, name="metrics"),
     # The admin's own page would let people in without their second factor.

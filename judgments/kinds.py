@@ -15,6 +15,9 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, ClassVar
 
+from django.contrib.humanize.templatetags.humanize import intcomma
+from django.utils.translation import gettext
+
 from annotation.importing.records import quoted
 from annotation.units import distil_scope, judge_scope, known_scale, known_score
 from core.projects.models import Project
@@ -308,17 +311,17 @@ def read_judgment(config: JudgingConfig, form: Mapping[str, str]) -> ParsedForm:
     for aspect in config.aspects:
         aspect_score = _score(form.get(aspect.name, ""), len(aspect.labels))
         if aspect_score is None:
-            errors[aspect.name] = f"Choose a score for “{aspect.question}”"
+            errors[aspect.name] = gettext("Choose a score for “%(question)s”") % {"question": aspect.question}
         else:
             aspects[aspect.name] = aspect_score
     response: dict[str, Any] = {"score": None if score is None else scale.number(score), "aspects": aspects}
     if config.comment:
         comment = form.get("comment", "").strip()
         if len(comment) > LONGEST_COMMENT:
-            errors["comment"] = (
-                f"Your comment has {len(comment):,} characters; at most {LONGEST_COMMENT:,} fit. "
-                "Shorten it, please."
-            )
+            errors["comment"] = gettext(
+                "Your comment has %(comment)s characters; at most %(longest_comment)s "
+                "fit. Shorten it, please."
+            ) % {"comment": intcomma(len(comment)), "longest_comment": intcomma(LONGEST_COMMENT)}
         response["comment"] = comment
     return ParsedForm(errors=errors) if errors else ParsedForm(response)
 
@@ -335,14 +338,25 @@ def wrong_score(text: str, config: ScaleOptions, scale: Scale) -> str:
     """What to do, for somebody who gave no score, or one that is none of the scale."""
     low, high = scale.text(scale.low), scale.text(scale.high)
     if config.scale != "slider":
-        return f"Choose a score from {low}, {config.labels[0]}, to {high}, {config.labels[-1]}."
+        return gettext("Choose a score from %(low)s, %(worst)s, to %(high)s, %(best)s.") % {
+            "low": low,
+            "worst": config.labels[0],
+            "high": high,
+            "best": config.labels[-1],
+        }
     if not text.strip():
-        return (
-            f"You gave no score yet. Move the slider, or type a number from {low}, {config.labels[0]}, to "
-            f"{high}, {config.labels[-1]}."
-        )
+        return gettext(
+            "You gave no score yet. Move the slider, or type a number from %(low)s, "
+            "%(worst)s, to %(high)s, %(best)s."
+        ) % {"low": low, "worst": config.labels[0], "high": high, "best": config.labels[-1]}
     excerpt = text.strip()[:_LONGEST_SHOWN]
-    return f"“{excerpt}” is no score {scale.description}. Move the slider, or type another number."
+    sentence = (
+        gettext("“%(excerpt)s” is no score from %(low)s to %(high)s.")
+        if scale.step == 1
+        else gettext("“%(excerpt)s” is no score from %(low)s to %(high)s in steps of %(step)s.")
+    )
+    parts = {"excerpt": excerpt, "low": low, "high": high, "step": f"{scale.step:g}"}
+    return f"{sentence % parts} {gettext('Move the slider, or type another number.')}"
 
 
 def shown_scale(config: ScaleOptions) -> dict[str, Any]:
@@ -446,7 +460,9 @@ class JudgeTraining(SimpleKind):
         first = score if first is None else first
         remember = {_FIRST: scale.text(first)}
         if score not in right:
-            sentence = f"Not quite. {lesson.reason} Please choose again; you are paid for this either way."
+            sentence = gettext(
+                "Not quite. %(reason)s Please choose again; you are paid for this either way."
+            ) % {"reason": lesson.reason}
             return ParsedForm(errors={"score": sentence}, remember=remember)
         response = {
             "first": scale.number(first),

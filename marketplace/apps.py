@@ -4,6 +4,7 @@ from typing import Any
 
 from django.apps import AppConfig
 from django.conf import settings
+from django.contrib.auth.signals import user_logged_in
 from django.core.checks import CheckMessage, Error, register
 from django.utils.module_loading import import_string
 
@@ -35,8 +36,13 @@ class MarketplaceConfig(AppConfig):
         """Register the system checks; connect the faults on request where test controls are on."""
         register(check_fee_profile)
         webhook_changed.connect(_note_webhook, dispatch_uid="marketplace.webhooks")
+        user_logged_in.connect(_recall_language, dispatch_uid="marketplace.language")
         if settings.MARKETPLACE_TEST_TOKEN:
             import_string("marketplace.protocol.fault_injection.connect_receivers")()
+
+
+def _recall_language(request: Any, user: Any, **_: Any) -> None:
+    import_string("marketplace.site.access.recall_language")(request, user)
 
 
 def _note_webhook(hook: Any, what: str, **_: Any) -> None:

@@ -3,9 +3,11 @@
 from datetime import datetime
 
 from django import template
+from django.utils.formats import date_format
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.timezone import localtime
+from django.utils.translation import gettext, ngettext
 
 register = template.Library()
 MINUTE, HOUR, DAY = 60, 3600, 86_400
@@ -18,15 +20,15 @@ def span(seconds: float) -> str:
     """A duration in its two largest units: 5400 is "1 h 30 min"."""
     rounded = max(0, int(seconds))
     if rounded < MINUTE:
-        return f"{rounded} s"
+        return _seconds(rounded)
     if rounded < HOUR:
-        return _two(rounded, MINUTE, "min", 1, "s") if rounded < 10 * MINUTE else f"{rounded // MINUTE} min"
+        minutes, rest = divmod(rounded, MINUTE)
+        return _both(_minutes(minutes), _seconds(rest) if rest and minutes < 10 else "")
     if rounded < DAY:
-        return _two(rounded, HOUR, "h", MINUTE, "min")
+        hours, rest = divmod(rounded, HOUR)
+        return _both(_hours(hours), _minutes(rest // MINUTE) if rest >= MINUTE else "")
     days, rest = divmod(rounded, DAY)
-    day_text = "1 day" if days == 1 else f"{days} days"
-    hours = rest // HOUR
-    return f"{day_text} {hours} h" if hours and days < 7 else day_text
+    return _both(_days(days), _hours(rest // HOUR) if rest >= HOUR and days < 7 else "")
 
 
 @register.filter
@@ -35,10 +37,24 @@ def lasted(end: datetime | None, begin: datetime) -> str:
     return span((end - begin).total_seconds()) if end else ""
 
 
-def _two(seconds: int, large: int, large_name: str, small: int, small_name: str) -> str:
-    first, rest = divmod(seconds, large)
-    second = rest // small
-    return f"{first} {large_name} {second} {small_name}" if second else f"{first} {large_name}"
+def _both(larger: str, smaller: str) -> str:
+    return f"{larger} {smaller}" if smaller else larger
+
+
+def _seconds(count: int) -> str:
+    return gettext("%(n)s s") % {"n": count}
+
+
+def _minutes(count: int) -> str:
+    return gettext("%(n)s min") % {"n": count}
+
+
+def _hours(count: int) -> str:
+    return gettext("%(n)s h") % {"n": count}
+
+
+def _days(count: int) -> str:
+    return ngettext("%(n)s day", "%(n)s days", count) % {"n": count}
 
 
 @register.filter
@@ -46,8 +62,9 @@ def ago(moment: datetime, now: datetime) -> SafeString:
     """How long before `now` it was, or the date where that is long ago."""
     seconds = (now - moment).total_seconds()
     if seconds > RELATIVE_UNTIL:
-        return _time(moment, f"{localtime(moment):%-d %b %Y}")
-    return _time(moment, "just now" if seconds < 10 else f"{_one(seconds)} ago")
+        return _time(moment, date_format(localtime(moment), "SHORT_DATE_FORMAT"))
+    words = gettext("just now") if seconds < 10 else gettext("%(time)s ago") % {"time": _one(seconds)}
+    return _time(moment, words)
 
 
 @register.filter
@@ -55,10 +72,11 @@ def ahead(moment: datetime, now: datetime) -> SafeString:
     """How long after `now` it will be, or the date where that is far away."""
     seconds = (moment - now).total_seconds()
     if seconds > RELATIVE_UNTIL:
-        return _time(moment, f"on {localtime(moment):%-d %b %Y}")
+        day = date_format(localtime(moment), "SHORT_DATE_FORMAT")
+        return _time(moment, gettext("on %(day)s") % {"day": day})
     if seconds > DAY - HOUR / 2:
         seconds += HOUR / 2  # "in 7 days" for a whole week less a minute
-    return _time(moment, "now" if seconds <= 0 else f"in {_one(seconds)}")
+    return _time(moment, gettext("now") if seconds <= 0 else gettext("in %(time)s") % {"time": _one(seconds)})
 
 
 @register.filter
@@ -70,15 +88,15 @@ def clock(moment: datetime) -> SafeString:
 @register.filter
 def moment(moment: datetime) -> SafeString:
     """Date and time."""
-    return _time(moment, f"{localtime(moment):%-d %b %Y, %H:%M %Z}")
+    local = localtime(moment)
+    return _time(moment, f"{date_format(local, 'SHORT_DATETIME_FORMAT')} {local:%Z}")
 
 
 def _one(seconds: float) -> str:
-    for size, name in ((DAY, "day"), (HOUR, "h"), (MINUTE, "min")):
+    for size, words in ((DAY, _days), (HOUR, _hours), (MINUTE, _minutes)):
         if seconds >= size:
-            count = int(seconds // size)
-            return f"{count} {name}{'s' if name == 'day' and count > 1 else ''}"
-    return f"{max(0, int(seconds))} s"
+            return words(int(seconds // size))
+    return _seconds(max(0, int(seconds)))
 
 
 def _time(moment: datetime, label: str) -> SafeString:
@@ -86,6 +104,6 @@ def _time(moment: datetime, label: str) -> SafeString:
     return format_html(
         '<time datetime="{}" title="{}">{}</time>',
         exact.isoformat(),
-        f"{localtime(exact):%-d %b %Y, %H:%M:%S %Z}",
+        f"{date_format(localtime(exact), 'SHORT_DATE_FORMAT')}, {localtime(exact):%H:%M:%S %Z}",
         label,
     )

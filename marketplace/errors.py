@@ -1,5 +1,7 @@
 """Refusals of the marketplace: one exception with a code for programs and a sentence for people."""
 
+from django_stubs_ext import StrOrPromise
+
 from core.errors import ActionError
 
 
@@ -12,10 +14,10 @@ class Refusal(ActionError):  # noqa: N818 - the domain's own noun
 
     kind = "RequestError"
 
-    def __init__(self, code: str, message: str) -> None:
+    def __init__(self, code: str, message: StrOrPromise) -> None:
         super().__init__(message)
         self.code = code
-        self.message = message
+        self.message = str(message)
 
     @property
     def is_repeat(self) -> bool:

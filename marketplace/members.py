@@ -14,6 +14,7 @@ from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import F, OuterRef, Q, QuerySet, Subquery
 from django.urls import reverse
+from django.utils.translation import gettext_lazy
 
 from core.accounts import security
 from core.accounts.confirmation import Trust
@@ -243,7 +244,7 @@ def _is_member(requester: int, user: User) -> bool:
 ACCOUNT_PARTS = (
     OwnerMembers(Owner.Kind.REQUESTER, _is_member),
     Trust(_is_trusted),
-    OwnProfile("Your worker profile", "site:profile", _is_worker),
+    OwnProfile(gettext_lazy("Your worker profile"), "site:profile", _is_worker),
     MembershipKind(
         kind="requester",
         roles=(Role.OWNER, Role.MANAGER, Role.PAYER, Role.REVIEWER, Role.VIEWER),

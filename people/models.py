@@ -3,6 +3,7 @@
 from django.conf import settings
 from django.db import models
 from django.db.models import Q
+from django.utils.translation import gettext_lazy
 
 from core.origin import Owner
 from core.projects.models import Project
@@ -57,8 +58,8 @@ class ConsentText(OwnedRow):
         """Consent belongs to a project or requester, terms and privacy to the installation."""
 
         CONSENT = "consent", "Consent"
-        TERMS = "terms", "Terms"
-        PRIVACY = "privacy", "Privacy"
+        TERMS = "terms", gettext_lazy("Terms")
+        PRIVACY = "privacy", gettext_lazy("Privacy")
 
     project = models.ForeignKey(
         Project, null=True, blank=True, on_delete=models.PROTECT, related_name="consent_texts"

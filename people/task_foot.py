@@ -5,8 +5,8 @@ from typing import NamedTuple
 from urllib.parse import urlencode, urlsplit
 
 from django.urls import Resolver404, resolve, reverse
+from django.utils.translation import gettext, ngettext
 
-from metrics.figure import counted
 from people.models import Visit
 from people.owners import target_of
 from people.tokens import read_visit
@@ -53,11 +53,14 @@ def foot_of_visit(visit: Visit, token: str, signed: str, *, host: str = "", apar
 
     most, work = visit.link.most_tasks, address("work")
     return TaskFoot(
-        label="Your part in this study",
-        progress=f"{done} of {counted(most, 'task')} done" if most else f"{counted(done, 'task')} done",
+        label=gettext("Your part in this study"),
+        progress=ngettext("%(done)s of %(most)s task done", "%(done)s of %(most)s tasks done", most)
+        % {"done": done, "most": most}
+        if most
+        else ngettext("%(done)s task done", "%(done)s tasks done", done) % {"done": done},
         ways=(
-            Way("Your work here", work, apart),
-            Way("Stop for now", address("stop")),
-            Way("Withdraw", f"{work}#withdraw", apart),
+            Way(gettext("Your work here"), work, apart),
+            Way(gettext("Stop for now"), address("stop")),
+            Way(gettext("Withdraw"), f"{work}#withdraw", apart),
         ),
     )

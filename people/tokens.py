@@ -10,6 +10,7 @@ from urllib.parse import urlencode
 from django.core import signing
 from django.utils import timezone
 from django.utils.crypto import constant_time_compare, salted_hmac
+from django.utils.translation import gettext
 
 from core.crypto import seal, unseal
 from people.errors import JoinError
@@ -136,11 +137,13 @@ def check_query(link: StudyLink, pairs: list[tuple[str, str]]) -> bool:
     secret = unseal(link.secret_sealed, purpose=SECRET)
     parameters = dict(pairs)
     if secret is None or not constant_time_compare(parameters.get("sig", ""), sign_query(secret, pairs)):
-        raise JoinError("This address was changed on its way. Open the study again from where you found it.")
+        raise JoinError(
+            gettext("This address was changed on its way. Open the study again from where you found it.")
+        )
     until = parameters.get("exp", "")
     if (
         not (until.isascii() and until.isdigit() and len(until) < 12)
         or int(until) < timezone.now().timestamp()
     ):
-        raise JoinError("This address is too old. Open the study again from where you found it.")
+        raise JoinError(gettext("This address is too old. Open the study again from where you found it."))
     return True

@@ -20,6 +20,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.utils.http import urlencode
+from django.utils.translation import gettext, gettext_lazy
 from django.views.decorators.cache import never_cache
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.debug import sensitive_post_parameters
@@ -34,6 +35,7 @@ from people.errors import JoinError, LinkClosedError
 from people.models import ConsentText, Outcome, RosterRow, StudyLink, Visit
 from people.owners import columns_of, kind_of, target_of
 from people.visits import ArrivalFacts, withdraw_guest
+from web.languages import chosen_language
 
 STATE, _COOKIE, _COOKIE_S = "v", "visit", 90 * 86_400
 #: Wrong code words and codes from one network: so many at once, then one in ten seconds.
@@ -44,28 +46,31 @@ _MOST_PAIRS = 50
 View = Callable[..., HttpResponse]
 #: What the page at the end says.
 ENDS = {
-    Outcome.COMPLETED: ("Done", "You have done everything. Thank you."),
+    Outcome.COMPLETED: (gettext_lazy("Done"), gettext_lazy("You have done everything. Thank you.")),
     Outcome.SCREENED_OUT: (
-        "This study is not for you",
-        "Thank you for coming. You were not among the people it needs.",
+        gettext_lazy("This study is not for you"),
+        gettext_lazy("Thank you for coming. You were not among the people it needs."),
     ),
     Outcome.FAILED_CHECKS: (
-        "This study ends here for you",
-        "Some answers to control questions were not right.",
+        gettext_lazy("This study ends here for you"),
+        gettext_lazy("Some answers to control questions were not right."),
     ),
-    Outcome.NO_CONSENT: ("You did not agree", "Nothing was kept of you. Thank you for looking."),
+    Outcome.NO_CONSENT: (
+        gettext_lazy("You did not agree"),
+        gettext_lazy("Nothing was kept of you. Thank you for looking."),
+    ),
     Outcome.NOTHING_LEFT: (
-        "Nothing left to do",
-        "Others have done all tasks, or the study has not begun. Thank you.",
+        gettext_lazy("Nothing left to do"),
+        gettext_lazy("Others have done all tasks, or the study has not begun. Thank you."),
     ),
     Outcome.WITHDRAWN: (
-        "You withdrew",
-        "The researchers are told not to publish your answers any more.",
+        gettext_lazy("You withdrew"),
+        gettext_lazy("The researchers are told not to publish your answers any more."),
     ),
 }
 
 #: What it says to those who are done while work is left.
-WORK_FOR_OTHERS = (
+WORK_FOR_OTHERS = gettext_lazy(
     "You have done all that you may do here. Some work is left, but it needs other people. Thank you."
 )
 
@@ -85,7 +90,7 @@ def _join_page(view: View) -> View:
             except JoinError as error:
                 # Only wrong ones are counted: tokens cannot be guessed, and a class shares one network.
                 if limits().take(counter, rate=TOKENS_RATE, burst=TOKENS_BURST):
-                    sentence = "Too many wrong addresses came from your network. Wait a minute."
+                    sentence = gettext("Too many wrong addresses came from your network. Wait a minute.")
                     raise JoinError(sentence, status=429) from error
                 security.log("link.unknown", path=request.path[:12])
                 raise
@@ -115,7 +120,7 @@ def _too_late(request: HttpRequest, link: StudyLink, refusal: LinkClosedError) -
         status=refusal.status,
         link=link,
         visit=visit,
-        heading="No place is left",
+        heading=gettext("No place is left"),
         sentence=str(refusal),
         back=visits.return_address(visit),
         token=_token(request),
@@ -171,7 +176,7 @@ def _needed_state(request: HttpRequest, link: StudyLink, signed: str = "") -> tu
     visit_state = _state(request, link, signed)
     if visit_state is None:
         raise JoinError(
-            "This page does not know who you are. Open the study again from its link.", status=400
+            gettext("This page does not know who you are. Open the study again from its link."), status=400
         )
     return visit_state
 
@@ -224,7 +229,7 @@ def invited(request: HttpRequest, link: StudyLink, secret: str) -> HttpResponse:
     key = tokens.read_roster(secret, link)
     row = RosterRow.objects.filter(pk=key, link=link).first() if key else None
     if row is None:
-        raise JoinError("This personal link is not complete. Copy the whole of it.", status=404)
+        raise JoinError(gettext("This personal link is not complete. Copy the whole of it."), status=404)
     return _arrive(request, link, _facts(request, link, roster=row))
 
 
@@ -271,9 +276,9 @@ def _from_cookie(request: HttpRequest, link: StudyLink, facts: ArrivalFacts) -> 
 
 
 def wanted_languages(request: HttpRequest) -> list[str]:
-    """Tags of languages that a browser asks for, the first one first."""
+    """Tags of languages that somebody chose here or a browser asks for, the first one first."""
     parts = request.headers.get("Accept-Language", "")[:300].split(",")
-    tags = [part.partition(";")[0].strip() for part in parts]
+    tags = [chosen_language(request), *(part.partition(";")[0].strip() for part in parts)]
     return [form for tag in tags if tag for form in (tag, tag.partition("-")[0])]
 
 
@@ -320,7 +325,9 @@ def consent(request: HttpRequest, link: StudyLink) -> HttpResponse:
     )
     counter = f"join-word:{link.pk}:{neighbourhood(client_address(request))}"
     if limits().peek(counter, rate=_WRONG_RATE, burst=_WRONG_BURST):
-        raise JoinError("Too many wrong code words came from your network. Wait a minute.", status=429)
+        raise JoinError(
+            gettext("Too many wrong code words came from your network. Wait a minute."), status=429
+        )
     try:
         visit = visits.agree(visit, text, code_word=request.POST.get("code_word", "")[:200])
     except JoinError as error:
@@ -398,7 +405,8 @@ def _own(request: HttpRequest, link: StudyLink) -> Visit:
     visit, trusted = _needed_state(request, link)
     if visit.guest is None or not trusted:
         raise JoinError(
-            "This page is shown only where you joined the study, or by your private link.", status=403
+            gettext("This page is shown only where you joined the study, or by your private link."),
+            status=403,
         )
     return visit
 
@@ -482,7 +490,7 @@ def account(request: HttpRequest, link: StudyLink) -> HttpResponse:
     except ValidationError as error:
         return _own_page(request, link, visit, " ".join(error.messages))
     except IntegrityError:
-        return _own_page(request, link, visit, "Somebody has this name already. Choose another one.")
+        return _own_page(request, link, visit, gettext("Somebody has this name already. Choose another one."))
     security.log("guest.account", subject=name)
     return redirect(_at("work", _token(request), visit, trusted=True))
 
@@ -493,7 +501,7 @@ def other_device(request: HttpRequest, link: StudyLink) -> HttpResponse:
     """Go on with the code that the other device shows."""
     counter = f"join-code:{neighbourhood(client_address(request))}"
     if limits().peek(counter, rate=_WRONG_RATE, burst=_WRONG_BURST):
-        raise JoinError("Too many wrong codes came from your network. Wait a minute.", status=429)
+        raise JoinError(gettext("Too many wrong codes came from your network. Wait a minute."), status=429)
     try:
         guest = visits.guest_by_code(link, request.POST.get("code", "")[:40])
     except JoinError:
@@ -509,7 +517,7 @@ def come_back(request: HttpRequest, link: StudyLink, secret: str) -> HttpRespons
     key = tokens.read_guest(secret, link)
     visit = Visit.objects.filter(link=link, guest=key, consented_at__isnull=False).order_by("-pk").first()
     if key is None or visit is None:
-        raise JoinError("This private link is not complete. Copy the whole of it.", status=404)
+        raise JoinError(gettext("This private link is not complete. Copy the whole of it."), status=404)
     return _go_on(request, visit, trusted=True)
 
 

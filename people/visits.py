@@ -20,6 +20,7 @@ from django.db.models import Value
 from django.db.models.functions import Coalesce
 from django.utils import timezone
 from django.utils.crypto import constant_time_compare
+from django.utils.translation import gettext
 
 from core.extensions import parts_of
 from people.errors import JoinError, LinkClosedError
@@ -55,18 +56,23 @@ def link_by_token(token: str) -> StudyLink:
         return StudyLink.objects.select_related("project").get(token_digest=digest(TOKEN, token))
     except ObjectDoesNotExist:
         raise JoinError(
-            "This address leads to no study. Compare it with the one that you were given.", status=404
+            gettext(gettext("This address leads to no study. Compare it with the one that you were given.")),
+            status=404,
         ) from None
 
 
 def why_closed(link: StudyLink, *, people: int | None = None) -> LinkClosedError | None:
     """Why nobody new can join; `people` is how many have, where that is known already."""
     if link.closed_at is not None:
-        return LinkClosedError("This study has ended. Thank you for coming.", status=410)
+        return LinkClosedError(gettext(gettext("This study has ended. Thank you for coming.")), status=410)
     if link.expires_at is not None and link.expires_at <= timezone.now():
-        return LinkClosedError("This study was open until a certain day, and that day is over.", status=410)
+        return LinkClosedError(
+            gettext(gettext("This study was open until a certain day, and that day is over.")), status=410
+        )
     if (count_people(link) if people is None else people) >= link.quota:
-        return LinkClosedError("All places of this study are taken. Thank you for coming.", status=403)
+        return LinkClosedError(
+            gettext(gettext("All places of this study are taken. Thank you for coming.")), status=403
+        )
     return None
 
 
@@ -87,8 +93,13 @@ def open_visit(link: StudyLink, facts: ArrivalFacts) -> Visit:
         kind, value = ROSTER, str(facts.roster.pk)
     if link.id_required and not value:
         raise JoinError(
-            "This study is opened from the panel that invited you: the address lacks your id there. "
-            "Open it again from there.",
+            gettext(
+                gettext(
+                    "This study is opened from the panel that invited you: the address lacks "
+                    "your id there. "
+                    "Open it again from there."
+                )
+            ),
             status=400,
         )
     session = next((parameters[name] for name in SESSIONS if parameters.get(name)), "")[:_LONGEST_ID]

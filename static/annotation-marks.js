@@ -9,7 +9,7 @@
     const button = document.createElement("button");
     button.type = "button";
     button.className = "mark";
-    button.textContent = "Mark the selected text";
+    button.textContent = field.dataset.button;
     const said = document.createElement("span");
     said.className = "help";
     said.setAttribute("role", "status");
@@ -21,11 +21,11 @@
       const inside = selection.rangeCount > 0 && text.contains(selection.anchorNode) && text.contains(selection.focusNode);
       const words = inside ? selection.toString().replace(/\s+/gu, " ").trim() : "";
       if (!words) {
-        said.textContent = "Select words in the passage first.";
+        said.textContent = field.dataset.unselected;
         return;
       }
       field.value = [field.value.trim(), words].filter(Boolean).join("\n");
-      said.textContent = "Marked.";
+      said.textContent = field.dataset.marked;
       field.dispatchEvent(new Event("input", { bubbles: true }));
     });
     field.before(button, said);

@@ -6,6 +6,6 @@ for (const button of document.querySelectorAll("[data-copy]")) {
   button.hidden = false;
   button.addEventListener("click", async () => {
     await navigator.clipboard.writeText(document.getElementById(button.dataset.copy).textContent);
-    button.parentElement.querySelector(".saved").textContent = "Copied";
+    button.parentElement.querySelector(".saved").textContent = button.dataset.copied ?? "Copied";
   });
 }

@@ -13,7 +13,7 @@
       const unset = number.value === "";
       group.classList.toggle("unset", unset);
       range.value = unset ? start : number.value;
-      range.setAttribute("aria-valuetext", unset ? "no score yet" : number.value);
+      range.setAttribute("aria-valuetext", unset ? range.dataset.unset : number.value);
     }
     function take() {
       number.value = range.value;

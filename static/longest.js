@@ -4,6 +4,8 @@
 
 (() => {
   const NEAR = 0.8;
+  const sentences = document.currentScript.dataset;
+  const language = document.documentElement.lang;
   let number = 0;
   const counted = new Map();
 
@@ -33,8 +35,9 @@
     const under = n < least;
     words.hidden = !under && n < longest * NEAR;
     words.classList.toggle("wrong", over);
-    const text = `${n.toLocaleString("en")} of ${under ? "at least " : ""}${(under ? least : longest).toLocaleString("en")} characters`;
-    words.textContent = over ? `${text}: ${(n - longest).toLocaleString("en")} too many. Shorten it, please.` : text;
+    const figures = { n, limit: under ? least : longest, over: n - longest };
+    const sentence = over ? sentences.long : under ? sentences.short : sentences.counts;
+    words.textContent = sentence.replace(/\{(\w+)\}/g, (_, name) => figures[name].toLocaleString(language));
     field.setCustomValidity(over ? words.textContent : "");
   }
 

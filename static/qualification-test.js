@@ -7,7 +7,7 @@
   const words = timer.querySelector(".timer-words");
   const says = document.getElementById("timer-says");
   const end = Date.now() + Number(timer.dataset.secondsLeft) * 1000;
-  const announcements = [[300, "Five minutes left."], [60, "One minute left."], [15, "Fifteen seconds left."]];
+  const announcements = [[300, says.dataset.left300], [60, says.dataset.left60], [15, says.dataset.left15]];
   let touched = false;
 
   function clock(seconds) {

@@ -108,7 +108,11 @@
     try {
       const answer = await fetch(form.dataset.draft, {
         method: "POST",
-        headers: { Authorization: `Ticket ${form.dataset.ticket}`, "Content-Type": "application/json" },
+        headers: {
+          Authorization: `Ticket ${form.dataset.ticket}`,
+          "Content-Type": "application/json",
+          "Accept-Language": document.documentElement.lang,
+        },
         body,
         keepalive: last === true && body.length < 60_000,
         credentials: "omit",
@@ -117,15 +121,15 @@
       if (answer.ok) {
         const { send_all: all } = await answer.json().catch(() => ({}));
         kept = all ? new Map() : now;
-        say("saved");
+        say(form.dataset.saved);
       } else if (answer.status < 500) {
         const { error } = await answer.json().catch(() => ({}));
-        say(`Not saved. ${error ?? ""}`, true);
+        say(`${form.dataset.refused} ${error ?? ""}`, true);
         kept = now;
       } else throw new Error();
     } catch {
       unreachable = true;
-      say(held ? OFFLINE : "Not saved yet; trying again.", true);
+      say(held ? form.dataset.offline : form.dataset.waiting, true);
       setTimeout(later, 5000);
     }
     busy = false;
@@ -133,7 +137,7 @@
   }
 
   form.addEventListener("input", () => {
-    if (status.textContent === "saved") say("");
+    if (status.textContent === form.dataset.saved) say("");
     later();
   });
   document.addEventListener("visibilitychange", () => {
@@ -146,7 +150,6 @@
   window.addEventListener("pagehide", () => save(true));
   window.addEventListener("pageshow", () => { sending = false; });
   // Sent without a line, the answer would be replaced by a page of the browser: it is held until there is one.
-  const OFFLINE = "There is no connection. Your answer stays here and is sent as soon as the connection is back.";
   async function probe() {
     if (!held || !navigator.onLine) return;
     await save();
@@ -162,14 +165,14 @@
     if (form.dataset.draft && (!navigator.onLine || unreachable)) {
       event.preventDefault();
       held = { submitter: event.submitter };
-      say(OFFLINE, true);
+      say(form.dataset.offline, true);
       probe();
       return;
     }
     form.elements.telemetry.value = JSON.stringify(telemetry());
     sending = true;
     clearTimeout(timer);
-    say("Sending …");
+    say(form.dataset.sending);
   });
 
   // Shortcuts, with a switch

@@ -7,7 +7,7 @@
   const words = timer.querySelector(".timer-words");
   const says = document.getElementById("timer-says");
   const end = Date.now() + Number(timer.dataset.secondsLeft) * 1000;
-  const announcements = [[300, "Five minutes left."], [60, "One minute left."]];
+  const announcements = [[300, says.dataset.left300], [60, says.dataset.left60]];
 
   function clock(seconds) {
     const pad = (number) => String(number).padStart(2, "0");
@@ -138,7 +138,6 @@
     delivery.hidden = !words;
     delivery.classList.toggle("wrong", wrong);
   }
-  const OFFLINE = "There is no connection. Your answer is kept here and is sent as soon as the connection is back: leave this page open, or come back to this page later.";
 
   let busy = false;
   let again = 0;
@@ -149,7 +148,7 @@
     const fields = kept(names.answer);
     if (!fields || busy || submitted) return;
     busy = true;
-    const slow = setTimeout(() => say("Sending your answer …"), 800);
+    const slow = setTimeout(() => say(delivery.dataset.sending), 800);
     // multipart/form-data escapes quotes and line ends in names; URL encoding triples texts in other scripts.
     const body = fields.some(([name]) => /["\r\n]/.test(name)) ? new URLSearchParams() : new FormData();
     for (const [name, value] of fields) body.append(name, value);
@@ -173,9 +172,9 @@
       tell("invalid");
     } else if (answer && answer.status >= 400 && answer.status < 500 && ![408, 429].includes(answer.status)) {
       drop(names.answer);
-      say(said.refused || "Your answer was not taken. Load this page again; what you typed is still there.", true);
+      say(said.refused || delivery.dataset.refused, true);
     } else {
-      say(answer ? "The server is busy. Your answer is kept here and sent again in a moment." : OFFLINE, true);
+      say(answer ? delivery.dataset.busy : delivery.dataset.kept, true);
       pause = Math.min(15_000, (pause || 1000) * 2);
       again = setTimeout(deliver, pause);
     }
@@ -184,9 +183,9 @@
   function takeAnswer(fields) {
     const pairs = Array.isArray(fields) && fields.length > 0 && fields.length <= MOST.fields &&
       fields.every((each) => Array.isArray(each) && each.length === 2 && each.every((part) => typeof part === "string"));
-    if (!pairs) return tell("refused", { sentence: "The form has no fields that could be sent. Tell the requester." });
+    if (!pairs) return tell("refused", { sentence: delivery.dataset.noFields });
     if (fields.reduce((sum, [name, value]) => sum + name.length + value.length, 0) > MOST.answer) {
-      return tell("refused", { sentence: "The answer is longer than 2.4 million characters and cannot be sent." });
+      return tell("refused", { sentence: delivery.dataset.tooLong });
     }
     tell("taken");
     keep(names.answer, fields);
@@ -270,7 +269,7 @@
     });
     document.querySelector("form.return").addEventListener("submit", () => drop(names.draft, names.answer));
   } else {
-    window.addEventListener("offline", () => say("There is no connection. What you have typed stays where it is: submit when the connection is back.", true));
+    window.addEventListener("offline", () => say(delivery.dataset.offline, true));
     window.addEventListener("online", () => say(""));
   }
 
@@ -297,9 +296,9 @@
     const body = new FormData(form);
     try {
       const answer = await fetch(form.action, { method: "POST", body, headers: { Accept: "application/json" } });
-      saved.textContent = answer.ok ? "Saved" : "Not saved";
+      saved.textContent = answer.ok ? saved.dataset.saved : saved.dataset.failed;
     } catch {
-      saved.textContent = "Not saved";
+      saved.textContent = saved.dataset.failed;
     }
   });
 })();

@@ -14,6 +14,7 @@ from django.contrib.auth import login
 from django.contrib.auth.models import User
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import resolve_url
+from django.utils.translation import gettext
 
 from core.accounts.confirmation import address_of_prompt
 from core.accounts.emails import warn_person
@@ -102,7 +103,7 @@ class FactorAdapter(DefaultMFAAdapter):  # type: ignore[misc]
 
     error_messages = {
         **DefaultMFAAdapter.error_messages,
-        "incorrect_code": "This code is not right, or was used already. Wait for the next one.",
+        "incorrect_code": gettext("This code is not right, or was used already. Wait for the next one."),
     }
 
     def encrypt(self, text: str) -> str:
@@ -127,7 +128,7 @@ class FactorAdapter(DefaultMFAAdapter):  # type: ignore[misc]
         """What a further passkey is called, unless the person says otherwise."""
         assert isinstance(user, User)
         number = Authenticator.objects.filter(user=user, type=type).count() + 1
-        return f"Passkey {number}"
+        return gettext("Passkey %(number)s") % {"number": number}
 
 
 class ProviderAdapter(DefaultSocialAccountAdapter):  # type: ignore[misc]

@@ -29,6 +29,7 @@ from django.http.response import HttpResponseBase
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.http import url_has_allowed_host_and_scheme
+from django.utils.translation import gettext
 
 from core.accounts import interrupted_forms, sessions
 from core.accounts.interrupted_forms import Reason
@@ -77,7 +78,7 @@ def confirmation_missing(request: HttpRequest) -> HttpResponse | None:
         return None
     back = _way_back(request, Reason.CONFIRM)
     if request.method == "POST":
-        messages.info(request, "Nothing was changed yet. Confirm who you are to continue.")
+        messages.info(request, gettext("Nothing was changed yet. Confirm who you are to continue."))
     return HttpResponseRedirect(f"{reverse('accounts:confirm')}?{urlencode({'next': back})}")
 
 
@@ -87,7 +88,8 @@ def factor_missing(request: HttpRequest) -> HttpResponse | None:
     if not factor_is_required() or has_factor(request.user):
         return None
     messages.warning(
-        request, "Money, keys and members need a second factor here. Nothing was changed. Set one up first."
+        request,
+        gettext("Money, keys and members need a second factor here. Nothing was changed. Set one up first."),
     )
     back = _way_back(request, Reason.FACTOR)
     return HttpResponseRedirect(f"{reverse('accounts:factors')}?{urlencode({'next': back})}")

@@ -17,6 +17,7 @@ from django.db import IntegrityError, transaction
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.crypto import constant_time_compare, salted_hmac
+from django.utils.translation import gettext
 
 from core.accounts import security
 from core.accounts.models import WaitingEmail
@@ -47,25 +48,26 @@ def waiting_address(user: User) -> str:
 def ask_to_confirm(*, user: User, email: str, base: str) -> None:
     """Keep an address as waiting and send its link; the same happens for an address of somebody else."""
     if not settings.NOTICES_BY_EMAIL:
-        raise EmailError("This installation sends no e-mails, so no address can be confirmed.")
+        raise EmailError(gettext("This installation sends no e-mails, so no address can be confirmed."))
     now = timezone.now()
     with transaction.atomic():
         User.objects.select_for_update(no_key=True).get(pk=user.pk)
         row = WaitingEmail.objects.filter(user=user).first()
         if row is not None and row.asked_at > now - PAUSE:
-            raise EmailError("An e-mail was sent a moment ago. Wait a minute, then try again.")
+            raise EmailError(gettext("An e-mail was sent a moment ago. Wait a minute, then try again."))
         row, _ = WaitingEmail.objects.update_or_create(user=user, defaults={"email": email, "asked_at": now})
     link = f"{base}{reverse('accounts:confirm_email', args=[_token(row)])}"
     lines = [
-        "Hello,",
+        gettext("Hello,"),
         "",
-        "this address was entered for an account here. If it was you who did it, confirm it:",
+        gettext("this address was entered for an account here. If it was you who did it, confirm it:"),
         link,
         "",
-        f"The link works for {LINK_LASTS.days} days. If it was not you, do nothing: the address is not used.",
+        gettext("The link works for %(days)s days. If it was not you, do nothing: the address is not used.")
+        % {"days": LINK_LASTS.days},
         "",
     ]
-    send_letter(email, "Confirm your e-mail address", lines)
+    send_letter(email, gettext("Confirm your e-mail address"), lines)
     security.log("email.asked", actor=user.get_username())
 
 
@@ -85,11 +87,11 @@ def confirm(token: str) -> User:
     """The address takes effect, once; the one before is told. EmailError where it cannot be."""
     row = waiting_for(token)
     if row is None:
-        raise EmailError("This link is used up, or older than two days.")
+        raise EmailError(gettext("This link is used up, or older than two days."))
     try:
         before = take_address(row.user, row.email)
     except IntegrityError as error:
-        raise EmailError("Another account has confirmed this address.") from error
+        raise EmailError(gettext("Another account has confirmed this address.")) from error
     WaitingEmail.objects.filter(pk=row.pk).delete()
     security.log("email.confirmed", actor=row.user.get_username())
     if before and before.lower() != row.email.lower():
@@ -102,7 +104,7 @@ def take_address(user: User, email: str) -> str:
     """Make a proved address the account's only one; the one before. IntegrityError where another has it."""
     User.objects.select_for_update(no_key=True).get(pk=user.pk)
     if EmailAddress.objects.filter(email__iexact=email, verified=True).exclude(user=user).exists():
-        raise IntegrityError("Another account has confirmed this address.")
+        raise IntegrityError(gettext("Another account has confirmed this address."))
     before = confirmed_address(user)
     EmailAddress.objects.filter(user=user).delete()
     EmailAddress.objects.create(user=user, email=email.lower(), verified=True, primary=True)
@@ -124,13 +126,16 @@ def forget_address(*, user: User) -> None:
 
 def _tell_former(address: str) -> None:
     lines = [
-        "Hello,",
+        gettext("Hello,"),
         "",
-        "this address is no longer that of an account here. If you did not want that, write to the people",
-        "who run this installation.",
+        gettext(
+            "this address is no longer that of an account here. If you did not want that, write "
+            "to the people "
+            "who run this installation."
+        ),
         "",
     ]
-    send_letter(address, "Your e-mail address was removed", lines)
+    send_letter(address, gettext("Your e-mail address was removed"), lines)
 
 
 def _token(row: WaitingEmail) -> str:
@@ -145,13 +150,16 @@ def _mark(row: WaitingEmail) -> str:
 def warn_person(user: User, what: str) -> None:
     """Tell a person at their confirmed address that something about their sign-in changed."""
     lines = [
-        f"Hello {' '.join(user.get_username().split())},",
+        gettext("Hello %(name)s,") % {"name": " ".join(user.get_username().split())},
         "",
         f"{what}.",
-        "If it was not you, change your password at once and write to the people who run this installation.",
+        gettext(
+            "If it was not you, change your password at once and write to the people who run this "
+            "installation."
+        ),
         "",
     ]
-    send_letter(confirmed_address(user), "Your sign-in was changed", lines)
+    send_letter(confirmed_address(user), gettext("Your sign-in was changed"), lines)
 
 
 # Letters to people with an account. `core.notices`, which can send e-mails, adds the sender in its extension.

@@ -26,6 +26,7 @@ from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
 from django.urls import reverse, reverse_lazy
 from django.utils.decorators import method_decorator
+from django.utils.translation import gettext
 from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
@@ -63,7 +64,9 @@ class SecondFactor(AuthenticateView):  # type: ignore[misc]  # theirs have no ty
     def form_invalid(self, form: Any) -> HttpResponse:
         """The page again."""
         if form is self.webauthn_form:
-            messages.error(self.request, "This passkey did not open the account. Try again, or use a code.")
+            messages.error(
+                self.request, gettext("This passkey did not open the account. Try again, or use a code.")
+            )
         response: HttpResponse = super().form_invalid(form)
         response.status_code = 422
         return response
@@ -97,7 +100,7 @@ class SignInByPasskey(LoginWebAuthnView):  # type: ignore[misc]
     def form_invalid(self, form: Any) -> HttpResponse:
         """Back to the password."""
         guards.count_try(guards.address_key(guards.PASSKEYS, self.request))
-        messages.error(self.request, "This passkey opens no account here.")
+        messages.error(self.request, gettext("This passkey opens no account here."))
         return redirect("accounts:login")
 
 
@@ -162,13 +165,15 @@ class NewApp(_NewFactor, ActivateTOTPView):  # type: ignore[misc]
 
     template_name = "accounts/new_app.html"
     form_class = factors.NewAppForm
-    subject, done = "app", "Your authenticator app is set up."
+    subject, done = "app", gettext("Your authenticator app is set up.")
 
     def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
         """One app a person."""
         assert isinstance(request.user, User)
         if factors.factors_of(request.user).app is not None:
-            messages.info(request, "You have an authenticator app. Remove it before you set up another one.")
+            messages.info(
+                request, gettext("You have an authenticator app. Remove it before you set up another one.")
+            )
             return redirect("accounts:factors")
         response: HttpResponseBase = super().dispatch(request, *args, **kwargs)
         return response
@@ -197,8 +202,8 @@ class NewPasskey(_NewFactor, AddWebAuthnView):  # type: ignore[misc]
 
     template_name = "accounts/new_passkey.html"
     form_class = factors.NewPasskeyForm
-    subject, done = "passkey", "Your passkey is added."
-    refused = "This passkey could not be added. Try again."
+    subject, done = "passkey", gettext("Your passkey is added.")
+    refused = gettext("This passkey could not be added. Try again.")
 
     def get_form_kwargs(self) -> dict[str, Any]:
         """Every passkey has to sign in by itself as well."""
@@ -236,14 +241,14 @@ def remove_factor(request: HttpRequest, pk: int) -> HttpResponseBase:
     own = Authenticator.objects.exclude(type=Type.RECOVERY_CODES).filter(user_id=request.user.pk)
     row = own.filter(pk=pk).first()
     if row is None:
-        messages.error(request, "There is no such factor any more.")
+        messages.error(request, gettext("There is no such factor any more."))
         return redirect("accounts:factors")
     is_passkey = row.type == Type.WEBAUTHN
     view = RemoveWebAuthnView if is_passkey else DeactivateTOTPView
     response: HttpResponseBase = view.as_view(success_url=reverse("accounts:factors"))(request, pk=pk)
-    kind = "passkey" if is_passkey else "authenticator app"
-    security.log("factor.removed", subject=kind)
-    messages.success(request, f"The {kind} is removed.")
+    security.log("factor.removed", subject="passkey" if is_passkey else "authenticator app")
+    said = gettext("The passkey is removed.") if is_passkey else gettext("The authenticator app is removed.")
+    messages.success(request, said)
     return response
 
 
@@ -256,12 +261,14 @@ class MakeCodes(GenerateRecoveryCodesView):  # type: ignore[misc]
         """They are shown at once."""
         response: HttpResponse = super().form_valid(form)
         security.log("factor.codes_made")
-        messages.success(self.request, "These are your new recovery codes. The earlier ones no longer work.")
+        messages.success(
+            self.request, gettext("These are your new recovery codes. The earlier ones no longer work.")
+        )
         return response
 
     def form_invalid(self, form: Any) -> HttpResponse:
         """Codes only stand in for a factor."""
-        messages.error(self.request, "Set up an authenticator app or a passkey first.")
+        messages.error(self.request, gettext("Set up an authenticator app or a passkey first."))
         return redirect("accounts:factors")
 
 
@@ -307,11 +314,11 @@ def confirm(request: HttpRequest) -> HttpResponse:
         if "password" in posted:
             name = user.get_username()
             done = authenticate(request, username=name, password=posted["password"]) == user
-            wrong = "" if done else "This is not your password."
+            wrong = "" if done else gettext("This is not your password.")
         elif "credential" in posted:
             passkey = factors.ConfirmPasskeyForm(user=user, data=posted)
             done = passkey.is_valid()
-            wrong = "" if done else "This passkey is none of yours, or was used for something else."
+            wrong = "" if done else gettext("This passkey is none of yours, or was used for something else.")
         else:
             done = form.is_valid()
         if done:

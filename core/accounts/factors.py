@@ -29,6 +29,7 @@ from django.contrib.auth.models import User
 from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.utils.crypto import constant_time_compare
+from django.utils.translation import gettext, gettext_lazy
 
 from core.accounts import guards, security
 
@@ -38,7 +39,9 @@ _LAST_COUNTER = "last_counter"
 
 def _code_field() -> forms.CharField:
     attributes = {"autocomplete": "one-time-code", "inputmode": "numeric", "autofocus": True}
-    return forms.CharField(label="Code", max_length=20, widget=forms.TextInput(attrs=attributes))
+    return forms.CharField(
+        label=gettext_lazy("Code"), max_length=20, widget=forms.TextInput(attrs=attributes)
+    )
 
 
 class GuardedCode:
@@ -51,11 +54,13 @@ class GuardedCode:
         """The code; ValidationError with a sentence."""
         key = guards.FACTORS.key(str(self.user.pk))
         if wait := guards.seconds_to_wait(key):
-            raise ValidationError(f"Too many wrong codes. Wait {wait} seconds, then try again.")
+            raise ValidationError(
+                gettext("Too many wrong codes. Wait %(wait)s seconds, then try again.") % {"wait": wait}
+            )
         try:
             code: str = super().clean_code()  # type: ignore[misc]  # of the form beside this class
             if self.authenticator.type == Type.TOTP and not accept_once(self.authenticator, code):
-                raise ValidationError("This code was used already. Wait for the next one.")
+                raise ValidationError(gettext("This code was used already. Wait for the next one."))
         except ValidationError:
             guards.count_try(key)
             security.log("factor.failed", actor=self.user.get_username())
@@ -94,7 +99,7 @@ class GuardedCredential:
         try:
             return super().clean_credential()  # type: ignore[misc]  # of the form beside this class
         except _MADE_UP as error:
-            raise ValidationError("This is no passkey.") from error
+            raise ValidationError(gettext("This is no passkey.")) from error
 
 
 class SignInPasskeyForm(GuardedCredential, AuthenticateWebAuthnForm):  # type: ignore[misc]
@@ -117,7 +122,7 @@ class NewPasskeyForm(AddWebAuthnForm):  # type: ignore[misc]
         try:
             cleaned: dict[str, Any] = super().clean()
         except _MADE_UP as error:
-            raise ValidationError("This is no passkey.") from error
+            raise ValidationError(gettext("This is no passkey.")) from error
         return cleaned
 
 

@@ -12,6 +12,7 @@ from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.utils.translation import gettext, gettext_lazy
 from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_POST
@@ -64,7 +65,7 @@ class OfferForm(forms.Form):
 class NewAccountForm(BaseUserCreationForm):  # type: ignore[type-arg]  # no generic when it runs
     """A user name and a password, for somebody who was invited and has no account."""
 
-    password1, password2 = new_password_fields("Password")
+    password1, password2 = new_password_fields(gettext_lazy("Password"))
 
     class Meta:
         model = User
@@ -255,7 +256,7 @@ def _accept(
         return redirect("accounts:home")
     except IntegrityError:
         assert form is not None
-        form.add_error("username", "Somebody has just taken this user name; choose another one.")
+        form.add_error("username", gettext("Somebody has just taken this user name; choose another one."))
         return None
     request.session.pop(INVITATION, None)
     if newcomer is not None:

@@ -12,6 +12,8 @@ from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.module_loading import import_string
+from django.utils.text import get_text_list
+from django.utils.translation import gettext, ngettext
 
 from core.accounts import guards, interrupted_forms, sessions
 
@@ -69,7 +71,11 @@ class SignInMiddleware:
 def too_many(request: HttpRequest, wait_s: int) -> HttpResponse:
     """The page for somebody who has to wait."""
     minutes, seconds = divmod(wait_s, 60)
-    response = render(request, "accounts/locked.html", {"minutes": minutes, "seconds": seconds}, status=429)
+    parts = [ngettext("%(n)s minute", "%(n)s minutes", minutes) % {"n": minutes}] if minutes else []
+    if seconds or not minutes:
+        parts.append(ngettext("%(n)s second", "%(n)s seconds", seconds) % {"n": seconds})
+    wait = get_text_list(parts, gettext("and"))
+    response = render(request, "accounts/locked.html", {"wait": wait}, status=429)
     response["Retry-After"] = str(wait_s)
     return response
 

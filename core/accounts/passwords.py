@@ -12,6 +12,8 @@ from django.contrib.auth.forms import PasswordChangeForm, SetPasswordMixin
 from django.contrib.auth.models import User
 from django.contrib.auth.password_validation import CommonPasswordValidator
 from django.core.exceptions import ValidationError
+from django.utils.translation import gettext, gettext_lazy
+from django_stubs_ext import StrOrPromise
 
 from core.accounts import security
 from core.accounts.memberships import memberships_of
@@ -52,20 +54,24 @@ class EasyPasswordValidator:
         plain = _NO_LETTER.sub("", password.lower())
         if plain in COMMON:
             raise ValidationError(
-                "This password is on every list of common passwords.", code="password_common"
+                gettext("This password is on every list of common passwords."), code="password_common"
             )
         if len(set(plain)) < _FEWEST_DIFFERENT:
             raise ValidationError(
-                f"Use at least {_FEWEST_DIFFERENT} different letters or digits.", code="password_repeats"
+                gettext("Use at least %(fewest_different)s different letters or digits.")
+                % {"fewest_different": _FEWEST_DIFFERENT},
+                code="password_repeats",
             )
         if _is_row(plain):
             raise ValidationError(
-                "These are letters or digits in their order, which is guessed at once.", code="password_row"
+                gettext("These are letters or digits in their order, which is guessed at once."),
+                code="password_row",
             )
         easy_words = [*HERE, *_names(user), *_surroundings(user)]
         if len(_without(plain, easy_words)) < _LEAST and any(word in plain for word in easy_words):
             raise ValidationError(
-                "This is little more than your name or a word of this site.", code="password_of_names"
+                gettext("This is little more than your name or a word of this site."),
+                code="password_of_names",
             )
 
     def password_changed(self, password: str, user: Any = None) -> None:
@@ -76,7 +82,7 @@ class EasyPasswordValidator:
 
     def get_help_text(self) -> str:
         """What is beside the field."""
-        return "It is not your name, a word of this site, or letters repeated or in a row."
+        return gettext("It is not your name, a word of this site, or letters repeated or in a row.")
 
 
 def _names(user: Any) -> list[str]:
@@ -116,13 +122,15 @@ class BreachedPasswordValidator:
                 twice = half and half * 2 == core
                 if {core, core[::-1], half if twice else core} & _breached():
                     raise ValidationError(
-                        "This is a password from a breach with a little added. Such ones are tried first.",
+                        gettext(
+                            "This is a password from a breach with a little added. Such ones are tried first."
+                        ),
                         code="password_breached",
                     )
 
     def get_help_text(self) -> str:
         """What is beside the field."""
-        return "It is no password that was found in a breach, with something added or not."
+        return gettext("It is no password that was found in a breach, with something added or not.")
 
 
 #: Signs that stand for letters.
@@ -144,9 +152,11 @@ def _is_row(text: str) -> bool:
     return steps in ({1}, {-1})
 
 
-def new_password_fields(label: str) -> tuple[forms.CharField, forms.CharField]:
+def new_password_fields(label: StrOrPromise) -> tuple[forms.CharField, forms.CharField]:
     """A new password and its repetition; the rules stand beside the first."""
-    first, second = SetPasswordMixin.create_password_fields(label1=label, label2="The same once more")
+    first, second = SetPasswordMixin.create_password_fields(
+        label1=label, label2=gettext_lazy("The same once more")
+    )
     second.help_text = ""
     return first, second
 
@@ -154,11 +164,11 @@ def new_password_fields(label: str) -> tuple[forms.CharField, forms.CharField]:
 class NewPasswordForm(PasswordChangeForm):
     """The old password, then a new one twice; the new one must really be new."""
 
-    new_password1, new_password2 = new_password_fields("New password")
+    new_password1, new_password2 = new_password_fields(gettext_lazy("New password"))
 
     def clean(self) -> dict[str, Any]:
         """Refuse the password that is being replaced."""
         cleaned = super().clean() or {}
         if cleaned.get("new_password1") and cleaned["new_password1"] == cleaned.get("old_password"):
-            self.add_error("new_password1", "This is the password you have now. Choose another one.")
+            self.add_error("new_password1", gettext("This is the password you have now. Choose another one."))
         return cleaned

@@ -12,6 +12,7 @@ from django.contrib.auth.models import User
 from django.http import HttpRequest
 from django.urls import reverse
 from django.utils.functional import SimpleLazyObject
+from django_stubs_ext import StrOrPromise
 
 from core.extensions import parts_of
 
@@ -34,7 +35,7 @@ class Place:
 class OwnProfile:
     """A page where some people keep what an app knows of them, such as workers; linked from their account."""
 
-    label: str
+    label: StrOrPromise
     url_name: str
     is_for: Callable[[User], bool]
 

@@ -9,6 +9,7 @@ from django.contrib.auth.decorators import login_required
 from django.contrib.auth.models import User
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.utils.translation import gettext, gettext_lazy
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
@@ -27,13 +28,13 @@ class NameForm(forms.Form):
     first_name = forms.CharField(
         required=False,
         max_length=150,
-        label="First name",
+        label=gettext_lazy("First name"),
         widget=forms.TextInput(attrs={"autocomplete": "given-name", "dir": "auto"}),
     )
     last_name = forms.CharField(
         required=False,
         max_length=150,
-        label="Last name",
+        label=gettext_lazy("Last name"),
         widget=forms.TextInput(attrs={"autocomplete": "family-name", "dir": "auto"}),
     )
 
@@ -42,7 +43,9 @@ class EmailForm(forms.Form):
     """Where the account can be written to."""
 
     email = forms.EmailField(
-        max_length=254, label="E-mail address", widget=forms.EmailInput(attrs={"autocomplete": "email"})
+        max_length=254,
+        label=gettext_lazy("E-mail address"),
+        widget=forms.EmailInput(attrs={"autocomplete": "email"}),
     )
 
 
@@ -88,7 +91,7 @@ def set_name(request: HttpRequest) -> HttpResponse:
         return _profile(request, status=422, name_form=form)
     assert isinstance(request.user, User)
     User.objects.filter(pk=request.user.pk).update(**form.cleaned_data)
-    messages.success(request, "Your name is saved.")
+    messages.success(request, gettext("Your name is saved."))
     return redirect("accounts:profile")
 
 
@@ -109,7 +112,10 @@ def set_email(request: HttpRequest) -> HttpResponse:
     except EmailError as error:
         messages.error(request, str(error))
     else:
-        messages.success(request, f"Open the link in the e-mail to {email} to confirm the address.")
+        messages.success(
+            request,
+            gettext("Open the link in the e-mail to %(email)s to confirm the address.") % {"email": email},
+        )
     return redirect("accounts:profile")
 
 
@@ -120,7 +126,7 @@ def remove_email(request: HttpRequest) -> HttpResponse:
     """Delete the address."""
     assert isinstance(request.user, User)
     emails.forget_address(user=request.user)
-    messages.success(request, "Your e-mail address is deleted.")
+    messages.success(request, gettext("Your e-mail address is deleted."))
     return redirect("accounts:profile")
 
 
@@ -135,7 +141,7 @@ def confirm_email(request: HttpRequest, token: str) -> HttpResponse:
         except EmailError as error:
             messages.error(request, str(error))
         else:
-            messages.success(request, "Your e-mail address is confirmed.")
+            messages.success(request, gettext("Your e-mail address is confirmed."))
         return redirect("accounts:profile" if request.user.is_authenticated else "accounts:login")
     return render(request, "accounts/confirm_email.html", {"row": row}, status=200 if row else 404)
 
@@ -159,7 +165,7 @@ def end_session(request: HttpRequest, pk: int) -> HttpResponse:
     assert isinstance(request.user, User)
     name = sessions.end_device(user=request.user, pk=pk)
     if name:
-        messages.success(request, f"{name} is signed out.")
+        messages.success(request, gettext("%(name)s is signed out.") % {"name": name})
     else:
-        messages.error(request, "There is no such session any more.")
+        messages.error(request, gettext("There is no such session any more."))
     return redirect("accounts:sessions")

@@ -26,6 +26,7 @@ from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
 from django.utils.crypto import constant_time_compare
 from django.utils.http import urlsafe_base64_encode
+from django.utils.translation import gettext
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 from requests import RequestException
@@ -199,13 +200,18 @@ def callback(request: HttpRequest, provider_id: str) -> HttpResponseBase:
         if process == "login":
             return _sign_in(request, provider, subject, then)
         if not isinstance(request.user, User):
-            raise RefusedSignInError("Your session has ended. Sign in again, then repeat it.")
+            raise RefusedSignInError(gettext("Your session has ended. Sign in again, then repeat it."))
         if process == "connect":
             providers.connect(provider, subject, request.user)
-            messages.success(request, f"{provider.name} is connected: you can sign in with it.")
+            messages.success(
+                request, gettext("%(name)s is connected: you can sign in with it.") % {"name": provider.name}
+            )
             return redirect("accounts:profile")
         if providers.account_for(provider, subject, invited=False) != request.user:
-            raise RefusedSignInError(f"This {provider.name} account is not connected to your account here.")
+            raise RefusedSignInError(
+                gettext("This %(name)s account is not connected to your account here.")
+                % {"name": provider.name}
+            )
     except RefusedSignInError as error:
         security.log("signin.refused", provider=provider.id, why=str(error))
         context = {"provider": provider, "why": str(error)}
@@ -246,9 +252,9 @@ def disconnect(request: HttpRequest, pk: int) -> HttpResponse:
     assert isinstance(request.user, User)
     try:
         if providers.disconnect(user=request.user, pk=pk):
-            messages.success(request, "The connection is removed.")
+            messages.success(request, gettext("The connection is removed."))
         else:
-            messages.error(request, "There is no such connection any more.")
+            messages.error(request, gettext("There is no such connection any more."))
     except RefusedSignInError as error:
         messages.error(request, str(error))
     return redirect("accounts:profile")

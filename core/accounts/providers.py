@@ -18,6 +18,7 @@ from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 from django.utils.text import slugify
+from django.utils.translation import gettext
 
 from core.accounts import security
 from core.accounts.emails import confirmed_address, forget_address, take_address, warn_person
@@ -76,7 +77,7 @@ def account_for(provider: Any, subject: Subject, *, invited: bool) -> User:
     row = SocialAccount.objects.select_related("user").filter(provider=provider.id, uid=subject.uid).first()
     if row is not None:
         if not row.user.is_active:
-            raise RefusedSignInError("This account is closed.")
+            raise RefusedSignInError(gettext("This account is closed."))
         _follow_address(row, subject)
         user: User = row.user
         return user
@@ -90,14 +91,20 @@ def account_for(provider: Any, subject: Subject, *, invited: bool) -> User:
     if existing is not None:
         if not provider.link_by_email or existing.is_superuser or not existing.is_active:
             raise RefusedSignInError(
-                "There is an account here with your address. Sign in to it as you did until now; then "
-                f"connect {provider.name} in your profile."
+                gettext(
+                    "There is an account here with your address. Sign in to it as you did until "
+                    "now; then connect %(name)s in your profile."
+                )
+                % {"name": provider.name}
             )
         return connect(provider, subject, existing)
     if not (provider.sign_up or invited or _grants_for(provider, subject)):
         raise RefusedSignInError(
-            "You have no account here. Ask for an invitation; or sign in as you did until now, and connect "
-            f"{provider.name} in your profile."
+            gettext(
+                "You have no account here. Ask for an invitation; or sign in as you did until "
+                "now, and connect %(name)s in your profile."
+            )
+            % {"name": provider.name}
         )
     return _create(provider, subject)
 
@@ -138,20 +145,24 @@ def connect(provider: Any, subject: Subject, user: User) -> User:
     account = SocialAccount.objects.filter(provider=provider.id, uid=subject.uid).first()
     if account is not None:
         if account.user_id != user.pk:
-            raise RefusedSignInError(f"This {provider.name} account is connected to another account here.")
+            raise RefusedSignInError(
+                gettext("This %(name)s account is connected to another account here.")
+                % {"name": provider.name}
+            )
         return user
     try:
         with transaction.atomic():
             User.objects.select_for_update(no_key=True).get(pk=user.pk)
             if SocialAccount.objects.filter(user=user, provider=provider.id).exists():
                 raise RefusedSignInError(
-                    f"Your account is connected to another {provider.name} account. Disconnect that first."
+                    gettext("Your account is connected to another %(name)s account. Disconnect that first.")
+                    % {"name": provider.name}
                 )
             SocialAccount.objects.create(
                 user=user, provider=provider.id, uid=subject.uid, extra_data=_describe_subject(subject)
             )
     except IntegrityError as error:
-        raise RefusedSignInError("This was connected a moment ago. Sign in again.") from error
+        raise RefusedSignInError(gettext("This was connected a moment ago. Sign in again.")) from error
     security.log("provider.connected", actor=user.get_username(), provider=provider.id)
     warn_person(user, f"{provider.name} was connected to your account: one can sign in with it from now on")
     return user
@@ -166,7 +177,9 @@ def disconnect(*, user: User, pk: int) -> str:
         if row is None:
             return ""
         if not locked.has_usable_password() and rows.count() == 1:
-            raise RefusedSignInError("This is the only way into your account. Choose a password first.")
+            raise RefusedSignInError(
+                gettext("This is the only way into your account. Choose a password first.")
+            )
         row.delete()
     security.log("provider.disconnected", provider=row.provider)
     warn_person(user, "A provider of sign-in was disconnected from your account")

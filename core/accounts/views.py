@@ -12,6 +12,7 @@ from django.contrib.auth.models import User
 from django.contrib.auth.views import LoginView, PasswordChangeView, RedirectURLMixin
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import redirect, render
+from django.utils.translation import gettext
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_POST
 
@@ -65,7 +66,7 @@ class ChangePassword(RedirectURLMixin, PasswordChangeView):
         services.password_was_changed(user=self.request.user)
         guards.forget_password_demand(self.request)
         sessions.end_other_devices(user=self.request.user, request=self.request)
-        messages.success(self.request, "Your new password is set.")
+        messages.success(self.request, gettext("Your new password is set."))
         return response
 
 
@@ -92,14 +93,15 @@ def sign_out_everywhere(request: HttpRequest) -> HttpResponse:
             return away
         services.end_sessions_without_password(user=user)
     elif authenticate(request, username=user.get_username(), password=password) != user:
-        messages.error(request, "This is not your password. No session was ended.")
+        messages.error(request, gettext("This is not your password. No session was ended."))
         return redirect(back)
     else:
         services.end_all_sessions(user=user, password=password)
     update_session_auth_hash(request, user)
     sessions.end_other_devices(user=user, request=request)
     messages.success(
-        request, "You are signed out everywhere else. Your search keys and tokens of programs have ended."
+        request,
+        gettext("You are signed out everywhere else. Your search keys and tokens of programs have ended."),
     )
     return redirect(back)
 
@@ -111,9 +113,9 @@ def end_key(request: HttpRequest) -> HttpResponse:
     assert isinstance(request.user, User)
     name = keys.end_key(user=request.user, key=request.POST.get("key", ""))
     if name:
-        messages.success(request, f"The key “{name}” has ended.")
+        messages.success(request, gettext("The key “%(name)s” has ended.") % {"name": name})
     else:
-        messages.error(request, "There is no such key any more. Nothing was changed.")
+        messages.error(request, gettext("There is no such key any more. Nothing was changed."))
     return redirect("accounts:password_change")
 
 

@@ -14,6 +14,7 @@ from datetime import timedelta
 from django.db import IntegrityError, transaction
 from django.db.models import Q, QuerySet
 from django.utils import timezone
+from django.utils.translation import gettext, gettext_lazy, ngettext
 
 from crowd import budget
 from crowd.adapters.link import has_place
@@ -28,9 +29,11 @@ from crowd.services.unproven import confirmed, make_room, make_way
 
 State = Assignment.State
 _ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
-RETURN_IT = "Please return this HIT, so that another worker can do it; returning costs you nothing."
-_OVER = f"This HIT is over: its requester needs no more answers. Thank you for looking. {RETURN_IT}"
-_FROM_QUEUE = "Open the HIT again from your queue at the marketplace."
+RETURN_IT = gettext_lazy(
+    "Please return this HIT, so that another worker can do it; returning costs you nothing."
+)
+_OVER = gettext_lazy("This HIT is over: its requester needs no more answers. Thank you for looking.")
+_FROM_QUEUE = gettext_lazy("Open the HIT again from your queue at the marketplace.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,9 +67,9 @@ def arrive(
     before, were excluded, or reached the most HITs of this stage.
     """
     if not _ID.fullmatch(worker_id) or not _ID.fullmatch(external_id):
-        raise WorkRefusedError(f"The address of this page is not complete. {_FROM_QUEUE}")
+        raise WorkRefusedError(f"{gettext('The address of this page is not complete.')} {_FROM_QUEUE}")
     if listing and hit.external_id and listing != hit.external_id:
-        raise WorkRefusedError(f"The address of this page mixes two HITs. {_FROM_QUEUE}")
+        raise WorkRefusedError(f"{gettext('The address of this page mixes two HITs.')} {_FROM_QUEUE}")
     _refuse_unsigned(hit.endpoint, proven=proven, resuming=resuming)
     assignment = _find_assignment(hit.endpoint, external_id, worker_id)
     if assignment is None or assignment.state == State.ENDED:
@@ -80,11 +83,14 @@ def arrive(
         Assignment.objects.filter(pk=assignment.pk).update(proven=True)
         assignment.proven = True
     if assignment.hit_id != hit.pk:
-        raise WorkRefusedError(f"The address of this page belongs to another HIT. {_FROM_QUEUE}")
+        raise WorkRefusedError(f"{gettext('The address of this page belongs to another HIT.')} {_FROM_QUEUE}")
     if assignment.state == State.QUARANTINED:
         raise WorkRefusedError(
-            "What we know of this assignment is contradictory, so its requester is looking at it. You need "
-            "not do anything; write to the requester if you hear nothing."
+            gettext(
+                "What we know of this assignment is contradictory, so its requester is "
+                "looking at it. You need "
+                "not do anything; write to the requester if you hear nothing."
+            )
         )
     return AssignmentUnits(assignment, units_of(assignment))
 
@@ -99,7 +105,9 @@ def note_proof(endpoint: Endpoint) -> None:
 def _refuse_unsigned(endpoint: Endpoint, *, proven: bool, resuming: bool) -> None:
     """Where arrivals are signed, others are made up. Who resumes has a ticket, which is ours."""
     if endpoint.proves_arrivals and not proven and not resuming:
-        raise WorkRefusedError(f"The address of this page is not the one that you were given. {_FROM_QUEUE}")
+        raise WorkRefusedError(
+            f"{gettext('The address of this page is not the one that you were given.')} {_FROM_QUEUE}"
+        )
 
 
 def units_of(assignment: Assignment) -> list[str]:
@@ -142,7 +150,7 @@ def _begin(
                 resuming=resuming,
             )
     except IntegrityError as error:
-        raise WorkRefusedError(f"You have this task open in another HIT. {RETURN_IT}") from error
+        raise WorkRefusedError(f"{gettext('You have this task open in another HIT.')} {RETURN_IT}") from error
 
 
 def _worker(hit: Hit, worker_id: str) -> Worker:
@@ -171,14 +179,15 @@ def _claim(
         refuse_apart(hit.stage, people)
         _refuse_too_many(hit.stage, people)
     elif hit.compensates_id != worker.pk:
-        raise WorkRefusedError(f"This HIT was made for another worker. {RETURN_IT}")
+        raise WorkRefusedError(f"{gettext('This HIT was made for another worker.')} {RETURN_IT}")
     claims = Claim.objects.filter(stage=hit.stage, worker__in=people, unit__in=units)
     claimed_pairs = set(claims.values_list("unit", "worker"))
     own_units = {unit for unit, holder in claimed_pairs if holder == worker.pk}
     had = {unit for unit, _ in claimed_pairs}
     if any(role == HitUnit.Role.UNIT and unit in had for unit, role in units.items()):
         raise WorkRefusedError(
-            f"You have already worked on this; every answer must be another person's. {RETURN_IT}"
+            gettext("You have already worked on this; every answer must be from another person.")
+            + f" {RETURN_IT}"
         )
     _refuse_conflicts(hit.stage, people, list(units))
     if before is None:
@@ -223,10 +232,10 @@ def _given_back(hit: Hit, worker: Worker) -> dict[str, str]:
 
 def _refuse_what_is_over(hit: Hit) -> None:
     if hit.stage.status == Stage.Status.CLOSED or hit.state in (Hit.State.CLOSED, Hit.State.REFUSED):
-        raise WorkRefusedError(_OVER)
+        raise WorkRefusedError(f"{_OVER} {RETURN_IT}")
     last = hit.expires_at and hit.expires_at + timedelta(seconds=hit.stage.work_seconds)
     if last and last < timezone.now():
-        raise WorkRefusedError(_OVER)
+        raise WorkRefusedError(f"{_OVER} {RETURN_IT}")
 
 
 def _refuse_excluded(stage: Stage, people: Sequence[int], units: list[str]) -> None:
@@ -234,7 +243,9 @@ def _refuse_excluded(stage: Stage, people: Sequence[int], units: list[str]) -> N
     excluded = Exclusion.objects.filter(worker__in=people, scope__in=scopes).first()
     if excluded is not None:
         raise WorkRefusedError(
-            f"You cannot do this HIT, because of other work of yours here: {excluded.reason}. {RETURN_IT}"
+            gettext("You cannot do this HIT, because of other work of yours here: %(reason)s.")
+            % {"reason": excluded.reason}
+            + f" {RETURN_IT}"
         )
 
 
@@ -259,16 +270,21 @@ def _refuse_conflicts(stage: Stage, people: Sequence[int], units: list[str]) -> 
             other, claimed
         ):
             raise WorkRefusedError(
-                "You have another HIT open about the same thing, and one person may not do both. "
-                f"{RETURN_IT} Then go on with the other one."
+                gettext("You have another HIT open about the same thing, and one person may not do both.")
+                + f" {RETURN_IT} {gettext('Then go on with the other one.')}"
             )
 
 
 def _refuse_too_many(stage: Stage, people: Sequence[int]) -> None:
     if most_reached(stage, people):
         raise WorkRefusedError(
-            f"Everybody can do at most {stage.max_hits_per_worker} of these HITs, and you have. "
-            f"Thank you. {RETURN_IT}"
+            ngettext(
+                "Everybody can do at most %(most)s of these HITs, and you have. Thank you.",
+                "Everybody can do at most %(most)s of these HITs, and you have. Thank you.",
+                stage.max_hits_per_worker or 0,
+            )
+            % {"most": stage.max_hits_per_worker}
+            + f" {RETURN_IT}"
         )
 
 
@@ -299,7 +315,7 @@ def _find_place(hit: Hit, *, resuming: bool) -> None:
         Stage.objects.select_for_update(no_key=True).get(pk=hit.stage_id)
     row = Hit.objects.select_for_update(no_key=True).get(pk=hit.pk)
     if not resuming and row.expires_at is not None and row.expires_at <= timezone.now():
-        raise WorkRefusedError(_OVER)
+        raise WorkRefusedError(f"{_OVER} {RETURN_IT}")
     if hit.assignments.filter(has_place()).count() < row.places:
         return
     if resuming and row.state == Hit.State.OPEN:
@@ -308,4 +324,6 @@ def _find_place(hit: Hit, *, resuming: bool) -> None:
             budget.reserve(hit.stage, cost, MovementPurpose("late answer", hit=hit), at=timezone.now())
             Hit.objects.filter(pk=hit.pk).update(places=row.places + 1)
             return
-    raise WorkRefusedError("Others have taken all places of this task meanwhile. Thank you for coming.")
+    raise WorkRefusedError(
+        gettext("Others have taken all places of this task meanwhile. Thank you for coming.")
+    )

@@ -13,6 +13,7 @@ from django.conf import settings
 from django.db.models import Count, Exists, F, OuterRef, Prefetch, Q
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.translation import gettext
 
 from core.jobs.services import enqueue
 from core.origin import Owner
@@ -91,7 +92,9 @@ def deal(
     if assignment is not None:
         return _dealt(assignment, submit_to)
     if stage.status != Stage.Status.OPEN:
-        raise NoWorkError(NoWork.CLOSED, "This study takes no answers at the moment. Thank you for coming.")
+        raise NoWorkError(
+            NoWork.CLOSED, gettext("This study takes no answers at the moment. Thank you for coming.")
+        )
     worker, _ = Worker.objects.get_or_create(
         endpoint=stage.endpoint,
         external_id=worker_id,
@@ -121,13 +124,15 @@ def deal(
         if dealt := take(hit):
             return dealt
     if not _has_a_place(stage):
-        raise NoWorkError(NoWork.NOTHING_LEFT, "All places are taken at the moment. Thank you for coming.")
+        raise NoWorkError(
+            NoWork.NOTHING_LEFT, gettext("All places are taken at the moment. Thank you for coming.")
+        )
     mine = Claim.objects.filter(stage=stage, worker__in=people).values("unit")
     own = HitUnit.objects.filter(hit=OuterRef("pk"), role=HitUnit.Role.UNIT, unit__in=mine)
     free = Hit.objects.filter(_on_offer(stage)).annotate(taken=TAKEN).filter(taken__lt=F("places"))
     raise NoWorkError(
         NoWork.EXCLUDED if free.exclude(Exists(own)).exists() else NoWork.NOTHING_LEFT,
-        "You have done all that you may do here. What is left needs other people. Thank you.",
+        gettext("You have done all that you may do here. What is left needs other people. Thank you."),
     )
 
 
@@ -156,17 +161,24 @@ def _dealt(assignment: Assignment, submit_to: str) -> Dealt:
 def _refuse_stage(stage: Stage, worker: Worker, people: Sequence[int]) -> None:
     """Refuse whom the whole stage does not take, before any HIT is tried."""
     if Exclusion.objects.filter(worker__in=people, scope=f"stage:{stage.pk}").exists():
-        raise NoWorkError(NoWork.EXCLUDED, "This study does not take people who did its other parts.")
+        raise NoWorkError(
+            NoWork.EXCLUDED, gettext("This study does not take people who did its other parts.")
+        )
     try:
         refuse_apart(stage, people)
     except WorkRefusedError as error:
         raise NoWorkError(
-            NoWork.EXCLUDED, "You worked on another part of this study, and one person may not do both."
+            NoWork.EXCLUDED,
+            gettext("You worked on another part of this study, and one person may not do both."),
         ) from error
     if not _is_in_groups(stage, worker):
-        raise NoWorkError(NoWork.EXCLUDED, "This part is for people who passed a test of this study.")
+        raise NoWorkError(
+            NoWork.EXCLUDED, gettext("This part is for people who passed a test of this study.")
+        )
     if most_reached(stage, people):
-        raise NoWorkError(NoWork.LIMIT, "You have done as many of these tasks as one person can. Thank you.")
+        raise NoWorkError(
+            NoWork.LIMIT, gettext("You have done as many of these tasks as one person can. Thank you.")
+        )
 
 
 def _is_in_groups(stage: Stage, worker: Worker) -> bool:

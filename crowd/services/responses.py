@@ -19,9 +19,11 @@ from datetime import datetime
 from itertools import islice
 from typing import Any
 
+from django.contrib.humanize.templatetags.humanize import intcomma
 from django.core import signing
 from django.db import transaction
 from django.utils import timezone
+from django.utils.translation import gettext
 
 from crowd import bundles
 from crowd.bundles import order_for
@@ -252,7 +254,10 @@ def keep_draft(
         draft = {name: value for name, value in merged.items() if value is not None and "|" in name}
         if sum(len(name) + len(value) for name, value in draft.items()) > LARGEST_DRAFT:
             raise TooLongError(
-                f"All answers together are longer than {LARGEST_DRAFT:,} characters. Shorten them, please."
+                gettext(
+                    "All answers together are longer than %(largest_draft)s characters. Shorten them, please."
+                )
+                % {"largest_draft": intcomma(LARGEST_DRAFT)}
             )
         row.draft, row.telemetry = draft, add_telemetry(row.telemetry, telemetry or {})
         row.saved_at = timezone.now()

@@ -2867,6 +2867,7 @@ CREATE TABLE marketplace_worker (
     invitation_id bigint,
     time_zone character varying(64) DEFAULT ''::character varying NOT NULL,
     guest_of_id bigint,
+    language character varying(8) DEFAULT ''::character varying NOT NULL,
     CONSTRAINT marketplace_worker_abandoned_count_check CHECK ((abandoned_count >= 0)),
     CONSTRAINT marketplace_worker_approved_count_check CHECK ((approved_count >= 0)),
     CONSTRAINT marketplace_worker_rejected_count_check CHECK ((rejected_count >= 0)),
@@ -4609,29 +4610,30 @@ INSERT INTO django_migrations VALUES
 	(120, 'marketplace', '0024_former_id_settled', '2000-01-01 00:00:00+00'),
 	(121, 'marketplace', '0025_requester_currency', '2000-01-01 00:00:00+00'),
 	(122, 'marketplace', '0026_worker_file_read_as', '2000-01-01 00:00:00+00'),
-	(123, 'mfa', '0001_initial', '2000-01-01 00:00:00+00'),
-	(124, 'mfa', '0002_authenticator_timestamps', '2000-01-01 00:00:00+00'),
-	(125, 'mfa', '0003_authenticator_type_uniq', '2000-01-01 00:00:00+00'),
-	(126, 'notices', '0001_start', '2000-01-01 00:00:00+00'),
-	(127, 'notices', '0002_letters_claimed', '2000-01-01 00:00:00+00'),
-	(128, 'notices', '0003_notices_of_the_installation', '2000-01-01 00:00:00+00'),
-	(129, 'notices', '0004_notice_readings', '2000-01-01 00:00:00+00'),
-	(130, 'poll', '0001_initial', '2000-01-01 00:00:00+00'),
-	(131, 'projects', '0006_owners_make_projects', '2000-01-01 00:00:00+00'),
-	(132, 'retrieval', '0001_initial', '2000-01-01 00:00:00+00'),
-	(133, 'retrieval', '0002_network_and_digest', '2000-01-01 00:00:00+00'),
-	(134, 'retrieval', '0003_same_words', '2000-01-01 00:00:00+00'),
-	(135, 'retrieval', '0004_hosts_share_indexes', '2000-01-01 00:00:00+00'),
-	(136, 'sealing', '0001_canary', '2000-01-01 00:00:00+00'),
-	(137, 'sessions', '0001_initial', '2000-01-01 00:00:00+00'),
-	(138, 'socialaccount', '0001_initial', '2000-01-01 00:00:00+00'),
-	(139, 'socialaccount', '0002_token_max_lengths', '2000-01-01 00:00:00+00'),
-	(140, 'socialaccount', '0003_extra_data_default_dict', '2000-01-01 00:00:00+00'),
-	(141, 'socialaccount', '0004_app_provider_id_settings', '2000-01-01 00:00:00+00'),
-	(142, 'socialaccount', '0005_socialtoken_nullable_app', '2000-01-01 00:00:00+00'),
-	(143, 'socialaccount', '0006_alter_socialaccount_extra_data', '2000-01-01 00:00:00+00'),
-	(144, 'webhooks', '0001_start', '2000-01-01 00:00:00+00'),
-	(145, 'webhooks', '0002_put_aside', '2000-01-01 00:00:00+00');
+	(123, 'marketplace', '0027_language_of_workers', '2000-01-01 00:00:00+00'),
+	(124, 'mfa', '0001_initial', '2000-01-01 00:00:00+00'),
+	(125, 'mfa', '0002_authenticator_timestamps', '2000-01-01 00:00:00+00'),
+	(126, 'mfa', '0003_authenticator_type_uniq', '2000-01-01 00:00:00+00'),
+	(127, 'notices', '0001_start', '2000-01-01 00:00:00+00'),
+	(128, 'notices', '0002_letters_claimed', '2000-01-01 00:00:00+00'),
+	(129, 'notices', '0003_notices_of_the_installation', '2000-01-01 00:00:00+00'),
+	(130, 'notices', '0004_notice_readings', '2000-01-01 00:00:00+00'),
+	(131, 'poll', '0001_initial', '2000-01-01 00:00:00+00'),
+	(132, 'projects', '0006_owners_make_projects', '2000-01-01 00:00:00+00'),
+	(133, 'retrieval', '0001_initial', '2000-01-01 00:00:00+00'),
+	(134, 'retrieval', '0002_network_and_digest', '2000-01-01 00:00:00+00'),
+	(135, 'retrieval', '0003_same_words', '2000-01-01 00:00:00+00'),
+	(136, 'retrieval', '0004_hosts_share_indexes', '2000-01-01 00:00:00+00'),
+	(137, 'sealing', '0001_canary', '2000-01-01 00:00:00+00'),
+	(138, 'sessions', '0001_initial', '2000-01-01 00:00:00+00'),
+	(139, 'socialaccount', '0001_initial', '2000-01-01 00:00:00+00'),
+	(140, 'socialaccount', '0002_token_max_lengths', '2000-01-01 00:00:00+00'),
+	(141, 'socialaccount', '0003_extra_data_default_dict', '2000-01-01 00:00:00+00'),
+	(142, 'socialaccount', '0004_app_provider_id_settings', '2000-01-01 00:00:00+00'),
+	(143, 'socialaccount', '0005_socialtoken_nullable_app', '2000-01-01 00:00:00+00'),
+	(144, 'socialaccount', '0006_alter_socialaccount_extra_data', '2000-01-01 00:00:00+00'),
+	(145, 'webhooks', '0001_start', '2000-01-01 00:00:00+00'),
+	(146, 'webhooks', '0002_put_aside', '2000-01-01 00:00:00+00');
 SELECT pg_catalog.setval('account_emailaddress_id_seq', 1, false);
 SELECT pg_catalog.setval('account_emailconfirmation_id_seq', 1, false);
 SELECT pg_catalog.setval('accounts_factorprompt_id_seq', 1, false);
@@ -4697,7 +4699,7 @@ SELECT pg_catalog.setval('crowd_worker_id_seq', 1, false);
 SELECT pg_catalog.setval('crowd_workermark_id_seq', 1, false);
 SELECT pg_catalog.setval('django_admin_log_id_seq', 1, false);
 SELECT pg_catalog.setval('django_content_type_id_seq', 174, true);
-SELECT pg_catalog.setval('django_migrations_id_seq', 145, true);
+SELECT pg_catalog.setval('django_migrations_id_seq', 146, true);
 SELECT pg_catalog.setval('evaluations_call_id_seq', 1, false);
 SELECT pg_catalog.setval('evaluations_evaluation_id_seq', 1, false);
 SELECT pg_catalog.setval('evaluations_externalscores_id_seq', 1, false);

@@ -284,7 +284,7 @@ CREATE TABLE "marketplace_topicdelivery" ("id" integer NOT NULL PRIMARY KEY AUTO
 -- next statement
 CREATE TABLE "marketplace_uploadedfile" ("id" integer NOT NULL PRIMARY KEY AUTOINCREMENT, "question" varchar(128) NOT NULL, "key" varchar(32) NOT NULL UNIQUE, "name" varchar(255) NOT NULL, "mime" varchar(100) NOT NULL, "size" bigint unsigned NOT NULL CHECK ("size" >= 0), "at" datetime NOT NULL, "holding_id" bigint NOT NULL REFERENCES "marketplace_holding" ("id") DEFERRABLE INITIALLY DEFERRED, CONSTRAINT "one_uploaded_file_per_question" UNIQUE ("holding_id", "question"))
 -- next statement
-CREATE TABLE "marketplace_worker" ("id" integer NOT NULL PRIMARY KEY AUTOINCREMENT, "worker_id" varchar(64) NOT NULL UNIQUE, "name" varchar(120) NOT NULL UNIQUE, "token_digest" varchar(64) NULL UNIQUE, "simulated" bool NOT NULL, "country" varchar(2) NOT NULL, "subdivision" varchar(2) NOT NULL, "adult" bool NOT NULL, "accept_next" bool NOT NULL, "created_at" datetime NOT NULL, "submitted_count" integer unsigned NOT NULL CHECK ("submitted_count" >= 0), "approved_count" integer unsigned NOT NULL CHECK ("approved_count" >= 0), "rejected_count" integer unsigned NOT NULL CHECK ("rejected_count" >= 0), "returned_count" integer unsigned NOT NULL CHECK ("returned_count" >= 0), "abandoned_count" integer unsigned NOT NULL CHECK ("abandoned_count" >= 0), "user_id" integer NULL UNIQUE REFERENCES "auth_user" ("id") DEFERRABLE INITIALLY DEFERRED, "closed_at" datetime NULL, "payment_note_sealed" text NOT NULL, "invitation_id" bigint NULL REFERENCES "marketplace_invitation" ("id") DEFERRABLE INITIALLY DEFERRED, "time_zone" varchar(64) DEFAULT '' NOT NULL, "guest_of_id" bigint NULL REFERENCES "marketplace_requester" ("id") DEFERRABLE INITIALLY DEFERRED)
+CREATE TABLE "marketplace_worker" ("id" integer NOT NULL PRIMARY KEY AUTOINCREMENT, "worker_id" varchar(64) NOT NULL UNIQUE, "name" varchar(120) NOT NULL UNIQUE, "token_digest" varchar(64) NULL UNIQUE, "simulated" bool NOT NULL, "country" varchar(2) NOT NULL, "subdivision" varchar(2) NOT NULL, "adult" bool NOT NULL, "accept_next" bool NOT NULL, "created_at" datetime NOT NULL, "submitted_count" integer unsigned NOT NULL CHECK ("submitted_count" >= 0), "approved_count" integer unsigned NOT NULL CHECK ("approved_count" >= 0), "rejected_count" integer unsigned NOT NULL CHECK ("rejected_count" >= 0), "returned_count" integer unsigned NOT NULL CHECK ("returned_count" >= 0), "abandoned_count" integer unsigned NOT NULL CHECK ("abandoned_count" >= 0), "user_id" integer NULL UNIQUE REFERENCES "auth_user" ("id") DEFERRABLE INITIALLY DEFERRED, "closed_at" datetime NULL, "payment_note_sealed" text NOT NULL, "invitation_id" bigint NULL REFERENCES "marketplace_invitation" ("id") DEFERRABLE INITIALLY DEFERRED, "time_zone" varchar(64) DEFAULT '' NOT NULL, "guest_of_id" bigint NULL REFERENCES "marketplace_requester" ("id") DEFERRABLE INITIALLY DEFERRED, "language" varchar(8) DEFAULT '' NOT NULL)
 -- next statement
 CREATE TABLE "marketplace_workerfile" ("id" integer NOT NULL PRIMARY KEY AUTOINCREMENT, "number" integer unsigned NOT NULL CHECK ("number" >= 0), "kind" varchar(7) NOT NULL, "file_name" varchar(200) NOT NULL, "file_read" varchar(200) NOT NULL, "line_count" integer unsigned NOT NULL CHECK ("line_count" >= 0), "cents" bigint unsigned NOT NULL CHECK ("cents" >= 0), "fee_cents" bigint unsigned NOT NULL CHECK ("fee_cents" >= 0), "state" varchar(9) NOT NULL, "error" text NOT NULL, "created_at" datetime NOT NULL, "confirmed_at" datetime NULL, "done_at" datetime NULL, "confirmed_by_id" integer NULL REFERENCES "auth_user" ("id") DEFERRABLE INITIALLY DEFERRED, "created_by_id" integer NULL REFERENCES "auth_user" ("id") DEFERRABLE INITIALLY DEFERRED, "qualification_type_id" bigint NULL REFERENCES "marketplace_qualificationtype" ("id") DEFERRABLE INITIALLY DEFERRED, "requester_id" bigint NOT NULL REFERENCES "marketplace_requester" ("id") DEFERRABLE INITIALLY DEFERRED, "read_as" text NULL CHECK ((JSON_VALID("read_as") OR "read_as" IS NULL)), CONSTRAINT "worker_file_number" UNIQUE ("requester_id", "number"))
 -- next statement
@@ -2338,51 +2338,53 @@ INSERT INTO "django_migrations" VALUES(121,'marketplace','0025_requester_currenc
 -- next statement
 INSERT INTO "django_migrations" VALUES(122,'marketplace','0026_worker_file_read_as','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(123,'mfa','0001_initial','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(123,'marketplace','0027_language_of_workers','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(124,'mfa','0002_authenticator_timestamps','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(124,'mfa','0001_initial','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(125,'mfa','0003_authenticator_type_uniq','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(125,'mfa','0002_authenticator_timestamps','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(126,'notices','0001_start','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(126,'mfa','0003_authenticator_type_uniq','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(127,'notices','0002_letters_claimed','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(127,'notices','0001_start','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(128,'notices','0003_notices_of_the_installation','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(128,'notices','0002_letters_claimed','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(129,'notices','0004_notice_readings','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(129,'notices','0003_notices_of_the_installation','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(130,'poll','0001_initial','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(130,'notices','0004_notice_readings','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(131,'projects','0006_owners_make_projects','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(131,'poll','0001_initial','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(132,'retrieval','0001_initial','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(132,'projects','0006_owners_make_projects','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(133,'retrieval','0002_network_and_digest','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(133,'retrieval','0001_initial','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(134,'retrieval','0003_same_words','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(134,'retrieval','0002_network_and_digest','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(135,'retrieval','0004_hosts_share_indexes','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(135,'retrieval','0003_same_words','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(136,'sealing','0001_canary','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(136,'retrieval','0004_hosts_share_indexes','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(137,'sessions','0001_initial','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(137,'sealing','0001_canary','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(138,'socialaccount','0001_initial','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(138,'sessions','0001_initial','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(139,'socialaccount','0002_token_max_lengths','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(139,'socialaccount','0001_initial','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(140,'socialaccount','0003_extra_data_default_dict','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(140,'socialaccount','0002_token_max_lengths','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(141,'socialaccount','0004_app_provider_id_settings','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(141,'socialaccount','0003_extra_data_default_dict','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(142,'socialaccount','0005_socialtoken_nullable_app','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(142,'socialaccount','0004_app_provider_id_settings','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(143,'socialaccount','0006_alter_socialaccount_extra_data','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(143,'socialaccount','0005_socialtoken_nullable_app','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(144,'webhooks','0001_start','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(144,'socialaccount','0006_alter_socialaccount_extra_data','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(145,'webhooks','0002_put_aside','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(145,'webhooks','0001_start','2000-01-01 00:00:00+00')
+-- next statement
+INSERT INTO "django_migrations" VALUES(146,'webhooks','0002_put_aside','2000-01-01 00:00:00+00')
 -- next statement
 CREATE UNIQUE INDEX "auth_group_permissions_group_id_permission_id_0cd325b0_uniq" ON "auth_group_permissions" ("group_id", "permission_id")
 -- next statement
@@ -2968,8 +2970,6 @@ CREATE INDEX "marketplace_yearlylimit_released_by_id_689b3d77" ON "marketplace_y
 -- next statement
 CREATE INDEX "marketplace_yearlylimit_worker_id_95ec47b1" ON "marketplace_yearlylimit" ("worker_id")
 -- next statement
-CREATE INDEX "marketplace_worker_invitation_id_4cba842e" ON "marketplace_worker" ("invitation_id")
--- next statement
 CREATE INDEX "marketplace_countrychange_worker_id_ee1991b6" ON "marketplace_countrychange" ("worker_id")
 -- next statement
 CREATE INDEX "marketplace_contact_email_5800d3ab" ON "marketplace_contact" ("email")
@@ -3116,11 +3116,13 @@ CREATE INDEX "holding_requester_worker" ON "marketplace_holding" ("requester_id"
 -- next statement
 CREATE INDEX "holding_to_review" ON "marketplace_holding" ("requester_id", "auto_approve_at", "id", "visible_at") WHERE "state" = 'submitted'
 -- next statement
-CREATE INDEX "marketplace_worker_guest_of_id_00fbdec2" ON "marketplace_worker" ("guest_of_id")
--- next statement
 CREATE INDEX "batch_with_hours" ON "marketplace_batch" ("requester_id") WHERE "hours" IS NOT NULL
 -- next statement
 CREATE INDEX "marketplace_requester_owner_id_96348856" ON "marketplace_requester" ("owner_id")
+-- next statement
+CREATE INDEX "marketplace_worker_invitation_id_4cba842e" ON "marketplace_worker" ("invitation_id")
+-- next statement
+CREATE INDEX "marketplace_worker_guest_of_id_00fbdec2" ON "marketplace_worker" ("guest_of_id")
 -- next statement
 CREATE INDEX "mfa_authenticator_user_id_0c3a50c0" ON "mfa_authenticator" ("user_id")
 -- next statement
@@ -3204,7 +3206,7 @@ CREATE TRIGGER marketplace_activity_only_released BEFORE UPDATE OF "user_id" ON 
 -- next statement
 DELETE FROM "sqlite_sequence"
 -- next statement
-INSERT INTO "sqlite_sequence" VALUES('django_migrations',145)
+INSERT INTO "sqlite_sequence" VALUES('django_migrations',146)
 -- next statement
 INSERT INTO "sqlite_sequence" VALUES('account_emailaddress',0)
 -- next statement
@@ -3310,8 +3312,6 @@ INSERT INTO "sqlite_sequence" VALUES('marketplace_payoutline',0)
 -- next statement
 INSERT INTO "sqlite_sequence" VALUES('marketplace_yearlylimit',0)
 -- next statement
-INSERT INTO "sqlite_sequence" VALUES('marketplace_worker',0)
--- next statement
 INSERT INTO "sqlite_sequence" VALUES('marketplace_batch',0)
 -- next statement
 INSERT INTO "sqlite_sequence" VALUES('marketplace_batchextension',0)
@@ -3329,6 +3329,8 @@ INSERT INTO "sqlite_sequence" VALUES('marketplace_template',0)
 INSERT INTO "sqlite_sequence" VALUES('marketplace_holding',0)
 -- next statement
 INSERT INTO "sqlite_sequence" VALUES('marketplace_requester',0)
+-- next statement
+INSERT INTO "sqlite_sequence" VALUES('marketplace_worker',0)
 -- next statement
 INSERT INTO "sqlite_sequence" VALUES('mfa_authenticator',0)
 -- next statement

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, ClassVar
 
 from django.db.models import Count
+from django.utils.translation import gettext
 from pydantic import Field
 
 from crowd.counted_work import counting
@@ -90,7 +91,7 @@ class Poll(SimpleKind):
         """One of the options."""
         choice = form.get("choice", "")
         if choice not in _config(stage).options:
-            return ParsedForm(errors={"choice": "Choose one of the options."})
+            return ParsedForm(errors={"choice": gettext("Choose one of the options.")})
         return ParsedForm({"choice": choice})
 
     def passes(self, stage: Stage, unit: str, response: Any) -> bool:

@@ -11,6 +11,7 @@ from django.contrib.auth.models import User
 from django.core import signing
 from django.db import transaction
 from django.db.models import Exists, Model, OuterRef, Q, QuerySet
+from django.utils.translation import gettext
 
 from core.accounts.services import delete_account, is_needed
 from marketplace import clock, models
@@ -75,7 +76,7 @@ def _close(pk: int, keep_payment_note: bool) -> ClosedAccount | None:
     _lock(hits)
     worker = lock_worker(pk)
     if worker.closed_at:
-        raise Refusal("AccountClosed", "This account is closed already.")
+        raise Refusal("AccountClosed", gettext("This account is closed already."))
     holdings = list(_list_open_holdings(pk))
     if not {holding.hit_id for holding in holdings} <= set(hits):
         return None
@@ -96,6 +97,7 @@ def _close(pk: int, keep_payment_note: bool) -> ClosedAccount | None:
         country="",
         subdivision="",
         time_zone="",
+        language="",
         adult=False,
         accept_next=False,
         payment_note_sealed=worker.payment_note_sealed if keep_payment_note else "",

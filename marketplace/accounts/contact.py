@@ -17,6 +17,7 @@ from allauth.account.models import EmailAddress
 from django.conf import settings
 from django.contrib.auth.models import User
 from django.contrib.auth.tokens import default_token_generator
+from django.contrib.humanize.templatetags.humanize import intcomma
 from django.core import signing
 from django.core.exceptions import ValidationError
 from django.core.mail import EmailMessage, get_connection
@@ -24,10 +25,12 @@ from django.core.validators import validate_email
 from django.db import transaction
 from django.db.models import Count, Max, Q, Sum
 from django.urls import reverse
-from django.utils import timezone
+from django.utils import timezone, translation
 from django.utils.crypto import constant_time_compare, salted_hmac
 from django.utils.encoding import force_bytes
+from django.utils.formats import date_format
 from django.utils.http import urlsafe_base64_encode
+from django.utils.translation import gettext, ngettext
 
 from core.accounts import security
 from core.accounts.models import PasswordLetter
@@ -57,10 +60,10 @@ def checked_address(text: str) -> str:
     """An address that fits into one header as it is; raises ValidationError with a sentence."""
     address = text.strip()
     if '"' in address or any(unicodedata.category(each)[0] in "CZ" for each in address):
-        raise ValidationError("Enter an address like name@example.org, without spaces and quotes.")
+        raise ValidationError(gettext("Enter an address like name@example.org, without spaces and quotes."))
     validate_email(address)
     if len(address) > 254:
-        raise ValidationError("An e-mail address has at most 254 characters.")
+        raise ValidationError(gettext("An e-mail address has at most 254 characters."))
     return address
 
 
@@ -75,14 +78,18 @@ def ask_to_confirm(*, worker: Worker, email: str, base: str) -> Contact:
     `base` is the origin of this installation, for the link. Raises Refusal with a sentence for the worker.
     """
     if not settings.NOTICES_BY_EMAIL:
-        raise Refusal("NoMail", "This installation sends no e-mails, so no address can be confirmed.")
+        raise Refusal(
+            "NoMail", gettext("This installation sends no e-mails, so no address can be confirmed.")
+        )
     now = clock.now()
     with transaction.atomic():
         row = _locked(worker)
         if row.email and row.email == email:
-            raise Refusal("SameAddress", "This address is confirmed already.")
+            raise Refusal("SameAddress", gettext("This address is confirmed already."))
         if row.waiting_since is not None and row.waiting_since > now - PAUSE:
-            raise Refusal("TooSoon", "An e-mail was sent a moment ago. Wait a minute, then try again.")
+            raise Refusal(
+                "TooSoon", gettext("An e-mail was sent a moment ago. Wait a minute, then try again.")
+            )
         row.waiting_email, row.waiting_since = email, now
         row.save(update_fields=["waiting_email", "waiting_since"])
         enqueue(kind=CONFIRM, payload={"contact": row.pk, "base": base})
@@ -101,16 +108,22 @@ def send_confirmation(*, contact_pk: int, base: str) -> None:
     if row is None:
         return
     link = f"{base}{reverse('site:confirm_email', args=[token_of(row)])}"
+    with translation.override(language_of(row.worker)):
+        send_letter(row.waiting_email, *_confirmation(link))
+
+
+def _confirmation(link: str) -> tuple[str, list[str]]:
     lines = [
-        "Hello,",
+        gettext("Hello,"),
         "",
-        "this address was entered in a worker's profile. If it was you who did it, confirm it here:",
+        gettext("this address was entered in a worker's profile. If it was you who did it, confirm it here:"),
         link,
         "",
-        f"The link works for {LINK_LASTS.days} days. If it was not you, do nothing: the address is not used.",
+        gettext("The link works for %(days)s days. If it was not you, do nothing: the address is not used.")
+        % {"days": LINK_LASTS.days},
         "",
     ]
-    send_letter(row.waiting_email, "Confirm your e-mail address", lines)
+    return gettext("Confirm your e-mail address"), lines
 
 
 def send_letter(address: str, subject: str, lines: list[str], **headers: str) -> None:
@@ -194,13 +207,16 @@ def send_farewell(sealed: str) -> None:
     address = unseal(sealed, purpose=_SEALED_FOR)
     if address and settings.NOTICES_BY_EMAIL:
         lines = [
-            "Hello,",
+            gettext("Hello,"),
             "",
-            "this address is no longer that of a worker's account here. If you did not want that, write to",
-            "the people who run this marketplace.",
+            gettext(
+                "this address is no longer that of a worker's account here. If you did not want "
+                "that, write to the "
+                "people who run this marketplace."
+            ),
             "",
         ]
-        send_letter(address, "Your e-mail address was removed", lines)
+        send_letter(address, gettext("Your e-mail address was removed"), lines)
 
 
 def veiled(address: str) -> str:
@@ -239,7 +255,8 @@ def send_password_links(*, sealed: str, base: str) -> int:
             continue
         if not Contact.objects.filter(rested, pk=row.pk).update(reset_mailed_at=now):
             continue
-        send_letter(row.email, "A new password", _reset_lines(user, base))
+        with translation.override(language_of(row.worker)):
+            send_letter(row.email, gettext("A new password"), _reset_lines(user, base))
         sent += 1
     return sent
 
@@ -260,7 +277,7 @@ def _send_to_accounts(email: str, base: str) -> int:
         rested = PasswordLetter.objects.filter(pk=letter.pk, sent_at__lte=now - RESET_PAUSE)
         if not is_new and not rested.update(sent_at=now):
             continue
-        send_letter(row.email, "A new password", _reset_lines(row.user, base))
+        send_letter(row.email, gettext("A new password"), _reset_lines(row.user, base))
         sent += 1
     return sent
 
@@ -268,12 +285,15 @@ def _send_to_accounts(email: str, base: str) -> int:
 def _reset_lines(user: User, base: str) -> list[str]:
     where = [urlsafe_base64_encode(force_bytes(user.pk)), default_token_generator.make_token(user)]
     return [
-        f"Hello {one_line(user.get_username())},",
+        gettext("Hello %(name)s,") % {"name": one_line(user.get_username())},
         "",
-        "a new password was asked for with this address. Choose it here:",
+        gettext("a new password was asked for with this address. Choose it here:"),
         f"{base}{reverse('site:new_password', args=where)}",
         "",
-        "The link works for an hour and once. If you did not ask, do nothing: your password stays as it is.",
+        gettext(
+            "The link works for an hour and once. If you did not ask, do nothing: your "
+            "password stays as it is."
+        ),
         "",
     ]
 
@@ -293,6 +313,11 @@ _PEOPLE, _LINES, _TYPES = 100, 20, 200
 #: How long a server that refuses for now is left alone for this person.
 _LATER = timedelta(hours=1)
 _unsubscribe_signer = signing.Signer(salt="marketplace.unsubscribe", sep=".")
+
+
+def language_of(worker: Worker) -> str:
+    """The language of a worker's letters: that of their profile, else English."""
+    return worker.language or settings.LANGUAGE_CODE
 
 
 def zone_of(worker: Worker) -> tzinfo:
@@ -361,33 +386,44 @@ def digest_of(row: Contact, *, now: datetime) -> Digest:
     """What came since the last digest."""
     worker, since = row.worker, row.digest_since or now - timedelta(days=7)
     digest = Digest()
-    digest.add("New work that you may do:", _new_work(worker, since, now))
+    digest.add(gettext("New work that you may do:"), _new_work(worker, since, now))
     mine = Holding.objects.filter(worker=worker)
     approved = mine.filter(approved_at__gt=since, approved_at__lte=now).aggregate(
         count=Count("pk"), cents=Sum("paid_cents")
     )
     if approved["count"]:
         cents = money(approved["cents"] or 0)
-        digest.add("Approved:", [f"{approved['count']} of your HITs, {cents} in all"])
+        digest.add(
+            gettext("Approved:"),
+            [
+                ngettext(
+                    "%(n)s of your HITs, %(sum)s in all",
+                    "%(n)s of your HITs, %(sum)s in all",
+                    approved["count"],
+                )
+                % {"n": approved["count"], "sum": cents}
+            ],
+        )
     rejected = mine.filter(rejected_at__gt=since, rejected_at__lte=now).select_related("hit__hit_type")
     digest.add(
-        "Rejected:",
+        gettext("Rejected:"),
         [
-            f"{one_line(each.hit.hit_type.title)[:100]}: {one_line(each.feedback)[:300] or 'no reason given'}"
+            f"{one_line(each.hit.hit_type.title)[:100]}: "
+            f"{one_line(each.feedback)[:300] or gettext('no reason given')}"
             for each in rejected.defer("answer", "hit__question").order_by("rejected_at")[:_LINES]
         ],
     )
     bonuses = Bonus.objects.filter(worker=worker, granted_at__gt=since, granted_at__lte=now)
     digest.add(
-        "Bonuses:",
+        gettext("Bonuses:"),
         [f"{money(each.cents)}: {one_line(each.reason)[:300]}" for each in bonuses.order_by("pk")[:_LINES]],
     )
     messages = Message.objects.filter(worker=worker, sent_at__gt=since, sent_at__lte=now)
     zone = zone_of(worker)
     digest.add(
-        "Messages in your inbox:",
+        gettext("Messages in your inbox:"),
         [
-            f"{each.sent_at.astimezone(zone):%-d %b, %H:%M}, {one_line(each.requester.name)}: "
+            f"{_day_and_time(each.sent_at.astimezone(zone))}, {one_line(each.requester.name)}: "
             f"{one_line(each.subject)[:150]}"
             for each in messages.select_related("requester").order_by("pk")[:_LINES]
         ],
@@ -395,8 +431,12 @@ def digest_of(row: Contact, *, now: datetime) -> Digest:
     return digest
 
 
+def _day_and_time(local: datetime) -> str:
+    return f"{date_format(local, 'MONTH_DAY_FORMAT')}, {local:%H:%M}"
+
+
 def _count_hits(count: int) -> str:
-    return f"{count:,} HIT{'' if count == 1 else 's'}"
+    return ngettext("%(number)s HIT", "%(number)s HITs", count) % {"number": intcomma(count)}
 
 
 def _new_work(worker: Worker, since: datetime, now: datetime) -> list[str]:
@@ -414,7 +454,8 @@ def _new_work(worker: Worker, since: datetime, now: datetime) -> list[str]:
     open_to = [kinds[pk] for pk in counts if verdict_of[pk].accept]
     return [
         f"{one_line(each.title)[:100]} ({one_line(each.requester.name)}): {_count_hits(counts[each.pk])}, "
-        f"{money(each.reward_cents)} each\n  {_origin()}{reverse('site:preview', args=[each.group_id])}"
+        + gettext("%(reward)s each") % {"reward": money(each.reward_cents)}
+        + f"\n  {_origin()}{reverse('site:preview', args=[each.group_id])}"
         for each in open_to[:_LINES]
     ]
 
@@ -454,11 +495,12 @@ def _send_digest(row: Contact, connection: Any, now: datetime) -> int:
     due = next_due(row.digest, zone_of(row.worker), now)
     if not claimed.update(digest_due_at=due):
         return 0
-    digest = digest_of(row, now=now)
+    with translation.override(language_of(row.worker)):
+        digest = digest_of(row, now=now)
+        message = _digest_letter(row, digest, connection)
     if not digest.sections:
         Contact.objects.filter(pk=row.pk).update(digest_since=now)
         return 0
-    message = _digest_letter(row, digest, connection)
     try:
         message.send()
     except (SMTPRecipientsRefused, SMTPResponseException, ValueError) as error:
@@ -472,17 +514,18 @@ def _send_digest(row: Contact, connection: Any, now: datetime) -> int:
 
 def _digest_letter(row: Contact, digest: Digest, connection: Any) -> EmailMessage:
     link = f"{_origin()}{reverse('site:unsubscribe', args=[unsubscribe_token(row)])}"
-    lines = ["Hello,", ""]
+    lines = [gettext("Hello,"), ""]
     for heading, entries in digest.sections:
         lines += [heading, *(f"- {entry}" for entry in entries), ""]
     zone = row.worker.time_zone or "UTC"
     lines += [
-        f"Times are those of {zone}. Everything is on the site: {_origin()}/",
-        f"No more digests: {link}",
+        gettext("Times are those of %(zone)s. Everything is on the site: %(origin)s/")
+        % {"zone": zone, "origin": _origin()},
+        gettext("No more digests: %(link)s") % {"link": link},
         "",
     ]
     return EmailMessage(
-        subject="What is new for you: work, decisions, messages",
+        subject=gettext("What is new for you: work, decisions, messages"),
         body="\n".join(lines),
         to=[row.email],
         headers={

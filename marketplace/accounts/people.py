@@ -8,6 +8,8 @@ from django.conf import settings
 from django.contrib.auth.models import AbstractBaseUser
 from django.db import IntegrityError, transaction
 from django.db.models import F, Q
+from django.utils.formats import date_format
+from django.utils.translation import gettext
 
 from core.accounts import security
 from core.money import FEE_PROFILES
@@ -132,6 +134,7 @@ def register_worker(
     adult: bool = False,
     invitation_token: str | None = None,
     address: str = "",
+    language: str = "",
 ) -> models.Worker:
     """Make `user` a worker: by an invitation, or freely where registration is open.
 
@@ -145,13 +148,14 @@ def register_worker(
         ).update(uses=F("uses") + 1)
         if not used:
             raise Refusal(
-                "InvitationUsed", "This invitation has been used up or has expired. Ask for a new one."
+                "InvitationUsed",
+                gettext("This invitation has been used up or has expired. Ask for a new one."),
             )
     elif settings.MARKETPLACE_REGISTRATION != "open":
-        raise Refusal("RegistrationClosed", "This marketplace is open by invitation only.")
+        raise Refusal("RegistrationClosed", gettext("This marketplace is open by invitation only."))
     _refuse_too_many(invitation, address)
     if models.Worker.objects.filter(Q(user=user) | Q(name=_named(name))).exists():
-        raise Refusal("NameTaken", "There is already a worker with this name; choose another one.")
+        raise Refusal("NameTaken", gettext("There is already a worker with this name; choose another one."))
     return models.Worker.objects.create(
         worker_id=ids.new_customer_id(),
         name=_named(name),
@@ -159,6 +163,7 @@ def register_worker(
         country=country,
         subdivision=subdivision,
         adult=adult,
+        language=language,
         invitation=invitation,
         created_at=clock.now(),
     )
@@ -175,8 +180,11 @@ def _refuse_too_many(invitation: models.Invitation | None, address: str) -> None
     ):
         raise Refusal(
             "TooManySignUps",
-            f"{most} people have signed up with this invitation since yesterday, which is its limit. "
-            "Try again tomorrow, or ask for another invitation.",
+            gettext(
+                "%(most)s people have signed up with this invitation since yesterday, which "
+                "is its limit. Try again tomorrow, or ask for another invitation."
+            )
+            % {"most": most},
         )
     most = settings.MARKETPLACE_SIGN_UPS_PER_ADDRESS
     accounts = models.WorkerTrace.objects.filter(
@@ -185,8 +193,11 @@ def _refuse_too_many(invitation: models.Invitation | None, address: str) -> None
     if address and most and accounts.count() >= most:
         raise Refusal(
             "TooManySignUps",
-            f"{most} people have signed up from your network since yesterday, which is the limit. "
-            "Try again tomorrow, or ask the people who run this marketplace.",
+            gettext(
+                "%(most)s people have signed up from your network since yesterday, which is "
+                "the limit. Try again tomorrow, or ask the people who run this marketplace."
+            )
+            % {"most": most},
         )
 
 
@@ -238,12 +249,16 @@ def change_country(
     worker = lock_worker(worker.pk)
     before, after = place_of(worker), "-".join(filter(None, (country, subdivision)))
     if after == before:
-        raise Refusal("SameCountry", "This is what you have stated already.")
+        raise Refusal("SameCountry", gettext("This is what you have stated already."))
     if at := next_change_at(worker):
-        raise Refusal("TooSoon", f"You can state another country again on {at:%-d %b %Y}.")
+        raise Refusal(
+            "TooSoon",
+            gettext("You can state another country again on %(day)s.")
+            % {"day": date_format(at, "SHORT_DATE_FORMAT")},
+        )
     reason = " ".join(reason.split())
     if not 0 < len(reason) <= 300:
-        raise Refusal("InvalidParameterValue", "Say why in at most 300 characters.")
+        raise Refusal("InvalidParameterValue", gettext("Say why in at most 300 characters."))
     models.Worker.objects.filter(pk=worker.pk).update(country=country, subdivision=subdivision)
     security.log("country.changed", worker=worker.worker_id, before=before, after=after)
     return models.CountryChange.objects.create(

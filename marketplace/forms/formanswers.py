@@ -12,6 +12,7 @@ from csp.constants import SELF
 from django.conf import settings
 from django.http import QueryDict
 from django.template.defaultfilters import filesizeformat
+from django.utils.translation import gettext, gettext_lazy, ngettext
 
 from marketplace.errors import invalid_value
 from marketplace.forms.loopback import anywhere
@@ -34,7 +35,7 @@ ANSWERS = f"{SCHEMAS}2005-10-01/QuestionFormAnswers.xsd"
 #: The value of the option "something else" in a post; no SelectionIdentifier is empty.
 OTHER = ""
 _NUMBER = re.compile(r"[-+]?[0-9]{1,15}(?:\.[0-9]{1,15})?")
-MISSING = "An answer is needed here."
+MISSING = gettext_lazy("An answer is needed here.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +109,7 @@ def read_form_answers(
                 answers.files[name] = file
             problem = (refused_files or {}).get(name, "")
             if not problem and question.required and name not in answers.files:
-                problem = "Choose a file."
+                problem = gettext("Choose a file.")
         else:
             problem = _read_selection(question, question.answer, post, answers)
         if problem:
@@ -127,45 +128,69 @@ def _read_selection(question: Question, answer: Selection, post: QueryDict, answ
     else:
         other = ""
     if any(identifier not in identifiers and identifier != OTHER for identifier in posted):
-        return "Choose among the answers that are offered."
+        return gettext("Choose among the answers that are offered.")
     if answer.other and OTHER in posted and not other.strip():
-        return "Write what else it is, or choose another answer."
+        return gettext("Write what else it is, or choose another answer.")
     if answer.other and other and (problem := _text_problem(answer.other, other, required=False)):
         return problem
     count = len(selection) + bool(other.strip())
     if count > answer.maximum:
-        return f"Choose {answer.maximum} at most." if answer.several else "Choose one answer."
+        return _at_most(answer.maximum) if answer.several else gettext("Choose one answer.")
     least = max(answer.minimum, int(question.required))
     if count < least and (question.required or count):
-        return MISSING if least == 1 else f"Choose at least {least}."
+        return str(MISSING) if least == 1 else _at_least(least)
     return ""
 
 
 def _text_problem(answer: FreeText, text: str, *, required: bool) -> str:
     if not text.strip():
-        return MISSING if required else ""
+        return str(MISSING) if required else ""
     if answer.min_length is not None and len(text) < answer.min_length:
-        return f"Write at least {answer.min_length} characters; these are {len(text)}."
+        return gettext("Write at least %(min_length)s characters; these are %(text)s.") % {
+            "min_length": answer.min_length,
+            "text": len(text),
+        }
     if answer.max_length is not None and len(text) > answer.max_length:
-        return f"Write at most {answer.max_length} characters; these are {len(text)}."
+        return gettext("Write at most %(max_length)s characters; these are %(text)s.") % {
+            "max_length": answer.max_length,
+            "text": len(text),
+        }
     return _number_problem(answer, text) if answer.numeric else ""
 
 
 def _number_problem(answer: FreeText, text: str) -> str:
     if not _NUMBER.fullmatch(text.strip()):
-        return "Write a number in digits, with a point before decimals."
+        return gettext("Write a number in digits, with a point before decimals.")
     low, high = answer.min_value, answer.max_value
     number = float(text.strip())
     if (low is not None and number < low) or (high is not None and number > high):
-        return f"Write a number {limits(low, high)}."
+        return _limits_sentence(low, high)
     return ""
 
 
-def limits(low: float | None, high: float | None) -> str:
-    """Words for the limits of a number, at least one of which is there."""
-    if low is None or high is None:
-        return f"of at most {high:g}" if low is None else f"of at least {low:g}"
-    return f"from {low:g} to {high:g}"
+def _limits_sentence(low: float | None, high: float | None) -> str:
+    """What to write where a number has limits, at least one of which is there."""
+    if low is None:
+        return gettext("Write a number of at most %(high)s.") % {"high": f"{high:g}"}
+    if high is None:
+        return gettext("Write a number of at least %(low)s.") % {"low": f"{low:g}"}
+    return gettext("Write a number from %(low)s to %(high)s.") % {"low": f"{low:g}", "high": f"{high:g}"}
+
+
+def _number_hint(low: float | None, high: float | None) -> str:
+    if low is None:
+        return gettext("A number of at most %(high)s.") % {"high": f"{high:g}"}
+    if high is None:
+        return gettext("A number of at least %(low)s.") % {"low": f"{low:g}"}
+    return gettext("A number from %(low)s to %(high)s.") % {"low": f"{low:g}", "high": f"{high:g}"}
+
+
+def _at_least(count: int) -> str:
+    return gettext("Choose at least %(n)s.") % {"n": count}
+
+
+def _at_most(count: int) -> str:
+    return gettext("Choose %(n)s at most.") % {"n": count}
 
 
 def _lines(text: str) -> str:
@@ -302,7 +327,7 @@ def _field(question: Question, at: str, answers: FormAnswers) -> Field:
             question=question,
             kind="file",
             name=file_name(question),
-            hint=f"A file of at most {filesizeformat(most)}.",
+            hint=gettext("A file of at most %(size)s.") % {"size": filesizeformat(most)},
             problem=problem,
             file=answers.files.get(name),
             least_bytes=answer.min_bytes,
@@ -340,11 +365,17 @@ def _fits_a_select(answer: Selection) -> bool:
 
 def _text_hint(answer: FreeText) -> str:
     if answer.numeric:
-        return f"A number {limits(answer.min_value, answer.max_value)}." if _limited(answer) else "A number."
+        return _number_hint(answer.min_value, answer.max_value) if _limited(answer) else gettext("A number.")
     low, high = answer.min_length, answer.max_length
     if low and high:
-        return f"{low} characters." if low == high else f"{low} to {high} characters."
-    return f"At least {low} characters." if low else f"At most {high} characters." if high else ""
+        if low == high:
+            return ngettext("%(n)s character.", "%(n)s characters.", low) % {"n": low}
+        return gettext("%(low)s to %(high)s characters.") % {"low": low, "high": high}
+    if low:
+        return ngettext("At least %(n)s character.", "At least %(n)s characters.", low) % {"n": low}
+    return (
+        ngettext("At most %(n)s character.", "At most %(n)s characters.", high) % {"n": high} if high else ""
+    )
 
 
 def _limited(answer: FreeText) -> bool:
@@ -357,10 +388,11 @@ def _selection_hint(answer: Selection) -> str:
     most = min(answer.maximum, len(answer.options) + bool(answer.other))
     everything = most == len(answer.options) + bool(answer.other)
     if answer.minimum == most:
-        return f"Choose {most}."
+        return gettext("Choose %(n)s.") % {"n": most}
     if answer.minimum > 1 or (answer.minimum and not everything):
-        return f"Choose at least {answer.minimum}." if everything else f"Choose {answer.minimum} to {most}."
-    return "Choose any number." if everything else f"Choose {most} at most."
+        several = gettext("Choose %(low)s to %(high)s.") % {"low": answer.minimum, "high": most}
+        return _at_least(answer.minimum) if everything else several
+    return gettext("Choose any number.") if everything else _at_most(most)
 
 
 # An AnswerKey: what the answers of a qualification test are worth, and which value comes of the sum.

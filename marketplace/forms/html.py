@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 
 from django.templatetags.static import static
 from django.utils.html import escape
+from django.utils.translation import gettext
 
 from marketplace.forms.loopback import anywhere
 
@@ -234,7 +235,7 @@ def _with_form(page: str, submit_url: str) -> str:
     )
     has_button = _SUBMITS.search(page, start, end)
     closed = " disabled" if not submit_url else ""
-    label = "Submit" if submit_url else "Accept the HIT first"
+    label = gettext("Submit") if submit_url else gettext("Accept the HIT first")
     button = "" if has_button else f'<p><input type="submit" id="submitButton" value="{label}"{closed}></p>'
     if not _FIELD.search(page):
         return f"{page[:end]}{form}{button}</form>{page[end:]}"

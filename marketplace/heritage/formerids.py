@@ -13,6 +13,7 @@ from typing import Any
 
 from django.db import IntegrityError, transaction
 from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Subquery
+from django.utils.translation import gettext
 
 from core.files.reading import Reading
 from core.files.refusals import RowCounts
@@ -160,7 +161,8 @@ def state_former_id(*, worker: Worker, former_id: str) -> FormerIdClaim:
     Worker.objects.select_for_update(no_key=True).get(pk=worker.pk)
     if FormerIdClaim.objects.filter(worker=worker).exists():
         raise Refusal(
-            "AlreadyStated", "You have stated an id. To correct it, ask the people who run this site."
+            "AlreadyStated",
+            gettext("You have stated an id. To correct it, ask the people who run this site."),
         )
     claimed = FormerIdClaim.objects.filter(former_id=former_id, accepted=True).exists()
     values = {"worker": worker, "former_id": former_id, "at": clock.now()}

@@ -4,6 +4,7 @@ from django import forms
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.shortcuts import redirect
+from django.utils.translation import gettext, gettext_lazy
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST
 
@@ -20,11 +21,14 @@ class FormerIdForm(forms.Form):
     """The id that a worker had on MTurk."""
 
     former_id = forms.CharField(
-        label="Your worker id on MTurk",
+        label=gettext_lazy("Your worker id on MTurk"),
         max_length=40,
         widget=forms.TextInput(attrs={"autocomplete": "off", "spellcheck": "false"}),
-        help_text="It begins with A, such as A1B2C3D4E5F6G7. You state it once, and it cannot be checked: "
-        "requesters are told so.",
+        help_text=gettext_lazy(
+            "It begins with A, such as A1B2C3D4E5F6G7. You state it once, and "
+            "it cannot be checked: "
+            "requesters are told so."
+        ),
     )
 
 
@@ -42,11 +46,12 @@ def former_id(request: HttpRequest, worker: Worker) -> HttpResponse:
         else:
             if claim.accepted:
                 messages.success(
-                    request, "Your MTurk id is noted. What requesters kept on it counts for you."
+                    request, gettext("Your MTurk id is noted. What requesters kept on it counts for you.")
                 )
             else:
                 messages.warning(
-                    request, "Another person has stated this id. The people who run this site decide."
+                    request,
+                    gettext("Another person has stated this id. The people who run this site decide."),
                 )
             return redirect("site:profile")
     return page(request, "former_id.html", worker=worker, now=clock.now(), form=form, claim=claim)

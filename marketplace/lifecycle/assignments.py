@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 from django.conf import settings
 from django.db import IntegrityError, connection, transaction
 from django.db.models import F
+from django.utils.translation import gettext, gettext_lazy
 
 from core.extensions import parts_of
 from marketplace import clock, ids
@@ -97,10 +98,10 @@ def _next_hit(
 
 
 State = Holding.State
-NO_WORK = "There is no HIT left in this group that you could take at the moment."
-CHANGED = "The requester has just changed this HIT. Look at it again before you accept it."
-LATE = "The time for this HIT is over; it was offered to somebody else."
-RETURNED = "You returned this HIT, perhaps in another tab, so this answer was not taken."
+NO_WORK = gettext_lazy("There is no HIT left in this group that you could take at the moment.")
+CHANGED = gettext_lazy("The requester has just changed this HIT. Look at it again before you accept it.")
+LATE = gettext_lazy("The time for this HIT is over; it was offered to somebody else.")
+RETURNED = gettext_lazy("You returned this HIT, perhaps in another tab, so this answer was not taken.")
 
 
 def accept(*, worker: Worker, hit: HIT) -> Holding:
@@ -198,14 +199,20 @@ def accept_locked(
     if hours := closed.get(hit.batch_id or 0):
         raise outside_hours(hours, now)
     if hit_status(hit, now) != "Assignable":
-        raise Refusal("HITUnavailable", "Another person took the last place of this HIT, or it has expired.")
+        raise Refusal(
+            "HITUnavailable",
+            gettext_lazy("Another person took the last place of this HIT, or it has expired."),
+        )
     if not (verdict := eligibility.verdict(worker=worker, hit_type=hit.hit_type)).accept:
         raise _unqualified(verdict)
     in_queue = Holding.objects.filter(worker=worker, state=State.ACCEPTED, deadline__gt=now).count()
     if in_queue >= settings.MARKETPLACE_QUEUE_LIMIT:
         raise Refusal(
             "QueueFull",
-            f"Your queue holds {in_queue} HITs, which is the limit. Submit or return one of them first.",
+            gettext(
+                "Your queue holds %(in_queue)s HITs, which is the limit. Submit or return one of them first."
+            )
+            % {"in_queue": in_queue},
         )
     place = _open_place(hit)
     try:
@@ -221,7 +228,7 @@ def accept_locked(
             deadline=now + timedelta(seconds=hit.hit_type.duration_s),
         )
     except IntegrityError as error:  # the refusal ends the caller's transaction, the place with it
-        raise Refusal("AssignmentAlreadyExists", "You have already taken this HIT.") from error
+        raise Refusal("AssignmentAlreadyExists", gettext("You have already taken this HIT.")) from error
     hit.open_places -= 1
     hit.pending += 1
     hit.save(update_fields=["open_places", "pending", "places_made"])

@@ -2,7 +2,9 @@
 
 from datetime import datetime, timedelta
 
+from django.contrib.humanize.templatetags.humanize import intcomma
 from django.db import transaction
+from django.utils.translation import gettext, gettext_lazy
 
 from marketplace import clock
 from marketplace.errors import Refusal
@@ -19,8 +21,8 @@ LETTERS_A_DAY_TO_ALL = 20
 _DAY = timedelta(days=1)
 #: The same letter once more within this time is a form that was sent twice.
 _SENT_TWICE = timedelta(minutes=10)
-NOT_WORKED = "You can rate a group once you have submitted a HIT of it."
-CLOSED = "This worker has closed the account and can no longer be written to."
+NOT_WORKED = gettext_lazy("You can rate a group once you have submitted a HIT of it.")
+CLOSED = gettext_lazy("This worker has closed the account and can no longer be written to.")
 
 
 def may_rate(*, worker: Worker, hit_type: HITType) -> bool:
@@ -32,9 +34,16 @@ def may_rate(*, worker: Worker, hit_type: HITType) -> bool:
 def rate(*, worker: Worker, hit_type: HITType, stars: int, comment: str, now: datetime) -> Rating:
     """Keep a worker's opinion of a group, in place of the one they had."""
     if not 1 <= stars <= MOST_STARS:
-        raise Refusal("InvalidParameterValue", f"Choose from 1 to {MOST_STARS} stars.")
+        raise Refusal(
+            "InvalidParameterValue",
+            gettext("Choose from 1 to %(most_stars)s stars.") % {"most_stars": MOST_STARS},
+        )
     if len(comment) > MAX_COMMENT:
-        raise Refusal("InvalidParameterValue", f"A rating has at most {MAX_COMMENT} characters of words.")
+        raise Refusal(
+            "InvalidParameterValue",
+            gettext("A rating has at most %(max_comment)s characters of words.")
+            % {"max_comment": MAX_COMMENT},
+        )
     worker = _open(worker)
     if not may_rate(worker=worker, hit_type=hit_type):
         raise Refusal("PermissionDeniedException", NOT_WORKED)
@@ -77,14 +86,20 @@ def write(
     if to_them.count() >= LETTERS_A_DAY:
         raise Refusal(
             "TooManyLetters",
-            f"You have written {LETTERS_A_DAY} messages to this requester in the last 24 hours, which is the "
-            "limit. Wait for an answer, or write again tomorrow.",
+            gettext(
+                "You have written %(letters_a_day)s messages to this requester in the last 24 "
+                "hours, which is the limit. Wait for an answer, or write again tomorrow."
+            )
+            % {"letters_a_day": LETTERS_A_DAY},
         )
     if sent.count() >= LETTERS_A_DAY_TO_ALL:
         raise Refusal(
             "TooManyLetters",
-            f"You have written {LETTERS_A_DAY_TO_ALL} messages in the last 24 hours, which is the limit. "
-            "Write again tomorrow.",
+            gettext(
+                "You have written %(letters_a_day_to_all)s messages in the last 24 hours, "
+                "which is the limit. Write again tomorrow."
+            )
+            % {"letters_a_day_to_all": LETTERS_A_DAY_TO_ALL},
         )
     return Letter.objects.create(
         requester=requester,
@@ -133,14 +148,20 @@ def _open(worker: Worker) -> Worker:
     """The worker, locked, so that two of their letters or ratings are counted one after the other."""
     locked = lock_worker(worker.pk)
     if locked.closed_at:
-        raise Refusal("AccountClosed", "This account is closed.")
+        raise Refusal("AccountClosed", gettext("This account is closed."))
     return locked
 
 
 def _check(subject: str, body: str) -> None:
     if not subject or not body:
-        raise Refusal("InvalidParameterValue", "Write a subject and a message.")
+        raise Refusal("InvalidParameterValue", gettext("Write a subject and a message."))
     if len(subject) > MAX_SUBJECT:
-        raise Refusal("InvalidParameterValue", f"A subject has at most {MAX_SUBJECT} characters.")
+        raise Refusal(
+            "InvalidParameterValue",
+            gettext("A subject has at most %(max_subject)s characters.") % {"max_subject": MAX_SUBJECT},
+        )
     if len(body) > MAX_BODY:
-        raise Refusal("InvalidParameterValue", f"A message has at most {MAX_BODY:,} characters.")
+        raise Refusal(
+            "InvalidParameterValue",
+            gettext("A message has at most %(max_body)s characters.") % {"max_body": intcomma(MAX_BODY)},
+        )

@@ -9,6 +9,7 @@ from typing import Any
 
 from django.db import transaction
 from django.db.models import F
+from django.utils.translation import gettext
 
 from core import money
 from core.extensions import parts_of
@@ -372,7 +373,7 @@ def _end_without_answer(holding: Holding, state: Holding.State, at: datetime) ->
         ended = ended.filter(deadline__gt=at)
     # The update is the decision: of a return, a submission and the sweep at once, one changes the row.
     if not ended.update(state=state, ended_at=at):
-        raise Refusal("InvalidAssignmentState", "This assignment is no longer yours to return.")
+        raise Refusal("InvalidAssignmentState", gettext("This assignment is no longer yours to return."))
     Place.objects.filter(pk=holding.place_id).update(free=True)
     hit.pending -= 1
     hit.open_places += 1

@@ -8,6 +8,9 @@ from functools import lru_cache
 from typing import Any, Self
 from zoneinfo import ZoneInfo, available_timezones
 
+from django.utils.formats import date_format
+from django.utils.translation import gettext
+
 from marketplace.errors import Refusal
 from marketplace.models import Batch
 
@@ -93,7 +96,15 @@ class Hours:
         return [datetime.combine(day, at.replace(fold=fold), zone).astimezone(UTC) for fold in (0, 1)]
 
     def __str__(self) -> str:
-        return f"{_days_in_words(self.days)} {self.opens:%H:%M}-{self.closes:%H:%M} {self.zone}"
+        return f"{_days_in_words(self.days, DAYS)} {self.opens:%H:%M}-{self.closes:%H:%M} {self.zone}"
+
+    @property
+    def words(self) -> str:
+        """The same for whoever reads it, with days in their language; it cannot be read back."""
+        monday = date(2024, 1, 1)
+        names = [date_format(monday + timedelta(days=day), "D") for day in range(len(DAYS))]
+        days = _days_in_words(self.days, names, gettext("Every day"))
+        return f"{days} {self.opens:%H:%M}-{self.closes:%H:%M} {self.zone}"
 
 
 _EXAMPLE = "Mon-Fri 09:00-17:00 Europe/Berlin, or Every day 08:00-00:00 UTC"
@@ -141,13 +152,13 @@ def zone_names() -> tuple[str, ...]:
     return tuple(sorted(name for name in available_timezones() if "/" in name or name == "UTC"))
 
 
-def _days_in_words(days: Sequence[int]) -> str:
+def _days_in_words(days: Sequence[int], names: Sequence[str], all_days: str = "Every day") -> str:
     """Mon-Fri for days in a row, Mon, Wed for others."""
     if len(days) == len(DAYS):
-        return "Every day"
+        return all_days
     if len(days) > 2 and days[-1] - days[0] == len(days) - 1:
-        return f"{DAYS[days[0]]}-{DAYS[days[-1]]}"
-    return ", ".join(DAYS[day] for day in days)
+        return f"{names[days[0]]}-{names[days[-1]]}"
+    return ", ".join(names[day] for day in days)
 
 
 def closed_batches(requester_pk: int, now: datetime) -> dict[int, Hours]:
@@ -159,7 +170,9 @@ def closed_batches(requester_pk: int, now: datetime) -> dict[int, Hours]:
 
 def outside_hours(hours: Hours, now: datetime) -> Refusal:
     """The refusal of accepting outside of them, which says when that is possible again."""
-    again = f"{hours.next_opening(now):%a %-d %b, %H:%M}"
+    again = date_format(hours.next_opening(now), "D j M, H:i")
     return Refusal(
-        "OutsideHours", f"This work can be accepted {hours}. It opens again {again} ({hours.zone})."
+        "OutsideHours",
+        gettext("This work can be accepted %(hours)s. It opens again %(again)s (%(zone)s).")
+        % {"hours": hours.words, "again": again, "zone": hours.zone},
     )

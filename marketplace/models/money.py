@@ -5,6 +5,7 @@ from datetime import date, timedelta
 from django.conf import settings
 from django.db import models
 from django.db.models import F, Q
+from django.utils.translation import gettext_lazy
 
 from marketplace.models.people import Requester, Worker
 from marketplace.models.work import HIT, Holding
@@ -164,13 +165,13 @@ class PayMethod(models.TextChoices):
     """Ways to pay a person; each has its own fields and its own file."""
 
     PAYPAL = "paypal", "PayPal"
-    WISE = "wise", "Wise, by e-mail"
-    WISE_IBAN = "wise_iban", "Wise, to an account with an IBAN"
-    WISE_US = "wise_us", "Wise, to an account in the USA"
-    SEPA = "sepa", "Transfer in the euro area (SEPA)"
-    TREMENDOUS = "tremendous", "Gift card (Tremendous)"
-    BANK = "bank", "Transfer to another bank account"
-    NONE = "none", "Paid elsewhere, or by course credit"
+    WISE = "wise", gettext_lazy("Wise, by e-mail")
+    WISE_IBAN = "wise_iban", gettext_lazy("Wise, to an account with an IBAN")
+    WISE_US = "wise_us", gettext_lazy("Wise, to an account in the USA")
+    SEPA = "sepa", gettext_lazy("Transfer in the euro area (SEPA)")
+    TREMENDOUS = "tremendous", gettext_lazy("Gift card (Tremendous)")
+    BANK = "bank", gettext_lazy("Transfer to another bank account")
+    NONE = "none", gettext_lazy("Paid elsewhere, or by course credit")
 
 
 class PayeeDetails(models.Model):

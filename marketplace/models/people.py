@@ -6,6 +6,7 @@ Beside them what passes between both outside of the work, and the clock and the 
 from django.conf import settings
 from django.db import models
 from django.db.models import F, Q
+from django.utils.translation import gettext_lazy
 
 from core.origin import Via
 
@@ -151,6 +152,13 @@ class Worker(models.Model):
     time_zone = models.CharField(
         max_length=64, blank=True, db_default="", default="", help_text="IANA name; empty: UTC."
     )
+    language = models.CharField(
+        max_length=8,
+        blank=True,
+        db_default="",
+        default="",
+        help_text="Of pages and letters; empty: the browser's.",
+    )
     invitation = models.ForeignKey(
         "Invitation",
         null=True,
@@ -197,9 +205,9 @@ class Contact(models.Model):
     class Digest(models.TextChoices):
         """How often; the first is none."""
 
-        NEVER = "", "Never"
-        DAILY = "daily", "Every day"
-        WEEKLY = "weekly", "Every Monday"
+        NEVER = "", gettext_lazy("Never")
+        DAILY = "daily", gettext_lazy("Every day")
+        WEEKLY = "weekly", gettext_lazy("Every Monday")
 
     worker = models.OneToOneField(Worker, on_delete=models.CASCADE, related_name="contact")
     email = models.EmailField(blank=True, db_index=True, help_text="Confirmed.")

@@ -18,6 +18,8 @@ from django.core.validators import validate_email
 from django.db import transaction
 from django.urls import reverse
 from django.utils.crypto import salted_hmac
+from django.utils.translation import gettext, gettext_lazy, gettext_noop
+from django_stubs_ext import StrOrPromise
 
 from core import money
 from core.accounts import security
@@ -44,6 +46,17 @@ _STATES = frozenset(_STATE_WORDS.split())
 _KINDS = ("CHECKING", "SAVINGS")
 
 
+#: What `core.money`, which knows nothing of Django, says of numbers of accounts.
+_FAULTS_OF_NUMBERS = (
+    gettext_noop("An IBAN has two letters, two digits and the account, such as DE89 3704 0044 0532 0130 00."),
+    gettext_noop("The check digits of this IBAN do not fit; look for a wrong or swapped digit."),
+    gettext_noop("A BIC has 8 or 11 letters and digits, such as COBADEFFXXX; it may be left empty."),
+    gettext_noop("A routing number has nine digits, such as 021000021."),
+    gettext_noop("The check digit of this routing number does not fit; look for a wrong digit."),
+    gettext_noop("Banks take Latin letters only; write the name as it is on the account's papers."),
+)
+
+
 def _text(value: str) -> str:
     return value
 
@@ -52,9 +65,9 @@ def _email(value: str) -> str:
     try:
         validate_email(value)
     except ValidationError as error:
-        raise ValueError("Write an e-mail address, such as ana@example.org.") from error
+        raise ValueError(gettext("Write an e-mail address, such as ana@example.org.")) from error
     if not value.isascii():
-        raise ValueError("Payment services take addresses of Latin letters without accents only.")
+        raise ValueError(gettext("Payment services take addresses of Latin letters without accents only."))
     return value
 
 
@@ -70,25 +83,25 @@ def _sepa_iban(value: str) -> str:
 def _account(value: str) -> str:
     number = "".join(value.split())
     if not number.isascii() or not number.isdigit() or not 4 <= len(number) <= 17:
-        raise ValueError("An account number in the USA has 4 to 17 digits.")
+        raise ValueError(gettext("An account number in the USA has 4 to 17 digits."))
     return number
 
 
 def _kind(value: str) -> str:
     if value.upper() not in _KINDS:
-        raise ValueError("Write CHECKING or SAVINGS.")
+        raise ValueError(gettext("Write CHECKING or SAVINGS."))
     return value.upper()
 
 
 def _state(value: str) -> str:
     if value.upper() not in _STATES:
-        raise ValueError("Write the two letters of the state, such as CA.")
+        raise ValueError(gettext("Write the two letters of the state, such as CA."))
     return value.upper()
 
 
 def _us(value: str) -> str:
     if value.upper() != "US":
-        raise ValueError("For an account in the USA the address has to be there too: write US.")
+        raise ValueError(gettext("For an account in the USA the address has to be there too: write US."))
     return "US"
 
 
@@ -97,49 +110,78 @@ class Field:
     """One thing that a method asks for. `check` gives the value as it is stored; ValueError has a remedy."""
 
     name: str
-    label: str
-    help: str = ""
+    label: StrOrPromise
+    help: StrOrPromise = ""
     longest: int = 70
     check: Callable[[str], str] = _text
     needed: bool = True
     autocomplete: str = "off"
 
 
-_NAME = Field("name", "Name on the account", longest=70, autocomplete="name")
-_EMAIL = Field("email", "E-mail address", longest=100, check=_email, autocomplete="email")
-_IBAN = Field("iban", "IBAN", "Such as DE89 3704 0044 0532 0130 00.", 42, money.iban)
+_NAME = Field("name", gettext_lazy("Name on the account"), longest=70, autocomplete="name")
+_EMAIL = Field("email", gettext_lazy("E-mail address"), longest=100, check=_email, autocomplete="email")
+_IBAN = Field("iban", "IBAN", gettext_lazy("Such as DE89 3704 0044 0532 0130 00."), 42, money.iban)
 FIELDS: dict[str, tuple[Field, ...]] = {
     PayMethod.PAYPAL: (_EMAIL,),
     PayMethod.WISE: (_NAME, _EMAIL),
     PayMethod.WISE_IBAN: (_NAME, _IBAN),
     PayMethod.WISE_US: (
         _NAME,
-        Field("routing", "Routing number (ABA)", "Nine digits.", 12, money.routing_number),
-        Field("account", "Account number", "", 24, _account),
-        Field("kind", "Kind of account", "CHECKING or SAVINGS.", 10, _kind),
-        Field("street", "Street and number", "", 100, autocomplete="street-address"),
-        Field("city", "City", "", 60, autocomplete="address-level2"),
-        Field("state", "State", "Two letters, such as CA.", 2, _state, autocomplete="address-level1"),
-        Field("postcode", "ZIP code", "", 10, autocomplete="postal-code"),
-        Field("country", "Country", "US.", 2, _us, autocomplete="country"),
+        Field(
+            "routing",
+            gettext_lazy("Routing number (ABA)"),
+            gettext_lazy("Nine digits."),
+            12,
+            money.routing_number,
+        ),
+        Field("account", gettext_lazy("Account number"), "", 24, _account),
+        Field("kind", gettext_lazy("Kind of account"), gettext_lazy("CHECKING or SAVINGS."), 10, _kind),
+        Field("street", gettext_lazy("Street and number"), "", 100, autocomplete="street-address"),
+        Field("city", gettext_lazy("City"), "", 60, autocomplete="address-level2"),
+        Field(
+            "state",
+            gettext_lazy("State"),
+            gettext_lazy("Two letters, such as CA."),
+            2,
+            _state,
+            autocomplete="address-level1",
+        ),
+        Field("postcode", gettext_lazy("ZIP code"), "", 10, autocomplete="postal-code"),
+        Field("country", gettext_lazy("Country"), "US.", 2, _us, autocomplete="country"),
     ),
     PayMethod.SEPA: (
-        Field("name", "Name on the account", "", 70, _sepa_name, autocomplete="name"),
-        Field("iban", "IBAN", "Such as DE89 3704 0044 0532 0130 00.", 42, _sepa_iban),
-        Field("bic", "BIC", "May be left empty.", 14, money.bic, needed=False),
+        Field("name", gettext_lazy("Name on the account"), "", 70, _sepa_name, autocomplete="name"),
+        Field("iban", "IBAN", gettext_lazy("Such as DE89 3704 0044 0532 0130 00."), 42, _sepa_iban),
+        Field("bic", "BIC", gettext_lazy("May be left empty."), 14, money.bic, needed=False),
     ),
     PayMethod.TREMENDOUS: (_NAME, _EMAIL),
     PayMethod.BANK: (
         _NAME,
-        Field("account", "Account number or IBAN", "", 60),
-        Field("bank", "Bank", "Its name and city.", 120),
+        Field("account", gettext_lazy("Account number or IBAN"), "", 60),
+        Field("bank", gettext_lazy("Bank"), gettext_lazy("Its name and city."), 120),
         Field(
-            "code", "Code of the bank", "BIC, sort code, branch: what your bank calls it.", 60, needed=False
+            "code",
+            gettext_lazy("Code of the bank"),
+            gettext_lazy("BIC, sort code, branch: what your bank calls it."),
+            60,
+            needed=False,
         ),
-        Field("address", "Your address", "Only if your bank asks for it.", 200, needed=False),
+        Field(
+            "address",
+            gettext_lazy("Your address"),
+            gettext_lazy("Only if your bank asks for it."),
+            200,
+            needed=False,
+        ),
     ),
     PayMethod.NONE: (
-        Field("where", "Where", "The panel that pays you, or the course that counts it.", 120, needed=False),
+        Field(
+            "where",
+            gettext_lazy("Where"),
+            gettext_lazy("The panel that pays you, or the course that counts it."),
+            120,
+            needed=False,
+        ),
     ),
 }
 
@@ -161,24 +203,27 @@ class DetailsError(ValueError):
 def checked_details(method: str, entries: Values) -> dict[str, str]:
     """The values as they are stored; DetailsError names each field that is wrong, with a remedy."""
     if method not in offered_methods():
-        raise DetailsError({"method": "People are not paid in this way here; choose another one."})
+        raise DetailsError({"method": gettext("People are not paid in this way here; choose another one.")})
     details: dict[str, str] = {}
     faults: dict[str, str] = {}
     for field in FIELDS[method]:
         value = " ".join(entries.get(field.name, "").split(" ")).strip()
         if not value:
             if field.needed:
-                faults[field.name] = f"{field.label} is needed."
+                faults[field.name] = gettext("%(label)s is needed.") % {"label": field.label}
             continue
         if len(value) > field.longest:
-            faults[field.name] = f"{field.label} has at most {field.longest} characters."
-        elif fault := fault_of("", {field.label: value}):
+            faults[field.name] = gettext("%(label)s has at most %(longest)s characters.") % {
+                "label": field.label,
+                "longest": field.longest,
+            }
+        elif fault := fault_of("", {str(field.label): value}):
             faults[field.name] = f"{fault[0].upper()}{fault[1:].partition('; ask')[0]}; write it without."
         else:
             try:
                 details[field.name] = field.check(value)
             except ValueError as error:
-                faults[field.name] = str(error)
+                faults[field.name] = gettext(str(error))
     if faults:
         raise DetailsError(faults)
     return details
@@ -252,7 +297,9 @@ def set_payee(*, worker: Worker, method: str, entries: Values, base: str = "") -
         token = ids.new_token()
         if address:
             if row.mailed_at is not None and row.mailed_at > now - PAUSE:
-                raise Refusal("TooSoon", "An e-mail went out a moment ago. Wait a minute, then save again.")
+                raise Refusal(
+                    "TooSoon", gettext("An e-mail went out a moment ago. Wait a minute, then save again.")
+                )
             row.waiting_method, row.waiting_sealed = method, sealed(details)
             row.waiting_digest = _digest(method, details)
             row.waiting_since = row.mailed_at = now
@@ -358,15 +405,16 @@ def forget_payee(*, worker: Worker) -> None:
 
 def _letter(method: str, link: str) -> tuple[str, list[str]]:
     return (
-        "Confirm how you are paid",
+        gettext("Confirm how you are paid"),
         [
-            f"You want to be paid in another way from now on: {PayMethod(method).label}.",
-            "It counts as soon as you open this page and press the button:",
+            gettext("You want to be paid in another way from now on: %(label)s.")
+            % {"label": PayMethod(method).label},
+            gettext("It counts as soon as you open this page and press the button:"),
             "",
             link,
             "",
-            f"The link opens for {LINK_LASTS.days} days.",
-            "Was it not you? Do not open it, and change your password.",
+            gettext("The link opens for %(days)s days.") % {"days": LINK_LASTS.days},
+            gettext("Was it not you? Do not open it, and change your password."),
         ],
     )
 
@@ -385,18 +433,18 @@ def _send(address: str, letter: tuple[str, list[str]]) -> None:
         logger.warning("An e-mail about payment details was not sent: %s", type(error).__name__)
         raise Refusal(
             "MailNotSent",
-            "The e-mail with the link could not be sent, so nothing was changed. Try again later.",
+            gettext("The e-mail with the link could not be sent, so nothing was changed. Try again later."),
         ) from error
 
 
 def _warn(address: str) -> None:
     """Tell the address that was paid until now; whether it arrives decides nothing."""
     lines = [
-        "A person who is signed in as you wants your money to go to another account from now on.",
-        "Was it not you? Sign in, change your password, and look at how you are paid.",
+        gettext("A person who is signed in as you wants your money to go to another account from now on."),
+        gettext("Was it not you? Sign in, change your password, and look at how you are paid."),
     ]
     try:
-        _send(address, ("How you are paid is being changed", lines))
+        _send(address, (gettext("How you are paid is being changed"), lines))
     except Refusal:
         logger.info("The address that was paid until now could not be told of a change.")
 

@@ -75,7 +75,7 @@ class Claim:
     @property
     def label(self) -> str:
         """How the person is paid, in words."""
-        return PayMethod(self.method).label if self.method else ""
+        return str(PayMethod(self.method).label) if self.method else ""
 
 
 def owed_entries(requester: Requester) -> QuerySet[LedgerEntry]:

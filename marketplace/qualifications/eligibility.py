@@ -6,6 +6,8 @@ from typing import Any, TypedDict
 
 from django.db.models import Exists, OuterRef, Q, QuerySet, TextField
 from django.db.models.functions import Cast
+from django.utils.translation import gettext, gettext_lazy, gettext_noop
+from django_stubs_ext import StrOrPromise
 
 from marketplace.countries import fault_of_place
 from marketplace.errors import Refusal, invalid_value
@@ -22,16 +24,16 @@ PERCENT_RETURNED = "000000000000000000E0"
 PERCENT_APPROVED = "000000000000000000L0"
 PERCENT_REJECTED = "000000000000000000S0"
 SYSTEM_QUALIFICATIONS = {
-    PERCENT_SUBMITTED: "Percentage of assignments submitted",
-    NUMBER_HITS_APPROVED: "Number of HITs approved",
-    ADULT: "Agreed to adult content",
-    PERCENT_ABANDONED: "Percentage of assignments abandoned",
-    LOCALE: "Location",
-    PERCENT_RETURNED: "Percentage of assignments returned",
-    PERCENT_APPROVED: "Percentage of assignments approved",
-    PERCENT_REJECTED: "Percentage of assignments rejected",
-    "2F1QJWKUDD8XADTFD2Q0G6UTO95ALH": "Masters",
-    "2ARFPLSP75KLA8M8DH1HTEQVJT3SY6": "Masters (sandbox)",
+    PERCENT_SUBMITTED: gettext_noop("Percentage of assignments submitted"),
+    NUMBER_HITS_APPROVED: gettext_noop("Number of HITs approved"),
+    ADULT: gettext_noop("Agreed to adult content"),
+    PERCENT_ABANDONED: gettext_noop("Percentage of assignments abandoned"),
+    LOCALE: gettext_noop("Location"),
+    PERCENT_RETURNED: gettext_noop("Percentage of assignments returned"),
+    PERCENT_APPROVED: gettext_noop("Percentage of assignments approved"),
+    PERCENT_REJECTED: gettext_noop("Percentage of assignments rejected"),
+    "2F1QJWKUDD8XADTFD2Q0G6UTO95ALH": gettext_noop("Masters"),
+    "2ARFPLSP75KLA8M8DH1HTEQVJT3SY6": gettext_noop("Masters (sandbox)"),
 }
 MAX_REQUIREMENTS = 10
 MAX_INTEGERS = 15
@@ -143,18 +145,18 @@ _INTEGER_TESTS: dict[str, Callable[[int, list[int]], bool]] = {
     "NotIn": lambda value, required: value not in required,
 }
 _WORDS = {
-    "LessThan": "less than",
-    "LessThanOrEqualTo": "at most",
-    "GreaterThan": "more than",
-    "GreaterThanOrEqualTo": "at least",
-    "EqualTo": "exactly",
-    "NotEqualTo": "other than",
-    "In": "one of",
-    "NotIn": "none of",
+    "LessThan": gettext_lazy("“%(name)s” must be less than %(value)s."),
+    "LessThanOrEqualTo": gettext_lazy("“%(name)s” must be at most %(value)s."),
+    "GreaterThan": gettext_lazy("“%(name)s” must be more than %(value)s."),
+    "GreaterThanOrEqualTo": gettext_lazy("“%(name)s” must be at least %(value)s."),
+    "EqualTo": gettext_lazy("“%(name)s” must be exactly %(value)s."),
+    "NotEqualTo": gettext_lazy("“%(name)s” must be other than %(value)s."),
+    "In": gettext_lazy("“%(name)s” must be one of %(value)s."),
+    "NotIn": gettext_lazy("“%(name)s” must be none of %(value)s."),
 }
-BLOCKED = "This requester does not accept work from you."
-CLOSED = "This account is closed."
-FOREIGN = "You joined by a study link of another requester, and work for that one alone."
+BLOCKED = gettext_lazy("This requester does not accept work from you.")
+CLOSED = gettext_lazy("This account is closed.")
+FOREIGN = gettext_lazy("You joined by a study link of another requester, and work for that one alone.")
 
 
 @dataclass(slots=True)
@@ -168,14 +170,14 @@ class Verdict:
     #: Active qualification types among the missing ones, of which the worker may be able to get some.
     on_request: list[QualificationType] = field(default_factory=list)
 
-    def fail(self, actions_guarded: str, sentence: str) -> None:
+    def fail(self, actions_guarded: str, sentence: StrOrPromise) -> None:
         """Note an unmet requirement that guards these actions."""
         self.accept = False
         if actions_guarded != "Accept":
             self.preview = False
         if actions_guarded == "DiscoverPreviewAndAccept":
             self.discover = False
-        self.missing.append(sentence)
+        self.missing.append(str(sentence))
 
 
 def verdict(*, worker: Worker | None, hit_type: HITType) -> Verdict:
@@ -281,21 +283,25 @@ def _locale_met(comparator: str, locales: list[Locale], worker: Worker | None) -
 
 
 def _sentence(requirement: Requirement, kind: QualificationType | None) -> str:
-    name = SYSTEM_QUALIFICATIONS.get(requirement["QualificationTypeId"]) or (
-        kind.name if kind else "a qualification that no longer exists"
+    system = SYSTEM_QUALIFICATIONS.get(requirement["QualificationTypeId"])
+    name = (
+        gettext(system) if system else kind.name if kind else gettext("a qualification that no longer exists")
     )
     comparator = requirement["Comparator"]
     if comparator == "Exists":
-        return f"You need the qualification “{name}”."
+        return gettext("You need the qualification “%(name)s”.") % {"name": name}
     if comparator == "DoesNotExist":
-        return f"Not open to holders of “{name}”."
+        return gettext("Not open to holders of “%(name)s”.") % {"name": name}
     if requirement["QualificationTypeId"] == LOCALE:
         places = ", ".join(
             "-".join(filter(None, (locale["Country"], locale.get("Subdivision"))))
             for locale in requirement["LocaleValues"]
         )
-        return f"“{name}” must be {_WORDS[comparator]} {places}."
-    return f"“{name}” must be {_WORDS[comparator]} {', '.join(map(str, requirement['IntegerValues']))}."
+        return str(_WORDS[comparator]) % {"name": name, "value": places}
+    return str(_WORDS[comparator]) % {
+        "name": name,
+        "value": ", ".join(map(str, requirement["IntegerValues"])),
+    }
 
 
 #: HIT types by which HITs are found.

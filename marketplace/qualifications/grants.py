@@ -6,7 +6,10 @@ from datetime import datetime, timedelta
 from itertools import islice
 from typing import Any
 
+from django.conf import settings
 from django.db import IntegrityError, transaction
+from django.utils import translation
+from django.utils.translation import gettext
 
 from core.files.refusals import RowCounts
 from core.revisions import ShownColumns
@@ -233,7 +236,7 @@ def delete_qualification_type(*, qualification_type: QualificationType, now: dat
         qualification_type.deleted_at = now
     qualification_type.save(update_fields=["disposing_at", "status", "deleted_at"])
     qualification_type.requests.filter(state__in=QualificationRequest.OPEN).update(
-        state=State.REJECTED, decided_at=now, reason="This qualification is no longer given."
+        state=State.REJECTED, decided_at=now, reason=gettext("This qualification is no longer given.")
     )
 
 
@@ -297,14 +300,15 @@ def write_grant(
         defaults={"value": value, "status": Granted.GRANTED, "granted_at": now, "reason": ""},
     )
     if notify and not worker.closed_at:
-        Message.objects.create(
-            worker=worker,
-            requester=qualification_type.requester,
-            subject=f"You now hold the qualification “{qualification_type.name[:150]}”",
-            body=f"{qualification_type.requester.name} gave you this qualification, value {value}.\n\n"
-            f"{qualification_type.description}",
-            sent_at=now,
-        )
+        with translation.override(worker.language or settings.LANGUAGE_CODE):
+            _write(
+                qualification_type,
+                worker,
+                gettext("You now hold the qualification “%(name)s”"),
+                gettext("%(requester)s gave you this qualification, value %(value)s.")
+                % {"requester": qualification_type.requester.name, "value": value}
+                + f"\n\n{qualification_type.description}",
+            )
     return granted
 
 
@@ -319,11 +323,18 @@ def revoke(*, qualification_type: QualificationType, worker: Worker, reason: str
     note(qualification_type.requester_id, "qualification.revoked", worker.worker_id, qualification_type.name)
     if worker.closed_at:
         return
+    with translation.override(worker.language or settings.LANGUAGE_CODE):
+        subject = gettext("You no longer hold the qualification “%(name)s”")
+        _write(qualification_type, worker, subject, reason or gettext("The requester gave no reason."))
+
+
+def _write(kind: QualificationType, worker: Worker, subject: str, body: str) -> None:
+    """A message in the worker's inbox; `%(name)s` in its subject is the qualification."""
     Message.objects.create(
         worker=worker,
-        requester=qualification_type.requester,
-        subject=f"You no longer hold the qualification “{qualification_type.name[:150]}”",
-        body=reason or "The requester gave no reason.",
+        requester=kind.requester,
+        subject=subject % {"name": kind.name[:150]},
+        body=body,
         sent_at=clock.now(),
     )
 
@@ -385,31 +396,35 @@ class QualificationStatus:
             return None
         if kind.deleted_at or kind.status != QualificationType.Status.ACTIVE:
             return Refusal(
-                "InvalidQualificationTypeState", "The requester does not give this qualification at present."
+                "InvalidQualificationTypeState",
+                gettext("The requester does not give this qualification at present."),
             )
         if state == State.PENDING:
             return Refusal(
-                "InvalidQualificationRequestState", "You have asked; the requester has not decided yet."
+                "InvalidQualificationRequestState",
+                gettext("You have asked; the requester has not decided yet."),
             )
         if self.grant and self.grant.status == Granted.REVOKED:
             return Refusal(
                 "PermissionDeniedException",
-                "The requester took this qualification back; only they can give it to you again.",
+                gettext("The requester took this qualification back; only they can give it to you again."),
             )
         if self.holds and not kind.has_test:
-            return Refusal("QualificationAlreadyExists", "You hold this qualification already.")
+            return Refusal("QualificationAlreadyExists", gettext("You hold this qualification already."))
         return self._too_early(now) if self.latest else None
 
     def _too_early(self, now: datetime) -> Refusal | None:
         again_at = self.again_at()
         if again_at is None:
             return Refusal(
-                "QualificationTypeDoesNotAllowRetake", "This qualification can be asked for only once."
+                "QualificationTypeDoesNotAllowRetake",
+                gettext("This qualification can be asked for only once."),
             )
         if now < again_at:
             return Refusal(
                 "QualificationTypeRetryDelayNotElapsed",
-                f"You can ask for this qualification again from {again_at:%Y-%m-%d %H:%M} UTC.",
+                gettext("You can ask for this qualification again from %(again_at)s UTC.")
+                % {"again_at": f"{again_at:%Y-%m-%d %H:%M}"},
             )
         return None
 
@@ -482,10 +497,11 @@ def hand_in(*, request: QualificationRequest, answers: FormAnswers) -> Qualifica
     )
     now = clock.now()
     if request.state == State.STARTED and request.deadline and request.deadline <= now:
-        raise Refusal("InvalidQualificationRequestState", "The time for this test is over.")
+        raise Refusal("InvalidQualificationRequestState", gettext("The time for this test is over."))
     if request.state != State.STARTED:
         raise Refusal(
-            "InvalidQualificationRequestState", "This test was handed in already, or its time is over."
+            "InvalidQualificationRequestState",
+            gettext("This test was handed in already, or its time is over."),
         )
     if answers.problems:
         identifier, problem = next(iter(answers.problems.items()))
@@ -532,14 +548,10 @@ def reject(*, request: QualificationRequest, reason: str) -> None:
     _decide(request, State.REJECTED, reason=reason)
     if request.worker.closed_at:
         return
-    kind = request.qualification_type
-    Message.objects.create(
-        worker=request.worker,
-        requester=kind.requester,
-        subject=f"You were not given the qualification “{kind.name[:150]}”",
-        body=reason or "The requester gave no reason.",
-        sent_at=clock.now(),
-    )
+    with translation.override(request.worker.language or settings.LANGUAGE_CODE):
+        subject = gettext("You were not given the qualification “%(name)s”")
+        body = reason or gettext("The requester gave no reason.")
+        _write(request.qualification_type, request.worker, subject, body)
 
 
 def _decide(request: QualificationRequest, state: State, *, reason: str) -> None:

@@ -141,7 +141,7 @@ def _ways(claims: list[Claim]) -> list[Way]:
     for method in FORMATS:
         ready = [c.cents for c in claims if c.method == method and c.standing == ClaimState.READY]
         if ready:
-            ways.append(Way(method, PayMethod(method).label, len(ready), sum(ready)))
+            ways.append(Way(method, str(PayMethod(method).label), len(ready), sum(ready)))
     return ways
 
 

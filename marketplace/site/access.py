@@ -13,7 +13,8 @@ from django.db import IntegrityError, connection, transaction
 from django.http import Http404, HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
-from django.utils import timezone
+from django.utils import timezone, translation
+from django.utils.translation import gettext
 
 from marketplace import clock
 from marketplace.accounts.contact import zone_of
@@ -22,6 +23,7 @@ from marketplace.errors import Refusal
 from marketplace.lifecycle.traces import address_digest, note_visit
 from marketplace.models import Holding, Worker
 from marketplace.site.selectors import requesters
+from web.languages import remember
 
 # Who is looking at the worker site, what their menu shows, and how they join.
 
@@ -64,6 +66,13 @@ def current_worker(request: HttpRequest) -> Worker | None:
         return None
 
 
+def recall_language(request: HttpRequest | None, user: User) -> None:
+    """On log-in: pages speak the language of the worker's profile, where it names one."""
+    language = Worker.objects.filter(user=user.pk).values_list("language", flat=True).first()
+    if request is not None and language:
+        remember(request, language)
+
+
 def menu_of(worker: Worker, user: AbstractBaseUser | AnonymousUser) -> Menu:
     """HITs in the worker's queue, messages they have not read, and whether they may see the desk."""
     with connection.cursor() as cursor:
@@ -98,10 +107,13 @@ def join(
                 adult=newcomer.adult,
                 invitation_token=invitation_token,
                 address=address_digest(request),
+                language=translation.get_language() or "",
             )
             note_visit(request=request, worker=worker, signed_up=True)
     except IntegrityError as error:
-        raise Refusal("NameTaken", "Somebody has just taken this user name; choose another one.") from error
+        raise Refusal(
+            "NameTaken", gettext("Somebody has just taken this user name; choose another one.")
+        ) from error
     return user
 
 

@@ -15,7 +15,9 @@ from django.contrib.auth.views import PasswordResetConfirmView, PasswordResetDon
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse_lazy
+from django.utils import translation
 from django.utils.http import url_has_allowed_host_and_scheme
+from django.utils.translation import gettext, gettext_lazy
 from django.views.decorators.cache import never_cache
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.debug import sensitive_post_parameters
@@ -38,6 +40,7 @@ from marketplace.site.forms import AddressField, CountryForm, JoinForm, ProfileF
 from marketplace.site.lookup import settle_worker
 from marketplace.site.records import standing
 from marketplace.site.taskpages import site_url
+from web import languages
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -69,7 +72,7 @@ def invitation(request: HttpRequest, token: str) -> HttpResponse:
 def _sign_up(request: HttpRequest, *, invitation_token: str | None) -> HttpResponse:
     worker = current_worker(request)
     if worker is not None:
-        messages.info(request, "You are a worker already.")
+        messages.info(request, gettext("You are a worker already."))
         return redirect("site:groups")
     user = request.user if isinstance(request.user, User) else None
     # An invitation has uses of its own, and a class of students comes from one address.
@@ -90,7 +93,7 @@ def _sign_up(request: HttpRequest, *, invitation_token: str | None) -> HttpRespo
             if user is None:
                 login(request, joined, backend="django.contrib.auth.backends.ModelBackend")
                 _ask_to_confirm(request, form.cleaned_data.get("email", ""))
-            messages.success(request, "Welcome. Choose a group of HITs and have a look at one.")
+            messages.success(request, gettext("Welcome. Choose a group of HITs and have a look at one."))
             return redirect("site:groups")
     return page(request, "signup.html", worker=None, now=clock.now(), form=form, account=user)
 
@@ -102,7 +105,10 @@ def _ask_to_confirm(request: HttpRequest, email: str) -> None:
         return
     with suppress(Refusal):
         ask_to_confirm(worker=worker, email=email, base=site_url(request))
-        messages.info(request, f"Open the link in the e-mail to {email} to confirm the address.")
+        messages.info(
+            request,
+            gettext("Open the link in the e-mail to %(email)s to confirm the address.") % {"email": email},
+        )
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -113,8 +119,13 @@ def profile(request: HttpRequest, worker: Worker) -> HttpResponse:
     form = ProfileForm(request.POST or None, initial=choices)
     if form.is_valid():
         form.save(worker)
-        messages.success(request, "Your profile is saved.")
-        return redirect("site:profile")
+        languages.remember(request, form.cleaned_data["language"])
+        with translation.override(form.cleaned_data["language"] or translation.get_language()):
+            messages.success(request, gettext("Your profile is saved."))
+        answer = redirect("site:profile")
+        answer.delete_cookie(settings.LANGUAGE_COOKIE_NAME)  # of a link, before this choice
+        return answer
+    contact_row = contact_of(worker)
     return page(
         request,
         "profile.html",
@@ -122,7 +133,8 @@ def profile(request: HttpRequest, worker: Worker) -> HttpResponse:
         now=clock.now(),
         form=form,
         payee=payee_of(worker),
-        contact=contact_of(worker),
+        contact=contact_row,
+        digest=Contact.Digest(contact_row.digest if contact_row else "").label,
         place=COUNTRIES.get(worker.country, ""),
         by_mail=settings.NOTICES_BY_EMAIL,
     )
@@ -140,7 +152,7 @@ def country(request: HttpRequest, worker: Worker) -> HttpResponse:
         except Refusal as refusal:
             form.add_error(None, refusal.message)
         else:
-            messages.success(request, "Your country is changed.")
+            messages.success(request, gettext("Your country is changed."))
             return redirect("site:profile")
     return page(
         request,
@@ -171,9 +183,9 @@ def accept_next(request: HttpRequest, worker: Worker) -> HttpResponse:
 class EmailForm(forms.Form):
     """An address, and the password: whoever finds an open browser cannot take the account over."""
 
-    email = AddressField(label="E-mail address")
+    email = AddressField(label=gettext_lazy("E-mail address"))
     password = forms.CharField(
-        label="Your password",
+        label=gettext_lazy("Your password"),
         strip=False,
         widget=forms.PasswordInput(attrs={"autocomplete": "current-password"}),
     )
@@ -189,7 +201,7 @@ class EmailForm(forms.Form):
         """Checked as at log-in, so that tries are counted and end after a few."""
         user, password = self._request.user, str(self.cleaned_data["password"])
         if authenticate(self._request, username=user.get_username(), password=password) != user:
-            raise forms.ValidationError("This is not your password.")
+            raise forms.ValidationError(gettext("This is not your password."))
         return password
 
 
@@ -209,7 +221,10 @@ def email(request: HttpRequest, worker: Worker) -> HttpResponse:
         except Refusal as refusal:
             form.add_error("email", refusal.message)
         else:
-            messages.success(request, f"Open the link in the e-mail to {address} to confirm it.")
+            messages.success(
+                request,
+                gettext("Open the link in the e-mail to %(address)s to confirm it.") % {"address": address},
+            )
             return redirect("site:email")
     return page(
         request,
@@ -226,12 +241,14 @@ class DigestForm(forms.Form):
     """How often, and when that is."""
 
     digest = forms.ChoiceField(
-        choices=Contact.Digest.choices, required=False, label="New work, decisions and messages by e-mail"
+        choices=Contact.Digest.choices,
+        required=False,
+        label=gettext_lazy("New work, decisions and messages by e-mail"),
     )
     time_zone = forms.ChoiceField(
         required=False,
-        label="Time zone",
-        help_text="Of all times that you are shown. Digests come at eight in the morning.",
+        label=gettext_lazy("Time zone"),
+        help_text=gettext_lazy("Of all times that you are shown. Digests come at eight in the morning."),
     )
 
     def __init__(self, *arguments: Any, **named: Any) -> None:
@@ -258,7 +275,7 @@ def digest(request: HttpRequest, worker: Worker) -> HttpResponse:
     form = DigestForm(request.POST or None, initial=initial)
     if form.is_valid():
         contact.choose_digest(worker=worker, **form.cleaned_data)
-        messages.success(request, "It is kept.")
+        messages.success(request, gettext("It is kept."))
         return redirect("site:digest")
     return page(
         request,
@@ -296,7 +313,7 @@ def unsubscribe(request: HttpRequest, token: str) -> HttpResponse:
 def remove_email(request: HttpRequest, worker: Worker) -> HttpResponse:
     """Delete the address, and one that waits."""
     contact.forget_address(worker=worker)
-    messages.success(request, "Your e-mail address is deleted.")
+    messages.success(request, gettext("Your e-mail address is deleted."))
     return redirect("site:email")
 
 
@@ -309,7 +326,7 @@ def confirm_email(request: HttpRequest, token: str) -> HttpResponse:
     if waiting is not None and request.method == "POST":
         row = contact.confirm(token)
         if row is not None:
-            messages.success(request, "Your e-mail address is confirmed.")
+            messages.success(request, gettext("Your e-mail address is confirmed."))
             return redirect("site:email" if worker else "site:groups")
         waiting = None
     return page(
@@ -329,13 +346,13 @@ def confirm_email(request: HttpRequest, token: str) -> HttpResponse:
 class AskForm(forms.Form):
     """The address that was confirmed."""
 
-    email = AddressField(label="Your confirmed e-mail address")
+    email = AddressField(label=gettext_lazy("Your confirmed e-mail address"))
 
 
 class ChooseForm(SetPasswordForm):  # type: ignore[type-arg]  # no generic when it runs
     """A new password, twice."""
 
-    new_password1, new_password2 = new_password_fields("New password")
+    new_password1, new_password2 = new_password_fields(gettext_lazy("New password"))
 
 
 class AskForPassword(PasswordResetView):
@@ -379,7 +396,7 @@ class NewPassword(PasswordResetConfirmView):
         services.password_was_changed(user=user)
         guards.forget_tries(guards.BY_NAME.key(user.get_username()))
         security.log("password.reset", user=user.get_username())
-        messages.success(self.request, "Your new password is set. Sign in with it.")
+        messages.success(self.request, gettext("Your new password is set. Sign in with it."))
         return answer
 
 
@@ -390,12 +407,12 @@ class CloseForm(forms.Form):
     """The worker id, typed, and the password: nobody closes by mistake, or at somebody's open browser."""
 
     worker_id = forms.CharField(
-        label="Type your worker id",
+        label=gettext_lazy("Type your worker id"),
         max_length=64,
         widget=forms.TextInput(attrs={"autocomplete": "off", "autocapitalize": "characters"}),
     )
     password = forms.CharField(
-        label="Your password",
+        label=gettext_lazy("Your password"),
         strip=False,
         widget=forms.PasswordInput(attrs={"autocomplete": "current-password"}),
     )
@@ -403,8 +420,10 @@ class CloseForm(forms.Form):
     keep_payment_note = forms.BooleanField(
         required=False,
         initial=True,
-        label="Keep how I want to be paid until I am",
-        help_text="It is deleted on the day after everything is paid out. Without it, show your receipt.",
+        label=gettext_lazy("Keep how I want to be paid until I am"),
+        help_text=gettext_lazy(
+            "It is deleted on the day after everything is paid out. Without it, show your receipt."
+        ),
     )
 
     def __init__(
@@ -419,7 +438,9 @@ class CloseForm(forms.Form):
         """It has to be this worker's."""
         typed = str(self.cleaned_data["worker_id"]).strip().upper()
         if typed != self._worker.worker_id:
-            raise forms.ValidationError(f"Type {self._worker.worker_id}, your worker id.")
+            raise forms.ValidationError(
+                gettext("Type %(worker_id)s, your worker id.") % {"worker_id": self._worker.worker_id}
+            )
         return typed
 
     def clean_password(self) -> str:
@@ -428,7 +449,7 @@ class CloseForm(forms.Form):
         user = self._worker.user
         assert user is not None
         if authenticate(self._request, username=user.get_username(), password=password) != user:
-            raise forms.ValidationError("This is not your password.")
+            raise forms.ValidationError(gettext("This is not your password."))
         return password
 
 

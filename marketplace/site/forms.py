@@ -7,12 +7,14 @@ from django.conf import settings
 from django.contrib.auth.forms import UserCreationForm, UsernameField
 from django.contrib.auth.models import User
 from django.contrib.auth.validators import UnicodeUsernameValidator
+from django.utils.translation import gettext_lazy
 
 from core.accounts.passwords import new_password_fields
 from marketplace.accounts.contact import checked_address
 from marketplace.countries import COUNTRIES
 from marketplace.models import Worker
 from marketplace.site.access import Newcomer
+from web.languages import LANGUAGES
 
 
 class AddressField(forms.CharField):
@@ -29,7 +31,7 @@ class AddressField(forms.CharField):
         return checked_address(text) if text else ""
 
 
-SUBDIVISION_NEEDS_COUNTRY = "Choose the country this state or province belongs to."
+SUBDIVISION_NEEDS_COUNTRY = gettext_lazy("Choose the country this state or province belongs to.")
 
 
 class PlaceForm(forms.Form):
@@ -37,16 +39,21 @@ class PlaceForm(forms.Form):
 
     country = forms.ChoiceField(
         required=False,
-        choices=[("", "I would rather not say"), *COUNTRIES.items()],
-        help_text="Some HITs are open to people of certain countries only. You cannot change it often.",
+        label=gettext_lazy("Country"),
+        choices=[("", gettext_lazy("I would rather not say")), *COUNTRIES.items()],
+        help_text=gettext_lazy(
+            "Some HITs are open to people of certain countries only. You cannot change it often."
+        ),
     )
     subdivision = forms.RegexField(
         r"^[A-Za-z0-9]{2}$",
         required=False,
         max_length=2,
-        label="State or province",
-        help_text="Its two letters, as in PA for Pennsylvania. Leave it empty if you are not sure.",
-        error_messages={"invalid": "Two letters, as in PA."},
+        label=gettext_lazy("State or province"),
+        help_text=gettext_lazy(
+            "Its two letters, as in PA for Pennsylvania. Leave it empty if you are not sure."
+        ),
+        error_messages={"invalid": gettext_lazy("Two letters, as in PA.")},
         widget=forms.TextInput(attrs={"size": 4, "autocapitalize": "characters"}),
     )
 
@@ -66,10 +73,10 @@ class CountryForm(PlaceForm):
     """Another country, and why."""
 
     reason = forms.CharField(
-        label="Why does it change?",
+        label=gettext_lazy("Why does it change?"),
         max_length=300,
         widget=forms.TextInput(attrs={"dir": "auto"}),
-        help_text="The people who run this marketplace read it; requesters do not.",
+        help_text=gettext_lazy("The people who run this marketplace read it; requesters do not."),
     )
 
 
@@ -78,8 +85,8 @@ class ChoiceFields(forms.Form):
 
     adult = forms.BooleanField(
         required=False,
-        label="Show me HITs with adult content",
-        help_text="Their requesters say beforehand that the content may offend.",
+        label=gettext_lazy("Show me HITs with adult content"),
+        help_text=gettext_lazy("Their requesters say beforehand that the content may offend."),
     )
 
 
@@ -104,14 +111,14 @@ class SignUpForm(PlaceFields, UserCreationForm[User]):
     username = UsernameField(
         max_length=60,
         validators=[UnicodeUsernameValidator()],
-        help_text="You sign in with it. Requesters see an id instead, never this name.",
+        help_text=gettext_lazy("You sign in with it. Requesters see an id instead, never this name."),
     )
 
-    password1, password2 = new_password_fields("Password")
+    password1, password2 = new_password_fields(gettext_lazy("Password"))
     email = AddressField(
-        label="E-mail address (optional)",
+        label=gettext_lazy("E-mail address (optional)"),
         required=False,
-        help_text="For a new password if you forget yours. Requesters never see it.",
+        help_text=gettext_lazy("For a new password if you forget yours. Requesters never see it."),
     )
 
     field_order = ["username", "password1", "password2", "email", "country", "subdivision", "adult"]
@@ -141,10 +148,16 @@ class SignUpForm(PlaceFields, UserCreationForm[User]):
 class ProfileForm(ChoiceFields):
     """What a worker can change about themselves."""
 
+    language = forms.ChoiceField(
+        required=False,
+        choices=[("", gettext_lazy("As my browser asks for")), *LANGUAGES],
+        label=gettext_lazy("Language"),
+        help_text=gettext_lazy("Of pages and e-mails. Tasks are in the language of their requesters."),
+    )
     accept_next = forms.BooleanField(
         required=False,
-        label="Accept the next HIT of a group when I submit one",
-        help_text="You can change this on every HIT, too.",
+        label=gettext_lazy("Accept the next HIT of a group when I submit one"),
+        help_text=gettext_lazy("You can change this on every HIT, too."),
     )
 
     def save(self, worker: Worker) -> None:

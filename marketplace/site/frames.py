@@ -12,6 +12,7 @@ from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.templatetags.static import static
 from django.urls import reverse
+from django.utils.translation import gettext, gettext_lazy
 from django.views.decorators.cache import never_cache
 from django.views.decorators.clickjacking import xframe_options_sameorigin
 from django.views.decorators.http import require_safe
@@ -84,7 +85,7 @@ def with_task(response: HttpResponse, question: Question, *, origin: str) -> Htt
 AGE = 24 * 3600
 #: The salt is part of addresses that are handed out; it stays, whatever this module is called.
 _signer = signing.TimestampSigner(salt="marketplace.batches.frames")
-GONE = "Reload the page around it."
+GONE = gettext_lazy("Reload the page around it.")
 
 
 def may_frame_ours(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpResponseBase]:
@@ -108,7 +109,7 @@ def look(request: HttpRequest, signature: str) -> HttpResponse:
     """The page; nothing can be sent from it, and it loads from the hosts that were chosen only."""
     page_and_hosts = _load_page(signature)
     if page_and_hosts is None:
-        return refused(request, "There is no preview at this address", GONE, status=404)
+        return refused(request, gettext("There is no preview at this address"), GONE, status=404)
     text, hosts = page_and_hosts
     return HttpResponse(task_document(text), headers=task_headers(hosts))
 

@@ -4,6 +4,8 @@ from django import forms
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
+from django.utils.text import format_lazy
+from django.utils.translation import gettext, gettext_lazy
 from django.views.decorators.http import require_http_methods, require_safe
 
 from marketplace import clock
@@ -96,38 +98,53 @@ def inbox(request: HttpRequest, worker: Worker) -> HttpResponse:
 
 # Forms by which workers rate a group and write to its requester.
 
-STARS = {5: "very good", 4: "good", 3: "fair", 2: "poor", 1: "very poor"}
+STARS = {
+    5: gettext_lazy("very good"),
+    4: gettext_lazy("good"),
+    3: gettext_lazy("fair"),
+    2: gettext_lazy("poor"),
+    1: gettext_lazy("very poor"),
+}
 
 
 class RatingForm(forms.Form):
     """One to five stars, and words for the requester."""
 
     stars = forms.TypedChoiceField(
-        label="How was it to work on these HITs?",
-        choices=[(stars, f"{stars}, {words}") for stars, words in STARS.items()],
+        label=gettext_lazy("How was it to work on these HITs?"),
+        choices=lambda: [(stars, f"{stars}, {words}") for stars, words in STARS.items()],
         coerce=int,
         widget=forms.RadioSelect,
-        help_text="Think of the instructions, the pay for the time it took, and how fair the decisions were.",
-        error_messages={"required": "Choose from 1 to 5."},
+        help_text=gettext_lazy(
+            "Think of the instructions, the pay for the time it took, and how fair the decisions were."
+        ),
+        error_messages={"required": gettext_lazy("Choose from 1 to 5.")},
     )
     words = forms.CharField(
-        label="What should the requester know?",
+        label=gettext_lazy("What should the requester know?"),
         required=False,
         max_length=MAX_COMMENT,
         widget=forms.Textarea(attrs={"rows": 4, "dir": "auto"}),
-        help_text=f"If you like, in at most {MAX_COMMENT} characters. Only the requester reads it.",
+        help_text=format_lazy(
+            gettext_lazy("If you like, in at most {most} characters. Only the requester reads it."),
+            most=MAX_COMMENT,
+        ),
     )
 
 
 class LetterForm(forms.Form):
     """A message to a requester."""
 
-    subject = forms.CharField(max_length=MAX_SUBJECT, widget=forms.TextInput(attrs={"dir": "auto"}))
+    subject = forms.CharField(
+        label=gettext_lazy("Subject"), max_length=MAX_SUBJECT, widget=forms.TextInput(attrs={"dir": "auto"})
+    )
     body = forms.CharField(
-        label="Message",
+        label=gettext_lazy("Message"),
         max_length=MAX_BODY,
         widget=forms.Textarea(attrs={"rows": 8, "dir": "auto"}),
-        help_text="Say what happened and what you would like to be done. Links and names of files stay text.",
+        help_text=gettext_lazy(
+            "Say what happened and what you would like to be done. Links and names of files stay text."
+        ),
     )
 
 
@@ -139,7 +156,7 @@ def rate(request: HttpRequest, worker: Worker, group_id: str) -> HttpResponse:
     hit_type = group_named(group_id)
     if request.method == "POST" and "take_back" in request.POST:
         services.take_back(worker=worker, hit_type=hit_type)
-        messages.success(request, "Your rating is deleted.")
+        messages.success(request, gettext("Your rating is deleted."))
         return redirect("site:rate", group_id=hit_type.group_id)
     rating = Rating.objects.filter(worker=worker, hit_type=hit_type).first()
     initial = {"stars": rating.stars, "words": rating.words} if rating else None
@@ -157,7 +174,9 @@ def rate(request: HttpRequest, worker: Worker, group_id: str) -> HttpResponse:
         except Refusal as refusal:
             form.add_error(None, refusal.message)
         else:
-            messages.success(request, "Thank you, your rating is kept. You can change it at any time.")
+            messages.success(
+                request, gettext("Thank you, your rating is kept. You can change it at any time.")
+            )
             return redirect("site:history")
     return page(
         request,
@@ -236,7 +255,7 @@ def _write(
         except Refusal as refusal:
             form.add_error(None, refusal.message)
         else:
-            messages.success(request, "Your message is sent. An answer comes to your inbox.")
+            messages.success(request, gettext("Your message is sent. An answer comes to your inbox."))
             return redirect("site:sent")
     return page(
         request,

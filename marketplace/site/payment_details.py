@@ -7,6 +7,7 @@ from django.conf import settings
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
+from django.utils.translation import gettext, gettext_lazy
 from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_POST
@@ -24,12 +25,14 @@ class NoteForm(forms.Form):
     """How a worker wants to be paid, in their own words: for those who said so before there were methods."""
 
     note = forms.CharField(
-        label="In your own words",
+        label=gettext_lazy("In your own words"),
         required=False,
         max_length=LONGEST_NOTE,
         widget=forms.Textarea(attrs={"rows": 4, "dir": "auto"}),
-        help_text="Written before there was the form above, which is better: it cannot be misread. "
-        "Leave it empty to delete it.",
+        help_text=gettext_lazy(
+            "Written before there was the form above, which is better: it cannot be misread. "
+            "Leave it empty to delete it."
+        ),
     )
 
 
@@ -43,7 +46,9 @@ class PayeeForm(forms.Form):
             attributes = {"autocomplete": each.autocomplete, "dir": "auto"}
             kind = forms.EmailInput if each.name == "email" else forms.TextInput
             self.fields[each.name] = forms.CharField(
-                label=each.label if each.needed else f"{each.label} (if there is one)",
+                label=each.label
+                if each.needed
+                else gettext("%(label)s (if there is one)") % {"label": each.label},
                 help_text=each.help,
                 required=False,
                 max_length=each.longest,
@@ -75,7 +80,9 @@ def payment(request: HttpRequest, worker: Worker) -> HttpResponse:
     )
     if note_form.is_valid():
         set_payment_note(worker=worker, note=note_form.cleaned_data["note"])
-        messages.success(request, "It is kept." if worker.payment_note_sealed else "It is deleted.")
+        messages.success(
+            request, gettext("It is kept.") if worker.payment_note_sealed else gettext("It is deleted.")
+        )
         return redirect("site:profile")
     method = _method(request, row)
     form = _form(request, row, method)
@@ -117,9 +124,13 @@ def _save(request: HttpRequest, worker: Worker, form: PayeeForm) -> bool:
         form.add_error(None, refusal.message)
         return False
     if change.waiting:
-        messages.success(request, f"Open the link in the e-mail to {change.sent_to} to confirm the change.")
+        messages.success(
+            request,
+            gettext("Open the link in the e-mail to %(sent_to)s to confirm the change.")
+            % {"sent_to": change.sent_to},
+        )
     else:
-        messages.success(request, "It is kept.")
+        messages.success(request, gettext("It is kept."))
     return True
 
 
@@ -130,10 +141,10 @@ def forget_payment(request: HttpRequest, worker: Worker) -> HttpResponse:
     """Delete how the worker is paid, or with `change` only the change that waits."""
     if request.POST.get("what") == "change":
         payees.drop_change(worker=worker)
-        messages.success(request, "You are paid as before.")
+        messages.success(request, gettext("You are paid as before."))
     else:
         payees.forget_payee(worker=worker)
-        messages.success(request, "It is deleted. Nothing is paid to you until you say how.")
+        messages.success(request, gettext("It is deleted. Nothing is paid to you until you say how."))
     return redirect("site:payment")
 
 
@@ -146,7 +157,10 @@ def confirm_payment(request: HttpRequest, token: str) -> HttpResponse:
     if waiting is not None and request.method == "POST":
         label = PayMethod(waiting.waiting_method).label
         if payees.confirm_change(token) is not None:
-            messages.success(request, f"Confirmed. You are paid in this way from now on: {label}.")
+            messages.success(
+                request,
+                gettext("Confirmed. You are paid in this way from now on: %(label)s.") % {"label": label},
+            )
             return redirect("site:payment" if worker else "site:groups")
         waiting = None
     return page(

@@ -5,6 +5,7 @@ from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.urls import reverse
+from django.utils.translation import gettext
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
@@ -101,9 +102,9 @@ def _ask(request: HttpRequest, worker: Worker, kind: QualificationType) -> str:
     if qualification_request.state == State.STARTED:
         return reverse("site:qualification_test", args=[kind.qualification_type_id])
     if qualification_request.state == State.GRANTED:
-        messages.success(request, "The qualification is yours.")
+        messages.success(request, gettext("The qualification is yours."))
     else:
-        messages.success(request, "Your request was sent; the requester decides.")
+        messages.success(request, gettext("Your request was sent; the requester decides."))
     return ""
 
 
@@ -133,9 +134,11 @@ def _hand_in(request: HttpRequest, begun: QualificationRequest, answers: FormAns
         messages.error(request, refusal.message)
     else:
         if done.state == State.GRANTED:
-            messages.success(request, f"Your test was scored. Your value is {done.score}.")
+            messages.success(
+                request, gettext("Your test was scored. Your value is %(score)s.") % {"score": done.score}
+            )
         else:
-            messages.success(request, "Your answers were sent; the requester decides.")
+            messages.success(request, gettext("Your answers were sent; the requester decides."))
     return redirect(_page_of(begun.qualification_type.qualification_type_id))
 
 
@@ -145,7 +148,7 @@ def _draw(
     now = clock.now()
     assert begun.deadline is not None
     if begun.deadline <= now:
-        messages.error(request, "The time for this test is over.")
+        messages.error(request, gettext("The time for this test is over."))
         return redirect(_page_of(begun.qualification_type.qualification_type_id))
     return page(
         request,

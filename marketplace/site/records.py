@@ -21,6 +21,7 @@ from django.db.models import (
     Value,
 )
 from django.db.models.functions import Coalesce, TruncDate
+from django.utils.translation import gettext, gettext_lazy, pgettext
 
 from marketplace.models import Bonus, Holding, LedgerEntry, Letter, Message, Rating, Requester, Worker
 
@@ -136,7 +137,12 @@ def standing(worker: Worker) -> OpenWork:
 
 State = Holding.State
 #: Filters of the page, by their name in the URL, and the words for them.
-FEEDBACK_KINDS = {"all": "All", "approved": "Approvals", "rejected": "Rejections", "bonus": "Bonuses"}
+FEEDBACK_KINDS = {
+    "all": gettext_lazy("All"),
+    "approved": gettext_lazy("Approvals"),
+    "rejected": gettext_lazy("Rejections"),
+    "bonus": gettext_lazy("Bonuses"),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,10 +181,14 @@ class Balance:
     def parts(self) -> list[tuple[str, str, int, float, float]]:
         """Parts of a bar of 1,000 units: class, words, count, where it begins, how long it is."""
         segments, x = [], 0.0
-        parts = (("approved", self.approved), ("pending", self.waiting), ("rejected", self.rejected))
-        for name, count in parts:
+        parts = (
+            ("approved", gettext("approved"), self.approved),
+            ("pending", pgettext("of work", "waiting"), self.waiting),
+            ("rejected", gettext("rejected"), self.rejected),
+        )
+        for name, words, count in parts:
             width = round(count * 1000 / self.total, 2) if self.total else 0.0
-            segments.append((name, "waiting" if name == "pending" else name, count, x, width))
+            segments.append((name, words, count, x, width))
             x += width
         return segments
 

@@ -15,6 +15,7 @@ from django.db.models import Avg, Count, Exists, F, Min, OuterRef, Q, QuerySet, 
 from django.db.models.expressions import OrderBy
 from django.db.models.functions import Cast
 from django.http import HttpRequest
+from django.utils.formats import number_format
 
 from marketplace import clock
 from marketplace.accounts.accesskeys import valid_at
@@ -54,7 +55,7 @@ class Opinion:
     @property
     def mean_text(self) -> str:
         """The mean as it is written: one digit after the point."""
-        return f"{self.mean:.1f}"
+        return number_format(self.mean, 1)
 
 
 def load_opinions(hit_types: Iterable[HITType]) -> dict[int, Opinion]:

@@ -15,6 +15,7 @@ from django.conf import settings
 from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Sum
+from django.utils.translation import gettext
 
 from core.origin import Owner
 from marketplace import clock, models
@@ -194,15 +195,18 @@ def say_earnings(link: StudyLink, guest: Guest) -> list[str]:
     if link.compensation != _MONEY:
         return []
     earned = earnings_of(guest)
-    sums = f"You have earned {money(earned.approved)}"
-    if earned.waiting:
-        sums += f", and {money(earned.waiting)} more once the work that waits is approved"
-    way = (
-        "State on your worker profile how you want to be paid."
-        if guest.user_id
-        else "To be paid, make an account below: you can say there how the money reaches you."
+    sums = {"earned": money(earned.approved), "waiting": money(earned.waiting)}
+    sentence = (
+        gettext("You have earned %(earned)s, and %(waiting)s more once the work that waits is approved.")
+        if earned.waiting
+        else gettext("You have earned %(earned)s.")
     )
-    return [f"{sums}.", way]
+    way = (
+        gettext("State on your worker profile how you want to be paid.")
+        if guest.user_id
+        else gettext("To be paid, make an account below: you can say there how the money reaches you.")
+    )
+    return [sentence % sums, way]
 
 
 def adopt_account(guest: Guest, user: User) -> None:

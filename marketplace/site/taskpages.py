@@ -16,10 +16,12 @@ from django.http import HttpRequest, HttpResponse, HttpResponseBase, JsonRespons
 from django.http.multipartparser import MultiPartParserError
 from django.shortcuts import render
 from django.urls import reverse
+from django.utils.translation import gettext, gettext_lazy
 from django.views.decorators.cache import never_cache
 from django.views.decorators.clickjacking import xframe_options_exempt
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_POST, require_safe
+from django_stubs_ext import StrOrPromise
 
 from marketplace.accounts import accesskeys
 from marketplace.errors import Refusal
@@ -149,12 +151,14 @@ _IN_FRAME = {
     "base-uri": ["'none'"],
     "form-action": ["'none'"],
 }
-PREVIEW = "You are looking at a preview. Accept the HIT first; nothing was sent."
-UNREADABLE = (
+PREVIEW = gettext_lazy("You are looking at a preview. Accept the HIT first; nothing was sent.")
+UNREADABLE = gettext_lazy(
     "The form did not arrive as it should, so nothing was recorded. It has to be an ordinary web form with "
     "at least one field, no files, and less than 2.5 megabytes. Tell the requester; you can still submit."
 )
-UNKNOWN = "We could not tell whose assignment this is, so nothing was recorded. Open the HIT from your queue."
+UNKNOWN = gettext_lazy(
+    "We could not tell whose assignment this is, so nothing was recorded. Open the HIT from your queue."
+)
 
 
 def _frame_view(
@@ -170,7 +174,7 @@ def _frame_view(
         except (SuspiciousOperation, MultiPartParserError, BadRequest):
             complete = False
         if not complete:
-            return refused(request, "Nothing was recorded", UNREADABLE, status=400)
+            return refused(request, gettext("Nothing was recorded"), UNREADABLE, status=400)
         return view(request, *arguments, **named)
 
     return csrf_exempt(require_POST(xframe_options_exempt(for_frames(readable))))
@@ -194,11 +198,11 @@ def _signed_submit(request: HttpRequest, signature: str) -> HttpResponse:
     pk = holding_of(signature)
     holding = _loaded().filter(pk=pk).first() if pk is not None else None
     if holding is None:
-        return refused(request, "This is not the address of an assignment", UNKNOWN, status=404)
+        return refused(request, gettext("This is not the address of an assignment"), UNKNOWN, status=404)
     # A page that was saved from a preview still says that it is one: the signed address knows better.
     own = (holding.assignment_id, NO_ASSIGNMENT, "")
     if request.POST.get("assignmentId", "") not in own:
-        return refused(request, "This form belongs to another assignment", UNKNOWN, status=400)
+        return refused(request, gettext("This form belongs to another assignment"), UNKNOWN, status=400)
     return _record(request, holding)
 
 
@@ -232,7 +236,7 @@ def bare_submit(request: HttpRequest) -> HttpResponse:
     """The same without a signature: works only in the worker's own first-party session."""
     assignment_id = request.POST.get("assignmentId", "")
     if assignment_id == NO_ASSIGNMENT:
-        return refused(request, "Nothing was sent", PREVIEW, status=400)
+        return refused(request, gettext("Nothing was sent"), PREVIEW, status=400)
     user = request.user
     holding = (
         _loaded().filter(assignment_id=assignment_id, worker__user=user, state__in=Holding.OCCUPYING).first()
@@ -240,7 +244,7 @@ def bare_submit(request: HttpRequest) -> HttpResponse:
         else None
     )
     if holding is None:
-        return refused(request, "We do not know who you are", UNKNOWN, status=403)
+        return refused(request, gettext("We do not know who you are"), UNKNOWN, status=403)
     return _record(request, holding)
 
 
@@ -309,7 +313,7 @@ def _submit(
     try:
         holding = assignments.submit(holding=holding, fields=fields, answer=answer, notes_words=True)
     except Refusal as refusal:
-        return refused(request, "Your work could not be submitted", refusal.message, status=409)
+        return refused(request, gettext("Your work could not be submitted"), refusal.message, status=409)
     if _wants_json(request):
         return JsonResponse({"arrived": True})
     return render(
@@ -377,7 +381,9 @@ def _wants_json(request: HttpRequest) -> bool:
     return request.headers.get("Accept") == "application/json"
 
 
-def refused(request: HttpRequest, title: str, sentence: str, *, status: int) -> HttpResponse:
+def refused(
+    request: HttpRequest, title: StrOrPromise, sentence: StrOrPromise, *, status: int
+) -> HttpResponse:
     """A page in the frame that says why nothing was recorded."""
     if _wants_json(request):
         return JsonResponse({"refused": sentence, "title": title}, status=status)
@@ -388,11 +394,13 @@ def refused(request: HttpRequest, title: str, sentence: str, *, status: int) -> 
 
 #: What a worker reads who opens a task that they no longer have.
 ENDED = {
-    Holding.State.RETURNED: "You returned this HIT, perhaps in another tab. Nothing more can be sent.",
-    Holding.State.ABANDONED: "The time for this HIT is over. Nothing more can be sent.",
+    Holding.State.RETURNED: gettext_lazy(
+        "You returned this HIT, perhaps in another tab. Nothing more can be sent."
+    ),
+    Holding.State.ABANDONED: gettext_lazy("The time for this HIT is over. Nothing more can be sent."),
 }
-ANSWERED = "You have submitted this HIT, perhaps in another tab."
-GONE = "This preview is out of date. Reload the page around it."
+ANSWERED = gettext_lazy("You have submitted this HIT, perhaps in another tab.")
+GONE = gettext_lazy("This preview is out of date. Reload the page around it.")
 
 
 @_task_view
@@ -402,10 +410,10 @@ def signed_task(request: HttpRequest, signature: str) -> HttpResponse:
     holdings = Holding.objects.select_related("hit__batch", "hit__hit_type", "worker").defer("answer")
     holding = holdings.filter(pk=pk).first() if pk is not None else None
     if holding is None:
-        return refused(request, "This is not the address of an assignment", UNKNOWN, status=404)
+        return refused(request, gettext("This is not the address of an assignment"), UNKNOWN, status=404)
     if holding.state != Holding.State.ACCEPTED:
         sentence = ENDED.get(Holding.State(holding.state), ANSWERED)
-        return refused(request, "There is nothing to do here", sentence, status=410)
+        return refused(request, gettext("There is nothing to do here"), sentence, status=410)
     submit_url = f"{submit_to(holding=holding, base_url=site_url(request))}/mturk/externalSubmit"
     question = load_question(holding.hit)
     if isinstance(question, Form) and uploads.file_questions(question):
@@ -419,7 +427,7 @@ def signed_preview(request: HttpRequest, signature: str) -> HttpResponse:
     pk = previewed_hit(signature)
     hit = HIT.objects.select_related("batch", "hit_type").filter(pk=pk).first() if pk is not None else None
     if hit is None:
-        return refused(request, "There is no preview at this address", GONE, status=404)
+        return refused(request, gettext_lazy("There is no preview at this address"), GONE, status=404)
     return _task(request, hit, submit_url="")
 
 
@@ -428,7 +436,7 @@ def _task(request: HttpRequest, hit: HIT, *, submit_url: str, holding: Holding |
     if isinstance(question, Form):
         return draw_form(request, question, title=hit.hit_type.title, submit_url=submit_url)
     if not isinstance(question, HTMLQuestion):
-        return refused(request, "This task page is not here", UNKNOWN, status=404)
+        return refused(request, gettext_lazy("This task page is not here"), UNKNOWN, status=404)
     hosts = hit.batch.hosts if hit.batch else None
     lent = (
         pagestorage.lent_to(worker_pk=holding.worker_id, requester_pk=hit.requester_id) if holding else None

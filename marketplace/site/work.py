@@ -14,6 +14,7 @@ from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.translation import gettext, ngettext
 from django.views.decorators.cache import never_cache
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
@@ -42,7 +43,6 @@ from marketplace.site.lookup import (
 from marketplace.site.records import find_holding
 from marketplace.site.selectors import group_opinion
 from marketplace.site.taskpages import guest_address, guest_holding, site_url
-from metrics.figure import counted
 from people.models import StudyLink, Visit
 from people.task_foot import TaskFoot, Way, foot_of_visit
 from people.tokens import sign_visit, token_of
@@ -277,12 +277,14 @@ def _foot(holding: Holding) -> TaskFoot:
     How many HITs are left is on the page of the group: to count them would slow down each HIT of a large one.
     """
     group = Holding.objects.filter(worker=holding.worker, hit__hit_type=holding.hit.hit_type)
+    done = group.filter(state__in=Holding.ANSWERED).count()
     return TaskFoot(
-        label="Your part in this group",
-        progress=f"{counted(group.filter(state__in=Holding.ANSWERED).count(), 'HIT')} of this group done",
+        label=gettext("Your part in this group"),
+        progress=ngettext("%(done)s HIT of this group done", "%(done)s HITs of this group done", done)
+        % {"done": done},
         ways=(
-            Way("Your work", reverse("site:history"), apart=True),
-            Way("Stop for now", reverse("site:queue")),
+            Way(gettext("Your work"), reverse("site:history"), apart=True),
+            Way(gettext("Stop for now"), reverse("site:queue")),
         ),
     )
 
@@ -321,7 +323,7 @@ def give_back(request: HttpRequest, worker: Worker, group_id: str, hit_id: str) 
     except Refusal as refusal:
         messages.error(request, refusal.message)
     else:
-        messages.success(request, "You returned the HIT. It is open to others again.")
+        messages.success(request, gettext("You returned the HIT. It is open to others again."))
     return redirect("site:queue" if request.POST.get("from") == "queue" else "site:groups")
 
 
@@ -428,7 +430,7 @@ def _pay(holding: Holding) -> str:
         return ""
     link = holding.visit.link
     nothing = link.compensation == StudyLink.Compensation.NOTHING
-    return "Without pay" if nothing else link.get_compensation_display()
+    return gettext("Without pay") if nothing else link.get_compensation_display()
 
 
 def _study_foot(holding: Holding) -> TaskFoot:

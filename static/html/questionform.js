@@ -2,7 +2,9 @@
 "use strict";
 
 (() => {
-  const GENERIC = "This is not in the form that is asked for.";
+  const language = document.documentElement.lang;
+  const fill = (sentence, size, limit) =>
+    sentence.replace("{size}", size.toLocaleString(language)).replace("{limit}", limit.toLocaleString(language));
 
   function complaint(field) {
     if (!field.value) return "";
@@ -13,7 +15,7 @@
       } catch {
         continue; // What cannot be read as a regular expression asks for nothing.
       }
-      if (!regex.test(field.value)) return error || GENERIC;
+      if (!regex.test(field.value)) return error || field.dataset.wrong;
     }
     return "";
   }
@@ -38,9 +40,9 @@
       const [least, most] = [Number(field.dataset.least), Number(field.dataset.most)];
       let problem = "";
       if (field.files.length && size > most) {
-        problem = `This file has ${size.toLocaleString()} bytes; at most ${most.toLocaleString()} are taken.`;
+        problem = fill(field.dataset.large, size, most);
       } else if (field.files.length && size < least) {
-        problem = `This file has ${size.toLocaleString()} bytes; at least ${least.toLocaleString()} are asked for.`;
+        problem = fill(field.dataset.small, size, least);
       }
       field.setCustomValidity(problem);
       field.reportValidity();

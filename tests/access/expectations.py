@@ -181,7 +181,7 @@ _GROUPS: dict[tuple[str, str, str], str] = {
     ("accounts", ACT, "everybody"): "logout",
     ("examples", LOOK, "account"): "progress",
     ("examples", ACT, "account"): "tour",
-    ("", LOOK, "everybody"): "health llms security",
+    ("", LOOK, "everybody"): "health languages llms security",
     ("api", LOOK, "everybody"): "reference",
     ("accounts", ACT, "account"): """
         sign_out_everywhere end_key set_name set_email remove_email end_session remove_factor

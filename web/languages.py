@@ -1,0 +1,105 @@
+"""The language of a page: workers and visitors read their own; desks, the API and the protocol stay English.
+
+    /join/TOKEN/?lang=de      # this page and those that follow, remembered by Django's cookie for languages
+    remember(request, "sw")   # what somebody's profile says, for this session
+
+First what an address asks for or asked for before, then the profile, then the browser, then English.
+"""
+
+import re
+from collections.abc import Callable
+
+from django.conf import settings
+from django.http import HttpRequest
+from django.http.response import HttpResponseBase
+from django.utils import translation
+from django.utils.cache import patch_vary_headers
+
+#: The parameter of an address, and the key in the session.
+PARAMETER, _KEY = "lang", "language"
+#: English whoever reads them: half of their words would be, and programs read some.
+_ENGLISH = re.compile(
+    r"/(?:desk|requester|admin|api|releases|leaderboards|examples|worker-api|health|metrics|\.well-known"
+    r"|llms\.txt|mturk/test|accounts/members)(?:/|$)"
+)
+
+
+class LanguageMiddleware:
+    """Has everything inside speak the page's language, and what this thread does next English again.
+
+    Django's own leaves its language in the thread, where the protocol, answered before it, would find it.
+    """
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        """Answer in the language; remember one that the address asks for."""
+        if not has_languages(request):
+            with translation.override(settings.LANGUAGE_CODE):
+                return self.get_response(request)
+        language = language_of(request)
+        with translation.override(language):
+            response = self.get_response(request)
+        response.headers.setdefault("Content-Language", language)
+        patch_vary_headers(response, ("Accept-Language", "Cookie"))
+        asked = _asked(request)
+        if asked and asked != request.COOKIES.get(settings.LANGUAGE_COOKIE_NAME):
+            response.set_cookie(
+                settings.LANGUAGE_COOKIE_NAME,
+                asked,
+                max_age=settings.LANGUAGE_COOKIE_AGE,
+                secure=settings.LANGUAGE_COOKIE_SECURE,
+                httponly=settings.LANGUAGE_COOKIE_HTTPONLY,
+                samesite="Lax",
+            )
+        return response
+
+
+def has_languages(request: HttpRequest) -> bool:
+    """Whether the page is one of workers or visitors."""
+    return _ENGLISH.match(request.path_info) is None
+
+
+def language_of(request: HttpRequest) -> str:
+    """The language of a page of workers or visitors."""
+    return chosen_language(request) or translation.get_language_from_request(request)
+
+
+def chosen_language(request: HttpRequest) -> str:
+    """What somebody chose, by a link, before, or in their profile; empty where only the browser speaks."""
+    kept = request.COOKIES.get(settings.LANGUAGE_COOKIE_NAME, "")
+    if asked := _asked(request) or _known(kept):
+        return asked
+    # Without its cookie a session has nothing, and asking would mark the answer as differing by it.
+    return _known(request.session.get(_KEY, "")) if settings.SESSION_COOKIE_NAME in request.COOKIES else ""
+
+
+def remember(request: HttpRequest, language: str) -> None:
+    """Keep the language of a profile in the session; an empty one leaves it to the browser."""
+    request.session[_KEY] = language
+
+
+def in_templates(request: HttpRequest) -> dict[str, object]:
+    """Context of every page: `languages` to choose among, each by its own name, where there are several."""
+    return {"languages": LANGUAGES} if has_languages(request) else {}
+
+
+def _asked(request: HttpRequest) -> str:
+    return _known(request.GET.get(PARAMETER, ""))
+
+
+def _known(tag: str) -> str:
+    """Our code of a language for a tag such as de, pt-BR or zh."""
+    return _BY_TAG.get(tag.lower().replace("_", "-").partition("-")[0], "")
+
+
+#: Codes with what the languages call themselves.
+LANGUAGES = [(code, translation.get_language_info(code)["name_local"]) for code, _ in settings.LANGUAGES]
+_BY_TAG = {code.partition("-")[0]: code for code, _ in settings.LANGUAGES}
+
+
+def keep_language(request: HttpRequest, address: str) -> str:
+    """The address with the language that this page's asks for: other sites' frames keep no cookie."""
+    asked = _asked(request)
+    return f"{address}?{PARAMETER}={asked}" if asked else address
