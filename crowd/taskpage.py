@@ -401,14 +401,15 @@ def _framed(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponseBase
         def answered(request: HttpRequest) -> HttpResponse:
             if hit is None:
                 return _refused(
-                    request, f"{gettext('There is no such task, or not any more.')} {RETURN_IT}", status=404
+                    request, gettext("There is no such task, or not any more.") + f" {RETURN_IT}", status=404
                 )
             # The site's error page may not be framed, so a fault gets a page of ours.
             with logged_failure(logger, "The task page of HIT %s failed", hit.key):
                 return view(request, hit)
             return _refused(
                 request,
-                f"{gettext('It is our mistake, and nothing you saved is lost.')} {_AGAIN} "
+                gettext("It is our mistake, and nothing you saved is lost.")
+                + f" {_AGAIN} "
                 + gettext("If this comes back, return the HIT and write to its requester."),
                 title=gettext("Something went wrong"),
                 back=_home(hit),

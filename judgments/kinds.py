@@ -356,7 +356,7 @@ def wrong_score(text: str, config: ScaleOptions, scale: Scale) -> str:
         else gettext("“%(excerpt)s” is no score from %(low)s to %(high)s in steps of %(step)s.")
     )
     parts = {"excerpt": excerpt, "low": low, "high": high, "step": f"{scale.step:g}"}
-    return f"{sentence % parts} {gettext('Move the slider, or type another number.')}"
+    return f"{sentence % parts} " + gettext("Move the slider, or type another number.")
 
 
 def shown_scale(config: ScaleOptions) -> dict[str, Any]:

@@ -67,9 +67,9 @@ def arrive(
     before, were excluded, or reached the most HITs of this stage.
     """
     if not _ID.fullmatch(worker_id) or not _ID.fullmatch(external_id):
-        raise WorkRefusedError(f"{gettext('The address of this page is not complete.')} {_FROM_QUEUE}")
+        raise WorkRefusedError(gettext("The address of this page is not complete.") + f" {_FROM_QUEUE}")
     if listing and hit.external_id and listing != hit.external_id:
-        raise WorkRefusedError(f"{gettext('The address of this page mixes two HITs.')} {_FROM_QUEUE}")
+        raise WorkRefusedError(gettext("The address of this page mixes two HITs.") + f" {_FROM_QUEUE}")
     _refuse_unsigned(hit.endpoint, proven=proven, resuming=resuming)
     assignment = _find_assignment(hit.endpoint, external_id, worker_id)
     if assignment is None or assignment.state == State.ENDED:
@@ -83,7 +83,9 @@ def arrive(
         Assignment.objects.filter(pk=assignment.pk).update(proven=True)
         assignment.proven = True
     if assignment.hit_id != hit.pk:
-        raise WorkRefusedError(f"{gettext('The address of this page belongs to another HIT.')} {_FROM_QUEUE}")
+        raise WorkRefusedError(
+            gettext("The address of this page belongs to another HIT.") + f" {_FROM_QUEUE}"
+        )
     if assignment.state == State.QUARANTINED:
         raise WorkRefusedError(
             gettext(
@@ -106,7 +108,7 @@ def _refuse_unsigned(endpoint: Endpoint, *, proven: bool, resuming: bool) -> Non
     """Where arrivals are signed, others are made up. Who resumes has a ticket, which is ours."""
     if endpoint.proves_arrivals and not proven and not resuming:
         raise WorkRefusedError(
-            f"{gettext('The address of this page is not the one that you were given.')} {_FROM_QUEUE}"
+            gettext("The address of this page is not the one that you were given.") + f" {_FROM_QUEUE}"
         )
 
 
@@ -150,7 +152,9 @@ def _begin(
                 resuming=resuming,
             )
     except IntegrityError as error:
-        raise WorkRefusedError(f"{gettext('You have this task open in another HIT.')} {RETURN_IT}") from error
+        raise WorkRefusedError(
+            gettext("You have this task open in another HIT.") + f" {RETURN_IT}"
+        ) from error
 
 
 def _worker(hit: Hit, worker_id: str) -> Worker:
@@ -179,7 +183,7 @@ def _claim(
         refuse_apart(hit.stage, people)
         _refuse_too_many(hit.stage, people)
     elif hit.compensates_id != worker.pk:
-        raise WorkRefusedError(f"{gettext('This HIT was made for another worker.')} {RETURN_IT}")
+        raise WorkRefusedError(gettext("This HIT was made for another worker.") + f" {RETURN_IT}")
     claims = Claim.objects.filter(stage=hit.stage, worker__in=people, unit__in=units)
     claimed_pairs = set(claims.values_list("unit", "worker"))
     own_units = {unit for unit, holder in claimed_pairs if holder == worker.pk}
@@ -271,7 +275,8 @@ def _refuse_conflicts(stage: Stage, people: Sequence[int], units: list[str]) -> 
         ):
             raise WorkRefusedError(
                 gettext("You have another HIT open about the same thing, and one person may not do both.")
-                + f" {RETURN_IT} {gettext('Then go on with the other one.')}"
+                + f" {RETURN_IT} "
+                + gettext("Then go on with the other one.")
             )
 
 

@@ -409,7 +409,7 @@ def digest_of(row: Contact, *, now: datetime) -> Digest:
         gettext("Rejected:"),
         [
             f"{one_line(each.hit.hit_type.title)[:100]}: "
-            f"{one_line(each.feedback)[:300] or gettext('no reason given')}"
+            + (one_line(each.feedback)[:300] or gettext("no reason given"))
             for each in rejected.defer("answer", "hit__question").order_by("rejected_at")[:_LINES]
         ],
     )

@@ -1,0 +1,1 @@
+"""The languages of pages that workers and visitors see."""
