@@ -3,11 +3,12 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import wraps
-from typing import Any
+from typing import Any, ClassVar
 
 from django.http import Http404, HttpRequest
 from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404
+from django.urls import reverse
 
 from core.accounts import security
 from crowd.models import Stage
@@ -21,6 +22,11 @@ class StageAccess(ProjectAccess):
     """A person at a stage of a project."""
 
     stage: Stage
+    frame: ClassVar[str] = "desk/stage_base.html"
+
+    def address(self, name: str, *more: object) -> str:
+        """An address of the stage's pages."""
+        return reverse(name, args=[self.project.slug, self.stage.slug, *more])
 
     @property
     def spends(self) -> bool:

@@ -7,12 +7,13 @@ project does not exist.
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import wraps
-from typing import Any
+from typing import Any, ClassVar
 
 from django.contrib.auth.decorators import login_required
 from django.contrib.auth.models import User
 from django.http import Http404, HttpRequest
 from django.http.response import HttpResponseBase
+from django.urls import reverse
 
 from core.accounts import security
 from core.projects.models import Membership, Project
@@ -31,6 +32,11 @@ class ProjectAccess:
     user: User
     project: Project
     role: str
+    frame: ClassVar[str] = "desk/project_base.html"
+
+    def address(self, name: str, *more: object) -> str:
+        """An address of the project's pages."""
+        return reverse(name, args=[self.project.slug, *more])
 
     @property
     def manager(self) -> bool:

@@ -16,7 +16,7 @@ from django.shortcuts import render
 from django.utils.http import http_date
 from django.utils.module_loading import import_string
 
-from web import tables
+from web import kit, tables
 from web.cache import oldest_on_page
 from web.forms import RevisedForm
 from web.tables import Complete, Filter, Grid, GridRequest, Rows, as_they_are
@@ -47,7 +47,7 @@ class Access(Protocol):
 
 def show(
     request: HttpRequest,
-    template: str,
+    template: str | kit.Page,
     access: Access | None = None,
     *,
     folder: str = "desk",
@@ -60,7 +60,22 @@ def show(
     own["figures_at"] = oldest_on_page  # called at the end of the page, when all its figures are there
     if access is not None:
         own |= access.page_context()
-    return render(request, f"{folder}/{template}", own | context, status=status)
+    return render_page(request, template, access, own | context, folder=folder, status=status)
+
+
+def render_page(
+    request: HttpRequest,
+    page: str | kit.Page,
+    access: Any,
+    context: Mapping[str, Any],
+    *,
+    folder: str,
+    status: int = 200,
+) -> HttpResponse:
+    """A page that is declared, or one with a template of its own in the folder."""
+    if isinstance(page, kit.Page):
+        return render(request, kit.TEMPLATE, {**context, **page.template_context(access)}, status=status)
+    return render(request, f"{folder}/{page}", dict(context), status=status)
 
 
 def show_conflict(
@@ -88,7 +103,7 @@ def show_table(
     access: Access | None,
     grid: Grid,
     rows: Callable[[GridRequest], Rows],
-    template: str,
+    template: str | kit.Page,
     *,
     complete: Complete = as_they_are,
     more_filters: Sequence[Filter] = (),
@@ -100,7 +115,7 @@ def show_table(
     about: Callable[[list[Any]], Mapping[str, Any]] = lambda _: {},
     **context: Any,
 ) -> HttpResponseBase:
-    """`web.tables.respond` with a template in `folder`, shown to `access` with `context` beside the rows."""
+    """`web.tables.respond` with a page, or a template in `folder`, shown to `access` with `context`."""
     return tables.respond(
         request,
         grid,

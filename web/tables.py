@@ -2,7 +2,7 @@
 
     PEOPLE = Grid(
         "people",
-        columns=(Column("name", "Name", attrgetter("name"), by="name"), …),
+        columns=(Column("name", "Name", by="name"), …),
         filters=(Choices("state", "State", {"all": "All", "open": "Open"}, tabs=True), Words("q", "Name")),
         order="name",
     )
@@ -15,10 +15,10 @@ come as a file. What an address has no meaning for counts as not said.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import islice
-from operator import itemgetter
+from operator import attrgetter, itemgetter
 from typing import Any, TypeVar
 
 from django.core.paginator import Page, Paginator
@@ -29,6 +29,7 @@ from django.http import HttpRequest, QueryDict, StreamingHttpResponse
 from django.http.response import HttpResponseBase
 
 from core.files.cells import csv_text, plain
+from web.cells import Draw
 
 T = TypeVar("T")
 
@@ -94,15 +95,19 @@ Complete = Callable[[list[Any]], list[Any]]
 class Column:
     """A column: its head on the page, its name in addresses and files, and its value in a row.
 
+    The value is the row's attribute of the column's name, or of the path that `value` says, or what that
+    makes of the row; None: it is not in the file.
     `by` is what the database sorts by; without it nobody sorts by this column.
     `down`: the natural order begins with the largest. `gaps`: it may be undefined, and comes last then.
     `then` are further columns of the database among equal ones. Rows that are no query are sorted by `key`,
-    or else by the value. A column is on the page, in the file, or in both.
+    or else by the value. A column is on the page, in the file, or in both. `cell` draws it on the page (see
+    `web.cells`), `head` makes it the one that names the row, by default the first; an `unseen` label is only
+    heard.
     """
 
     name: str
     label: str
-    value: Callable[[Any], object] | None = None
+    value: Callable[[Any], object] | str | None = ""
     by: str = ""
     down: bool = False
     number: bool = False
@@ -110,6 +115,20 @@ class Column:
     gaps: bool = False
     then: tuple[str, ...] = ()
     key: Callable[[Any], Any] | None = None
+    cell: Draw | None = None
+    head: bool = False
+    unseen: bool = False
+    read: Callable[[Any], object] | None = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        value = self.value
+        read = attrgetter(value or self.name) if isinstance(value, str) else value
+        object.__setattr__(self, "read", read)
+
+
+def count_column(name: str, label: str, **more: Any) -> Column:
+    """A number that the database sorts by, the largest first."""
+    return Column(name, label, by=name, down=True, number=True, **more)
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,7 +242,7 @@ class GridRequest:
             first: OrderBy = by.desc(nulls_last=last) if self.descending else by.asc(nulls_last=last)
             rest = [each for each in (*column.then, "pk") if each != column.by]
             return rows.order_by(first, *rest)
-        key = column.key or column.value
+        key = column.key or column.read
         assert key is not None
         keyed = [(key(row), row) for row in rows]
         with_key: list[tuple[Any, Any]] = [pair for pair in keyed if pair[0] is not None]
@@ -274,6 +293,14 @@ class GridRequest:
         for name in ("order", *self.values):
             if name in self.parameters and name not in field_names:
                 yield name, self.order if name == "order" else self.values[name]
+
+    def narrowing(self) -> Iterator[tuple[Filter, str, str]]:
+        """Filters that leave rows out, beside tabs: its value in words, and the address without it."""
+        for each in self.filters:
+            if not each.tabs and self.values[each.name] != each.default:
+                value = self.values[each.name]
+                words = each.options[value] if isinstance(each, Choices) else value
+                yield each, words, self.address(**{each.name: None, "page": None})
 
     @property
     def file(self) -> str:
@@ -340,7 +367,7 @@ def stream(
 
 
 def _lines(grid: Grid, rows: Rows, complete: Complete, first_line: str) -> Iterator[str]:
-    columns = [(column.name, column.value) for column in grid.columns if column.value is not None]
+    columns = [(column.name, column.read) for column in grid.columns if column.read is not None]
     if first_line:
         yield f"# {first_line}\n"
     yield csv_text([[name for name, _ in columns]])

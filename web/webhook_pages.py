@@ -7,7 +7,6 @@ What sends data to another place, or makes and ends secrets, is done by people w
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from operator import attrgetter
 from typing import Any
 
 from django import forms
@@ -40,14 +39,14 @@ _STATES = {
 MESSAGES = Grid(
     "webhook-messages",
     columns=(
-        Column("number", "No.", attrgetter("number"), by="number", down=True, number=True, gaps=True),
-        Column("at", "Happened", attrgetter("at"), by="at", down=True),
-        Column("type", "Event", attrgetter("type"), by="type"),
-        Column("state", "State", attrgetter("state"), by="state"),
-        Column("attempts", "Attempts", attrgetter("attempts"), by="attempts", down=True, number=True),
-        Column("status", "Last answer", attrgetter("status")),
-        Column("message_id", "Id", attrgetter("message_id"), on_page=False),
-        Column("note", "Note", attrgetter("note"), on_page=False),
+        Column("number", "No.", by="number", down=True, number=True, gaps=True),
+        Column("at", "Happened", by="at", down=True),
+        Column("type", "Event", by="type"),
+        Column("state", "State", by="state"),
+        Column("attempts", "Attempts", by="attempts", down=True, number=True),
+        Column("status", "Last answer"),
+        Column("message_id", "Id", on_page=False),
+        Column("note", "Note", on_page=False),
     ),
     filters=(Choices("state", "State", _STATES, tabs=True), Words("q", "Event or id")),
     order="at",

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from operator import attrgetter, itemgetter
+from operator import itemgetter
 from typing import Any, cast
 from urllib.parse import urlencode
 
@@ -55,15 +55,15 @@ def links_of_query(
 QUERIES = Grid(
     "queries",
     columns=(
-        Column("text", "Query", by="text"),
-        Column("status", "Status", by="status"),
-        Column("type", "Type", by="type"),
-        Column("conversation", "Conversation", by="conversation", then=("turn",), on_page=False),
-        Column("count", "Count", by="count", down=True, number=True),
-        Column("votes", "Votes", number=True),
-        Column("selections", "Selections", number=True),
-        Column("answers", "Answers", number=True),
-        Column("number", "Import", by="pk"),
+        Column("text", "Query", None, by="text"),
+        Column("status", "Status", None, by="status"),
+        Column("type", "Type", None, by="type"),
+        Column("conversation", "Conversation", None, by="conversation", then=("turn",), on_page=False),
+        Column("count", "Count", None, by="count", down=True, number=True),
+        Column("votes", "Votes", None, number=True),
+        Column("selections", "Selections", None, number=True),
+        Column("answers", "Answers", None, number=True),
+        Column("number", "Import", None, by="pk"),
     ),
     filters=(
         Words("q", "Text or id"),
@@ -95,12 +95,12 @@ def rows_asked(project: Project, address_query: str) -> QuerySet[Query]:
 UNDECIDED = Grid(
     "adjudication",
     columns=(
-        Column("id", "Id", attrgetter("key"), on_page=False),
-        Column("query", "Query", attrgetter("text"), by="text"),
-        Column("state", "State", attrgetter("state"), by="state"),
-        Column("why", "Why", attrgetter("why"), by="why"),
-        Column("since", "Since", attrgetter("since"), by="since", gaps=True),
-        Column("number", "Number", by="pk", on_page=False),
+        Column("id", "Id", "key", on_page=False),
+        Column("query", "Query", "text", by="text"),
+        Column("state", "State", by="state"),
+        Column("why", "Why", by="why"),
+        Column("since", "Since", by="since", gaps=True),
+        Column("number", "Number", None, by="pk", on_page=False),
     ),
     filters=(
         Choices(
@@ -133,7 +133,7 @@ ANSWERS = Grid(
         ),
         Column("overlap", "Overlap", itemgetter(2), number=True),
         Column("newest", "Newest", _first("newest"), by="newest", down=True, gaps=True, number=True),
-        Column("number", "Number", by="pk", on_page=False),
+        Column("number", "Number", None, by="pk", on_page=False),
     ),
     filters=(Choices("state", "Which queries to show", review.FILTERS, tabs=True),),
     order="number",
@@ -141,11 +141,11 @@ ANSWERS = Grid(
 WRITERS = Grid(
     "writers",
     columns=(
-        Column("worker", "Worker", attrgetter("external_id"), by="external_id"),
-        Column("simulated", "Simulated", attrgetter("simulated"), on_page=False),
-        Column("answers", "Answers", attrgetter("given"), by="given", down=True, number=True),
-        Column("flagged", "Flagged", attrgetter("flagged"), by="flagged", down=True, number=True),
-        Column("excluded", "Excluded", attrgetter("excluded"), by="excluded", down=True, number=True),
+        Column("worker", "Worker", "external_id", by="external_id"),
+        Column("simulated", "Simulated", on_page=False),
+        Column("answers", "Answers", "given", by="given", down=True, number=True),
+        Column("flagged", "Flagged", by="flagged", down=True, number=True),
+        Column("excluded", "Excluded", by="excluded", down=True, number=True),
     ),
     filters=(Words("q", "Worker"),),
     order="flagged",

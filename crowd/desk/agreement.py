@@ -176,7 +176,7 @@ AGREEMENT = Grid(
         Column("after", "After filters", _row("after"), by="after", number=True),
         Column("low", "Low", _row("low"), on_page=False),
         Column("high", "High", _row("high"), on_page=False),
-        Column("interval", "95 % interval", number=True),
+        Column("interval", "95 % interval", None, number=True),
         Column("target", "Target", _row("target"), by="target", number=True),
         Column("items", "Rests on", _row("items"), by="items", down=True, number=True),
         Column("of", "Items are", _row("of"), on_page=False),

@@ -3,7 +3,6 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from operator import attrgetter
 from typing import Any
 
 from django import forms
@@ -251,13 +250,13 @@ def matches(request: HttpRequest, access: ProjectAccess) -> HttpResponse:
 SUBMISSIONS = Grid(
     "panel-submissions",
     columns=(
-        Column("submission", "Submission", attrgetter("external_id"), by="external_id"),
-        Column("participant", "Participant", attrgetter("participant"), by="participant"),
-        Column("status", "At the panel", attrgetter("status"), by="status"),
-        Column("code", "Code", attrgetter("entered_code")),
-        Column("answered", "Answer here", attrgetter("answered")),
-        Column("started", "Started", attrgetter("started_at"), by="started_at", down=True, gaps=True),
-        Column("completed", "Came back", attrgetter("completed_at"), by="completed_at", down=True, gaps=True),
+        Column("submission", "Submission", "external_id", by="external_id"),
+        Column("participant", "Participant", by="participant"),
+        Column("status", "At the panel", by="status"),
+        Column("code", "Code", "entered_code"),
+        Column("answered", "Answer here"),
+        Column("started", "Started", "started_at", by="started_at", down=True, gaps=True),
+        Column("completed", "Came back", "completed_at", by="completed_at", down=True, gaps=True),
     ),
     filters=(
         Choices("state", "Which to show", {"all": "All", "unanswered": "Without an answer"}, tabs=True),

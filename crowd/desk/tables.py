@@ -3,7 +3,6 @@
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from operator import attrgetter
 from typing import Any
 
 from django.db.models import Count, OuterRef, Q, QuerySet
@@ -124,15 +123,15 @@ def _hit(work: Assignment) -> int | None:
 PROJECTS = Grid(
     "projects",
     columns=(
-        Column("slug", "Short name", attrgetter("slug"), on_page=False),
-        Column("title", "Project", attrgetter("title"), by="title"),
-        Column("role", "Your role", attrgetter("my_role"), by="my_role", gaps=True),
-        Column("stages", "Stages", attrgetter("stage_count"), by="stage_count", down=True, number=True),
-        Column("open", "Open", attrgetter("open_count"), by="open_count", down=True, number=True),
+        Column("slug", "Short name", on_page=False),
+        Column("title", "Project", by="title"),
+        Column("role", "Your role", "my_role", by="my_role", gaps=True),
+        Column("stages", "Stages", "stage_count", by="stage_count", down=True, number=True),
+        Column("open", "Open", "open_count", by="open_count", down=True, number=True),
         Column("spent", "Spent", _money("spent_cents"), by="spent_cents", down=True, number=True),
         Column("reserved", "Reserved", _money("reserved_cents"), by="reserved_cents", down=True, number=True),
         Column("budget", "Budget", _money("budget_cents"), by="budget_cents", down=True, number=True),
-        Column("made", "Made", attrgetter("created_at"), by="created_at", down=True),
+        Column("made", "Made", "created_at", by="created_at", down=True),
     ),
     filters=(
         Choices(
@@ -146,7 +145,7 @@ MEMBERS = Grid(
     "members",
     columns=(
         Column("name", "Name", lambda row: row.user.get_username(), by="user__username"),
-        Column("role", "Role", attrgetter("role"), by="role"),
+        Column("role", "Role", by="role"),
     ),
     filters=(
         Choices(
@@ -159,21 +158,15 @@ MEMBERS = Grid(
 EVENTS = Grid(
     "events",
     columns=(
-        Column("at", "When", attrgetter("at"), by="pk", down=True),
-        Column(
-            "who",
-            "Who",
-            _who,
-            by="actor__username",
-            gaps=True,
-        ),
-        Column("action", "What", attrgetter("action"), by="action"),
-        Column("words", "In words", attrgetter("words"), on_page=False),
-        Column("subject", "About", attrgetter("subject"), by="subject"),
+        Column("at", "When", by="pk", down=True),
+        Column("who", "Who", _who, by="actor__username", gaps=True),
+        Column("action", "What", by="action"),
+        Column("words", "In words", on_page=False),
+        Column("subject", "About", by="subject"),
         Column("why", "Why", lambda row: row.details.get("why", "")),
         Column("via", "By", lambda row: row.get_via_display(), by="via"),
-        Column("credential", "Key or token", attrgetter("credential"), on_page=False),
-        Column("address", "From", attrgetter("address"), by="address"),
+        Column("credential", "Key or token", on_page=False),
+        Column("address", "From", by="address"),
     ),
     filters=(Words("q", "About, who, address or token"),),
     order="at",
@@ -181,17 +174,17 @@ EVENTS = Grid(
 HITS = Grid(
     "hits",
     columns=(
-        Column("number", "HIT", attrgetter("ordinal"), by="ordinal"),
-        Column("id", "Id at the marketplace", attrgetter("external_id"), on_page=False),
-        Column("state", "State", attrgetter("state"), by="state"),
-        Column("answered", "Answered", attrgetter("answered"), by="answered", down=True, number=True),
-        Column("places", "Places", attrgetter("places"), on_page=False),
-        Column("missing", "Missing", attrgetter("missing"), by="missing", down=True, number=True),
-        Column("working", "At work", attrgetter("working"), by="working", down=True, number=True),
+        Column("number", "HIT", "ordinal", by="ordinal"),
+        Column("id", "Id at the marketplace", "external_id", on_page=False),
+        Column("state", "State", by="state"),
+        Column("answered", "Answered", by="answered", down=True, number=True),
+        Column("places", "Places", on_page=False),
+        Column("missing", "Missing", by="missing", down=True, number=True),
+        Column("working", "At work", by="working", down=True, number=True),
         Column("reward", "Reward + fee", _money("reward_cents"), by="reward_cents", down=True, number=True),
         Column("fee", "Fee", _money("fee_cents"), on_page=False),
-        Column("wave", "Wave", attrgetter("wave"), by="wave", number=True),
-        Column("expires", "Expires", attrgetter("expires_at"), by="expires_at", gaps=True),
+        Column("wave", "Wave", by="wave", number=True),
+        Column("expires", "Expires", "expires_at", by="expires_at", gaps=True),
     ),
     filters=(Choices("state", "Which HITs to show", HIT_STATES, tabs=True), Words("q", "Number or id")),
     order="number",
@@ -199,26 +192,22 @@ HITS = Grid(
 WORK = Grid(
     "work",
     columns=(
-        Column("worker", "Worker", attrgetter("worker.external_id"), by="worker__external_id"),
-        Column("id", "Id at the marketplace", attrgetter("external_id"), on_page=False),
-        Column("simulated", "Simulated", attrgetter("worker.simulated"), on_page=False),
-        Column("state", "State", attrgetter("state"), by="state"),
-        Column("held", "Held", attrgetter("held"), on_page=False),
-        Column("note", "Note", attrgetter("note"), on_page=False),
+        Column("worker", "Worker", "worker.external_id", by="worker__external_id"),
+        Column("id", "Id at the marketplace", "external_id", on_page=False),
+        Column("simulated", "Simulated", "worker.simulated", on_page=False),
+        Column("state", "State", by="state"),
+        Column("held", "Held", on_page=False),
+        Column("note", "Note", on_page=False),
         Column("hit", "About", _hit, by="hit__ordinal", gaps=True),
-        Column("about", "Units", attrgetter("about"), on_page=False),
+        Column("about", "Units", on_page=False),
         Column("consent", "Consent text", lambda row: row.consent and row.consent.label, on_page=False),
         Column(
             "protocol", "Protocol", lambda row: row.consent and row.consent.protocol_number, on_page=False
         ),
         Column("consented", "Agreed", lambda row: row.consent and row.consent.at, on_page=False),
-        Column(
-            "checks", "Checks failed", attrgetter("failed_checks"), by="failed_checks", down=True, number=True
-        ),
-        Column("newest", "Came in", attrgetter("stored_at"), by="pk", down=True),
-        Column(
-            "due", "Approved automatically", attrgetter("auto_approve_at"), by="auto_approve_at", gaps=True
-        ),
+        Column("checks", "Checks failed", "failed_checks", by="failed_checks", down=True, number=True),
+        Column("newest", "Came in", "stored_at", by="pk", down=True),
+        Column("due", "Approved automatically", "auto_approve_at", by="auto_approve_at", gaps=True),
     ),
     filters=(
         Choices("state", "Which work to show", WORK_STATES, tabs=True),
@@ -229,16 +218,14 @@ WORK = Grid(
 WORKERS = Grid(
     "workers",
     columns=(
-        Column("worker", "Worker", attrgetter("external_id"), by="external_id"),
-        Column("simulated", "Simulated", attrgetter("simulated"), on_page=False),
-        Column("excluded", "Excluded", attrgetter("excluded"), on_page=False),
-        Column("answered", "Answered", attrgetter("done"), by="done", down=True, number=True),
-        Column("rejected", "Rejected", attrgetter("rejected"), by="rejected", down=True, number=True),
-        Column("held", "Held", attrgetter("held"), by="held", down=True, number=True),
-        Column(
-            "checks", "Checks failed", attrgetter("failed"), by="failed", down=True, number=True, gaps=True
-        ),
-        Column("last", "Last seen", attrgetter("last"), by="last", down=True, number=True, gaps=True),
+        Column("worker", "Worker", "external_id", by="external_id"),
+        Column("simulated", "Simulated", on_page=False),
+        Column("excluded", "Excluded", on_page=False),
+        Column("answered", "Answered", "done", by="done", down=True, number=True),
+        Column("rejected", "Rejected", by="rejected", down=True, number=True),
+        Column("held", "Held", by="held", down=True, number=True),
+        Column("checks", "Checks failed", "failed", by="failed", down=True, number=True, gaps=True),
+        Column("last", "Last seen", by="last", down=True, number=True, gaps=True),
     ),
     filters=(
         Choices(
@@ -255,15 +242,15 @@ OPERATIONS = Grid(
     "operations",
     columns=(
         Column("kind", "Operation", lambda row: row.get_kind_display(), by="kind"),
-        Column("target", "About", attrgetter("target"), on_page=False),
-        Column("state", "State", attrgetter("state"), by="state"),
+        Column("target", "About", on_page=False),
+        Column("state", "State", by="state"),
         Column("error", "Error", lambda row: f"{row.error_code} {row.error_text}".strip(), on_page=False),
         Column("amount", "Amount + fee", _money("amount_cents"), by="amount_cents", down=True, number=True),
         Column("fee", "Fee", _money("fee_cents"), on_page=False),
-        Column("asked", "Asked", attrgetter("planned_at"), by="planned_at", down=True),
-        Column("tries", "Tries", attrgetter("attempts"), by="attempts", down=True, number=True),
-        Column("request", "Request id", attrgetter("request_id")),
-        Column("token", "Token", attrgetter("token"), on_page=False),
+        Column("asked", "Asked", "planned_at", by="planned_at", down=True),
+        Column("tries", "Tries", "attempts", by="attempts", down=True, number=True),
+        Column("request", "Request id", "request_id"),
+        Column("token", "Token", on_page=False),
     ),
     filters=(Choices("state", "Which operations to show", OPERATION_STATES, tabs=True),),
     order="asked",

@@ -1,7 +1,6 @@
 """Evaluations on the desk: lists of one project and of all that one may see, comparisons, and each one."""
 
 from dataclasses import dataclass
-from operator import attrgetter
 from typing import Any
 
 from django.conf import settings
@@ -70,19 +69,19 @@ def _profile(evaluation: Evaluation) -> Any:
 
 
 _OWN = (
-    Column("number", "No.", attrgetter("number"), by="number", down=True),
-    Column("title", "Title", attrgetter("title"), on_page=False),
+    Column("number", "No.", by="number", down=True),
+    Column("title", "Title", on_page=False),
     Column("release", "Release", _version, by="release_id", down=True),
     Column("state", "State", _describe_state, by="state"),
     Column("profile", "Profile", _profile),
     Column("metrics", "Metrics", names_of),
-    Column("best", "Best metric", attrgetter("best"), by="best"),
-    Column("pearson", "Its Pearson", attrgetter("best_value"), by="best_value", down=True, number=True,
+    Column("best", "Best metric", by="best"),
+    Column("pearson", "Its Pearson", "best_value", by="best_value", down=True, number=True,
            gaps=True),
-    Column("leaderboard", "Leaderboard", attrgetter("leaderboard"), on_page=False),
+    Column("leaderboard", "Leaderboard", on_page=False),
     Column("by", "By", _person, by="created_by__username"),
-    Column("begun", "Begun", attrgetter("created_at"), by="created_at", down=True),
-    Column("finished", "Finished", attrgetter("finished_at"), on_page=False),
+    Column("begun", "Begun", "created_at", by="created_at", down=True),
+    Column("finished", "Finished", "finished_at", on_page=False),
 )  # fmt: skip
 _STATE = Choices("state", "State of the evaluations", STATES, tabs=True)
 EVALUATIONS = Grid(

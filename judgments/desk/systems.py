@@ -4,7 +4,6 @@ import uuid
 from collections.abc import Iterator
 from dataclasses import asdict
 from itertools import islice
-from operator import attrgetter
 from typing import Any
 
 from django import forms
@@ -45,18 +44,18 @@ from web.tables import Choices, Column, Grid, GridRequest, Words
 SYSTEMS = Grid(
     "systems",
     columns=(
-        Column("system", "System", attrgetter("system.name"), by="name"),
-        Column("kind", "Kind", attrgetter("system.kind"), on_page=False),
-        Column("answers", "Answers", attrgetter("answers"), by="answers", down=True, number=True),
-        Column("judge", "To judge", attrgetter("to_judge"), by="to_judge", down=True, number=True),
-        Column("exact", "Same as a reference", attrgetter("exact"), by="exact", down=True, number=True),
-        Column("empty", "No answer", attrgetter("empty"), by="empty", down=True, number=True),
+        Column("system", "System", "system.name", by="name"),
+        Column("kind", "Kind", "system.kind", on_page=False),
+        Column("answers", "Answers", by="answers", down=True, number=True),
+        Column("judge", "To judge", "to_judge", by="to_judge", down=True, number=True),
+        Column("exact", "Same as a reference", by="exact", down=True, number=True),
+        Column("empty", "No answer", by="empty", down=True, number=True),
         Column(
             "out", "Taken out", lambda row: row.withdrawn + row.query_out, by="out", down=True, number=True
         ),
-        Column("judged", "Judged", attrgetter("judged"), by="judged", down=True, number=True),
-        Column("judgments", "Judgments", attrgetter("judgments"), by="judgments", down=True, number=True),
-        Column("mean", "Mean score", attrgetter("mean"), by="mean", down=True, number=True),
+        Column("judged", "Judged", by="judged", down=True, number=True),
+        Column("judgments", "Judgments", by="judgments", down=True, number=True),
+        Column("mean", "Mean score", by="mean", down=True, number=True),
     ),
     order="system",
 )
@@ -64,12 +63,12 @@ SYSTEMS = Grid(
 OF_SYSTEM = Grid(
     "answers",
     columns=(
-        Column("text", "Answer", by="text"),
-        Column("query", "Query", by="query__text"),
-        Column("state", "State", by="aside"),
-        Column("judged", "Judgments", by="judgment_count", down=True, number=True),
-        Column("mean", "Mean score", by="mean_score", down=True, number=True, gaps=True),
-        Column("number", "Number", by="pk", on_page=False),
+        Column("text", "Answer", None, by="text"),
+        Column("query", "Query", None, by="query__text"),
+        Column("state", "State", None, by="aside"),
+        Column("judged", "Judgments", None, by="judgment_count", down=True, number=True),
+        Column("mean", "Mean score", None, by="mean_score", down=True, number=True, gaps=True),
+        Column("number", "Number", None, by="pk", on_page=False),
     ),
     filters=(
         Words("q", "Words of the answer or the query, or its id"),

@@ -73,13 +73,13 @@ def _grid(file: WorkerFile) -> Grid:
     return Grid(
         "lines",
         columns=(
-            Column("line", "Line", lambda row: row.line, by="line", number=True),
-            Column("worker", "Worker", lambda row: row.worker.worker_id, by="worker__worker_id"),
-            *((Column("assignment", "Assignment", lambda row: row.holding.assignment_id),) if bonus else ()),
+            Column("line", "Line", by="line", number=True),
+            Column("worker", "Worker", "worker.worker_id", by="worker__worker_id"),
+            *((Column("assignment", "Assignment", "holding.assignment_id"),) if bonus else ()),
             Column("amount", "Amount" if bonus else "Value", _amount, by="amount", down=True, number=True),
-            Column("words", "Reason" if bonus else "Status", lambda row: row.words),
+            Column("words", "Reason" if bonus else "Status"),
             Column("outcome", "Outcome", lambda row: outcomes[row.state], by="state"),
-            Column("why", "Why", lambda row: row.why),
+            Column("why", "Why"),
         ),
         filters=(Choices("outcome", "Outcome", {"all": "All", **outcomes}, tabs=True),),
         order="line",

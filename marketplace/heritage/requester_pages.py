@@ -29,9 +29,9 @@ _MOST_SUBSCRIPTIONS = 100
 DELIVERIES = Grid(
     "topic-deliveries",
     columns=(
-        Column("created", "Message of", lambda row: row.created_at, by="pk", down=True),
+        Column("created", "Message of", "created_at", by="pk", down=True),
         Column("state", "State", lambda row: row.get_state_display(), by="state"),
-        Column("attempts", "Attempts", lambda row: row.attempts, by="attempts", down=True),
+        Column("attempts", "Attempts", by="attempts", down=True),
     ),
     filters=(
         Choices(
@@ -91,9 +91,9 @@ Kind = FormerIdRecord.Kind
 RECORDS = Grid(
     "former-ids",
     columns=(
-        Column("id", "MTurk id", lambda row: row.former_id, by="former_id"),
+        Column("id", "MTurk id", "former_id", by="former_id"),
         Column("kind", "What is kept", lambda row: row.get_kind_display(), by="kind"),
-        Column("applied", "Took effect", lambda row: row.applied_at, by="applied_at", down=True),
+        Column("applied", "Took effect", "applied_at", by="applied_at", down=True),
     ),
     filters=(
         Choices("kind", "Kept", {"all": "All", **{each.value: each.label for each in Kind}}, tabs=True),

@@ -12,24 +12,27 @@ person must be allowed:
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial, wraps
-from typing import Any
+from typing import Any, ClassVar
 
 from django.conf import settings
 from django.contrib.auth.decorators import login_required
 from django.contrib.auth.models import User
 from django.http import Http404, HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
-from django.shortcuts import render
 from django.urls import reverse
 
 from core.accounts import security
+from marketplace import clock
 from marketplace.members import Action, may, role_of
 from marketplace.models import Requester
 from marketplace.site import selectors
 from marketplace.site.access import current_worker
 from web import tables as grids
+from web.cells import Cell, Link, chip, link, several
 from web.forms import RevisedForm
+from web.kit import Page, Tabs
 from web.nav import NavGroup, NavLink, mark_current
+from web.pages import render_page
 from web.tables import Complete, Grid, GridRequest, Rows, as_they_are
 
 # The sidebar of every page of a requester.
@@ -119,6 +122,11 @@ class RequesterAccess:
 
     user: User
     requester: Requester
+    frame: ClassVar[str] = "marketplace/requester/base.html"
+
+    def address(self, name: str, *more: object) -> str:
+        """An address of the requester's pages."""
+        return reverse(name, args=[self.requester.customer_id, *more])
 
     @property
     def staff(self) -> bool:
@@ -181,12 +189,13 @@ def page_context(request: HttpRequest, access: RequesterAccess, place: str) -> d
         "requester": access.requester,
         "sidebar": sidebar_groups(access.requester, place, request.path, access.user),
         "worker": current_worker(request),
+        "now": clock.now(),
     }
 
 
 def show(
     request: HttpRequest,
-    template: str,
+    template: str | Page,
     access: RequesterAccess,
     *,
     place: str,
@@ -195,7 +204,9 @@ def show(
 ) -> HttpResponse:
     """A page of the requester site; `place` is the place of the sidebar it belongs to."""
     own = page_context(request, access, place)
-    return render(request, f"marketplace/requester/{template}", own | context, status=status)
+    return render_page(
+        request, template, access, own | context, folder="marketplace/requester", status=status
+    )
 
 
 def show_conflict(
@@ -217,7 +228,7 @@ def respond(
     access: RequesterAccess,
     grid: Grid,
     rows: Callable[[GridRequest], Rows],
-    template: str,
+    template: str | Page,
     *,
     place: str,
     complete: Complete = as_they_are,
@@ -230,4 +241,41 @@ def respond(
     page = partial(show, request, template, access, place=place, **context)
     return grids.respond(
         request, grid, rows, page, complete=complete, file=file, first_line=first_line, file_at=file_at
+    )
+
+
+# What several of the pages have.
+
+_MONEY = (
+    ("Statement", "requester:money"),
+    ("To pay out", "requester:payables"),
+    ("Payout files", "requester:payouts"),
+    ("People and years", "requester:paid_people"),
+    ("Invoices", "requester:invoices"),
+)
+_MESSAGES = (("Letters", "requester:letters"), ("Ratings", "requester:ratings"))
+
+
+def money_tabs(access: RequesterAccess, here: str) -> Tabs:
+    """The pages about money."""
+    return Tabs("Money", here, [(label, access.address(name)) for label, name in _MONEY])
+
+
+def message_tabs(access: RequesterAccess, here: str) -> Tabs:
+    """The pages about what workers say."""
+    return Tabs("Messages and ratings", here, [(label, access.address(name)) for label, name in _MESSAGES])
+
+
+def trail(access: RequesterAccess, *places: tuple[str, str]) -> list[Link]:
+    """Where a page is: labels and names of addresses above it."""
+    return [Link(label, access.address(name)) for label, name in places]
+
+
+def draw_worker(cell: Cell) -> object:
+    """A worker's id, which leads to what they did, with what there is to know of them."""
+    worker = getattr(cell.row, "worker", cell.row)
+    return several(
+        link(worker.worker_id, cell.address("requester:worker", worker.worker_id), mono=True),
+        worker.simulated and chip("simulated"),
+        getattr(worker, "blocked", False) and chip("blocked", "bad"),
     )

@@ -1,7 +1,6 @@
 """A requester's account: making one, its keys, members, webhooks, and who did what in its name."""
 
 from datetime import timedelta
-from operator import attrgetter
 from typing import Any
 
 from django import forms
@@ -119,13 +118,11 @@ _LONGEST_KEY = 19
 KEYS = Grid(
     "keys",
     columns=(
-        Column("access_key", "Access key", attrgetter("access_key")),
-        Column("label", "For", attrgetter("label"), by="label"),
-        Column("created_at", "Made", attrgetter("created_at"), by="created_at", down=True),
-        Column(
-            "last_used_at", "Last used", attrgetter("last_used_at"), by="last_used_at", down=True, gaps=True
-        ),
-        Column("ends_at", "State", attrgetter("ends_at"), by="ends_at", gaps=True),
+        Column("access_key", "Access key"),
+        Column("label", "For", by="label"),
+        Column("created_at", "Made", by="created_at", down=True),
+        Column("last_used_at", "Last used", by="last_used_at", down=True, gaps=True),
+        Column("ends_at", "State", by="ends_at", gaps=True),
     ),
     filters=(Choices("state", "State", {"valid": "Valid", "all": "All, with those that ended"}, tabs=True),),
     order="created_at",
@@ -400,16 +397,16 @@ def _worded(rows: list[Any]) -> list[Any]:
 ACTIVITY = Grid(
     "activity",
     columns=(
-        Column("at", "When", attrgetter("at"), by="pk", down=True),
-        Column("who", "Who", attrgetter("who"), by="actor"),
-        Column("words", "What", attrgetter("words"), by="action"),
-        Column("action", "Action", attrgetter("action"), on_page=False),
-        Column("subject", "About", attrgetter("subject"), by="subject"),
-        Column("details", "Details", attrgetter("details"), on_page=False),
-        Column("user", "User", attrgetter("actor"), on_page=False),
-        Column("access_key", "Access key", attrgetter("access_key"), on_page=False),
+        Column("at", "When", by="pk", down=True),
+        Column("who", "Who", by="actor"),
+        Column("words", "What", by="action"),
+        Column("action", "Action", on_page=False),
+        Column("subject", "About", by="subject"),
+        Column("details", "Details", on_page=False),
+        Column("user", "User", "actor", on_page=False),
+        Column("access_key", "Access key", on_page=False),
         Column("via", "By", lambda row: row.get_via_display(), by="via"),
-        Column("address", "From", attrgetter("address"), by="address"),
+        Column("address", "From", by="address"),
     ),
     filters=(
         Choices("action", "What", {"all": "Everything", **_IN_WORDS}),

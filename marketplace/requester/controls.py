@@ -14,10 +14,10 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from core.revisions import ConflictError
 from marketplace import clock
-from marketplace.durations import span
 from marketplace.models import Chaos
 from marketplace.protocol import testcontrols as chaos
 from marketplace.requester.access import RequesterAccess, for_requester, show
+from web.durations import span
 from web.forms import RevisedForm
 
 # Forms of the chaos panel.

@@ -1,7 +1,6 @@
 """What workers say to a requester: letters to read and to answer, and ratings without names."""
 
 from dataclasses import dataclass
-from operator import attrgetter
 from typing import Any
 
 from django import forms
@@ -33,10 +32,10 @@ def _state(letter: Letter) -> str:
 LETTERS = Grid(
     "letters",
     columns=(
-        Column("sent", "Sent", attrgetter("sent_at"), by="sent_at", down=True),
-        Column("worker", "Worker", attrgetter("worker.worker_id"), by="worker__worker_id"),
-        Column("subject", "Subject", attrgetter("subject"), by="subject"),
-        Column("body", "Message", attrgetter("body"), on_page=False),
+        Column("sent", "Sent", "sent_at", by="sent_at", down=True),
+        Column("worker", "Worker", "worker.worker_id", by="worker__worker_id"),
+        Column("subject", "Subject", by="subject"),
+        Column("body", "Message", on_page=False),
         Column(
             "group",
             "Group",
@@ -44,9 +43,9 @@ LETTERS = Grid(
             by="hit_type__title",
             gaps=True,
         ),
-        Column("assignment", "Assignment", attrgetter("assignment_id"), on_page=False),
+        Column("assignment", "Assignment", "assignment_id", on_page=False),
         Column("state", "State", _state),
-        Column("answered", "Answered", attrgetter("answered_at"), on_page=False),
+        Column("answered", "Answered", "answered_at", on_page=False),
     ),
     filters=(
         Choices(
@@ -134,11 +133,11 @@ def _mean(row: RatedGroup) -> float | None:
 RATINGS = Grid(
     "ratings",
     columns=(
-        Column("group", "Group", attrgetter("hit_type.title"), by="title"),
-        Column("hit_type", "HIT type", attrgetter("hit_type.type_id"), on_page=False),
-        Column("count", "Ratings", attrgetter("count"), by="rated", number=True, down=True),
+        Column("group", "Group", "hit_type.title", by="title"),
+        Column("hit_type", "HIT type", "hit_type.type_id", on_page=False),
+        Column("count", "Ratings", by="rated", number=True, down=True),
         Column("mean", "Mean", _mean, by="mean", number=True, down=True, gaps=True),
-        Column("words", "What workers wrote", attrgetter("comments")),
+        Column("words", "What workers wrote", "comments"),
     ),
     filters=(Words("q", "Group"),),
     order="count",

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, time, timedelta
 from functools import partial
 from itertools import chain
-from operator import attrgetter
+from operator import itemgetter
+from typing import Any
 
 from django.conf import settings
 from django.contrib import messages
@@ -28,13 +29,25 @@ from marketplace.members import Action
 from marketplace.models import Invoice, LedgerEntry, Payable, Requester, Worker
 from marketplace.money import deposits, finance
 from marketplace.money.amounts import money
-from marketplace.money.finance import payment_note, unreported, workers_of
+from marketplace.money.finance import InvoiceLine, payment_note, unreported, workers_of
 from marketplace.money.payees import details_in_words
 from marketplace.requester import charts
-from marketplace.requester.access import RequesterAccess, for_requester, on_requester, respond, show
+from marketplace.requester.access import (
+    RequesterAccess,
+    for_requester,
+    money_tabs,
+    on_requester,
+    respond,
+    show,
+    trail,
+)
 from marketplace.requester.forms import DepositForm, InvoiceForm, PayableForm
+from metrics.figure import counted
+from web import cells
 from web import tables as grids
-from web.tables import Choices, Column, Grid, GridRequest, Words
+from web.cells import Cell, Link, Post, chip, isolated, more, opens, several
+from web.kit import Button, Empty, FormSection, Listing, Note, Own, Page, Table
+from web.tables import Choices, Column, Grid, GridRequest, Words, count_column
 
 Account, Kind = LedgerEntry.Account, LedgerEntry.Kind
 # The statement: every movement, with what was available after it.
@@ -209,20 +222,28 @@ class Balances:
         return {row["place"]: row["sum"] for row in sums}, max((row["now"] for row in sums), default=0)
 
 
+MONEY = ("Money", "requester:money")
+
+
+def may_book(access: RequesterAccess) -> bool:
+    """Whether this person may book money of this account."""
+    return deposits.may_book(access.requester, access.user)
+
+
 STATEMENT = Grid(
     "statement",
     columns=(
-        Column("at", "When", attrgetter("entry.at"), by="pk", down=True),
-        Column("what", "What", attrgetter("label")),
-        Column("hit_id", "For", attrgetter("hit_id")),
-        Column("worker_id", "Worker", attrgetter("worker_id"), on_page=False),
-        Column("reference", "Reference", attrgetter("reference"), on_page=False),
-        Column("from", "From", attrgetter("entry.debit"), on_page=False),
-        Column("to", "To", attrgetter("entry.credit"), on_page=False),
-        Column("cents", "Cents", attrgetter("entry.cents"), on_page=False),
-        Column("held_change_cents", "On hold", attrgetter("held_cents"), number=True),
-        Column("available_change_cents", "Available", attrgetter("available"), number=True),
-        Column("available_after_cents", "Balance", attrgetter("balance"), number=True),
+        Column("at", "When", "entry.at", by="pk", down=True),
+        Column("what", "What", "label"),
+        Column("hit_id", "For"),
+        Column("worker_id", "Worker", on_page=False),
+        Column("reference", "Reference", on_page=False),
+        Column("from", "From", "entry.debit", on_page=False),
+        Column("to", "To", "entry.credit", on_page=False),
+        Column("cents", "Cents", "entry.cents", on_page=False),
+        Column("held_change_cents", "On hold", "held_cents", number=True),
+        Column("available_change_cents", "Available", "available", number=True),
+        Column("available_after_cents", "Balance", "balance", number=True),
     ),
     filters=(
         Choices("kind", "What", KINDS),
@@ -259,7 +280,7 @@ def statement(request: HttpRequest, access: RequesterAccess) -> HttpResponseBase
         now=now,
         chart=charts.draw_spending(days),
         spent=charts.sum_spending(days) if days else None,
-        may_book=deposits.may_book(access.requester, access.user),
+        may_book=may_book(access),
     )
 
 
@@ -285,28 +306,44 @@ def deposit(request: HttpRequest, access: RequesterAccess) -> HttpResponseBase:
         else:
             messages.success(request, f"{money(data['amount'])} deposited.")
             return redirect("requester:money", access.requester.customer_id)
-    return show(
-        request,
-        "deposit.html",
-        access,
-        place="money",
-        form=form,
-        may_book=deposits.may_book(access.requester, access.user),
-        status=422 if form.errors else 200,
+    page = Page(
+        "Deposit",
+        _deposit_form(access, form),
+        lead=f"{money(access.requester.available_cents)} is available now.",
+        trail=trail(access, MONEY),
     )
+    return show(request, page, access, place="money", status=422 if form.errors else 200)
+
+
+def _deposit_form(access: RequesterAccess, form: DepositForm) -> list[Any]:
+    if not may_book(access):
+        back = Link("Back to the statement", access.address("requester:money"))
+        words = "Tell them the amount and the number of the transfer. "
+        return [Empty("Staff book deposits of real money", (words, back))]
+    kind = "real" if access.requester.real_money else "play"
+    buttons = [Button(f"Deposit {kind} money"), Link("Back", access.address("requester:money"))]
+    note = Note("Real money: book what has arrived in your lab's books, and nothing else.", "")
+    before = [note] if access.requester.real_money else []
+    stays = "A deposit stays in the books. It cannot be taken back here."
+    return [FormSection(form, buttons, before=before, note=stays)]
 
 
 # Invoices: what was spent in a period, frozen, to print or as a file.
 
+
+def _sum_column(name: str, label: str) -> Column:
+    return count_column(name, label, cell=cells.money)
+
+
 INVOICES = Grid(
     "invoices",
     columns=(
-        Column("number", "Invoice", attrgetter("number"), by="number", down=True),
-        Column("begins_at", "From", attrgetter("begins_at"), by="begins_at", down=True),
-        Column("ends_at", "Before", attrgetter("ends_at"), on_page=False),
-        Column("until", "To", attrgetter("last_day")),
-        Column("cents", "Sum", attrgetter("cents"), by="cents", down=True, number=True),
-        Column("issued_at", "Issued", attrgetter("issued_at"), by="issued_at", down=True),
+        Column("number", "Invoice", by="number", down=True, cell=opens("requester:invoice", "Invoice {}")),
+        Column("begins_at", "From", by="begins_at", down=True, cell=cells.day),
+        Column("ends_at", "Before", on_page=False),
+        Column("until", "To", "last_day", cell=cells.day),
+        _sum_column("cents", "Sum"),
+        Column("issued_at", "Issued", by="issued_at", down=True),
     ),
     order="number",
 )
@@ -326,11 +363,27 @@ def invoices(request: HttpRequest, access: RequesterAccess) -> HttpResponseBase:
         access,
         INVOICES,
         rows,
-        "invoices.html",
+        Page(
+            "Invoices",
+            [Listing("Which invoices to show", "invoice", "invoices", _no_invoice(access))],
+            lead="What was spent in a period, numbered without gaps and never changed.",
+            trail=trail(access, MONEY),
+            primary=[Link("New invoice", access.address("requester:new_invoice"))]
+            if may_book(access)
+            else [],
+            tabs=money_tabs(access, "Invoices"),
+        ),
         place="money",
         file=f"invoices-{access.requester.customer_id}",
-        now=clock.now(),
-        may_book=deposits.may_book(access.requester, access.user),
+    )
+
+
+def _no_invoice(access: RequesterAccess) -> Empty:
+    if not may_book(access):
+        return Empty("No invoice yet", "Staff issue invoices of real money.")
+    words = "An invoice says what was spent in a period that is over, by kind of HIT. "
+    return Empty(
+        "No invoice yet", (words, Link("Issue the first one", access.address("requester:new_invoice")))
     )
 
 
@@ -363,17 +416,47 @@ def new_invoice(request: HttpRequest, access: RequesterAccess) -> HttpResponseBa
             else:
                 messages.success(request, f"Invoice {invoice.number} is issued.")
                 return redirect("requester:invoice", access.requester.customer_id, invoice.number)
-    return show(
-        request,
-        "invoice_new.html",
-        access,
-        place="money",
-        form=form,
-        lines=lines,
-        total=sum(line["cents"] for line in lines or ()),
-        may_book=deposits.may_book(access.requester, access.user),
-        status=422 if request.method == "POST" else 200,
+    status = 422 if request.method == "POST" else 200
+    return show(request, _invoice_form(access, form, lines), access, place="money", status=status)
+
+
+def _invoice_form(access: RequesterAccess, form: InvoiceForm, lines: list[InvoiceLine] | None) -> Page:
+    section = FormSection(
+        form,
+        [Button("Look at it first", plain=True, look=True), Button("Issue the invoice")],
+        action=access.address("requester:new_invoice"),
+        note="An invoice stays as it was issued; there is no way to change or delete it.",
     )
+    back = Link("Back to the invoices", access.address("requester:invoices"))
+    staff = Empty("Staff issue invoices of real money", ("Tell them the period. ", back))
+    preview = [] if lines is None else [_draw_invoice_lines(lines, "What it would say")]
+    return Page(
+        "New invoice",
+        [section, *preview] if may_book(access) else [staff],
+        lead="For days that are over and that no invoice covers yet.",
+        trail=trail(access, MONEY, ("Invoices", "requester:invoices")),
+        here="New",
+    )
+
+
+def _draw_type(cell: Cell) -> object:
+    return several(isolated(cell.value), cell.row["type_id"] and more(cell.row["type_id"], mono=True))
+
+
+_INVOICE_LINES = (
+    Column("what", "HITs", itemgetter("what"), cell=_draw_type),
+    Column("assignments", "Approved", itemgetter("assignments"), number=True),
+    Column("rewards", "Rewards", itemgetter("rewards"), number=True, cell=cells.money),
+    Column("bonuses", "Bonuses", itemgetter("bonuses"), number=True, cell=cells.money),
+    Column("fees", "Fees", itemgetter("fees"), number=True, cell=cells.money),
+    Column("cents", "Together", itemgetter("cents"), number=True, cell=cells.money),
+)
+
+
+def _draw_invoice_lines(lines: list[InvoiceLine], heading: str = "") -> Table:
+    foot = ["Total", "", "", "", "", money(sum(line["cents"] for line in lines))]
+    nothing = "Nothing was spent in this period."
+    return Table("What was spent", _INVOICE_LINES, lines, heading=heading, empty=nothing, foot=foot)
 
 
 def _invoice(access: RequesterAccess, number: int) -> Invoice:
@@ -391,7 +474,15 @@ def invoice(request: HttpRequest, access: RequesterAccess, invoice: int) -> Http
     row = _invoice(access, invoice)
     if request.GET.get("format") == "csv":
         return _file(row)
-    return show(request, "invoice.html", access, place="money", invoice=row)
+    paid = "Rewards and bonuses were paid from the account's deposits when work was approved. Days are UTC."
+    page = Page(
+        f"Invoice {row.number}",
+        [Own("marketplace/requester/invoice.html"), _draw_invoice_lines(row.lines), Note(paid)],
+        trail=trail(access, MONEY, ("Invoices", "requester:invoices")),
+        primary=[Link("Download as CSV", "?format=csv", plain=True, download=True)],
+        styles=["requester-money.css"],
+    )
+    return show(request, page, access, place="money", invoice=row)
 
 
 def _file(invoice: Invoice) -> HttpResponse:
@@ -412,15 +503,21 @@ def _file(invoice: Invoice) -> HttpResponse:
     return answer
 
 
+def _draw_paid(cell: Cell) -> object:
+    if cell.value is None:
+        return chip("to pay out", "wait")
+    return several(chip("paid out", "good"), more(cells.draw(cell)))
+
+
 PAYABLES = Grid(
     "payables",
     columns=(
-        Column("number", "Report", attrgetter("number"), by="number", down=True),
-        Column("until", "Payments before", attrgetter("until")),
-        Column("workers", "Workers", attrgetter("workers"), by="workers", down=True, number=True),
-        Column("cents", "Sum", attrgetter("cents"), by="cents", down=True, number=True),
-        Column("made_at", "Made", attrgetter("made_at"), on_page=False),
-        Column("paid_at", "Paid out", attrgetter("paid_at"), by="paid_at", down=True, gaps=True),
+        Column("number", "Report", by="number", down=True, cell=opens("requester:payable", "Report {}")),
+        Column("until", "Payments before", cell=cells.moment),
+        count_column("workers", "Workers"),
+        _sum_column("cents", "Sum"),
+        Column("made_at", "Made", on_page=False),
+        Column("paid_at", "Paid out", by="paid_at", down=True, gaps=True, cell=_draw_paid),
     ),
     filters=(Choices("state", "State", {"all": "All", "open": "To pay out", "paid": "Paid out"}, tabs=True),),
     order="number",
@@ -451,23 +548,23 @@ class Due:
         return settings.MARKETPLACE_CURRENCY
 
 
-def _number(name: str, label: str) -> Column:
-    return Column(name, label, attrgetter(name), by=name, down=True, number=True)
+def _draw_payee(cell: Cell) -> object:
+    return several(cells.mono(cell), cell.row.simulated and chip("simulated"))
 
 
 PAYABLE = Grid(
     "payable",
     columns=(
-        Column("worker_id", "Worker", attrgetter("worker_id"), by="worker_id"),
-        Column("payment_details", "How to be paid", attrgetter("details"), on_page=False),
-        Column("simulated", "Simulated", attrgetter("simulated"), on_page=False),
-        _number("reward_count", "Rewards"),
-        _number("rewards_cents", "In rewards"),
-        _number("bonus_count", "Bonuses"),
-        _number("bonuses_cents", "In bonuses"),
-        _number("total_cents", "Together"),
-        Column("total", "Total", attrgetter("amount"), on_page=False),
-        Column("currency", "Currency", attrgetter("currency"), on_page=False),
+        Column("worker_id", "Worker", by="worker_id", cell=_draw_payee),
+        Column("payment_details", "How to be paid", "details", on_page=False),
+        Column("simulated", "Simulated", on_page=False),
+        count_column("reward_count", "Rewards"),
+        _sum_column("rewards_cents", "In rewards"),
+        count_column("bonus_count", "Bonuses"),
+        _sum_column("bonuses_cents", "In bonuses"),
+        _sum_column("total_cents", "Together"),
+        Column("total", "Total", "amount", on_page=False),
+        Column("currency", "Currency", on_page=False),
     ),
     order="worker_id",
 )
@@ -490,20 +587,29 @@ def payables(request: HttpRequest, access: RequesterAccess) -> HttpResponseBase:
         return reports.filter(paid_at=None) if grid["state"] == "open" else reports.exclude(paid_at=None)
 
     due = people_due.aggregate(cents=Sum("cents"))["cents"] or 0
-    return respond(
-        request,
-        access,
-        PAYABLES,
-        rows,
-        "payables.html",
-        place="money",
-        file=f"payables-{access.requester.customer_id}",
-        now=now,
-        form=PayableForm(),
-        due=due,
-        simulated_due=(all_due.aggregate(cents=Sum("cents"))["cents"] or 0) - due,
-        may_book=deposits.may_book(access.requester, access.user),
+    simulated = (all_due.aggregate(cents=Sum("cents"))["cents"] or 0) - due
+    begin = "make a report, give its file to your finance office, and note here when it has paid."
+    empty = Empty("No report yet", f"When workers have earned something, {begin}")
+    page = Page(
+        "To pay out",
+        [Listing("Which reports to show", "report", "reports", empty)],
+        lead="Reports for the finance office: what each worker is paid. A payment is in one of them only.",
+        trail=trail(access, MONEY),
+        tabs=money_tabs(access, "To pay out"),
+        aside=_list_due(access, due, simulated),
+        aside_label="New report",
     )
+    file = f"payables-{access.requester.customer_id}"
+    return respond(request, access, PAYABLES, rows, page, place="money", file=file)
+
+
+def _list_due(access: RequesterAccess, due: int, simulated: int) -> list[Any]:
+    heading = f"In no report yet: {money(due)}"
+    said = f"And {money(simulated)} to simulated workers, who are not paid." if simulated else ""
+    if not may_book(access):
+        return [Empty(heading, f"{said} Staff make reports about real money.")]
+    action = access.address("requester:make_payable")
+    return [FormSection(PayableForm(), [Button("Make a report")], action, heading=heading, lead=said)]
 
 
 @require_POST
@@ -554,12 +660,37 @@ def payable(request: HttpRequest, access: RequesterAccess, payable: int) -> Http
         access,
         PAYABLE,
         lambda _grid: workers_of(report),
-        "payable.html",
+        _describe_payable(access, report),
         place="money",
         complete=complete,
-        now=clock.now(),
-        report=report,
-        may_book=deposits.may_book(access.requester, access.user),
+    )
+
+
+def _describe_payable(access: RequesterAccess, report: Payable) -> Page:
+    real = access.requester.real_money
+    primary: list[object] = []
+    note = "Workers are known by their ids. "
+    if real:
+        who = "" if access.staff else " to staff only"
+        note += f"Where a worker wrote how they want to be paid, the file says so{who}. "
+        address = access.address("requester:report_payouts", report.number)
+        primary.append(Link("Pay with files", address, plain=True))
+    if may_book(access) and not report.paid_at:
+        address = access.address("requester:pay_out", report.number)
+        primary.append(Post("Mark as paid out", address, plain=False))
+    play = Note("This is play money: the report shows what a real one would, and no payment is due.", "")
+    lines = Listing("Workers", "worker", "workers", note=f"{note}The last line of the file is the total.")
+    to = counted(report.workers, "worker")
+    return Page(
+        f"Report {report.number}",
+        [lines] if real else [play, lines],
+        lead=(
+            *(f"{money(report.cents)} to {to}: payments before ", report.until, " that were in no report. "),
+            *("Made ", report.made_at, report.made_by and f" by {report.made_by.get_username()}", "; "),
+            *(("paid out ", report.paid_at) if report.paid_at else ("to pay out",)),
+        ),
+        trail=trail(access, MONEY, ("To pay out", "requester:payables")),
+        primary=primary,
     )
 
 
@@ -593,9 +724,9 @@ def _totals(report: Payable) -> Iterator[str]:
     sums = workers_of(report).aggregate(**{f"all_{name}": Sum(name) for name in _SUMS})
     line = Due("Total", "", False, **{name: sums[f"all_{name}"] or 0 for name in _SUMS})
     yield csv_line_writer()(
-        "" if column.name == "simulated" else plain(column.value(line))
+        "" if column.name == "simulated" else plain(column.read(line))
         for column in PAYABLE.columns
-        if column.value
+        if column.read
     )
 
 

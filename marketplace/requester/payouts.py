@@ -1,7 +1,6 @@
 """Payout files of a requester: making them of a report, handing them out, booking results, sums of a year."""
 
 from dataclasses import dataclass
-from operator import attrgetter
 
 from django import forms
 from django.conf import settings
@@ -20,15 +19,26 @@ from marketplace.errors import Refusal
 from marketplace.forms.sheets import ACCEPTED
 from marketplace.members import Action
 from marketplace.models import PayMethod, Payout, PayoutLine, Worker, YearlyLimit
-from marketplace.money import deposits, payoutresults
+from marketplace.money import payoutresults
 from marketplace.money import payouts as services
 from marketplace.money.amounts import money
 from marketplace.money.payoutfiles import FORMATS
 from marketplace.money.payouts import Claim, ClaimState
-from marketplace.requester.access import RequesterAccess, for_requester, on_requester, respond, show
-from marketplace.requester.money import find_payable
+from marketplace.requester.access import (
+    RequesterAccess,
+    for_requester,
+    money_tabs,
+    on_requester,
+    respond,
+    show,
+    trail,
+)
+from marketplace.requester.money import MONEY, find_payable, may_book
+from web import cells
+from web.cells import Cell, Code, Link, Post, chip, isolated, more, opens, several, short
 from web.forms import read_form, run_action
-from web.tables import Choices, Column, Grid, GridRequest
+from web.kit import Button, Empty, FormSection, Listing, Note, Page, Tabs, render_form
+from web.tables import Choices, Column, Grid, GridRequest, count_column
 
 _PLACE = "money"
 STATE_WORDS = {
@@ -83,12 +93,12 @@ def _describe_claim(claim: Claim) -> str:
 CLAIMS = Grid(
     "claims",
     columns=(
-        Column("worker_id", "Worker", attrgetter("worker.worker_id"), by="worker_id"),
-        Column("way", "How", attrgetter("label"), by="way"),
-        Column("confirmed", "Confirmed", attrgetter("confirmed"), on_page=False),
+        Column("worker_id", "Worker", "worker.worker_id", by="worker_id"),
+        Column("way", "How", "label", by="way"),
+        Column("confirmed", "Confirmed", on_page=False),
         Column("state", "State", _describe_claim, by="state"),
-        Column("failed", "Why the last file failed", attrgetter("failed"), on_page=False),
-        Column("cents", "Owed", attrgetter("cents"), by="cents", down=True, number=True),
+        Column("failed", "Why the last file failed", on_page=False),
+        Column("cents", "Owed", by="cents", down=True, number=True),
     ),
     filters=(
         Choices(
@@ -127,7 +137,7 @@ def report_payouts(request: HttpRequest, access: RequesterAccess, payable: int) 
         ways=_ways(claims),
         files=report.payouts.order_by("number"),
         counts={state: _sum(claims, state) for state in ClaimState},
-        may_book=deposits.may_book(access.requester, access.user),
+        may_book=may_book(access),
     )
 
 
@@ -186,32 +196,58 @@ def ask_for_another_way(request: HttpRequest, access: RequesterAccess, payable: 
 
 # The files.
 
+
+def _draw_made(cell: Cell) -> object:
+    row = cell.row
+    state = chip("withdrawn") if row.withdrawn_at else not row.sent_at and chip("not downloaded", "wait")
+    return several(cells.draw(cell), state)
+
+
 PAYOUTS = Grid(
     "payouts",
     columns=(
-        Column("number", "Payout", attrgetter("number"), by="number", down=True),
+        Column("number", "Payout", by="number", down=True, cell=opens("requester:payout", "Payout {}")),
         Column("method", "How", lambda payout: payout.get_method_display(), by="method"),
-        Column("report", "Report", attrgetter("report.number"), by="report__number", down=True, number=True),
-        Column("people", "People", attrgetter("people"), by="people", down=True, number=True),
-        Column("cents", "Sum", attrgetter("cents"), by="cents", down=True, number=True),
-        Column("made_at", "Made", attrgetter("made_at"), by="made_at", down=True),
-        Column("sent_at", "Downloaded", attrgetter("sent_at"), on_page=False),
-        Column("withdrawn_at", "Withdrawn", attrgetter("withdrawn_at"), on_page=False),
-        Column("digest", "SHA-256", attrgetter("digest"), on_page=False),
+        Column("report", "Report", "report.number", by="report__number", down=True, number=True),
+        count_column("people", "People"),
+        count_column("cents", "Sum", cell=cells.money),
+        Column("made_at", "Made", by="made_at", down=True, cell=_draw_made),
+        Column("sent_at", "Downloaded", on_page=False),
+        Column("withdrawn_at", "Withdrawn", on_page=False),
+        Column("digest", "SHA-256", on_page=False),
     ),
     order="number",
 )
+_LEVELS = {PayoutLine.State.PAID: "good", PayoutLine.State.FAILED: "bad"}
+
+
+def _draw_line_worker(cell: Cell) -> object:
+    return several(cells.mono(cell), not cell.row.confirmed and chip("not confirmed", "wait"))
+
+
+def _draw_line_state(cell: Cell) -> object:
+    level = _LEVELS.get(cell.row.state, "wait")
+    return several(chip(cell.value, level), cell.row.reason and more(short(cell.row.reason)))
+
+
 LINES = Grid(
     "payout-lines",
     columns=(
-        Column("number", "Line", attrgetter("number"), by="number"),
-        Column("worker_id", "Worker", attrgetter("worker.worker_id"), by="worker__worker_id"),
-        Column("reference", "Reference", attrgetter("reference"), by="reference"),
-        Column("confirmed", "Confirmed", attrgetter("confirmed"), on_page=False),
-        Column("state", "State", lambda line: line.get_state_display(), by="state"),
-        Column("reason", "Reason", attrgetter("reason"), on_page=False),
-        Column("at", "Since", attrgetter("at"), on_page=False),
-        Column("cents", "Sum", attrgetter("cents"), by="cents", down=True, number=True),
+        Column("number", "Line", by="number"),
+        Column(
+            "worker_id",
+            "Worker",
+            "worker.worker_id",
+            by="worker__worker_id",
+            head=True,
+            cell=_draw_line_worker,
+        ),
+        Column("reference", "Reference", by="reference", cell=cells.mono),
+        Column("confirmed", "Confirmed", on_page=False),
+        Column("state", "State", lambda line: line.get_state_display(), by="state", cell=_draw_line_state),
+        Column("reason", "Reason", on_page=False),
+        Column("at", "Since", on_page=False),
+        count_column("cents", "Sum", cell=cells.money),
     ),
     filters=(Choices("state", "State", {"all": "All", **dict(PayoutLine.State.choices)}, tabs=True),),
     order="number",
@@ -227,17 +263,31 @@ def payouts(request: HttpRequest, access: RequesterAccess) -> HttpResponseBase:
     def rows(_grid: GridRequest) -> QuerySet[Payout]:
         return access.requester.payouts.select_related("report", "made_by")
 
-    return respond(
-        request,
-        access,
-        PAYOUTS,
-        rows,
-        "payouts.html",
-        place=_PLACE,
-        file=f"payouts-{access.requester.customer_id}",
-        now=clock.now(),
-        form=ResultsForm(),
-        may_book=deposits.may_book(access.requester, access.user),
+    report = Link("report to pay out", access.address("requester:payables"))
+    empty = Empty("No file yet", ("Open a ", report, " of real money and choose “Pay with files”."))
+    page = Page(
+        "Payout files",
+        [Listing("Which files to show", "file", "files", empty)],
+        lead="Files by which services pay many people at once. They are made on a report to pay out.",
+        trail=trail(access, MONEY),
+        tabs=money_tabs(access, "Payout files"),
+        aside=[_results_form(access)],
+        aside_label="Results",
+    )
+    file = f"payouts-{access.requester.customer_id}"
+    return respond(request, access, PAYOUTS, rows, page, place=_PLACE, file=file)
+
+
+def _results_form(access: RequesterAccess) -> FormSection | Empty:
+    if not may_book(access):
+        return Empty("Book results", "Staff book results of real money.")
+    again = "Failed payments are owed again; the same table twice changes nothing."
+    return FormSection(
+        ResultsForm(),
+        [Button("Book them")],
+        access.address("requester:book_results"),
+        heading="Book results",
+        lead=f"Upload the results that a service gives for a file. {again}",
     )
 
 
@@ -259,18 +309,37 @@ def payout(request: HttpRequest, access: RequesterAccess, payout: int) -> HttpRe
         lines = row.lines.select_related("worker")
         return lines if grid["state"] == "all" else lines.filter(state=grid["state"])
 
-    return respond(
-        request,
-        access,
-        LINES,
-        rows,
-        "payout.html",
-        place=_PLACE,
-        file=f"payout-{access.requester.customer_id}-{row.number}-lines",
-        now=clock.now(),
-        payout=row,
-        waiting=row.lines.filter(state=PayoutLine.State.SENT).count(),
-        may_book=deposits.may_book(access.requester, access.user),
+    file = f"payout-{access.requester.customer_id}-{row.number}-lines"
+    return respond(request, access, LINES, rows, _describe_payout(access, row), place=_PLACE, file=file)
+
+
+def _describe_payout(access: RequesterAccess, row: Payout) -> Page:
+    sent = ("downloaded ", row.sent_at) if row.sent_at else ("not downloaded",)
+    waiting = row.lines.filter(state=PayoutLine.State.SENT).count()
+
+    def post(words: str, name: str, **look: bool) -> Post:
+        return Post(words, access.address(name, row.number), **look)
+
+    posts = [
+        waiting and post(f"Mark {waiting:,} on the way as arrived", "requester:payout_paid"),
+        not (row.sent_at or row.withdrawn_at)
+        and post("Withdraw the file", "requester:withdraw_payout", danger=True),
+        not row.withdrawn_at and post("Download the file", "requester:payout_file", plain=False),
+    ]
+    address = access.address("requester:report_payouts", row.report.number)
+    people = f"{row.people:,} {'person' if row.people == 1 else 'people'}"
+    same = "The file is the same each time it is downloaded. SHA-256: "
+    return Page(
+        f"Payout {row.number}",
+        [Listing("Which lines", "line", "lines", Empty("No line")), Note((same, Code(row.digest)))],
+        lead=(
+            *(f"{money(row.cents)} to {people}: {row.get_method_display()}, made of ",),
+            *(Link(f"report {row.report.number}", address), " ", row.made_at),
+            *(row.made_by and f" by {row.made_by.get_username()}", "; "),
+            *(("withdrawn",) if row.withdrawn_at else sent),
+        ),
+        trail=trail(access, MONEY, ("Payout files", "requester:payouts")),
+        primary=[each for each in posts if each] if may_book(access) else [],
     )
 
 
@@ -361,16 +430,33 @@ class YearOfPerson:
         return money(self.cents)
 
 
+def _draw_state(cell: Cell) -> object:
+    return cell.value and chip(cell.value, {"held": "bad", "released": "good"}.get(cell.value, "wait"))
+
+
+def _draw_decision(cell: Cell) -> object:
+    row = cell.row
+    if row.decision:
+        return several(isolated(row.decision), more(row.decided_by))
+    if row.state != "held" or row.year != cell.now.year:
+        return ""
+    form = ReleaseForm(initial={"year": row.year}, auto_id=f"{row.worker_id}-%s")
+    action = cell.address("requester:release_payments", row.worker_id)
+    return render_form(
+        cell.request, FormSection(form, [Button(f"Pay them in {row.year}")], action), "Release"
+    )
+
+
 YEARS = Grid(
     "people-and-years",
     columns=(
-        Column("worker_id", "Worker", attrgetter("worker_id"), by="worker_id"),
-        Column("year", "Year", attrgetter("year"), on_page=False),
-        Column("cents", "Sum", attrgetter("cents"), by="cents", down=True, number=True),
-        Column("amount", "Amount", attrgetter("amount"), on_page=False),
-        Column("state", "State", attrgetter("state"), by="state"),
-        Column("decision", "Decision", attrgetter("decision")),
-        Column("decided_by", "Decided by", attrgetter("decided_by"), on_page=False),
+        Column("worker_id", "Worker", by="worker_id", cell=cells.mono),
+        Column("year", "Year", on_page=False),
+        count_column("cents", "Sum", cell=cells.money),
+        Column("amount", "Amount", on_page=False),
+        Column("state", "State", by="state", cell=_draw_state),
+        Column("decision", "Decision", cell=_draw_decision),
+        Column("decided_by", "Decided by", on_page=False),
     ),
     order="cents",
 )
@@ -388,23 +474,29 @@ def paid_people(request: HttpRequest, access: RequesterAccess) -> HttpResponseBa
         if year_text.isascii() and year_text.isdigit() and len(year_text) == len("2026")
         else this_year
     )
+    page = _describe_years(access, year, range(this_year, this_year - 5, -1))
     if not access.staff:
-        return show(request, "paid_people.html", access, place=_PLACE, year=year, staff=False)
-    return respond(
-        request,
-        access,
-        YEARS,
-        lambda _grid: _years(year),
-        "paid_people.html",
-        place=_PLACE,
-        file=f"people-{year}",
-        staff=True,
-        year=year,
-        years=range(this_year, this_year - 5, -1),
-        warn=settings.PAYOUT_WARN_CENTS,
-        hold=settings.PAYOUT_HOLD_CENTS,
-        form=ReleaseForm(initial={"year": year}),
-        may_release=year == this_year,
+        return show(request, page, access, place=_PLACE)
+    file = f"people-{year}"
+    return respond(request, access, YEARS, lambda _grid: _years(year), page, place=_PLACE, file=file)
+
+
+def _describe_years(access: RequesterAccess, year: int, years: range) -> Page:
+    hold, warn = settings.PAYOUT_HOLD_CENTS, settings.PAYOUT_WARN_CENTS
+    own = "They cover the whole installation, and concern people of other requesters too."
+    empty = Empty(f"Nothing in {year}", "Nothing was paid in files or by hand.")
+    tabs = Tabs("Year", str(year), [(str(each), f"?year={each}") for each in years])
+    people = Listing("Which people", "person", "people", empty)
+    return Page(
+        "People and years",
+        [tabs, people] if access.staff else [Empty("Staff see these sums", own)],
+        lead=(
+            f"What each person is paid in {year}, over all requesters with real money.",
+            hold and f" Over {money(hold)} they are held until staff decide.",
+            warn and f" From {money(warn)} on, a notice names them.",
+        ),
+        trail=trail(access, MONEY),
+        tabs=money_tabs(access, "People and years"),
     )
 
 

@@ -38,21 +38,21 @@ def _rate(row: Worker) -> int | None:
 
 
 _COUNTS = (
-    Column("answered", "Answered", lambda row: row.answered, by="answered", down=True, number=True),
-    Column("waiting", "To review", lambda row: row.waiting, by="waiting", down=True, number=True),
-    Column("approved", "Approved", lambda row: row.approved, by="approved", down=True, number=True),
-    Column("rejected", "Rejected", lambda row: row.rejected, by="rejected", down=True, number=True),
+    Column("answered", "Answered", by="answered", down=True, number=True),
+    Column("waiting", "To review", by="waiting", down=True, number=True),
+    Column("approved", "Approved", by="approved", down=True, number=True),
+    Column("rejected", "Rejected", by="rejected", down=True, number=True),
 )
 WORKERS = Grid(
     "workers",
     columns=(
-        Column("worker", "Worker", lambda row: row.worker_id, by="worker_id"),
-        Column("simulated", "Simulated", lambda row: row.simulated, on_page=False),
+        Column("worker", "Worker", "worker_id", by="worker_id"),
+        Column("simulated", "Simulated", on_page=False),
         *_COUNTS,
-        Column("rate", "Approval rate", lambda row: row.rate, number=True),
-        Column("seconds", "Median time", lambda row: row.median_seconds, number=True),
-        Column("blocked", "Blocked", lambda row: row.blocked, on_page=False),
-        Column("last", "Last answer", lambda row: row.last, by="last", down=True, gaps=True),
+        Column("rate", "Approval rate", number=True),
+        Column("seconds", "Median time", "median_seconds", number=True),
+        Column("blocked", "Blocked", on_page=False),
+        Column("last", "Last answer", by="last", down=True, gaps=True),
     ),
     filters=(
         Choices(
@@ -68,10 +68,10 @@ WORKERS = Grid(
 WAITING = Grid(
     "review-by-worker",
     columns=(
-        Column("worker", "Worker", lambda row: row.worker_id, by="worker_id"),
-        Column("waiting", "To review", lambda row: row.answered, by="answered", down=True, number=True),
-        Column("seconds", "Median time", lambda row: row.median_seconds, number=True),
-        Column("due", "Next is approved automatically", lambda row: row.due, by="due"),
+        Column("worker", "Worker", "worker_id", by="worker_id"),
+        Column("waiting", "To review", "answered", by="answered", down=True, number=True),
+        Column("seconds", "Median time", "median_seconds", number=True),
+        Column("due", "Next is approved automatically", by="due"),
     ),
     filters=(Words("q", "Worker id"),),
     order="due",
@@ -214,19 +214,19 @@ def _status(row: HIT) -> str:
 HITS = Grid(
     "hits",
     columns=(
-        Column("id", "HIT", lambda row: row.hit_id),
-        Column("title", "Title", lambda row: row.hit_type.title, on_page=False),
-        Column("type", "HIT type", lambda row: row.hit_type.type_id, on_page=False),
+        Column("id", "HIT", "hit_id"),
+        Column("title", "Title", "hit_type.title", on_page=False),
+        Column("type", "HIT type", "hit_type.type_id", on_page=False),
         Column("status", "State", _status),
-        Column("waiting", "To review", lambda row: row.submitted, by="submitted", down=True, number=True),
-        Column("approved", "Approved", lambda row: row.approved, by="approved", down=True, number=True),
-        Column("rejected", "Rejected", lambda row: row.rejected, by="rejected", down=True, number=True),
-        Column("working", "At work", lambda row: row.pending, by="pending", down=True, number=True),
-        Column("open", "Open", lambda row: row.open_places, by="open_places", down=True, number=True),
-        Column("places", "Places", lambda row: row.max_assignments, on_page=False),
-        Column("annotation", "Annotation", lambda row: row.annotation, on_page=False),
-        Column("made", "Made", lambda row: row.created_at, by="created_at", down=True, then=("-pk",)),
-        Column("expires", "Expires", lambda row: row.expires_at, by="expires_at"),
+        Column("waiting", "To review", "submitted", by="submitted", down=True, number=True),
+        Column("approved", "Approved", by="approved", down=True, number=True),
+        Column("rejected", "Rejected", by="rejected", down=True, number=True),
+        Column("working", "At work", "pending", by="pending", down=True, number=True),
+        Column("open", "Open", "open_places", by="open_places", down=True, number=True),
+        Column("places", "Places", "max_assignments", on_page=False),
+        Column("annotation", "Annotation", on_page=False),
+        Column("made", "Made", "created_at", by="created_at", down=True, then=("-pk",)),
+        Column("expires", "Expires", "expires_at", by="expires_at"),
     ),
     filters=(
         Choices("state", "Which HITs to show", STATES, tabs=True),
@@ -291,12 +291,12 @@ RequestState = QualificationRequest.State
 TYPES = Grid(
     "qualifications",
     columns=(
-        Column("id", "Id", lambda row: row.qualification_type_id, on_page=False),
-        Column("name", "Qualification", lambda row: row.name, by="name"),
-        Column("status", "Status", lambda row: row.status, by="status"),
-        Column("holders", "Holders", lambda row: row.holders, number=True),
-        Column("waiting", "Requests to decide", lambda row: row.waiting, number=True),
-        Column("made", "Made", lambda row: row.created_at, by="created_at", down=True),
+        Column("id", "Id", "qualification_type_id", on_page=False),
+        Column("name", "Qualification", by="name"),
+        Column("status", "Status", by="status"),
+        Column("holders", "Holders", number=True),
+        Column("waiting", "Requests to decide", number=True),
+        Column("made", "Made", "created_at", by="created_at", down=True),
     ),
     filters=(
         Choices("status", "Status", {"all": "All", "Active": "Active", "Inactive": "Inactive"}, tabs=True),
@@ -307,12 +307,12 @@ TYPES = Grid(
 HOLDERS = Grid(
     "holders",
     columns=(
-        Column("worker", "Worker", lambda row: row.worker.worker_id, by="worker__worker_id"),
-        Column("simulated", "Simulated", lambda row: row.worker.simulated, on_page=False),
-        Column("value", "Value", lambda row: row.value, by="value", down=True, number=True),
-        Column("status", "Status", lambda row: row.status),
-        Column("granted", "Since", lambda row: row.granted_at, by="granted_at", down=True),
-        Column("reason", "Reason", lambda row: row.reason, on_page=False),
+        Column("worker", "Worker", "worker.worker_id", by="worker__worker_id"),
+        Column("simulated", "Simulated", "worker.simulated", on_page=False),
+        Column("value", "Value", by="value", down=True, number=True),
+        Column("status", "Status"),
+        Column("granted", "Since", "granted_at", by="granted_at", down=True),
+        Column("reason", "Reason", on_page=False),
     ),
     filters=(
         Choices(
@@ -325,14 +325,14 @@ HOLDERS = Grid(
 REQUESTS = Grid(
     "qualification-requests",
     columns=(
-        Column("request", "Request", lambda row: row.request_id, on_page=False),
-        Column("worker", "Worker", lambda row: row.worker.worker_id, by="worker__worker_id"),
-        Column("qualification", "Qualification", lambda row: row.qualification_type.name),
-        Column("state", "State", lambda row: row.state),
-        Column("score", "Score", lambda row: row.score, by="score", down=True, number=True, gaps=True),
-        Column("asked", "Asked", lambda row: row.submitted_at, by="submitted_at", gaps=True),
-        Column("decided", "Decided", lambda row: row.decided_at, on_page=False),
-        Column("reason", "Reason", lambda row: row.reason, on_page=False),
+        Column("request", "Request", "request_id", on_page=False),
+        Column("worker", "Worker", "worker.worker_id", by="worker__worker_id"),
+        Column("qualification", "Qualification", "qualification_type.name"),
+        Column("state", "State"),
+        Column("score", "Score", by="score", down=True, number=True, gaps=True),
+        Column("asked", "Asked", "submitted_at", by="submitted_at", gaps=True),
+        Column("decided", "Decided", "decided_at", on_page=False),
+        Column("reason", "Reason", on_page=False),
     ),
     filters=(
         Choices(

@@ -28,9 +28,9 @@ PLACE = "batches"
 TEMPLATES = Grid(
     "templates",
     columns=(
-        Column("name", "Name", lambda row: row.name, by="name"),
-        Column("changed", "Changed", lambda row: row.updated_at, by="updated_at", down=True),
-        Column("made", "Made", lambda row: row.created_at, by="created_at", down=True),
+        Column("name", "Name", by="name"),
+        Column("changed", "Changed", "updated_at", by="updated_at", down=True),
+        Column("made", "Made", "created_at", by="created_at", down=True),
     ),
     filters=(Words("q", "Name"),),
     order="name",

@@ -2,9 +2,9 @@
 
 from datetime import UTC, datetime, timedelta
 
-from marketplace import durations as words
 from marketplace.countries import COUNTRIES
 from marketplace.money.amounts import money
+from web import durations as words
 
 NOW = datetime(2026, 11, 20, 12, 0, 0, tzinfo=UTC)
 

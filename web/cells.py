@@ -1,0 +1,274 @@
+"""Cells of tables and words of pages, drawn once for all pages: everything a person typed is escaped here.
+
+A column says how its cells are drawn: by one of the functions below that take a `Cell`, by `opens`, or by a
+function of its own module that puts a few of the smaller ones together:
+
+    Column("number", "Invoice", attrgetter("number"), cell=opens("requester:invoice", "Invoice {}"))
+    Column("state", "State", _state, cell=lambda cell: chip(cell.value, LEVELS[cell.value]))
+
+A column that says nothing has numbers with commas, moments as how long ago, texts as they are.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import date, datetime
+from operator import attrgetter
+from typing import Any, Protocol
+
+from django.conf import settings
+from django.contrib.humanize.templatetags.humanize import intcomma
+from django.http import HttpRequest
+from django.middleware.csrf import get_token
+from django.utils.html import format_html, format_html_join
+from django.utils.safestring import SafeString
+from django.utils.text import Truncator
+
+from core.money import format_amount
+from web import durations
+
+NONE = "\N{EN DASH}"
+#: Characters of a text in a table.
+_MOST = 80
+
+
+class Access(Protocol):
+    """A person at what a page belongs to."""
+
+    def address(self, name: str, *more: object) -> str:
+        """An address of the same requester, project or stage."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """A cell to draw: its row, the column's value in it, who looks and when."""
+
+    row: Any
+    value: Any
+    request: HttpRequest
+    access: Any
+    now: datetime
+
+    def address(self, name: str, *more: object) -> str:
+        """An address of the same requester, project or stage."""
+        access: Access = self.access
+        return access.address(name, *more)
+
+
+Draw = Callable[[Cell], object]
+
+# Words: a text, a link, or several of them after one another.
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """Words that lead to an address; `unseen` are further words for those who hear the page."""
+
+    words: str
+    address: str
+    unseen: str = ""
+    plain: bool = False
+    download: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Post:
+    """A button that does something at an address, with what it sends along; `plain` is one of several."""
+
+    words: str
+    address: str
+    fields: Mapping[str, object] = field(default_factory=dict)
+    unseen: str = ""
+    plain: bool = True
+    danger: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Code:
+    """A name of a program or a file."""
+
+    words: str
+
+
+#: A text, link, moment or chip, or several of them after one another.
+Phrase = object
+
+
+def phrase(words: Phrase) -> SafeString:
+    """Words as the page has them."""
+    if isinstance(words, Code):
+        return format_html("<code>{}</code>", words.words)
+    if isinstance(words, Link):
+        return link(words.words, words.address, unseen=words.unseen)
+    if isinstance(words, datetime):
+        return durations.moment(words)
+    if isinstance(words, list | tuple):
+        return format_html_join("", "{}", ((phrase(each),) for each in words if each not in (None, False)))
+    return format_html("{}", words)
+
+
+def link(
+    words: object, address: str, *, mono: bool = False, unseen: str = "", most: int = _MOST
+) -> SafeString:
+    """A link to what a row is about."""
+    shown = words if isinstance(words, SafeString) else short(words, most)
+    more = format_html('<span class="unseen"> {}</span>', unseen) if unseen else ""
+    return format_html(
+        '<a href="{}"><bdi{}>{}</bdi>{}</a>',
+        address,
+        SafeString(' class="mono"' if mono else ""),
+        shown,
+        more,
+    )
+
+
+def short(words: object, most: int = _MOST) -> str:
+    """A text, no longer than a table has room for."""
+    return Truncator(str(words)).chars(most)
+
+
+def chip(words: object, level: str = "", title: str = "") -> SafeString:
+    """A state in a word or two; `level` is good, wait, bad or nothing."""
+    tip = format_html(' title="{}"', title) if title else ""
+    return format_html('<span class="chip{}"{}>{}</span>', f" {level}" if level else "", tip, words)
+
+
+def more(*parts: object, mono: bool = False) -> SafeString:
+    """What stands in small below a cell's first line."""
+    return format_html('<span class="more{}">{}</span>', " mono" if mono else "", several(*parts, between=""))
+
+
+def several(*parts: object, between: str = " ") -> SafeString:
+    """Several things after one another; those that are empty are left out."""
+    return format_html_join(between, "{}", ((part,) for part in parts if part not in (None, "", False)))
+
+
+def isolated(words: object, *, mono: bool = False, most: int = 0) -> SafeString:
+    """A text whose direction of writing concerns nothing around it."""
+    return format_html(
+        "<bdi{}>{}</bdi>",
+        SafeString(' class="mono"' if mono else ""),
+        short(words, most) if most else str(words),
+    )
+
+
+def post(cell: Cell, button: Post) -> SafeString:
+    """A button of a row."""
+    return draw_post(cell.request, button)
+
+
+def draw_post(request: HttpRequest, button: Post) -> SafeString:
+    """A button with its form."""
+    classes = " ".join(filter(None, ("plain" * button.plain, "danger" * button.danger, "small")))
+    return format_html(
+        '<form method="post" action="{}"><input type="hidden" name="csrfmiddlewaretoken" value="{}">{}'
+        '<button class="{}">{}{}</button></form>',
+        button.address,
+        get_token(request),
+        format_html_join("", '<input type="hidden" name="{}" value="{}">', button.fields.items()),
+        classes,
+        button.words,
+        format_html('<span class="unseen"> {}</span>', button.unseen) if button.unseen else "",
+    )
+
+
+# What a cell holds.
+
+
+def draw(cell: Cell) -> object:
+    """A cell whose column says nothing: by what its value is."""
+    value = cell.value
+    if value is None or value == "":
+        return NONE
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, int):
+        return intcomma(value)
+    if isinstance(value, datetime):
+        return durations.ago(value, cell.now)
+    return f"{value:%-d %b %Y}" if isinstance(value, date) else isolated(value)
+
+
+def mono(cell: Cell) -> object:
+    """An id."""
+    return isolated(cell.value, mono=True) if cell.value else NONE
+
+
+def money(cell: Cell) -> object:
+    """Cents as an amount."""
+    return NONE if cell.value is None else amount(cell.value)
+
+
+def amount(cents: int, currency: str = "") -> str:
+    """Cents with their currency, the installation's unless named: 15 is "$0.15"."""
+    return format_amount(cents, currency or settings.MARKETPLACE_CURRENCY)
+
+
+def moment(cell: Cell) -> object:
+    """Date and time."""
+    return durations.moment(cell.value) if cell.value else NONE
+
+
+def day(cell: Cell) -> object:
+    """The date alone."""
+    return f"{cell.value:%-d %b %Y}" if cell.value else NONE
+
+
+def ahead(cell: Cell) -> object:
+    """How long until then."""
+    return durations.ahead(cell.value, cell.now) if cell.value else NONE
+
+
+def span(cell: Cell) -> object:
+    """Seconds, in larger units."""
+    return NONE if cell.value is None else durations.span(cell.value)
+
+
+def percent(cell: Cell) -> object:
+    """Of a hundred."""
+    return NONE if cell.value is None else f"{cell.value}\N{NO-BREAK SPACE}%"
+
+
+def opens(name: str, words: str = "{}", *paths: str, mono: bool = False) -> Draw:
+    """The value in `words` as a link; it completes the address of this name, or attributes of the row do."""
+    getters = [attrgetter(path) for path in paths]
+
+    def draw_link(cell: Cell) -> object:
+        address = cell.address(name, *([get(cell.row) for get in getters] or [cell.value]))
+        return link(words.format(cell.value), address, mono=mono)
+
+    return draw_link
+
+
+def counts(name: str, *paths: str, query: str = "") -> Draw:
+    """A number that leads to what it counts, where it counts anything."""
+    getters = [attrgetter(path) for path in paths]
+
+    def draw_count(cell: Cell) -> object:
+        values = [get(cell.row) for get in getters]
+        if not cell.value:
+            return "0"
+        address = cell.address(name) + query.format(*values) if query else cell.address(name, *values)
+        return link(intcomma(cell.value), address)
+
+    return draw_count
+
+
+def states(levels: Mapping[str, tuple[str, str] | str]) -> Draw:
+    """A chip by the value: its words and its level, or its level alone."""
+
+    def draw_state(cell: Cell) -> object:
+        state = levels.get(cell.value, "")
+        words, level = state if isinstance(state, tuple) else (cell.value, state)
+        return chip(words, level) if words else NONE
+
+    return draw_state
+
+
+def listed(values: Iterable[object]) -> SafeString:
+    """Names after commas."""
+    return format_html_join(", ", "<bdi>{}</bdi>", ((each,) for each in values))
+
+
+def as_it_is(cell: Cell) -> object:
+    """A number that counts nothing, such as one of a list."""
+    return cell.value
