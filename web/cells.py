@@ -61,7 +61,7 @@ Draw = Callable[[Cell], object]
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """Words that lead to an address; `unseen` are further words for those who hear the page."""
+    """Words that lead to an address; what a person typed is `isolated` first."""
 
     words: str
     address: str
@@ -98,7 +98,7 @@ def phrase(words: Phrase) -> SafeString:
     if isinstance(words, Code):
         return format_html("<code>{}</code>", words.words)
     if isinstance(words, Link):
-        return link(words.words, words.address, unseen=words.unseen)
+        return format_html('<a href="{}">{}{}</a>', words.address, words.words, unseen(words.unseen))
     if isinstance(words, datetime):
         return durations.moment(words)
     if isinstance(words, list | tuple):
@@ -106,19 +106,15 @@ def phrase(words: Phrase) -> SafeString:
     return format_html("{}", words)
 
 
-def link(
-    words: object, address: str, *, mono: bool = False, unseen: str = "", most: int = _MOST
-) -> SafeString:
-    """A link to what a row is about."""
-    shown = words if isinstance(words, SafeString) else short(words, most)
-    more = format_html('<span class="unseen"> {}</span>', unseen) if unseen else ""
-    return format_html(
-        '<a href="{}"><bdi{}>{}</bdi>{}</a>',
-        address,
-        SafeString(' class="mono"' if mono else ""),
-        shown,
-        more,
-    )
+def link(words: object, address: str, *, mono: bool = False, most: int = _MOST) -> SafeString:
+    """A link to what a row is about, by its name."""
+    shown = words if isinstance(words, SafeString) else isolated(words, mono=mono, most=most)
+    return format_html('<a href="{}">{}</a>', address, shown)
+
+
+def unseen(words: str) -> SafeString:
+    """Further words for those who hear the page."""
+    return format_html('<span class="unseen"> {}</span>', words) if words else SafeString("")
 
 
 def short(words: object, most: int = _MOST) -> str:
@@ -167,7 +163,7 @@ def draw_post(request: HttpRequest, button: Post) -> SafeString:
         format_html_join("", '<input type="hidden" name="{}" value="{}">', button.fields.items()),
         classes,
         button.words,
-        format_html('<span class="unseen"> {}</span>', button.unseen) if button.unseen else "",
+        unseen(button.unseen),
     )
 
 
@@ -225,7 +221,7 @@ def span(cell: Cell) -> object:
 
 def percent(cell: Cell) -> object:
     """Of a hundred."""
-    return NONE if cell.value is None else f"{cell.value}\N{NO-BREAK SPACE}%"
+    return NONE if cell.value is None else f"{cell.value} %"
 
 
 def opens(name: str, words: str = "{}", *paths: str, mono: bool = False) -> Draw:
@@ -248,7 +244,7 @@ def counts(name: str, *paths: str, query: str = "") -> Draw:
         if not cell.value:
             return "0"
         address = cell.address(name) + query.format(*values) if query else cell.address(name, *values)
-        return link(intcomma(cell.value), address)
+        return phrase(Link(intcomma(cell.value), address))
 
     return draw_count
 

@@ -12,8 +12,8 @@ A part has a template of its own in `templates/kit/`; `Own` is for what no other
 the end are the library `kit` of templates.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, ClassVar
 
@@ -57,6 +57,15 @@ class Note:
     words: Phrase
     level: str | None = None
     template: ClassVar[str] = "kit/note.html"
+
+
+@dataclass(frozen=True, slots=True)
+class Secret:
+    """A link or key that is shown once, with a button that copies it."""
+
+    words: Phrase
+    secret: str
+    template: ClassVar[str] = "kit/secret.html"
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,7 +149,7 @@ class FormSection:
     before: Sequence[Any] = ()
     note: Phrase = ""
     groups: Sequence[tuple[str, Sequence[str]]] = ()
-    fields: Mapping[str, object] = field(default_factory=dict)
+    fields: Sequence[tuple[str, object]] = ()
     card: bool = True
     checked: bool = True
     """The browser, too, looks whether all is there."""

@@ -28,7 +28,7 @@ from marketplace.models import Requester
 from marketplace.site import selectors
 from marketplace.site.access import current_worker
 from web import tables as grids
-from web.cells import Cell, Link, chip, link, several
+from web.cells import Link
 from web.forms import RevisedForm
 from web.kit import Page, Tabs
 from web.nav import NavGroup, NavLink, mark_current
@@ -269,13 +269,3 @@ def message_tabs(access: RequesterAccess, here: str) -> Tabs:
 def trail(access: RequesterAccess, *places: tuple[str, str]) -> list[Link]:
     """Where a page is: labels and names of addresses above it."""
     return [Link(label, access.address(name)) for label, name in places]
-
-
-def draw_worker(cell: Cell) -> object:
-    """A worker's id, which leads to what they did, with what there is to know of them."""
-    worker = getattr(cell.row, "worker", cell.row)
-    return several(
-        link(worker.worker_id, cell.address("requester:worker", worker.worker_id), mono=True),
-        worker.simulated and chip("simulated"),
-        getattr(worker, "blocked", False) and chip("blocked", "bad"),
-    )

@@ -25,12 +25,18 @@ from marketplace.site import frames, taskpages
 from marketplace.site.lookup import settle_overdue
 from marketplace.site.selectors import Progress
 from marketplace.site.taskpages import site_url
+from web.cells import Code
 from web.forms import read_form, run_action
+from web.kit import Empty, Listing, Page
 from web.tables import late
 
 PLACE = "hits"
 #: People of a HIT on one page.
 _PEOPLE = 50
+_BEGIN = (
+    *("HITs appear here as soon as a script posts them with ", Code("create_hit")),
+    ", or a batch is published.",
+)
 
 
 @require_safe
@@ -57,7 +63,7 @@ def listing(request: HttpRequest, access: RequesterAccess) -> HttpResponseBase:
             query=grid["q"],
             now=now,
         ),
-        "hits.html",
+        Page("HITs", [Listing("Find a HIT", "HIT", "HITs", Empty("No HIT yet", _BEGIN))]),
         place=PLACE,
         complete=complete,
         file="hits",

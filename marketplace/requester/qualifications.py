@@ -1,6 +1,7 @@
 """Qualifications: the types, who holds one, giving and taking it, its file, and workers' requests."""
 
 from collections.abc import Callable
+from operator import attrgetter
 from typing import Any
 
 from django import forms
@@ -23,10 +24,14 @@ from marketplace.qualifications import grants
 from marketplace.qualifications.eligibility import hit_types_asking_for
 from marketplace.qualifications.grants import QualificationTest
 from marketplace.requester import selectors
-from marketplace.requester.access import RequesterAccess, for_requester, on_requester, respond, show
+from marketplace.requester.access import RequesterAccess, for_requester, on_requester, respond, show, trail
 from marketplace.requester.forms import Form, TextField
 from marketplace.requester.lookup import own_qualification, own_request
+from metrics.figure import counted
+from web.cells import Code, Link, chip, isolated, phrase, short
+from web.durations import lasted, span
 from web.forms import RevisedForm, read_form, run_action
+from web.kit import Button, Empty, Facts, FormSection, Listing, Note, Own, Page, Ticks
 
 # Forms about qualifications.
 
@@ -215,6 +220,15 @@ class AcceptForm(Form):
 # Workers who ask for a qualification: the table of their requests, and the decision on one.
 
 PLACE = "qualifications"
+QUALIFICATIONS = ("Qualifications", "requester:qualifications")
+_NO_REQUEST = Empty(
+    "No requests",
+    (
+        "Workers ask on the page of a qualification, or with its test where there is one. What needs your "
+        "decision appears here. ",
+        Link("Show all requests", "?state=all"),
+    ),
+)
 State = QualificationRequest.State
 
 
@@ -229,10 +243,14 @@ def list_requests(request: HttpRequest, access: RequesterAccess) -> HttpResponse
         lambda grid: selectors.requests(
             access.requester, state=grid["state"], kind=grid["type"], query=grid["q"]
         ),
-        "qualification_requests.html",
+        Page(
+            "Requests for qualifications",
+            [Listing("Find a request", "request", "requests", _NO_REQUEST, _NO_REQUEST)],
+            trail=trail(access, QUALIFICATIONS),
+            here="Requests",
+        ),
         place=PLACE,
         file="qualification-requests",
-        now=clock.now(),
     )
 
 
@@ -241,17 +259,49 @@ def list_requests(request: HttpRequest, access: RequesterAccess) -> HttpResponse
 def show_request(request: HttpRequest, access: RequesterAccess, *, asking: str) -> HttpResponse:
     """One request, with what was answered in the test."""
     row = own_request(access.requester, asking)
-    return show(
-        request,
-        "qualification_request.html",
-        access,
-        place=PLACE,
-        now=clock.now(),
-        asked=row,
-        fields=fields_of(row.answer),
-        accept_form=AcceptForm(auto_id="accept_%s"),
-        reject_form=RevokeForm(auto_id="reject_%s"),
+    kind, worker = row.qualification_type, row.worker
+    none = Note("There is no test: the worker only asked.")
+    address = access.address("requester:worker", worker.worker_id)
+    page = Page(
+        f"Request of {worker.worker_id}",
+        [Own("marketplace/requester/parts/fields.html") if row.test else none, _list_times(row)],
+        lead=(
+            chip(*selectors.OF_REQUEST.get(row.state, (row.state, ""))),
+            *(" for ", Link(isolated(kind.name, most=80), address_of_qualification(access, kind)), " · "),
+            *(row.submitted_at, " · ", Link("the worker", address)),
+        ),
+        trail=trail(access, QUALIFICATIONS, ("Requests", "requester:qualification_requests")),
+        here=worker.worker_id,
+        aside=_list_decisions(access, row),
+        aside_label="Decide",
+        styles=["requester-review.css"],
     )
+    return show(request, page, access, place=PLACE, fields=fields_of(row.answer))
+
+
+def _list_times(row: QualificationRequest) -> Facts:
+    pairs = [
+        ("Began" if row.test else "Asked", phrase(row.started_at)),
+        row.test and ("Took", lasted(row.submitted_at, row.started_at)),
+        row.score is not None and ("Score", row.score),
+        row.decided_at and ("Decided", phrase(row.decided_at)),
+        row.reason and ("Reason", isolated(row.reason)),
+    ]
+    return Facts([each for each in pairs if isinstance(each, tuple)], heading="Times")
+
+
+def _list_decisions(access: RequesterAccess, row: QualificationRequest) -> list[object]:
+    if row.state != State.PENDING:
+        return [Empty("Decided", "To give or take the qualification anyway, go to its page.")]
+    if not access.may["review"]:
+        return []
+    accept_at = access.address("requester:accept_request", row.request_id)
+    reject_at = access.address("requester:reject_request", row.request_id)
+    no = [Button("Reject", danger=True)]
+    return [
+        FormSection(AcceptForm(auto_id="accept_%s"), [Button("Grant it")], accept_at, heading="Grant"),
+        FormSection(RevokeForm(auto_id="reject_%s"), no, reject_at, heading="Reject"),
+    ]
 
 
 def _decide(
@@ -325,12 +375,26 @@ def listing(request: HttpRequest, access: RequesterAccess) -> HttpResponseBase:
         access,
         selectors.TYPES,
         lambda grid: selectors.types(access.requester, status=grid["status"], query=grid["q"]),
-        "qualifications.html",
+        _describe_list(access),
         place=PLACE,
         complete=selectors.count_holders,
         file="qualifications",
-        now=clock.now(),
-        waiting=selectors.count_waiting_requests(access.requester),
+    )
+
+
+def _describe_list(access: RequesterAccess) -> Page:
+    waiting = selectors.count_waiting_requests(access.requester)
+    requests = access.address("requester:qualification_requests")
+    said = [Link(f"{counted(waiting, 'request')} to decide", requests)]
+    none = ["No request waits for a decision. ", Link("All requests", f"{requests}?state=all")]
+    make = [Link("New qualification", access.address("requester:new_qualification"))]
+    kinds = "for a test they passed, for a course, for what they did before. HITs can ask for it."
+    empty = Empty("No qualification yet", f"A qualification is a number that workers hold: {kinds}")
+    return Page(
+        "Qualifications",
+        [Listing("Find a qualification", "qualification", "qualifications", empty)],
+        lead=said if waiting else none,
+        primary=make if access.may["manage"] else [],
     )
 
 
@@ -390,7 +454,37 @@ def _form(
     request: HttpRequest, access: RequesterAccess, form: TypeForm, kind: QualificationType | None
 ) -> HttpResponse:
     status = 409 if form.conflict else 422 if form.is_bound else 200
-    return show(request, "qualification_form.html", access, place=PLACE, form=form, kind=kind, status=status)
+    has_test = kind is not None and kind.has_test
+    page = Page(
+        f"Change “{kind.name}”" if kind else "New qualification",
+        [
+            FormSection(
+                form,
+                [Button("Save" if kind else "Make it")],
+                groups=(
+                    ("What it is", ("name", "description", "keywords", "status")),
+                    ("How workers get it", _WAYS_WITH_TEST if has_test else _WAYS),
+                    ("The test, if there is one", ("test", "minutes", "answer_key")),
+                ),
+                note=_FIXED if has_test else kind and "Name and keywords cannot change.",
+            )
+        ],
+        trail=[
+            *trail(access, QUALIFICATIONS),
+            *([Link(kind.name, address_of_qualification(access, kind))] if kind else []),
+        ],
+        here="Change" if kind else "New",
+        styles=["requester-review.css"],
+    )
+    return show(request, page, access, place=PLACE, status=status)
+
+
+_WAYS = ("way", "auto_granted_value", "retry_hours")
+_WAYS_WITH_TEST = ("way", "retry_hours")
+_FIXED = (
+    "Name and keywords cannot change. A test can be replaced, but not removed. Workers who have begun it "
+    "finish the old one."
+)
 
 
 @require_safe
@@ -403,19 +497,98 @@ def qualification(request: HttpRequest, access: RequesterAccess, *, kind: str) -
         access,
         selectors.HOLDERS,
         lambda grid: selectors.holders(row, status=grid["status"], query=grid["q"]),
-        "qualification.html",
+        _describe_type(access, row),
         place=PLACE,
         file=f"holders-{row.qualification_type_id}",
-        now=clock.now(),
-        kind=row,
-        asking=hit_types_asking_for(row.qualification_type_id).filter(requester=access.requester).count(),
-        waiting=selectors.requests(
-            access.requester, state="pending", kind=row.qualification_type_id, query=""
-        ).count(),
-        give_form=GiveForm(auto_id="give_%s"),
-        revoke_form=RevokeForm(auto_id="revoke_%s"),
-        file_form=FileForm(auto_id="file_%s"),
     )
+
+
+def _describe_type(access: RequesterAccess, row: QualificationType) -> Page:
+    name = row.qualification_type_id
+    waiting = selectors.requests(access.requester, state="pending", kind=name, query="").count()
+    requests = f"{access.address('requester:qualification_requests')}?type={name}"
+    empty = Empty("None yet", "Give it to workers by their ids, or from a file; or let them ask for it.")
+    ticks = Ticks(
+        "worker",
+        lambda grant: grant.worker.worker_id if grant.status == "Granted" else None,
+        attrgetter("worker.worker_id"),
+        access.address("requester:revoke_qualification", name),
+        [Button("Take it back from the chosen", danger=True)],
+        form=RevokeForm(auto_id="revoke_%s"),
+    )
+    holders = Listing("Find a holder", "worker", "workers", empty, heading="Who holds it", ticks=ticks)
+    return Page(
+        row.name,
+        [holders, _list_facts(access, row)],
+        lead=(
+            chip(row.wire_status, "good" if row.status == "Active" else ""),
+            " ",
+            Code(name),
+            " ",
+            short(row.description, 400),
+        ),
+        trail=trail(access, QUALIFICATIONS),
+        here=short(row.name, 40),
+        primary=[
+            *([Link(f"Decide {counted(waiting, 'request')}", requests)] if waiting else []),
+            Link("Change it", access.address("requester:edit_qualification", name), plain=True),
+        ],
+        aside=_list_actions(access, row),
+        aside_label="Actions",
+    )
+
+
+def _list_facts(access: RequesterAccess, row: QualificationType) -> Facts:
+    how = "from you"
+    if row.has_test:
+        scored = "scored by its key" if row.answer_key else "which you decide on"
+        how = f"by a test of {span(row.test_duration_s or 0)}, {scored}"
+    elif row.auto_granted:
+        how = f"everybody who asks, value {row.auto_granted_value}"
+    again = "not possible" if row.retry_delay_s is None else f"after {span(row.retry_delay_s)}"
+    asking = hit_types_asking_for(row.qualification_type_id).filter(requester=access.requester).count()
+    pairs = [
+        ("How workers get it", how),
+        ("Asking again", again),
+        ("HIT types that ask for it", f"{asking:,}"),
+        ("Made", phrase(row.created_at)),
+    ]
+    keywords = [("Keywords", isolated(row.keywords, most=200))] if row.keywords else []
+    return Facts([*pairs, *keywords], heading="Properties")
+
+
+_COLUMNS = (
+    *(
+        "CSV or a workbook (.xlsx, .ods) with the columns ",
+        Code("worker"),
+        ", and optionally ",
+        Code("value"),
+    ),
+    *(" and ", Code("status"), " (Granted or Revoked). What “Download as CSV” gives can be edited and sent "),
+    "back. All lines count, or none.",
+)
+
+
+def _list_actions(access: RequesterAccess, row: QualificationType) -> list[object]:
+    """The forms beside a type; those of a person who may not change it are left out."""
+
+    def act(heading: str, form: forms.Form, name: str, *buttons: Button, **more: Any) -> FormSection:
+        action = access.address(f"requester:{name}", row.qualification_type_id)
+        return FormSection(form, buttons, action, heading=heading, **more)
+
+    inactive = "It can be neither asked for nor given. Make it active to change that."
+    sections: list[object] = [] if row.status == "Active" else [Empty("Inactive", inactive)]
+    if not access.may["manage"]:
+        return sections
+    upload = (Button("Preview", "preview", "1", plain=True), Button("Upload", plain=True))
+    if row.status == "Active":
+        give = Button("Give it", plain=True)
+        sections.append(act("Give it", GiveForm(auto_id="give_%s"), "give_qualification", give))
+        file = FileForm(auto_id="file_%s")
+        sections.append(act("From a file", file, "upload_grants", *upload, note=_COLUMNS))
+    effect = "Takes effect once all HITs that ask for it are deleted. Waiting requests are rejected."
+    delete_it = Button("Delete it", danger=True)
+    return [*sections, act("Delete", forms.Form(), "delete_qualification", delete_it, note=effect)]
 
 
 def act_on_qualification(

@@ -31,7 +31,10 @@ from marketplace.requester.access import RequesterAccess, for_requester, on_requ
 from marketplace.requester.forms import ApproveForm, BonusForm, RejectForm
 from marketplace.requester.lookup import own_hit, own_work, own_worker, visible_work
 from marketplace.site.lookup import settle_approvals
+from metrics.figure import counted
+from web.cells import Link
 from web.forms import chosen_keys, read_form, run_action
+from web.kit import Empty, Listing, Own, Page, Tabs
 from web.tables import late
 
 PLACE = "review"
@@ -57,14 +60,45 @@ def by_hit(request: HttpRequest, access: RequesterAccess) -> HttpResponseBase:
         lambda grid: tables.hits(
             access.requester, state="waiting", hit_type=grid["type"], batch="", query=grid["q"], now=now
         ),
-        "review_by_hit.html",
+        _describe_review(
+            access,
+            "By HIT",
+            Listing("Find a HIT to review", "HIT to review", "HITs to review", _NO_HITS),
+            _at(access, "requester:review_hit", first.hit_id) if first else "",
+        ),
         place=PLACE,
         complete=selectors.say_when_due,
         file="review-by-hit",
-        now=now,
-        tab="hit",
-        waiting=selectors.waiting_count(access.requester),
-        first=_at(access, "requester:review_hit", first.hit_id) if first else "",
+    )
+
+
+_NO_HITS = Empty(
+    "Nothing to review",
+    "Answers appear here as soon as workers submit them, and stay until you decide or their automatic "
+    "approval comes.",
+)
+_NO_WORKERS = Empty(
+    "Nothing to review", "Workers appear here as soon as they submit work that is not decided yet."
+)
+_WAYS = {
+    "By HIT": "requester:review",
+    "By worker": "requester:review_by_worker",
+    "All work": "requester:review_table",
+}
+
+
+def _describe_review(access: RequesterAccess, way: str, part: object, first: str = "") -> Page:
+    """The page of one of the ways to review."""
+    waiting = selectors.waiting_count(access.requester)
+    said = f"{counted(waiting, 'answer')} wait{'s' if waiting == 1 else ''}" if waiting else "No answer waits"
+    return Page(
+        "Review",
+        [part],
+        lead=f"{said} for a decision.",
+        tabs=Tabs("Ways to review", way, [(label, access.address(name)) for label, name in _WAYS.items()]),
+        primary=[Link("Begin reviewing", first)] if first else [],
+        styles=["requester-review.css"],
+        scripts=["choose.js"],
     )
 
 
@@ -80,14 +114,15 @@ def by_worker(request: HttpRequest, access: RequesterAccess) -> HttpResponseBase
         access,
         tables.WAITING,
         lambda grid: tables.waiting(access.requester, query=grid["q"], now=now),
-        "review_by_worker.html",
+        _describe_review(
+            access,
+            "By worker",
+            Listing("Find a worker to review", "worker to review", "workers to review", _NO_WORKERS),
+            _at(access, "requester:review_worker", first.worker_id) if first else "",
+        ),
         place=PLACE,
         complete=lambda rows: tables.say_how_fast(access.requester, rows, now),
         file="review-by-worker",
-        now=now,
-        tab="worker",
-        waiting=selectors.waiting_count(access.requester),
-        first=_at(access, "requester:review_worker", first.worker_id) if first else "",
     )
 
 
@@ -102,15 +137,12 @@ def table(request: HttpRequest, access: RequesterAccess) -> HttpResponseBase:
         access,
         selectors.GRID,
         lambda grid: selectors.work(access.requester, grid.values, now=now),
-        "review_table.html",
+        _describe_review(access, "All work", Own("marketplace/requester/review_table.html")),
         complete=lambda rows: selectors.say_what_was_asked(
             selectors.say_agreement(selectors.say_hints(rows))
         ),
         place=PLACE,
         file="work",
-        now=now,
-        tab="all",
-        waiting=selectors.waiting_count(access.requester),
     )
 
 

@@ -23,7 +23,9 @@ from marketplace.models import (
     Worker,
 )
 from marketplace.requester.lookup import visible_work
-from web.tables import Choices, Column, Grid, Words
+from web import cells
+from web.cells import Cell, chip, counts, isolated, link, more, several, states
+from web.tables import Choices, Column, Grid, Words, count_column
 
 # Workers: how much each did, how it was judged, and how fast it came.
 
@@ -37,20 +39,38 @@ def _rate(row: Worker) -> int | None:
     return round(100 * row.approved / decided) if decided else None  # type: ignore[attr-defined]
 
 
+def draw_worker(cell: Cell) -> object:
+    """A worker's id, which leads to what they did, with what there is to know of them."""
+    return _draw_id(cell, "requester:worker")
+
+
+def _draw_to_review(cell: Cell) -> object:
+    return _draw_id(cell, "requester:review_worker")
+
+
+def _draw_id(cell: Cell, name: str) -> object:
+    worker = getattr(cell.row, "worker", cell.row)
+    return several(
+        link(worker.worker_id, cell.address(name, worker.worker_id), mono=True),
+        worker.simulated and chip("simulated"),
+        getattr(worker, "blocked", False) and chip("blocked", "bad"),
+    )
+
+
 _COUNTS = (
-    Column("answered", "Answered", by="answered", down=True, number=True),
-    Column("waiting", "To review", by="waiting", down=True, number=True),
-    Column("approved", "Approved", by="approved", down=True, number=True),
-    Column("rejected", "Rejected", by="rejected", down=True, number=True),
+    count_column("answered", "Answered"),
+    count_column("waiting", "To review", cell=counts("requester:review_worker", "worker_id")),
+    count_column("approved", "Approved"),
+    count_column("rejected", "Rejected"),
 )
 WORKERS = Grid(
     "workers",
     columns=(
-        Column("worker", "Worker", "worker_id", by="worker_id"),
+        Column("worker", "Worker", "worker_id", by="worker_id", cell=draw_worker),
         Column("simulated", "Simulated", on_page=False),
         *_COUNTS,
-        Column("rate", "Approval rate", number=True),
-        Column("seconds", "Median time", "median_seconds", number=True),
+        Column("rate", "Approval rate", number=True, cell=cells.percent),
+        Column("seconds", "Median time", "median_seconds", number=True, cell=cells.span),
         Column("blocked", "Blocked", on_page=False),
         Column("last", "Last answer", by="last", down=True, gaps=True),
     ),
@@ -68,10 +88,10 @@ WORKERS = Grid(
 WAITING = Grid(
     "review-by-worker",
     columns=(
-        Column("worker", "Worker", "worker_id", by="worker_id"),
+        Column("worker", "Worker", "worker_id", by="worker_id", cell=_draw_to_review),
         Column("waiting", "To review", "answered", by="answered", down=True, number=True),
-        Column("seconds", "Median time", "median_seconds", number=True),
-        Column("due", "Next is approved automatically", by="due"),
+        Column("seconds", "Median time", "median_seconds", number=True, cell=cells.span),
+        Column("due", "Next is approved automatically", by="due", cell=cells.ahead),
     ),
     filters=(Words("q", "Worker id"),),
     order="due",
@@ -211,22 +231,49 @@ def _status(row: HIT) -> str:
     return str(getattr(row, "status", ""))
 
 
+_OF_HIT = {
+    "Assignable": ("Assignable", "good"),
+    "Unassignable": ("Unassignable", "wait"),
+    "Reviewing": ("Reviewing", "wait"),
+    "Reviewable": ("Reviewable", ""),
+    "Disposed": ("Deleted", ""),
+}
+_REVIEW_HIT = counts("requester:review_hit", "hit_id")
+
+
+def draw_hit(cell: Cell) -> object:
+    """A HIT's title, which leads to it, and its id."""
+    return describe_hit(cell, "requester:hit")
+
+
+def describe_hit(cell: Cell, name: str) -> object:
+    """A HIT as a link to the page of this name, with its id, its batch and what its maker noted."""
+    hit = cell.row
+    details = (
+        isolated(hit.hit_id, mono=True),
+        hit.batch and f"batch {hit.batch.number}",
+        hit.annotation and isolated(hit.annotation, most=40),
+    )
+    title = link(hit.hit_type.title, cell.address(name, hit.hit_id), most=60)
+    return several(title, more(several(*details, between=" · ")))
+
+
 HITS = Grid(
     "hits",
     columns=(
-        Column("id", "HIT", "hit_id"),
+        Column("id", "HIT", "hit_id", cell=draw_hit),
         Column("title", "Title", "hit_type.title", on_page=False),
         Column("type", "HIT type", "hit_type.type_id", on_page=False),
-        Column("status", "State", _status),
-        Column("waiting", "To review", "submitted", by="submitted", down=True, number=True),
-        Column("approved", "Approved", by="approved", down=True, number=True),
-        Column("rejected", "Rejected", by="rejected", down=True, number=True),
+        Column("status", "State", _status, cell=states(_OF_HIT)),
+        Column("waiting", "To review", "submitted", by="submitted", down=True, number=True, cell=_REVIEW_HIT),
+        count_column("approved", "Approved"),
+        count_column("rejected", "Rejected"),
         Column("working", "At work", "pending", by="pending", down=True, number=True),
         Column("open", "Open", "open_places", by="open_places", down=True, number=True),
         Column("places", "Places", "max_assignments", on_page=False),
         Column("annotation", "Annotation", on_page=False),
         Column("made", "Made", "created_at", by="created_at", down=True, then=("-pk",)),
-        Column("expires", "Expires", "expires_at", by="expires_at"),
+        Column("expires", "Expires", "expires_at", by="expires_at", cell=cells.ahead),
     ),
     filters=(
         Choices("state", "Which HITs to show", STATES, tabs=True),
@@ -288,14 +335,26 @@ def bonuses(hit: HIT) -> QuerySet[Bonus]:
 # Qualifications: the types, who holds them, and who asks for them.
 
 RequestState = QualificationRequest.State
+_REQUESTS_OF = counts("requester:qualification_requests", "qualification_type_id", query="?type={}")
+
+
+def _draw_type(cell: Cell) -> object:
+    name = cell.row.qualification_type_id
+    return several(link(cell.value, cell.address("requester:qualification", name)), more(name, mono=True))
+
+
+def _draw_status(cell: Cell) -> object:
+    return chip(cell.row.wire_status, "good" if cell.value == "Active" else "")
+
+
 TYPES = Grid(
     "qualifications",
     columns=(
         Column("id", "Id", "qualification_type_id", on_page=False),
-        Column("name", "Qualification", by="name"),
-        Column("status", "Status", by="status"),
+        Column("name", "Qualification", by="name", cell=_draw_type),
+        Column("status", "Status", by="status", cell=_draw_status),
         Column("holders", "Holders", number=True),
-        Column("waiting", "Requests to decide", number=True),
+        Column("waiting", "Requests to decide", number=True, cell=_REQUESTS_OF),
         Column("made", "Made", "created_at", by="created_at", down=True),
     ),
     filters=(
@@ -307,10 +366,10 @@ TYPES = Grid(
 HOLDERS = Grid(
     "holders",
     columns=(
-        Column("worker", "Worker", "worker.worker_id", by="worker__worker_id"),
+        Column("worker", "Worker", "worker.worker_id", by="worker__worker_id", cell=draw_worker),
         Column("simulated", "Simulated", "worker.simulated", on_page=False),
-        Column("value", "Value", by="value", down=True, number=True),
-        Column("status", "Status"),
+        Column("value", "Value", by="value", down=True, number=True, cell=cells.as_it_is),
+        Column("status", "Status", cell=states({"Granted": "good", "Revoked": ("Taken back", "")})),
         Column("granted", "Since", "granted_at", by="granted_at", down=True),
         Column("reason", "Reason", on_page=False),
     ),
@@ -322,13 +381,26 @@ HOLDERS = Grid(
     ),
     order="granted",
 )
+#: What a state of a request is called, and its level.
+OF_REQUEST = {
+    "pending": ("To decide", "wait"),
+    "granted": ("Granted", "good"),
+    "rejected": ("Rejected", "bad"),
+}
+
+
+def _draw_request(cell: Cell) -> object:
+    address = cell.address("requester:qualification_request", cell.row.request_id)
+    return several(link(cell.value, address, mono=True), cell.row.worker.simulated and chip("simulated"))
+
+
 REQUESTS = Grid(
     "qualification-requests",
     columns=(
         Column("request", "Request", "request_id", on_page=False),
-        Column("worker", "Worker", "worker.worker_id", by="worker__worker_id"),
+        Column("worker", "Worker", "worker.worker_id", by="worker__worker_id", cell=_draw_request),
         Column("qualification", "Qualification", "qualification_type.name"),
-        Column("state", "State"),
+        Column("state", "State", cell=states(OF_REQUEST)),
         Column("score", "Score", by="score", down=True, number=True, gaps=True),
         Column("asked", "Asked", "submitted_at", by="submitted_at", gaps=True),
         Column("decided", "Decided", "decided_at", on_page=False),

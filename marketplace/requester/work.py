@@ -27,7 +27,10 @@ from marketplace.models import (
     WorkTrace,
 )
 from marketplace.requester.lookup import visible_work
-from web.tables import Choices, Column, Grid, Words
+from marketplace.requester.selectors import describe_hit
+from web import cells
+from web.cells import Cell
+from web.tables import Choices, Column, Grid, Words, count_column
 
 # What may tell a reviewer that an answer needs a second look. It decides nothing, and may be innocent. Of
 # other people only those are named who worked for the same requester.
@@ -325,15 +328,25 @@ GRID = Grid(
     ),
     order="due",
 )
+
+
+def _draw_hit(cell: Cell) -> object:
+    return describe_hit(cell, "requester:review_hit")
+
+
+def _due(row: HIT) -> object:
+    return getattr(row, "due", None)
+
+
 WAITING_HITS = Grid(
     "review-by-hit",
     columns=(
-        Column("id", "HIT", "hit_id"),
+        Column("id", "HIT", "hit_id", cell=_draw_hit),
         Column("title", "Title", "hit_type.title", on_page=False),
         Column("waiting", "To review", "submitted", by="submitted", down=True, number=True),
-        Column("approved", "Approved", by="approved", down=True, number=True),
-        Column("rejected", "Rejected", by="rejected", down=True, number=True),
-        Column("due", "Next is approved automatically", lambda row: getattr(row, "due", None)),
+        count_column("approved", "Approved"),
+        count_column("rejected", "Rejected"),
+        Column("due", "Next is approved automatically", _due, cell=cells.ahead),
         Column("made", "Made", "created_at", by="pk"),
     ),
     filters=(

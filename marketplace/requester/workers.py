@@ -1,6 +1,7 @@
 """Workers: the table, one of them, what they are sent or given."""
 
 from collections.abc import Callable
+from operator import attrgetter
 from typing import Any
 
 from django.db import transaction
@@ -17,14 +18,18 @@ from marketplace.lifecycle.decisions import claim
 from marketplace.members import Action
 from marketplace.qualifications import grants
 from marketplace.requester import selectors
-from marketplace.requester.access import RequesterAccess, for_requester, on_requester, respond, show
+from marketplace.requester.access import RequesterAccess, for_requester, on_requester, respond, show, trail
 from marketplace.requester.charts import pace
 from marketplace.requester.forms import BlockForm, GrantForm, InvitationForm, MessageForm
 from marketplace.requester.lookup import own_worker
 from marketplace.site.taskpages import site_url
+from metrics.figure import counted
+from web.cells import Link
 from web.forms import read_form, run_action
+from web.kit import Button, Empty, FormSection, Listing, Note, Page, Secret, Ticks
 
 PLACE = "workers"
+WORKERS = ("Workers", "requester:workers")
 #: Workers of one message, as the protocol has it.
 MOST_NOTIFIED = 100
 _BARS, _ROWS = 60, 20
@@ -40,14 +45,44 @@ def listing(request: HttpRequest, access: RequesterAccess) -> HttpResponseBase:
         access,
         selectors.WORKERS,
         lambda grid: selectors.workers(access.requester, state=grid["state"], query=grid["q"], now=now),
-        "workers.html",
+        _describe_workers(access),
         place=PLACE,
         complete=lambda rows: selectors.say_how_fast(access.requester, rows, now),
         file="workers",
         now=now,
-        latest=selectors.LATEST,
-        invitation_form=InvitationForm(auto_id="invite_%s") if access.user.is_staff else None,
     )
+
+
+def _describe_workers(access: RequesterAccess) -> Page:
+    begin = "Then you see how much each did and how fast, can write to them, and block a worker."
+    ticks = Ticks(
+        "worker",
+        attrgetter("worker_id"),
+        attrgetter("worker_id"),
+        access.address("requester:message"),
+        [Button("Write to the chosen", plain=True)],
+        method="get",
+        note=f"Median times are of the latest {selectors.LATEST} answers of each.",
+    )
+    empty = Empty("None yet", f"Workers appear here as soon as they submit something to you. {begin}")
+    invitation = _invitation(access, InvitationForm(auto_id="invite_%s"), folded="Invite workers")
+    return Page(
+        "Workers",
+        [
+            Listing("Find a worker", "worker", "workers", empty, ticks=ticks),
+            *([invitation] if access.staff else []),
+        ],
+        lead="Who worked for you. You know them by an id, never by a name.",
+        primary=[
+            Link("MTurk ids", access.address("requester:former_ids"), plain=True),
+            Link("Bonuses by file", access.address("requester:bonus_files"), plain=True),
+        ],
+    )
+
+
+def _invitation(access: RequesterAccess, form: InvitationForm, *, folded: str = "") -> FormSection:
+    action = access.address("requester:invite_workers")
+    return FormSection(form, [Button("Make the link", plain=True)], action, folded=folded)
 
 
 @require_POST
@@ -58,11 +93,26 @@ def invite(request: HttpRequest, access: RequesterAccess) -> HttpResponse:
         raise Http404("Administrators invite workers.")
     form = InvitationForm(request.POST, auto_id="invite_%s")
     if not form.is_valid():
-        return show(request, "invite_workers.html", access, place=PLACE, form=form, status=422)
+        page = Page(
+            "Invite workers", [_invitation(access, form)], trail=trail(access, WORKERS), here="Invite"
+        )
+        return show(request, page, access, place=PLACE, status=422)
     fields = form.cleaned_data
     _, token = people.create_invitation(label=fields["label"], max_uses=fields["uses"], days=fields["days"])
     address = f"{site_url(request)}{reverse('site:invitation', args=[token])}"
-    return show(request, "invite_workers.html", access, place=PLACE, address=address, asked=fields)
+    people_count = f"{fields['uses']} {'person' if fields['uses'] == 1 else 'people'}"
+    until = f", for {counted(fields['days'], 'day')}" if fields["days"] else ""
+    page = Page(
+        "Invite workers",
+        [
+            Secret("Send people this link. This page shows it once.", address),
+            Note(f"{people_count} can sign up with it{until}. They work for all requesters here."),
+        ],
+        trail=trail(access, WORKERS),
+        here="Invite",
+        scripts=["copy.js"],
+    )
+    return show(request, page, access, place=PLACE)
 
 
 @require_safe
@@ -176,16 +226,23 @@ def message(request: HttpRequest, access: RequesterAccess) -> HttpResponse:
         problem = f"One message goes to at most {MOST_NOTIFIED} workers; {len(worker_ids)} are chosen."
     if posted and not problem and form.is_valid():
         return _send(request, access, worker_ids, form.cleaned_data)
-    return show(
-        request,
-        "message.html",
-        access,
-        place=PLACE,
-        form=form,
-        asked=worker_ids[:MOST_NOTIFIED],
-        problem=problem,
-        status=422 if posted else 200,
+    more = f" and {len(worker_ids) - 10} more" if len(worker_ids) > 10 else ""
+    to = Note(("To ", ", ".join(each[:64] for each in worker_ids[:10]), more), "")
+    section = FormSection(
+        form,
+        [Button("Send")],
+        before=[to],
+        note=f"It goes into their inbox on the worker site. They see the name {access.requester.name}.",
+        fields=[("worker", each) for each in worker_ids],
     )
+    to_workers = Link("To the workers", access.address("requester:workers"))
+    page = Page(
+        f"Message to {'a worker' if len(worker_ids) == 1 else 'workers'}",
+        [Note((problem, " ", to_workers), "error alarm") if problem else section],
+        trail=trail(access, WORKERS),
+        here="Message",
+    )
+    return show(request, page, access, place=PLACE, status=422 if posted else 200)
 
 
 def _send(

@@ -40,7 +40,7 @@ def test_the_table_tells_who_did_how_much_how_well_and_how_fast(as_owner, at, gr
     ]
     assert found == [("ABEN", 1, 1, 0, 0), ("AROSA", 3, 0, 2, 1)]
     text = page.content.decode()
-    assert "<td>67 %</td><td>40 s</td>" in re.sub(r">\s+<", "><", text)
+    assert '<td class="number">67 %</td><td class="number">40 s</td>' in re.sub(r">\s+<", "><", text)
     assert "rosa" not in text
     lines = (
         b"".join(as_owner.get(at("workers/?format=csv&order=worker")).streaming_content).decode().splitlines()
