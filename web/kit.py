@@ -25,7 +25,7 @@ from django.utils.safestring import SafeString
 
 from web import cells
 from web.cells import Cell, Link, Phrase, Post
-from web.tables import Column
+from web.tables import Column, Rows
 
 register = template.Library()
 
@@ -112,7 +112,7 @@ class Table:
 
     label: str
     columns: Sequence[Column]
-    rows: Sequence[Any]
+    rows: Rows
     heading: str = ""
     empty: Phrase = ""
     foot: Sequence[object] = ()
@@ -155,6 +155,8 @@ class FormSection:
     """The browser, too, looks whether all is there."""
     folded: str = ""
     """The words of what opens it."""
+    after: str = ""
+    """A template of further fields, which finds the form as `form`."""
     template: ClassVar[str] = "kit/form.html"
 
     def list_groups(self) -> Iterator[tuple[str, list[forms.BoundField]]]:

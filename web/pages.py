@@ -83,7 +83,12 @@ def show_conflict(
 ) -> HttpResponse:
     """The page for a small form whose row another person changed first; large forms show it on their own."""
     form.compare(theirs, back)
-    return show(request, "conflict.html", access, form=form, status=409)
+    return show(request, conflict_page(form), access, status=409)
+
+
+def conflict_page(form: Any) -> kit.Page:
+    """What was typed beside what another person stored meanwhile; the buttons are in the comparison."""
+    return kit.Page("Both versions", [kit.FormSection(form, [])])
 
 
 def date_file(answer: HttpResponseBase) -> HttpResponseBase:

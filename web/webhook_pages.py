@@ -25,7 +25,10 @@ from core.webhooks import services
 from core.webhooks.delivery import address_of, payload_of, secrets_of
 from core.webhooks.events import TEST, event_types
 from core.webhooks.models import Webhook, WebhookAttempt, WebhookMessage
+from web import cells
+from web.cells import Cell, Link, chip, more, opens, several
 from web.forms import read_form, run_action
+from web.kit import Button, Empty, FormSection, Note, Own, Page, Table
 from web.tables import Choices, Column, Grid, GridRequest, Words
 
 #: Names in the session under which a new secret waits to be shown once.
@@ -36,6 +39,34 @@ _STATES = {
     "sent": "Sent",
     "gave_up": "Given up",
 }
+_NO_HOOK = Empty(
+    "No webhook yet",
+    "A webhook tells a program, a chat or you by e-mail when something happens. Make one with the form.",
+)
+_KNOWN = (
+    "Messages hold ids and addresses, never what people wrote. They are signed, numbered, and tried "
+    "again for a day."
+)
+
+
+def _draw_target(cell: Cell) -> object:
+    return several(cell.row.get_shape_display(), more(cell.row.host, mono=True))
+
+
+def _draw_state(hook: Webhook) -> object:
+    if hook.state == Webhook.State.DISABLED:
+        return chip("disabled", "bad")
+    if hook.state == Webhook.State.PAUSED:
+        return several(chip("paused"), hook.why_disabled and more("Made by a former member"))
+    return chip("failing", "wait") if hook.failing_since else chip("active", "good")
+
+
+_COLUMNS = (
+    Column("host", "Sends to", cell=_draw_target),
+    Column("state", "State", cell=lambda cell: _draw_state(cell.row)),
+    Column("waiting", "Waiting", lambda hook: hook.waiting or 0, number=True),
+    Column("last_sent", "Last sent", cell=cells.moment),
+)
 MESSAGES = Grid(
     "webhook-messages",
     columns=(
@@ -95,6 +126,9 @@ class WebhookPages:
     respond: Callable[..., HttpResponseBase]
     #: What a page is given about its place in the frame.
     frame: Mapping[str, Any]
+    #: What is above the list, and what is said below it.
+    trail: Callable[[Any], list[Link]] = lambda access: []
+    notes: Callable[[Any], list[Note]] = lambda access: []
 
     def listing(self, request: HttpRequest, access: Any, owner: int, slug: str, user: User) -> HttpResponse:
         """The webhooks, and the form for a new one."""
@@ -111,15 +145,26 @@ class WebhookPages:
                 return redirect(f"{self.namespace}:webhook", slug, new_hook.row.pk)
         return self.show(
             request,
-            "webhooks.html",
+            self._describe_list(access, owner, form),
             access,
             status=422 if form.errors else 200,
-            hooks=list(_with_counts(services.webhooks_of(Owner(self.kind, owner)))),
-            form=form,
-            slug=slug,
-            webhook_url=f"{self.namespace}:webhook",
-            most=services.MOST,
             **self.frame,
+        )
+
+    def _describe_list(self, access: Any, owner: int, form: WebhookForm) -> Page:
+        hooks = list(_with_counts(services.webhooks_of(Owner(self.kind, owner))))
+        columns = (Column("name", "Name", cell=opens(f"{self.namespace}:webhook", "{}", "pk")), *_COLUMNS)
+        table = Table("Table of webhooks", columns, hooks) if hooks else _NO_HOOK
+        return Page(
+            "Webhooks",
+            [table, Note(_KNOWN), *self.notes(access)],
+            trail=self.trail(access),
+            aside=[
+                FormSection(form, [Button("Make it")], heading="New webhook"),
+                Note(f"At most {services.MOST} at once."),
+            ],
+            aside_label="New webhook",
+            styles=["webhooks.css"],
         )
 
     def _make(self, cleaned: Mapping[str, Any], owner: int, user: User) -> services.NewWebhook:
@@ -174,11 +219,18 @@ class WebhookPages:
             access,
             MESSAGES,
             rows,
-            "webhook.html",
+            Page(
+                hook.name,
+                [Own("webhooks/one.html")],
+                trail=[*self.trail(access), Link("Webhooks", access.address(f"{self.namespace}:webhooks"))],
+                styles=["webhooks.css", "requester-money.css"],
+                scripts=["copy.js"],
+            ),
             complete=_with_payloads,
             file=f"webhook-{hook.pk}-messages",
             status=422 if form.errors else 200,
             hook=hook,
+            standing=_draw_state(hook),
             form=form,
             slug=slug,
             now=now,

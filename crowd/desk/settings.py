@@ -38,6 +38,7 @@ from crowd.services import spenders
 from crowd.services.endpoints import PRESETS, create_endpoint
 from crowd.services.panels import ask_balance, subscribe_hooks
 from web.access import ProjectAccess, Role, for_members, on_project
+from web.cells import Link
 from web.forms import FormError, read_form, run_action
 from web.pages import show, show_table
 from web.webhook_pages import WebhookPages
@@ -343,7 +344,14 @@ def end_project_token(request: HttpRequest, access: ProjectAccess, *, pk: int) -
 
 # Webhooks of a project
 
-PAGES = WebhookPages(Owner.Kind.PROJECT, "desk", show, show_table, {"tab": "settings"})
+PAGES = WebhookPages(
+    Owner.Kind.PROJECT,
+    "desk",
+    show,
+    show_table,
+    {"tab": "settings"},
+    trail=lambda access: [Link("Settings", access.address("desk:settings"))],
+)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])

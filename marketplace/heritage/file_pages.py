@@ -34,12 +34,23 @@ from marketplace.members import Action
 from marketplace.models import QualificationType
 from marketplace.money.amounts import money
 from marketplace.qualifications.grants import grant_many
-from marketplace.requester.access import RequesterAccess, for_requester, may_one, on_requester, respond, show
+from marketplace.requester.access import (
+    RequesterAccess,
+    for_requester,
+    may_one,
+    on_requester,
+    respond,
+    show,
+    trail,
+)
 from marketplace.requester.batchforms import AmountField
 from marketplace.requester.lookup import own_qualification
 from marketplace.requester.qualifications import FileForm as GrantsForm
 from marketplace.requester.qualifications import act_on_qualification, address_of_qualification
+from web import cells
+from web.cells import Cell, Code, isolated, opens, several
 from web.forms import read_form, run_action
+from web.kit import Button, FormSection, Note, Page, Table
 from web.tables import Choices, Column, Grid, GridRequest, Rows
 
 PLACE = "workers"
@@ -138,20 +149,65 @@ def bonuses(request: HttpRequest, access: RequesterAccess) -> HttpResponseBase:
         else:
             messages.success(request, f"Lines read: {file_row.line_count:,}. Nothing is paid yet.")
             return redirect("requester:worker_file", access.requester.customer_id, file_row.number)
-    return show(
-        request,
-        "bonus_files.html",
-        access,
-        place=PLACE,
-        form=form,
-        faults=faults[: workerfiles.MOST_TOLD],
-        more_faults=max(0, len(faults) - workerfiles.MOST_TOLD),
-        may_pay=may_one(access.user, access.requester, PAYERS),
-        files=access.requester.worker_files.exclude(state=State.WITHDRAWN)
-        .select_related("qualification_type", "created_by")
-        .order_by("-number")[:50],
-        now=clock.now(),
-        status=422 if form.errors else 200,
+    page = _describe_files(access, form, faults)
+    return show(request, page, access, place=PLACE, status=422 if form.errors else 200)
+
+
+def _draw_purpose(cell: Cell) -> object:
+    row = cell.row
+    if row.qualification_type:
+        return isolated(row.qualification_type.name, most=60)
+    return f"Bonuses, {money(row.cents)}"
+
+
+def _draw_maker(cell: Cell) -> object:
+    by = cell.row.created_by
+    return several(cells.draw(cell), by and isolated(by), between=", ")
+
+
+_FILES = (
+    Column("number", "Number", number=True, cell=cells.as_it_is),
+    Column("file_name", "File", head=True, cell=opens("requester:worker_file", "{}", "number")),
+    Column("for", "For", None, cell=_draw_purpose),
+    Column("line_count", "Lines", number=True),
+    Column("state", "State", lambda row: row.get_state_display()),
+    Column("created_at", "Made", cell=_draw_maker),
+)
+_FAULTS = (
+    Column("line", "Line", number=True, cell=cells.as_it_is),
+    Column("message", "What is wrong", head=True),
+)
+_HOW = (
+    *(
+        Code("worker"),
+        " or ",
+        Code("assignment"),
+        " (an id, or both), ",
+        Code("amount"),
+        ", ",
+        Code("reason"),
+    ),
+    ". With a worker's id alone the bonus belongs to their latest answer. What was paid before, the same "
+    "amount to the same id for the same reason, is never paid again.",
+)
+
+
+def _describe_files(access: RequesterAccess, form: FileForm, faults: list[Any]) -> Page:
+    shown, left = faults[: workerfiles.MOST_TOLD], len(faults) - workerfiles.MOST_TOLD
+    before: list[Any] = [Table("Lines that are not right", _FAULTS, shown)] if faults else []
+    if left > 0:
+        before.append(Note(f"And {left:,} more."))
+    rows = access.requester.worker_files.exclude(state=State.WITHDRAWN)
+    files = rows.select_related("qualification_type", "created_by").order_by("-number")[:50]
+    section = FormSection(form, [Button("Preview")], before=before, note=_HOW)
+    may_pay = may_one(access.user, access.requester, PAYERS)
+    table = Table("Files", _FILES, files, heading="Files", empty="No file yet.")
+    return Page(
+        "Bonuses by file",
+        [section, table] if may_pay else [table],
+        lead="A table with a line per bonus: whom, how much, why. You look at all lines and at the total "
+        "before anything is paid.",
+        trail=trail(access, ("Workers", "requester:workers")),
     )
 
 

@@ -32,7 +32,7 @@ from web.cells import Link
 from web.forms import RevisedForm
 from web.kit import Page, Tabs
 from web.nav import NavGroup, NavLink, mark_current
-from web.pages import render_page
+from web.pages import conflict_page, render_page
 from web.tables import Complete, Grid, GridRequest, Rows, as_they_are
 
 # The sidebar of every page of a requester.
@@ -220,7 +220,7 @@ def show_conflict(
 ) -> HttpResponse:
     """The page for a small form whose row somebody else changed first; large forms show it on their own."""
     form.compare(theirs, back)
-    return show(request, "conflict.html", access, place=place, form=form, status=409)
+    return show(request, conflict_page(form), access, place=place, status=409)
 
 
 def respond(

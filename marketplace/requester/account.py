@@ -10,7 +10,8 @@ from django.contrib.auth.models import User
 from django.db.models import Q, QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
-from django.shortcuts import get_object_or_404, redirect, render
+from django.shortcuts import get_object_or_404, redirect
+from django.urls import reverse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
@@ -25,7 +26,7 @@ from marketplace.accounts.accesskeys import mark_alerts_seen, open_alerts, valid
 from marketplace.activity import ACTIONS
 from marketplace.errors import Refusal
 from marketplace.members import Action, members_of
-from marketplace.models import AccessKey, Activity
+from marketplace.models import AccessKey, Activity, RequesterMember
 from marketplace.requester.access import (
     RequesterAccess,
     for_requester,
@@ -36,8 +37,12 @@ from marketplace.requester.access import (
 )
 from marketplace.site.access import for_researchers
 from marketplace.site.taskpages import site_url
+from web import cells
 from web.audit_pages import BY_WAY, chain_state, filter_by_way, jsonl_address, stream_log
+from web.cells import Cell, Link, Post, isolated, more, post, several
 from web.forms import FormError, read_form, run_action
+from web.kit import Button, Empty, FormSection, Listing, Note, Own, Page, Table
+from web.pages import render_page
 from web.tables import Choices, Column, Grid, GridRequest, Words
 from web.webhook_pages import WebhookPages
 
@@ -314,11 +319,15 @@ def new_requester(request: HttpRequest, user: User) -> HttpResponse:
             show_secret_once(request, key.row)
             messages.success(request, f"{requester.name} is there. Its account is empty: deposit next.")
             return redirect("requester:keys", requester.customer_id)
-    status = 422 if form.errors else 200
-    sidebar = operator_groups(user, request.path)
-    return render(
-        request, "marketplace/requester/new.html", {"form": form, "sidebar": sidebar}, status=status
+    back = Link("Back", reverse("site:desk"))
+    page = Page(
+        "New requester",
+        [FormSection(form, [Button("Make the requester"), back])],
+        lead="Posts HITs, by scripts or in the browser, with its own keys and account.",
     )
+    context = {"sidebar": operator_groups(user, request.path)}
+    status = 422 if form.errors else 200
+    return render_page(request, page, None, context, folder="", status=status)
 
 
 class MemberForm(forms.Form):
@@ -339,15 +348,54 @@ class MemberForm(forms.Form):
 @for_requester
 def members(request: HttpRequest, access: RequesterAccess) -> HttpResponseBase:
     """The owner, the members, and the forms by which owners change them."""
-    return show(
-        request,
-        "members.html",
-        access,
-        place="members",
-        members=members_of(access.requester),
-        form=MemberForm(),
-        **members_panel(request, "requester", access.requester.customer_id),
+    form = FormSection(
+        MemberForm(),
+        [Button("Save")],
+        access.address("requester:set_member"),
+        heading="Add a person, or change a role",
     )
+    page = Page(
+        "Members",
+        [Table("Table of members", _MEMBERS, _list_members(access), empty=_NOBODY)],
+        lead="Viewers read, reviewers decide about work, payers deposit and pay out, managers also "
+        "publish and hold keys, owners name members.",
+        aside=[*([form] if access.may["members"] else []), Own("accounts/parts_members.html")],
+        aside_label="People",
+        styles=["accounts.css"],
+        scripts=["copy.js"],
+    )
+    panel = members_panel(request, "requester", access.requester.customer_id)
+    return show(request, page, access, place="members", **panel)
+
+
+_NOBODY = "This requester has no owner and no members: staff alone see it."
+
+
+def _list_members(access: RequesterAccess) -> list[Any]:
+    """The owner, as a member without a row, and the members."""
+    requester = access.requester
+    owner = RequesterMember(
+        requester=requester, user=requester.owner, role="owner", since=requester.created_at
+    )
+    return [*([owner] if requester.owner else []), *members_of(requester)]
+
+
+def _draw_leave(cell: Cell) -> object:
+    member, access = cell.row, cell.access
+    mine = member.user_id == access.user.pk
+    if member.pk is None or not (mine or access.may["members"]):
+        return ""
+    address = cell.address("requester:remove_member", member.user_id)
+    words = ("Leave", "") if mine else ("Remove", member.user.get_username())
+    return post(cell, Post(words[0], address, unseen=words[1]))
+
+
+_MEMBERS = (
+    Column("user", "Person", lambda member: member.user.get_username()),
+    Column("role", "Role"),
+    Column("since", "Since", cell=cells.moment),
+    Column("remove", "Remove", None, unseen=True, cell=_draw_leave),
+)
 
 
 @require_POST
@@ -394,19 +442,23 @@ def _worded(rows: list[Any]) -> list[Any]:
     return rows
 
 
+def _draw_subject(cell: Cell) -> object:
+    return several(cells.mono(cell), cell.row.details and more(cell.row.details))
+
+
 ACTIVITY = Grid(
     "activity",
     columns=(
-        Column("at", "When", by="pk", down=True),
-        Column("who", "Who", by="actor"),
-        Column("words", "What", by="action"),
+        Column("at", "When", by="pk", down=True, cell=cells.moment),
+        Column("who", "Who", by="actor", cell=lambda cell: isolated(cell.value, mono=not cell.row.actor)),
+        Column("words", "What", by="action", head=True),
         Column("action", "Action", on_page=False),
-        Column("subject", "About", by="subject"),
+        Column("subject", "About", by="subject", cell=_draw_subject),
         Column("details", "Details", on_page=False),
         Column("user", "User", "actor", on_page=False),
         Column("access_key", "Access key", on_page=False),
         Column("via", "By", lambda row: row.get_via_display(), by="via"),
-        Column("address", "From", by="address"),
+        Column("address", "From", by="address", cell=cells.mono),
     ),
     filters=(
         Choices("action", "What", {"all": "Everything", **_IN_WORDS}),
@@ -438,22 +490,38 @@ def activity(request: HttpRequest, access: RequesterAccess) -> HttpResponseBase:
     name = f"activity-{access.requester.customer_id}"
     if request.GET.get("format") == "jsonl":
         return stream_log(owner, rows(ACTIVITY.read_request(request.GET)).order_by("pk"), name)
+    empty = Empty("Nothing yet", "Decisions, grants, blocks, bonuses, keys and deposits are listed here.")
+    page = Page(
+        "Activity",
+        [
+            Listing("Which activity to show", "entry", "entries", empty),
+            Own("parts/audit_chain.html"),
+            Note("Automatic changes, such as approval after the deadline, are not listed."),
+        ],
+        lead="Who decided, granted, blocked, paid or made a key, with which key and from where.",
+    )
     return respond(
         request,
         access,
         ACTIVITY,
         rows,
-        "activity.html",
+        page,
         place="activity",
         complete=_worded,
         file=name,
         chain_state=chain_state(owner),
         jsonl_address=jsonl_address(request),
-        now=clock.now(),
     )
 
 
-PAGES = WebhookPages(Owner.Kind.REQUESTER, "requester", show, respond, {"place": "webhooks"})
+def _note_topics(access: RequesterAccess) -> list[Note]:
+    topics = Link("Topics and their messages", access.address("requester:topics"))
+    return [Note((topics, ", which scripts publish through SNS."))]
+
+
+PAGES = WebhookPages(
+    Owner.Kind.REQUESTER, "requester", show, respond, {"place": "webhooks"}, notes=_note_topics
+)
 _for_managers = on_requester(look=Action.MANAGE, act=Action.MANAGE)
 
 

@@ -33,6 +33,7 @@ from marketplace.requester.access import (
     respond,
     show,
     show_conflict,
+    trail,
 )
 from marketplace.requester.batchforms import (
     ApproveWaitingForm,
@@ -47,9 +48,13 @@ from marketplace.site import frames
 from marketplace.site.lookup import settle_overdue
 from metrics.figure import counted
 from people.selectors import links_to
+from web import cells
+from web.cells import Cell, Link, chip, isolated, more, opens, several
+from web.kit import Button, Empty, FormSection, Listing, Note, Own, Page
 from web.tables import Choices, Column, Grid, GridRequest, Rows, Words
 
 PLACE = "batches"
+LIST = ("Batches", "requester:batches")
 State = Batch.State
 STATES = {
     "all": "All",
@@ -67,16 +72,31 @@ WORDS = {
     State.FAILED: ("Stopped", "bad"),
     State.CANCELLED: ("Cancelled", ""),
 }
+
+
+def _draw_state(cell: Cell) -> object:
+    row = cell.row
+    if not row.hours_words:
+        return chip(row.words, row.tone)
+    closed = ", closed now" if row.is_closed else ""
+    return several(chip(row.words, row.tone), chip("hours"), more(row.hours_words, closed))
+
+
+def _draw_answered(cell: Cell) -> object:
+    total = cell.row.tally.total
+    return f"{cell.value:,} of {total:,}" if total else f"{cell.value:,}"
+
+
 BATCHES = Grid(
     "batches",
     columns=(
-        Column("number", "Number", by="number", down=True, number=True),
-        Column("name", "Name", by="name"),
-        Column("state", "State", by="state"),
+        Column("number", "Number", by="number", down=True, number=True, cell=cells.as_it_is),
+        Column("name", "Name", by="name", head=True, cell=opens("requester:batch", "{}", "number")),
+        Column("state", "State", by="state", cell=_draw_state),
         Column("hours", "Hours", "hours_words", on_page=False),
         Column("tasks", "Tasks", "task_count", by="task_count", down=True, number=True),
         Column("published", "Published", "published_count", by="published_count", number=True),
-        Column("answered", "Answered", "tally.answered", number=True),
+        Column("answered", "Answered", "tally.answered", number=True, cell=_draw_answered),
         Column("review", "To review", "tally.submitted", number=True),
         Column("made", "Made", "created_at", by="created_at", down=True),
     ),
@@ -120,18 +140,32 @@ def batches(request: HttpRequest, access: RequesterAccess) -> HttpResponseBase:
             batch.is_closed = hours is not None and not hours.is_open(now)
         return page
 
-    any_template = access.requester.templates.exists()
     return respond(
-        request,
-        access,
-        BATCHES,
-        rows,
-        "batches.html",
-        place=PLACE,
-        complete=complete,
-        now=now,
-        any_template=any_template,
+        request, access, BATCHES, rows, _describe_list(access), place=PLACE, complete=complete, now=now
     )
+
+
+def _describe_list(access: RequesterAccess) -> Page:
+    samples = Link("Templates", access.address("requester:templates"), plain=True)
+    new_batch = [Link("New batch", access.address("requester:new_batch"))] if access.may["manage"] else []
+    empty, primary = _no_template(access), list[Link]()
+    if access.requester.templates.exists():
+        begin = "You have a template; now it needs a table: a CSV file whose first line names the columns."
+        look = "You see each of them, and what all of them cost, before anything is published."
+        empty = Empty("Your first batch", f"{begin} Every line below it becomes a task. {look}", *new_batch)
+        primary = [samples, *new_batch]
+    return Page(
+        "Batches",
+        [Listing("Which batches to show", "batch", "batches", empty)],
+        lead="A template with ${variables} and a table become HITs, one for each row.",
+        primary=primary,
+    )
+
+
+def _no_template(access: RequesterAccess) -> Empty:
+    own_page = "Take a sample and change it, or bring one of your own from MTurk as it is."
+    words = f"A template is the page that workers see, with ${{variables}} where tasks differ. {own_page}"
+    return Empty("First, a template", words, Link("See the samples", access.address("requester:templates")))
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -149,11 +183,19 @@ def new(request: HttpRequest, access: RequesterAccess) -> HttpResponse:
     if posted and form.is_valid() and (batch := _draft(form, access)):
         messages.success(request, f"{counted(batch.task_count, 'task')} read. Nothing is published yet.")
         return redirect("requester:batch", access.requester.customer_id, batch.number)
+    section = FormSection(form, [Button("Read the table")])
     any_template = access.requester.templates.exists()
-    status = 422 if form.errors else 200
-    return show(
-        request, "batch_new.html", access, place=PLACE, form=form, any_template=any_template, status=status
+    page = Page(
+        "New batch",
+        [section, Own("marketplace/requester/parts/table_sample.html")]
+        if any_template
+        else [_no_template(access)],
+        lead="You see every task, where it loads from, and what all of them cost, before anything is "
+        "published.",
+        trail=trail(access, LIST),
+        styles=["requester-batches.css"],
     )
+    return show(request, page, access, place=PLACE, status=422 if form.errors else 200)
 
 
 def _draft(form: BatchForm, access: RequesterAccess) -> Batch | None:
@@ -311,15 +353,33 @@ def properties(request: HttpRequest, access: RequesterAccess, *, number: int) ->
         else:
             messages.success(request, "The properties are stored.")
             return redirect("requester:batch", access.requester.customer_id, number)
-    return show(
-        request,
-        "batch_properties.html",
-        access,
-        place=PLACE,
-        batch=batch,
-        form=form,
-        status=409 if form.conflict else 422 if form.errors else 200,
+    published = Note(
+        "The batch is published. What its HITs have in common can no longer be changed here.", "warning"
     )
+    draft = batch.state == State.DRAFT
+    back = Link("Back", access.address("requester:batch", number))
+    section = FormSection(
+        form,
+        [Button("Save"), back] if draft else [back],
+        groups=[("The batch", ("name",))],
+        after="marketplace/requester/parts/properties_fields.html",
+        checked=False,
+    )
+    page = Page(
+        "Properties",
+        [section] if draft else [published, section],
+        title=f"Properties of {batch.name}",
+        lead=isolated(batch.name),
+        trail=trail_to(access, batch),
+        styles=["requester-batches.css"],
+    )
+    status = 409 if form.conflict else 422 if form.errors else 200
+    return show(request, page, access, place=PLACE, form=form, status=status)
+
+
+def trail_to(access: RequesterAccess, batch: Batch) -> list[Link]:
+    """Where the pages about a batch are."""
+    return [*trail(access, LIST), Link(batch.name, access.address("requester:batch", batch.number))]
 
 
 @require_POST

@@ -25,9 +25,9 @@ from marketplace.site import frames, taskpages
 from marketplace.site.lookup import settle_overdue
 from marketplace.site.selectors import Progress
 from marketplace.site.taskpages import site_url
-from web.cells import Code
+from web.cells import Code, Link, isolated
 from web.forms import read_form, run_action
-from web.kit import Empty, Listing, Page
+from web.kit import Empty, Listing, Own, Page
 from web.tables import late
 
 PLACE = "hits"
@@ -130,12 +130,24 @@ def question(request: HttpRequest, access: RequesterAccess, *, hit_id: str) -> H
     """The task as workers see it before they accept."""
     row = own_hit(access.requester, hit_id)
     hit_question, origin = taskpages.load_question(row), site_url(request)
+    page = Page(
+        "The task of one HIT",
+        [Own("marketplace/requester/parts/task_frame.html")],
+        lead=isolated(row.hit_type.title),
+        trail=[
+            Link("HITs", access.address("requester:hits")),
+            Link(row.hit_id, access.address("requester:hit", row.hit_id)),
+        ],
+        here="Task",
+    )
     response = show(
         request,
-        "hit_question.html",
+        page,
         access,
         place=PLACE,
-        hit=row,
+        what="Preview.",
+        why="The task as workers see it before they accept.",
+        title=f"Preview of the task: {row.hit_type.title}",
         frame_url=taskpages.preview_url(hit=row, base_url=origin),
         frame_height=hit_question.frame_height,
         sandbox=frames.sandbox(hit_question, working=False),

@@ -17,8 +17,18 @@ from marketplace.lifecycle import feedback
 from marketplace.lifecycle.feedback import MAX_BODY
 from marketplace.members import Action
 from marketplace.models import HITType, Holding, Letter, Rating, Requester
-from marketplace.requester.access import RequesterAccess, for_requester, on_requester, respond, show
+from marketplace.requester.access import (
+    RequesterAccess,
+    for_requester,
+    message_tabs,
+    on_requester,
+    respond,
+    show,
+)
 from marketplace.site.selectors import SHOWN_FROM
+from web import cells
+from web.cells import Cell, Link, chip, opens, several, states
+from web.kit import Empty, Listing, Own, Page
 from web.tables import Choices, Column, Grid, GridRequest, Words
 
 #: What others of the same worker are shown beside a letter.
@@ -29,12 +39,16 @@ def _state(letter: Letter) -> str:
     return "answered" if letter.answered_at else "read" if letter.read_at else "open"
 
 
+def _draw_worker(cell: Cell) -> object:
+    return several(cells.mono(cell), cell.row.worker.closed_at and chip("closed"))
+
+
 LETTERS = Grid(
     "letters",
     columns=(
         Column("sent", "Sent", "sent_at", by="sent_at", down=True),
-        Column("worker", "Worker", "worker.worker_id", by="worker__worker_id"),
-        Column("subject", "Subject", by="subject"),
+        Column("worker", "Worker", "worker.worker_id", by="worker__worker_id", cell=_draw_worker),
+        Column("subject", "Subject", by="subject", head=True, cell=opens("requester:letter", "{}", "pk")),
         Column("body", "Message", on_page=False),
         Column(
             "group",
@@ -44,7 +58,7 @@ LETTERS = Grid(
             gaps=True,
         ),
         Column("assignment", "Assignment", "assignment_id", on_page=False),
-        Column("state", "State", _state),
+        Column("state", "State", _state, cell=states({"answered": "good", "read": "", "open": "wait"})),
         Column("answered", "Answered", "answered_at", on_page=False),
     ),
     filters=(
@@ -195,11 +209,23 @@ def letters(request: HttpRequest, access: RequesterAccess) -> HttpResponseBase:
         access,
         LETTERS,
         lambda grid: find_letters(access.requester, grid),
-        "letters.html",
+        _describe_letters(access),
         place=PLACE,
-        waiting=waiting(access.requester),
         file="letters",
-        now=clock.now(),
+    )
+
+
+def _describe_letters(access: RequesterAccess) -> Page:
+    count = waiting(access.requester)
+    said = f"{count} wait{'s' if count == 1 else ''} for you." if count else "No message waits for an answer."
+    ways = "Workers can write to you from the preview of a group, while they work, and from their history. "
+    every = Link("Show all letters", "?state=all")
+    empty = Empty("No open letter", (ways, "What they send appears here. ", every))
+    return Page(
+        "Messages",
+        [Listing("Which letters to show", "letter", "letters", empty)],
+        lead=f"What workers write to you. {said}",
+        tabs=message_tabs(access, "Letters"),
     )
 
 
@@ -254,7 +280,13 @@ def ratings(request: HttpRequest, access: RequesterAccess) -> HttpResponseBase:
         access,
         RATINGS,
         lambda grid: rated_groups(access.requester, grid),
-        "ratings.html",
+        Page(
+            "Ratings",
+            [Own("marketplace/requester/ratings.html")],
+            lead="What workers think of your groups. You never learn who gave which rating.",
+            tabs=message_tabs(access, "Ratings"),
+            styles=["requester-messages.css"],
+        ),
         place=PLACE,
         complete=with_words,
         file="ratings",

@@ -317,8 +317,8 @@ def _describe_payout(access: RequesterAccess, row: Payout) -> Page:
     sent = ("downloaded ", row.sent_at) if row.sent_at else ("not downloaded",)
     waiting = row.lines.filter(state=PayoutLine.State.SENT).count()
 
-    def post(words: str, name: str, **look: bool) -> Post:
-        return Post(words, access.address(name, row.number), **look)
+    def post(words: str, name: str, *, plain: bool = True, danger: bool = False) -> Post:
+        return Post(words, access.address(name, row.number), plain=plain, danger=danger)
 
     posts = [
         waiting and post(f"Mark {waiting:,} on the way as arrived", "requester:payout_paid"),

@@ -19,18 +19,30 @@ from marketplace.errors import Refusal
 from marketplace.forms.html import SANDBOX, task_document, task_headers
 from marketplace.members import Action
 from marketplace.models import Template
-from marketplace.requester.access import RequesterAccess, for_requester, on_requester, respond, show
+from marketplace.requester.access import RequesterAccess, for_requester, on_requester, respond, show, trail
 from marketplace.requester.batchforms import TemplateForm
 from marketplace.site import frames
+from web import cells
+from web.cells import Cell, Link, opens, phrase
+from web.kit import Empty, Listing, Own, Page
 from web.tables import Column, Grid, GridRequest, Rows, Words
 
 PLACE = "batches"
+BATCHES = ("Batches", "requester:batches")
+
+
+def _draw_use(cell: Cell) -> object:
+    address = f"{cell.address('requester:new_batch')}?template={cell.row.pk}"
+    return phrase(Link("New batch", address, f"of {cell.row.name}"))
+
+
 TEMPLATES = Grid(
     "templates",
     columns=(
-        Column("name", "Name", by="name"),
-        Column("changed", "Changed", "updated_at", by="updated_at", down=True),
-        Column("made", "Made", "created_at", by="created_at", down=True),
+        Column("name", "Name", by="name", cell=opens("requester:template", "{}", "pk")),
+        Column("changed", "Changed", "updated_at", by="updated_at", down=True, cell=cells.moment),
+        Column("made", "Made", "created_at", by="created_at", down=True, cell=cells.moment),
+        Column("use", "Use", None, cell=_draw_use),
     ),
     filters=(Words("q", "Name"),),
     order="name",
@@ -45,7 +57,21 @@ def templates(request: HttpRequest, access: RequesterAccess) -> HttpResponseBase
     def rows(grid: GridRequest) -> Rows:
         return selectors.templates(access.requester).filter(name__icontains=grid["q"])
 
-    return respond(request, access, TEMPLATES, rows, "templates.html", place=PLACE, samples=SAMPLES)
+    none = Empty("None yet", "Take a sample and change it, or bring one of your own from MTurk as it is.")
+    page = Page(
+        "Templates",
+        [
+            Listing("Find a template", "template", "templates", none, heading="Yours"),
+            Own("marketplace/requester/samples.html"),
+        ],
+        lead="Pages with ${variables}, as for MTurk. A batch fills in the values of a row.",
+        trail=trail(access, BATCHES),
+        primary=[Link("New template", access.address("requester:new_template"))]
+        if access.may["manage"]
+        else [],
+        styles=["requester-batches.css"],
+    )
+    return respond(request, access, TEMPLATES, rows, page, place=PLACE, samples=SAMPLES)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -107,14 +133,31 @@ def template(request: HttpRequest, access: RequesterAccess, *, pk: int) -> HttpR
 def look(request: HttpRequest, access: RequesterAccess, *, pk: int) -> HttpResponse:
     """A template in the frame that its tasks will have."""
     row = _own(access, pk)
+    variables = "Its variables are still empty places; a batch fills them in."
+    if not batch_templates.parse(row.html).names:
+        variables = "It has no variables."
+    batch = f"{access.address('requester:new_batch')}?template={row.pk}"
+    page = Page(
+        row.name,
+        [Own("marketplace/requester/parts/task_frame.html")],
+        title=f"Look at {row.name}",
+        trail=[
+            *trail(access, BATCHES, ("Templates", "requester:templates")),
+            Link(row.name, access.address("requester:template", row.pk)),
+        ],
+        here="Look",
+        primary=[Link("New batch", batch)] if access.may["manage"] else [],
+    )
     return show(
         request,
-        "template_look.html",
+        page,
         access,
         place=PLACE,
-        task_page=row,
-        variables=batch_templates.parse(row.html).names,
+        what="The template itself.",
+        why=variables,
+        title=f"The template {row.name}",
         frame_url=frames.address_of(row),
+        frame_height=row.frame_height,
         sandbox=SANDBOX,
     )
 
