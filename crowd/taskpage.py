@@ -238,13 +238,20 @@ def task_page(
 
 
 def trial_page(
-    request: HttpRequest, stage: Stage, names: Mapping[str, str], filled: FormValues, *, status: int = 200
+    request: HttpRequest,
+    stage: Stage,
+    names: Mapping[str, str],
+    filled: FormValues,
+    *,
+    preview: bool = False,
+    status: int = 200,
 ) -> HttpResponse:
     """The page as the worker at work has it, of the units named here, for somebody who only tries it.
 
-    It has no ticket and saves no drafts; it goes back to the address that it came from.
+    It has no ticket and saves no drafts; it goes back to the address that it came from. As a `preview` it
+    takes nothing.
     """
-    context = {"address": request.path, "trial": True}
+    context = {"address": request.path, "trial": True, "preview": preview}
     return _page(request, stage, names, filled, about=context, status=status)
 
 

@@ -321,8 +321,10 @@ class JudgingConfig(StageConfig):
     asked_options: ClassVar[tuple[str, ...]] = ("scale", "labels", "scale_least", "scale_most", "scale_step")
     advanced: ClassVar[frozenset[str]] = frozenset(
         {
-            "comment", "foreign_checks", "reference_checks", "instruction_checks", "instruction", "gold",
-            "redundancy_mode", "least_judgments", "most_judgments", "half_width", "threshold",
+            "wording", "scale_least", "scale_most", "scale_step", "aspects", "comment", "passages", "context",
+            "reference", "shared_queries", "target_alpha", "foreign_checks", "reference_checks",
+            "instruction_checks", "instruction", "gold", "redundancy_mode", "least_judgments",
+            "most_judgments", "half_width", "threshold",
         }
     )  # fmt: skip
 

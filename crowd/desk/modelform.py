@@ -194,7 +194,7 @@ ABSENT = object()
 class Lines(forms.CharField):
     """A list of texts, one in each line; texts that would not survive that are written as a TOML list."""
 
-    widget = forms.Textarea(attrs={"rows": 5})
+    widget = forms.Textarea(attrs={"rows": 5, "class": "lines"})
 
     def prepare_value(self, value: Any) -> Any:
         """The stored list as text."""

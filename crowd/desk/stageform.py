@@ -1,12 +1,14 @@
 """The form of a stage: what every stage has, what the marketplace lists, and the options of its kind."""
 
-from collections.abc import Callable, Iterator, Mapping, MutableMapping
+from collections.abc import Callable, Iterator, Mapping, MutableMapping, Sequence
 from copy import copy
 from dataclasses import dataclass
 from decimal import Decimal
+from itertools import count
 from typing import Any, cast
 
 from django import forms
+from django.utils.text import slugify
 from pydantic import BaseModel, ValidationError
 
 from core.money import cents, entered_cents
@@ -101,14 +103,16 @@ _RULES = (
 )
 #: Fields of the form that hold each fixed column.
 _FIXED = {"reward_cents": "reward"}
-_GROUPS = (
-    ("The stage", ("slug", "title", "endpoint")),
-    ("Pay", ("reward", "budget")),
-    ("People", ("redundancy", "max_hits_per_worker", "eligibility", "apart_from")),
-    ("Time", ("expected_minutes", "work_time", "open_for", "auto_approve_after")),
-    ("Checks and approval", ("checks_per_hit", "hold_failed_checks", "approve")),
+_FIRST, _LAST = ("title", "endpoint"), ("units_per_hit",)
+_PEOPLE = ("redundancy", "expected_minutes", "reward", "budget")
+_FOLDED = (
+    ("Who may work", ("max_hits_per_worker", "eligibility", "apart_from")),
+    (
+        "Checks and approval",
+        ("checks_per_hit", "approve", "hold_failed_checks", "auto_approve_after", "work_time", "open_for"),
+    ),
 )
-_ADVANCED = ("seed",)
+_ADVANCED = ("slug", "seed")
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,6 +122,11 @@ class Group:
     heading: str
     fields: list[forms.BoundField]
     folded: bool = False
+
+    @property
+    def name(self) -> str:
+        """What it goes by in addresses."""
+        return slugify(self.heading)
 
     @property
     def wrong(self) -> bool:
@@ -182,6 +191,8 @@ class StageForm(RevisedForm, forms.Form):
             listing = listing_of(stage) if stage else _first_listing(kind)
             add_copies(self, listing, texts=_TASK, copies=_MADE)
         own["eligibility"].help_text = _RULES
+        if stage is None:
+            own["slug"].help_text = f"{own['slug'].help_text} Empty: made of the title."
         if not budgets:
             del self.fields["budget"]
         elif self.project:
@@ -227,17 +238,21 @@ class StageForm(RevisedForm, forms.Form):
             self.fields[name].disabled = True
 
     def groups(self) -> Iterator[Group]:
-        """Fields under their headings: the work, the list, the stage, pay, people, time, checks, the rest."""
+        """Fields under their headings; folded are those that have good values already."""
         config = [name for name in self.fields if name.startswith(_CONFIG)]
         rare = [name for name in config if name.removeprefix(_CONFIG) in self.kind.config.advanced]
-        work = [*(name for name in config if name not in rare), "units_per_hit"]
-        yield Group("The work", [self[name] for name in work])
-        yield Group(
-            "What workers read in the list", [self[name] for name in self.fields if name.startswith(_TASK)]
-        )
-        for heading, names in _GROUPS:
-            yield Group(heading, [self[name] for name in names if name in self.fields])
-        yield Group("More options", [self[name] for name in (*rare, *_ADVANCED)], folded=True)
+        texts = [name for name in self.fields if name.startswith(_TASK) or name == _INSTRUCTIONS]
+        asked = [name for name in config if name not in (*rare, *texts)]
+        yield self._group("What is asked", (*_FIRST, *asked, *_LAST))
+        yield self._group("People and pay", _PEOPLE)
+        # Of a stage with fixed terms, texts are what may still change.
+        yield self._group("Texts for workers", texts, folded=not self.fixed)
+        for heading, names in _FOLDED:
+            yield self._group(heading, names, folded=True)
+        yield self._group("Rare options", (*rare, *_ADVANCED), folded=True)
+
+    def _group(self, heading: str, names: Sequence[str], *, folded: bool = False) -> Group:
+        return Group(heading, [self[name] for name in names if name in self.fields], folded)
 
     def cost(self, wage_floor_cents: int) -> "CostView":
         """What is entered would cost, for a thousand units where the kind cannot tell how many there are."""
@@ -273,13 +288,13 @@ class StageForm(RevisedForm, forms.Form):
         return over_budget(self.project, stage=self.stage, budget_cents=entered)
 
     def _planned(self) -> int | None:
-        count = getattr(self.kind, "planned_units", None)
-        if count is None:
+        planned_units = getattr(self.kind, "planned_units", None)
+        if planned_units is None:
             return None
         values = self.cleaned_data if self.is_bound and hasattr(self, "cleaned_data") else self.initial
         try:
             data = modelform.data_of(values, self.kind.config, _CONFIG)
-            planned: int | None = count(self.kind.config.model_validate(data))
+            planned: int | None = planned_units(self.kind.config.model_validate(data))
         except ValidationError:
             return None
         return planned
@@ -287,6 +302,8 @@ class StageForm(RevisedForm, forms.Form):
     def clean(self) -> dict[str, Any]:
         """Ask the models; their errors stand beside the fields."""
         cleaned = super().clean() or {}
+        if not cleaned.get("slug") and self.stage is None and "slug" not in self.errors:
+            cleaned["slug"] = self._free_slug(cleaned.get("title") or "")
         if self.errors:
             return cleaned
         self._columns: dict[str, Any] = {}
@@ -311,6 +328,13 @@ class StageForm(RevisedForm, forms.Form):
             self._columns = stage_columns(fields, cleaned["endpoint"])
             self.slug = fields.slug
         return cleaned
+
+    def _free_slug(self, title: str) -> str:
+        """A short name made of the title that no stage of the project has."""
+        first = slugify(title)[:76].strip("-_")
+        taken = set(Stage.objects.filter(project=self.project).values_list("slug", flat=True))
+        names = (first if number == 1 else f"{first}-{number}" for number in count(1))
+        return next(name for name in names if name not in taken)
 
     def _ask(self, model: type[BaseModel], prefix: str) -> BaseModel | None:
         data = modelform.data_of(self.cleaned_data, model, prefix)

@@ -105,22 +105,29 @@ def new(request: HttpRequest, access: ProjectAccess) -> HttpResponse:
     name = request.GET.get("kind", all_kinds[0].name if len(all_kinds) == 1 else "")
     has_endpoints = usable_endpoints([access.project]).exists()
     if not has_endpoints or name not in {kind.name for kind in all_kinds}:
-        return show(request, "stage_kind.html", access, kinds=all_kinds, endpoints=has_endpoints)
+        present = Stage.objects.filter(project=access.project).order_by("pk")
+        return show(
+            request, "stage_kind.html", access, kinds=all_kinds, endpoints=has_endpoints, stages=present
+        )
     form = StageForm(request.POST or None, kind=kind_named(name), project=access.project, budgets=access.owns)
+
+    def make() -> Stage:
+        terms = {"kind": name, **form.columns()}
+        return stages.create_stage(project=access.project, slug=form.slug, actor=access.user, **terms)
+
     if _only_looks(request):
-        return _form(request, access, form)
+        return _look(request, access, form, make)
     if request.method == "POST" and form.is_valid():
         caution = form.caution()
         try:
-            stage = stages.create_stage(
-                project=access.project, slug=form.slug, actor=access.user, **{"kind": name, **form.columns()}
-            )
+            stage = make()
         except CrowdError as error:
             form.add_error(None, str(error))
         else:
             messages.success(request, "The draft is there. Look at what it costs, then open it.")
             _warn(request, caution)
-            return redirect(STAGE, access.project.slug, stage.slug)
+            following = "desk:opening" if request.POST.get("step") == "open" else STAGE
+            return redirect(following, access.project.slug, stage.slug)
     return _form(request, access, form)
 
 
@@ -131,11 +138,16 @@ def edit(request: HttpRequest, access: StageAccess) -> HttpResponse:
     form = form_for(
         access.stage, request.POST or None, budgets=access.owns and _may_change_budget(access.stage)
     )
+
+    def change() -> Stage:
+        stages.change_stage(stage=access.stage, changes=form.columns(), actor=access.user, seen=form.seen)
+        return _now(access)
+
     if _only_looks(request):
-        return _form(request, access, form)
+        return _look(request, access, form, change)
     if request.method == "POST" and form.is_valid():
         try:
-            stages.change_stage(stage=access.stage, changes=form.columns(), actor=access.user, seen=form.seen)
+            change()
         except ConflictError:
             now = _now(access)
             budgets = access.owns and _may_change_budget(now)
@@ -170,10 +182,19 @@ def _warn(request: HttpRequest, text: str) -> None:
 
 
 def _only_looks(request: HttpRequest) -> bool:
-    """The button that works out the cost was pressed: nothing is stored."""
-    return request.method == "POST" and request.POST.get("step") == "cost"
+    """The cost or the worker's page is asked for: nothing is stored."""
+    return request.method == "POST" and request.POST.get("step") in ("cost", "preview")
 
 
+def _look(
+    request: HttpRequest, access: ProjectAccess, form: StageForm, store: Callable[[], Stage]
+) -> HttpResponse:
+    if request.POST["step"] == "preview":
+        return _preview(request, form, store)
+    return _form(request, access, form)
+
+
+@csp_update({"frame-src": ["'self'"]})
 def _form(request: HttpRequest, access: ProjectAccess, form: StageForm) -> HttpResponse:
     status = 409 if form.conflict else 422 if form.is_bound and not form.is_valid() else 200
     return show(
@@ -182,7 +203,6 @@ def _form(request: HttpRequest, access: ProjectAccess, form: StageForm) -> HttpR
         access,
         form=form,
         part=form.cost(access.project.wage_floor_cents),
-        copy_form=CopyForm(auto_id="copy_%s") if form.stage else None,
         versions=form.stage.instructions.order_by("-version") if form.stage else (),
         status=status,
     )
@@ -210,6 +230,7 @@ def stage(request: HttpRequest, access: StageAccess) -> HttpResponse:
         why_form=WhyForm(),
         closing_form=WhyForm(auto_id="closing_%s"),
         budget_form=BudgetForm(stage=access.stage),
+        copy_form=CopyForm(auto_id="copy_%s"),
         may_change_budget=_may_change_budget(access.stage),
         recent=operations.recent_operations(access.stage)[:6],
         simulated_caution=kind_of(access.stage).simulated_caution(access.stage),
@@ -580,6 +601,25 @@ def try_task(request: HttpRequest, access: StageAccess) -> HttpResponse:
         if request.method == "POST":
             return _read(request, access.stage, names)
         return trial_page(request, access.stage, names, FormValues())
+
+
+@never_cache
+@xframe_options_sameorigin
+@csp_replace(_POLICY)
+def _preview(request: HttpRequest, form: StageForm, store: Callable[[], Stage]) -> HttpResponse:
+    """The worker's page of a stage with the terms that are entered, which are not kept."""
+    if not form.is_valid():
+        sentence = "It comes back when what is entered fits together."
+        return _show_message(request, "No preview now", sentence)
+    with roll_back_after():
+        try:
+            stage = store()
+            names = units_to_try(stage)
+        except (CrowdError, ConflictError) as error:
+            return _show_message(request, "No preview now", str(error))
+        if not names:
+            return _show_message(request, "No preview yet", "There is nothing to ask about yet.")
+        return trial_page(request, stage, names, FormValues(), preview=True)
 
 
 def _read(request: HttpRequest, stage: Stage, names: dict[str, str]) -> HttpResponse:

@@ -96,16 +96,13 @@ def review(page: Page, crowd: Whole) -> None:
 
 def new_judging_stage(page: Page, market: str) -> None:
     page.goto(f"{PROJECT}new-stage/?kind=judging")
-    page.get_by_label("Title in the list").fill("How correct are these answers?")
-    page.get_by_label("Description in the list").fill("Read everything, then say how correct it is.")
-    page.get_by_label("Short name").fill("judging")
-    page.get_by_label("Title", exact=True).fill("Judging")
     page.get_by_label("Marketplace", exact=True).select_option(market)
     page.get_by_label("Reward").fill("0.60")
     page.get_by_label("People per unit").fill("4")
     page.get_by_label("Units per HIT").fill("8")
-    page.get_by_label("Checks per HIT").fill("3")
     page.get_by_label("Budget").fill("80.00")
+    page.get_by_role("link", name="Checks and approval").click()
+    page.get_by_label("Checks per HIT").fill("3")
     page.get_by_role("button", name="Save the draft").click()
     page.get_by_text("The draft is there").wait_for()
 

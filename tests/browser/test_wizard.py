@@ -10,6 +10,8 @@ from tests.browser.looking import check
 from tests.browser.people import sign_in
 
 pytestmark = pytest.mark.browser
+#: Pixels of the form of a judging stage on a wide screen, before anything is unfolded.
+MOST_HIGH = 1600
 
 
 def press(page: Page, name: str) -> None:
@@ -49,5 +51,11 @@ def test_a_project_begins_by_keyboard_and_says_what_is_next(
     page.get_by_role("heading", name="Nothing waits for you").wait_for()
     check(page)
     page.goto("/desk/projects/tides-by-keyboard/new-stage/?kind=judging")
-    page.get_by_role("button", name="Work out the cost").wait_for()
+    page.get_by_role("button", name="Continue to cost").wait_for()
     check(page)
+    assert page.evaluate("document.documentElement.scrollHeight") <= MOST_HIGH
+    page.get_by_label("Reward").fill("0.60")
+    expect(page.locator("#cost")).to_contain_text("rewards $6,000.00")
+    expect(page.frame_locator("#preview iframe").get_by_text("nothing to ask about yet")).to_be_visible()
+    page.get_by_role("link", name="Rare options").click()
+    expect(page.get_by_label("Short name")).to_be_visible()

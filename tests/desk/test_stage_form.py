@@ -90,15 +90,15 @@ def test_a_mistake_in_a_row_names_the_row(owner, project, endpoint):
 def test_rare_options_are_folded_and_every_option_stands_once():
     groups = {group.heading: group for group in StageForm(kind=kind_named("distillation")).groups()}
     assert list(groups) == [
-        "The work", "What workers read in the list", "The stage", "Pay", "People", "Time",
-        "Checks and approval", "More options",
+        "What is asked", "People and pay", "Texts for workers", "Who may work", "Checks and approval",
+        "Rare options",
     ]  # fmt: skip
-    folded = [field.name for field in groups["More options"].fields]
+    folded = [field.name for field in groups["Rare options"].fields]
     assert "config.copy_share" in folded and "seed" in folded and "config.longest" not in folded
-    assert groups["More options"].folded and not groups["More options"].wrong
+    assert groups["Rare options"].folded and not groups["Rare options"].wrong
     form = StageForm({"seed": "no number"}, kind=kind_named("distillation"))
     form.is_valid()
-    assert next(group for group in form.groups() if group.folded).wrong
+    assert [group.heading for group in form.groups() if group.folded and group.wrong] == ["Rare options"]
     for name in ("poll", "screening", "curation", "distillation", "judging", "judge-training"):
         form = StageForm(kind=kind_named(name))
         shown = [field.name for group in form.groups() for field in group.fields]
@@ -131,6 +131,32 @@ def test_a_new_stage_begins_with_usual_terms_and_texts_made_of_them(owner, proje
         assert (form["reward"].value(), form["redundancy"].value()) == (reward, redundancy), kind
         assert form["task.title"].value() == title
         assert form["title"].value() and form["task.description"].value()
+
+
+def test_a_short_name_is_made_of_the_title_and_the_draft_leads_on_to_its_cost(owner, project, endpoint):
+    for made in ("screening", "screening-2"):
+        answer = screening(owner, slug="", step="open")
+        assert answer.status_code == 302 and answer.url.endswith(f"/stages/{made}/open/")
+    assert list(Stage.objects.order_by("pk").values_list("slug", flat=True)) == ["screening", "screening-2"]
+
+
+def test_the_workers_page_is_shown_with_what_is_entered_and_keeps_nothing(owner, project, endpoint):
+    page = f"{NEW}?kind=poll"
+    answer = owner.post(page, form_data(step="preview", **{"config.question": "Which drink is it?"}))
+    assert answer.status_code == 200
+    assert answer["X-Frame-Options"] == "SAMEORIGIN"
+    shown = answer.content.decode()
+    assert "Which drink is it?" in shown and 'class="all" disabled' in shown
+    wrong = owner.post(page, form_data(step="preview", redundancy="many")).content.decode()
+    assert "No preview now" in wrong
+    assert not Stage.objects.exists()
+
+
+def test_a_preview_of_a_stage_that_is_there_changes_nothing_of_it(owner, stage):
+    place = at("edit_stage", stage)
+    sent = drawn(owner, place) | {"config.question": "Which drink is it?", "step": "preview"}
+    assert "Which drink is it?" in save(owner, place, sent).content.decode()
+    assert Stage.objects.get().config["question"] == stage.config["question"]
 
 
 @pytest.mark.long
