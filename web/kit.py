@@ -187,7 +187,6 @@ class Page:
     tabs: Tabs | None = None
     aside: Sequence[Any] = ()
     aside_label: str = ""
-    styles: Sequence[str] = ()
     scripts: Sequence[str] = ()
     frame: str = ""
 
@@ -195,10 +194,12 @@ class Page:
         """What the template of all pages needs beside what the view gives."""
         frame = self.frame or getattr(access, "frame", "desk/base.html")
         title = self.title or self.heading
-        return {"page": self, "page_title": title, "frame": frame, "bare": frame == "desk/base.html"}
+        return {"page": self, "page_title": title, "frame": frame, "bare": frame in _WITHOUT_TITLE}
 
 
 TEMPLATE = "kit/page.html"
+#: Frames over all projects or requesters, which have no title of their own.
+_WITHOUT_TITLE = ("desk/base.html", "marketplace/requester/operator.html")
 
 
 # Rows as the template draws them.

@@ -164,7 +164,6 @@ class WebhookPages:
                 Note(f"At most {services.MOST} at once."),
             ],
             aside_label="New webhook",
-            styles=["webhooks.css"],
         )
 
     def _make(self, cleaned: Mapping[str, Any], owner: int, user: User) -> services.NewWebhook:
@@ -223,7 +222,6 @@ class WebhookPages:
                 hook.name,
                 [Own("webhooks/one.html")],
                 trail=[*self.trail(access), Link("Webhooks", access.address(f"{self.namespace}:webhooks"))],
-                styles=["webhooks.css", "requester-money.css"],
                 scripts=["copy.js"],
             ),
             complete=_with_payloads,

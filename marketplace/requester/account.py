@@ -324,6 +324,7 @@ def new_requester(request: HttpRequest, user: User) -> HttpResponse:
         "New requester",
         [FormSection(form, [Button("Make the requester"), back])],
         lead="Posts HITs, by scripts or in the browser, with its own keys and account.",
+        frame="marketplace/requester/operator.html",
     )
     context = {"sidebar": operator_groups(user, request.path)}
     status = 422 if form.errors else 200
@@ -361,7 +362,6 @@ def members(request: HttpRequest, access: RequesterAccess) -> HttpResponseBase:
         "publish and hold keys, owners name members.",
         aside=[*([form] if access.may["members"] else []), Own("accounts/parts_members.html")],
         aside_label="People",
-        styles=["accounts.css"],
         scripts=["copy.js"],
     )
     panel = members_panel(request, "requester", access.requester.customer_id)

@@ -193,7 +193,6 @@ def new(request: HttpRequest, access: RequesterAccess) -> HttpResponse:
         lead="You see every task, where it loads from, and what all of them cost, before anything is "
         "published.",
         trail=trail(access, LIST),
-        styles=["requester-batches.css"],
     )
     return show(request, page, access, place=PLACE, status=422 if form.errors else 200)
 
@@ -371,7 +370,6 @@ def properties(request: HttpRequest, access: RequesterAccess, *, number: int) ->
         title=f"Properties of {batch.name}",
         lead=isolated(batch.name),
         trail=trail_to(access, batch),
-        styles=["requester-batches.css"],
     )
     status = 409 if form.conflict else 422 if form.errors else 200
     return show(request, page, access, place=PLACE, form=form, status=status)

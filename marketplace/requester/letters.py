@@ -285,7 +285,6 @@ def ratings(request: HttpRequest, access: RequesterAccess) -> HttpResponseBase:
             [Own("marketplace/requester/ratings.html")],
             lead="What workers think of your groups. You never learn who gave which rating.",
             tabs=message_tabs(access, "Ratings"),
-            styles=["requester-messages.css"],
         ),
         place=PLACE,
         complete=with_words,

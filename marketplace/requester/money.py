@@ -480,7 +480,6 @@ def invoice(request: HttpRequest, access: RequesterAccess, invoice: int) -> Http
         [Own("marketplace/requester/invoice.html"), _draw_invoice_lines(row.lines), Note(paid)],
         trail=trail(access, MONEY, ("Invoices", "requester:invoices")),
         primary=[Link("Download as CSV", "?format=csv", plain=True, download=True)],
-        styles=["requester-money.css"],
     )
     return show(request, page, access, place="money", invoice=row)
 

@@ -274,7 +274,6 @@ def show_request(request: HttpRequest, access: RequesterAccess, *, asking: str) 
         here=worker.worker_id,
         aside=_list_decisions(access, row),
         aside_label="Decide",
-        styles=["requester-review.css"],
     )
     return show(request, page, access, place=PLACE, fields=fields_of(row.answer))
 
@@ -474,7 +473,6 @@ def _form(
             *([Link(kind.name, address_of_qualification(access, kind))] if kind else []),
         ],
         here="Change" if kind else "New",
-        styles=["requester-review.css"],
     )
     return show(request, page, access, place=PLACE, status=status)
 

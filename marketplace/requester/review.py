@@ -97,7 +97,6 @@ def _describe_review(access: RequesterAccess, way: str, part: object, first: str
         lead=f"{said} for a decision.",
         tabs=Tabs("Ways to review", way, [(label, access.address(name)) for label, name in _WAYS.items()]),
         primary=[Link("Begin reviewing", first)] if first else [],
-        styles=["requester-review.css"],
         scripts=["choose.js"],
     )
 

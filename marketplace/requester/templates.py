@@ -69,7 +69,6 @@ def templates(request: HttpRequest, access: RequesterAccess) -> HttpResponseBase
         primary=[Link("New template", access.address("requester:new_template"))]
         if access.may["manage"]
         else [],
-        styles=["requester-batches.css"],
     )
     return respond(request, access, TEMPLATES, rows, page, place=PLACE, samples=SAMPLES)
 

@@ -1,4 +1,4 @@
-"""Reads catalogues, and what sources mark for them, without gettext's programs: build machines may lack those."""
+"""Reads catalogues, and what sources mark for them, without gettext's programs, which a machine may lack."""
 
 import ast
 import re
@@ -67,7 +67,7 @@ def read_catalogue(path: Path) -> list[Entry]:
 
 
 def marked_texts() -> set[tuple[str, str, str]]:
-    """What all sources mark, as context, text and plural; one text is one entry, with its plural where it has one."""
+    """What all sources mark, as context, text and plural; one text is one entry."""
     found: set[tuple[str, str, str]] = set()
     for path in (*ROOT.rglob("*.py"), *(ROOT / "templates").rglob("*.html")):
         parts = path.relative_to(ROOT).parts
