@@ -230,6 +230,25 @@
   shown();
   mark();
 
+  // How far one is, where the page has several units
+  const way = document.querySelector(".way");
+  const units = [...form.querySelectorAll(".unit")];
+  const isAnswered = (unit) => {
+    const asked = groups.filter((group) => unit.contains(group));
+    if (asked.length) return !asked.some(open);
+    return [...unit.querySelectorAll("textarea, input:not([type=hidden])")].some((field) => field.value.trim());
+  };
+  function count() {
+    const n = units.filter(isAnswered).length;
+    way.querySelector("progress").value = n;
+    way.querySelector("span").textContent = way.dataset.words.replace("{n}", n).replace("{all}", units.length);
+  }
+  if (way) {
+    way.hidden = false;
+    count();
+    form.addEventListener("input", count);
+  }
+
   // What a kind wants to be seen together is seen: instructions that push it out of the window fold.
   function makeRoom() {
     const together = form.querySelector(".together");

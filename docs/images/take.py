@@ -3,8 +3,8 @@
     make demo PORT=8111                                   # in another terminal
     DATA_DIR=var/demo .venv/bin/python docs/images/take.py http://localhost:8111
 
-Pages wide and at 390 px, light and dark. The tour is hidden but in the picture of the README. In the campaign
-that is in the middle of its work, systems' answers come in and the judging stage opens, and a few tasks are
+Pages of the desk wide, three of them also at 390 px and dark; pages of workers in both sizes. The tour is
+hidden but in the picture of the README. In the campaign that is in the middle of its work, systems' answers come in and the judging stage opens, and a few tasks are
 taken on. It ends at a page that is an error, asks to sign in, or holds a frame that did not load.
 """
 
@@ -34,46 +34,35 @@ WORKER_PAGES = {
     "distillation": "Answer a question in your own words",
     "judging": "How correct are these answers?",
 }
-LOOKS = [(size, scheme) for size in SIZES for scheme in ("light", "dark")]
-#: Pages of the judging stage, whose tables and charts look alike in all: seen once each way.
-FEW_LOOKS = [("wide", "light"), ("phone", "dark")]
+#: Pages of workers in both sizes; pages of the desk once, and a few of them small and dark.
+WORKER_LOOKS = [("wide", "light"), ("phone", "light")]
+ONCE = [("wide", "light")]
+SMALL = [("phone", "dark")]
 JUDGING = f"/desk/projects/{PROJECT}/stages/judging/judging/"
 DESK_PAGES = {
     "overview": f"/desk/projects/{PROJECT}/",
     "waiting": f"/desk/projects/{MIDDLE}/",
-    "board": f"/desk/projects/{MIDDLE}/board/",
     "stage": f"/desk/projects/{MIDDLE}/stages/distillation/",
+    "new-stage": f"/desk/projects/{MIDDLE}/new-stage/?kind=judging",
     "people": f"/desk/projects/{PROJECT}/workers/",
     "all-agreement": f"/desk/projects/{PROJECT}/agreement/",
     "adjudication": f"/desk/projects/{MIDDLE}/adjudication/",
-    "releases": f"/desk/projects/{PROJECT}/releases/",
     "release": f"/desk/projects/{PROJECT}/releases/1.0.0/",
-    "privacy": f"/desk/projects/{PROJECT}/releases/new/privacy/",
     "evaluation": f"/desk/projects/{PROJECT}/evaluations/1.0.0/1/",
-    "new-evaluation": f"/desk/projects/{PROJECT}/evaluations/new/",
     "leaderboard": f"/leaderboards/{PROJECT}/1.0.0/",
-    "importance": f"/desk/projects/{PROJECT}/queries/2/metrics/?metric=rouge-l&answer=Dating+wood.",
     "search": f"/desk/projects/{MIDDLE}/search/?q=What+is+money+used+for%3F&o="
     "&q=What+would+trade+be+like+without+it%3F&o=",
-    "corpora": f"/desk/projects/{MIDDLE}/corpora/",
-    "wizard": "/desk/new-project/?from=reference",
     "beginnings": "/desk/new-project/",
 }
 #: Pages of the requester, behind its address; the first batch waits for review.
 REQUESTER_PAGES = {
     "lab": "",
-    "lab-templates": "templates/",
-    "lab-batches": "batches/",
     "lab-batch": "batches/1/",
-    "lab-task": "batches/1/tasks/2/",
-    "lab-hits": "hits/",
     "lab-review": "review/workers/",
-    "lab-workers": "workers/",
-    "lab-qualification": "qualifications/new/",
     "lab-money": "money/",
-    "lab-payables": "money/payables/",
-    "lab-keys": "keys/",
 }
+#: Pages that are taken on a dark telephone, too.
+ON_PHONES = ("overview", "agreement", "lab")
 
 
 def cookie_of(username: str) -> str:
@@ -126,7 +115,7 @@ def take(
     base: str,
     cookie: str,
     pages: dict[str, str],
-    looks: Sequence[tuple[str, str]] = tuple(LOOKS),
+    looks: Sequence[tuple[str, str]] = tuple(ONCE),
 ) -> None:
     """Pictures of these pages, in each size and scheme of `looks`."""
     for size, scheme in looks:
@@ -147,24 +136,17 @@ def hide_the_tour(browser: Browser, base: str, cookie: str) -> None:
 
 
 def judging_pages() -> dict[str, str]:
-    """Pages of the judging stage on the desk, with that of a judge whom the filters removed."""
-    from judgments.models import Verdict
-
-    removed = Verdict.objects.filter(run__stage__slug="judging", run__state="in force", removes=True)
-    judge = removed.order_by("pk").values_list("worker", flat=True)[0]
+    """Pages of the judging stage on the desk."""
     return {
         "systems": f"/desk/projects/{PROJECT}/systems/",
         "agreement": f"{JUDGING}agreement/",
         "filters": f"{JUDGING}filters/",
-        "scores": f"{JUDGING}scores/",
         "judges": f"{JUDGING}judges/",
-        "judge": f"{JUDGING}judges/{judge}/",
-        "planning": f"{JUDGING}planning/",
     }
 
 
 def requester_pages() -> dict[str, str]:
-    """Pages of the demonstration's lab, with the review of a task of its batch."""
+    """Pages of the demonstration's lab."""
     from django.urls import reverse
 
     from distillery.demo.lab import LAB
@@ -172,9 +154,7 @@ def requester_pages() -> dict[str, str]:
 
     lab = Requester.objects.get(name=LAB)
     base = reverse("requester:overview", args=[lab.customer_id])
-    task = lab.batches.get(number=1).tasks.select_related("hit").get(ordinal=4)
-    sheet = reverse("requester:review_hit", args=[lab.customer_id, task.hit.hit_id])
-    return {**{name: base + path for name, path in REQUESTER_PAGES.items()}, "lab-sheet": sheet}
+    return {name: base + path for name, path in REQUESTER_PAGES.items()}
 
 
 def open_judging() -> None:
@@ -285,20 +265,20 @@ def main() -> None:
             args=["--headless", "--no-sandbox", "--disable-gpu"],
         )
         hide_the_tour(browser, base, admin)
-        take(browser, base, admin, DESK_PAGES, FEW_LOOKS)
-        take(browser, base, admin, {"review": review_page()})
-        take(browser, base, admin, judging_pages(), FEW_LOOKS)
-        take(browser, base, admin, requester_pages(), FEW_LOOKS)
+        pages = {**DESK_PAGES, "review": review_page(), **judging_pages(), **requester_pages()}
+        take(browser, base, admin, pages)
+        take(browser, base, admin, {name: pages[name] for name in ON_PHONES}, SMALL)
         take_study_link(browser, base, admin)
         open_judging()
         page = signed_in(browser, base, worker)
         visit(page, "/")
         page.screenshot(path=FOLDER / "worker-site.png")
         *others, judging = WORKER_PAGES
-        take(browser, base, worker, {**dict(taken(page, others)), "rewrite": rewrite_page()})
+        take(browser, base, worker, dict(taken(page, others)), WORKER_LOOKS)
+        take(browser, base, worker, {"rewrite": rewrite_page()})
         # Who has a query's other tasks open may not judge the answers to it.
         judge = cookie_of("bruno")
-        take(browser, base, judge, dict(taken(signed_in(browser, base, judge), [judging])))
+        take(browser, base, judge, dict(taken(signed_in(browser, base, judge), [judging])), WORKER_LOOKS)
         browser.close()
 
 

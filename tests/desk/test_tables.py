@@ -8,6 +8,7 @@ import pytest
 from django.db import connection
 from django.http import QueryDict
 from django.test.utils import CaptureQueriesContext
+from python_calamine import CalamineWorkbook
 
 from tests.desk.conftest import HOSTILE, at, make_hit, make_unknown, make_work
 from web.tables import Choices, Column, Grid, Words
@@ -30,6 +31,20 @@ ROWS = [("b", 2), ("a", None), ("c", 9)]
 
 def asked(address=""):
     return GRID.read_request(QueryDict(address))
+
+
+def test_a_table_comes_as_a_workbook_in_which_no_text_is_a_formula(manager, stage):
+    make_work(make_hit(stage), "=1+1")
+    answer = manager.get(at("work", stage) + "?state=all&format=xlsx")
+    assert answer["Content-Disposition"].endswith('.xlsx"')
+    rows = (
+        CalamineWorkbook.from_filelike(io.BytesIO(b"".join(answer.streaming_content)))
+        .get_sheet_by_index(0)
+        .to_python()
+    )
+    table = [dict(zip(rows[0], row, strict=True)) for row in rows[1:]]
+    assert [row["worker"] for row in table] == ["'=1+1"]
+    assert at("work", stage) in manager.get(at("work", stage) + "?state=all").text
 
 
 def file_of(client, address):
