@@ -250,6 +250,24 @@ def list_download_files(release: Release) -> list[DownloadFile]:
     return sorted(files, key=lambda each: (bool(each.format), each.path))
 
 
+#: How pandas reads a table, the best format first. An id 001 is no number 1, and NA is an answer.
+_READS = {
+    "parquet": "pd.read_parquet({!r})",
+    "jsonl": "pd.read_json({!r}, lines=True, dtype=False)",
+    "csv": "pd.read_csv({!r}, keep_default_na=False, na_values=[''], dtype=str)",
+}
+
+
+def write_loading(files: Sequence[DownloadFile], address: str) -> str:
+    """Lines of Python that read a table by its address, the references where there are some; "" for none."""
+    for format_name, call in _READS.items():
+        tables = [each for each in files if each.format == format_name]
+        for each in sorted(tables, key=lambda each: not each.name.startswith("references")):
+            name = each.name.partition("-")[0]
+            return f"import pandas as pd\n\n{name} = {call.format(address + each.path)}"
+    return ""
+
+
 def find_download_file(release: Release, path: str) -> DownloadFile:
     """The file at a path; Http404 where the release has none."""
     if path in (MANIFEST, SUMS):
@@ -393,14 +411,16 @@ def page(request: HttpRequest, *, project: str, version: str) -> HttpResponse:
     release = _public(project, version)
     ready = release.state == Release.State.READY
     base = request.build_absolute_uri(reverse("public_releases:file", args=[project, version, "FILE"]))
+    files, link = list_download_files(release) if ready else [], base.removesuffix("FILE")
     return render(
         request,
         "releases/public.html",
         {
             "release": release,
             "title": release.manifest.get("title") or release.project.title,
-            "files": list_download_files(release) if ready else [],
-            "link": base.removesuffix("FILE"),
+            "files": files,
+            "link": link,
+            "loading": write_loading(files, link),
             "splits": SPLITS,
             "tables": manifest.tables(release.manifest),
             "facts": manifest.facts(release.manifest),

@@ -193,7 +193,7 @@ def _alpha(report: Report) -> str:
     return f"Krippendorff's alpha of the human scores: {', '.join(parts)}."
 
 
-_SHEETS = ("distillery.css", "evaluations.css")
+_SHEETS = ("distillery.css", "evaluations.css", "folds.css")
 
 
 def page_of(report: Report, points: Points = NONE) -> str:

@@ -30,7 +30,7 @@ from judgments.answer_files import FIELDS, FORMATS, LONGEST_SYSTEM, NAMES, RULES
 from judgments.models import Candidate, CandidateSource, System
 from judgments.selectors import candidates as selectors
 from judgments.selectors.candidates import AnswerScore, Filters, reference_texts
-from judgments.selectors.judges import judgments_by_stage
+from judgments.selectors.judges import judgments_in, stages_that_judged
 from judgments.selectors.ratings import scale_of
 from judgments.services import candidates as services
 from judgments.services.imports import Options, preview
@@ -245,8 +245,11 @@ def keep_copies(request: HttpRequest, access: ProjectAccess, *, pk: int) -> Http
 @require_safe
 @on_project()
 def candidate(request: HttpRequest, access: ProjectAccess, *, pk: int) -> HttpResponse:
-    """One answer, the references beside it, and what became of it."""
+    """One answer, the references beside it, and what one stage said of it; the newest unless one is named."""
     row = _candidate(access, pk)
+    stages = stages_that_judged(row)
+    named = [stage for stage in stages if stage.slug == request.GET.get("stage")]
+    chosen = next(iter(named or stages), None)
     return show(
         request,
         "candidate.html",
@@ -259,7 +262,9 @@ def candidate(request: HttpRequest, access: ProjectAccess, *, pk: int) -> HttpRe
         references=reference_texts([row.query_id]).get(row.query_id, []),
         beside=links_of_query(access.project, row.query, {"candidate": row.pk}),
         said=selectors.load_answer_scores([pk]).get(pk, AnswerScore()),
-        stages=[(each, scale_of(each.stage)) for each in judgments_by_stage(row)],
+        stages=stages,
+        by_stage=judgments_in(row, chosen) if chosen else None,
+        scale=scale_of(chosen) if chosen else None,
         out=selectors.OUT,
         why_form=AnswerReasonForm(),
     )

@@ -8,7 +8,7 @@ from math import isnan
 from statistics import median, quantiles
 from typing import TYPE_CHECKING, Any
 
-from django.db.models import Avg, Count, IntegerField, Q
+from django.db.models import Count, IntegerField, Q
 from django.db.models.fields.json import KeyTextTransform
 from django.db.models.functions import Cast
 
@@ -135,12 +135,16 @@ def with_verdicts(stage: Stage, rows: Sequence[Judgment]) -> list[tuple[Judgment
 
 @dataclass(frozen=True, slots=True)
 class StageJudgments:
-    """What one judging stage said about an answer: all of its judgments, and the kept ones."""
+    """What one judging stage said about an answer: all of its judgments, and the kept ones.
+
+    `scores` has the scores or classes of scores in the scale's order, with how many judges gave them.
+    """
 
     stage: Stage
     judgments: int
     mean: float
     score: Score | None
+    scores: list[tuple[float | int | str, int]]
     rows: list[tuple[Judgment, Verdict | None]]
 
 
@@ -148,26 +152,23 @@ class StageJudgments:
 MOST_SHOWN = 100
 
 
-def judgments_by_stage(candidate: Candidate) -> list[StageJudgments]:
-    """What each judging stage said about an answer, the newest stage first."""
-    rows = Judgment.objects.filter(candidate=candidate)
-    stages = Stage.objects.filter(pk__in=rows.values("stage")).select_related("project").order_by("-pk")
-    scores = {
-        score.run.stage_id: score
-        for score in candidate.scores.filter(run__in=FilterRun.objects.in_force()).select_related("run")
-    }
-    by_stage = []
-    for stage in stages:
-        of_stage = rows.filter(stage=stage)
-        figures = of_stage.aggregate(n=Count("pk"), mean=Avg("score"))
-        shown_judgments = list(of_stage.select_related("worker").order_by("pk")[:MOST_SHOWN])
-        mean = float(figures["mean"]) * float(scale_of(stage).unit)
-        by_stage.append(
-            StageJudgments(
-                stage, figures["n"], mean, scores.get(stage.pk), with_verdicts(stage, shown_judgments)
-            )
-        )
-    return by_stage
+def stages_that_judged(candidate: Candidate) -> list[Stage]:
+    """The stages that judged an answer, the newest first."""
+    judged = Judgment.objects.filter(candidate=candidate).values("stage")
+    return list(Stage.objects.filter(pk__in=judged).select_related("project").order_by("-pk"))
+
+
+def judgments_in(candidate: Candidate, stage: Stage) -> StageJudgments:
+    """What a stage that judged an answer said about it."""
+    rows = Judgment.objects.filter(candidate=candidate, stage=stage)
+    counts = dict(rows.order_by().values_list("score").annotate(n=Count("pk")))
+    scale, total = scale_of(stage), sum(counts.values())
+    mean = sum(step * count for step, count in counts.items()) / total * float(scale.unit)
+    in_force = FilterRun.objects.in_force().filter(stage=stage)
+    classes = [(each.name, sum(counts.get(step, 0) for step in each.steps)) for each in score_classes(scale)]
+    shown = list(rows.select_related("worker").order_by("pk")[:MOST_SHOWN])
+    kept = candidate.scores.filter(run__in=in_force).first()
+    return StageJudgments(stage, total, mean, kept, classes, with_verdicts(stage, shown))
 
 
 def record(worker: Worker, projects: Any) -> list[ProjectRecord]:

@@ -92,6 +92,8 @@ def page(request: HttpRequest, access: ProjectAccess, *, version: str) -> HttpRe
             **_progress(release, job),
         )
     ready = release.state == Release.State.READY
+    files = download_files.list_download_files(release) if ready else []
+    link = _address(request, release, access) if ready else ""
     return show(
         request,
         "release.html",
@@ -99,8 +101,9 @@ def page(request: HttpRequest, access: ProjectAccess, *, version: str) -> HttpRe
         folder=FOLDER,
         tab="releases",
         release=release,
-        files=download_files.list_download_files(release) if ready else [],
-        link=_address(request, release, access) if ready else "",
+        files=files,
+        link=link,
+        loading=download_files.write_loading(files, link),
         earlier=selectors.before(release),
         splits=SPLITS,
         tables=manifest.tables(release.manifest),

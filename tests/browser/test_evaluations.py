@@ -17,6 +17,8 @@ from tests.browser.people import PASSWORD, sign_in
 from tests.server import RunningServer
 
 pytestmark = pytest.mark.browser
+#: Pixels of a report on a wide screen, before anything is unfolded.
+MOST_HIGH = 4000
 LARGE = {"21-new", "23-scores", "25-evaluation", "27-compared", "28-leaderboard"}
 
 
@@ -89,6 +91,7 @@ def test_from_a_release_to_its_public_leaderboard(
     page.reload()
     expect(page.get_by_text("agrees best with people").first).to_be_visible()
     look(page, "25-evaluation")
+    folds(page)
     downloads(page)
     begin(page, "bleu-1", "chrf")
     page.get_by_role("button", name="Begin").click()
@@ -108,8 +111,22 @@ def test_from_a_release_to_its_public_leaderboard(
     look(nobody, "28-leaderboard")
 
 
+def folds(page: Page) -> None:
+    """The report is short until a part is opened: by its address, or all of them on paper."""
+    here = page.url
+    short = page.evaluate("document.documentElement.scrollHeight")
+    assert short <= MOST_HIGH
+    page.get_by_role("navigation", name="On this page").get_by_role("link", name="All figures").click()
+    expect(page.get_by_text("Pairs of answers and of systems").first).to_be_visible()
+    page.goto(here.partition("#")[0])
+    page.emulate_media(media="print")
+    assert page.get_by_role("link", name="scores.csv").is_visible()
+    page.emulate_media(media="screen")
+
+
 def downloads(page: Page) -> None:
     """The files are what the page says."""
+    page.get_by_role("heading", name="Files").click()
     with page.expect_download() as given:
         page.get_by_role("link", name="report.json").click()
     report = json.loads(given.value.path().read_text(encoding="utf-8"))
