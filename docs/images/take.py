@@ -4,8 +4,9 @@
     DATA_DIR=var/demo .venv/bin/python docs/images/take.py http://localhost:8111
 
 Pages of the desk wide, three of them also at 390 px and dark; pages of workers in both sizes. The tour is
-hidden but in the picture of the README. In the campaign that is in the middle of its work, systems' answers come in and the judging stage opens, and a few tasks are
-taken on. It ends at a page that is an error, asks to sign in, or holds a frame that did not load.
+hidden but in the picture of the README. In the campaign that is in the middle of its work, systems' answers
+come in and the judging stage opens, and a few tasks are taken on. It ends at a page that is an error, asks to
+sign in, or holds a frame that did not load.
 """
 
 # ruff: noqa: E402, PLC0415  # the apps can be imported once Django is set up
