@@ -179,6 +179,7 @@ TEMPLATES: list[dict[str, Any]] = [
                 "marketplace_time": "web.durations",
                 "notices": "core.notices.bell",
                 "people_pages": "people.page_addresses",
+                "saved_views": "core.accounts.saved_views",
                 "questionform": "marketplace.forms.form_sheet",
                 "tour": "distillery.demo.tour",
             },

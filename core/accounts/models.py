@@ -197,3 +197,18 @@ class ProviderGrant(models.Model):
 
     def __str__(self) -> str:
         return f"{self.user_id}: {self.role or self.kind} by {self.provider}"
+
+
+class SavedView(models.Model):
+    """A list as a person filtered and sorted it, under a name of their own."""
+
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="saved_views")
+    path = models.CharField(max_length=300, help_text="The list's address.")
+    name = models.CharField(max_length=60)
+    query = models.CharField(max_length=2000, help_text="What follows the question mark.")
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["user", "path", "name"], name="saved_view_name")]
+
+    def __str__(self) -> str:
+        return f"{self.name}: {self.path}?{self.query}"

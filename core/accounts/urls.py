@@ -29,6 +29,7 @@ urlpatterns = [
     path("logout/", LogoutView.as_view(), name="logout"),
     path("password/", views.ChangePassword.as_view(), name="password_change"),
     path("home/", views.home, name="home"),
+    path("views/", lazy_view("saved_views.save_view"), name="save_view"),
     path("sign-out-everywhere/", views.sign_out_everywhere, name="sign_out_everywhere"),
     path("end-key/", views.end_key, name="end_key"),
     path("passkey/", lazy_view("factor_views.sign_in_by_passkey"), name="passkey"),

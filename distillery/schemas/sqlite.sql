@@ -18,6 +18,8 @@ CREATE TABLE "accounts_passwordstate" ("id" integer NOT NULL PRIMARY KEY AUTOINC
 -- next statement
 CREATE TABLE "accounts_providergrant" ("id" integer NOT NULL PRIMARY KEY AUTOINCREMENT, "provider" varchar(60) NOT NULL, "kind" varchar(20) NOT NULL, "target" varchar(120) NOT NULL, "role" varchar(20) NOT NULL, "at" datetime NOT NULL, "user_id" integer NOT NULL REFERENCES "auth_user" ("id") DEFERRABLE INITIALLY DEFERRED, CONSTRAINT "one_grant_of_a_provider" UNIQUE ("user_id", "provider", "kind", "target"))
 -- next statement
+CREATE TABLE "accounts_savedview" ("id" integer NOT NULL PRIMARY KEY AUTOINCREMENT, "path" varchar(300) NOT NULL, "name" varchar(60) NOT NULL, "query" varchar(2000) NOT NULL, "user_id" integer NOT NULL REFERENCES "auth_user" ("id") DEFERRABLE INITIALLY DEFERRED, CONSTRAINT "saved_view_name" UNIQUE ("user_id", "path", "name"))
+-- next statement
 CREATE TABLE "accounts_signedinsession" ("id" integer NOT NULL PRIMARY KEY AUTOINCREMENT, "session_key" varchar(40) NOT NULL UNIQUE, "device" varchar(80) NOT NULL, "address" varchar(45) NOT NULL, "began_at" datetime NOT NULL, "seen_at" datetime NOT NULL, "user_id" integer NOT NULL REFERENCES "auth_user" ("id") DEFERRABLE INITIALLY DEFERRED)
 -- next statement
 CREATE TABLE "accounts_signedkey" ("id" integer NOT NULL PRIMARY KEY AUTOINCREMENT, "digest" varchar(64) NOT NULL UNIQUE, "epoch" varchar(20) NOT NULL, "name" varchar(200) NOT NULL, "made_at" datetime NOT NULL, "expires_at" datetime NOT NULL, "ended_at" datetime NULL, "user_id" integer NOT NULL REFERENCES "auth_user" ("id") DEFERRABLE INITIALLY DEFERRED, "first_used_at" datetime NULL, "last_used_at" datetime NULL)
@@ -1658,93 +1660,101 @@ INSERT INTO "auth_permission" VALUES(651,163,'delete_waitingemail','Can delete w
 -- next statement
 INSERT INTO "auth_permission" VALUES(652,163,'view_waitingemail','Can view waiting email')
 -- next statement
-INSERT INTO "auth_permission" VALUES(653,164,'add_canary','Can add canary')
+INSERT INTO "auth_permission" VALUES(653,164,'add_savedview','Can add saved view')
 -- next statement
-INSERT INTO "auth_permission" VALUES(654,164,'change_canary','Can change canary')
+INSERT INTO "auth_permission" VALUES(654,164,'change_savedview','Can change saved view')
 -- next statement
-INSERT INTO "auth_permission" VALUES(655,164,'delete_canary','Can delete canary')
+INSERT INTO "auth_permission" VALUES(655,164,'delete_savedview','Can delete saved view')
 -- next statement
-INSERT INTO "auth_permission" VALUES(656,164,'view_canary','Can view canary')
+INSERT INTO "auth_permission" VALUES(656,164,'view_savedview','Can view saved view')
 -- next statement
-INSERT INTO "auth_permission" VALUES(657,165,'add_accessattempt','Can add access attempt')
+INSERT INTO "auth_permission" VALUES(657,165,'add_canary','Can add canary')
 -- next statement
-INSERT INTO "auth_permission" VALUES(658,165,'change_accessattempt','Can change access attempt')
+INSERT INTO "auth_permission" VALUES(658,165,'change_canary','Can change canary')
 -- next statement
-INSERT INTO "auth_permission" VALUES(659,165,'delete_accessattempt','Can delete access attempt')
+INSERT INTO "auth_permission" VALUES(659,165,'delete_canary','Can delete canary')
 -- next statement
-INSERT INTO "auth_permission" VALUES(660,165,'view_accessattempt','Can view access attempt')
+INSERT INTO "auth_permission" VALUES(660,165,'view_canary','Can view canary')
 -- next statement
-INSERT INTO "auth_permission" VALUES(661,166,'add_accesslog','Can add access log')
+INSERT INTO "auth_permission" VALUES(661,166,'add_accessattempt','Can add access attempt')
 -- next statement
-INSERT INTO "auth_permission" VALUES(662,166,'change_accesslog','Can change access log')
+INSERT INTO "auth_permission" VALUES(662,166,'change_accessattempt','Can change access attempt')
 -- next statement
-INSERT INTO "auth_permission" VALUES(663,166,'delete_accesslog','Can delete access log')
+INSERT INTO "auth_permission" VALUES(663,166,'delete_accessattempt','Can delete access attempt')
 -- next statement
-INSERT INTO "auth_permission" VALUES(664,166,'view_accesslog','Can view access log')
+INSERT INTO "auth_permission" VALUES(664,166,'view_accessattempt','Can view access attempt')
 -- next statement
-INSERT INTO "auth_permission" VALUES(665,167,'add_accessfailurelog','Can add access failure')
+INSERT INTO "auth_permission" VALUES(665,167,'add_accesslog','Can add access log')
 -- next statement
-INSERT INTO "auth_permission" VALUES(666,167,'change_accessfailurelog','Can change access failure')
+INSERT INTO "auth_permission" VALUES(666,167,'change_accesslog','Can change access log')
 -- next statement
-INSERT INTO "auth_permission" VALUES(667,167,'delete_accessfailurelog','Can delete access failure')
+INSERT INTO "auth_permission" VALUES(667,167,'delete_accesslog','Can delete access log')
 -- next statement
-INSERT INTO "auth_permission" VALUES(668,167,'view_accessfailurelog','Can view access failure')
+INSERT INTO "auth_permission" VALUES(668,167,'view_accesslog','Can view access log')
 -- next statement
-INSERT INTO "auth_permission" VALUES(669,168,'add_accessattemptexpiration','Can add access attempt expiration')
+INSERT INTO "auth_permission" VALUES(669,168,'add_accessfailurelog','Can add access failure')
 -- next statement
-INSERT INTO "auth_permission" VALUES(670,168,'change_accessattemptexpiration','Can change access attempt expiration')
+INSERT INTO "auth_permission" VALUES(670,168,'change_accessfailurelog','Can change access failure')
 -- next statement
-INSERT INTO "auth_permission" VALUES(671,168,'delete_accessattemptexpiration','Can delete access attempt expiration')
+INSERT INTO "auth_permission" VALUES(671,168,'delete_accessfailurelog','Can delete access failure')
 -- next statement
-INSERT INTO "auth_permission" VALUES(672,168,'view_accessattemptexpiration','Can view access attempt expiration')
+INSERT INTO "auth_permission" VALUES(672,168,'view_accessfailurelog','Can view access failure')
 -- next statement
-INSERT INTO "auth_permission" VALUES(673,169,'add_logentry','Can add log entry')
+INSERT INTO "auth_permission" VALUES(673,169,'add_accessattemptexpiration','Can add access attempt expiration')
 -- next statement
-INSERT INTO "auth_permission" VALUES(674,169,'change_logentry','Can change log entry')
+INSERT INTO "auth_permission" VALUES(674,169,'change_accessattemptexpiration','Can change access attempt expiration')
 -- next statement
-INSERT INTO "auth_permission" VALUES(675,169,'delete_logentry','Can delete log entry')
+INSERT INTO "auth_permission" VALUES(675,169,'delete_accessattemptexpiration','Can delete access attempt expiration')
 -- next statement
-INSERT INTO "auth_permission" VALUES(676,169,'view_logentry','Can view log entry')
+INSERT INTO "auth_permission" VALUES(676,169,'view_accessattemptexpiration','Can view access attempt expiration')
 -- next statement
-INSERT INTO "auth_permission" VALUES(677,170,'add_permission','Can add permission')
+INSERT INTO "auth_permission" VALUES(677,170,'add_logentry','Can add log entry')
 -- next statement
-INSERT INTO "auth_permission" VALUES(678,170,'change_permission','Can change permission')
+INSERT INTO "auth_permission" VALUES(678,170,'change_logentry','Can change log entry')
 -- next statement
-INSERT INTO "auth_permission" VALUES(679,170,'delete_permission','Can delete permission')
+INSERT INTO "auth_permission" VALUES(679,170,'delete_logentry','Can delete log entry')
 -- next statement
-INSERT INTO "auth_permission" VALUES(680,170,'view_permission','Can view permission')
+INSERT INTO "auth_permission" VALUES(680,170,'view_logentry','Can view log entry')
 -- next statement
-INSERT INTO "auth_permission" VALUES(681,171,'add_group','Can add group')
+INSERT INTO "auth_permission" VALUES(681,171,'add_permission','Can add permission')
 -- next statement
-INSERT INTO "auth_permission" VALUES(682,171,'change_group','Can change group')
+INSERT INTO "auth_permission" VALUES(682,171,'change_permission','Can change permission')
 -- next statement
-INSERT INTO "auth_permission" VALUES(683,171,'delete_group','Can delete group')
+INSERT INTO "auth_permission" VALUES(683,171,'delete_permission','Can delete permission')
 -- next statement
-INSERT INTO "auth_permission" VALUES(684,171,'view_group','Can view group')
+INSERT INTO "auth_permission" VALUES(684,171,'view_permission','Can view permission')
 -- next statement
-INSERT INTO "auth_permission" VALUES(685,172,'add_user','Can add user')
+INSERT INTO "auth_permission" VALUES(685,172,'add_group','Can add group')
 -- next statement
-INSERT INTO "auth_permission" VALUES(686,172,'change_user','Can change user')
+INSERT INTO "auth_permission" VALUES(686,172,'change_group','Can change group')
 -- next statement
-INSERT INTO "auth_permission" VALUES(687,172,'delete_user','Can delete user')
+INSERT INTO "auth_permission" VALUES(687,172,'delete_group','Can delete group')
 -- next statement
-INSERT INTO "auth_permission" VALUES(688,172,'view_user','Can view user')
+INSERT INTO "auth_permission" VALUES(688,172,'view_group','Can view group')
 -- next statement
-INSERT INTO "auth_permission" VALUES(689,173,'add_contenttype','Can add content type')
+INSERT INTO "auth_permission" VALUES(689,173,'add_user','Can add user')
 -- next statement
-INSERT INTO "auth_permission" VALUES(690,173,'change_contenttype','Can change content type')
+INSERT INTO "auth_permission" VALUES(690,173,'change_user','Can change user')
 -- next statement
-INSERT INTO "auth_permission" VALUES(691,173,'delete_contenttype','Can delete content type')
+INSERT INTO "auth_permission" VALUES(691,173,'delete_user','Can delete user')
 -- next statement
-INSERT INTO "auth_permission" VALUES(692,173,'view_contenttype','Can view content type')
+INSERT INTO "auth_permission" VALUES(692,173,'view_user','Can view user')
 -- next statement
-INSERT INTO "auth_permission" VALUES(693,174,'add_session','Can add session')
+INSERT INTO "auth_permission" VALUES(693,174,'add_contenttype','Can add content type')
 -- next statement
-INSERT INTO "auth_permission" VALUES(694,174,'change_session','Can change session')
+INSERT INTO "auth_permission" VALUES(694,174,'change_contenttype','Can change content type')
 -- next statement
-INSERT INTO "auth_permission" VALUES(695,174,'delete_session','Can delete session')
+INSERT INTO "auth_permission" VALUES(695,174,'delete_contenttype','Can delete content type')
 -- next statement
-INSERT INTO "auth_permission" VALUES(696,174,'view_session','Can view session')
+INSERT INTO "auth_permission" VALUES(696,174,'view_contenttype','Can view content type')
+-- next statement
+INSERT INTO "auth_permission" VALUES(697,175,'add_session','Can add session')
+-- next statement
+INSERT INTO "auth_permission" VALUES(698,175,'change_session','Can change session')
+-- next statement
+INSERT INTO "auth_permission" VALUES(699,175,'delete_session','Can delete session')
+-- next statement
+INSERT INTO "auth_permission" VALUES(700,175,'view_session','Can view session')
 -- next statement
 INSERT INTO "django_content_type" VALUES(1,'account','emailaddress')
 -- next statement
@@ -2072,27 +2082,29 @@ INSERT INTO "django_content_type" VALUES(162,'accounts','signedinsession')
 -- next statement
 INSERT INTO "django_content_type" VALUES(163,'accounts','waitingemail')
 -- next statement
-INSERT INTO "django_content_type" VALUES(164,'sealing','canary')
+INSERT INTO "django_content_type" VALUES(164,'accounts','savedview')
 -- next statement
-INSERT INTO "django_content_type" VALUES(165,'axes','accessattempt')
+INSERT INTO "django_content_type" VALUES(165,'sealing','canary')
 -- next statement
-INSERT INTO "django_content_type" VALUES(166,'axes','accesslog')
+INSERT INTO "django_content_type" VALUES(166,'axes','accessattempt')
 -- next statement
-INSERT INTO "django_content_type" VALUES(167,'axes','accessfailurelog')
+INSERT INTO "django_content_type" VALUES(167,'axes','accesslog')
 -- next statement
-INSERT INTO "django_content_type" VALUES(168,'axes','accessattemptexpiration')
+INSERT INTO "django_content_type" VALUES(168,'axes','accessfailurelog')
 -- next statement
-INSERT INTO "django_content_type" VALUES(169,'admin','logentry')
+INSERT INTO "django_content_type" VALUES(169,'axes','accessattemptexpiration')
 -- next statement
-INSERT INTO "django_content_type" VALUES(170,'auth','permission')
+INSERT INTO "django_content_type" VALUES(170,'admin','logentry')
 -- next statement
-INSERT INTO "django_content_type" VALUES(171,'auth','group')
+INSERT INTO "django_content_type" VALUES(171,'auth','permission')
 -- next statement
-INSERT INTO "django_content_type" VALUES(172,'auth','user')
+INSERT INTO "django_content_type" VALUES(172,'auth','group')
 -- next statement
-INSERT INTO "django_content_type" VALUES(173,'contenttypes','contenttype')
+INSERT INTO "django_content_type" VALUES(173,'auth','user')
 -- next statement
-INSERT INTO "django_content_type" VALUES(174,'sessions','session')
+INSERT INTO "django_content_type" VALUES(174,'contenttypes','contenttype')
+-- next statement
+INSERT INTO "django_content_type" VALUES(175,'sessions','session')
 -- next statement
 INSERT INTO "django_migrations" VALUES(1,'contenttypes','0001_initial','2000-01-01 00:00:00+00')
 -- next statement
@@ -2126,265 +2138,267 @@ INSERT INTO "django_migrations" VALUES(15,'accounts','0004_every_signed_key','20
 -- next statement
 INSERT INTO "django_migrations" VALUES(16,'accounts','0005_people_come_in','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(17,'admin','0001_initial','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(17,'accounts','0006_saved_views','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(18,'admin','0002_logentry_remove_auto_add','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(18,'admin','0001_initial','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(19,'admin','0003_logentry_add_action_flag_choices','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(19,'admin','0002_logentry_remove_auto_add','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(20,'projects','0001_initial','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(20,'admin','0003_logentry_add_action_flag_choices','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(21,'projects','0002_read_only','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(21,'projects','0001_initial','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(22,'projects','0003_address_of_events','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(22,'projects','0002_read_only','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(23,'people','0001_initial','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(23,'projects','0003_address_of_events','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(24,'crowd','0001_initial','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(24,'people','0001_initial','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(25,'crowd','0002_places_in_drafts','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(25,'crowd','0001_initial','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(26,'crowd','0003_recount','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(26,'crowd','0002_places_in_drafts','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(27,'crowd','0004_proven_arrivals','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(27,'crowd','0003_recount','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(28,'crowd','0005_endpoint_round','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(28,'crowd','0004_proven_arrivals','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(29,'crowd','0006_epoch_of_dispatch','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(29,'crowd','0005_endpoint_round','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(30,'crowd','0007_how_rounds_end','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(30,'crowd','0006_epoch_of_dispatch','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(31,'crowd','0008_origin_of_unproven_arrivals','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(31,'crowd','0007_how_rounds_end','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(32,'crowd','0009_newest_compared_hit','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(32,'crowd','0008_origin_of_unproven_arrivals','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(33,'crowd','0010_people_who_arrive','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(33,'crowd','0009_newest_compared_hit','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(34,'crowd','0011_panels','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(34,'crowd','0010_people_who_arrive','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(35,'crowd','0012_consent_at_panels','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(35,'crowd','0011_panels','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(36,'crowd','0013_panel_pay_and_messages','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(36,'crowd','0012_consent_at_panels','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(37,'crowd','0014_connect','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(37,'crowd','0013_panel_pay_and_messages','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(38,'crowd','0015_withdrawn_work','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(38,'crowd','0014_connect','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(39,'crowd','0016_sources','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(39,'crowd','0015_withdrawn_work','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(40,'crowd','0017_compensations','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(40,'crowd','0016_sources','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(41,'crowd','0018_news_of_assignments','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(41,'crowd','0017_compensations','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(42,'annotation','0001_initial','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(42,'crowd','0018_news_of_assignments','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(43,'annotation','0002_candidate_retrieval','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(43,'annotation','0001_initial','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(44,'annotation','0003_decided_again','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(44,'annotation','0002_candidate_retrieval','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(45,'annotation','0004_ties_were_decided_by_hand','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(45,'annotation','0003_decided_again','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(46,'annotation','0005_unchecked_answers','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(46,'annotation','0004_ties_were_decided_by_hand','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(47,'annotation','0006_query_plain_digest','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(47,'annotation','0005_unchecked_answers','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(48,'annotation','0007_fill_plain_digests','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(48,'annotation','0006_query_plain_digest','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(49,'annotation','0008_query_by_plain_digest','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(49,'annotation','0007_fill_plain_digests','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(50,'api','0001_initial','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(50,'annotation','0008_query_by_plain_digest','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(51,'api','0002_sealed_replies','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(51,'api','0001_initial','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(52,'audit','0001_start','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(52,'api','0002_sealed_replies','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(53,'contenttypes','0002_remove_content_type_name','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(53,'audit','0001_start','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(54,'auth','0002_alter_permission_name_max_length','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(54,'contenttypes','0002_remove_content_type_name','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(55,'auth','0003_alter_user_email_max_length','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(55,'auth','0002_alter_permission_name_max_length','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(56,'auth','0004_alter_user_username_opts','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(56,'auth','0003_alter_user_email_max_length','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(57,'auth','0005_alter_user_last_login_null','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(57,'auth','0004_alter_user_username_opts','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(58,'auth','0006_require_contenttypes_0002','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(58,'auth','0005_alter_user_last_login_null','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(59,'auth','0007_alter_validators_add_error_messages','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(59,'auth','0006_require_contenttypes_0002','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(60,'auth','0008_alter_user_username_max_length','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(60,'auth','0007_alter_validators_add_error_messages','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(61,'auth','0009_alter_user_last_name_max_length','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(61,'auth','0008_alter_user_username_max_length','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(62,'auth','0010_alter_group_name_max_length','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(62,'auth','0009_alter_user_last_name_max_length','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(63,'auth','0011_update_proxy_permissions','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(63,'auth','0010_alter_group_name_max_length','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(64,'auth','0012_alter_user_first_name_max_length','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(64,'auth','0011_update_proxy_permissions','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(65,'axes','0001_initial','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(65,'auth','0012_alter_user_first_name_max_length','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(66,'axes','0002_auto_20151217_2044','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(66,'axes','0001_initial','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(67,'axes','0003_auto_20160322_0929','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(67,'axes','0002_auto_20151217_2044','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(68,'axes','0004_auto_20181024_1538','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(68,'axes','0003_auto_20160322_0929','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(69,'axes','0005_remove_accessattempt_trusted','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(69,'axes','0004_auto_20181024_1538','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(70,'axes','0006_remove_accesslog_trusted','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(70,'axes','0005_remove_accessattempt_trusted','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(71,'axes','0007_alter_accessattempt_unique_together','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(71,'axes','0006_remove_accesslog_trusted','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(72,'axes','0008_accessfailurelog','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(72,'axes','0007_alter_accessattempt_unique_together','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(73,'axes','0009_add_session_hash','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(73,'axes','0008_accessfailurelog','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(74,'axes','0010_accessattemptexpiration','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(74,'axes','0009_add_session_hash','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(75,'projects','0004_origin_of_events','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(75,'axes','0010_accessattemptexpiration','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(76,'projects','0005_closed_projects','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(76,'projects','0004_origin_of_events','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(77,'crowd','0019_who_may_spend','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(77,'projects','0005_closed_projects','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(78,'crowd','0020_projects_keep_their_endpoints','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(78,'crowd','0019_who_may_spend','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(79,'crowd','0021_instructions_with_versions','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(79,'crowd','0020_projects_keep_their_endpoints','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(80,'crowd','0022_fees_by_amount','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(80,'crowd','0021_instructions_with_versions','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(81,'releases','0001_start','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(81,'crowd','0022_fees_by_amount','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(82,'evaluations','0001_start','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(82,'releases','0001_start','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(83,'jobs','0001_initial','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(83,'evaluations','0001_start','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(84,'jobs','0002_job_request_id','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(84,'jobs','0001_initial','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(85,'jobs','0003_reported_at','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(85,'jobs','0002_job_request_id','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(86,'jobs','0004_signs_of_life','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(86,'jobs','0003_reported_at','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(87,'jobs','0005_signs_of_hosts','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(87,'jobs','0004_signs_of_life','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(88,'jobs','0006_figures','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(88,'jobs','0005_signs_of_hosts','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(89,'jobs','0007_no_figures','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(89,'jobs','0006_figures','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(90,'judgments','0001_initial','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(90,'jobs','0007_no_figures','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(91,'judgments','0002_imported_score','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(91,'judgments','0001_initial','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(92,'judgments','0003_references_shown','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(92,'judgments','0002_imported_score','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(93,'judgments','0004_drawn_reference_of_open_stages','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(93,'judgments','0003_references_shown','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(94,'judgments','0005_imported_score_simulated','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(94,'judgments','0004_drawn_reference_of_open_stages','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(95,'judgments','0006_report_parts','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(95,'judgments','0005_imported_score_simulated','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(96,'people','0002_links_of_requesters','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(96,'judgments','0006_report_parts','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(97,'marketplace','0001_initial','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(97,'people','0002_links_of_requesters','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(98,'marketplace','0002_for_everyone','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(98,'marketplace','0001_initial','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(99,'marketplace','0003_keys_of_requesters','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(99,'marketplace','0002_for_everyone','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(100,'marketplace','0004_no_key_on_requester','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(100,'marketplace','0003_keys_of_requesters','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(101,'marketplace','0005_requester_of_work','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(101,'marketplace','0004_no_key_on_requester','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(102,'marketplace','0006_fill_requester_of_work','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(102,'marketplace','0005_requester_of_work','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(103,'marketplace','0007_requester_of_work_certain','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(103,'marketplace','0006_fill_requester_of_work','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(104,'marketplace','0008_hits_end_within_a_year','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(104,'marketplace','0007_requester_of_work_certain','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(105,'marketplace','0009_activity_and_refusals','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(105,'marketplace','0008_hits_end_within_a_year','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(106,'marketplace','0010_key_alerts','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(106,'marketplace','0009_activity_and_refusals','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(107,'marketplace','0011_payouts','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(107,'marketplace','0010_key_alerts','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(108,'marketplace','0012_people_and_traces','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(108,'marketplace','0011_payouts','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(109,'marketplace','0013_running_batches','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(109,'marketplace','0012_people_and_traces','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(110,'marketplace','0014_members_of_requesters','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(110,'marketplace','0013_running_batches','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(111,'marketplace','0015_origin_of_activity','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(111,'marketplace','0014_members_of_requesters','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(112,'marketplace','0016_layouts','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(112,'marketplace','0015_origin_of_activity','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(113,'marketplace','0017_topics','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(113,'marketplace','0016_layouts','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(114,'marketplace','0018_disposing','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(114,'marketplace','0017_topics','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(115,'marketplace','0019_uploaded_files','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(115,'marketplace','0018_disposing','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(116,'marketplace','0020_page_storage','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(116,'marketplace','0019_uploaded_files','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(117,'marketplace','0021_former_ids','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(117,'marketplace','0020_page_storage','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(118,'marketplace','0022_study_links','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(118,'marketplace','0021_former_ids','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(119,'marketplace','0023_batch_hours','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(119,'marketplace','0022_study_links','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(120,'marketplace','0024_former_id_settled','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(120,'marketplace','0023_batch_hours','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(121,'marketplace','0025_requester_currency','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(121,'marketplace','0024_former_id_settled','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(122,'marketplace','0026_worker_file_read_as','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(122,'marketplace','0025_requester_currency','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(123,'marketplace','0027_language_of_workers','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(123,'marketplace','0026_worker_file_read_as','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(124,'mfa','0001_initial','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(124,'marketplace','0027_language_of_workers','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(125,'mfa','0002_authenticator_timestamps','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(125,'mfa','0001_initial','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(126,'mfa','0003_authenticator_type_uniq','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(126,'mfa','0002_authenticator_timestamps','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(127,'notices','0001_start','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(127,'mfa','0003_authenticator_type_uniq','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(128,'notices','0002_letters_claimed','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(128,'notices','0001_start','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(129,'notices','0003_notices_of_the_installation','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(129,'notices','0002_letters_claimed','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(130,'notices','0004_notice_readings','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(130,'notices','0003_notices_of_the_installation','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(131,'poll','0001_initial','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(131,'notices','0004_notice_readings','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(132,'projects','0006_owners_make_projects','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(132,'poll','0001_initial','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(133,'retrieval','0001_initial','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(133,'projects','0006_owners_make_projects','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(134,'retrieval','0002_network_and_digest','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(134,'retrieval','0001_initial','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(135,'retrieval','0003_same_words','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(135,'retrieval','0002_network_and_digest','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(136,'retrieval','0004_hosts_share_indexes','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(136,'retrieval','0003_same_words','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(137,'sealing','0001_canary','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(137,'retrieval','0004_hosts_share_indexes','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(138,'sessions','0001_initial','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(138,'sealing','0001_canary','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(139,'socialaccount','0001_initial','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(139,'sessions','0001_initial','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(140,'socialaccount','0002_token_max_lengths','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(140,'socialaccount','0001_initial','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(141,'socialaccount','0003_extra_data_default_dict','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(141,'socialaccount','0002_token_max_lengths','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(142,'socialaccount','0004_app_provider_id_settings','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(142,'socialaccount','0003_extra_data_default_dict','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(143,'socialaccount','0005_socialtoken_nullable_app','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(143,'socialaccount','0004_app_provider_id_settings','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(144,'socialaccount','0006_alter_socialaccount_extra_data','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(144,'socialaccount','0005_socialtoken_nullable_app','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(145,'webhooks','0001_start','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(145,'socialaccount','0006_alter_socialaccount_extra_data','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(146,'webhooks','0002_put_aside','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(146,'webhooks','0001_start','2000-01-01 00:00:00+00')
+-- next statement
+INSERT INTO "django_migrations" VALUES(147,'webhooks','0002_put_aside','2000-01-01 00:00:00+00')
 -- next statement
 CREATE UNIQUE INDEX "auth_group_permissions_group_id_permission_id_0cd325b0_uniq" ON "auth_group_permissions" ("group_id", "permission_id")
 -- next statement
@@ -2437,6 +2451,8 @@ CREATE INDEX "accounts_invitationuse_invitation_id_7a189915" ON "accounts_invita
 CREATE UNIQUE INDEX "one_open_ownership_offer" ON "accounts_ownershipoffer" ("kind", "target") WHERE "ended_at" IS NULL
 -- next statement
 CREATE INDEX "accounts_providergrant_user_id_973848f5" ON "accounts_providergrant" ("user_id")
+-- next statement
+CREATE INDEX "accounts_savedview_user_id_f77d553a" ON "accounts_savedview" ("user_id")
 -- next statement
 CREATE INDEX "django_admin_log_content_type_id_c4bce8eb" ON "django_admin_log" ("content_type_id")
 -- next statement
@@ -3206,7 +3222,7 @@ CREATE TRIGGER marketplace_activity_only_released BEFORE UPDATE OF "user_id" ON 
 -- next statement
 DELETE FROM "sqlite_sequence"
 -- next statement
-INSERT INTO "sqlite_sequence" VALUES('django_migrations',146)
+INSERT INTO "sqlite_sequence" VALUES('django_migrations',147)
 -- next statement
 INSERT INTO "sqlite_sequence" VALUES('account_emailaddress',0)
 -- next statement
@@ -3242,9 +3258,9 @@ INSERT INTO "sqlite_sequence" VALUES('annotation_query',0)
 -- next statement
 INSERT INTO "sqlite_sequence" VALUES('api_idempotencyrecord',0)
 -- next statement
-INSERT INTO "sqlite_sequence" VALUES('django_content_type',174)
+INSERT INTO "sqlite_sequence" VALUES('django_content_type',175)
 -- next statement
-INSERT INTO "sqlite_sequence" VALUES('auth_permission',696)
+INSERT INTO "sqlite_sequence" VALUES('auth_permission',700)
 -- next statement
 INSERT INTO "sqlite_sequence" VALUES('auth_group',0)
 -- next statement
