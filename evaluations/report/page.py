@@ -1,5 +1,6 @@
 """The report as a page of its own, and as a part of the desk's page."""
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
@@ -193,7 +194,8 @@ def _alpha(report: Report) -> str:
     return f"Krippendorff's alpha of the human scores: {', '.join(parts)}."
 
 
-_SHEETS = ("distillery.css", "evaluations.css", "folds.css")
+_SHEETS = ("tokens.css", "base.css", "report.css")
+_FONTS = re.compile(r"@font-face \{.*?\n\}\n", re.DOTALL)
 
 
 def page_of(report: Report, points: Points = NONE) -> str:
@@ -222,9 +224,9 @@ def _render(template: str, context: Mapping[str, Any]) -> str:
 
 
 def sheet() -> SafeString:
-    """The house's style sheets, which come with the program."""
+    """The program's style sheets, without fonts: the page loads nothing."""
     texts = (Path(str(finders.find(name))).read_text(encoding="utf-8") for name in _SHEETS)
-    return SafeString("\n".join(texts))
+    return SafeString(_FONTS.sub("", "\n".join(texts)))
 
 
 def file_name() -> str:

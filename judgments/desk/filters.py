@@ -33,7 +33,7 @@ from judgments.services.filter_decisions import (
 from web.access import Role
 from web.cache import cached
 from web.forms import Conflict, Line, MoneyField, differences, read_form, run_action
-from web.pages import show
+from web.pages import conflict_page, show
 
 if TYPE_CHECKING:
     from metrics.agreement.recipes import Recipe
@@ -373,7 +373,7 @@ def apply(request: HttpRequest, access: StageAccess) -> HttpResponse:
         return run_action(request, act_or_compare, PAGE, access.project.slug, access.stage.slug)
     except ConflictError:
         form = compare_filters(stage=access.stage, user=access.user, wish_fields=wish)
-        return show(request, "conflict.html", access, form=form, status=409)
+        return show(request, conflict_page(form), access, status=409)
 
 
 @require_POST

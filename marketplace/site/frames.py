@@ -52,7 +52,7 @@ def sandbox(question: Question, *, working: bool) -> str:
 
 
 #: What the page of a QuestionForm loads (`templates/marketplace/frame/form.html`).
-_OF_FORMS = ("html/frame.js", "questionform.css", "html/questionform.js")
+_OF_FORMS = ("html/frame.js", "tokens.css", "base.css", "site.css", "html/questionform.js")
 
 
 @dataclass(frozen=True, slots=True)

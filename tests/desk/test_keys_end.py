@@ -53,7 +53,7 @@ def test_every_key_is_listed_from_the_moment_a_page_shows_it_and_ends_alone(proj
     owner = people["owner"]
     first, second = two_keys(owner, project)
     page = signed_in(owner).get(PAGE).content.decode()
-    assert (page.count("never used"), page.count("last used")) == (1, 1)
+    assert (page.count("Never used"), page.count("Last used")) == (1, 1)
     assert access_of(first, "reading") is not None
     rows = {row.made_at: row for row in keys_of(owner)}
     assert len(rows) == 2

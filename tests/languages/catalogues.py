@@ -82,10 +82,9 @@ def marked_texts() -> set[tuple[str, str, str]]:
 
 def _as_python(templatized: str) -> str:
     """The calls in what Django makes of a template for gettext, a line each."""
-    calls = re.findall(
-        r"\b(?:n|p|np)?gettext\((?:u?'(?:[^'\\]|\\.)*'|u?\"(?:[^\"\\]|\\.)*\"|, ?|\w+)*\)|(?<!\w)_\((?:'[^']*'|\"[^\"]*\")\)",
-        templatized,
-    )
+    text = r"u?'(?:[^'\\]|\\.)*'|u?\"(?:[^\"\\]|\\.)*\""
+    marked = rf"\b(?:n|p|np)?gettext\((?:{text}|, ?|\w+)*\)|(?<!\w)_\((?:'[^']*'|\"[^\"]*\")\)"
+    calls = re.findall(marked, templatized)
     return "\n".join(re.sub(r"^_\(", "gettext(", call) for call in calls)
 
 

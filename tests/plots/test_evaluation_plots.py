@@ -37,7 +37,7 @@ REPORT = make_report(
         },
     },
 )  # fmt: skip
-SHEET = Path(__file__).resolve().parents[2] / "static" / "desk.css"
+SHEET = Path(__file__).resolve().parents[2] / "static" / "report.css"
 
 
 @pytest.fixture(scope="module")

@@ -42,7 +42,7 @@ def test_who_did_a_unit_in_one_hit_is_refused_in_the_next_and_told_to_return_it(
     rosa.send(item_0="Blue", item_1="Red")
     again = Visitor(make_hit(stage, "item:1", external_id="3NEXT"), assignment="3SECOND")
     response = again.open()
-    words = refused(response, says="every answer must be another person's")
+    words = refused(response, says="every answer must be from another person")
     assert "Please return this HIT" in words
     assert f'href="{MARKET}/" target="_top"' in response.content.decode()
 
@@ -51,7 +51,7 @@ def test_who_has_a_unit_open_in_another_hit_gets_it_no_second_time(rosa, stage):
     rosa.signed = True
     rosa.open()
     again = Visitor(make_hit(stage, "item:1", external_id="3NEXT"), assignment="3SECOND", signed=True)
-    refused(again.open(), says="every answer must be another person's")
+    refused(again.open(), says="every answer must be from another person")
 
 
 def test_an_excluded_worker_reads_why(rosa, stage):

@@ -107,15 +107,18 @@ def test_lists_ask_as_much_whatever_their_length(project, receiver, trusted, dja
     deliver(hook.pk)
     page = reverse("desk:webhook", args=["kiwi", hook.pk])
     browser.get(page)
+    browser.get(page)  # the sidebar is counted
     from django.db import connection
     from django.test.utils import CaptureQueriesContext
 
     with CaptureQueriesContext(connection) as few:
         browser.get(page)
+    asked = len(few)
     for number in range(10):
         record(project=project, action="stage.opened", subject=f"t{number}")
     deliver(hook.pk)
-    with django_assert_num_queries(len(few)):
+    browser.get(page)
+    with django_assert_num_queries(asked):
         browser.get(page)
 
 
