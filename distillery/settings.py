@@ -173,6 +173,7 @@ TEMPLATES: list[dict[str, Any]] = [
             "libraries": {
                 "desk": "crowd.desk.quantities",
                 "distillation": "annotation.desk.hints",
+                "queries": "annotation.desk.columns",
                 "judgments": "judgments.desk.shades",
                 "kit": "web.kit",
                 "marketplace_money": "marketplace.money.amounts",
@@ -283,11 +284,7 @@ CELERY_BEAT_SCHEDULE = {
         "schedule": 60.0,
         "options": {"expires": 60},
     },
-    "marketplace-topics": {
-        "task": "notices.marketplace_topics",
-        "schedule": 5.0,
-        "options": {"expires": 5},
-    },
+    "marketplace-topics": {"task": "notices.marketplace_topics", "schedule": 5.0, "options": {"expires": 5}},
     "crowd-tick": {"task": "crowd.tick", "schedule": 5.0, "options": {"expires": 5}},
     "notices-look": {"task": "notices.look", "schedule": 60.0, "options": {"expires": 60}},
     "notices-deliver": {"task": "notices.deliver", "schedule": 60.0, "options": {"expires": 60}},
@@ -423,11 +420,7 @@ LOGGING: dict[str, Any] = {
     "filters": {"request_id": {"()": "distillery.traces.RequestIdFilter"}},
     "handlers": {
         "console": {"class": "logging.StreamHandler", "formatter": LOG_FORMAT, "filters": ["request_id"]},
-        "security": {
-            "class": "logging.StreamHandler",
-            "formatter": "security",
-            "filters": ["request_id"],
-        },
+        "security": {"class": "logging.StreamHandler", "formatter": "security", "filters": ["request_id"]},
     },
     # Refused protocol calls are ordinary, and the call log has them.
     "loggers": {

@@ -9,16 +9,16 @@ function of its own module that puts a few of the smaller ones together:
 A column that says nothing has numbers with commas, moments as how long ago, texts as they are.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import date, datetime
 from operator import attrgetter
-from typing import Any, Protocol
+from typing import Any
 
 from django.conf import settings
 from django.contrib.humanize.templatetags.humanize import intcomma
-from django.http import HttpRequest
 from django.middleware.csrf import get_token
+from django.urls import reverse
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 from django.utils.text import Truncator
@@ -31,27 +31,24 @@ NONE = "\N{EN DASH}"
 _MOST = 80
 
 
-class Access(Protocol):
-    """A person at what a page belongs to."""
-
-    def address(self, name: str, *more: object) -> str:
-        """An address of the same requester, project or stage."""
-
-
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """A cell to draw: its row, the column's value in it, who looks and when."""
+    """A cell to draw: its row, the column's value in it, who looks and when, and what else the page was "
+    "given."""
 
     row: Any
     value: Any
-    request: HttpRequest
-    access: Any
+    context: Any
     now: datetime
 
+    @property
+    def access(self) -> Any:
+        """Who looks, at which requester, project or stage."""
+        return self.context.get("access")
+
     def address(self, name: str, *more: object) -> str:
-        """An address of the same requester, project or stage."""
-        access: Access = self.access
-        return access.address(name, *more)
+        """An address of the same requester, project or stage; any address on a page of none."""
+        return str(self.access.address(name, *more)) if self.access else reverse(name, args=more)
 
 
 Draw = Callable[[Cell], object]
@@ -147,19 +144,14 @@ def isolated(words: object, *, mono: bool = False, most: int = 0) -> SafeString:
     )
 
 
-def post(cell: Cell, button: Post) -> SafeString:
-    """A button of a row."""
-    return draw_post(cell.request, button)
-
-
-def draw_post(request: HttpRequest, button: Post) -> SafeString:
-    """A button with its form."""
+def post(context: Any, button: Post) -> SafeString:
+    """A button with its form; `context` is the cell's or the template's."""
     classes = " ".join(filter(None, ("plain" * button.plain, "danger" * button.danger, "small")))
     return format_html(
         '<form method="post" action="{}"><input type="hidden" name="csrfmiddlewaretoken" value="{}">{}'
         '<button class="{}">{}{}</button></form>',
         button.address,
-        get_token(request),
+        get_token(context["request"]),
         format_html_join("", '<input type="hidden" name="{}" value="{}">', button.fields.items()),
         classes,
         button.words,
@@ -181,47 +173,35 @@ def draw(cell: Cell) -> object:
         return intcomma(value)
     if isinstance(value, datetime):
         return durations.ago(value, cell.now)
+    if isinstance(value, float):
+        return f"{value:.2f}"
     return f"{value:%-d %b %Y}" if isinstance(value, date) else isolated(value)
 
 
-def mono(cell: Cell) -> object:
-    """An id."""
-    return isolated(cell.value, mono=True) if cell.value else NONE
+def _or_none(draw_value: Callable[[Cell], object]) -> Draw:
+    """A way to draw a value, with a dash where there is none."""
+    return lambda cell: NONE if cell.value in (None, "") else draw_value(cell)
 
 
-def money(cell: Cell) -> object:
-    """Cents as an amount."""
-    return NONE if cell.value is None else amount(cell.value)
+#: An id.
+mono = _or_none(lambda cell: isolated(cell.value, mono=True))
+#: Cents as an amount.
+money = _or_none(lambda cell: amount(cell.value))
+#: Date and time; the date alone.
+moment = _or_none(lambda cell: durations.moment(cell.value))
+day = _or_none(lambda cell: f"{cell.value:%-d %b %Y}")
+#: How long until then; how long ago, or until then.
+ahead = _or_none(lambda cell: durations.ahead(cell.value, cell.now))
+when = _or_none(lambda cell: (ahead if cell.value > cell.now else draw)(cell))
+#: Seconds in larger units; a share of a hundred; a number that counts nothing, such as one of a list.
+span = _or_none(lambda cell: durations.span(cell.value))
+percent = _or_none(lambda cell: f"{cell.value} %")
+as_it_is = _or_none(lambda cell: cell.value)
 
 
 def amount(cents: int, currency: str = "") -> str:
     """Cents with their currency, the installation's unless named: 15 is "$0.15"."""
     return format_amount(cents, currency or settings.MARKETPLACE_CURRENCY)
-
-
-def moment(cell: Cell) -> object:
-    """Date and time."""
-    return durations.moment(cell.value) if cell.value else NONE
-
-
-def day(cell: Cell) -> object:
-    """The date alone."""
-    return f"{cell.value:%-d %b %Y}" if cell.value else NONE
-
-
-def ahead(cell: Cell) -> object:
-    """How long until then."""
-    return durations.ahead(cell.value, cell.now) if cell.value else NONE
-
-
-def span(cell: Cell) -> object:
-    """Seconds, in larger units."""
-    return NONE if cell.value is None else durations.span(cell.value)
-
-
-def percent(cell: Cell) -> object:
-    """Of a hundred."""
-    return NONE if cell.value is None else f"{cell.value} %"
 
 
 def opens(name: str, words: str = "{}", *paths: str, mono: bool = False) -> Draw:
@@ -258,13 +238,3 @@ def states(levels: Mapping[str, tuple[str, str] | str]) -> Draw:
         return chip(words, level) if words else NONE
 
     return draw_state
-
-
-def listed(values: Iterable[object]) -> SafeString:
-    """Names after commas."""
-    return format_html_join(", ", "<bdi>{}</bdi>", ((each,) for each in values))
-
-
-def as_it_is(cell: Cell) -> object:
-    """A number that counts nothing, such as one of a list."""
-    return cell.value

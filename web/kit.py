@@ -13,12 +13,11 @@ the end are the library `kit` of templates.
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, ClassVar
 
 from django import forms, template
-from django.http import HttpRequest
 from django.template import Context, loader
 from django.utils import timezone
 from django.utils.safestring import SafeString
@@ -100,10 +99,11 @@ class Ticks:
     key: Callable[[Any], object]
     label: Callable[[Any], str]
     action: str
-    buttons: Sequence[Button]
+    buttons: Sequence[object]
     method: str = "post"
     form: forms.BaseForm | None = None
     note: str = ""
+    folded: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,10 +167,10 @@ class FormSection:
 
 @dataclass(frozen=True, slots=True)
 class Own:
-    """A part with a template that no other page has."""
+    """A part with a template that no other page has, and with cards of its own."""
 
     template: str
-    heading: str = ""
+    card: ClassVar[bool] = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,16 +214,24 @@ class Line:
     cells: list[tuple[bool, bool, object]]
 
 
+@dataclass(frozen=True, slots=True)
+class Lines:
+    """The rows of a table; without tick boxes where none of them can be chosen."""
+
+    rows: list[Line]
+    ticks: Ticks | None
+
+
 @register.simple_tag(takes_context=True)
 def draw_lines(
     context: Context, columns: Sequence[Column], rows: Sequence[Any], ticks: Ticks | None = None
-) -> list[Line]:
+) -> Lines:
     """The rows of a table, drawn by what its columns say."""
     on_page = [column for column in columns if column.on_page]
     head = next((column for column in on_page if column.head), on_page[0])
-    request: HttpRequest = context["request"]
-    access, now = context.get("access"), context.get("now") or timezone.now()
-    return [_draw_line(row, on_page, head, ticks, (request, access, now)) for row in rows]
+    now = context.get("now") or timezone.now()
+    lines = [_draw_line(row, on_page, head, ticks, (context, now)) for row in rows]
+    return Lines(lines, ticks if any(line.key is not None for line in lines) else None)
 
 
 def _draw_line(
@@ -231,7 +239,7 @@ def _draw_line(
     columns: Sequence[Column],
     head: Column,
     ticks: Ticks | None,
-    place: tuple[HttpRequest, Any, datetime],
+    place: tuple[Context, datetime],
 ) -> Line:
     drawn = []
     for column in columns:
@@ -259,13 +267,10 @@ def is_link(action: object) -> bool:
     return isinstance(action, Link)
 
 
-def render_form(request: HttpRequest, section: FormSection, folded: str) -> SafeString:
-    """A form in a cell, below the words that open it."""
-    context = {"part": replace(section, folded=folded), "inside": True}
-    return loader.render_to_string(section.template, context, request)
+def render_form(cell: Cell, section: FormSection) -> SafeString:
+    """A form in a cell."""
+    context = {"part": section, "inside": True}
+    return loader.render_to_string(section.template, context, cell.context["request"])
 
 
-@register.simple_tag(takes_context=True)
-def draw_post(context: Context, button: Post) -> SafeString:
-    """A button with its form."""
-    return cells.draw_post(context["request"], button)
+register.simple_tag(cells.post, takes_context=True, name="draw_post")

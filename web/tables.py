@@ -128,9 +128,11 @@ class Column:
         object.__setattr__(self, "read", read)
 
 
-def count_column(name: str, label: str, **more: Any) -> Column:
+def count_column(
+    name: str, label: str, value: Callable[[Any], object] | str | None = "", by: str = "", **more: Any
+) -> Column:
     """A number that the database sorts by, the largest first."""
-    return Column(name, label, by=name, down=True, number=True, **more)
+    return Column(name, label, value, by=by or name, down=True, number=True, **more)
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,12 +33,7 @@ from web.tables import Choices, Column, Grid, GridRequest, Words
 
 #: Names in the session under which a new secret waits to be shown once.
 _NEW = "webhook_secret"
-_STATES = {
-    "all": "All",
-    "waiting": "Waiting",
-    "sent": "Sent",
-    "gave_up": "Given up",
-}
+_STATES = {"all": "All", "waiting": "Waiting", "sent": "Sent", "gave_up": "Given up"}
 _NO_HOOK = Empty(
     "No webhook yet",
     "A webhook tells a program, a chat or you by e-mail when something happens. Make one with the form.",

@@ -6,16 +6,23 @@ from operator import itemgetter
 from typing import Any, cast
 from urllib.parse import urlencode
 
+from django import template
+from django.contrib.humanize.templatetags.humanize import intcomma
 from django.db.models import QuerySet
 from django.http import QueryDict
 from django.urls import reverse
+from django.utils.safestring import SafeString
 
 from annotation.models import Query
 from annotation.selectors import curation, review
 from annotation.selectors import queries as selectors
 from core.extensions import parts_of
 from core.projects.models import Project
-from web.tables import Choices, Column, Grid, Words
+from web import cells
+from web.cells import Cell, chip, isolated, link, more, several
+from web.tables import Choices, Column, Grid, Words, count_column
+
+register = template.Library()
 
 # Pages about a query that apps above have: pages that show a query link to them.
 #
@@ -33,7 +40,7 @@ class PageOfQuery:
 
 
 @dataclass(frozen=True, slots=True)
-class Link:
+class QueryLink:
     """A link as templates draw it."""
 
     label: str
@@ -42,28 +49,58 @@ class Link:
 
 def links_of_query(
     project: Project, query: Query, parameters: Mapping[str, object] | None = None
-) -> list[Link]:
+) -> list[QueryLink]:
     """Links to those pages for a query; `parameters` are those of their addresses."""
     tail = f"?{urlencode(parameters)}" if parameters else ""
     return [
-        Link(page.label, reverse(page.url_name, args=[project.slug, query.pk]) + tail)
+        QueryLink(page.label, reverse(page.url_name, args=[project.slug, query.pk]) + tail)
         for page in parts_of(PageOfQuery)
     ]
+
+
+_GOOD, _BAD = ("accepted", "curated", "answered"), ("excluded", "unanswerable", "withdrawn")
+
+
+@register.filter
+def status_chip(status: str) -> SafeString:
+    """Where a query stands."""
+    return chip(status, "good" if status in _GOOD else "bad" if status in _BAD else "wait")
+
+
+def _draw_query(cell: Cell) -> object:
+    query, _ = cell.row
+    turn = query.context and more(f"turn {query.turn or 'later'} of a conversation")
+    return several(link(query.text, cell.address("annotation:query", query.pk), most=140), turn)
+
+
+def _draw_status(cell: Cell) -> object:
+    query, _ = cell.row
+    reason = query.status_reason and more(isolated(query.status_reason, most=90))
+    return several(status_chip(query.status), query.by_hand and chip("by hand"), reason)
+
+
+def _draw_type(cell: Cell) -> object:
+    query, _ = cell.row
+    return several(query.type.lower(), query.yes_no and "yes-no", between=", ") or cells.NONE
+
+
+def _draw_import(cell: Cell) -> object:
+    return isolated(cell.row[0].source.name, most=40)
 
 
 #: Their file has columns of its own, which are read without a model instance per row.
 QUERIES = Grid(
     "queries",
     columns=(
-        Column("text", "Query", None, by="text"),
-        Column("status", "Status", None, by="status"),
-        Column("type", "Type", None, by="type"),
+        Column("text", "Query", None, by="text", cell=_draw_query),
+        Column("status", "Status", None, by="status", cell=_draw_status),
+        Column("type", "Type", None, by="type", cell=_draw_type),
         Column("conversation", "Conversation", None, by="conversation", then=("turn",), on_page=False),
-        Column("count", "Count", None, by="count", down=True, number=True),
-        Column("votes", "Votes", None, number=True),
-        Column("selections", "Selections", None, number=True),
-        Column("answers", "Answers", None, number=True),
-        Column("number", "Import", None, by="pk"),
+        count_column("count", "Count", None, cell=lambda cell: intcomma(cell.row[0].count)),
+        Column("votes", "Votes", None, number=True, cell=lambda cell: cell.row[1].votes),
+        Column("selections", "Selections", None, number=True, cell=lambda cell: cell.row[1].selections),
+        Column("answers", "Answers", None, number=True, cell=lambda cell: cell.row[1].answers),
+        Column("number", "Import", None, by="pk", cell=_draw_import),
     ),
     filters=(
         Words("q", "Text or id"),
@@ -92,24 +129,26 @@ def rows_asked(project: Project, address_query: str) -> QuerySet[Query]:
     return cast("QuerySet[Query]", sorted_rows)
 
 
+def _draw_undecided(cell: Cell) -> object:
+    return link(cell.value, cell.address("annotation:case", cell.row.pk), most=120)
+
+
+def _draw_doubt(cell: Cell) -> object:
+    words = {"one-flag": "one flag", "doubt": "in doubt"}.get(cell.value, cell.value)
+    return chip(words, "bad" if cell.value == "doubt" else "wait")
+
+
 UNDECIDED = Grid(
     "adjudication",
     columns=(
         Column("id", "Id", "key", on_page=False),
-        Column("query", "Query", "text", by="text"),
-        Column("state", "State", by="state"),
+        Column("query", "Query", "text", by="text", cell=_draw_undecided),
+        Column("state", "State", by="state", cell=_draw_doubt),
         Column("why", "Why", by="why"),
         Column("since", "Since", by="since", gaps=True),
         Column("number", "Number", None, by="pk", on_page=False),
     ),
-    filters=(
-        Choices(
-            "state",
-            "Which queries to show",
-            curation.WAITING_FOR_US,
-            tabs=True,
-        ),
-    ),
+    filters=(Choices("state", "Which queries to show", curation.WAITING_FOR_US, tabs=True),),
     order="number",
 )
 
@@ -138,10 +177,17 @@ ANSWERS = Grid(
     filters=(Choices("state", "Which queries to show", review.FILTERS, tabs=True),),
     order="number",
 )
+
+
+def _draw_writer(cell: Cell) -> object:
+    name = link(cell.value, cell.address("annotation:answers_of_worker", cell.row.pk), mono=True)
+    return several(name, cell.row.simulated and chip("simulated"))
+
+
 WRITERS = Grid(
     "writers",
     columns=(
-        Column("worker", "Worker", "external_id", by="external_id"),
+        Column("worker", "Worker", "external_id", by="external_id", cell=_draw_writer),
         Column("simulated", "Simulated", on_page=False),
         Column("answers", "Answers", "given", by="given", down=True, number=True),
         Column("flagged", "Flagged", by="flagged", down=True, number=True),

@@ -35,9 +35,12 @@ from retrieval.passage_formats import FOUND_OUT
 from retrieval.selectors import corpora_of
 from retrieval.services.corpora import create_corpus, slug_for
 from web.access import ProjectAccess, Role, on_project
+from web.cells import Cell, Link, chip, isolated, link, more, several
 from web.forms import FormError
 from web.job_pages import JobPages
+from web.kit import Empty, Note, Page, Table
 from web.pages import show
+from web.tables import Column
 
 FOLDER, TAB = "annotation", "corpora"
 
@@ -46,7 +49,45 @@ FOLDER, TAB = "annotation", "corpora"
 @on_project()
 def listing(request: HttpRequest, access: ProjectAccess) -> HttpResponse:
     """All corpora."""
-    return show(request, "corpora.html", access, folder=FOLDER, tab=TAB, lines=corpora.lines(access.project))
+    lines = corpora.lines(access.project)
+    note = (
+        "Candidate passages of accepted queries come from all corpora that have an index. A passage is "
+        "found as soon as the index holds it; the word network lets CROWN rank what is found."
+    )
+    make = Link("New corpus", access.address("annotation:corpus_new")) if access.manages else None
+    words = (
+        "A corpus holds passages that editors answer queries from. They come from a file: yours, or one "
+        "as MS MARCO and TREC CAR publish them. Long documents can be split into passages, and "
+        "repetitions left out."
+    )
+    page = Page(
+        "Corpora",
+        [Table("Table of corpora", _LINES, lines), Note(note)] if lines else [Empty("No corpus yet", words)],
+        primary=[make] if make else [],
+    )
+    return show(request, page, access, tab=TAB)
+
+
+def _draw_corpus(cell: Cell) -> object:
+    corpus = cell.row.corpus
+    name = link(corpus.title, cell.address("annotation:corpus", corpus.slug))
+    slug = corpus.title != corpus.slug and more(corpus.slug, mono=True)
+    return several(name, slug, cell.row.job and more("a job is at work"))
+
+
+def _draw_state(cell: Cell) -> object:
+    state = cell.value
+    return several(chip(state.word, state.look), state.more and more(isolated(state.more)))
+
+
+_LINES = (
+    Column("corpus", "Corpus", cell=_draw_corpus),
+    Column("passages", "Passages", number=True),
+    Column("language", "Language", "corpus.language"),
+    Column("licence", "Licence", lambda line: line.corpus.licence or "not stated"),
+    Column("index", "Index", cell=_draw_state),
+    Column("network", "Word network", cell=_draw_state),
+)
 
 
 @require_safe
@@ -161,12 +202,7 @@ def _look(request: HttpRequest, access: ProjectAccess, corpus: Corpus | None, sh
         before = _before(request, access)
         seen = look(file.path, name=file.name, layout=asked_layout(before) if before else FOUND_OUT)
         return _show_look(
-            request,
-            access,
-            corpus,
-            file,
-            seen=seen,
-            form=kind(look=seen, initial=before, label_suffix=""),
+            request, access, corpus, file, seen=seen, form=kind(look=seen, initial=before, label_suffix="")
         )
     trouble = ""
     if (upload := request.FILES.get("file")) is not None:  # another file, with the form as it is

@@ -21,8 +21,10 @@ from core.errors import ActionError
 from core.jobs.models import Job, JobState
 from core.projects.models import Project
 from web.access import ProjectAccess, Role, on_project
+from web.cells import Link, short
 from web.forms import FormError, LogReasonForm, chosen_keys, read_form, run_action
 from web.job_pages import JobPages
+from web.kit import Button, Empty, Listing, Page, Ticks
 from web.pages import show, show_table
 from web.tables import Choices
 
@@ -51,20 +53,36 @@ def listing(request: HttpRequest, access: ProjectAccess) -> HttpResponseBase:
         access,
         QUERIES,
         lambda grid: selectors.rows(access.project, Filters.of(grid.values)),
-        "queries.html",
+        _describe_list(request, access),
         complete=add_progress,
         more_filters=(Choices("source", "Import", {"": "Any import", **sources}),),
-        folder="annotation",
-        rows_as="page",
         file_at=reverse("annotation:queries_csv", args=[access.project.slug]),
-        about=lambda rows: {
-            "rows": rows,
-            "choosable": access.manages and bool(rows),
-            "why_form": QueryReasonForm(),
-        },
         tab="queries",
         file_at_once=query_files.AT_ONCE,
     )
+
+
+def _describe_list(request: HttpRequest, access: ProjectAccess) -> Page:
+    ticks = Ticks(
+        "chosen",
+        lambda row: row[0].pk,
+        lambda row: f"“{short(row[0].text, 60)}”",
+        f"{access.address('annotation:decide_queries')}?{request.GET.urlencode()}",
+        [
+            Button("Accept", "decision", "accept", plain=True),
+            Button("Exclude", "decision", "exclude", danger=True),
+            Button("Take decisions by hand back", "decision", "take_back", plain=True),
+        ],
+        form=QueryReasonForm(),
+        note="This overrides their votes, now and later. Work already done is kept and paid. After you "
+        "take it back, the votes decide again.",
+        folded="Accept or exclude the ticked queries by hand",
+    )
+    read = "You see what is read, and what the screening rules drop, before anything is stored."
+    begin = Link("Import queries", access.address("annotation:import_new")) if access.manages else None
+    empty = Empty("No queries yet", f"Queries come in from a query log or a public data set. {read}", begin)
+    chosen = ticks if access.manages else None
+    return Page("Queries", [Listing("Which queries to show", "query", "queries", empty, ticks=chosen)])
 
 
 @require_safe

@@ -27,7 +27,9 @@ from crowd.desk.forms import Form
 from crowd.models import Stage, Worker
 from crowd.selectors.queues import queue_named
 from web.access import ProjectAccess, Role, on_project
+from web.cells import Link
 from web.forms import FormError, chosen_keys, read_form, run_action
+from web.kit import Empty, Listing, Page
 from web.pages import show, show_table
 from web.tables import page_of
 
@@ -173,12 +175,19 @@ def writers(request: HttpRequest, access: StageAccess) -> HttpResponseBase:
         access,
         WRITERS,
         lambda grid: review.writers(access.stage, grid["q"]),
-        "review_workers.html",
-        folder="annotation",
+        Page(
+            "Who wrote answers",
+            [Listing("Find a writer", "writer", "writers", _NO_WRITER)],
+            lead=Link("By query", access.address("annotation:answers")),
+        ),
         file=f"{access.stage.slug}-writers",
-        rows_as="workers",
         tab="answers",
     )
+
+
+_NO_WRITER = Empty(
+    "None yet", "Workers appear here as soon as they send an answer, with how many of theirs have flags."
+)
 
 
 @require_safe
@@ -394,6 +403,14 @@ class AdjudicationForm(Form):
     reason = forms.CharField(max_length=300, required=False, label="Reason")
 
 
+_ALL_DECIDED = Empty(
+    "Nothing waits for you",
+    "Queries come here when the votes of a screening stage are a tie, when one flag excluded them against a "
+    "majority, when editors of a curation stage cannot agree on passages, or when the work that decided "
+    "them no longer counts.",
+)
+
+
 @require_safe
 @on_project()
 def adjudication_queue(request: HttpRequest, access: ProjectAccess) -> HttpResponseBase:
@@ -403,10 +420,13 @@ def adjudication_queue(request: HttpRequest, access: ProjectAccess) -> HttpRespo
         access,
         UNDECIDED,
         lambda grid: selectors.undecided_queries(access.project, grid["state"]),
-        "adjudication.html",
-        folder="annotation",
+        Page(
+            "Adjudication",
+            [Listing("Which queries to show", "query", "queries", _ALL_DECIDED)],
+            lead="The rules leave these to a person. Your decision stays with the query, with your name "
+            "and reason.",
+        ),
         file=f"{access.project.slug}-undecided",
-        rows_as="queries",
         tab="adjudication",
     )
 

@@ -29,7 +29,9 @@ from crowd.services import stages as closing
 from crowd.services.copies import copy_project
 from web.access import ProjectAccess, Role, for_members, on_project
 from web.audit_pages import BY_WAY, chain_state, filter_by_way, jsonl_address, stream_log
+from web.cells import Link
 from web.forms import FormError, read_form, run_action
+from web.kit import Button, Empty, FormSection, Listing, Own, Page
 from web.pages import show, show_conflict, show_table
 from web.tables import Choices, GridRequest
 
@@ -46,10 +48,28 @@ def index(request: HttpRequest, user: User) -> HttpResponseBase:
         None,
         PROJECTS,
         lambda grid: tables.my_projects(user, grid["state"], grid["q"]),
-        "projects.html",
-        rows_as="projects",
-        may_make=may_make_projects(user),
+        _describe_projects(may_make=may_make_projects(user)),
     )
+
+
+def _describe_projects(*, may_make: bool) -> Page:
+    new = Link("New project", reverse("desk:new_project")) if may_make else None
+    join = " To make projects, ask an administrator. To join one, ask one of its members for an invitation."
+    words = f"{_FIRST_PROJECT}{'' if may_make else join}"
+    return Page(
+        "Projects",
+        [Listing("Find a project", "project", "projects", Empty("Your first project", words, new))],
+        lead="Each has its own budget, wage floor and people.",
+        primary=[new] if new else [],
+    )
+
+
+_FIRST_PROJECT = (
+    "A project holds one budget that is never exceeded, a wage floor, and the people who work on it with "
+    "you. Its stages ask the crowd: which queries are worth an answer, which passages answer them, what "
+    "the answer is, and how correct other answers are. Choose a beginning with its stages ready, or "
+    "upload a study file. Nothing is published or spent before you open a stage."
+)
 
 
 @require_safe
@@ -116,11 +136,17 @@ def events(request: HttpRequest, access: ProjectAccess) -> HttpResponseBase:
         access,
         EVENTS,
         rows,
-        "events.html",
+        Page(
+            "What happened",
+            [
+                Listing("Which events to show", "event", "events", Empty("No matching events")),
+                Own("parts/audit_chain.html"),
+            ],
+            lead="Every decision and change. Nothing here is ever changed or removed.",
+        ),
         complete=_worded,
         more_filters=(by_action, BY_WAY),
         file=f"{access.project.slug}-events",
-        rows_as="events",
         chain_state=chain_state(owner),
         jsonl_address=jsonl_address(request),
     )
@@ -222,11 +248,32 @@ def members(request: HttpRequest, access: ProjectAccess) -> HttpResponseBase:
         access,
         MEMBERS,
         rows,
-        "members.html",
+        _describe_members(access),
         file=f"{access.project.slug}-members",
-        rows_as="members",
-        form=MemberForm(),
         **members_panel(request, "project", access.project.slug),
+    )
+
+
+def _describe_members(access: ProjectAccess) -> Page:
+    alone = "A person who only looks at figures is a viewer; who reviews work is a manager."
+    add = FormSection(
+        MemberForm(),
+        [Button("Save")],
+        access.address("desk:set_member"),
+        heading="Add a person, or change a role",
+        note=alone,
+    )
+    nobody = Empty("No members", "Only superusers see this project.")
+    return Page(
+        "Members",
+        [Listing("Find a member", "member", "members", nobody)],
+        lead="A viewer can read, a manager can also make changes, an owner can also set budgets, spend "
+        "real money and name members.",
+        trail=[Link("Settings", access.address("desk:settings"))],
+        aside=[*([add] if access.owns else []), Own("accounts/parts_members.html")],
+        aside_label="People",
+        styles=["accounts.css"],
+        scripts=["copy.js"],
     )
 
 

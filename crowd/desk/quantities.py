@@ -5,32 +5,25 @@ from datetime import datetime
 from typing import Any
 
 from django import template
-from django.conf import settings
 from django.contrib.auth.models import User
 from django.template import Context
 from django.utils import timezone
-from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
-from core.money import dollars, format_amount
+from core.money import dollars
 from core.projects.models import Project
 from core.projects.selectors import projects_of
 from crowd import counted_work
 from crowd.models import Assignment
-from web import nav
+from web import durations, nav
+from web.cells import amount, chip
 
 register = template.Library()
-_UNITS = ((86_400, "day"), (3600, "h"), (60, "min"))
-#: After so long a date says more than a number of days.
-_RELATIVE_UNTIL = 14 * 86_400
 #: Projects in the switcher; the rest are on the page of all.
 _SWITCHED = 12
 
 
-@register.filter
-def amount(cents: int, currency: str = "") -> str:
-    """Cents with their currency, the installation's unless named: 123456 is "$1,234.56"."""
-    return format_amount(cents, currency or settings.MARKETPLACE_CURRENCY)
+register.filter(amount)
 
 
 @register.filter
@@ -39,39 +32,16 @@ def plain_amount(cents: int) -> str:
     return dollars(cents)
 
 
+register.filter(durations.span)
+
+
 @register.filter
 def when(moment: datetime | None) -> SafeString | str:
     """How long ago or ahead a moment is, with the exact time in its title; a dash for none."""
+    now = timezone.now()
     if moment is None:
         return "\N{EN DASH}"
-    seconds = (moment - timezone.now()).total_seconds()
-    far = abs(seconds) > _RELATIVE_UNTIL
-    text = f"{moment:%-d %b %Y}" if far else "just now" if -10 < seconds <= 0 else _relative(seconds)
-    exact = moment.replace(microsecond=0)
-    return format_html(
-        '<time datetime="{}" title="{}">{}</time>',
-        exact.isoformat(),
-        f"{exact:%-d %b %Y, %H:%M:%S} UTC",
-        text,
-    )
-
-
-def _relative(seconds: float) -> str:
-    return f"in {span(seconds)}" if seconds > 0 else f"{span(-seconds)} ago"
-
-
-@register.filter
-def span(seconds: float) -> str:
-    """A duration in its largest unit: 5400 is "1 h"; below ten of a unit with the next one, "1 h 30 min"."""
-    total = max(0, int(seconds))
-    for (size, name), (below, below_name) in zip(_UNITS, (*_UNITS[1:], (1, "s")), strict=True):
-        if total >= size:
-            count, rest = divmod(total, size)
-            plural = "s" if name == "day" and count > 1 else ""
-            more = rest // below
-            small = f" {more} {below_name}" if more and count < 10 else ""
-            return f"{count} {name}{plural}{small}"
-    return f"{total} s"
+    return durations.ahead(moment, now) if moment > now else durations.ago(moment, now)
 
 
 @register.filter
@@ -124,6 +94,20 @@ def place_label(context: Context) -> str:
 def projects_to_switch_to(user: User) -> list[Project]:
     """The newest projects of a user, for the switcher in the bar."""
     return list(projects_of(user).only("slug", "title").order_by("-pk")[:_SWITCHED])
+
+
+#: Levels of the states of stages, work and operations.
+_LEVELS = {
+    **dict.fromkeys(("open", "approved", "confirmed"), "good"),
+    **dict.fromkeys(("rejected", "refused", "quarantined", "unknown"), "bad"),
+    **dict.fromkeys(("paused", "submitted", "stored", "planned", "claimed", "sent"), "wait"),
+}
+
+
+@register.filter
+def state_chip(state: str) -> SafeString:
+    """A state of a stage, of work or of an operation."""
+    return chip(state, _LEVELS.get(state, ""))
 
 
 @register.filter

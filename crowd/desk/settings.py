@@ -40,6 +40,7 @@ from crowd.services.panels import ask_balance, subscribe_hooks
 from web.access import ProjectAccess, Role, for_members, on_project
 from web.cells import Link
 from web.forms import FormError, read_form, run_action
+from web.kit import Button, FormSection, Page
 from web.pages import show, show_table
 from web.webhook_pages import WebhookPages
 
@@ -302,7 +303,12 @@ def create_token(request: HttpRequest, user: User) -> HttpResponse:
     """Make a token and show its text, this once."""
     form = TokenForm(request.POST, user=user)
     if not form.is_valid():
-        return show(request, "token_form.html", sidebar="settings", token_form=form, status=422)
+        page = Page(
+            "New token",
+            [FormSection(form, [Button("Make a token")])],
+            lead="With it, a program can do at the API what you may do, within the token's scopes.",
+        )
+        return show(request, page, sidebar="settings", status=422)
     fields = form.cleaned_data
     token, text = tokens.create_token(
         user=user,

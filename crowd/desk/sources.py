@@ -28,9 +28,10 @@ from crowd.desk.forms import (
     SlotsForm,
     WhyForm,
 )
+from crowd.desk.quantities import when
 from crowd.desk.stageform import endpoint_words
 from crowd.errors import CrowdError, NotArmedError
-from crowd.models import Group, PanelStudy, PanelSubmission, PersonMatch, Stage, StageSource
+from crowd.models import Group, PanelStudy, PanelSubmission, PersonMatch, Stage, StageSource, Worker
 from crowd.rights import usable_endpoints
 from crowd.selectors import operations
 from crowd.selectors.stage_status import source_status
@@ -43,7 +44,9 @@ from crowd.study.schema import StageFields
 from metrics.figure import counted
 from web.access import ProjectAccess, Role, on_project
 from web.cache import cached
+from web.cells import Cell, Link, Post, chip, isolated, link, more, post, several
 from web.forms import read_form, run_action
+from web.kit import Empty, Note, Page, Table
 from web.pages import show, show_table
 from web.tables import Choices, Column, Grid, GridRequest
 
@@ -244,7 +247,49 @@ def decide(request: HttpRequest, access: ProjectAccess, *, pk: int) -> HttpRespo
 @on_project()
 def matches(request: HttpRequest, access: ProjectAccess) -> HttpResponse:
     """Workers of different marketplaces who may be the same person."""
-    return show(request, "matches.html", access, matches=persons.list_matches(access.project))
+    pairs = list(persons.list_matches(access.project))
+    same = (
+        "When this project asks people at several marketplaces, workers with the same id at a panel, "
+        "the same "
+    )
+    none = Empty("None noticed", f"{same}e-mail address or the same account for payments are listed here.")
+    note = Note(
+        "Workers of two marketplaces with something in common. Until you decide, and after “same person”, an "
+        "exclusion of one also excludes the other. Nothing that either did is changed, and they are never "
+        "merged."
+    )
+    page = Page(
+        "May be the same person",
+        [note, Table("Table of pairs", _PAIRS, pairs)] if pairs else [none],
+        trail=[Link("Workers", access.address("desk:project_workers"))],
+    )
+    return show(request, page, access)
+
+
+def _draw_one(cell: Cell, worker: Worker) -> object:
+    name = link(worker.external_id, cell.address("desk:person", worker.pk), mono=True)
+    return several(name, more(isolated(worker.endpoint.label)))
+
+
+def _draw_verdict(cell: Cell) -> object:
+    match, verdicts = cell.row, PersonMatch.Verdict
+    state = chip(match.get_verdict_display(), "wait" if match.verdict == verdicts.OPEN else "")
+    decided = match.decided_at and more(match.decided_by or "", " ", when(match.decided_at))
+    buttons = []
+    for verdict, words in ((verdicts.SAME, "Same person"), (verdicts.DIFFERENT, "Different people")):
+        if cell.access.manages and match.verdict != verdict:
+            address = cell.address("desk:decide_match", match.pk)
+            buttons.append(post(cell.context, Post(words, address, {"verdict": verdict.value})))
+    return several(state, decided, *buttons)
+
+
+_PAIRS = (
+    Column("first", "Worker", cell=lambda cell: _draw_one(cell, cell.row.first)),
+    Column("second", "Worker", cell=lambda cell: _draw_one(cell, cell.row.second)),
+    Column("kinds", "In common", "kind_words"),
+    Column("found_at", "Noticed"),
+    Column("verdict", "Decision", cell=_draw_verdict),
+)
 
 
 SUBMISSIONS = Grid(

@@ -14,7 +14,6 @@ from pydantic import BaseModel, ValidationError
 from core.money import cents, entered_cents
 from core.projects.models import Project
 from crowd.desk import modelform
-from crowd.desk.quantities import amount
 from crowd.kinds import Listing, StageConfig, StageKind, kind_named, made_listing
 from crowd.models import Endpoint, Stage
 from crowd.rights import usable_endpoints
@@ -24,6 +23,7 @@ from crowd.services.stages import FIXED_ONCE_OPENED, has_fixed_terms, is_made, l
 from crowd.sources import is_unpaid
 from crowd.study.documents import COLUMNS, stage_columns, stage_document
 from crowd.study.schema import StageFields, TaskFields
+from web.cells import amount
 from web.forms import RevisedForm
 
 # What a form's entries would cost, as far as they make sense already.
@@ -381,10 +381,7 @@ def _suggested(kind: StageKind) -> dict[str, Any]:
     """What the form of a new stage begins with."""
     listing = _first_listing(kind)
     texts = {"title": listing.title, "description": listing.description, "keywords": listing.keywords}
-    return {
-        **getattr(kind, "suggested", {}),
-        **{_TASK + name: text for name, text in texts.items() if text},
-    }
+    return {**getattr(kind, "suggested", {}), **{_TASK + name: text for name, text in texts.items() if text}}
 
 
 def _first_listing(kind: StageKind) -> Listing:

@@ -43,11 +43,14 @@ from crowd.services.responses import is_remembered, roll_back_after, units_to_tr
 from crowd.sources import spends_real_money, stages_at
 from crowd.study.documents import expected_seconds
 from crowd.taskpage import FormValues, UnreadableError, form_of, of_unit, trial_page
+from metrics.figure import counted
 from web import chart_files, charts
 from web.access import ProjectAccess, Role, on_project
 from web.cache import cached
+from web.cells import Link
 from web.charts import BarChart, stack_bars
 from web.forms import FormError, read_form, run_action
+from web.kit import Empty, Listing, Note, Page
 from web.pages import show, show_conflict, show_table
 from web.tables import page_of
 
@@ -514,12 +517,24 @@ def list_operations(request: HttpRequest, access: StageAccess) -> HttpResponseBa
         access,
         OPERATIONS,
         lambda grid: work_lists.operations_of(operations.recent_operations(access.stage), grid["state"]),
-        "operations.html",
+        _describe_operations(access),
         file=f"{access.stage.slug}-operations",
-        rows_as="operations",
         tab="operations",
-        undecided=operations.operations_for_people(access.stage).count(),
     )
+
+
+def _describe_operations(access: StageAccess) -> Page:
+    undecided = operations.operations_for_people(access.stage).count()
+    needs = f"{counted(undecided, 'operation')} need{'s' if undecided == 1 else ''} your decision"
+    alarm = Note(
+        (Link(needs, access.address("desk:decisions")), ": the marketplace did not answer."), "error alarm"
+    )
+    kinds_of_calls = "publishing, approving, paying, expiring. The first ones come when the stage opens."
+    planned = f"Every call that changes something there is planned here first, and stays: {kinds_of_calls}"
+    empty = Empty("Nothing was asked of the marketplace yet", planned)
+    none = Empty("None is in this state", Link("Show all operations", "?"))
+    listing = Listing("Which operations to show", "operation", "operations", empty, none)
+    return Page("Operations", [alarm, listing] if undecided else [listing])
 
 
 @require_safe

@@ -7,13 +7,18 @@ from typing import Any
 
 from django.db.models import Count, OuterRef, Q, QuerySet
 from django.http import HttpRequest
+from django.urls import reverse
 
 from core.money import dollars
 from core.projects.models import Event, Membership, Project
 from core.projects.selectors import projects_of
+from crowd.desk.quantities import state_chip
 from crowd.kinds import kind_of
-from crowd.models import Assignment, HitUnit, Stage
-from web.tables import Choices, Column, Grid, Words
+from crowd.models import Assignment, HitUnit, MarketOperation, Stage
+from web import cells
+from web.cells import Cell, Draw, Link, Post, amount, chip, isolated, link, more, phrase, post, several, short
+from web.kit import Table
+from web.tables import Choices, Column, Grid, Rows, Words, count_column
 
 State = Assignment.State
 
@@ -120,17 +125,43 @@ def _hit(work: Assignment) -> int | None:
     return work.hit.ordinal if work.hit else None
 
 
+def _draw_project(cell: Cell) -> object:
+    title = link(cell.value, reverse("desk:project", args=[cell.row.slug]))
+    return several(title, more(cell.row.slug, mono=True))
+
+
+def _draw_with_fee(name: str) -> Draw:
+    """An amount and its fee, in the currency of the stage's marketplace."""
+
+    def draw_both(cell: Cell) -> object:
+        cents, fee = getattr(cell.row, name), cell.row.fee_cents
+        currency = cell.access.stage.endpoint.currency
+        return f"{amount(cents, currency)} + {amount(fee, currency)}" if cents or fee else cells.NONE
+
+    return draw_both
+
+
+def _fee_column(name: str, label: str) -> Column:
+    cents = f"{name}_cents"
+    return count_column(name, label, _money(cents), cents, cell=_draw_with_fee(cents))
+
+
+def _sum_column(name: str, label: str) -> Column:
+    cents = f"{name}_cents"
+    return count_column(name, label, _money(cents), cents, cell=lambda cell: amount(getattr(cell.row, cents)))
+
+
 PROJECTS = Grid(
     "projects",
     columns=(
         Column("slug", "Short name", on_page=False),
-        Column("title", "Project", by="title"),
+        Column("title", "Project", by="title", cell=_draw_project),
         Column("role", "Your role", "my_role", by="my_role", gaps=True),
         Column("stages", "Stages", "stage_count", by="stage_count", down=True, number=True),
-        Column("open", "Open", "open_count", by="open_count", down=True, number=True),
-        Column("spent", "Spent", _money("spent_cents"), by="spent_cents", down=True, number=True),
-        Column("reserved", "Reserved", _money("reserved_cents"), by="reserved_cents", down=True, number=True),
-        Column("budget", "Budget", _money("budget_cents"), by="budget_cents", down=True, number=True),
+        count_column("open", "Open", "open_count", "open_count"),
+        _sum_column("spent", "Spent"),
+        _sum_column("reserved", "Reserved"),
+        _sum_column("budget", "Budget"),
         Column("made", "Made", "created_at", by="created_at", down=True),
     ),
     filters=(
@@ -141,11 +172,22 @@ PROJECTS = Grid(
     ),
     order="made",
 )
+
+
+def _draw_removal(cell: Cell) -> object:
+    member = cell.row
+    if not cell.access.owns:
+        return ""
+    address = cell.address("desk:remove_member", member.user_id)
+    return post(cell.context, Post("Remove", address, unseen=member.user.get_username()))
+
+
 MEMBERS = Grid(
     "members",
     columns=(
         Column("name", "Name", lambda row: row.user.get_username(), by="user__username"),
         Column("role", "Role", by="role"),
+        Column("remove", "Remove", None, unseen=True, cell=_draw_removal),
     ),
     filters=(
         Choices(
@@ -155,50 +197,102 @@ MEMBERS = Grid(
     ),
     order="name",
 )
+
+
+def _draw_actor(cell: Cell) -> object:
+    return isolated(cell.value, most=40) if cell.value else "The system"
+
+
+def _draw_way(cell: Cell) -> object:
+    return several(cell.value or cells.NONE, cell.row.credential and more(cell.row.credential, mono=True))
+
+
 EVENTS = Grid(
     "events",
     columns=(
         Column("at", "When", by="pk", down=True),
-        Column("who", "Who", _who, by="actor__username", gaps=True),
-        Column("action", "What", by="action"),
+        Column("who", "Who", _who, by="actor__username", gaps=True, cell=_draw_actor),
+        Column("action", "What", by="action", cell=lambda cell: cell.row.words),
         Column("words", "In words", on_page=False),
-        Column("subject", "About", by="subject"),
+        Column("subject", "About", by="subject", cell=cells.mono),
         Column("why", "Why", lambda row: row.details.get("why", "")),
-        Column("via", "By", lambda row: row.get_via_display(), by="via"),
+        Column("via", "By", lambda row: row.get_via_display(), by="via", cell=_draw_way),
         Column("credential", "Key or token", on_page=False),
-        Column("address", "From", by="address"),
+        Column("address", "From", by="address", cell=cells.mono),
     ),
     filters=(Words("q", "About, who, address or token"),),
     order="at",
 )
+
+
+def _name_hit(cell: Cell, number: int) -> object:
+    return phrase(Link(f"No.\N{NO-BREAK SPACE}{number}", cell.address("desk:hit", number)))
+
+
+def _draw_hit(cell: Cell) -> object:
+    row = cell.row
+    made_for = row.compensates_id and chip("compensation")
+    return several(
+        _name_hit(cell, row.ordinal), made_for, more(row.external_id or "not published yet", mono=True)
+    )
+
+
 HITS = Grid(
     "hits",
     columns=(
-        Column("number", "HIT", "ordinal", by="ordinal"),
+        Column("number", "HIT", "ordinal", by="ordinal", cell=_draw_hit),
         Column("id", "Id at the marketplace", "external_id", on_page=False),
-        Column("state", "State", by="state"),
-        Column("answered", "Answered", by="answered", down=True, number=True),
+        Column("state", "State", by="state", cell=lambda cell: state_chip(cell.value)),
+        count_column("answered", "Answered", cell=lambda cell: f"{cell.value} of {cell.row.places}"),
         Column("places", "Places", on_page=False),
         Column("missing", "Missing", by="missing", down=True, number=True),
         Column("working", "At work", by="working", down=True, number=True),
-        Column("reward", "Reward + fee", _money("reward_cents"), by="reward_cents", down=True, number=True),
+        _fee_column("reward", "Reward + fee"),
         Column("fee", "Fee", _money("fee_cents"), on_page=False),
         Column("wave", "Wave", by="wave", number=True),
-        Column("expires", "Expires", "expires_at", by="expires_at", gaps=True),
+        Column("expires", "Expires", "expires_at", by="expires_at", gaps=True, cell=cells.when),
     ),
     filters=(Choices("state", "Which HITs to show", HIT_STATES, tabs=True), Words("q", "Number or id")),
     order="number",
 )
+
+
+def _draw_work(cell: Cell) -> object:
+    worker = cell.row.worker
+    address = cell.address("desk:assignment", cell.row.pk)
+    return several(link(worker.external_id, address, mono=True), worker.simulated and chip("simulated"))
+
+
+def _draw_work_state(cell: Cell) -> object:
+    row = cell.row
+    return several(
+        state_chip(row.state), row.held and chip("held", "wait"), row.note and more(short(row.note, 90))
+    )
+
+
+def _draw_units(cell: Cell) -> object:
+    row = cell.row
+    units = [more(isolated(each, most=80)) for each in getattr(row, "about", ())]
+    left = getattr(row, "about_more", 0)
+    rest = left and more(f"and {left} more")
+    return several(row.hit and _name_hit(cell, row.hit.ordinal), *units, rest)
+
+
+def _draw_due(cell: Cell) -> object:
+    return cells.when(cell) if cell.row.state == State.SUBMITTED else cells.NONE
+
+
+_DUE = "Approved automatically"
 WORK = Grid(
     "work",
     columns=(
-        Column("worker", "Worker", "worker.external_id", by="worker__external_id"),
+        Column("worker", "Worker", "worker.external_id", by="worker__external_id", cell=_draw_work),
         Column("id", "Id at the marketplace", "external_id", on_page=False),
         Column("simulated", "Simulated", "worker.simulated", on_page=False),
-        Column("state", "State", by="state"),
+        Column("state", "State", by="state", cell=_draw_work_state),
         Column("held", "Held", on_page=False),
         Column("note", "Note", on_page=False),
-        Column("hit", "About", _hit, by="hit__ordinal", gaps=True),
+        Column("hit", "About", _hit, by="hit__ordinal", gaps=True, cell=_draw_units),
         Column("about", "Units", on_page=False),
         Column("consent", "Consent text", lambda row: row.consent and row.consent.label, on_page=False),
         Column(
@@ -207,7 +301,7 @@ WORK = Grid(
         Column("consented", "Agreed", lambda row: row.consent and row.consent.at, on_page=False),
         Column("checks", "Checks failed", "failed_checks", by="failed_checks", down=True, number=True),
         Column("newest", "Came in", "stored_at", by="pk", down=True),
-        Column("due", "Approved automatically", "auto_approve_at", by="auto_approve_at", gaps=True),
+        Column("due", _DUE, "auto_approve_at", by="auto_approve_at", gaps=True, cell=_draw_due),
     ),
     filters=(
         Choices("state", "Which work to show", WORK_STATES, tabs=True),
@@ -215,10 +309,18 @@ WORK = Grid(
     ),
     order="due",
 )
+
+
+def _draw_worker(cell: Cell) -> object:
+    row = cell.row
+    name = link(row.external_id, cell.address("desk:worker", row.pk), mono=True)
+    return several(name, row.simulated and chip("simulated"), row.excluded and chip("excluded", "bad"))
+
+
 WORKERS = Grid(
     "workers",
     columns=(
-        Column("worker", "Worker", "external_id", by="external_id"),
+        Column("worker", "Worker", "external_id", by="external_id", cell=_draw_worker),
         Column("simulated", "Simulated", on_page=False),
         Column("excluded", "Excluded", on_page=False),
         Column("answered", "Answered", "done", by="done", down=True, number=True),
@@ -238,20 +340,45 @@ WORKERS = Grid(
     ),
     order="last",
 )
+
+
+def _draw_call(cell: Cell) -> object:
+    return several(cell.value, more(cell.row.target, mono=True))
+
+
+def _draw_outcome(cell: Cell) -> object:
+    row = cell.row
+    error = row.error_code and more(isolated(f"{row.error_code}: {short(row.error_text, 120)}"))
+    return several(state_chip(row.state), error)
+
+
 OPERATIONS = Grid(
     "operations",
     columns=(
-        Column("kind", "Operation", lambda row: row.get_kind_display(), by="kind"),
+        Column("kind", "Operation", lambda row: row.get_kind_display(), by="kind", cell=_draw_call),
         Column("target", "About", on_page=False),
-        Column("state", "State", by="state"),
+        Column("state", "State", by="state", cell=_draw_outcome),
         Column("error", "Error", lambda row: f"{row.error_code} {row.error_text}".strip(), on_page=False),
-        Column("amount", "Amount + fee", _money("amount_cents"), by="amount_cents", down=True, number=True),
+        _fee_column("amount", "Amount + fee"),
         Column("fee", "Fee", _money("fee_cents"), on_page=False),
         Column("asked", "Asked", "planned_at", by="planned_at", down=True),
         Column("tries", "Tries", "attempts", by="attempts", down=True, number=True),
-        Column("request", "Request id", "request_id"),
+        Column("request", "Request id", "request_id", cell=cells.mono),
         Column("token", "Token", on_page=False),
     ),
     filters=(Choices("state", "Which operations to show", OPERATION_STATES, tabs=True),),
     order="asked",
 )
+
+
+def work_table(rows: Rows) -> Table:
+    """Work on a page about something else."""
+    return Table("Table of work", WORK.columns, rows, empty="None yet.")
+
+
+def operation_table(rows: QuerySet[MarketOperation]) -> Table:
+    """The latest operations, on a page about something else."""
+    latest = rows.order_by("-planned_at", "-pk")[:50]
+    return Table(
+        "Table of operations", OPERATIONS.columns, latest, empty="Nothing was asked of the marketplace."
+    )

@@ -22,14 +22,16 @@ from crowd.desk.tables import HITS
 from crowd.desk.tables import WORK as WORK_TABLE
 from crowd.errors import CrowdError, StageStateError
 from crowd.kinds import kind_of
-from crowd.models import Assignment, Hit, HitUnit, MarketOperation
+from crowd.models import Assignment, Hit, HitUnit, MarketOperation, Stage
 from crowd.selectors import queues, work_lists
 from crowd.selectors.people import say_consents
 from crowd.selectors.queues import queue_named
 from crowd.services import review, stages
 from metrics.figure import counted
 from web.access import ProjectAccess, Role, on_project
+from web.cells import Link, amount
 from web.forms import chosen_keys, read_form, run_action
+from web.kit import Button, Empty, Listing, Page, Ticks
 from web.pages import show, show_table
 
 # Decisions that wait for a person: how many of each kind, and on to the next one.
@@ -87,13 +89,34 @@ def list_work(request: HttpRequest, access: StageAccess) -> HttpResponseBase:
         access,
         WORK_TABLE,
         lambda grid: work_lists.work(access.stage, grid["state"], grid["worker"]),
-        "work.html",
+        _describe_work(request, access),
         complete=complete,
         file=f"{access.stage.slug}-work",
-        rows_as="work",
         tab="work",
-        about=lambda rows: {"choosable": access.manages and any(row.state in DECIDABLE for row in rows)},
     )
+
+
+def _describe_work(request: HttpRequest, access: StageAccess) -> Page:
+    stage = access.stage
+    approve = f"{access.address('desk:approve_chosen')}?{request.GET.urlencode()}"
+    reward = amount(stage.reward_cents, stage.endpoint.currency)
+    ticks = Ticks(
+        "chosen",
+        lambda row: row.pk if row.state in DECIDABLE else None,
+        lambda row: (
+            f"the work of {row.worker.external_id}" + (f" on HIT {row.hit.ordinal}" if row.hit else "")
+        ),
+        approve,
+        [Button("Approve the chosen", plain=True)],
+        note=f"Each is paid {reward}. To reject, or to write a note, open the work.",
+    )
+    at_once = " Good-faith work is approved as soon as it arrives." if stage.approve_at_once else ""
+    every = Link("Show all work", "?state=all")
+    waiting = Empty("Nothing here", (f"Nothing waits for a decision.{at_once} ", every))
+    other = Empty("Nothing here", ("No work is in this state. ", every))
+    chosen = ticks if access.manages else None
+    listing = Listing("Which work to show", "piece of work", "pieces of work", waiting, other, ticks=chosen)
+    return Page("Work", [listing])
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,7 +182,7 @@ def assignment(request: HttpRequest, access: StageAccess, *, pk: int) -> HttpRes
         assignment=row,
         answers=_answers(row),
         queue=queue_named(request.GET.get("queue", "")),
-        operations=MarketOperation.objects.filter(assignment=row).order_by("-planned_at", "-pk")[:50],
+        operation_table=tables.operation_table(MarketOperation.objects.filter(assignment=row)),
         decidable=row.state in DECIDABLE,
         note_form=NoteForm(auto_id="approve_%s"),
         reason_form=ReasonForm(auto_id="reject_%s", least=review.least_rejection(row.endpoint)),
@@ -304,11 +327,20 @@ def list_hits(request: HttpRequest, access: StageAccess) -> HttpResponseBase:
         access,
         HITS,
         lambda grid: work_lists.hits(access.stage, grid["state"], grid["q"]),
-        "hits.html",
+        Page("HITs", [Listing("Find a HIT", "HIT", "HITs", _no_hits(access))]),
         file=f"{access.stage.slug}-hits",
-        rows_as="hits",
         tab="hits",
     )
+
+
+def _no_hits(access: StageAccess) -> Empty:
+    words = (
+        "A HIT is a bundle of units that people take as one piece of work. HITs are made when the "
+        "stage opens, "
+    )
+    opens = access.manages and access.stage.status in (Stage.Status.DRAFT, Stage.Status.PAUSED)
+    cost = Link("Look at what opening costs", access.address("desk:opening"))
+    return Empty("No HITs", (f"{words}and again when something is missing. ", opens and cost))
 
 
 def _find_hit(access: StageAccess, number: int) -> Hit:
@@ -330,8 +362,8 @@ def hit(request: HttpRequest, access: StageAccess, *, number: int) -> HttpRespon
         tab="hits",
         hit=row,
         units=_units(row),
-        assignments=work,
-        operations=MarketOperation.objects.filter(hit=row).order_by("-planned_at", "-pk")[:50],
+        work_table=tables.work_table(work),
+        operation_table=tables.operation_table(MarketOperation.objects.filter(hit=row)),
         hours_form=HoursForm(),
         places_form=PlacesForm(),
         expire_form=OnceForm(auto_id="expire_%s"),

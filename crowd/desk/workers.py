@@ -16,16 +16,22 @@ from core.projects.selectors import projects_of
 from crowd.access import StageAccess, on_stage
 from crowd.desk import overview, tables
 from crowd.desk.forms import CompensateForm, MessageForm, ReasonForm, WhyReadmitForm
+from crowd.desk.quantities import in_percent
 from crowd.desk.tables import WORKERS
 from crowd.models import Assignment, Compensation, Exclusion, Stage, Worker
 from crowd.selectors import work_lists
 from crowd.selectors.people import ENOUGH, Person, people, workers_of
 from crowd.services import review
 from crowd.services.review import exclude_from_project, readmit_to_project
+from metrics.figure import counted
+from web import cells
 from web.access import ProjectAccess, Role, for_members, on_project
+from web.cells import Cell, Link, amount, chip, link, more, several
+from web.durations import span
 from web.forms import FormError, chosen_keys, read_form, run_action
+from web.kit import Button, Empty, FormSection, Listing, Note, Page, Ticks
 from web.pages import show, show_table
-from web.tables import ROWS, Choices, Column, Grid, GridRequest, Words
+from web.tables import ROWS, Choices, Column, Grid, GridRequest, Words, count_column
 
 _WORK = 25
 
@@ -46,28 +52,81 @@ def _pay(row: Person) -> str | None:
     return None if row.pace.per_hour is None else dollars(row.pace.per_hour)
 
 
+def _draw_person(cell: Cell) -> object:
+    row = cell.row
+    simulated = ", simulated" if row.simulated else ""
+    name = link(row.name, cell.address("desk:person", row.worker), mono=True)
+    return several(name, more(counted(len(row.stages), "stage"), simulated))
+
+
+def _draw_done(cell: Cell) -> object:
+    return several(f"{cell.value:,}", more(counted(cell.row.units, "unit")))
+
+
+def _draw_time(cell: Cell) -> object:
+    pace = cell.row.pace
+    if pace.seconds is None:
+        return cells.NONE
+    middle = pace.quarter is not None and more(f"{span(pace.quarter)} to {span(pace.three_quarters)}")
+    return several(span(pace.seconds), middle)
+
+
+def _draw_kappa(cell: Cell) -> object:
+    row = cell.row
+    return cells.NONE if row.kappa is None else several(f"{row.kappa:.2f}", more(f"of {row.kappa_n:,}"))
+
+
+def _draw_checks(cell: Cell) -> object:
+    row = cell.row
+    if not row.passed_interval:
+        return "none shown"
+    low, high = map(in_percent, row.passed_interval)
+    return several(in_percent(row.passed_share), more(f"{low} to {high} of {row.presented}"))
+
+
+def _draw_removed(cell: Cell) -> object:
+    row = cell.row
+    if row.removed_share is None:
+        return cells.NONE
+    return several(in_percent(row.removed_share), more(f"of {row.ratings:,}"))
+
+
+def _draw_pay(cell: Cell) -> object:
+    per_hour = cell.row.pace.per_hour
+    if per_hour is None:
+        return cells.NONE
+    below = per_hour < cell.access.project.wage_floor_cents and more("below the floor")
+    return several(amount(per_hour, cell.context["currency"]), below)
+
+
+def _draw_flags(cell: Cell) -> object:
+    row = cell.row
+    flags = [chip(flag, "wait") for flag in row.flags]
+    return several(row.excluded and chip("excluded", "bad"), *flags, not row.enough and chip("few"))
+
+
 PEOPLE = Grid(
     "workers",
     columns=(
-        Column("worker", "Worker", "name", by="name"),
+        Column("worker", "Worker", "name", by="name", cell=_draw_person),
         Column("simulated", "Simulated", on_page=False),
         Column("excluded", "Excluded from stages", on_page=False),
         Column("stages", "Stages", lambda row: len(row.stages), on_page=False),
         Column("units", "Units", on_page=False),
-        Column("answered", "Done", "done", by="done", down=True, number=True),
+        Column("answered", "Done", "done", by="done", down=True, number=True, cell=_draw_done),
         Column("rejected", "Rejected", by="rejected", down=True, number=True),
-        Column("time", "Time", _compared("pace.seconds"), by="time", number=True),
+        Column("time", "Time", _compared("pace.seconds"), by="time", number=True, cell=_draw_time),
         Column("quarter", "First quarter", "pace.quarter", on_page=False),
         Column("three_quarters", "Third quarter", "pace.three_quarters", on_page=False),
-        Column("kappa", "Kappa", _compared("kappa"), by="kappa", number=True),
+        Column("kappa", "Kappa", _compared("kappa"), by="kappa", number=True, cell=_draw_kappa),
         Column("kappa_n", "Items of kappa", on_page=False),
-        Column("checks", "Checks", _low, by="checks", number=True),
+        Column("checks", "Checks", _low, by="checks", number=True, cell=_draw_checks),
         Column("presented", "Checks shown", on_page=False),
         Column("failed", "Checks failed", on_page=False),
-        Column("removed", "Removed", _compared("removed_share"), by="removed", down=True, number=True),
-        Column("pay", "Pay/h", _compared("pace.per_hour"), by="pay", number=True),
+        count_column("removed", "Removed", _compared("removed_share"), cell=_draw_removed),
+        Column("pay", "Pay/h", _compared("pace.per_hour"), by="pay", number=True, cell=_draw_pay),
         Column("pay_dollars", "Pay per hour in dollars", _pay, on_page=False),
-        Column("flags", "Flags"),
+        Column("flags", "Flags", cell=_draw_flags),
         Column("last", "Last seen", by="last", down=True),
     ),
     filters=(
@@ -111,13 +170,25 @@ def list_workers(request: HttpRequest, access: ProjectAccess) -> HttpResponseBas
         access,
         PEOPLE,
         rows,
-        "people.html",
+        Page("Workers", [Listing("Find a worker", "worker", "workers", _NOBODY, note=_EXPLAINED)]),
         file=f"{access.project.slug}-workers",
-        rows_as="people",
         tab="people",
-        enough=ENOUGH,
         currency=_currency(access),
     )
+
+
+_NOBODY = Empty(
+    "None yet",
+    "Workers appear here as soon as they open a task of any stage. Then you see how much each did, how "
+    "fast, how far they agree with the others, and how their attention checks went.",
+)
+_EXPLAINED = (
+    "Over all stages. Median time of one HIT, below it the middle half. Kappa: quadratic, against all others "
+    "together, from judging. Checks passed with Wilson's 95 % interval, by whose lower end they are sorted. "
+    "Removed: of their judgments, by the filters in force. Pay: what an hour of their median HIT pays. "
+    f"Workers with fewer than {ENOUGH} units come last where people are compared. A flag asks you to "
+    "look; it decides nothing."
+)
 
 
 def _currency(access: ProjectAccess) -> str:
@@ -197,15 +268,31 @@ def readmit(request: HttpRequest, access: ProjectAccess, *, pk: int) -> HttpResp
     return run_action(request, action, "desk:person", access.project.slug, pk)
 
 
+def _draw_name(cell: Cell) -> object:
+    return several(cells.mono(cell), cell.row.simulated and chip("simulated"))
+
+
+def _draw_projects(cell: Cell) -> object:
+    projects = cell.row.in_projects
+    links = [link(title, cell.address("desk:person", slug, cell.row.pk), most=60) for slug, title in projects]
+    return several(*links, between=", ")
+
+
+_NOBODY_ANYWHERE = Empty(
+    "None yet",
+    "Open a stage in one of your projects. Workers who take its work appear here and in the project.",
+)
 EVERYBODY = Grid(
     "workers",
     columns=(
-        Column("worker", "Worker", "external_id", by="external_id"),
+        Column("worker", "Worker", "external_id", by="external_id", cell=_draw_name),
         Column("simulated", "Simulated", on_page=False),
         Column("marketplace", "Marketplace", "endpoint.label", by="endpoint__label"),
         Column("answered", "Done", "done", by="done", down=True, number=True),
         Column("rejected", "Rejected", by="rejected", down=True, number=True),
-        Column("projects", "Projects", lambda row: [slug for slug, _ in row.in_projects]),
+        Column(
+            "projects", "Projects", lambda row: [slug for slug, _ in row.in_projects], cell=_draw_projects
+        ),
         Column("last", "Last seen", by="last", down=True),
     ),
     filters=(Words("q", "Worker"),),
@@ -247,9 +334,13 @@ def everywhere(request: HttpRequest, user: User) -> HttpResponseBase:
         None,
         EVERYBODY,
         rows,
-        "everybody.html",
+        Page(
+            "Workers",
+            [Listing("Find a worker", "worker", "workers", _NOBODY_ANYWHERE)],
+            lead="Everybody who took work of your projects. Their figures are in the project that they "
+            "worked in.",
+        ),
         complete=complete,
-        rows_as="workers",
         sidebar="workers",
     )
 
@@ -268,11 +359,22 @@ def list_stage_workers(request: HttpRequest, access: StageAccess) -> HttpRespons
         access,
         WORKERS,
         lambda grid: work_lists.workers_in_state(work_lists.workers(access.stage), grid["state"], grid["q"]),
-        "workers.html",
+        _describe_stage_workers(access),
         file=f"{access.stage.slug}-workers",
-        rows_as="workers",
         tab="workers",
     )
+
+
+def _describe_stage_workers(access: StageAccess) -> Page:
+    begin = (
+        "Then you see how much each did and how their checks went, can write to them, and can exclude them."
+    )
+    empty = Empty("None yet", f"Workers appear here as soon as they open a task of this stage. {begin}")
+    write = access.address("desk:message")
+    buttons = [Button("Write to the chosen", plain=True), Link("Write to everybody", write)]
+    ticks = Ticks("worker", attrgetter("pk"), attrgetter("external_id"), write, buttons, method="get")
+    listing = Listing("Find a worker", "worker", "workers", empty, ticks=ticks if access.manages else None)
+    return Page("Workers", [listing])
 
 
 def _stage_worker(access: StageAccess, pk: int) -> Worker:
@@ -295,7 +397,7 @@ def worker(request: HttpRequest, access: StageAccess, *, pk: int) -> HttpRespons
         tab="workers",
         worker=row,
         exclusion=Exclusion.objects.filter(worker=row, scope=f"stage:{access.stage.pk}").first(),
-        work=work,
+        work_table=tables.work_table(work),
         compensation=Compensation.objects.filter(stage=access.stage, worker=row)
         .select_related("operation")
         .first(),
@@ -337,17 +439,32 @@ def message(request: HttpRequest, access: StageAccess) -> HttpResponse:
 
         if form.is_valid():
             return run_action(request, action, "desk:workers", access.project.slug, access.stage.slug)
-    return show(
-        request,
-        "message.html",
-        access,
-        tab="workers",
-        form=form,
-        readers=readers,
-        chosen=worker_ids,
-        too_many=too_many if is_too_many else "",
-        most=review.MOST_WRITTEN_TO,
-        status=422 if form.is_bound else 200,
+    page = _describe_message(access, form, readers, worker_ids, too_many if is_too_many else "")
+    return show(request, page, access, tab="workers", status=422 if form.is_bound else 200)
+
+
+def _describe_message(
+    access: StageAccess, form: MessageForm, readers: list[Worker], chosen: list[int], too_many: str
+) -> Page:
+    back = access.address("desk:workers")
+    every = Link("All workers", back)
+    whom = counted(len(readers), "worker")
+    if too_many:
+        part: object = Empty("Too many to write to at once", (f"{too_many} ", every))
+        whom = f"more than {review.MOST_WRITTEN_TO:,} workers"
+    elif not readers:
+        part = Empty("No one to write to", ("These workers did not work on this stage. ", every))
+    else:
+        names = ", ".join(reader.external_id for reader in readers[:20])
+        to = Note(f"To {names}{' and others' if len(readers) > 20 else ''}")
+        part = FormSection(
+            form,
+            [Button("Send"), Link("Back", back)],
+            before=[to] if chosen else [],
+            fields=[("worker", reader.pk) for reader in readers] if chosen else (),
+        )
+    return Page(
+        f"Write to {whom if chosen or too_many else f'all {whom} of the stage'}", [part], here="Write"
     )
 
 
@@ -388,11 +505,7 @@ def compensate(request: HttpRequest, access: StageAccess, *, pk: int) -> HttpRes
     def action() -> str:
         fields = read_form(CompensateForm(request.POST, currency=access.stage.endpoint.currency))
         review.compensate(
-            stage=access.stage,
-            worker=row,
-            cents=fields["amount"],
-            reason=fields["reason"],
-            actor=access.user,
+            stage=access.stage, worker=row, cents=fields["amount"], reason=fields["reason"], actor=access.user
         )
         return "The compensation is on its way."
 

@@ -28,10 +28,13 @@ from evaluations.selectors import state_of
 from evaluations.services import begin_again
 from evaluations.table_evaluation import NONE, Points
 from releases import download_files
+from web import cells
 from web.access import ProjectAccess, Role, for_members, on_project
+from web.cells import Cell, Link, chip, isolated, link, several
 from web.forms import run_action
+from web.kit import Empty, Listing, Page
 from web.pages import show, show_table
-from web.tables import Choices, Column, Grid, GridRequest, Words
+from web.tables import Choices, Column, Grid, GridRequest, Words, count_column
 
 STATES = {
     "all": "All",
@@ -68,28 +71,74 @@ def _profile(evaluation: Evaluation) -> Any:
     return evaluation.plan.get("profile", "")
 
 
+_LOOKS = {
+    Evaluation.State.READY: ("Ready", "good"),
+    Evaluation.State.RUNNING: ("Running", "wait"),
+    Evaluation.State.PLANNED: ("Waiting", "wait"),
+    Evaluation.State.FAILED: ("Failed", "bad"),
+    Evaluation.State.CANCELLED: ("Cancelled", ""),
+}
+#: Names of metrics in a row.
+_NAMED = 6
+
+
+def _address(name: str, evaluation: Evaluation, *more: object) -> str:
+    return reverse(name, args=[evaluation.release.project.slug, *more])
+
+
+def _draw_project(cell: Cell) -> object:
+    return link(cell.row.release.project.title, _address("evaluations:list", cell.row), most=60)
+
+
+def _draw_number(cell: Cell) -> object:
+    row = cell.row
+    address = _address("evaluations:one", row, row.release.version, row.number)
+    return link(f"No.\N{NO-BREAK SPACE}{row.number} {row.title}".strip(), address)
+
+
+def _draw_release(cell: Cell) -> object:
+    return link(cell.value, _address("releases:release", cell.row, cell.value))
+
+
+def _draw_state(cell: Cell) -> object:
+    row = cell.row
+    marks = (row.leaderboard and chip("Leaderboard"), row.release.simulated and chip("Simulated", "wait"))
+    return several(chip(*_LOOKS[row.state]), *marks)
+
+
+def _draw_names(cell: Cell) -> object:
+    names = cell.row.names
+    if not names:
+        return "those of the profile"
+    first = several(*(isolated(each, mono=True, most=30) for each in names[:_NAMED]), between=", ")
+    return several(first, len(names) > _NAMED and f"and {len(names) - _NAMED} more")
+
+
+def _draw_best(cell: Cell) -> object:
+    return cells.NONE if cell.value is None else f"{cell.value:.3f}"
+
+
 _OWN = (
-    Column("number", "No.", by="number", down=True),
+    Column("number", "No.", by="number", down=True, head=True, cell=_draw_number),
     Column("title", "Title", on_page=False),
-    Column("release", "Release", _version, by="release_id", down=True),
-    Column("state", "State", _describe_state, by="state"),
-    Column("profile", "Profile", _profile),
-    Column("metrics", "Metrics", names_of),
-    Column("best", "Best metric", by="best"),
-    Column("pearson", "Its Pearson", "best_value", by="best_value", down=True, number=True,
-           gaps=True),
+    Column("release", "Release", _version, by="release_id", down=True, cell=_draw_release),
+    Column("state", "State", _describe_state, by="state", cell=_draw_state),
+    Column("profile", "Profile", _profile, cell=cells.mono),
+    Column("metrics", "Metrics", names_of, cell=_draw_names),
+    Column("best", "Best metric", by="best", cell=cells.mono),
+    count_column("pearson", "Its Pearson", "best_value", "best_value", gaps=True, cell=_draw_best),
     Column("leaderboard", "Leaderboard", on_page=False),
     Column("by", "By", _person, by="created_by__username"),
     Column("begun", "Begun", "created_at", by="created_at", down=True),
     Column("finished", "Finished", "finished_at", on_page=False),
-)  # fmt: skip
+)
 _STATE = Choices("state", "State of the evaluations", STATES, tabs=True)
 EVALUATIONS = Grid(
     "evaluations", columns=_OWN, order="begun", filters=(_STATE, Words("q", "Title or metric"))
 )
 EVERYWHERE = Grid(
     "evaluations",
-    columns=(Column("project", "Project", _project, by="release__project__slug"), *_OWN),
+    columns=(Column("project", "Project", _project, by="release__project__slug", cell=_draw_project), *_OWN),
     order="begun",
     filters=(_STATE, Words("q", "Title or metric")),
 )
@@ -137,14 +186,36 @@ def listing(request: HttpRequest, access: ProjectAccess) -> HttpResponseBase:
         access,
         EVALUATIONS,
         rows,
-        "list.html",
+        _describe_list(access, ready=bool(versions)),
         complete=_with_names,
         more_filters=[release],
-        folder=FOLDER,
         file=f"{access.project.slug}-evaluations",
-        rows_as="evaluations",
         tab=TAB,
-        anything_to_evaluate=bool(versions),
+    )
+
+
+_SCORES = (
+    "An evaluation scores the answers of systems with automatic metrics and says how well each metric "
+    "agrees with the people of a release: correlations with intervals, pairs in the right order, and "
+    "which of two metrics is better beyond chance. "
+)
+
+
+def _describe_list(access: ProjectAccess, *, ready: bool) -> Page:
+    new = Link("New evaluation", access.address("evaluations:new"))
+    release = Link("Make a release first", access.address("releases:list"))
+    needs = ("It needs a release with human scores. ", access.manager and release)
+    empty = Empty("No evaluation yet", (_SCORES, *(() if ready else needs)))
+    return Page(
+        "Evaluations",
+        [Listing("Find an evaluation", "evaluation", "evaluations", empty)],
+        primary=[
+            Link("Compare two", access.address("evaluations:compare"), plain=True),
+            Link("Scores from elsewhere", access.address("evaluations:external"), plain=True),
+            Link("Models of learned metrics", reverse("evaluations:models"), plain=True),
+            *([new] if access.manager and ready else []),
+        ],
+        styles=["evaluations-desk.css"],
     )
 
 
@@ -152,17 +223,19 @@ def listing(request: HttpRequest, access: ProjectAccess) -> HttpResponseBase:
 @for_members
 def everywhere(request: HttpRequest, user: User) -> HttpResponseBase:
     """The evaluations of all projects that somebody is a member of."""
-    return show_table(
-        request,
-        None,
-        EVERYWHERE,
-        lambda grid: _narrowed(selectors.evaluations_in(projects_of(user)), grid),
-        "everywhere.html",
-        complete=_with_names,
-        folder=FOLDER,
-        rows_as="evaluations",
-        sidebar=TAB,
+    begin = "Open a project with a release and its tab Evaluations: there metrics are compared with people."
+    empty = Empty("No evaluation yet", begin, Link("Projects", reverse("desk:projects")))
+    models = Link("Models of learned metrics", reverse("evaluations:models"))
+    page = Page(
+        "Evaluations",
+        [Listing("Find an evaluation", "evaluation", "evaluations", empty)],
+        lead=("Which metric agrees with people, in all your projects. ", models),
     )
+
+    def rows(grid: GridRequest) -> QuerySet[Evaluation]:
+        return _narrowed(selectors.evaluations_in(projects_of(user)), grid)
+
+    return show_table(request, None, EVERYWHERE, rows, page, complete=_with_names, sidebar=TAB)
 
 
 # Two evaluations side by side: the same metric in both, the difference, whether the intervals overlap.
@@ -349,13 +422,7 @@ def page(request: HttpRequest, access: ProjectAccess, *, version: str, number: i
     pass
 
     return show(
-        request,
-        "one.html",
-        access,
-        folder=FOLDER,
-        tab=TAB,
-        **about,
-        **context(request, access, evaluation),
+        request, "one.html", access, folder=FOLDER, tab=TAB, **about, **context(request, access, evaluation)
     )
 
 

@@ -36,7 +36,9 @@ from judgments.selectors.live import in_force
 from judgments.selectors.ratings import scale_of, stamp_of
 from judgments.selectors.scores import random_scores_caution
 from web.access import Role
+from web.cells import Cell, Link, chip, isolated, link, more, several
 from web.forms import read_form, run_action
+from web.kit import Empty, Listing, Note, Page
 from web.pages import show, show_table
 from web.tables import Choices, Column, Grid, GridRequest, Words, page_of
 
@@ -172,17 +174,34 @@ def exclude(request: HttpRequest, access: StageAccess, *, pk: int) -> HttpRespon
 
 
 #: Its file begins with a signature and has columns of its own.
+def _draw_answer(cell: Cell) -> object:
+    candidate = cell.row.candidate
+    address = reverse("judgments:candidate", args=[cell.access.project.slug, cell.row.candidate_id])
+    return several(link(candidate.query.text, address, most=90), more(isolated(candidate.text, most=140)))
+
+
+def _draw_mean(cell: Cell) -> object:
+    return "no judgment is kept" if cell.value is None else f"{cell.value:.2f}"
+
+
+def _draw_kept(cell: Cell) -> object:
+    row = cell.row
+    few = row.n_kept < cell.access.stage.redundancy and chip("few", "wait")
+    return several(row.n_kept, row.n_kept != row.n_raw and f"of {row.n_raw}", few)
+
+
+#: Their file has columns of its own.
 SCORES = Grid(
     "scores",
     columns=(
-        Column("query", "Answer", None, by="query"),
-        Column("system", "System", None),
-        Column("mean", "Mean", None, by="mean", down=True, number=True),
-        Column("sd", "SD", None, by="sd", down=True, number=True),
-        Column("n", "Judgments", None, by="n_kept", number=True),
-        Column("median", "Median", None, number=True),
-        Column("trimmed", "Trimmed", None, number=True),
-        Column("adjusted", "Adjusted", None, number=True),
+        Column("query", "Answer", None, by="query", cell=_draw_answer),
+        Column("system", "System", "candidate.system.name"),
+        Column("mean", "Mean", by="mean", down=True, number=True, cell=_draw_mean),
+        Column("sd", "SD", by="sd", down=True, number=True),
+        Column("n", "Judgments", "n_kept", by="n_kept", number=True, cell=_draw_kept),
+        Column("median", "Median", number=True),
+        Column("trimmed", "Trimmed", number=True),
+        Column("adjusted", "Adjusted", number=True),
     ),
     order="mean",
     aliases={"best": "mean", "worst": "-mean", "disputed": "sd", "fewest": "n"},
@@ -190,7 +209,7 @@ SCORES = Grid(
 
 _COLUMNS = (
     "candidate", "query_key", "query", "system", "answer", "n_raw", "n_kept", "mean", "sd", "median",
-    "trimmed_mean", "score_adjusted", "simulated", "comments",
+    "trimmed_mean", "score_adjusted", "simulated", "comments"
 )  # fmt: skip
 
 
@@ -201,19 +220,28 @@ def scores(request: HttpRequest, access: StageAccess) -> HttpResponse:
     judging_only(access)
     run, rows, grid = _rows(request, access)
     page = page_of(rows, request)
-    return show(
-        request,
-        "scores.html",
-        access,
-        folder=FOLDER,
-        tab="scores",
-        run=run,
-        page=page,
-        rows=selectors.with_candidates(list(page.object_list)),
-        grid=grid,
-        target=access.stage.redundancy,
-        simulated_caution=random_scores_caution(access.stage),
+    page.object_list = selectors.with_candidates(list(page.object_list))
+    caution = random_scores_caution(access.stage)
+    filters = access.address("judgments:filters")
+    none = (
+        "From all judgments: no filters are in force. The adjusted score comes with ",
+        Link("filters", filters),
     )
+    lead: Any = (*none, ".")
+    if run:
+        lead = ("After the filters ", Link(run.summary.get("title") or run.recipe, filters), ", applied ")
+        lead = (*lead, run.created_at, ".")
+    words = "Every answer gets a score with its first judgment. Judgments come in while the stage is open."
+    note = (
+        "Mean of the kept judgments; SD of a sample; trimmed: without the lowest and highest 20 %; adjusted: "
+        "without what each judge's habit adds (ITU-T P.913, 12.6). “Few” is below the "
+        f"{access.stage.redundancy} wanted."
+    )
+    listing_part = Listing(
+        "Which scores to show", "answer", "answers", Empty("No scores yet", words), note=note
+    )
+    parts = [Note(caution, "warning"), listing_part] if caution else [listing_part]
+    return show(request, Page("Scores", parts, lead=lead), access, tab="scores", rows=page, grid=grid)
 
 
 def _rows(request: HttpRequest, access: StageAccess) -> tuple[FilterRun | None, Any, GridRequest]:

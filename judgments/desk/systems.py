@@ -35,24 +35,32 @@ from judgments.selectors.ratings import scale_of
 from judgments.services import candidates as services
 from judgments.services.imports import Options, preview
 from judgments.tasks import IMPORT
+from metrics.figure import counted
 from web.access import ProjectAccess, Role, on_project
+from web.cells import Cell, Link, chip, link, opens, several
 from web.forms import LogReasonForm, read_form, run_action
 from web.job_pages import FilePreview, ImportPages, OptionsForm, posted_row
+from web.kit import Button, Empty, FormSection, Listing, Page, Table
 from web.pages import show, show_table
-from web.tables import Choices, Column, Grid, GridRequest, Words
+from web.tables import Choices, Column, Grid, GridRequest, Words, count_column
+
+
+def _draw_system(cell: Cell) -> object:
+    system = cell.row.system
+    people = system.kind == System.Kind.HUMAN and chip("people")
+    return several(link(system.name, cell.address("judgments:system", system.pk)), people)
+
 
 SYSTEMS = Grid(
     "systems",
     columns=(
-        Column("system", "System", "system.name", by="name"),
+        Column("system", "System", "system.name", by="name", cell=_draw_system),
         Column("kind", "Kind", "system.kind", on_page=False),
         Column("answers", "Answers", by="answers", down=True, number=True),
         Column("judge", "To judge", "to_judge", by="to_judge", down=True, number=True),
         Column("exact", "Same as a reference", by="exact", down=True, number=True),
         Column("empty", "No answer", by="empty", down=True, number=True),
-        Column(
-            "out", "Taken out", lambda row: row.withdrawn + row.query_out, by="out", down=True, number=True
-        ),
+        count_column("out", "Taken out", lambda row: row.withdrawn + row.query_out),
         Column("judged", "Judged", by="judged", down=True, number=True),
         Column("judgments", "Judgments", by="judgments", down=True, number=True),
         Column("mean", "Mean score", by="mean", down=True, number=True),
@@ -83,7 +91,7 @@ _AT_ONCE = 1000
 #: Columns of the download with the fields that they hold; what people said follows them.
 _COLUMNS = {
     "query_id": "query__key", "query": "query__text", "system": "system__name", "answer": "text",
-    "opinion": "opinion", "aside": "aside", "reason": "aside_reason", "file": "source__name", "line": "line",
+    "opinion": "opinion", "aside": "aside", "reason": "aside_reason", "file": "source__name", "line": "line"
 }  # fmt: skip
 
 
@@ -110,23 +118,71 @@ def _candidate(access: ProjectAccess, pk: int) -> Candidate:
 @on_project()
 def listing(request: HttpRequest, access: ProjectAccess) -> HttpResponseBase:
     """All systems with what became of their candidates."""
-    sources = (
-        CandidateSource.objects.filter(project=access.project).defer("report", "options").order_by("-pk")
-    )
     return show_table(
         request,
         access,
         SYSTEMS,
         lambda grid: selectors.systems(access.project),
-        "systems.html",
-        folder=FOLDER,
+        _describe_list(access),
         file=f"{access.project.slug}-systems",
-        rows_as="page",
-        about=lambda rows: {"systems": rows},
         tab="systems",
-        sources=sources[:10],
-        held_out=HeldOutWorker.objects.filter(query__project=access.project).count(),
     )
+
+
+_SOURCES = (
+    Column("name", "File", cell=opens("judgments:source", "{}", "pk")),
+    Column("format", "Format"),
+    Column("created_at", "When"),
+)
+_NO_ANSWER = (
+    "Import what systems answered to this project's queries: a line per answer, as JSONL, CSV, TSV, or as "
+    "DuReader's evaluation takes it."
+)
+
+
+def _describe_list(access: ProjectAccess) -> Page:
+    rows = CandidateSource.objects.filter(project=access.project).defer("report", "options")
+    sources = list(rows.order_by("-pk")[:10])
+    force = "as imported" if access.project.read_only else "by the filters in force"
+    note = (
+        f"Mean score: over a system's answers, {force}. “Taken out” has answers that a person took out, and "
+        "those of queries that are taken out. Judges never see which system an answer is from."
+    )
+    begin = Link("Import answers", access.address("judgments:import_new")) if access.manages else None
+    empty = Empty("No answers yet", _NO_ANSWER)
+    files = Table("Table: imported files", _SOURCES, sources, heading="Imported files")
+    return Page(
+        "Systems",
+        [
+            Listing("Which systems", "system", "systems", empty, note=note),
+            *([files] if sources else []),
+            *(_list_actions(access) if access.manages else []),
+        ],
+        primary=[begin] if begin else [],
+    )
+
+
+def _list_actions(access: ProjectAccess) -> list[FormSection]:
+    held_out = HeldOutWorker.objects.filter(query__project=access.project).count()
+    are = (
+        f"{counted(held_out, 'answer')} of people {'is' if held_out == 1 else 'are'} held out. As the system"
+    )
+    human = FormSection(
+        forms.Form(),
+        [Button("Make them candidates", plain=True)],
+        access.address("judgments:human"),
+        heading="Held-out answers",
+        lead=f"{are} “human” they are judged on the same scale as all others.",
+    )
+    copies = FormSection(
+        forms.Form(),
+        [Button("Look for copies again", plain=True)],
+        access.address("judgments:refresh_exact"),
+        heading="Copies of references",
+        lead="References that came after an import may be the same as answers that are not judged yet. Such "
+        "answers are set aside.",
+    )
+    return [human, copies] if held_out else [copies]
 
 
 @require_POST

@@ -35,7 +35,7 @@ def _draw_resend(cell: Cell) -> object:
     row = cell.row
     words = "Send now" if row.state == _Delivery.WAITING else "Send again"
     which = f"the message of {row.created_at:%-d %b, %H:%M:%S}"
-    return post(cell, Post(words, cell.address("requester:topic_resend", row.pk), unseen=which))
+    return post(cell.context, Post(words, cell.address("requester:topic_resend", row.pk), unseen=which))
 
 
 def _draw_endpoint(subscription: Subscription) -> object:
@@ -247,7 +247,7 @@ def _draw_whose(cell: Cell) -> object:
     fields = {"former_id": row.former_id, "worker": row.worker.worker_id}
     theirs = f": {row.former_id} of {row.worker.worker_id}"
     address = cell.address("requester:settle_former_id")
-    return several(said, post(cell, Post("It is theirs", address, fields, unseen=theirs)))
+    return several(said, post(cell.context, Post("It is theirs", address, fields, unseen=theirs)))
 
 
 _CLAIMS = (

@@ -248,10 +248,7 @@ def end_key(request: HttpRequest, access: RequesterAccess, key: int) -> HttpResp
 
 # The form by which staff make a requester.
 
-_FEES = {
-    "none-1": "none",
-    "mturk-2026": "as on MTurk: 20 % to 40 %",
-}
+_FEES = {"none-1": "none", "mturk-2026": "as on MTurk: 20 % to 40 %"}
 
 
 class RequesterForm(forms.Form):
@@ -387,7 +384,7 @@ def _draw_leave(cell: Cell) -> object:
         return ""
     address = cell.address("requester:remove_member", member.user_id)
     words = ("Leave", "") if mine else ("Remove", member.user.get_username())
-    return post(cell, Post(words[0], address, unseen=words[1]))
+    return post(cell.context, Post(words[0], address, unseen=words[1]))
 
 
 _MEMBERS = (

@@ -585,11 +585,7 @@ def approve_waiting(request: HttpRequest, access: RequesterAccess, *, number: in
         messages.info(request, "Nothing waits for a decision now.")
         return redirect("requester:batch", access.requester.customer_id, number)
     job = results.start_decisions(
-        batch=batch,
-        decisions=decisions,
-        file_name="All that waited",
-        override=False,
-        once=fields["once"].hex,
+        batch=batch, decisions=decisions, file_name="All that waited", override=False, once=fields["once"].hex
     )
     return redirect("requester:batch_review_report", access.requester.customer_id, number, job.pk)
 

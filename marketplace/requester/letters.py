@@ -104,9 +104,7 @@ def assignment(letter: Letter) -> Holding | None:
     if not letter.assignment_id:
         return None
     holdings = Holding.objects.filter(
-        assignment_id=letter.assignment_id,
-        worker=letter.worker_id,
-        hit__requester=letter.requester_id,
+        assignment_id=letter.assignment_id, worker=letter.worker_id, hit__requester=letter.requester_id
     )
     return holdings.select_related("hit").defer("answer", "hit__question").order_by("-pk").first()
 

@@ -28,7 +28,7 @@ from marketplace.lifecycle.expiry import settle
 from marketplace.members import Action
 from marketplace.models import Invoice, LedgerEntry, Payable, Requester, Worker
 from marketplace.money import deposits, finance
-from marketplace.money.amounts import money
+from marketplace.money.amounts import money, signed_money
 from marketplace.money.finance import InvoiceLine, payment_note, unreported, workers_of
 from marketplace.money.payees import details_in_words
 from marketplace.requester import charts
@@ -45,7 +45,7 @@ from marketplace.requester.forms import DepositForm, InvoiceForm, PayableForm
 from metrics.figure import counted
 from web import cells
 from web import tables as grids
-from web.cells import Cell, Link, Post, chip, isolated, more, opens, several
+from web.cells import Cell, Link, Post, chip, isolated, link, more, opens, several
 from web.kit import Button, Empty, FormSection, Listing, Note, Own, Page, Table
 from web.tables import Choices, Column, Grid, GridRequest, Words, count_column
 
@@ -222,6 +222,23 @@ class Balances:
         return {row["place"]: row["sum"] for row in sums}, max((row["now"] for row in sums), default=0)
 
 
+def _draw_movement(cell: Cell) -> object:
+    line = cell.row
+    to = line.entry.credit == Account.WORKERS and several(" to ", isolated(line.worker_id, mono=True))
+    return several(cell.value, line.spent and more(money(line.entry.cents), to or ""))
+
+
+def _draw_cause(cell: Cell) -> object:
+    line = cell.row
+    if line.hit_id:
+        return link(line.hit_id, f"?hit={line.hit_id}", mono=True)
+    return isolated(line.reference) if line.reference else cells.NONE
+
+
+def _draw_change(cell: Cell) -> object:
+    return signed_money(cell.value) if cell.value else cells.NONE
+
+
 MONEY = ("Money", "requester:money")
 
 
@@ -233,17 +250,17 @@ def may_book(access: RequesterAccess) -> bool:
 STATEMENT = Grid(
     "statement",
     columns=(
-        Column("at", "When", "entry.at", by="pk", down=True),
-        Column("what", "What", "label"),
-        Column("hit_id", "For"),
+        Column("at", "When", "entry.at", by="pk", down=True, cell=cells.moment),
+        Column("what", "What", "label", head=True, cell=_draw_movement),
+        Column("hit_id", "For", cell=_draw_cause),
         Column("worker_id", "Worker", on_page=False),
         Column("reference", "Reference", on_page=False),
         Column("from", "From", "entry.debit", on_page=False),
         Column("to", "To", "entry.credit", on_page=False),
         Column("cents", "Cents", "entry.cents", on_page=False),
-        Column("held_change_cents", "On hold", "held_cents", number=True),
-        Column("available_change_cents", "Available", "available", number=True),
-        Column("available_after_cents", "Balance", "balance", number=True),
+        Column("held_change_cents", "On hold", "held_cents", number=True, cell=_draw_change),
+        Column("available_change_cents", "Available", "available", number=True, cell=_draw_change),
+        Column("available_after_cents", "Balance", "balance", number=True, cell=cells.money),
     ),
     filters=(
         Choices("kind", "What", KINDS),
@@ -268,19 +285,53 @@ def statement(request: HttpRequest, access: RequesterAccess) -> HttpResponseBase
         )
 
     days = [] if "format" in request.GET else charts.spending(access.requester, now=now)
+    chart = charts.draw_spending(days)
     return respond(
         request,
         access,
         STATEMENT,
         rows,
-        "money.html",
+        _describe_statement(access),
         place="money",
         complete=Balances(access.requester, down=grid.descending).complete,
         file=f"statement-{access.requester.customer_id}",
-        now=now,
-        chart=charts.draw_spending(days),
+        chart=chart,
         spent=charts.sum_spending(days) if days else None,
-        may_book=may_book(access),
+        table=Table("Spent per day", _DAYS, [bar for bar in reversed(chart.bars) if bar.subject.total]),
+    )
+
+
+_REAL = "This account holds real money: your lab pays workers what it says here."
+_PLAY = "This account holds play money: no one is paid; everything else works as with real money."
+_DAYS = (
+    Column("day", "Day", "subject.date", cell=cells.day),
+    Column("rewards", "Rewards", "subject.rewards", number=True, cell=cells.money),
+    Column("bonuses", "Bonuses", "subject.bonuses", number=True, cell=cells.money),
+    Column("fees", "Fees", "subject.fees", number=True, cell=cells.money),
+    Column("total", "Together", "subject.total", number=True, cell=cells.money),
+)
+
+
+def _describe_statement(access: RequesterAccess) -> Page:
+    deposit = Link("Deposit", access.address("requester:deposit"))
+    empty = Empty("No money yet", "Deposits of real money are booked by staff; ask them.")
+    if may_book(access):
+        words = "HITs can be posted as soon as there is money to put on hold for them. "
+        empty = Empty("No money yet", (words, Link("Deposit some", deposit.address)))
+    note = (
+        "The balance is what was available after the movement. Rewards and their fees are paid from what "
+        "is on hold, so they do not change it."
+    )
+    statement = Listing(
+        "Which movements to show", "movement", "movements", empty, heading="Statement", note=note
+    )
+    return Page(
+        "Money",
+        [Own("marketplace/requester/money.html"), statement],
+        lead=_REAL if access.requester.real_money else _PLAY,
+        tabs=money_tabs(access, "Statement"),
+        primary=[deposit] if may_book(access) else [],
+        styles=["requester-money.css"],
     )
 
 

@@ -1,6 +1,7 @@
 """Payout files of a requester: making them of a report, handing them out, booking results, sums of a year."""
 
 from dataclasses import dataclass
+from typing import Any
 
 from django import forms
 from django.conf import settings
@@ -18,7 +19,7 @@ from marketplace import clock
 from marketplace.errors import Refusal
 from marketplace.forms.sheets import ACCEPTED
 from marketplace.members import Action
-from marketplace.models import PayMethod, Payout, PayoutLine, Worker, YearlyLimit
+from marketplace.models import Payable, PayMethod, Payout, PayoutLine, Worker, YearlyLimit
 from marketplace.money import payoutresults
 from marketplace.money import payouts as services
 from marketplace.money.amounts import money
@@ -37,7 +38,7 @@ from marketplace.requester.money import MONEY, find_payable, may_book
 from web import cells
 from web.cells import Cell, Code, Link, Post, chip, isolated, more, opens, several, short
 from web.forms import read_form, run_action
-from web.kit import Button, Empty, FormSection, Listing, Note, Page, Tabs, render_form
+from web.kit import Button, Empty, FormSection, Listing, Note, Own, Page, Tabs, render_form
 from web.tables import Choices, Column, Grid, GridRequest, count_column
 
 _PLACE = "money"
@@ -90,15 +91,35 @@ def _describe_claim(claim: Claim) -> str:
     return STATE_WORDS[claim.standing]
 
 
+_STANDINGS = {
+    ClaimState.READY: ("good", ""),
+    ClaimState.BELOW: ("", "carried to the next report"),
+    ClaimState.HELD: ("bad", "over the sum of a year"),
+    ClaimState.CLOSED: ("bad", "chose a way that cannot pay here"),
+}
+
+
+def _draw_way(cell: Cell) -> object:
+    return several(cell.value or cells.NONE, cell.value and not cell.row.confirmed and more("not confirmed"))
+
+
+def _draw_standing(cell: Cell) -> object:
+    claim = cell.row
+    level, why = _STANDINGS.get(claim.standing, ("wait", ""))
+    words = "not offered" if claim.standing == ClaimState.CLOSED else cell.value
+    failed = claim.failed and more(f"failed: {short(claim.failed, 60)}")
+    return several(chip(words, level), why and more(why), failed)
+
+
 CLAIMS = Grid(
     "claims",
     columns=(
-        Column("worker_id", "Worker", "worker.worker_id", by="worker_id"),
-        Column("way", "How", "label", by="way"),
+        Column("worker_id", "Worker", "worker.worker_id", by="worker_id", cell=cells.mono),
+        Column("way", "How", "label", by="way", cell=_draw_way),
         Column("confirmed", "Confirmed", on_page=False),
-        Column("state", "State", _describe_claim, by="state"),
+        Column("state", "State", _describe_claim, by="state", cell=_draw_standing),
         Column("failed", "Why the last file failed", on_page=False),
-        Column("cents", "Owed", by="cents", down=True, number=True),
+        count_column("cents", "Owed", cell=cells.money),
     ),
     filters=(
         Choices(
@@ -123,22 +144,60 @@ def report_payouts(request: HttpRequest, access: RequesterAccess, payable: int) 
     def rows(grid: GridRequest) -> list[Claim]:
         return [claim for claim in claims if grid["state"] in ("all", claim.standing)]
 
-    return respond(
-        request,
-        access,
-        CLAIMS,
-        rows,
-        "report_payouts.html",
-        place=_PLACE,
-        file=f"owed-{access.requester.customer_id}-{report.number}",
-        now=clock.now(),
-        report=report,
-        sums=services.sums_of(report),
-        ways=_ways(claims),
-        files=report.payouts.order_by("number"),
-        counts={state: _sum(claims, state) for state in ClaimState},
-        may_book=may_book(access),
+    listing = Listing("Which people", "person", "people", _ALL_PAID, heading="Who is owed")
+    page = Page(
+        f"Pay report {report.number}",
+        [Own("marketplace/requester/report_payouts.html"), listing],
+        lead="What is owed by this report and those before it, and a file for each service. What is in a "
+        "file is in no other.",
+        trail=[
+            *trail(access, MONEY, ("To pay out", "requester:payables")),
+            Link(f"Report {report.number}", access.address("requester:payable", report.number)),
+        ],
+        here="Pay with files",
+        aside=_list_ways(access, report, claims),
+        aside_label="New files",
     )
+    files = report.payouts.order_by("number")
+    sums, name = services.sums_of(report), f"owed-{access.requester.customer_id}-{report.number}"
+    context: dict[str, Any] = {"report": report, "sums": sums, "files": files}
+    return respond(request, access, CLAIMS, rows, page, place=_PLACE, file=name, **context)
+
+
+_ALL_PAID = Empty("Nothing is owed", "Everything of this report and those before it is paid or in a file.")
+_LEAVE_OUT = "Without people whose details the service would refuse"
+
+
+class PayoutForm(forms.Form):
+    """A file of one way to pay."""
+
+    leave_out = forms.BooleanField(required=False, label=_LEAVE_OUT)
+
+
+def _list_ways(access: RequesterAccess, report: Payable, claims: list[Claim]) -> list[object]:
+    """A card for each way to pay, and one about people who chose a way that is not offered."""
+    books, sections = may_book(access), list[object]()
+    for way in _ways(claims):
+        people = f"{money(way.cents)} to {way.people:,} {'person' if way.people == 1 else 'people'}"
+        make = FormSection(
+            PayoutForm(auto_id=f"{way.method}_%s"),
+            [Button("Make the file")],
+            access.address("requester:make_payout", report.number),
+            heading=way.label,
+            lead=people,
+            fields=[("method", way.method)],
+        )
+        sections.append(make if books and access.requester.real_money else Empty(way.label, people))
+    if not sections:
+        sections.append(Empty("No file to make", "Of those who are owed, no one can be paid by a file now."))
+    count, cents = _sum(claims, ClaimState.CLOSED)
+    if count:
+        who = f"{count:,} {'person' if count == 1 else 'people'} chose a way that cannot pay here."
+        words = f"{money(cents)}. {who} What they are owed waits until they choose another."
+        ask = access.address("requester:ask_for_another_way", report.number)
+        button = [Button("Ask them for another way")] if books else []
+        sections.append(FormSection(forms.Form(), button, ask, heading="Not offered", lead=words))
+    return sections if books else [*sections, Note("Staff make files that pay real money.")]
 
 
 def _sum(claims: list[Claim], state: ClaimState) -> tuple[int, int]:
@@ -221,7 +280,7 @@ PAYOUTS = Grid(
 _LEVELS = {PayoutLine.State.PAID: "good", PayoutLine.State.FAILED: "bad"}
 
 
-def _draw_line_worker(cell: Cell) -> object:
+def _draw_payee(cell: Cell) -> object:
     return several(cells.mono(cell), not cell.row.confirmed and chip("not confirmed", "wait"))
 
 
@@ -230,18 +289,12 @@ def _draw_line_state(cell: Cell) -> object:
     return several(chip(cell.value, level), cell.row.reason and more(short(cell.row.reason)))
 
 
+_BY_WORKER = "worker__worker_id"
 LINES = Grid(
     "payout-lines",
     columns=(
         Column("number", "Line", by="number"),
-        Column(
-            "worker_id",
-            "Worker",
-            "worker.worker_id",
-            by="worker__worker_id",
-            head=True,
-            cell=_draw_line_worker,
-        ),
+        Column("worker_id", "Worker", "worker.worker_id", by=_BY_WORKER, head=True, cell=_draw_payee),
         Column("reference", "Reference", by="reference", cell=cells.mono),
         Column("confirmed", "Confirmed", on_page=False),
         Column("state", "State", lambda line: line.get_state_display(), by="state", cell=_draw_line_state),
@@ -442,9 +495,8 @@ def _draw_decision(cell: Cell) -> object:
         return ""
     form = ReleaseForm(initial={"year": row.year}, auto_id=f"{row.worker_id}-%s")
     action = cell.address("requester:release_payments", row.worker_id)
-    return render_form(
-        cell.request, FormSection(form, [Button(f"Pay them in {row.year}")], action), "Release"
-    )
+    button = Button(f"Pay them in {row.year}")
+    return render_form(cell, FormSection(form, [button], action, folded="Release"))
 
 
 YEARS = Grid(

@@ -76,13 +76,7 @@ class TypeForm(RevisedForm, Form):
     auto_granted_value = forms.IntegerField(
         label="Value that everybody gets", required=False, initial=1, **_INTEGER
     )
-    test = TextField(
-        most=_XML_MOST,
-        rows=8,
-        required=False,
-        label="Test",
-        help_text="QuestionForm XML.",
-    )
+    test = TextField(most=_XML_MOST, rows=8, required=False, label="Test", help_text="QuestionForm XML.")
     answer_key = TextField(
         most=_XML_MOST,
         rows=5,
@@ -434,10 +428,7 @@ def edit(request: HttpRequest, access: RequesterAccess, *, kind: str) -> HttpRes
     if form.is_bound and form.is_valid():
         try:
             grants.update_qualification_type(
-                qualification_type=row,
-                changes=form.values(),
-                test=form.qualification_test(),
-                seen=form.seen,
+                qualification_type=row, changes=form.values(), test=form.qualification_test(), seen=form.seen
             )
         except ConflictError:
             row = own_qualification(access.requester, kind)

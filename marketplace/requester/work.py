@@ -221,12 +221,7 @@ def _sharers(requester: int, kind: str) -> QuerySet[WorkerTrace, Any]:
 # The table and the sheets.
 
 State = Holding.State
-STATES = {
-    "waiting": "To review",
-    "all": "All",
-    "approved": "Approved",
-    "rejected": "Rejected",
-}
+STATES = {"waiting": "To review", "all": "All", "approved": "Approved", "rejected": "Rejected"}
 _IN: dict[str, tuple[Holding.State, ...]] = {
     "waiting": (State.SUBMITTED,),
     "all": Holding.ANSWERED,
@@ -349,10 +344,7 @@ WAITING_HITS = Grid(
         Column("due", "Next is approved automatically", _due, cell=cells.ahead),
         Column("made", "Made", "created_at", by="pk"),
     ),
-    filters=(
-        Words("type", "HIT type", hidden=True),
-        Words("q", "HIT id, annotation, or words of the title"),
-    ),
+    filters=(Words("type", "HIT type", hidden=True), Words("q", "HIT id, annotation, or words of the title")),
     order="made",
 )
 

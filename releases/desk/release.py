@@ -9,22 +9,24 @@ from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect
+from django.template.defaultfilters import filesizeformat
 from django.urls import reverse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
 from core.jobs.models import Job, JobState
 from core.projects.selectors import projects_of
-from crowd.desk import tables
 from releases import download_files, manifest, selectors, services, storage
 from releases.build import BUILD, begin_again
 from releases.desk.forms import WithdrawForm
 from releases.models import Release
 from releases.tables import SPLITS
 from web.access import ProjectAccess, Role, for_members, on_project
+from web.cells import NONE, Cell, Link, chip, isolated, link, several
 from web.forms import FormError, read_form, run_action
-from web.pages import show
-from web.tables import page_of
+from web.kit import Empty, Listing, Page
+from web.pages import show, show_table
+from web.tables import Choices, Column, Grid, GridRequest
 
 # Lists of releases: of one project, and of all that somebody may see.
 
@@ -38,28 +40,107 @@ STATES = {
 }
 
 
-def _read_page(rows: QuerySet[Release], request: HttpRequest) -> dict[str, Any]:
-    """The page of the state that the address names."""
-    state = tables.choice(request, "state", STATES)
-    in_state = rows if state.chosen == "all" else rows.filter(state=state.chosen)
-    page = page_of(in_state, request)
-    return {"page": page, "state": state, "any": bool(page.paginator.count) or state.chosen != "all"}
+_LOOKS = {
+    "ready": ("Ready", "good"),
+    "building": ("Being built", "wait"),
+    "failed": ("Failed", "bad"),
+    "withdrawn": ("Withdrawn", ""),
+}
+
+
+def _draw_project(cell: Cell) -> object:
+    project = cell.row.project
+    return link(project.title, reverse("releases:list", args=[project.slug]), most=60)
+
+
+def _draw_version(cell: Cell) -> object:
+    release = cell.row
+    return link(release.version, reverse(PAGE, args=[release.project.slug, release.version]))
+
+
+def _draw_state(cell: Cell) -> object:
+    release = cell.row
+    marks = (release.public and chip("Public"), release.simulated and chip("Simulated", "wait"))
+    return several(chip(*_LOOKS[release.state]), *marks, release.imported and chip("Imported"))
+
+
+def _person(release: Release) -> str:
+    return release.created_by.get_username() if release.created_by else "the system"
+
+
+def _draw_size(cell: Cell) -> object:
+    return filesizeformat(cell.value) if cell.value else NONE
+
+
+def _draw_digest(cell: Cell) -> object:
+    return isolated(f"{cell.value[:12]}…", mono=True) if cell.value else NONE
+
+
+_OWN = (
+    Column("version", "Version", by="pk", down=True, head=True, cell=_draw_version),
+    Column("state", "State", by="state", cell=_draw_state),
+    Column("files", "Files", lambda row: row.file_count or None, number=True),
+    Column(
+        "bytes", "Size", number=True, cell=lambda cell: filesizeformat(cell.value) if cell.value else NONE
+    ),
+    Column("digest", "SHA-256 of the manifest", cell=_draw_digest),
+    Column("by", "Begun by", _person, by="created_by__username"),
+    Column("built", "Built", "built_at", by="built_at", down=True, gaps=True),
+)
+_STATE = Choices("state", "State of the releases", STATES, tabs=True)
+RELEASES = Grid("releases", columns=_OWN, order="version", filters=(_STATE,))
+_PROJECT = Column("project", "Project", "project.slug", by="project__slug", cell=_draw_project)
+EVERYWHERE = Grid("releases", columns=(_PROJECT, *_OWN), order="version", filters=(_STATE,))
+
+
+def _in_state(rows: QuerySet[Release], grid: GridRequest) -> QuerySet[Release]:
+    return rows if grid["state"] == "all" else rows.filter(state=grid["state"])
 
 
 @require_safe
 @on_project()
-def listing(request: HttpRequest, access: ProjectAccess) -> HttpResponse:
+def listing(request: HttpRequest, access: ProjectAccess) -> HttpResponseBase:
     """A project's releases."""
-    context = _read_page(selectors.releases_of(access.project), request)
-    return show(request, "list.html", access, folder=FOLDER, tab="releases", **context)
+    make = access.manager and Link("New release", access.address("releases:content"))
+    first = Link("Make the first release", access.address("releases:content")) if make else None
+    none = Empty("No release is in this state", Link("Show all", "?"))
+    empty = Empty("No release yet", _FREEZES, first)
+    page = Page(
+        "Releases",
+        [Listing("State of the releases", "release", "releases", empty, none)],
+        primary=[make] if make else [],
+    )
+
+    def rows(grid: GridRequest) -> QuerySet[Release]:
+        return _in_state(selectors.releases_of(access.project), grid)
+
+    return show_table(request, access, RELEASES, rows, page, tab="releases")
+
+
+_FREEZES = (
+    "A release freezes what this project has collected: reference sets, human scores, every rating with "
+    "what the filters decided, splits, a report on agreement and pay, and a data card. Its files never "
+    "change, and each has a checksum. Before it is built, texts are searched for personal data. You "
+    "decide what happens to each find."
+)
 
 
 @require_safe
 @for_members
-def everywhere(request: HttpRequest, user: User) -> HttpResponse:
+def everywhere(request: HttpRequest, user: User) -> HttpResponseBase:
     """The releases of all projects that somebody is a member of."""
-    context = _read_page(selectors.releases_in(projects_of(user)), request)
-    return show(request, "everywhere.html", folder=FOLDER, sidebar="releases", **context)
+    begin = "Open a project and its tab Releases: there its data become a permanent data set."
+    empty = Empty("No release yet", begin, Link("Projects", reverse("desk:projects")))
+    page = Page(
+        "Releases",
+        [Listing("State of the releases", "release", "releases", empty)],
+        lead="Data sets of all your projects.",
+    )
+
+    def rows(grid: GridRequest) -> QuerySet[Release]:
+        return _in_state(selectors.releases_in(projects_of(user)), grid)
+
+    return show_table(request, None, EVERYWHERE, rows, page, sidebar="releases")
 
 
 PAGE = "releases:release"

@@ -85,10 +85,10 @@ def test_tied_and_disputed_queries_of_the_project_wait_in_the_queue(desk, projec
     make_query(project, "still waiting")
     make_tied(make_stage("screening", make_project()))
     page = desk.get(queue_of(project))
-    assert list(page.context["queries"]) == [tied, disputed]
+    assert list(page.context["rows"]) == [tied, disputed]
     assert "mercury tied 1 of 2: fit to be answered just now" in text(page)
-    assert list(desk.get(queue_of(project) + "?state=tied").context["queries"]) == [tied]
-    assert list(desk.get(queue_of(project) + "?state=disputed").context["queries"]) == [disputed]
+    assert list(desk.get(queue_of(project) + "?state=tied").context["rows"]) == [tied]
+    assert list(desk.get(queue_of(project) + "?state=disputed").context["rows"]) == [disputed]
 
 
 def test_the_votes_on_a_tied_query_stand_side_by_side(desk, screening):

@@ -76,7 +76,7 @@ def test_every_number_opens_the_list_of_just_those_queries(owner, project, sourc
     found = re.findall(r'<td> <a href="(/desk/projects/reading/queries/\?[^"]*)">([\d,]+)</a> ?</td>', page)
     assert len(found) == 13
     for address, number in found:
-        assert owner.get(address).context["page"].paginator.count == int(number), address
+        assert owner.get(address).context["rows"].paginator.count == int(number), address
 
 
 def test_what_waits_for_a_person_is_listed(project, source, endpoint):
@@ -117,7 +117,7 @@ def test_links_of_the_attention_list_show_what_they_say(owner, project, source, 
     make_answer(stage, make_query(source, status="curated"), flags=["copied"])
     page = owner.get(PLACE).content.decode()
     links = re.findall(r'<a href="([^"]+/queries/\?[^"]+)">[^<]*[a-z]\.</a>', page)
-    assert [owner.get(unescape(link)).context["page"].paginator.count for link in links] == [3, 2, 3, 1, 1]
+    assert [owner.get(unescape(link)).context["rows"].paginator.count for link in links] == [3, 2, 3, 1, 1]
     assert f'<a href="{PLACE}adjudication/">2 queries are tied' in page
 
 

@@ -254,7 +254,7 @@ def test_the_page_filters_by_way_and_its_file_has_the_same_rows(project, sealed)
         set_role(project=project, user=User.objects.create_user("mo"), role="manager", actor=olga)
     page = reverse("desk:events", args=["kiwi"])
     shown = browser.get(f"{page}?via=api")
-    assert [event.action for event in shown.context["events"]] == ["member.set"]
+    assert [event.action for event in shown.context["rows"]] == ["member.set"]
     assert "192.0.2.9" in shown.content.decode() and "chained by digests" in shown.content.decode()
     lines = b"".join(browser.get(f"{page}?via=api&format=jsonl").streaming_content).decode().splitlines()
     assert [json.loads(line)["record"]["action"] for line in lines] == ["member.set"]

@@ -257,7 +257,7 @@ def test_the_hit_table_is_filtered_and_sorted_by_its_address(manager, stage):
     make_work(full)
     make_hit(stage, expires_at=timezone.now() + timedelta(hours=1))
     make_hit(stage, state="closed")
-    listed = lambda query: [hit.ordinal for hit in manager.get(at("hits", stage) + query).context["hits"]]  # noqa: E731
+    listed = lambda query: [hit.ordinal for hit in manager.get(at("hits", stage) + query).context["rows"]]  # noqa: E731
     assert listed("") == [0, 1, 2]
     assert listed("?state=closed") == [2]
     assert listed("?order=expires") == [1, 0, 2] or listed("?order=expires")[0] == 1
@@ -303,7 +303,7 @@ def test_work_is_filtered_by_state_and_worker(manager, stage, held):
     make_work(held.hit, "A3", state="quarantined")
 
     def listed(query):
-        return {row.worker.external_id for row in manager.get(at("work", stage) + query).context["work"]}
+        return {row.worker.external_id for row in manager.get(at("work", stage) + query).context["rows"]}
 
     assert listed("") == {"A1", "A2"}
     assert listed("?state=held") == {"A1"}
@@ -413,7 +413,7 @@ def test_the_log_shows_request_ids(manager, stage):
     assert "req-12345" in page
     assert "<script>alert" not in page
     done = manager.get(at("operations", stage) + "?state=confirmed")
-    assert done.context["operations"].paginator.count == 0
+    assert done.context["rows"].paginator.count == 0
 
 
 def test_what_was_filled_in_is_read_by_its_names_and_not_as_json():

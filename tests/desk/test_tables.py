@@ -122,7 +122,7 @@ def test_workers_are_filtered_by_what_became_of_their_work(manager, stage):
     make_work(make_hit(stage), "BAD", failed_checks=2)
 
     def listed(asked):
-        return [w.external_id for w in manager.get(at("workers", stage) + asked).context["workers"]]
+        return [w.external_id for w in manager.get(at("workers", stage) + asked).context["rows"]]
 
     assert listed("?state=failed") == ["BAD"]
     assert listed("?q=goo") == ["GOOD"]

@@ -33,14 +33,14 @@ def test_the_chosen_are_approved_once_each_with_its_own_event(manager, stage, wa
     assert sorted(event.details["worker"] for event in events) == ["A0", "A1"]
     page = manager.get(at("work", stage) + "?state=waiting")
     for shown in (answer, page):  # undecided no longer, though the marketplace does not know yet
-        assert [row.pk for row in shown.context["work"]] == [waiting[2].pk]
+        assert [row.pk for row in shown.context["rows"]] == [waiting[2].pk]
     answer = approve(manager, stage, waiting[:1])
     why = "Work of A0 was not approved. A decision on this work is on its way already."
     assert messages_of(answer) == [why]
     assert (MarketOperation.objects.count(), events.count()) == (2, 2)
     MarketOperation.objects.update(state="refused")
     again = manager.get(at("work", stage) + "?state=waiting")
-    assert len(again.context["work"]) == 3
+    assert len(again.context["rows"]) == 3
 
 
 def test_what_cannot_be_approved_is_said_and_stops_no_other(manager, stage, waiting):
@@ -86,8 +86,8 @@ def test_boxes_are_there_for_managers_and_for_work_that_can_be_approved(as_, man
 def test_rows_say_in_words_what_the_work_is_about(manager, stage, waiting):
     HitUnit.objects.create(hit=waiting[0].hit, unit="item:1", position=2)
     page = manager.get(at("work", stage)).content.decode()
-    assert page.count('<bdi class="by" dir="auto">one</bdi>') == 3
-    assert page.count('<bdi class="by" dir="auto">two</bdi>') == 1
+    assert page.count("<bdi>one</bdi>") == 3
+    assert page.count("<bdi>two</bdi>") == 1
     assert "item:0" not in page
 
 

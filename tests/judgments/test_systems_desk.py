@@ -145,7 +145,7 @@ def test_the_table_counts_answers_by_what_became_of_them(manager, project):
     score(first, 3.5)
     make_system(project, "human", kind="human")
     page = manager.get(HOME)
-    counts, people = sorted(page.context["systems"], key=lambda each: each.system.name == "human")
+    counts, people = sorted(page.context["rows"], key=lambda each: each.system.name == "human")
     assert (counts.answers, counts.to_judge, counts.exact, counts.judged, counts.mean) == (5, 2, 1, 1, 3.5)
     assert people.system.name == "human"
     assert "3.50" in page.content.decode() and ">people<" in page.content.decode()

@@ -1,4 +1,4 @@
-"""Reads catalogues, and what sources mark for them, without gettext's programs, which a machine may lack."""
+"""Reads catalogues and what sources mark for them, without gettext's programs, which a machine may lack."""
 
 import ast
 import re
@@ -67,12 +67,10 @@ def read_catalogue(path: Path) -> list[Entry]:
 
 
 def marked_texts() -> set[tuple[str, str, str]]:
-    """What all sources mark, as context, text and plural; one text is one entry."""
+    """What all sources mark, as context, text and plural; a text with and without plural is one entry."""
     found: set[tuple[str, str, str]] = set()
-    for path in (*ROOT.rglob("*.py"), *(ROOT / "templates").rglob("*.html")):
-        parts = path.relative_to(ROOT).parts
-        if parts[0] in NO_PAGES or parts[0].startswith("."):
-            continue
+    folders = [each for each in ROOT.iterdir() if each.name not in NO_PAGES and each.name[0] != "."]
+    for path in (path for folder in folders for end in ("py", "html") for path in folder.rglob(f"*.{end}")):
         source = path.read_text(encoding="utf-8")
         if "gettext" in source or "i18n" in source or "_(" in source:
             found |= set(_marked_in(source if path.suffix == ".py" else _as_python(templatize(source))))
@@ -82,9 +80,8 @@ def marked_texts() -> set[tuple[str, str, str]]:
 
 def _as_python(templatized: str) -> str:
     """The calls in what Django makes of a template for gettext, a line each."""
-    text = r"u?'(?:[^'\\]|\\.)*'|u?\"(?:[^\"\\]|\\.)*\""
-    marked = rf"\b(?:n|p|np)?gettext\((?:{text}|, ?|\w+)*\)|(?<!\w)_\((?:'[^']*'|\"[^\"]*\")\)"
-    calls = re.findall(marked, templatized)
+    text = r"""u?'(?:[^'\\]|\\.)*'|u?"(?:[^"\\]|\\.)*\""""
+    calls = re.findall(rf"(?<!\w)(?:(?:n|p|np)?gettext|_)\((?:{text}|, ?|\w+)*\)", templatized)
     return "\n".join(re.sub(r"^_\(", "gettext(", call) for call in calls)
 
 
