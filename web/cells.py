@@ -132,7 +132,7 @@ def more(*parts: object, mono: bool = False) -> SafeString:
 
 def several(*parts: object, between: str = " ") -> SafeString:
     """Several things after one another; those that are empty are left out."""
-    return format_html_join(between, "{}", ((part,) for part in parts if part not in (None, "", False)))
+    return format_html_join(between, "{}", ((part,) for part in parts if part))
 
 
 def isolated(words: object, *, mono: bool = False, most: int = 0) -> SafeString:

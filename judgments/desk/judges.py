@@ -187,7 +187,7 @@ def _draw_mean(cell: Cell) -> object:
 def _draw_kept(cell: Cell) -> object:
     row = cell.row
     few = row.n_kept < cell.access.stage.redundancy and chip("few", "wait")
-    return several(row.n_kept, row.n_kept != row.n_raw and f"of {row.n_raw}", few)
+    return several(f"{row.n_kept}", row.n_kept != row.n_raw and f"of {row.n_raw}", few)
 
 
 #: Their file has columns of its own.

@@ -49,8 +49,8 @@ def test_lists_are_narrowed_and_sorted_by_their_address(release):
     make_evaluation(release, ran=False)
     viewer = as_("viewer")
     ready = text(viewer.get(f"{LIST}?state=ready"))
-    assert "No.\N{NO-BREAK SPACE}1 1.0.0 Ready default bleu-1 , rouge-l" in ready
-    assert "No.\N{NO-BREAK SPACE}2" not in ready
+    assert "No. 1 1.0.0 Ready default bleu-1 , rouge-l" in ready
+    assert "No. 2" not in ready
     rows = csv.DictReader(io.StringIO(viewer.get(f"{LIST}?order=-number&format=csv").getvalue().decode()))
     assert [row["number"] for row in rows] == ["1", "2"]
     assert "No.&nbsp;2" in text(viewer.get("/desk/evaluations/"))
