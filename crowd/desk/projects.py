@@ -272,7 +272,6 @@ def _describe_members(access: ProjectAccess) -> Page:
         trail=[Link("Settings", access.address("desk:settings"))],
         aside=[*([add] if access.owns else []), Own("accounts/parts_members.html")],
         aside_label="People",
-        styles=["accounts.css"],
         scripts=["copy.js"],
     )
 

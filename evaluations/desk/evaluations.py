@@ -215,7 +215,6 @@ def _describe_list(access: ProjectAccess, *, ready: bool) -> Page:
             Link("Models of learned metrics", reverse("evaluations:models"), plain=True),
             *([new] if access.manager and ready else []),
         ],
-        styles=["evaluations-desk.css"],
     )
 
 

@@ -331,7 +331,6 @@ def _describe_statement(access: RequesterAccess) -> Page:
         lead=_REAL if access.requester.real_money else _PLAY,
         tabs=money_tabs(access, "Statement"),
         primary=[deposit] if may_book(access) else [],
-        styles=["requester-money.css"],
     )
 
 

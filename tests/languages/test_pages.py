@@ -9,13 +9,13 @@ from django.contrib.auth.models import User
 from django.core import mail
 from django.test import Client
 from django.utils import translation
+from marketplace.durations import moment, span
 
 from core.projects.services import set_role
 from crowd.services import stages
 from crowd.services.endpoints import create_endpoint
 from crowd.services.tick import tick
 from marketplace.accounts import contact
-from marketplace.durations import moment, span
 from marketplace.models import Contact
 from marketplace.money.amounts import money
 from marketplace.site.selectors import Opinion
