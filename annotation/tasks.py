@@ -10,9 +10,11 @@ from annotation.corpora import ADD, INDEX, NETWORK, REMOVE, adding_of, layout_of
 from annotation.desk.columns import rows_asked
 from annotation.importing.selection import Design
 from annotation.services import query_files, staged_files
+from annotation.services.corpus_jobs import WORDS
 from annotation.services.importing import ImportRefusedError, Options, import_queries
 from core.jobs.errors import PermanentError
 from core.jobs.handlers import JobContext, handler
+from core.jobs.services import enqueue
 from core.projects.models import Project
 from retrieval.errors import BusyError, IndexUnavailableError, RetrievalError
 from retrieval.models import Corpus, Passage
@@ -105,6 +107,8 @@ def add(context: JobContext) -> None:
             remove_corpus(corpus=corpus, actor=_actor(context))
         raise
     staged_files.forget(file)
+    place = {name: payload[name] for name in ("project", "corpus", "slug", "user")}
+    enqueue(kind=INDEX, payload=place | {"name": WORDS[INDEX]}, effect=f"index-after:{context.job.pk}")
 
 
 @handler(INDEX, longest=timedelta(days=1))

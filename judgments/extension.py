@@ -70,6 +70,43 @@ _TRAINING: dict[str, Any] = {
 }
 _BRINGS = "Queries with references, and what systems answered to them, a line per answer."
 
+CLASS = StagePreset(
+    "class",
+    "A class study",
+    "People who come by a study link choose passages, write answers, and judge those of systems. Not paid.",
+    brings="Queries, passages, and what systems answered: a table each.",
+    title="A class study",
+    budget="0.00",
+    by_link=True,
+    stages=(
+        {
+            "slug": "curation",
+            "title": "Curation",
+            "kind": "curation",
+            "reward": "0.00",
+            "redundancy": 1,
+            "expected_minutes": 3.0,
+        },
+        {
+            "slug": "distillation",
+            "title": "Distillation",
+            "kind": "distillation",
+            "reward": "0.00",
+            "redundancy": 3,
+            "expected_minutes": 2.0,
+            "approve": "by-hand",
+        },
+        {
+            "slug": "judging",
+            "title": "Judging",
+            "kind": "judging",
+            "reward": "0.00",
+            "redundancy": 3,
+            "units_per_hit": 2,
+            "expected_minutes": 1.5,
+        },
+    ),
+)
 KPQA = StagePreset(
     "kpqa",
     "Judge answers, KPQA's protocol",
@@ -235,6 +272,7 @@ EXTENSION = Extension(
     Judging(),
     JudgeTraining(),
     filter_runs.JudgedWork(),
+    CLASS,
     KPQA,
     ADEM,
     DIALOGUES,

@@ -234,9 +234,16 @@ class LinkForm(ReturnsForm):
     )
 
     def __init__(
-        self, data: Any = None, *, owner: Owner, preset: Preset | None = None, target: str = ""
+        self,
+        data: Any = None,
+        *,
+        owner: Owner,
+        title: str = "",
+        preset: Preset | None = None,
+        target: str = "",
     ) -> None:
-        first = (dict(preset.values) if preset else {}) | ({"target": target} if target else {})
+        first = {"title": title} | (dict(preset.values) if preset else {})
+        first |= {"target": target} if target else {}
         super().__init__(data, initial=first, label_suffix="")
         choices = self.fields["target"]
         assert isinstance(choices, forms.ChoiceField)
@@ -406,7 +413,11 @@ def new(request: HttpRequest, desk: LinkDesk) -> HttpResponse:
     """Make a link, beginning with a preset."""
     preset = preset_named(request.POST.get("from") or request.GET.get("from", ""))
     form = LinkForm(
-        request.POST or None, owner=desk.owner, preset=preset, target=request.GET.get("target", "")
+        request.POST or None,
+        owner=desk.owner,
+        title=desk.title,
+        preset=preset,
+        target=request.GET.get("target", ""),
     )
     if request.method == "POST" and form.is_valid():
         try:

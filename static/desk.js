@@ -1,4 +1,5 @@
-// Keeps the live part of a page fresh: asks every five seconds while somebody looks, until it is done.
+// Keeps the live part of a page fresh: asks every five seconds while somebody looks, the first times sooner,
+// until it is done. What is done then leads on by itself, where it has one place to lead to.
 "use strict";
 
 (() => {
@@ -6,6 +7,7 @@
   if (!place) return;
   const finished = () => place.querySelector("[data-done]") !== null;
   let timer = 0;
+  let wait = 500;
 
   const refresh = async () => {
     try {
@@ -24,11 +26,14 @@
     const fresh = new DOMParser().parseFromString(text, "text/html");
     place.replaceChildren(...fresh.body.childNodes);
     for (const id of open) document.getElementById(id)?.setAttribute("open", "");
+    const onward = place.querySelector("[data-onward]");
+    if (onward) location.replace(onward.href);
   };
 
   const again = () => {
     clearTimeout(timer);
-    if (!finished() && !document.hidden) timer = setTimeout(refresh, 5000);
+    if (!finished() && !document.hidden) timer = setTimeout(refresh, wait);
+    wait = Math.min(2 * wait, 5000);
   };
 
   document.addEventListener("visibilitychange", again);

@@ -237,7 +237,7 @@ class ImportPages(JobPages, Generic[FileT, OptionsT]):
         """Look at the beginning of a file."""
 
     @abstractmethod
-    def form(self, post: QueryDict | None, seen: FilePreview) -> OptionsForm[OptionsT]:
+    def form(self, post: QueryDict | None, seen: FilePreview, project: Project) -> OptionsForm[OptionsT]:
         """The form of all options for a file with these columns."""
 
     def upload_context(self, project: Project) -> Mapping[str, Any]:
@@ -277,10 +277,11 @@ class ImportPages(JobPages, Generic[FileT, OptionsT]):
         if file is None:
             raise Http404("There is no such upload.")
         seen = self.look(file, self.first_options(None))
-        form = self.form(None, seen)
+        form = self.form(None, seen, access.project)
         if request.method == "POST":
             # The columns to choose from are those of the format chosen.
-            form = self.form(request.POST, self.look(file, self.first_options(request.POST)))
+            seen_as_posted = self.look(file, self.first_options(request.POST))
+            form = self.form(request.POST, seen_as_posted, access.project)
             if form.is_valid():
                 seen = self.look(file, form.options())
                 if seen.found is not None and "start" in request.POST:

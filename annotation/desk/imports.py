@@ -24,6 +24,7 @@ from core.files.encodings import USUAL
 from core.files.reading import reading_lines
 from core.jobs.models import Job
 from core.projects.models import Project
+from crowd.models import Stage
 from web.access import ProjectAccess, on_project
 from web.job_pages import FilePreview, ImportPages, OptionsForm, posted_row
 from web.pages import show
@@ -225,9 +226,13 @@ class QueryImports(ImportPages[StagedFile, Options]):
             return FilePreview(None, str(error), error.columns, {}, error.sheets)
         return FilePreview(file_preview, "", file_preview.columns, file_preview.mapping, file_preview.sheets)
 
-    def form(self, post: QueryDict | None, seen: FilePreview) -> ImportForm:
-        """The form with a select per field."""
-        return ImportForm(post, seen=seen)
+    def form(self, post: QueryDict | None, seen: FilePreview, project: Project) -> ImportForm:
+        """The form with a select per field; queries begin where the project's stages do."""
+        kinds = set(Stage.objects.filter(project=project).values_list("kind", flat=True))
+        first = next((kind for kind in START_AT if kind in kinds), "screening")
+        form = ImportForm(post, seen=seen)
+        form.fields["start_at"].initial = first
+        return form
 
     def upload_context(self, project: Project) -> Mapping[str, Any]:
         """What was imported before."""

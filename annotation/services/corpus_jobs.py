@@ -11,7 +11,7 @@ from retrieval.models import Corpus
 from web.access import ProjectAccess
 from web.forms import FormError
 
-_WORDS = {INDEX: "its index is brought up to date", NETWORK: "its network is brought up to date"}
+WORDS = {INDEX: "its index is brought up to date", NETWORK: "its network is brought up to date"}
 
 
 def add_upload(
@@ -34,7 +34,7 @@ def build(access: ProjectAccess, corpus: Corpus, kind: str) -> Job:
     open_job = open_jobs(access.project).get(corpus.pk)
     if open_job is not None and open_job.kind == kind:
         return open_job
-    return enqueue(kind=kind, payload=_payload(access, corpus) | {"name": _WORDS[kind]})
+    return enqueue(kind=kind, payload=_payload(access, corpus) | {"name": WORDS[kind]})
 
 
 def remove_corpus(access: ProjectAccess, corpus: Corpus, typed: str) -> Job:

@@ -20,6 +20,7 @@ class StagePreset:
     """A set of stages with its name in addresses, its words, and what the researcher must bring.
 
     `title` is a first idea for the project's title, `budget` for its budget, as a study's file has it.
+    `by_link`: people come by study links, so that is the first endpoint that is offered.
     """
 
     name: str
@@ -29,6 +30,7 @@ class StagePreset:
     brings: str = ""
     title: str = ""
     budget: str = ""
+    by_link: bool = False
 
 
 EMPTY = StagePreset(

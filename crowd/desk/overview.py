@@ -12,7 +12,7 @@ tick themselves off, and leave the overview once all are done.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from django.conf import settings
@@ -28,8 +28,10 @@ from core.money import format_amount
 from core.notices.conditions import everything_now
 from core.notices.models import Notice
 from core.projects.models import Membership, Project
-from crowd.models import Stage, Worker
+from crowd.models import Endpoint, Stage, Worker
+from crowd.selectors.known_people import list_cautions
 from crowd.selectors.queues import waiting
+from people.models import StudyLink
 
 
 @dataclass(frozen=True, slots=True)
@@ -299,26 +301,57 @@ class StepView:
     step: FirstStep
     done: bool
     address: str
+    stage: Stage | None = None
+
+    def waits(self) -> bool:
+        """Its stage cautions about opening it now, such as judging before there are correct answers."""
+        return self.stage is not None and bool(list_cautions(self.stage))
 
 
 def next_steps_section(project: Project) -> Mapping[str, Any] | None:
     """Context of `desk/next_steps.html`; None for a project that does its work."""
+    steps = list_next_steps(project)
+    return {"steps": steps, "following": _first_needed(steps)} if steps else None
+
+
+def following_step(project: Project) -> StepView | None:
+    """The first thing that is still to be done; None for a project that does its work."""
+    return _first_needed(list_next_steps(project))
+
+
+def _first_needed(steps: Iterable[StepView]) -> StepView | None:
+    """The first that nothing speaks against; else the first."""
+    needed = [each for each in steps if each.step.needed and not each.done]
+    return next((each for each in needed if not each.waits()), next(iter(needed), None))
+
+
+def list_next_steps(project: Project) -> list[StepView]:
+    """What is to be done until every stage is open and people can come; nothing from then on."""
     if project.read_only:
-        return None
-    rows = Stage.objects.filter(project=project).order_by("pk")
-    stages = list(rows.values_list("slug", "kind", "opened_at"))
-    if any(opened_at for _, _, opened_at in stages):
-        return None
-    kinds = frozenset(kind for _, kind, _ in stages)
+        return []
+    rows = Stage.objects.filter(project=project).select_related("endpoint", "project")
+    stages = list(rows.order_by("pk"))
+    drafts = [stage for stage in stages if stage.status == Stage.Status.DRAFT]
+    by_link = any(stage.endpoint.protocol == Endpoint.Protocol.LINK for stage in stages)
+    linked = not by_link or StudyLink.objects.filter(project=project).exists()
+    if stages and not drafts and linked:
+        return []
+    kinds = frozenset(stage.kind for stage in stages)
     steps = [
         StepView(step, step.done(project), reverse(step.url_name, args=[project.slug]))
         for step in sorted(parts_of(FirstStep), key=lambda step: step.position)
         if step.applies(project, kinds)
     ]
-    if stages:
-        first = [project.slug, stages[0][0]]
-        steps.extend(StepView(step, False, reverse(step.url_name, args=first)) for step in (_TRY, _OPEN))
-    return {"steps": steps, "following": next((each for each in steps if not each.done), None)}
+    if drafts:
+        steps.append(_of_stage(_TRY, drafts[0]))
+        steps.extend(_of_stage(replace(_OPEN, label=f"Open {stage.title}"), stage) for stage in drafts)
+    if by_link:
+        steps.append(StepView(_LINK, linked, reverse(_LINK.url_name, args=[project.slug])))
+    return steps
+
+
+def _of_stage(step: FirstStep, stage: Stage) -> StepView:
+    return StepView(step, False, reverse(step.url_name, args=[stage.project.slug, stage.slug]), stage)
 
 
 _TRY = FirstStep(
@@ -337,6 +370,14 @@ _OPEN = FirstStep(
     "desk:opening",
     done=lambda _: False,
     position=90,
+)
+_LINK = FirstStep(
+    "link",
+    "Make a study link",
+    "An address that you send: who opens it reads your consent text, then gets the first task.",
+    "people:new_link",
+    done=lambda _: False,
+    position=95,
 )
 #: A stage to begin with, and people.
 STEPS = (

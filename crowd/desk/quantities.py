@@ -8,12 +8,14 @@ from django import template
 from django.contrib.auth.models import User
 from django.template import Context
 from django.utils import timezone
+from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from core.money import dollars
 from core.projects.models import Project
 from core.projects.selectors import projects_of
 from crowd import counted_work
+from crowd.desk.overview import following_step
 from crowd.models import Assignment
 from web import durations, nav
 from web.cells import amount, chip
@@ -108,6 +110,15 @@ _LEVELS = {
 def state_chip(state: str) -> SafeString:
     """A state of a stage, of work or of an operation."""
     return chip(state, _LEVELS.get(state, ""))
+
+
+@register.simple_tag
+def next_step(project: Project) -> SafeString:
+    """A button to what a project needs next; nothing for one that does its work."""
+    step = following_step(project)
+    if step is None:
+        return SafeString("")
+    return format_html('<a class="button" href="{}">Next: {}</a>', step.address, step.step.label)
 
 
 @register.filter

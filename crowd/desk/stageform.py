@@ -58,6 +58,12 @@ def cost_of(
     return estimate(terms, units=units, wage_floor_cents=wage_floor_cents)
 
 
+def is_without_pay(endpoint: Endpoint | None, reward: object) -> bool:
+    """Whether people come by study links, and no money is entered for them."""
+    is_link = endpoint is not None and endpoint.protocol == Endpoint.Protocol.LINK
+    return is_link and str(reward or "0").strip("0. ") == ""
+
+
 # Texts for workers on forms: made from what is entered, until a person writes others.
 #
 # Beside each text is a hidden copy of what was made when the page was drawn. A text that still equals its
@@ -272,8 +278,7 @@ class StageForm(RevisedForm, forms.Form):
         """Whether what is entered would earn people no money."""
         if self.stage is not None:
             return is_unpaid(self.stage)
-        is_link = endpoint is not None and endpoint.protocol == Endpoint.Protocol.LINK
-        return is_link and str(self["reward"].value() or "0").strip("0. ") == ""
+        return is_without_pay(endpoint, self["reward"].value())
 
     def caution(self) -> str:
         """That the budget as it is entered goes beyond the project's; empty where it does not."""

@@ -102,7 +102,7 @@ Status = Stage.Status
 
 @require_http_methods(["GET", "HEAD", "POST"])
 @on_project(Role.MANAGER)
-def new(request: HttpRequest, access: ProjectAccess) -> HttpResponse:
+def new(request: HttpRequest, access: ProjectAccess) -> HttpResponseBase:
     """A draft of a stage: first its kind, where there are several, then its form."""
     all_kinds = list(kinds())
     name = request.GET.get("kind", all_kinds[0].name if len(all_kinds) == 1 else "")
@@ -136,7 +136,7 @@ def new(request: HttpRequest, access: ProjectAccess) -> HttpResponse:
 
 @require_http_methods(["GET", "HEAD", "POST"])
 @on_stage(Role.MANAGER)
-def edit(request: HttpRequest, access: StageAccess) -> HttpResponse:
+def edit(request: HttpRequest, access: StageAccess) -> HttpResponseBase:
     """Change a stage, as far as nobody works under its terms yet."""
     form = form_for(
         access.stage, request.POST or None, budgets=access.owns and _may_change_budget(access.stage)
@@ -191,16 +191,16 @@ def _only_looks(request: HttpRequest) -> bool:
 
 def _look(
     request: HttpRequest, access: ProjectAccess, form: StageForm, store: Callable[[], Stage]
-) -> HttpResponse:
+) -> HttpResponseBase:
     if request.POST["step"] == "preview":
-        return _preview(request, form, store)
+        task = _preview(request, form, store)
+        return csp_replace(_POLICY)(lambda _: task)(request)
     return _form(request, access, form)
 
 
-@csp_update({"frame-src": ["'self'"]})
-def _form(request: HttpRequest, access: ProjectAccess, form: StageForm) -> HttpResponse:
+def _form(request: HttpRequest, access: ProjectAccess, form: StageForm) -> HttpResponseBase:
     status = 409 if form.conflict else 422 if form.is_bound and not form.is_valid() else 200
-    return show(
+    page = show(
         request,
         "stage_form.html",
         access,
@@ -209,6 +209,7 @@ def _form(request: HttpRequest, access: ProjectAccess, form: StageForm) -> HttpR
         versions=form.stage.instructions.order_by("-version") if form.stage else (),
         status=status,
     )
+    return csp_update({"frame-src": [_SELF]})(lambda _: page)(request)
 
 
 def _now(access: StageAccess) -> Stage:
@@ -620,7 +621,6 @@ def try_task(request: HttpRequest, access: StageAccess) -> HttpResponse:
 
 @never_cache
 @xframe_options_sameorigin
-@csp_replace(_POLICY)
 def _preview(request: HttpRequest, form: StageForm, store: Callable[[], Stage]) -> HttpResponse:
     """The worker's page of a stage with the terms that are entered, which are not kept."""
     if not form.is_valid():

@@ -24,7 +24,7 @@ from core.projects.models import Project
 from crowd.desk import modelform
 from crowd.desk.beginnings import StagePreset, StageTable, beginning_named, beginnings
 from crowd.desk.forms import Form
-from crowd.desk.stageform import add_copies, cost_of, endpoint_words, follow_entered
+from crowd.desk.stageform import add_copies, cost_of, endpoint_words, follow_entered, is_without_pay
 from crowd.kinds import Listing, StageKind, kind_named, made_listing
 from crowd.models import Endpoint
 from crowd.rights import usable_endpoints
@@ -62,6 +62,11 @@ class StagePart:
     def terms(self) -> list[forms.BoundField]:
         """The fields but for the budget, which comes last."""
         return self.fields[:-1]
+
+    @property
+    def wrong(self) -> bool:
+        """Some text has an error."""
+        return any(field.errors for field in self.texts)
 
     @property
     def shared(self) -> bool:
@@ -174,11 +179,13 @@ class WizardForm(Form):
             floor = entered_cents(str(self["wage_floor"].value() or "0"))
         except ValueError:
             return None
+        endpoint = self.chosen_endpoint
         return cost_of(
             lambda name: self[f"{number}.{name}"].value(),
-            self.chosen_endpoint,
+            endpoint,
             units=units,
             wage_floor_cents=floor,
+            unpaid=is_without_pay(endpoint, self[f"{number}.reward"].value()),
         )
 
     def clean(self) -> dict[str, Any]:
@@ -303,7 +310,7 @@ class WizardForm(Form):
             costs[number] = estimate.total_cents if estimate else 0
         together = sum(costs.values())
         return {
-            number: dollars(budget * cost // together if together else budget)
+            number: dollars(budget * cost // together if together else budget // len(costs))
             for number, cost in costs.items()
         }
 
@@ -502,7 +509,9 @@ class Start:
             )
         assert self.beginning is not None
         first = {"title": self.beginning.title, "budget": self.beginning.budget}
-        return WizardForm(data, stages=self.beginning.stages, project=first)
+        links = usable_endpoints().filter(protocol=Endpoint.Protocol.LINK) if self.beginning.by_link else ()
+        endpoint = next((each.name for each in links), "")
+        return WizardForm(data, stages=self.beginning.stages, project=first, endpoint=endpoint)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])

@@ -494,7 +494,7 @@ class AnswerImports(ImportPages[StagedFile, Options]):
             return FilePreview(None, str(error), error.columns, mapping, error.sheets)
         return FilePreview(file_preview, "", file_preview.columns, file_preview.mapping, file_preview.sheets)
 
-    def form(self, post: QueryDict | None, seen: FilePreview) -> AnswersForm:
+    def form(self, post: QueryDict | None, seen: FilePreview, project: Project) -> AnswersForm:
         """The form with a select per field."""
         return AnswersForm(post, seen=seen)
 

@@ -83,6 +83,12 @@ def test_from_an_upload_to_a_hit(manager, as_, project):
     assert "Our pets" in page and "ready" in page and "not built" in page
 
 
+def test_what_is_added_is_found_without_another_word(manager, project):
+    done(sent(manager, NEW, entered(file=file_of(*LINES))))
+    runner.run(job_id=Job.objects.get(state=JobState.QUEUED).pk)
+    assert [hit.passage.key for hit in search([Corpus.objects.get()], "bark")] == ["b"]
+
+
 def test_the_network_is_built_by_a_job(manager, project, tmp_path):
     make_corpus(tmp_path, "red cats purr", "black cats purr", project=project, slug="pets")
     job = done(manager.post(at("corpus_network", "pets")))

@@ -47,7 +47,7 @@ def test_a_corpus_is_filled_built_and_removed(annotating, administrator, context
     check(page)
     page.get_by_role("link", name="To the corpus", exact=True).click()
     for name, words in (
-        ("Build the index", "The index holds 4 passages"),
+        ("Bring the index up to date", "The index holds 4 passages"),
         ("Build the network", "The network counts 4"),
     ):
         page.get_by_role("button", name=name).click()

@@ -3,6 +3,9 @@
 import pytest
 
 from crowd.models import MarketOperation, Stage
+from crowd.services.endpoints import create_endpoint
+from people.links import LinkPlan, make_link
+from people.owners import project_owner
 from tests.desk.conftest import at, make_hit, make_stage, make_unknown, make_work
 
 pytestmark = pytest.mark.django_db
@@ -99,7 +102,20 @@ def test_a_new_project_says_what_is_next_and_ticks_it_off(owner, project, endpoi
 
 
 @pytest.mark.long
-def test_the_next_steps_leave_when_a_stage_was_opened(owner, project, endpoint):
-    stage = make_stage(project, endpoint)
+def test_the_next_steps_leave_when_every_stage_was_opened(owner, project, endpoint):
+    stage, other = make_stage(project, endpoint), make_stage(project, endpoint, slug="other", title="Other")
     owner.post(at("opening", stage))
+    assert "Open Other</a>" in steps(owner)
+    assert "Next: Open Other</a>" in owner.get(at("stage", stage)).content.decode()
+    owner.post(at("opening", other))
+    assert steps(owner) == ""
+
+
+def test_stages_on_study_links_want_a_link_before_the_list_leaves(owner, project):
+    links = create_endpoint(name="links", preset="link", access_key="", secret="")
+    stage = make_stage(project, links, reward_cents=0)
+    owner.post(at("opening", stage))
+    assert "/people/new/" in steps(owner)
+    plan = LinkPlan(title="A class", target="project:reading")
+    make_link(owner=project_owner(project), plan=plan, actor=None)
     assert steps(owner) == ""

@@ -49,7 +49,8 @@ def counts():
 
 def test_the_beginnings_are_listed_and_their_texts_made_of_the_terms(somebody, endpoint):
     page = somebody.get(NEW).content.decode()
-    assert [each.name for each in beginnings()] == ["reference", "kpqa", "adem", "dialogues", "empty"]
+    names = [each.name for each in beginnings()]
+    assert names == ["reference", "class", "kpqa", "adem", "dialogues", "empty"]
     assert "Screening, Curation, Distillation" in page
     assert "You bring: Queries, as a log" in page
     assert 'type="file"' in page
@@ -68,6 +69,17 @@ def test_the_beginnings_are_listed_and_their_texts_made_of_the_terms(somebody, e
     assert not Project.objects.filter(slug="tides").exists()
     page = somebody.get(f"{NEW}?from=kpqa").content.decode()  # a training is reckoned for its examples
     assert "<strong>$120.00</strong> for all 3 units: 23 HITs, 200 assignments" in " ".join(page.split())
+
+
+def test_a_class_study_is_made_at_once_on_study_links_and_says_nothing_of_money(somebody, endpoint):
+    create_endpoint(name="links", preset="link", access_key="", secret="")
+    page = somebody.get(f"{NEW}?from=class").content.decode()
+    assert "not paid" in page and "below the floor" not in page
+    assert somebody.post(NEW, sent(somebody, "class", "make", budget="0.00")).status_code == 302
+    stages = Stage.objects.filter(project__slug="tides").order_by("pk")
+    assert list(stages.values_list("kind", "endpoint__name", "reward_cents", "budget_cents")) == [
+        (kind, "links", 0, 0) for kind in ("curation", "distillation", "judging")
+    ]
 
 
 def test_reference_answers_make_a_project_with_three_drafts_and_their_owner(somebody, endpoint, people):
