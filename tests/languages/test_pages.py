@@ -9,7 +9,6 @@ from django.contrib.auth.models import User
 from django.core import mail
 from django.test import Client
 from django.utils import translation
-from marketplace.durations import moment, span
 
 from core.projects.services import set_role
 from crowd.services import stages
@@ -26,6 +25,7 @@ from people.owners import project_owner
 from people.tokens import token_of
 from tests.crowd.world import make_stage
 from tests.site import world
+from web.durations import moment, span
 
 pytestmark = pytest.mark.django_db
 GERMAN = {"HTTP_ACCEPT_LANGUAGE": "de-AT,de;q=0.8,en;q=0.5"}
