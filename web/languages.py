@@ -42,7 +42,8 @@ class LanguageMiddleware:
         with translation.override(language):
             response = self.get_response(request)
         response.headers.setdefault("Content-Language", language)
-        patch_vary_headers(response, ("Accept-Language", "Cookie"))
+        if "no-store" not in response.headers.get("Cache-Control", ""):
+            patch_vary_headers(response, ("Accept-Language", "Cookie"))
         asked = _asked(request)
         if asked and asked != request.COOKIES.get(settings.LANGUAGE_COOKIE_NAME):
             response.set_cookie(

@@ -172,7 +172,7 @@ def test_only_curated_queries_of_the_project_are_asked_until_they_have_their_ans
     assert pending(stage) == {of_query(query.pk): 2}
     write(stage, query, "Rome", worker="A1")
     assert pending(stage) == {of_query(query.pk): 1}
-    assert "every answer must be another person's" in words(visitor(stage, query, worker="A1").open())
+    assert "every answer must be from another person" in words(visitor(stage, query, worker="A1").open())
     write(stage, query, "It is Rome", worker="A2")
     assert pending(stage) == {}
 

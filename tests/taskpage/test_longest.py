@@ -23,4 +23,5 @@ def test_task_pages_count_instead_of_cutting(subtests):
 
 @pytest.mark.parametrize("page", ["base.html", "crowd/task.html", "marketplace/frame/form.html"])
 def test_every_page_with_fields_of_ours_counts_near_the_limit(page):
-    assert "parts/longest.html" in (TEMPLATES / page).read_text()
+    assert '{% include "parts/longest.html" %}' in (TEMPLATES / page).read_text()
+    assert "{% static 'longest.js' %}" in (TEMPLATES / "parts/longest.html").read_text()

@@ -303,7 +303,7 @@ def test_a_unit_that_a_person_may_have_elsewhere_is_refused_at_a_marketplace(mar
         WorkerMark.objects.create(worker=worker, kind="email", digest="0" * 64)
     come(stage, links, "GA")
     (hit,) = open_hits(stage, endpoint)
-    with pytest.raises(WorkRefusedError, match="every answer must be another person's"):
+    with pytest.raises(WorkRefusedError, match="every answer must be from another person"):
         answer(hit, worker_id="WB")
     assert answer(hit, worker_id="WC").claims.count() == 1
 
