@@ -126,4 +126,4 @@ def test_the_kind_is_asked_once_for_a_page(manager, stage, monkeypatch):
     with CaptureQueriesContext(connection) as queries:
         manager.get(at("work", stage))
     assert len(asked) == 1
-    assert len(queries) <= 14
+    assert len(queries) <= 15
