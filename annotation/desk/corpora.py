@@ -54,16 +54,21 @@ def listing(request: HttpRequest, access: ProjectAccess) -> HttpResponse:
         "Candidate passages of accepted queries come from all corpora that have an index. A passage is "
         "found as soon as the index holds it; the word network lets CROWN rank what is found."
     )
-    make = Link("New corpus", access.address("annotation:corpus_new")) if access.manages else None
+    address = access.address("annotation:corpus_new")
     words = (
         "A corpus holds passages that editors answer queries from. They come from a file: yours, or one "
         "as MS MARCO and TREC CAR publish them. Long documents can be split into passages, and "
         "repetitions left out."
     )
+    if not access.manages:
+        words += " A manager of the project can add one."
+    begin = Link("Add passages", address) if access.manages else None
     page = Page(
         "Corpora",
-        [Table("Table of corpora", _LINES, lines), Note(note)] if lines else [Empty("No corpus yet", words)],
-        primary=[make] if make else [],
+        [Table("Table of corpora", _LINES, lines), Note(note)]
+        if lines
+        else [Empty("No corpus yet", words, begin)],
+        primary=[Link("New corpus", address)] if access.manages and lines else [],
     )
     return show(request, page, access, tab=TAB)
 
