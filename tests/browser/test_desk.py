@@ -31,6 +31,8 @@ def new_stage(page: Page, market: str, look: Callable[[Page], None]) -> None:
     page.get_by_label("Question").fill("What colour is it?")
     page.get_by_label("Options").fill("red\nyellow\nblue")
     page.get_by_label("Items").fill("the sky\na lemon")
+    for fold in page.locator("form summary").all():
+        fold.click()
     page.get_by_label("Title in the list").fill("Say what colour it is")
     page.get_by_label("Description in the list").fill("Two questions.")
     page.get_by_label("Short name").fill("colours")

@@ -24,7 +24,7 @@ WORKERS_TEMPLATES = (
     "annotation/parts/conversation", "annotation/parts/guide", "annotation/parts/query",
     "judgments/judging", "judgments/parts/scale", "judgments/parts/slider",
 )  # fmt: skip
-OF_DESKS = {"accounts/parts_members.html", "marketplace/site/desk.html"}
+OF_DESKS = {"accounts/parts_members.html", "marketplace/site/desk.html", "shell.html"}
 #: Names, which are the same in all languages, and the class of a page.
 NAMES = {"Distillery", "· Distillery", "Distillery · Distillery", "taking-test"}
 WORKERS_SCRIPTS = (
@@ -49,6 +49,8 @@ def test_translations_have_the_parts_of_their_text():
     for language in LANGUAGES:
         for entry in read_catalogue(catalogue_of(language))[1:]:
             allowed = [sorted(PARTS.findall(text)) for text in (entry.text, entry.plural) if text]
+            if len(entry.translations) == 6:  # Arabic says none, one and two in words: without their number
+                allowed += [parts[:at] + parts[at + 1 :] for parts in allowed for at in range(len(parts))]
             for translation in filter(None, entry.translations):
                 assert sorted(PARTS.findall(translation)) in allowed, (language, entry.text, translation)
 

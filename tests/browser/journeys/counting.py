@@ -50,6 +50,10 @@ class Traveller:
         """Follow the link of this name."""
         self.click(self.page.locator(within).get_by_role("link", name=name, exact=True).nth(nth))
 
+    def go(self, place: str) -> None:
+        """Follow the link of the sidebar to this place; its name is followed by a count."""
+        self.click(self.page.locator(".sidebar").get_by_role("link", name=place).first)
+
     def click(self, element: Locator) -> None:
         """Click on it, wherever it is on the page."""
         self._see(element)

@@ -122,7 +122,7 @@ def open_to_people(me: Class) -> None:
     me.rehearse()
     me.follow("A class study", within=".trail")
     me.follow("Distillation", within="main")
-    me.follow("Work", within=".tabs")
+    me.follow("Work", within=".part-tabs")
     me.tick("Choose all on this page")
     me.press("Approve the chosen")
     expect(me.page.get_by_text("approved: on the way")).to_be_visible()
@@ -130,7 +130,7 @@ def open_to_people(me: Class) -> None:
     me.follow("Open Judging")
     open_stage(me)
     me.follow("A class study", within=".trail")
-    me.follow("People", within=".tabs")
+    me.go("People and links")
     me.follow("A class study", within="tbody")
     me.rehearse()
 
@@ -144,7 +144,7 @@ def open_stage(me: Class) -> None:
 def publish(me: Class) -> None:
     """A release whose texts were checked, its evaluation, and the leaderboard."""
     me.follow("A class study", within=".trail")
-    me.follow("Releases", within=".tabs")
+    me.go("Releases")
     me.follow("Make the first release")
     me.press("Go on to the formats")
     me.press("Go on to privacy")
@@ -154,7 +154,7 @@ def publish(me: Class) -> None:
     me.follow("Go on to the data card")
     me.press("Build the release")
     me.wait("How to load it")
-    me.follow("Evaluations", within=".tabs")
+    me.go("Evaluations")
     me.follow("Make the first evaluation")
     me.press("Begin")
     me.wait("Before you quote it")
