@@ -1,6 +1,5 @@
 """The report as a page of its own, and as a part of the desk's page."""
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
@@ -195,7 +194,6 @@ def _alpha(report: Report) -> str:
 
 
 _SHEETS = ("tokens.css", "base.css", "report.css")
-_FONTS = re.compile(r"@font-face \{.*?\n\}\n", re.DOTALL)
 
 
 def page_of(report: Report, points: Points = NONE) -> str:
@@ -224,9 +222,9 @@ def _render(template: str, context: Mapping[str, Any]) -> str:
 
 
 def sheet() -> SafeString:
-    """The program's style sheets, without fonts: the page loads nothing."""
+    """The program's style sheets, which load nothing."""
     texts = (Path(str(finders.find(name))).read_text(encoding="utf-8") for name in _SHEETS)
-    return SafeString(_FONTS.sub("", "\n".join(texts)))
+    return SafeString("\n".join(texts))
 
 
 def file_name() -> str:
