@@ -205,7 +205,8 @@ def _describe_list(access: ProjectAccess, *, ready: bool) -> Page:
     new = Link("New evaluation", access.address("evaluations:new"))
     release = Link("Make a release first", access.address("releases:list"))
     needs = ("It needs a release with human scores. ", access.manager and release)
-    empty = Empty("No evaluation yet", (_SCORES, *(() if ready else needs)))
+    begin = Link("Make the first evaluation", new.address) if access.manager and ready else None
+    empty = Empty("No evaluation yet", (_SCORES, *(() if ready else needs)), begin)
     return Page(
         "Evaluations",
         [Listing("Find an evaluation", "evaluation", "evaluations", empty)],

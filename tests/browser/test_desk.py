@@ -84,8 +84,9 @@ def test_a_researcher_opens_a_poll_and_sees_it_go_out(
         page.reload()
     expect(on_their_way).to_have_count(0)
     expect(page.get_by_text("places, in 2 HITs")).to_be_visible()
-    for part in ("HITs", "Work", "Workers", "Operations"):
-        page.get_by_role("navigation", name="Parts of the stage").get_by_role(
+    page.get_by_role("navigation", name="Parts of the stage").get_by_role("link", name="Work").click()
+    for part in ("HITs", "Submitted", "Workers", "Operations"):
+        page.get_by_role("navigation", name="Parts of the work").get_by_role(
             "link", name=part, exact=True
         ).click()
         page.get_by_role("heading", level=1).wait_for()
