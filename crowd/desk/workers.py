@@ -172,7 +172,7 @@ def list_workers(request: HttpRequest, access: ProjectAccess) -> HttpResponseBas
         rows,
         Page("Workers", [Listing("Find a worker", "worker", "workers", _NOBODY, note=_EXPLAINED)]),
         file=f"{access.project.slug}-workers",
-        tab="people",
+        tab="workers",
         currency=_currency(access),
     )
 
@@ -211,7 +211,7 @@ def person(request: HttpRequest, access: ProjectAccess, *, pk: int) -> HttpRespo
         request,
         "person.html",
         access,
-        tab="people",
+        tab="workers",
         worker=worker,
         figures=figures,
         stages=[(stages[row.stage], row) for row in figures.stages] if figures else [],
