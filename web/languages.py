@@ -82,8 +82,14 @@ def remember(request: HttpRequest, language: str) -> None:
 
 
 def in_templates(request: HttpRequest) -> dict[str, object]:
-    """Context of every page: `languages` to choose among, each by its own name, where there are several."""
-    return {"languages": LANGUAGES} if has_languages(request) else {}
+    """Context of every page: `languages` to choose among, each by its own name, where there are several.
+
+    `carried_along` is what the address says beside its language.
+    """
+    if not has_languages(request):
+        return {}
+    others = [(name, value) for name, value in request.GET.items() if name != PARAMETER]
+    return {"languages": LANGUAGES, "carried_along": others}
 
 
 def _asked(request: HttpRequest) -> str:

@@ -180,3 +180,10 @@ def test_the_languages_and_who_has_read_them_are_told(client):
     page = client.get("/languages/").content.decode()
     assert all(f'href="?lang={code}"' in page for code, _ in settings.LANGUAGES)
     assert page.count("None yet") == len(settings.LANGUAGES) - 1
+
+
+def test_the_choice_of_a_language_keeps_what_else_the_address_says(client, db):
+    page = client.get("/accounts/login/?lang=de&items=1&next=%2Fqueue").text
+    form = page[page.index('class="languages"') :]
+    assert '<input type="hidden" name="items" value="1">' in form
+    assert '<input type="hidden" name="next" value="/queue">' in form
