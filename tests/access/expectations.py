@@ -52,7 +52,7 @@ class Rule:
 
 
 _GROUPS: dict[tuple[str, str, str], str] = {
-    ("desk", LOOK, "member"): "projects notices all_workers my_settings",
+    ("desk", LOOK, "member"): "projects notices all_workers my_settings find components",
     ("desk", FORM, "site desk"): "new_project",
     ("desk", ACT, "member"): "see_notices create_token end_token",
     ("desk", ACT, "site desk"): """
@@ -184,7 +184,7 @@ _GROUPS: dict[tuple[str, str, str], str] = {
     ("", LOOK, "everybody"): "health languages llms security",
     ("api", LOOK, "everybody"): "reference",
     ("accounts", ACT, "account"): """
-        sign_out_everywhere end_key set_name set_email remove_email end_session remove_factor
+        sign_out_everywhere end_key save_view set_name set_email remove_email end_session remove_factor
         disconnect answer_offer
     """,
     ("accounts", ACT, "site desk"): "invite revoke_invitation offer_ownership",
