@@ -109,14 +109,16 @@ def test_an_installed_wheel_makes_its_database_serves_a_page_and_stops_in_good_o
         server = subprocess.Popen([program, "up"], env=environment, cwd=tmp_path, stdout=log, stderr=log)
     try:
         page = read_page(port, "/accounts/login/")
-        style = read_page(port, "/static/base.css")
+        german = read_page(port, "/accounts/login/?lang=de")
+        style = read_page(port, "/static/tokens.css")
     finally:
         server.terminate()
         code = server.wait()
     words = (tmp_path / "server.log").read_text(encoding="utf-8")
     assert (code, words.endswith("Stopped.\n"), "Traceback" in words) == (0, True, False), words
     assert "<h1>Sign in</h1>" in page
-    assert "--paper" in style
+    assert "<h1>Anmelden</h1>" in german
+    assert "--accent" in style
     assert (tmp_path / "data" / "distillery.sqlite3").exists()
 
 
