@@ -31,10 +31,11 @@ def project(searching: Searching) -> str:
 
 
 def open_search(page: Page, project: str) -> None:
-    """Sign in and go to the page by its tab."""
+    """Sign in and go to the page by the sidebar: it is a part of the passages."""
     sign_in(page, project)
     page.goto(f"/desk/projects/{project}/")
-    page.get_by_role("link", name="Search").click()
+    page.locator(".sidebar").get_by_role("link", name="Passages").click()
+    page.get_by_role("navigation", name="Parts").get_by_role("link", name="Search").click()
     box(page).wait_for()
 
 
