@@ -1,4 +1,4 @@
-"""Cells of tables and words of pages, drawn once for all pages: everything a person typed is escaped here.
+"""Cells of tables and phrases of pages, drawn once for all pages: what people typed is escaped here.
 
 A column says how its cells are drawn: by one of the functions below that take a `Cell`, by `opens`, or by a
 function of its own module that puts a few of the smaller ones together:
@@ -33,8 +33,7 @@ _MOST = 80
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """A cell to draw: its row, the column's value in it, who looks and when, and what else the page was "
-    "given."""
+    """A cell to draw: its row, the column's value in it, the page's context, and the moment it is drawn."""
 
     row: Any
     value: Any
@@ -53,14 +52,14 @@ class Cell:
 
 Draw = Callable[[Cell], object]
 
-# Words: a text, a link, or several of them after one another.
+# Phrases: a text, a link, or several of them after one another.
 
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """Words that lead to an address; what a person typed is `isolated` first."""
+    """A label that leads to an address; what a person typed is `isolated` first."""
 
-    words: str
+    label: str
     address: str
     unseen: str = ""
     plain: bool = False
@@ -71,7 +70,7 @@ class Link:
 class Post:
     """A button that does something at an address, with what it sends along; `plain` is one of several."""
 
-    words: str
+    label: str
     address: str
     fields: Mapping[str, object] = field(default_factory=dict)
     unseen: str = ""
@@ -83,50 +82,50 @@ class Post:
 class Code:
     """A name of a program or a file."""
 
-    words: str
+    name: str
 
 
 #: A text, link, moment or chip, or several of them after one another.
 Phrase = object
 
 
-def phrase(words: Phrase) -> SafeString:
-    """Words as the page has them."""
-    if isinstance(words, Code):
-        return format_html("<code>{}</code>", words.words)
-    if isinstance(words, Link):
-        return format_html('<a href="{}">{}{}</a>', words.address, words.words, unseen(words.unseen))
-    if isinstance(words, datetime):
-        return durations.moment(words)
-    if isinstance(words, list | tuple):
-        return format_html_join("", "{}", ((phrase(each),) for each in words if each not in (None, False)))
-    return format_html("{}", words)
+def phrase(part: Phrase) -> SafeString:
+    """A phrase as HTML; None and False are left out of a sequence."""
+    if isinstance(part, Code):
+        return format_html("<code>{}</code>", part.name)
+    if isinstance(part, Link):
+        return format_html('<a href="{}">{}{}</a>', part.address, part.label, unseen(part.unseen))
+    if isinstance(part, datetime):
+        return durations.moment(part)
+    if isinstance(part, list | tuple):
+        return format_html_join("", "{}", ((phrase(each),) for each in part if each not in (None, False)))
+    return format_html("{}", part)
 
 
-def link(words: object, address: str, *, mono: bool = False, most: int = _MOST) -> SafeString:
+def link(label: object, address: str, *, mono: bool = False, most: int = _MOST) -> SafeString:
     """A link to what a row is about, by its name."""
-    shown = words if isinstance(words, SafeString) else isolated(words, mono=mono, most=most)
-    return format_html('<a href="{}">{}</a>', address, shown)
+    text = label if isinstance(label, SafeString) else isolated(label, mono=mono, most=most)
+    return format_html('<a href="{}">{}</a>', address, text)
 
 
-def unseen(words: str) -> SafeString:
-    """Further words for those who hear the page."""
-    return format_html('<span class="unseen"> {}</span>', words) if words else SafeString("")
+def unseen(text: str) -> SafeString:
+    """A text for screen readers alone."""
+    return format_html('<span class="unseen"> {}</span>', text) if text else SafeString("")
 
 
-def short(words: object, most: int = _MOST) -> str:
-    """A text, no longer than a table has room for."""
-    return Truncator(str(words)).chars(most)
+def short(text: object, most: int = _MOST) -> str:
+    """A text of at most so many characters; one that is cut ends in an ellipsis."""
+    return Truncator(str(text)).chars(most)
 
 
-def chip(words: object, level: str = "", title: str = "") -> SafeString:
+def chip(label: object, level: str = "", title: str = "") -> SafeString:
     """A state in a word or two; `level` is good, wait, bad or nothing."""
     tip = format_html(' title="{}"', title) if title else ""
-    return format_html('<span class="chip{}"{}>{}</span>', f" {level}" if level else "", tip, words)
+    return format_html('<span class="chip{}"{}>{}</span>', f" {level}" if level else "", tip, label)
 
 
 def more(*parts: object, mono: bool = False) -> SafeString:
-    """What stands in small below a cell's first line."""
+    """Small print below the first line of a cell."""
     return format_html('<span class="more{}">{}</span>', " mono" if mono else "", several(*parts, between=""))
 
 
@@ -135,12 +134,12 @@ def several(*parts: object, between: str = " ") -> SafeString:
     return format_html_join(between, "{}", ((part,) for part in parts if part))
 
 
-def isolated(words: object, *, mono: bool = False, most: int = 0) -> SafeString:
+def isolated(text: object, *, mono: bool = False, most: int = 0) -> SafeString:
     """A text whose direction of writing concerns nothing around it."""
     return format_html(
         "<bdi{}>{}</bdi>",
         SafeString(' class="mono"' if mono else ""),
-        short(words, most) if most else str(words),
+        short(text, most) if most else str(text),
     )
 
 
@@ -154,7 +153,7 @@ def post(context: Any, button: Post) -> SafeString:
         get_token(context["request"]),
         format_html_join("", '<input type="hidden" name="{}" value="{}">', button.fields.items()),
         classes,
-        button.words,
+        button.label,
         unseen(button.unseen),
     )
 
@@ -204,13 +203,13 @@ def amount(cents: int, currency: str = "") -> str:
     return format_amount(cents, currency or settings.MARKETPLACE_CURRENCY)
 
 
-def opens(name: str, words: str = "{}", *paths: str, mono: bool = False) -> Draw:
-    """The value in `words` as a link; it completes the address of this name, or attributes of the row do."""
+def opens(name: str, label: str = "{}", *paths: str, mono: bool = False) -> Draw:
+    """The value in `label` as a link; it completes the address of this name, or attributes of the row do."""
     getters = [attrgetter(path) for path in paths]
 
     def draw_link(cell: Cell) -> object:
         address = cell.address(name, *([get(cell.row) for get in getters] or [cell.value]))
-        return link(words.format(cell.value), address, mono=mono)
+        return link(label.format(cell.value), address, mono=mono)
 
     return draw_link
 
@@ -230,11 +229,11 @@ def counts(name: str, *paths: str, query: str = "") -> Draw:
 
 
 def states(levels: Mapping[str, tuple[str, str] | str]) -> Draw:
-    """A chip by the value: its words and its level, or its level alone."""
+    """A chip by the value: its label and level, or the value itself with a level."""
 
     def draw_state(cell: Cell) -> object:
         state = levels.get(cell.value, "")
-        words, level = state if isinstance(state, tuple) else (cell.value, state)
-        return chip(words, level) if words else NONE
+        label, level = state if isinstance(state, tuple) else (cell.value, state)
+        return chip(label, level) if label else NONE
 
     return draw_state

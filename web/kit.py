@@ -34,14 +34,14 @@ class Empty:
     """What a page says where it has nothing to show."""
 
     heading: str
-    words: Phrase = ""
+    text: Phrase = ""
     primary: Link | None = None
     template: ClassVar[str] = "kit/empty.html"
 
 
 @dataclass(frozen=True, slots=True)
 class Tabs:
-    """Links to sister pages: words and address of each, and the one that is here."""
+    """Links to sister pages: label and address of each, and the label of this page."""
 
     label: str
     here: str
@@ -53,7 +53,7 @@ class Tabs:
 class Note:
     """A sentence of a page: a note with a level (warning, error), or in small where it has none."""
 
-    words: Phrase
+    text: Phrase
     level: str | None = None
     template: ClassVar[str] = "kit/note.html"
 
@@ -62,7 +62,7 @@ class Note:
 class Secret:
     """A link or key that is shown once, with a button that copies it."""
 
-    words: Phrase
+    text: Phrase
     secret: str
     template: ClassVar[str] = "kit/secret.html"
 
@@ -81,7 +81,7 @@ class Facts:
 class Button:
     """A button of a form: what it sends as `name`, and where to, if not to the form's own address."""
 
-    words: str
+    label: str
     name: str = ""
     value: str = ""
     address: str = ""
@@ -154,7 +154,7 @@ class FormSection:
     checked: bool = True
     """The browser, too, looks whether all is there."""
     folded: str = ""
-    """The words of what opens it."""
+    """The label of what opens it."""
     after: str = ""
     """A template of further fields, which finds the form as `form`."""
     template: ClassVar[str] = "kit/form.html"
@@ -249,10 +249,7 @@ def _draw_line(
     return Line(key, ticks.label(row) if ticks and key is not None else "", drawn)
 
 
-@register.filter
-def words(phrase: Phrase) -> SafeString:
-    """A phrase as the page has it."""
-    return cells.phrase(phrase)
+register.filter(cells.phrase)
 
 
 @register.filter

@@ -1,7 +1,7 @@
 """The language of a page: workers and visitors read their own; desks, the API and the protocol stay English.
 
     /join/TOKEN/?lang=de      # this page and those that follow, remembered by Django's cookie for languages
-    remember(request, "sw")   # what somebody's profile says, for this session
+    remember(request, "sw")   # what a profile says, for this session
 
 First what an address asks for or asked for before, then the profile, then the browser, then English.
 """
@@ -17,7 +17,7 @@ from django.utils.cache import patch_vary_headers
 
 #: The parameter of an address, and the key in the session.
 PARAMETER, _KEY = "lang", "language"
-#: English whoever reads them: half of their words would be, and programs read some.
+#: Pages that are English for all readers: half of their texts would be, and programs read some.
 _ENGLISH = re.compile(
     r"/(?:desk|requester|admin|api|releases|leaderboards|examples|worker-api|health|metrics|\.well-known"
     r"|llms\.txt|mturk/test|accounts/members)(?:/|$)"
@@ -107,6 +107,6 @@ _BY_TAG = {code.partition("-")[0]: code for code, _ in settings.LANGUAGES}
 
 
 def keep_language(request: HttpRequest, address: str) -> str:
-    """The address with the language that this page's asks for: other sites' frames keep no cookie."""
+    """The address, which has no query, with the language asked for: frames of other sites keep no cookie."""
     asked = _asked(request)
     return f"{address}?{PARAMETER}={asked}" if asked else address

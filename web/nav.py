@@ -20,6 +20,8 @@ from core.extensions import parts_of
 from core.projects.models import Project
 from core.projects.selectors import last_event
 
+#: How many matches of a kind the search of the bar shows.
+MATCHES = 6
 #: Answers arrive without an event: after so long counts are taken again.
 _COUNTED_SECONDS = 30
 
@@ -108,9 +110,9 @@ class Match:
 
 @dataclass(frozen=True, slots=True)
 class Finder:
-    """Where the search of the bar looks, and what it finds there: the best few first.
+    """Where the search of the bar looks: `find` gives the first `MATCHES` + 1 that have a text, best first.
 
-    `find` gets the user's projects, or the one that the user is in, and the words.
+    It gets the user's projects, or the one that the user is in, and the text.
     """
 
     heading: str

@@ -16,6 +16,7 @@ the same rows come as a file. What an address has no meaning for counts as not s
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from decimal import Decimal
 from functools import cached_property
 from itertools import chain, islice
 from operator import attrgetter, itemgetter
@@ -344,7 +345,6 @@ def respond(
     complete: Complete = as_they_are,
     more_filters: Sequence[Filter] = (),
     file: str = "",
-    first_line: str = "",
     rows_as: str = "rows",
     file_at: str = "",
     about: Callable[[list[Any]], Mapping[str, Any]] = _nothing,
@@ -359,29 +359,21 @@ def respond(
     ordered = grid_request.sort(rows(grid_request))
     form = "" if file_at else request.GET.get("format")
     if form == "csv":
-        return stream(grid, ordered, file or grid.name, complete=complete, first_line=first_line)
+        return stream(grid, ordered, file or grid.name, complete=complete)
     if form == "xlsx":
-        return workbook(grid, ordered, file or grid.name, complete=complete, first_line=first_line)
+        return workbook(grid, ordered, file or grid.name, complete=complete)
     page = page_of(ordered, request)
     page.object_list = complete(list(page.object_list))
     return show(grid=grid_request, **{rows_as: page}, **about(list(page.object_list)))
 
 
-def stream(
-    grid: Grid, rows: Rows, name: str, *, complete: Complete = as_they_are, first_line: str = ""
-) -> StreamingHttpResponse:
+def stream(grid: Grid, rows: Rows, name: str, *, complete: Complete = as_they_are) -> StreamingHttpResponse:
     """All rows as CSV, a thousand in memory at a time; nothing in it is run by a spreadsheet."""
     answer = StreamingHttpResponse(
-        _lines(grid, rows, complete, first_line), content_type="text/csv; charset=utf-8"
+        map(csv_text, _read_cells(grid, rows, complete)), content_type="text/csv; charset=utf-8"
     )
     answer["Content-Disposition"] = f'attachment; filename="{name}.csv"'
     return answer
-
-
-def _lines(grid: Grid, rows: Rows, complete: Complete, first_line: str) -> Iterator[str]:
-    if first_line:
-        yield f"# {first_line}\n"
-    yield from map(csv_text, _read_cells(grid, rows, complete))
 
 
 def _read_cells(grid: Grid, rows: Rows, complete: Complete) -> Iterator[list[list[Any]]]:
@@ -396,16 +388,16 @@ def _read_cells(grid: Grid, rows: Rows, complete: Complete) -> Iterator[list[lis
 
 
 _OPTIONS = {"constant_memory": True, "strings_to_formulas": False, "strings_to_urls": False}
-#: Rows that a sheet of a workbook can hold, its head included.
-_SHEET_ROWS = 1_048_576
+#: What a sheet of a workbook can hold: rows, its head included; characters of a cell; whole numbers exactly.
+_SHEET_ROWS, _CELL_LENGTH, _EXACT = 1_048_576, 32_767, 2**53
+_CUT = " [cut here: a cell of a workbook holds no more; the CSV file has it all]"
 
 
-def workbook(
-    grid: Grid, rows: Rows, name: str, *, complete: Complete = as_they_are, first_line: str = ""
-) -> FileResponse:
+def workbook(grid: Grid, rows: Rows, name: str, *, complete: Complete = as_they_are) -> FileResponse:
     """All rows as an Excel workbook, written to a temporary file row by row; texts are never formulas.
 
-    More rows than a sheet holds go on in a further sheet.
+    More rows than a sheet holds go on in a further sheet. A text that is longer than a cell says that it was
+    cut; numbers that Excel would round, or does not know, are texts.
     """
     from xlsxwriter import Workbook  # noqa: PLC0415  # it would make each start slower
 
@@ -420,8 +412,15 @@ def workbook(
                 sheet.write_row(0, 0, head, bold)
                 sheet.freeze_panes(1, 0)
             if row is not head:
-                sheet.write_row(at, 0, row)
+                sheet.write_row(at, 0, map(_fit_cell, row))
                 at += 1
-        book.set_properties({"comments": first_line})
     file.seek(0)
     return FileResponse(file, as_attachment=True, filename=f"{name}.xlsx", content_type=_XLSX)
+
+
+def _fit_cell(value: Any) -> Any:
+    """A value as a cell of a workbook can hold it."""
+    if isinstance(value, str):
+        return value if len(value) <= _CELL_LENGTH else value[: _CELL_LENGTH - len(_CUT)] + _CUT
+    is_number = isinstance(value, int | float | Decimal)
+    return str(value) if is_number and not abs(value) <= _EXACT else value

@@ -26,7 +26,7 @@ from crowd.selectors.queues import Queue, SeparateQueues
 from crowd.selectors.work_lists import work_stamps
 from retrieval.models import Corpus, Index
 from web.cache import cached, cached_before
-from web.nav import Match
+from web.nav import MATCHES, Match
 from web.pages import show
 
 # Decisions of this app that wait for a person: ties, disputes, answers to review.
@@ -37,10 +37,10 @@ def count_queries(project: Project) -> int:
     return Query.objects.filter(project=project).count()
 
 
-def find_queries(projects: QuerySet[Project], words: str) -> Iterable[Match]:
-    """Queries that have the words."""
-    queries = Query.objects.filter(text__icontains=words, project__in=projects).select_related("project")
-    for query in queries.order_by("-pk")[:6]:
+def find_queries(projects: QuerySet[Project], text: str) -> Iterable[Match]:
+    """Queries that have the text, the newest first."""
+    queries = Query.objects.filter(text__icontains=text, project__in=projects).select_related("project")
+    for query in queries.order_by("-pk")[: MATCHES + 1]:
         yield Match(
             query.text, query.status, reverse("annotation:query", args=[query.project.slug, query.pk])
         )

@@ -8,27 +8,10 @@ from django.views.decorators.http import require_safe
 from web.access import for_members
 from web.pages import show
 
-COLOURS = [
-    "bg",
-    "surface",
-    "sunken",
-    "text",
-    "muted",
-    "line",
-    "line-strong",
-    "accent",
-    "accent-fill",
-    "accent-soft",
-    "accent-half",
-    "ok",
-    "ok-soft",
-    "wait",
-    "wait-soft",
-    "bad",
-    "bad-soft",
-    "info",
-    "info-soft",
-]
+COLOURS = (
+    "bg", "surface", "sunken", "text", "muted", "line", "line-strong", "accent", "accent-fill", "accent-soft",
+    "accent-half", "ok", "ok-soft", "wait", "wait-soft", "bad", "bad-soft", "info", "info-soft",
+)  # fmt: skip
 _STAGES = (
     ("Can this be answered?", "closed", 100, "$1.10"),
     ("How correct are the answers?", "open", 40, "$51.00"),

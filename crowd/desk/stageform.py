@@ -335,8 +335,8 @@ class StageForm(RevisedForm, forms.Form):
         return cleaned
 
     def _free_slug(self, title: str) -> str:
-        """A short name made of the title that no stage of the project has."""
-        first = slugify(title)[:76].strip("-_")
+        """A short name made of the title, or of the kind where it has no Latin letters, that no stage has."""
+        first = slugify(title)[:76].strip("-_") or slugify(self.kind.name)
         taken = set(Stage.objects.filter(project=self.project).values_list("slug", flat=True))
         names = (first if number == 1 else f"{first}-{number}" for number in count(1))
         return next(name for name in names if name not in taken)

@@ -206,7 +206,8 @@ def _describe_list(access: ProjectAccess, *, ready: bool) -> Page:
     release = Link("Make a release first", access.address("releases:list"))
     needs = ("It needs a release with human scores. ", access.manager and release)
     begin = Link("Make the first evaluation", new.address) if access.manager and ready else None
-    empty = Empty("No evaluation yet", (_SCORES, *(() if ready else needs)), begin)
+    ask = not access.manager and "A manager of the project can make the first one."
+    empty = Empty("No evaluation yet", (_SCORES, *(() if ready else needs), ask), begin)
     return Page(
         "Evaluations",
         [Listing("Find an evaluation", "evaluation", "evaluations", empty)],

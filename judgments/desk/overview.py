@@ -15,15 +15,15 @@ from judgments.judging_config import judging_config
 from judgments.models import AgreementReport, Candidate, FilterRun, System
 from judgments.selectors.judges import histogram, judges, time_plot
 from judgments.selectors.scores import count_judged_queries
-from web.nav import Match
+from web.nav import MATCHES, Match
 
 # What this app says on a project's overview: queries all of whose answers are judged.
 
 
-def find_systems(projects: QuerySet[Project], words: str) -> Iterable[Match]:
-    """Systems by their names."""
-    systems = System.objects.filter(name__icontains=words, project__in=projects).select_related("project")
-    for system in systems.order_by("-pk")[:6]:
+def find_systems(projects: QuerySet[Project], text: str) -> Iterable[Match]:
+    """Systems by their names, the newest first."""
+    systems = System.objects.filter(name__icontains=text, project__in=projects).select_related("project")
+    for system in systems.order_by("-pk")[: MATCHES + 1]:
         address = reverse("judgments:system", args=[system.project.slug, system.pk])
         yield Match(system.name, system.project.title, address)
 

@@ -233,15 +233,12 @@ def respond(
     place: str,
     complete: Complete = as_they_are,
     file: str = "",
-    first_line: str = "",
     file_at: str = "",
     **context: Any,
 ) -> HttpResponseBase:
     """A page with a table, whose rows it gets as `rows`, or the table's file; see `web.tables`."""
     page = partial(show, request, template, access, place=place, **context)
-    return grids.respond(
-        request, grid, rows, page, complete=complete, file=file, first_line=first_line, file_at=file_at
-    )
+    return grids.respond(request, grid, rows, page, complete=complete, file=file, file_at=file_at)
 
 
 # What several of the pages have.

@@ -104,7 +104,8 @@ def listing(request: HttpRequest, access: ProjectAccess) -> HttpResponseBase:
     make = access.manager and Link("New release", access.address("releases:content"))
     first = Link("Make the first release", access.address("releases:content")) if make else None
     none = Empty("No release is in this state", Link("Show all", "?"))
-    empty = Empty("No release yet", _FREEZES, first)
+    ask = "" if access.manager else " A manager of the project can make the first one."
+    empty = Empty("No release yet", f"{_FREEZES}{ask}", first)
     page = Page(
         "Releases",
         [Listing("State of the releases", "release", "releases", empty, none)],

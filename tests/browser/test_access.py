@@ -124,6 +124,6 @@ def test_the_desk_and_the_pages_of_staff(lab, server, administrator, context_of)
     worker.do(lab.account.client.list_hits()["HITs"][0]["HITId"])
     page.goto("/desk/")
     check(page)
-    for path in ("/accounts/password/", "/tasks"):
+    for path in ("/accounts/password/", "/tasks", "/desk/components/", "/desk/find/?q=a"):
         page.goto(path)
         check(page)

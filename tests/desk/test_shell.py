@@ -65,7 +65,7 @@ def test_the_search_of_the_bar_finds_what_the_user_may_see(as_, owner, stage, pe
     assert at("stage", stage) in part
     assert "<html" not in part
     assert f"{PLACE}agreement/" in owner.get("/desk/find/", {"q": "agree", "in": "reading"}).text
-    assert "Nothing has these words" in owner.get("/desk/find/", {"q": "no such thing"}).text
+    assert "Nothing has this text" in owner.get("/desk/find/", {"q": "no such thing"}).text
     create_project(slug="calm", title="Calm", owner=people["stranger"])
     assert at("stage", stage) not in as_("stranger").get("/desk/find/", {"q": "poll"}).text
 

@@ -11,7 +11,7 @@ from django.test.utils import CaptureQueriesContext
 from python_calamine import CalamineWorkbook
 
 from tests.desk.conftest import HOSTILE, at, make_hit, make_unknown, make_work
-from web.tables import Choices, Column, Grid, Words
+from web.tables import Choices, Column, Grid, Words, workbook
 
 pytestmark = pytest.mark.django_db
 
@@ -45,6 +45,26 @@ def test_a_table_comes_as_a_workbook_in_which_no_text_is_a_formula(manager, stag
     table = [dict(zip(rows[0], row, strict=True)) for row in rows[1:]]
     assert [row["worker"] for row in table] == ["'=1+1"]
     assert at("work", stage) in manager.get(at("work", stage) + "?state=all").text
+
+
+def test_a_workbook_cuts_no_text_without_saying_so_and_rounds_no_number():
+    grid = Grid(
+        "things",
+        columns=(
+            Column("text", "Text", lambda row: row[0], by="text"),
+            Column("size", "Size", lambda row: row[1]),
+        ),
+        order="text",
+    )
+    answer = workbook(grid, [("x" * 40_000, 2**60), ("short", float("nan")), ("y" * 32_767, 12)], "things")
+    file = io.BytesIO(b"".join(answer.streaming_content))
+    head, (cut, large), (short, undefined), (whole, size) = (
+        CalamineWorkbook.from_filelike(file).get_sheet_by_index(0).to_python()
+    )
+    assert head == ["text", "size"]
+    assert (len(cut), cut[-60:].endswith("the CSV file has it all]")) == (32_767, True)
+    assert (large, short, undefined, len(whole), size) == (str(2**60), "short", "nan", 32_767, 12)
+    answer.close()
 
 
 def file_of(client, address):
