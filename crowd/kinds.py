@@ -51,6 +51,8 @@ class Page:
     template: str
     context: Mapping[str, Any]
     instructions: str = ""
+    #: Units of a HIT come one at a time where scripts run, with a way back.
+    steps: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,6 +229,8 @@ class SimpleKind(ABC):
 
     #: Terms that the form of a new stage begins with, as a study's file has them.
     suggested: ClassVar[Mapping[str, Any]] = {}
+    #: Whether each person has pages by a seed of their own (`crowd.services.responses.page_seed`).
+    seeded_by_person = False
 
     def choices(self, project: Project) -> Mapping[str, Mapping[str, str]]:
         """No option names things of the project."""

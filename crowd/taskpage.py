@@ -45,7 +45,7 @@ from crowd.errors import TooLongError, WorkRefusedError
 from crowd.kinds import Page, kind_of
 from crowd.models import Assignment, Endpoint, Hit, Stage
 from crowd.services.arrivals import RETURN_IT, arrive, note_proof, units_of
-from crowd.services.responses import REMEMBERED, keep_draft, receipt_fields, store_response
+from crowd.services.responses import REMEMBERED, keep_draft, page_seed, receipt_fields, store_response
 from crowd.services.stages import stage_as_seen
 from people.task_foot import foot_of
 from web.languages import keep_language
@@ -234,7 +234,8 @@ def task_page(
     names_by_unit = names_in_page(hit, units)
     names = {unit: names_by_unit[unit] for unit in units}
     stage = stage_as_seen(worker_form.assignment) if worker_form else hit.stage
-    return _page(request, stage, names, filled, about=context, status=status)
+    seed = page_seed(worker_form.assignment) if worker_form else stage.seed
+    return _page(request, stage, names, filled, about=context, status=status, seed=seed)
 
 
 def trial_page(
@@ -252,7 +253,7 @@ def trial_page(
     takes nothing.
     """
     context = {"address": request.path, "trial": True, "preview": preview}
-    return _page(request, stage, names, filled, about=context, status=status)
+    return _page(request, stage, names, filled, about=context, status=status, seed=stage.seed)
 
 
 def _page(
@@ -263,10 +264,11 @@ def _page(
     *,
     about: Mapping[str, Any],
     status: int,
+    seed: int,
 ) -> HttpResponse:
     values, errors, units = filled.values, filled.errors, list(names)
     preview = bool(about.get("preview"))
-    pages = kind_of(stage).pages(stage, units, stage.seed)
+    pages = kind_of(stage).pages(stage, units, seed)
     parts = [
         _unit(pages[unit], Mark(names[unit], f"u{number}-"), values, errors.get(unit, {}), preview=preview)
         for number, unit in enumerate(units, 1)
@@ -284,6 +286,7 @@ def _page(
             dict.fromkeys(page.instructions for page in pages.values() if page.instructions)
         ),
         "problems": problems,
+        "steps": len(units) > 1 and all(page.steps for page in pages.values()),
         "shortcuts": values.get(SHORTCUTS) != "off",
     }
     return render(request, "crowd/task.html", context, status=status)

@@ -22,6 +22,7 @@ from judgments.desk import overview
 from judgments.judging_config import judging_config
 from judgments.kinds import JudgeTraining, Judging
 from judgments.models import AgreementReport
+from judgments.questionnaire.kind import Questionnaire
 from judgments.services import filter_runs
 from web.api import ApiPart
 from web.nav import Finder, Group, Page, Place
@@ -271,6 +272,7 @@ EXTENSION = Extension(
     ApiPart("judgments.api"),
     Judging(),
     JudgeTraining(),
+    Questionnaire(),
     filter_runs.JudgedWork(),
     CLASS,
     KPQA,

@@ -211,7 +211,7 @@ class Judging(SimpleKind):
 
     def freeze(self, stage: Stage, units: Sequence[str]) -> None:
         """The correct answers of these units' queries stay as they are for all their judges."""
-        keep_references(stage, queries_of(units).values())
+        keep_references(stage, queries_of(units).values(), judging_config(stage))
 
     def parse(self, stage: Stage, unit: str, form: Mapping[str, str]) -> ParsedForm:
         """The scores, on the stage's scales."""

@@ -196,6 +196,78 @@ class CheckAnswer(models.Model):
         return f"{self.score} for {self.check_item_id} by {self.worker_id}"
 
 
+# Questionnaires: what is shown, and what people answered about it.
+
+
+class UnitMaterial(models.Model):
+    """What a file brought for the units of a stage: nuggets of a question, sentences, a conversation, a row.
+
+    `key` is that of the question for nuggets, else that of the unit.
+    """
+
+    stage = models.ForeignKey(Stage, on_delete=models.CASCADE, related_name="unit_materials", db_index=False)
+    key = models.CharField(max_length=300)
+    content = models.JSONField()
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["stage", "key"], name="one_material_per_key")]
+
+    def __str__(self) -> str:
+        return self.key
+
+
+class QuestionnaireUnit(models.Model):
+    """One thing that a questionnaire shows; what is in `content` never changes once people saw it.
+
+    `candidate` is the answer, of a pair the one that its key names first; `other` is the second. Texts of
+    queries, passages and candidates are where they always are. A unit with `gold`, accepted values by field,
+    is an attention check and enters no figures.
+    """
+
+    stage = models.ForeignKey(
+        Stage, on_delete=models.CASCADE, related_name="questionnaire_units", db_index=False
+    )
+    key = models.CharField(max_length=300, help_text="Names it in its stage and in files.")
+    query = models.ForeignKey(Query, null=True, on_delete=models.PROTECT, related_name="+")
+    candidate = models.ForeignKey(Candidate, null=True, on_delete=models.PROTECT, related_name="+")
+    other = models.ForeignKey(Candidate, null=True, on_delete=models.PROTECT, related_name="+")
+    content = models.JSONField(default=dict)
+    gold = models.JSONField(default=dict)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["stage", "key"], name="one_unit_per_key")]
+
+    def __str__(self) -> str:
+        return self.key
+
+
+class UnitResponse(models.Model):
+    """What one person answered about one unit: values by field, of repeated fields by part (append-only).
+
+    In a pair, `left` and `right` are those of the key: the answer that it names first is left. `flipped` says
+    that the person saw them the other way round.
+    """
+
+    stage = models.ForeignKey(Stage, on_delete=models.CASCADE, related_name="unit_responses", db_index=False)
+    unit = models.ForeignKey(QuestionnaireUnit, on_delete=models.PROTECT, related_name="responses")
+    assignment = models.ForeignKey(Assignment, on_delete=models.PROTECT, related_name="unit_responses")
+    worker = models.ForeignKey(Worker, on_delete=models.PROTECT, related_name="unit_responses")
+    values = models.JSONField()
+    flipped = models.BooleanField(default=False)
+    at = models.DateTimeField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["assignment", "unit"], name="one_response_per_unit_and_assignment"
+            )
+        ]
+        indexes = [models.Index(fields=["stage", "unit"], name="unit_response_counts")]
+
+    def __str__(self) -> str:
+        return f"{self.unit_id} by {self.worker_id}"
+
+
 # What filters decided, and the scores that follow from it.
 
 
@@ -274,6 +346,13 @@ class Verdict(models.Model):
     run = models.ForeignKey(FilterRun, on_delete=models.CASCADE, related_name="verdicts")
     worker = models.ForeignKey(Worker, on_delete=models.PROTECT, related_name="verdicts")
     judgment = models.ForeignKey(Judgment, null=True, on_delete=models.PROTECT, related_name="verdicts")
+    response = models.ForeignKey(
+        UnitResponse,
+        null=True,
+        on_delete=models.PROTECT,
+        related_name="verdicts",
+        help_text="Of a questionnaire, in place of a judgment.",
+    )
     rule = models.CharField(max_length=40)
     removes = models.BooleanField(default=True)
     value = models.FloatField(null=True, blank=True, help_text="What the rule measured: kappa, failures, z.")
@@ -286,7 +365,12 @@ class Verdict(models.Model):
                 fields=["run", "judgment"],
                 name="a_judgment_is_removed_once",
                 condition=Q(judgment__isnull=False),
-            )
+            ),
+            models.UniqueConstraint(
+                fields=["run", "response"],
+                name="a_response_is_removed_once",
+                condition=Q(response__isnull=False),
+            ),
         ]
 
     def __str__(self) -> str:
@@ -391,9 +475,12 @@ __all__ = [
     "FilterRun",
     "ImportedScore",
     "Judgment",
+    "QuestionnaireUnit",
     "ReportPart",
     "Score",
     "ShownReferences",
     "System",
+    "UnitMaterial",
+    "UnitResponse",
     "Verdict",
 ]

@@ -179,18 +179,19 @@
 
   const groups = [...form.querySelectorAll(".choices")];
   const instructions = document.getElementById("instructions");
-  const button = form.querySelector(".send button");
+  const button = form.querySelector(".send [data-submit]");
   let before = null;
 
   const inputs = (group) => [...group.querySelectorAll(".choice input")];
   const slider = (group) => group.querySelector("input[type=range]:not([hidden])");
   const open = (group) =>
-    slider(group) ? group.querySelector("input[type=number]").value === "" : !inputs(group).some((input) => input.checked);
+    group.hasAttribute("data-optional") || group.closest("[hidden][data-show-if]") ? false : slider(group) ? group.querySelector("input[type=number]").value === "" : !inputs(group).some((input) => input.checked);
   // A score has its own number as its key; other choices are counted.
   const scored = (group) => group.classList.contains("scale");
   const keyed = (group, key) =>
     scored(group) ? inputs(group).find((input) => input.value === key) : inputs(group)[Number(key) - 1];
-  const current = () => groups.find((group) => group.contains(document.activeElement)) ?? groups.find(open) ?? groups[0];
+  const isHere = (group) => !group.closest("[hidden]");
+  const current = () => groups.find((group) => group.contains(document.activeElement)) ?? groups.filter(isHere).find(open) ?? groups.find(isHere);
 
   function mark() {
     const now = current();
@@ -198,6 +199,8 @@
   }
   function advance(from) {
     const after = groups.slice(groups.indexOf(from) + 1).find(open) ?? groups.find(open);
+    if (after) stepTo(units.findIndex((unit) => unit.contains(after)));
+    else stepTo(units.length - 1);
     (after ? slider(after) ?? inputs(after)[0] : button).focus();
     (after?.closest(".together") ?? after ?? button).scrollIntoView({ block: "nearest" });
   }
@@ -234,7 +237,7 @@
   const way = document.querySelector(".way");
   const units = [...form.querySelectorAll(".unit")];
   const isAnswered = (unit) => {
-    const asked = groups.filter((group) => unit.contains(group));
+    const asked = groups.filter((group) => unit.contains(group) && !group.hasAttribute("data-optional") && !group.closest("[hidden][data-show-if]"));
     if (asked.length) return !asked.some(open);
     return [...unit.querySelectorAll("textarea, input:not([type=hidden])")].some((field) => field.value.trim());
   };
@@ -247,6 +250,36 @@
     way.hidden = false;
     count();
     form.addEventListener("input", count);
+  }
+
+  // One unit at a time, with a way back: for kinds that want it. What is wrong or left open is shown first.
+  const stepped = form.hasAttribute("data-steps") && units.length > 1;
+  const [back, next] = [form.querySelector("[data-back]"), form.querySelector("[data-next]")];
+  let at = 0;
+  function stepTo(place) {
+    if (!stepped || place < 0) return;
+    at = Math.min(place, units.length - 1);
+    units.forEach((unit, number) => { unit.hidden = number !== at; });
+    back.hidden = at === 0;
+    next.hidden = at === units.length - 1;
+    button.hidden = !next.hidden;
+  }
+  function go(place) {
+    stepTo(place);
+    units[at].scrollIntoView({ block: "start" });
+    units[at].querySelector("input:not([type=hidden]), textarea, select, [tabindex]")?.focus({ preventScroll: true });
+  }
+  if (stepped) {
+    const wrong = units.findIndex((unit) => unit.querySelector(".error"));
+    const begun = units.findIndex((unit) => !isAnswered(unit));
+    stepTo(wrong >= 0 ? wrong : Math.max(0, begun));
+    back.addEventListener("click", () => go(at - 1));
+    next.addEventListener("click", () => { save(); go(at + 1); });
+    for (const link of document.querySelectorAll(".summary a[href^='#']"))
+      link.addEventListener("click", () => {
+        const mark = document.getElementById(link.hash.slice(1));
+        stepTo(units.findIndex((unit) => unit.contains(mark)));
+      });
   }
 
   // What a kind wants to be seen together is seen: instructions that push it out of the window fold.

@@ -135,6 +135,19 @@ def store_response(
     return True
 
 
+def page_seed(assignment: Assignment) -> int:
+    """The seed of an assignment's pages: the stage's, or one of the person's own where the kind wants it.
+
+    The lowest bit of a person's own changes from each assignment of a HIT to the next.
+    """
+    stage = assignment.stage
+    if not getattr(kind_of(stage), "seeded_by_person", False):
+        return stage.seed
+    digest = hashlib.sha256(f"page:{stage.seed}:{assignment.worker.external_id}".encode()).digest()
+    before = Assignment.objects.filter(hit=assignment.hit_id, pk__lt=assignment.pk).count()
+    return int.from_bytes(digest[:6], "big") << 1 | before & 1
+
+
 def bar_from_more(assignment: Assignment) -> None:
     """Bar the worker from what the kind says this work bars from: once it is certain whose work it is."""
     stage, response = assignment.stage, assignment.response or {}

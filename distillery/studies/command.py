@@ -42,6 +42,7 @@ from distillery.studies.preparation import MadeStudy, StudyPlan, make_draft, nam
 from distillery.studies.presets import Preset, fitting_preset, presets_of
 from distillery.studies.progress import StudyProgress, progress_of
 from distillery.studies.tables import Choices, StudyTable
+from judgments.questionnaire.units import asked_units
 from marketplace.forms.loopback import is_loopback
 from metrics.figure import counted
 from people.links import address_of
@@ -158,6 +159,12 @@ class StudyCommand(BaseCommand):
         if options["people"] is not None and not 0 < options["people"] <= _MOST_PEOPLE:
             raise CommandError(f"{self.people_option} is from 1 to {_MOST_PEOPLE:,}.")
         closes_at, consent = _time_in(options["close_at"]), _text_of(options["consent"])
+        if options.get("pairs"):
+            if options["preset"] not in (None, "pairs"):
+                raise CommandError(
+                    f"--pairs and --preset {options['preset']} are two presets. Leave one out."
+                )
+            options["preset"] = "pairs"
         table, notes = self.read(options)
         preset = self._preset(options["preset"], table)
         plan = StudyPlan(preset, options["title"], options["people"], consent, closes_at, options["language"])
@@ -244,15 +251,17 @@ class StudyCommand(BaseCommand):
         """What the study is, what it takes, what is new in it, and what is not known of it."""
         assert study.link is not None
         people, progress = study.stage.redundancy, progress_of(study.stage, study.link)
+        units = self.units(table, study)
         questions = counted(len(table.questions), "question")
         preset = f"{plan.preset.title} (preset {plan.preset.name})"
         yield f"{preset if study.is_new else study.stage.title}."
         if self.kind == "judging":
             answers_text = f"{counted(len(table.answers), 'answer')} of {quote_names(table.systems)}"
-            yield f"{answers_text} to {questions}, {people:,} {_people(people)} each."
+            pairs = f": {counted(units, 'pair')}" if study.stage.config.get("unit") == "pair" else ""
+            yield f"{answers_text} to {questions}{pairs}, {people:,} {_people(people)} each."
         else:
             yield f"{questions}, {counted(people, 'answer')} each."
-        minutes = self.units(table) * plan.preset.minutes
+        minutes = units * plan.preset.minutes
         each, together = (counted(max(1, round(number)), "minute") for number in (minutes, minutes * people))
         yield (
             f"At least {people:,} {_people(people)}; about {each} for one person who does all, {together} "
@@ -294,8 +303,10 @@ class StudyCommand(BaseCommand):
         missing["when it ends (it stays open; --close-at TIME)"] = study.link.expires_at is None
         return [open_point for open_point, is_missing in missing.items() if is_missing]
 
-    def units(self, table: StudyTable) -> int:
+    def units(self, table: StudyTable, study: MadeStudy) -> int:
         """How many units people work on."""
+        if study.stage.kind == "questionnaire":
+            return asked_units(study.stage).count()
         return len(table.answers) if self.kind == "judging" else len(table.questions)
 
     def _show_progress(self, study: MadeStudy, server: "Popen[bytes]", *, quiet: bool) -> None:

@@ -17,9 +17,11 @@ from django.contrib.auth.models import User
 from django.utils.text import slugify
 
 from annotation.importing.selection import RULES
+from annotation.models import Query
 from annotation.services.importing import Options as QueryOptions
 from annotation.services.importing import import_queries
 from core.errors import ActionError
+from core.files.refusals import FileRefusedError
 from core.projects.models import Membership, Project
 from crowd.models import Endpoint, Stage
 from crowd.services import stages
@@ -29,7 +31,10 @@ from crowd.study import planning, reader
 from crowd.study.documents import document_toml
 from distillery.studies.presets import Preset
 from distillery.studies.tables import StudyTable
-from judgments.models import Candidate
+from judgments.models import Candidate, UnitMaterial
+from judgments.questionnaire.config import questionnaire_config
+from judgments.questionnaire.sentences import cut
+from judgments.questionnaire.units import keep_materials
 from judgments.services.imports import Options as AnswerOptions
 from judgments.services.imports import import_candidates
 from people.consents import FIRST_KEPT, FIRST_RIGHT, save_text
@@ -156,6 +161,10 @@ def _apply(table: StudyTable, plan: StudyPlan, slug: str, owner: User) -> None:
     endpoint = Endpoint.objects.filter(protocol=Endpoint.Protocol.LINK).order_by("pk").first()
     terms = dict(plan.preset.stage)
     config = dict(terms.pop("config", {}))
+    if plan.preset.kind == "questionnaire":
+        config |= {} if "passages" in table.roles else {"passages": False}
+        if "references" in table.roles and plan.preset.shows_references:
+            config["reference"] = "central"
     if plan.preset.kind == "judging":
         config |= {} if "passages" in table.roles else {"passages": False}
         config |= {} if "references" in table.roles else {"reference": "none", "reference_checks": 0}
@@ -231,9 +240,46 @@ def _import(table: StudyTable, study: MadeStudy, owner: User) -> None:
         study.answers = report["stored"]
         study.copies = report["rules"]["kept"]["count"]
         study.refusals += _refusals(table, report, lines)
+        if study.stage.kind == "questionnaire":
+            study.refusals += _keep_materials(table, study.stage)
         unchanged = sum(report["rules"][rule]["count"] for rule in ("conflict", "unchanged"))
         stored = Candidate.objects.filter(query__project=study.project).count()
         study.gone = stored - study.answers - unchanged
+
+
+def _keep_materials(table: StudyTable, stage: Stage) -> list[str]:
+    """What the file has for the units of a questionnaire; sentences about what its open stage keeps."""
+    unit = questionnaire_config(stage).unit
+    if unit not in ("support", "nuggets"):
+        return []
+    queries = dict(Query.objects.filter(project=stage.project_id).values_list("text", "key"))
+    keys = {each.key: each.id or queries.get(each.text, "") for each in table.questions.values()}
+    materials: dict[str, dict[str, Any]] = {}
+    if unit == "nuggets":
+        materials = {
+            keys[each.key]: {"nuggets": each.nuggets} for each in table.questions.values() if each.nuggets
+        }
+    for each in table.answers if unit == "support" else ():
+        content: dict[str, Any] = {"passages": list(each.passages)} if each.passages else {}
+        if each.citations:
+            sentences = cut(each.text)
+            if len(each.citations) != len(sentences):
+                counts = f"they are for {len(each.citations)} sentences, and the answer has {len(sentences)}"
+                raise FileRefusedError(
+                    f"{table.name}, line {each.line}, citations: {counts}. Give each sentence a list, also an "
+                    "empty one."
+                )
+            content["citations"] = [list(numbers) for numbers in each.citations]
+        if content:
+            materials[f"{keys[each.question.key]}/{each.system}"] = content
+    if stage.opened_at is None:
+        keep_materials(stage, materials)
+        return []
+    known = dict(UnitMaterial.objects.filter(stage=stage).values_list("key", "content"))
+    keep_materials(stage, {key: content for key, content in materials.items() if key not in known})
+    changed = sum(key in known and known[key] != content for key, content in materials.items())
+    kept = f"{table.name}: {changed:,} units have other nuggets, passages or citations now."
+    return [f"{kept} People saw the former ones, which stay."] if changed else []
 
 
 def _query(question: Any) -> dict[str, Any]:

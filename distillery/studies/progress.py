@@ -6,6 +6,7 @@ from annotation.models import Answer
 from crowd.counted_work import counting
 from crowd.kinds import kind_of
 from crowd.models import Stage
+from judgments.questionnaire.units import counted_responses
 from judgments.selectors.judging import counted_judgments
 from people.models import StudyLink
 from people.selectors import LinkCounts, count_visits
@@ -31,6 +32,8 @@ def progress_of(stage: Stage, link: StudyLink) -> StudyProgress:
     """The progress now, in a few statements."""
     if stage.kind == "judging":
         count = counted_judgments(stage).count()
+    elif stage.kind == "questionnaire":
+        count = counted_responses(stage).count()
     else:
         count = Answer.objects.filter(counting("assignment"), stage=stage).count()
     missing = sum(unit.missing for unit in kind_of(stage).pending(stage))

@@ -21,6 +21,8 @@ from core.files.refusals import MOST_LISTED, BadFieldError, FileRefusedError, Ro
 from core.files.tables import FORMATS, ColumnRules, ValueTable, read_table, settle_format
 from core.files.text_source import TextSource
 from judgments.answer_files import LONGEST, LONGEST_SYSTEM
+from judgments.questionnaire.materials import citations_of, nuggets_of
+from judgments.questionnaire.sentences import cut
 
 #: What a column of a study's file can hold, each with the names that are taken for it, the likeliest first.
 NAMES: dict[str, tuple[str, ...]] = {
@@ -30,6 +32,8 @@ NAMES: dict[str, tuple[str, ...]] = {
     "answer": (*reading.NAMES["answer"], "text"),
     "passages": ("passages", "passage", "contexts", "retrieved_contexts", "documents", "context"),
     "turns": reading.NAMES["context"],
+    "citations": ("citations", "citation", "cited"),
+    "nuggets": ("nuggets", "rubric", "rubrics", "criteria"),
 }
 #: Roles that several columns may hold together.
 SEVERAL = {"references": re.compile(rf"{SHAPES['references'].pattern}|(reference|ref)_answers?")}
@@ -77,16 +81,28 @@ class Question:
     turns: list[str]
     passages: list[Passage] = field(default_factory=list)
     references: list[str] = field(default_factory=list)
+    nuggets: list[dict[str, Any]] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a system answered to a question; an empty text is an answer that it did not give."""
+    """What a system answered to a question; an empty text is an answer that it did not give.
+
+    `passages` are those of its own row, which its citations count; `citations` has those of each sentence
+    where a column says them.
+    """
 
     line: int
     question: Question
     system: str
     text: str
+    passages: tuple[str, ...] = ()
+    citations: tuple[tuple[int, ...], ...] = ()
+
+    @property
+    def cites(self) -> bool:
+        """It cites passages, by a column or by marks such as [1] in its text."""
+        return bool(self.citations) or any(sentence.citations for sentence in cut(self.text))
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,6 +143,8 @@ class StudyTable:
             "passages": any(each.passages for each in questions),
             "references": any(each.references for each in questions),
             "turns": any(each.turns for each in questions),
+            "nuggets": any(each.nuggets for each in questions),
+            "citations": any(each.cites for each in self.answers),
         }
         return frozenset(role for role, is_there in presence.items() if is_there)
 
@@ -251,6 +269,8 @@ class _Reader:
         self._name = name
         self._questions: dict[str, Question] = {}
         self._answers: dict[tuple[str, str], Answer] = {}
+        #: Citations of the rows of the present file, by line.
+        self._citations: dict[int, tuple[tuple[int, ...], ...]] = {}
         self._systems: dict[str, None] = {}
         self._notes: list[str] = []
         self._refused: list[RefusedRow] = []
@@ -265,6 +285,7 @@ class _Reader:
             table, rules = _open(path, choices)
             self._file = path.name
             self._rows.clear()
+            self._citations.clear()
             system = choices.system or (name_of_file(path.name) if len(files) > 1 else "")
             self._read_rows(table, rules, choices, system)
             readings.append(table.reading(RowCounts(self._rows.total(), **self._rows)))
@@ -285,6 +306,7 @@ class _Reader:
         for line, values in table.values(self._refuse):
             try:
                 question = _question_of(values, line)
+                self._citations[line] = tuple(map(tuple, citations_of(values.get("citations"))))
                 texts = {
                     name: _text_of(values.get(f"answer{_PLACE}{at}")) for at, name in enumerate(rules.systems)
                 }
@@ -343,19 +365,25 @@ class _Reader:
                 self._refuse(question.line, f"{why} {remedy}", field="answer")
                 return
         self._questions[question.key] = stored
+        own = tuple(each.text for each in question.passages)
         texts_before = {each.text for each in stored.passages}
         passages = [each for each in question.passages if each.text not in texts_before]
         references = [each for each in question.references if each not in stored.references]
         stored.passages += passages
         stored.references += references
+        nuggets_before = {each["text"] for each in stored.nuggets}
+        nuggets = [each for each in question.nuggets if each["text"] not in nuggets_before]
+        stored.nuggets += nuggets
         fresh = [name for name, answer in before.items() if answer is None]
         for name in fresh:
-            self._answers[question.key, name] = Answer(question.line, stored, name, texts[name])
+            self._answers[question.key, name] = Answer(
+                question.line, stored, name, texts[name], own, self._citations.get(question.line, ())
+            )
             self._systems[name] = None
         if fresh or stored is question:
             self._rows["used"] += 1
         else:
-            self._rows["merged" if passages or references else "repeats"] += 1
+            self._rows["merged" if passages or references or nuggets else "repeats"] += 1
 
     def _refuse(self, line: int, reason: str, /, field: str = "row") -> None:
         self._rows["refused"] += 1
@@ -373,6 +401,7 @@ def _question_of(values: Mapping[str, Any], line: int) -> Question:
     key = id or identity(normal(str(text)), [normal(turn) for turn in turns], plain_form)
     question = Question(line, key, id, str(text).strip(), turns)
     question.passages = passages_of(values.get("passages"))
+    question.nuggets = nuggets_of(values.get("nuggets"))
     for role, value in values.items():
         if role.partition(_PLACE)[0] == "references":
             question.references += [

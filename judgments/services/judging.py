@@ -13,7 +13,7 @@ from annotation.selectors.answers import materials
 from crowd.errors import CrowdError
 from crowd.models import Assignment, Stage
 from judgments.attention_checks import Check, CheckPlan, Item, draw_checks
-from judgments.judging_config import JudgingConfig, accepted_steps, judging_config
+from judgments.judging_config import JudgingConfig, accepted_steps
 from judgments.models import AttentionCheck, CheckAnswer, Judgment, ShownReferences
 from judgments.seeded_order import rank
 from judgments.selectors.candidates import accepted_texts, reference_texts
@@ -27,9 +27,8 @@ from metrics.agreement.scale import Scale
 _AT_ONCE = 1000
 
 
-def keep_references(stage: Stage, queries: Iterable[int]) -> None:
+def keep_references(stage: Stage, queries: Iterable[int], config: JudgingConfig) -> None:
     """Keep what judges of these queries see; what was kept before stays, whatever was accepted since."""
-    config = judging_config(stage)
     if config.reference == "none":
         return
     stored_queries = set(ShownReferences.objects.filter(stage=stage).values_list("query", flat=True))

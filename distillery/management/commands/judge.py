@@ -29,6 +29,10 @@ class Command(StudyCommand):
             help="columns with the answers of a system each, which has the column's name",
         )
 
+        parser.add_argument(
+            "--pairs", action="store_true", help="have pairs of answers compared: the same as --preset pairs"
+        )
+
     def read(self, options: dict[str, Any]) -> tuple[StudyTable, list[str]]:
         """The answers with all that belongs to them."""
         return read_study_table(options["file"], self.choices(options)), []
