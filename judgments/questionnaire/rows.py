@@ -1,0 +1,243 @@
+"""Responses as rows: one for each field and part, and as tables that other commands read.
+
+Answers of a pair are named by their systems, never by a side; which one a person saw first is in the row.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.db.models import QuerySet
+
+from crowd.models import Stage
+from crowd.selectors.pseudonyms import worker_pseudonyms
+from judgments.models import QuestionnaireUnit, UnitResponse
+from judgments.questionnaire.asking import Asked, asked_of
+from judgments.questionnaire.config import LEFT, RIGHT, QuestionnaireConfig, QuestionnaireField
+from judgments.questionnaire.units import UNASKED, counted_responses
+
+_CHUNK = 2_000
+_OTHER = {LEFT: RIGHT, RIGHT: LEFT}
+#: What stands for a worker in rows about answers that cite nothing, about which no one is asked.
+_NO_ONE = "-"
+Table = tuple[Sequence[str], Iterator[Sequence[Any]]]
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """A field that a person answered about a unit or a part of it."""
+
+    response: UnitResponse
+    asked: Asked
+    value: Any
+
+    @property
+    def unit(self) -> QuestionnaireUnit:
+        """What it is about."""
+        return self.response.unit
+
+    @property
+    def named_value(self) -> Any:
+        """The value; of a pair the system that won."""
+        if self.asked.field.compares and self.value in _OTHER and self.unit.other_id is not None:
+            return system_of(self.unit, self.value)
+        return self.value
+
+    @property
+    def is_prefilled(self) -> bool:
+        """The person was shown a value to begin with."""
+        prefill = self.unit.content.get("prefill") or {}
+        return self.asked.field.prefill and self.asked.name in prefill
+
+
+def system_of(unit: QuestionnaireUnit, side: str = LEFT) -> str:
+    """The system of a unit, of a pair of a side of its key; empty where there is none."""
+    candidate = unit.other if side == RIGHT else unit.candidate
+    if candidate is not None:
+        return candidate.system.name
+    columns = unit.content.get("columns") or {}
+    return str(unit.content.get("system") or columns.get("system") or columns.get("model") or "")
+
+
+def item_of(unit: QuestionnaireUnit) -> str:
+    """What answers of several systems have in common: the question, or the unit's own item."""
+    if unit.query is not None:
+        return str(unit.query.key)
+    columns = unit.content.get("columns") or {}
+    return str(columns.get("question_id") or columns.get("item") or unit.key)
+
+
+def responses_of(stage: Stage, *, using: QuerySet[UnitResponse] | None = None) -> Iterator[UnitResponse]:
+    """Responses that count, in the order in which they came, with all that rows need."""
+    rows = counted_responses(stage) if using is None else using
+    related = ("unit__query", "unit__candidate__system", "unit__other__system", "worker")
+    return rows.select_related(*related).order_by("pk").iterator(_CHUNK)
+
+
+def answered_of(response: UnitResponse, config: QuestionnaireConfig) -> Iterator[Answered]:
+    """All fields that a response has a value for."""
+    for asked in asked_of(response.unit, config):
+        value = response.values.get(asked.field.name)
+        if asked.part:
+            value = value.get(asked.part) if isinstance(value, Mapping) else None
+        if value is not None:
+            yield Answered(response, asked, value)
+
+
+class Names:
+    """Pseudonyms of workers, looked up once."""
+
+    def __init__(self, stage: Stage) -> None:
+        self._project, self._names = stage.project, dict[int, str]()
+
+    def __getitem__(self, worker: int) -> str:
+        if worker not in self._names:
+            self._names |= worker_pseudonyms(self._project, [worker])
+        return self._names[worker]
+
+
+def response_rows(stage: Stage, config: QuestionnaireConfig) -> Iterator[dict[str, Any]]:
+    """A row for each field that a person answered."""
+    names = Names(stage)
+    for response in responses_of(stage):
+        for answered in answered_of(response, config):
+            yield response_row(answered, names[response.worker_id])
+
+
+def response_row(answered: Answered, person: str) -> dict[str, Any]:
+    """One row as files have it. Of a pair `left` and `right` are what the person saw there."""
+    response, unit = answered.response, answered.unit
+    row: dict[str, Any] = {"person": person, "unit": unit.key, "question_id": item_of(unit)}
+    if unit.other_id is not None:
+        left, right = sides_seen(response)
+        row |= {"left": left, "right": right}
+    else:
+        row["system"] = system_of(unit)
+    row |= {"field": answered.asked.field.name, "part": answered.asked.part, "value": answered.named_value}
+    row |= {"simulated": response.worker.simulated, "prefilled": answered.is_prefilled}
+    return row | {"at": response.at.isoformat(timespec="seconds")}
+
+
+def sides_seen(response: UnitResponse) -> tuple[str, str]:
+    """The systems at the left and at the right, as the person saw them."""
+    pair = (system_of(response.unit, LEFT), system_of(response.unit, RIGHT))
+    return (pair[1], pair[0]) if response.flipped else pair
+
+
+# Tables that commands read.
+
+
+def pair_table(stage: Stage, config: QuestionnaireConfig) -> Table:
+    """A row for each person and pair, with a column for each field that compares."""
+    fields = [field for field in config.fields if field.compares]
+
+    def rows() -> Iterator[Sequence[Any]]:
+        names = Names(stage)
+        for response in responses_of(stage):
+            left, right = sides_seen(response)
+            values = [_as_seen(response, field) for field in fields]
+            worker = names[response.worker_id]
+            yield (item_of(response.unit), left, right, worker, *values, int(response.worker.simulated))
+
+    return ("item", "left", "right", "worker", *(field.name for field in fields), "simulated"), rows()
+
+
+def _as_seen(response: UnitResponse, field: QuestionnaireField) -> str:
+    value = str(response.values.get(field.name) or "")
+    return _OTHER.get(value, value) if response.flipped else value
+
+
+def protocol_of(config: QuestionnaireConfig) -> str:
+    """Which protocol of support, nuggets or rubrics the fields are those of; empty for none."""
+    by_name = config.by_name
+    if config.unit == "support":
+        if {"interpretable", "attributable"} <= by_name.keys():
+            return "ais"
+        support = by_name.get("support")
+        if (
+            support is None
+            or support.per != "citation"
+            or set(support.options) != {"full", "partial", "none"}
+        ):
+            return ""
+        recall = by_name.get("recall")
+        return "alce" if recall is not None and recall.per == "sentence" else "trec"
+    if config.unit == "nuggets":
+        label, met = by_name.get("label"), by_name.get("met")
+        if label is not None and set(label.options) == {"support", "partial", "not"}:
+            return "nuggets"
+        return "rubric" if met is not None and met.type == "yesno" else ""
+    return ""
+
+
+def protocol_table(stage: Stage, config: QuestionnaireConfig) -> Table | None:
+    """The table that `support` or `nuggets` reads; None where the fields are of no such protocol."""
+    match protocol_of(config):
+        case "ais":
+            return _ais_table(stage)
+        case "alce" | "trec" as protocol:
+            return _citation_table(stage, recall=protocol == "alce")
+        case "nuggets" | "rubric" as protocol:
+            return _nugget_table(stage, rubric=protocol == "rubric")
+    return None
+
+
+def _ais_table(stage: Stage) -> Table:
+    def rows() -> Iterator[Sequence[Any]]:
+        names = Names(stage)
+        for response in responses_of(stage):
+            unit, values = response.unit, response.values
+            attributable = values.get("attributable", {})
+            about = (item_of(unit), system_of(unit), names[response.worker_id])
+            for sentence, interpretable in values.get("interpretable", {}).items():
+                simulated = int(response.worker.simulated)
+                yield (*about, sentence, interpretable, attributable.get(sentence, ""), simulated)
+
+    return ("item", "system", "worker", "sentence", "interpretable", "attributable", "simulated"), rows()
+
+
+def _citation_table(stage: Stage, *, recall: bool) -> Table:
+    def rows() -> Iterator[Sequence[Any]]:
+        names = Names(stage)
+        for response in responses_of(stage):
+            unit, labels = response.unit, response.values.get("support", {})
+            recalled = response.values.get("recall", {})
+            about = (item_of(unit), system_of(unit), names[response.worker_id])
+            simulated = int(response.worker.simulated)
+            for number, sentence in enumerate(unit.content["sentences"], 1):
+                if recall and str(number) in recalled:
+                    yield (*about, number, "", recalled[str(number)], simulated)
+                elif not recall and not sentence["citations"]:
+                    yield (*about, number, "", "", simulated)
+                for citation in sentence["citations"]:
+                    if (label := labels.get(f"{number}.{citation}")) is not None:
+                        yield (*about, number, citation, label, simulated)
+        if not recall:
+            yield from _unasked(stage)
+
+    return ("item", "system", "worker", "sentence", "citation", "label", "simulated"), rows()
+
+
+def _unasked(stage: Stage) -> Iterator[Sequence[Any]]:
+    """Sentences of answers that cite nothing."""
+    units = QuestionnaireUnit.objects.filter(stage=stage, gold={}, content__has_key=UNASKED)
+    for unit in units.select_related("query", "candidate__system").order_by("key").iterator(_CHUNK):
+        for number in range(1, len(unit.content["sentences"]) + 1):
+            yield (item_of(unit), system_of(unit), _NO_ONE, number, "", "", 0)
+
+
+def _nugget_table(stage: Stage, *, rubric: bool) -> Table:
+    name = "met" if rubric else "label"
+
+    def rows() -> Iterator[Sequence[Any]]:
+        names = Names(stage)
+        for response in responses_of(stage):
+            unit, labels = response.unit, response.values.get(name, {})
+            about = (item_of(unit), system_of(unit), names[response.worker_id])
+            for number, nugget in enumerate(unit.content["nuggets"], 1):
+                weight = nugget.get("points", 1) if rubric else nugget.get("importance", "vital")
+                if (label := labels.get(str(number))) is not None:
+                    yield (*about, nugget["text"], weight, label, int(response.worker.simulated))
+
+    columns = ("criterion", "points", "met") if rubric else ("nugget", "importance", "label")
+    return ("item", "system", "worker", *columns, "simulated"), rows()
