@@ -108,6 +108,17 @@ class Listing:
     keywords: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class KindPreset:
+    """Terms that a new stage can begin with, as a study's file has them: a protocol, with its source."""
+
+    name: str
+    title: str
+    about: str
+    source: str
+    terms: Mapping[str, Any]
+
+
 @runtime_checkable
 class StageKind(Protocol):
     """One kind of work. Units are named by strings that mean something to the kind alone.
@@ -231,6 +242,10 @@ class SimpleKind(ABC):
     suggested: ClassVar[Mapping[str, Any]] = {}
     #: Whether each person has pages by a seed of their own (`crowd.services.responses.page_seed`).
     seeded_by_person = False
+
+    def presets(self) -> Sequence[KindPreset]:
+        """None."""
+        return ()
 
     def choices(self, project: Project) -> Mapping[str, Mapping[str, str]]:
         """No option names things of the project."""

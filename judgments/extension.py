@@ -287,6 +287,8 @@ EXTENSION = Extension(
     Page("Scores", "judgments:scores", "scores", kinds=("judging",)),
     Page("Judges", "judgments:judges", "judges", kinds=("judging",)),
     Page("Planning", "judgments:planning", "planning", kinds=("judging",)),
+    Page("Results", "judgments:results", "results", kinds=("questionnaire",)),
+    Page("Units", "judgments:units", "units", kinds=("questionnaire",)),
     OverviewSource("judgments", overview.say, position=20),
     Source(overview.KINDS, overview.rows_of),
     Knowledge(overview.KIND, overview.judge_figures, overview.stamp),
@@ -298,6 +300,7 @@ EXTENSION = Extension(
     EventActions(
         {
             "candidates.imported": "imported answers of systems",
+            "units.imported": "imported units of a questionnaire",
             "candidates.human": "made held-out answers candidates",
             "candidates.exact": "set copies of references aside",
             "candidate.withdrawn": "took a system's answer out",

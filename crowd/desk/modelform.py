@@ -7,7 +7,7 @@ else a model has is written as TOML.
 import re
 import tomllib
 import types
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 from django import forms
@@ -24,6 +24,8 @@ from crowd.study.schema import Amount, Period, Words, duration
 
 #: Empty rows below the filled ones, and rows that are read at most.
 _SPARE, _MOST = 2, 400
+#: Fields that have a value in an empty row, too.
+_SAYS_ALWAYS = forms.ChoiceField | forms.BooleanField
 _NUMBER = re.compile(r"-?[0-9]{1,18}")
 
 
@@ -45,9 +47,11 @@ class RowsWidget(forms.Widget):
 
     use_fieldset = True
 
-    def __init__(self, inner: Mapping[str, forms.Field], *, mapping: bool) -> None:
+    def __init__(
+        self, inner: Mapping[str, forms.Field], *, mapping: bool, folded: Collection[str] = ()
+    ) -> None:
         super().__init__()
-        self.inner, self.mapping = inner, mapping
+        self.inner, self.mapping, self.folded = inner, mapping, folded
 
     def id_for_label(self, id_: str) -> str:
         """A group has no single field for its label."""
@@ -77,9 +81,7 @@ class RowsWidget(forms.Widget):
     def _telling(self) -> list[str]:
         """Fields that are empty in an empty row: a choice that has no empty option always says something."""
         return [
-            key
-            for key, field in self.inner.items()
-            if not isinstance(field, forms.ChoiceField | forms.BooleanField) or field.required
+            key for key, field in self.inner.items() if not isinstance(field, _SAYS_ALWAYS) or field.required
         ]
 
     def render(self, name: str, value: Any, attrs: Any = None, renderer: Any = None) -> SafeString:
@@ -90,14 +92,23 @@ class RowsWidget(forms.Widget):
             return forms.Textarea(attrs={"rows": 5, "class": "mono"}).render(name, value, attrs, renderer)
         spare = 0 if disabled else _SPARE
         widget_rows = [
-            [
-                self._render_cell(f"{name}-{number}-", key, field, row.get(key, ""), disabled)
-                for key, field in self.inner.items()
-            ]
+            {
+                "cells": [
+                    self._render_cell(f"{name}-{number}-", key, field, row.get(key, ""), disabled)
+                    for key, field in self.inner.items()
+                ],
+                "summary": ": ".join(str(row[key]) for key in ("name", "label") if row.get(key)),
+            }
             for number, row in enumerate([*rows, *({} for _ in range(spare))])
         ]
         return render_to_string(
-            "desk/parts/rows.html", {"rows": widget_rows, "filled": len(rows), "pairs": self.mapping}
+            "desk/parts/rows.html",
+            {
+                "rows": widget_rows,
+                "filled": len(rows),
+                "pairs": self.mapping,
+                "folds": bool(self.folded),
+            },
         )
 
     def _render_cell(
@@ -105,10 +116,13 @@ class RowsWidget(forms.Widget):
     ) -> dict[str, Any]:
         own = f"{prefix}{key}"
         attrs = {"id": f"id_{own}"} | ({"disabled": True} if disabled else {})
-        if value == "" and field.initial is not None and isinstance(field, forms.ChoiceField):
+        if value == "" and field.initial is not None and isinstance(field, _SAYS_ALWAYS):
             value = field.initial
         widget = field.widget.render(own, field.prepare_value(value), attrs)
-        return {"id": f"id_{own}", "label": field.label, "help": field.help_text, "widget": widget}
+        return {
+            "id": f"id_{own}", "label": field.label, "help": field.help_text, "widget": widget,
+            "folded": key in self.folded,
+        }  # fmt: skip
 
     def _rows(self, value: Any) -> list[dict[str, Any]] | None:
         if not value:
@@ -130,8 +144,16 @@ class Rows(forms.Field):
 
     widget: RowsWidget
 
-    def __init__(self, inner: Mapping[str, forms.Field], *, mapping: bool, read: Any, **options: Any) -> None:
-        super().__init__(widget=RowsWidget(inner, mapping=mapping), **options)
+    def __init__(
+        self,
+        inner: Mapping[str, forms.Field],
+        *,
+        mapping: bool,
+        read: Any,
+        folded: Collection[str] = (),
+        **options: Any,
+    ) -> None:
+        super().__init__(widget=RowsWidget(inner, mapping=mapping, folded=folded), **options)
         self.inner, self.mapping, self._read = inner, mapping, read
 
     def prepare_value(self, value: Any) -> Any:
@@ -300,7 +322,8 @@ def _field(name: str, info: FieldInfo) -> forms.Field:  # noqa: PLR0911, PLR0912
     inside = _inside(base)
     if isinstance(inside, type) and issubclass(inside, BaseModel):
         rows = _required_choices(fields_of(inside), inside)
-        return Rows(rows, mapping=False, read=lambda text: _read(text, table=False), **options)
+        folded: frozenset[str] = getattr(inside, "advanced", frozenset())
+        return Rows(rows, mapping=False, read=lambda text: _read(text, table=False), folded=folded, **options)
     if _is_list(base) and _plain_types(inside) <= {int, float, str}:
         options["help_text"] = f"{options['help_text']} With commas between.".strip()
         return Commas(**options)

@@ -167,8 +167,9 @@ class StageForm(RevisedForm, forms.Form):
         stage: Stage | None = None,
         project: Project | None = None,
         budgets: bool = True,
+        terms: Mapping[str, Any] | None = None,
     ) -> None:
-        first = _initial(stage) if stage else _suggested(kind)
+        first = _initial(stage) if stage else _suggested(kind) | _entries(terms or {})
         super().__init__(data, initial=first, label_suffix="")
         self.kind, self.stage = kind, stage
         self.project = stage.project if stage else project
@@ -380,6 +381,12 @@ def _initial(stage: Stage) -> dict[str, Any]:
         | {_TASK + name: value for name, value in task.items()}
         | {_CONFIG + name: value for name, value in config.items()}
     )
+
+
+def _entries(terms: Mapping[str, Any]) -> dict[str, Any]:
+    """Terms as a study's file has them, by the names of the form's fields."""
+    config = {_CONFIG + name: value for name, value in terms.get("config", {}).items()}
+    return {name: value for name, value in terms.items() if name != "config"} | config
 
 
 def _suggested(kind: StageKind) -> dict[str, Any]:

@@ -112,7 +112,18 @@ def new(request: HttpRequest, access: ProjectAccess) -> HttpResponseBase:
         return show(
             request, "stage_kind.html", access, kinds=all_kinds, endpoints=has_endpoints, stages=present
         )
-    form = StageForm(request.POST or None, kind=kind_named(name), project=access.project, budgets=access.owns)
+    kind = kind_named(name)
+    presets = {preset.name: preset for preset in getattr(kind, "presets", tuple)()}
+    preset = presets.get(request.GET.get("preset", ""))
+    if presets and preset is None and request.method == "GET" and "preset" not in request.GET:
+        return show(request, "stage_preset.html", access, kind=kind, presets=presets.values())
+    form = StageForm(
+        request.POST or None,
+        kind=kind,
+        project=access.project,
+        budgets=access.owns,
+        terms=preset.terms if preset else None,
+    )
 
     def make() -> Stage:
         terms = {"kind": name, **form.columns()}

@@ -266,8 +266,8 @@ def _keep_materials(table: StudyTable, stage: Stage) -> list[str]:
             if len(each.citations) != len(sentences):
                 counts = f"they are for {len(each.citations)} sentences, and the answer has {len(sentences)}"
                 raise FileRefusedError(
-                    f"{table.name}, line {each.line}, citations: {counts}. Give each sentence a list, also an "
-                    "empty one."
+                    f"{table.name}, line {each.line}, citations: {counts}. Give each sentence a list, also "
+                    "an empty one."
                 )
             content["citations"] = [list(numbers) for numbers in each.citations]
         if content:

@@ -56,7 +56,7 @@ def all_presets() -> dict[str, Preset]:
             continue
         stage = {
             "slug": "judging",
-            "title": each.title.partition(": ")[2][:1].upper() + each.title.partition(": ")[2][1:],
+            "title": each.subtitle,
             "kind": "questionnaire",
             "redundancy": 3,
             "units_per_hit": each.units_per_hit,

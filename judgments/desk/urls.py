@@ -2,7 +2,7 @@
 
 from django.urls import URLPattern, path
 
-from judgments.desk import agreement, filters, judges, planning, systems
+from judgments.desk import agreement, filters, judges, planning, questionnaire, systems
 
 app_name = "judgments"
 _P = "projects/<slug:project>/"
@@ -28,6 +28,13 @@ _QUALITY: list[URLPattern] = [
     path(f"{_J}judges/<int:pk>/plots/<slug:plot>.<str:form>", agreement.of_judge, name="judge_plot"),
     path(f"{_J}planning/", planning.planning, name="planning"),
 ]
+_QUESTIONNAIRES: list[URLPattern] = [
+    path(f"{_S}results/", questionnaire.results, name="results"),
+    path(f"{_S}results/calculate/", questionnaire.calculate, name="calculate_results"),
+    path(f"{_S}results/<str:name>", questionnaire.results_file, name="results_file"),
+    path(f"{_S}units/", questionnaire.units, name="units"),
+    path(f"{_S}units.jsonl", questionnaire.units_file, name="units_file"),
+]
 _SYSTEMS: list[URLPattern] = [
     path(f"{_P}systems/", systems.listing, name="systems"),
     path(f"{_P}systems/human/", systems.human, name="human"),
@@ -41,4 +48,4 @@ _SYSTEMS: list[URLPattern] = [
     *systems.IMPORTS.paths(f"{_P}systems/imports/"),
     path(f"{_P}systems/imports/<int:pk>/", systems.source, name="source"),
 ]
-urlpatterns: list[URLPattern] = [*_SYSTEMS, *_QUALITY]
+urlpatterns: list[URLPattern] = [*_SYSTEMS, *_QUALITY, *_QUESTIONNAIRES]

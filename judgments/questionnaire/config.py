@@ -62,6 +62,14 @@ Conditions = Annotated[
 class QuestionnaireField(Part):
     """One thing that people answer about a unit, once or for each of its parts."""
 
+    #: What most fields leave as it is; forms fold it away.
+    advanced: ClassVar[frozenset[str]] = frozenset(
+        {
+            "help", "labels", "severities", "least", "most", "step", "shortest", "longest", "per", "show_if",
+            "shuffle", "ordered", "of", "prefill",
+        }
+    )  # fmt: skip
+
     name: str = Field(min_length=1, max_length=40, description="Names it in the data, such as validity.")
     type: FieldType = Field(
         description="choice: one of the options; choices: any of them; scale: labelled points from 1; slider "
@@ -322,6 +330,12 @@ class QuestionnairePreset:
     minutes: float
     units_per_hit: int
     config: Mapping[str, Any]
+
+    @property
+    def subtitle(self) -> str:
+        """What it asks, without the protocol's name."""
+        text = self.title.partition(": ")[2]
+        return text[:1].upper() + text[1:]
 
     @property
     def of_answers(self) -> bool:

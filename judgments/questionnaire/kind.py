@@ -10,13 +10,13 @@ from annotation.importing.records import quoted
 from annotation.selectors.answers import materials
 from annotation.units import distil_scope, judge_scope
 from core.projects.models import Project
-from crowd.kinds import HitTerms, Listing, Page, ParsedForm, PendingUnit, Profile, SimpleKind
+from crowd.kinds import HitTerms, KindPreset, Listing, Page, ParsedForm, PendingUnit, Profile, SimpleKind
 from crowd.models import Assignment, Stage
 from crowd.services.responses import page_seed
 from judgments.judging_config import JudgingConfig
 from judgments.models import QuestionnaireUnit, UnitResponse
 from judgments.questionnaire.asking import passes_gold, read_response
-from judgments.questionnaire.config import QuestionnaireConfig, questionnaire_config
+from judgments.questionnaire.config import QuestionnaireConfig, presets, questionnaire_config
 from judgments.questionnaire.page import page_of
 from judgments.questionnaire.simulation import simulated_form
 from judgments.questionnaire.units import (
@@ -31,6 +31,7 @@ from judgments.questionnaire.units import (
     read_units,
 )
 from judgments.selectors.judging import references_shown, system_choices
+from judgments.services import reports
 from judgments.services.filter_runs import reconsider_run
 from judgments.services.judging import keep_references
 
@@ -75,6 +76,24 @@ class Questionnaire(SimpleKind):
             f"{each}{shown}{asks or ' and answer a question'}.",
             "judging, reading, answers",
         )
+
+    def presets(self) -> Sequence[KindPreset]:
+        """Protocols of the literature."""
+        return [
+            KindPreset(
+                each.name,
+                each.title,
+                each.about,
+                each.source,
+                {
+                    "title": each.subtitle,
+                    "expected_minutes": round(each.minutes * each.units_per_hit, 1),
+                    "units_per_hit": each.units_per_hit,
+                    "config": {"preset": each.name, **each.config},
+                },
+            )
+            for each in presets().values()
+        ]
 
     def choices(self, project: Project) -> Mapping[str, Mapping[str, str]]:
         """The systems of the project."""
@@ -203,6 +222,10 @@ class Questionnaire(SimpleKind):
             )
             for unit, values in responses.items()
         )
+
+    def settle(self, stage: Stage) -> dict[str, Any]:
+        """Nothing is decided without a person; the report is kept from growing old."""
+        return {"report": "asked for"} if reports.keep_fresh(stage) else {}
 
     def reconsider(self, stage: Stage, changed: Mapping[int, str]) -> None:
         """The filters in force decide again where they saw work that began or ceased to count."""

@@ -33,7 +33,7 @@ from judgments.questionnaire.rows import (
     responses_of,
     system_of,
 )
-from judgments.table_command import sign, version
+from judgments.table_command import bootstrap_options, sign, version
 from metrics.agreement.labels import LabelAlpha, Labels, label_alpha, level_distances, set_distances
 from metrics.agreement.spans import MarkedText, span_f1, unitized_alpha
 from metrics.item_means import mean_by_system
@@ -110,8 +110,9 @@ def error_points(spans: Sequence[Mapping[str, Any]]) -> float:
     return sum(sorted(points, reverse=True)[:_MOST_ERRORS])
 
 
-def make_report(stage: Stage) -> dict[str, Any]:
+def make_report(stage: Stage, *, replicates: int = REPLICATES) -> dict[str, Any]:
     """All figures of a stage as JSON; what is undefined is null with its reason."""
+    options = {**_OPTIONS, "replicates": replicates}
     config = questionnaire_config(stage)
     rows = {each.name: _FieldRows(each) for each in config.fields}
     n_responses = n_simulated = 0
@@ -137,34 +138,36 @@ def make_report(stage: Stage) -> dict[str, Any]:
         "n_people": len(people),
         "simulated": n_simulated,
         "seed": SEED,
-        "replicates": REPLICATES,
+        "replicates": replicates,
         "made_at": timezone.now().isoformat(timespec="seconds"),
-        "fields": [_describe(of) for of in rows.values()],
+        "fields": [_describe(of, options) for of in rows.values()],
         "warnings": [SIMULATED.format(n=n_simulated, of=n_responses)] if n_simulated else [],
     }
     if not n_responses:
         return facts | {"reason": NO_RESPONSES}
     if any(each.compares for each in config.fields):
-        facts["preferences"] = _preferences(stage, config)
+        facts["preferences"] = _preferences(stage, config, options)
     protocol, table = protocol_of(config), protocol_table(stage, config)
     if table is not None:
-        facts[protocol if protocol in ("nuggets", "rubric") else "support"] = _measured(table, protocol)
+        facts[protocol if protocol in ("nuggets", "rubric") else "support"] = _measured(
+            table, protocol, options
+        )
     return facts
 
 
-def _describe(rows: _FieldRows) -> dict[str, Any]:
-    of = rows.of
-    alpha, reason_without = _alpha(rows)
+def _describe(rows: _FieldRows, options: Mapping[str, Any]) -> dict[str, Any]:
+    of, bootstrap = rows.of, bootstrap_options(options)
+    alpha, reason_without = _alpha(rows, bootstrap)
     facts: dict[str, Any] = {
         "name": of.name, "label": of.label, "type": of.type, "per": of.per, "level": of.level,
-        "n": len(rows.values), "counts": _counts(rows), **_agreement(alpha, reason_without, of),
+        "n": len(rows.values), "counts": _counts(rows), **_agreement(alpha, reason_without, of, options),
     }  # fmt: skip
     if of.type == "spans" and rows.texts:
         f1 = span_f1([MarkedText(spans, length) for length, spans in rows.texts.values()])
         facts |= {"f1_macro": f1.macro, "f1_micro": f1.micro}
     if rows.by_answer:
         means = {answer: fmean(values) for answer, values in rows.by_answer.items()}
-        systems = mean_by_system(means, replicates=REPLICATES, seed=SEED)
+        systems = mean_by_system(means, **bootstrap)
         facts["systems"] = [
             {"system": name, **mean.as_json(), "n": sum(system == name for _, system in means)}
             for name, mean in systems.items()
@@ -191,15 +194,13 @@ def _counts(rows: _FieldRows) -> dict[str, int]:
     return {value: counts[value] for value in of.values}
 
 
-def _alpha(rows: _FieldRows) -> tuple[LabelAlpha | None, str]:
+def _alpha(rows: _FieldRows, bootstrap: Mapping[str, int]) -> tuple[LabelAlpha | None, str]:
     of = rows.of
     if not of.level:
         return None, _NO_LEVEL
     if of.level == "spans":
         texts = [MarkedText(spans, length) for length, spans in rows.texts.values()]
-        return (
-            (unitized_alpha(texts, replicates=REPLICATES, seed=SEED), "") if texts else (None, NO_RESPONSES)
-        )
+        return (unitized_alpha(texts, **bootstrap), "") if texts else (None, NO_RESPONSES)
     if not rows.values:
         return None, NO_RESPONSES
     values = [_comparable(of, value) for value in rows.values]
@@ -219,7 +220,7 @@ def _alpha(rows: _FieldRows) -> tuple[LabelAlpha | None, str]:
         np.array([codes[value] for value in values]),
         len(categories),
     )
-    return label_alpha(labels, distances, replicates=REPLICATES, seed=SEED), ""
+    return label_alpha(labels, distances, **bootstrap), ""
 
 
 def _codes(names: Sequence[Hashable]) -> Any:
@@ -233,7 +234,9 @@ def _comparable(of: QuestionnaireField, value: Any) -> Any:
     return float(value) if of.level == "interval" else str(value)
 
 
-def _agreement(alpha: LabelAlpha | None, reason: str, of: QuestionnaireField) -> dict[str, Any]:
+def _agreement(
+    alpha: LabelAlpha | None, reason: str, of: QuestionnaireField, options: Mapping[str, Any]
+) -> dict[str, Any]:
     if alpha is None:
         return {"alpha": None, "low": None, "high": None, "reason": reason}
     how = {"sets": "distance=masi", "spans": "spans|level=nominal"}.get(of.level, f"level={of.level}")
@@ -241,15 +244,15 @@ def _agreement(alpha: LabelAlpha | None, reason: str, of: QuestionnaireField) ->
     if alpha.low is None:
         facts["reason"] = alpha.reason or alpha.interval_reason
     resampled = "items" if of.level == "spans" else "items x workers"
-    return facts | {"signature": sign(f"krippendorff-alpha|{how}", resampled, _OPTIONS)}
+    return facts | {"signature": sign(f"krippendorff-alpha|{how}", resampled, options)}
 
 
-def _preferences(stage: Stage, config: QuestionnaireConfig) -> dict[str, Any]:
-    """Of each field that compares what `manage.py preferences` says of its table, with an effect of the side."""
+def _preferences(stage: Stage, config: QuestionnaireConfig, options: Mapping[str, Any]) -> dict[str, Any]:
+    """Of each field that compares what `manage.py preferences --side` says of its table."""
     names = [each.name for each in config.fields if each.compares]
     with _written(pair_table(stage, config)) as path:
         table = read_pairs(path, columns={}, winners=names)
-    choice = ModelChoice(side=True, replicates=REPLICATES, seed=SEED)
+    choice = ModelChoice(side=True, **bootstrap_options(options))
     return {
         name: {
             **preference_report(comparisons, choice, styles=(), version=version()),
@@ -259,12 +262,12 @@ def _preferences(stage: Stage, config: QuestionnaireConfig) -> dict[str, Any]:
     }
 
 
-def _measured(table: Table, protocol: str) -> dict[str, Any]:
+def _measured(table: Table, protocol: str, options: Mapping[str, Any]) -> dict[str, Any]:
     with _written(table) as path:
         if protocol in ("nuggets", "rubric"):
-            facts = measure_nuggets(path, _OPTIONS, {})
+            facts = measure_nuggets(path, options, {})
         else:
-            facts = measure_support(path, {**_OPTIONS, "protocol": protocol}, {})
+            facts = measure_support(path, {**options, "protocol": protocol}, {})
     return {name: value for name, value in facts.items() if name not in ("read_as", "warnings")}
 
 

@@ -15,7 +15,7 @@ from core.bulk_rows import integer_columns
 from crowd.counted_work import HELD, WAITS, not_counting, reason_of
 from crowd.models import Assignment, Stage, Worker
 from judgments.judging_config import JudgingConfig, scale_of_options
-from judgments.models import Candidate, CheckAnswer, FilterRun, Judgment, System
+from judgments.models import Candidate, CheckAnswer, FilterRun, Judgment, System, UnitResponse
 from judgments.units import of_candidate
 from metrics.agreement.scale import Scale
 
@@ -374,7 +374,12 @@ class Stamp:
 
 def stamp_of(stage: Stage) -> Stamp:
     """The stamp of a stage's judgments now, in three questions that indexes answer."""
-    figures = Judgment.objects.filter(stage=stage).aggregate(last=Max("pk"), count=Count("pk"))
+    rows: QuerySet[Judgment] | QuerySet[UnitResponse] = (
+        UnitResponse.objects.filter(stage=stage)
+        if stage.kind == "questionnaire"
+        else Judgment.objects.filter(stage=stage)
+    )
+    figures = rows.aggregate(last=Max("pk"), count=Count("pk"))
     spoilt = Assignment.objects.filter(not_counting(), stage=stage).aggregate(
         count=Count("pk"), sum=Sum("pk")
     )

@@ -83,6 +83,8 @@ def make(stage: Stage, progress: Progress) -> AgreementReport:
 
     begun = time.monotonic()
     stamp = stamp_of(stage)
+    if stage.kind == "questionnaire":
+        return _make_of_questionnaire(stage, stamp, begun, progress)
     run = FilterRun.objects.filter(pk=stamp.run).first()
     full_report = whole_report(stage, run, progress)
     return AgreementReport(
@@ -93,6 +95,24 @@ def make(stage: Stage, progress: Progress) -> AgreementReport:
         judgments=full_report.judgments,
         report=full_report.report,
         rows=full_report.rows,
+        seconds=time.monotonic() - begun,
+        created_at=timezone.now(),
+    )
+
+
+def _make_of_questionnaire(stage: Stage, stamp: Stamp, begun: float, progress: Progress) -> AgreementReport:
+    from judgments.questionnaire.report import make_report
+
+    progress(0, 1, "Working out figures of each field")
+    report = make_report(stage)
+    return AgreementReport(
+        stage=stage,
+        run=FilterRun.objects.filter(pk=stamp.run).first(),
+        stamp=made_of(stamp),
+        last_judgment=stamp.last,
+        judgments=report["n_responses"],
+        report=report,
+        rows={},
         seconds=time.monotonic() - begun,
         created_at=timezone.now(),
     )

@@ -27,7 +27,7 @@ ROWS: list[dict[str, Any]] = [
         "passages": GAS,
         "nuggets": ["vital: found with fossil fuels", "okay: mostly methane"],
         "answers": {
-            "alpha": "It is found with other fossil fuels [1]. It is mostly methane [1][2]. Canada has a lot.",
+            "alpha": "It is found with other fossil fuels [1]. It is mostly methane [1][2]. Canada has lots.",
             "beta": "Natural gas comes from Canada [1].",
             "gamma": "Gas is made by cows.",
         },

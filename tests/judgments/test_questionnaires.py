@@ -25,6 +25,8 @@ def test_a_file_becomes_a_study_of_each_preset_that_people_answer(preset, resear
     rows = UnitResponse.objects.filter(stage=study.stage)
     print(rows.count(), [(r.unit.key, r.values, r.flipped) for r in rows][:3])
     assert rows.count()
-    from judgments.questionnaire.report import make_report
     import json
+
+    from judgments.questionnaire.report import make_report
+
     print(json.dumps(make_report(study.stage))[:3000])
