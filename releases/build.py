@@ -234,6 +234,10 @@ def _reports(folder: Path, gathered: ReleaseTables) -> Iterable[ManifestFile]:
         path = f"reports/{name}.json"
         (folder / path).write_text(json_text(report), encoding="utf-8", newline="\n")
         yield _file(folder, path, "", None)
+    for path, text in gathered.questionnaires.items():
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        (folder / path).write_text(text, encoding="utf-8", newline="\n")
+        yield _file(folder, path, "", None)
 
 
 def _descriptions(

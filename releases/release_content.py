@@ -26,6 +26,7 @@ from metrics.agreement.quotes import OVERALL
 from releases.formats.jsonl import line_maker
 from releases.options import COMMENTS, Options
 from releases.privacy import refuse_unread_comments
+from releases.questionnaires import files_of
 from releases.reports import accounts_of, agreement, costs, steps_of, without_accounts
 from releases.row_reader import tables_of
 from releases.scope import (
@@ -265,7 +266,8 @@ class ReleaseTables:
     `simulated` of them are no people, `joined` workers came by another way and count once, `by_person` says
     whether it makes a difference that pseudonyms are those of people, and `simulated_rows` counts the rows of
     each table that are theirs.
-    `passage_counts` counts the candidate passages by origin and ranker.
+    `questionnaires` are texts of files by their paths. `passage_counts` counts the candidate passages by
+    origin and ranker.
     """
 
     spool: Spool
@@ -280,6 +282,7 @@ class ReleaseTables:
     simulated_rows: dict[str, dict[str, int]]
     passage_counts: Mapping[tuple[str, str], FoundPassages]
     libraries: dict[str, str]
+    questionnaires: dict[str, str] = field(default_factory=dict)
 
     @property
     def by_programs(self) -> bool:
@@ -323,6 +326,7 @@ def gather(
                     seed=report["seed"],
                 )
         brought_in = _brought_in(scope)
+        questionnaires = files_of(scope)
     about = {
         "brought_in": brought_in,
         "steps": steps,
@@ -348,6 +352,7 @@ def gather(
         },
         scope.passage_counts,
         {"pyarrow": version("pyarrow")},
+        questionnaires,
     )
 
 

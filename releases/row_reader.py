@@ -18,6 +18,7 @@ from judgments.models import Candidate, Judgment, System
 from judgments.selectors.ratings import good
 from releases import tables
 from releases.json_columns import NONE_MARKED, as_text, marked_in
+from releases.questionnaires import questionnaires_in, response_rows
 from releases.scope import AT_ONCE, QUERIES_AT_ONCE, FoundPassages, Redactions, Scope, fit, taken_answers
 
 if TYPE_CHECKING:
@@ -373,6 +374,8 @@ _ROWS = (
 def tables_of(scope: Scope) -> Mapping[str, tables.FilledTable]:
     """The tables by name. Each call of `batches` asks the database again."""
     rows_of = _ROWS if not has_sources(scope) else (*_ROWS, (tables.SOURCES, source_rows))
+    if questionnaires_in(scope):
+        rows_of = (*rows_of, (tables.RESPONSES, response_rows))
     by_name = {table.name: tables.FilledTable(table, partial(rows, scope)) for table, rows in rows_of}
     for table, parts in ((tables.ANSWERS, _written), (tables.SCORES, _scores), (tables.RATINGS, _ratings)):
         by_name[table.name] = replace(by_name[table.name], parts=partial(parts, scope))

@@ -277,7 +277,36 @@ SOURCES = Table(
         _SPLIT,
     ),
 )
-TABLES = (REFERENCES, ANSWERS, CANDIDATES, SCORES, RATINGS, RETRIEVAL, SOURCES)
+RESPONSES = Table(
+    "responses",
+    "Responses to questionnaires",
+    "One row per field that a person answered about a unit, or about a part of it. What was asked is in "
+    "`questionnaires/STAGE/fields.json`. A release without such a stage has no such table.",
+    (
+        Column(
+            "response_id",
+            Kind.TEXT,
+            "Id of the response with the field; responses are in the order of submission.",
+        ),
+        _STAGE,
+        Column("unit", Kind.TEXT, "Key of what was shown: a question with its systems, or the id of a row."),
+        _QUERY,
+        Column(
+            "candidate_id", Kind.TEXT, "Id of the answer, of a pair of the one that the person saw first."
+        ),
+        Column("second_id", Kind.TEXT, "Of a pair the id of the answer that the person saw second."),
+        Column("system", Kind.TEXT, "System of the answer, of a pair of the one that the person saw first."),
+        Column("second_system", Kind.TEXT, "Of a pair the system of the answer that the person saw second."),
+        Column("field", Kind.TEXT, "Name of the field."),
+        Column("part", Kind.TEXT, "Number of the sentence, nugget or turn; of a citation sentence.passage."),
+        Column("value", Kind.TEXT, "The value as JSON; of a pair the name of the system that was chosen."),
+        Column("worker", Kind.TEXT, "Pseudonym of the person, keyed to this project."),
+        Column("prefilled", Kind.FLAG, "The person was shown a value to begin with."),
+        Column("simulated", Kind.FLAG, "A program gave it in place of a person."),
+        _SPLIT,
+    ),
+)
+TABLES = (REFERENCES, ANSWERS, CANDIDATES, SCORES, RATINGS, RETRIEVAL, SOURCES, RESPONSES)
 #: The last column of `answers` and `ratings` where people agreed to a text; other releases have none.
 CONSENT = Column(
     "consent",
@@ -288,7 +317,7 @@ CONSENT = Column(
 #: A further column of `ratings` where comments were brought in and there are any; other releases have none.
 COMMENT = Column("comment", Kind.TEXT, "What the judge wrote beside the score; empty: nothing.")
 #: Tables that a release without rows for them does not name.
-OPTIONAL = frozenset({SOURCES.name})
+OPTIONAL = frozenset({SOURCES.name, RESPONSES.name})
 
 
 def with_comments(table: Table) -> Table:

@@ -18,6 +18,9 @@ from crowd.models import Stage, Worker
 from crowd.selectors.pseudonyms import worker_pseudonyms
 from judgments.judging_config import judging_config
 from judgments.models import Candidate, Judgment
+from judgments.questionnaire.config import questionnaire_config
+from judgments.questionnaire.report import make_report
+from judgments.questionnaire.rows import csv_lines, pair_table, protocol_table, response_rows
 from judgments.selectors.judges import judges
 from judgments.selectors.live import SystemScore, live
 from judgments.selectors.scores import random_scores_caution, raw_scores, with_candidates
@@ -40,6 +43,8 @@ def results_of(stage: Stage) -> dict[str, Any]:
         "kind": stage.kind,
         "made_at": timezone.now().isoformat(timespec="seconds"),
     }
+    if stage.kind == "questionnaire":
+        return about | make_report(stage) | {"kind": stage.kind}
     return about | (_judging_results(stage) if stage.kind == "judging" else _answer_results(stage))
 
 
@@ -163,6 +168,8 @@ def _answers(stage: Stage) -> Any:
 
 def write_results(stage: Stage, results: Mapping[str, Any], folder: Path) -> list[str]:
     """`results.json`, `scores.csv` (or `answers.csv`), `responses.jsonl`, all or none; their names."""
+    if stage.kind == "questionnaire":
+        return _write_questionnaire(stage, results, folder)
     table = _score_lines if stage.kind == "judging" else _answer_lines
     name = "scores.csv" if stage.kind == "judging" else "answers.csv"
     text = json.dumps(results, indent=2, ensure_ascii=False) + "\n"
@@ -171,6 +178,24 @@ def write_results(stage: Stage, results: Mapping[str, Any], folder: Path) -> lis
         folder / name: lambda file: _write_lines(file, table(stage)),
         folder / "responses.jsonl": lambda file: _write_lines(file, _responses(stage)),
     }
+    folder.mkdir(parents=True, exist_ok=True)
+    write_together(files)
+    return [path.name for path in files]
+
+
+def _write_questionnaire(stage: Stage, results: Mapping[str, Any], folder: Path) -> list[str]:
+    """Figures, single responses, and the table that `preferences`, `support` or `nuggets` reads."""
+    config = questionnaire_config(stage)
+    text = json.dumps(results, indent=2, ensure_ascii=False) + "\n"
+    rows = (json.dumps(row, ensure_ascii=False) + "\n" for row in response_rows(stage, config))
+    files: dict[Path, Write] = {
+        folder / "results.json": lambda file: _write_lines(file, [text]),
+        folder / "responses.jsonl": lambda file: _write_lines(file, rows),
+    }
+    if any(field.compares for field in config.fields):
+        files[folder / "pairs.csv"] = lambda file: _write_lines(file, csv_lines(pair_table(stage, config)))
+    if (labels := protocol_table(stage, config)) is not None:
+        files[folder / "labels.csv"] = lambda file: _write_lines(file, csv_lines(labels))
     folder.mkdir(parents=True, exist_ok=True)
     write_together(files)
     return [path.name for path in files]

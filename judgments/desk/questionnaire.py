@@ -15,7 +15,6 @@ from django.http.response import HttpResponseBase
 from django.shortcuts import redirect
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from core.files.cells import csv_line_writer
 from core.files.reading import reading_lines
 from core.files.refusals import FileRefusedError
 from core.projects.services import record
@@ -25,7 +24,7 @@ from crowd.errors import CrowdError
 from judgments.models import QuestionnaireUnit
 from judgments.questionnaire.config import QuestionnaireConfig, questionnaire_config
 from judgments.questionnaire.materials import import_units
-from judgments.questionnaire.rows import pair_table, protocol_of, protocol_table, response_rows
+from judgments.questionnaire.rows import csv_lines, pair_table, protocol_of, protocol_table, response_rows
 from judgments.questionnaire.units import FROM_FILE, UNASKED, ensure_units
 from judgments.selectors.ratings import stamp_of
 from judgments.services import reports
@@ -264,22 +263,15 @@ def results_file(request: HttpRequest, access: StageAccess, *, name: str) -> Htt
         report = reports.standing(stage, stamp_of(stage)).report
         lines = iter([json.dumps(report, ensure_ascii=False, indent=1) + "\n"])
     elif name == "pairs.csv" and any(field.compares for field in config.fields):
-        lines = _csv_lines(*pair_table(stage, config))
+        lines = csv_lines(pair_table(stage, config))
     elif name == "labels.csv" and (table := protocol_table(stage, config)) is not None:
-        lines = _csv_lines(*table)
+        lines = csv_lines(table)
     else:
         raise Http404("There is no such file.")
     kind = "text/csv" if name.endswith(".csv") else "application/json"
     answer = StreamingHttpResponse(lines, content_type=f"{kind}; charset=utf-8")
     answer["Content-Disposition"] = f'attachment; filename="{stage.slug}-{name}"'
     return answer
-
-
-def _csv_lines(columns: Sequence[str], rows: Iterator[Sequence[Any]]) -> Iterator[str]:
-    line = csv_line_writer()
-    yield line(columns)
-    for row in rows:
-        yield line(row)
 
 
 # The page of units: what is shown, under which keys, and the file that brings or corrects it.

@@ -13,9 +13,9 @@ from statistics import fmean
 from typing import Any
 
 import numpy as np
+from django.db import DEFAULT_DB_ALIAS
 from django.utils import timezone
 
-from core.files.cells import csv_line_writer
 from crowd.models import Stage
 from judgments.answer_measures import measure_nuggets, measure_support
 from judgments.models import QuestionnaireUnit
@@ -26,6 +26,7 @@ from judgments.questionnaire.rows import (
     Answered,
     Table,
     answered_of,
+    csv_lines,
     item_of,
     pair_table,
     protocol_of,
@@ -41,6 +42,8 @@ from metrics.preferences.report import ModelChoice
 from metrics.preferences.report import report as preference_report
 
 REPLICATES, SEED = 1000, 0
+#: Grows when the report has other figures.
+VERSION = 1
 _OPTIONS: Mapping[str, Any] = {
     "replicates": REPLICATES, "seed": SEED, "encoding": "utf-8", "sheet": "", "header_row": 0,
 }  # fmt: skip
@@ -110,14 +113,16 @@ def error_points(spans: Sequence[Mapping[str, Any]]) -> float:
     return sum(sorted(points, reverse=True)[:_MOST_ERRORS])
 
 
-def make_report(stage: Stage, *, replicates: int = REPLICATES) -> dict[str, Any]:
+def make_report(
+    stage: Stage, *, replicates: int = REPLICATES, using: str = DEFAULT_DB_ALIAS
+) -> dict[str, Any]:
     """All figures of a stage as JSON; what is undefined is null with its reason."""
     options = {**_OPTIONS, "replicates": replicates}
     config = questionnaire_config(stage)
     rows = {each.name: _FieldRows(each) for each in config.fields}
     n_responses = n_simulated = 0
     units, people = set(), set()
-    for response in responses_of(stage):
+    for response in responses_of(stage, using=using):
         n_responses, n_simulated = n_responses + 1, n_simulated + response.worker.simulated
         units.add(response.unit_id)
         people.add(response.worker_id)
@@ -131,6 +136,7 @@ def make_report(stage: Stage, *, replicates: int = REPLICATES) -> dict[str, Any]
                     rows[each.name].by_answer[item_of(response.unit), system].append(0.0)
     facts: dict[str, Any] = {
         "kind": "questionnaire",
+        "version": VERSION,
         "unit": config.unit,
         "preset": config.preset,
         "n_units": len(units),
@@ -146,8 +152,8 @@ def make_report(stage: Stage, *, replicates: int = REPLICATES) -> dict[str, Any]
     if not n_responses:
         return facts | {"reason": NO_RESPONSES}
     if any(each.compares for each in config.fields):
-        facts["preferences"] = _preferences(stage, config, options)
-    protocol, table = protocol_of(config), protocol_table(stage, config)
+        facts["preferences"] = _preferences(stage, config, options, using)
+    protocol, table = protocol_of(config), protocol_table(stage, config, using)
     if table is not None:
         facts[protocol if protocol in ("nuggets", "rubric") else "support"] = _measured(
             table, protocol, options
@@ -247,10 +253,12 @@ def _agreement(
     return facts | {"signature": sign(f"krippendorff-alpha|{how}", resampled, options)}
 
 
-def _preferences(stage: Stage, config: QuestionnaireConfig, options: Mapping[str, Any]) -> dict[str, Any]:
+def _preferences(
+    stage: Stage, config: QuestionnaireConfig, options: Mapping[str, Any], using: str
+) -> dict[str, Any]:
     """Of each field that compares what `manage.py preferences --side` says of its table."""
     names = [each.name for each in config.fields if each.compares]
-    with _written(pair_table(stage, config)) as path:
+    with _written(pair_table(stage, config, using)) as path:
         table = read_pairs(path, columns={}, winners=names)
     choice = ModelChoice(side=True, **bootstrap_options(options))
     return {
@@ -276,13 +284,6 @@ def _written(table: Table) -> Iterator[Path]:
     """A table as a file for as long as it is read."""
     with tempfile.TemporaryDirectory(prefix="distillery-table-") as folder:
         path = Path(folder) / "table.csv"
-        write_table(path, table)
+        with path.open("w", encoding="utf-8", newline="") as file:
+            file.writelines(csv_lines(table))
         yield path
-
-
-def write_table(path: Path, table: Table) -> None:
-    """A table as CSV."""
-    line, (columns, rows) = csv_line_writer(), table
-    with path.open("w", encoding="utf-8", newline="") as file:
-        file.write(line(columns))
-        file.writelines(line(row) for row in rows)

@@ -7,8 +7,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from django.db.models import QuerySet
+from django.db import DEFAULT_DB_ALIAS
 
+from core.files.cells import csv_line_writer
 from crowd.models import Stage
 from crowd.selectors.pseudonyms import worker_pseudonyms
 from judgments.models import QuestionnaireUnit, UnitResponse
@@ -67,9 +68,9 @@ def item_of(unit: QuestionnaireUnit) -> str:
     return str(columns.get("question_id") or columns.get("item") or unit.key)
 
 
-def responses_of(stage: Stage, *, using: QuerySet[UnitResponse] | None = None) -> Iterator[UnitResponse]:
+def responses_of(stage: Stage, *, using: str = DEFAULT_DB_ALIAS) -> Iterator[UnitResponse]:
     """Responses that count, in the order in which they came, with all that rows need."""
-    rows = counted_responses(stage) if using is None else using
+    rows = counted_responses(stage, using)
     related = ("unit__query", "unit__candidate__system", "unit__other__system", "worker")
     return rows.select_related(*related).order_by("pk").iterator(_CHUNK)
 
@@ -127,13 +128,21 @@ def sides_seen(response: UnitResponse) -> tuple[str, str]:
 # Tables that commands read.
 
 
-def pair_table(stage: Stage, config: QuestionnaireConfig) -> Table:
+def csv_lines(table: Table) -> Iterator[str]:
+    """A table as lines of CSV."""
+    line, (columns, rows) = csv_line_writer(), table
+    yield line(columns)
+    for row in rows:
+        yield line(row)
+
+
+def pair_table(stage: Stage, config: QuestionnaireConfig, using: str = DEFAULT_DB_ALIAS) -> Table:
     """A row for each person and pair, with a column for each field that compares."""
     fields = [field for field in config.fields if field.compares]
 
     def rows() -> Iterator[Sequence[Any]]:
         names = Names(stage)
-        for response in responses_of(stage):
+        for response in responses_of(stage, using=using):
             left, right = sides_seen(response)
             values = [_as_seen(response, field) for field in fields]
             worker = names[response.worker_id]
@@ -170,22 +179,22 @@ def protocol_of(config: QuestionnaireConfig) -> str:
     return ""
 
 
-def protocol_table(stage: Stage, config: QuestionnaireConfig) -> Table | None:
+def protocol_table(stage: Stage, config: QuestionnaireConfig, using: str = DEFAULT_DB_ALIAS) -> Table | None:
     """The table that `support` or `nuggets` reads; None where the fields are of no such protocol."""
     match protocol_of(config):
         case "ais":
-            return _ais_table(stage)
+            return _ais_table(stage, using)
         case "alce" | "trec" as protocol:
-            return _citation_table(stage, recall=protocol == "alce")
+            return _citation_table(stage, using, recall=protocol == "alce")
         case "nuggets" | "rubric" as protocol:
-            return _nugget_table(stage, rubric=protocol == "rubric")
+            return _nugget_table(stage, using, rubric=protocol == "rubric")
     return None
 
 
-def _ais_table(stage: Stage) -> Table:
+def _ais_table(stage: Stage, using: str) -> Table:
     def rows() -> Iterator[Sequence[Any]]:
         names = Names(stage)
-        for response in responses_of(stage):
+        for response in responses_of(stage, using=using):
             unit, values = response.unit, response.values
             attributable = values.get("attributable", {})
             about = (item_of(unit), system_of(unit), names[response.worker_id])
@@ -196,10 +205,10 @@ def _ais_table(stage: Stage) -> Table:
     return ("item", "system", "worker", "sentence", "interpretable", "attributable", "simulated"), rows()
 
 
-def _citation_table(stage: Stage, *, recall: bool) -> Table:
+def _citation_table(stage: Stage, using: str, *, recall: bool) -> Table:
     def rows() -> Iterator[Sequence[Any]]:
         names = Names(stage)
-        for response in responses_of(stage):
+        for response in responses_of(stage, using=using):
             unit, labels = response.unit, response.values.get("support", {})
             recalled = response.values.get("recall", {})
             about = (item_of(unit), system_of(unit), names[response.worker_id])
@@ -213,25 +222,25 @@ def _citation_table(stage: Stage, *, recall: bool) -> Table:
                     if (label := labels.get(f"{number}.{citation}")) is not None:
                         yield (*about, number, citation, label, simulated)
         if not recall:
-            yield from _unasked(stage)
+            yield from _unasked(stage, using)
 
     return ("item", "system", "worker", "sentence", "citation", "label", "simulated"), rows()
 
 
-def _unasked(stage: Stage) -> Iterator[Sequence[Any]]:
+def _unasked(stage: Stage, using: str) -> Iterator[Sequence[Any]]:
     """Sentences of answers that cite nothing."""
-    units = QuestionnaireUnit.objects.filter(stage=stage, gold={}, content__has_key=UNASKED)
+    units = QuestionnaireUnit.objects.using(using).filter(stage=stage, gold={}, content__has_key=UNASKED)
     for unit in units.select_related("query", "candidate__system").order_by("key").iterator(_CHUNK):
         for number in range(1, len(unit.content["sentences"]) + 1):
             yield (item_of(unit), system_of(unit), _NO_ONE, number, "", "", 0)
 
 
-def _nugget_table(stage: Stage, *, rubric: bool) -> Table:
+def _nugget_table(stage: Stage, using: str, *, rubric: bool) -> Table:
     name = "met" if rubric else "label"
 
     def rows() -> Iterator[Sequence[Any]]:
         names = Names(stage)
-        for response in responses_of(stage):
+        for response in responses_of(stage, using=using):
             unit, labels = response.unit, response.values.get(name, {})
             about = (item_of(unit), system_of(unit), names[response.worker_id])
             for number, nugget in enumerate(unit.content["nuggets"], 1):

@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import combinations
 from typing import Any
 
-from django.db import transaction
+from django.db import DEFAULT_DB_ALIAS, transaction
 from django.db.models import Count, Max, QuerySet
 
 from crowd.counted_work import NEVER, counting
@@ -223,16 +223,16 @@ def asked_units(stage: Stage) -> QuerySet[QuestionnaireUnit]:
 
 def _not_removed(responses: QuerySet[UnitResponse], stage: Stage) -> QuerySet[UnitResponse]:
     """Without those that the filter run in force removed."""
-    run = FilterRun.objects.in_force().filter(stage=stage).first()
+    run = FilterRun.objects.using(responses.db).in_force().filter(stage=stage).first()
     if run is None:
         return responses
     removed = Verdict.objects.filter(run=run, removes=True, response__isnull=False).values("response")
     return responses.exclude(pk__in=removed)
 
 
-def counted_responses(stage: Stage) -> QuerySet[UnitResponse]:
+def counted_responses(stage: Stage, using: str = DEFAULT_DB_ALIAS) -> QuerySet[UnitResponse]:
     """Responses that count: of work that counts, about no attention check, and not removed by filters."""
-    responses = UnitResponse.objects.filter(counting("assignment"), stage=stage, unit__gold={})
+    responses = UnitResponse.objects.using(using).filter(counting("assignment"), stage=stage, unit__gold={})
     return _not_removed(responses, stage)
 
 

@@ -61,12 +61,16 @@ def write_answers(path: Path, rows: list[dict[str, Any]] = ROWS) -> Path:
     return path
 
 
+def make_draft_study(path: Path, preset: str, owner: Any, **plan: Any) -> MadeStudy:
+    """A study of a file before it is opened."""
+    study_plan = StudyPlan(all_presets()[preset], **plan)
+    return make_draft(read_study_table(path), study_plan, slug=f"study-{preset}", owner=owner)
+
+
 def make_study(path: Path, preset: str, owner: Any, **plan: Any) -> MadeStudy:
     """An open study of a file, as `distillery judge FILE --preset` makes it."""
-    table = read_study_table(path)
-    study_plan = StudyPlan(all_presets()[preset], **plan)
-    study = make_draft(table, study_plan, slug=f"study-{preset}", owner=owner)
-    open_study(study, study_plan, owner=owner)
+    study = make_draft_study(path, preset, owner, **plan)
+    open_study(study, StudyPlan(all_presets()[preset], **plan), owner=owner)
     return study
 
 

@@ -1,10 +1,34 @@
-"""The kind `questionnaire`: units, forms, pages and rows, by presets and one file."""
+"""The kind `questionnaire`: units, pages, forms, rows and figures, by its presets and from one file."""
+
+import json
+from collections import Counter
 
 import pytest
 from django.contrib.auth.models import User
+from pydantic import ValidationError
 
-from judgments.models import QuestionnaireUnit, UnitResponse
-from tests.judgments.questionnaire_world import answer_all, make_study, write_answers
+from core.files.refusals import FileRefusedError
+from crowd.errors import CrowdError
+from crowd.kinds import kind_of
+from crowd.models import Assignment
+from judgments.models import QuestionnaireUnit, UnitMaterial, UnitResponse
+from judgments.questionnaire.asking import passes_gold, read_spans
+from judgments.questionnaire.config import QuestionnaireConfig, QuestionnaireField, presets
+from judgments.questionnaire.materials import import_units
+from judgments.questionnaire.report import error_points, make_report
+from judgments.questionnaire.rows import pair_table, response_rows
+from judgments.questionnaire.sentences import cut
+from judgments.questionnaire.units import ensure_units, missing_responses, name_of
+from tests.judgments.class_world import join
+from tests.judgments.questionnaire_world import (
+    ROWS,
+    answer,
+    answer_all,
+    make_draft_study,
+    make_study,
+    show,
+    write_answers,
+)
 
 pytestmark = pytest.mark.django_db
 
@@ -14,19 +38,256 @@ def researcher(db) -> User:
     return User.objects.create_user("researcher", is_staff=True, is_superuser=True)
 
 
+# The options
+
+
+def test_a_preset_brings_unit_texts_and_fields_and_the_stage_changes_them():
+    for name, preset in presets().items():
+        config = QuestionnaireConfig.model_validate({"preset": name})
+        assert config.unit == preset.config["unit"]
+        again = QuestionnaireConfig.model_validate(config.model_dump(mode="json"))
+        assert again == config, f"{name} is the same when it is read again"
+    own = QuestionnaireConfig.model_validate({"preset": "pairs", "instructions": "Be quick."})
+    assert (own.instructions, own.fields[0].name) == ("Be quick.", "preference")
+
+
+_CHOICE = {"name": "a", "type": "choice", "label": "A?", "options": ["x", "y"]}
+
+
 @pytest.mark.parametrize(
-    "preset", ["pairs", "crowdrag", "support", "alce", "ais", "nuggets", "esa", "mqm", "likert-aspects"]
+    ("config", "message"),
+    [
+        ({"preset": "none"}, "there is no 'none'"),
+        ({"fields": [{"name": "A b", "type": "text", "label": "?"}]}, "small letters"),
+        ({"fields": [{"name": "a", "type": "choice", "label": "?"}]}, "needs options"),
+        ({"fields": [{**_CHOICE, "type": "text"}]}, "has no options"),
+        ({"fields": [_CHOICE, _CHOICE]}, "two are called a"),
+        ({"fields": [{**_CHOICE, "labels": ["one"]}]}, "2 options have 1 labels"),
+        ({"fields": [{**_CHOICE, "per": "sentence"}]}, "per sentence, which a unit support has"),
+        ({"fields": [{**_CHOICE, "show_if": "b = x"}]}, "no field before it"),
+        ({"fields": [_CHOICE, {**_CHOICE, "name": "b", "show_if": "a = z"}]}, "no value of a"),
+        ({"fields": [_CHOICE], "gold": [{"unit": "q", "field": "b", "accepted": ["x"]}]}, "no field 'b'"),
+        ({"fields": [_CHOICE], "gold": [{"unit": "q", "field": "a", "accepted": ["z"]}]}, "no value of a"),
+        ({"fields": [{"name": "n", "type": "slider", "label": "?", "most": 0}]}, "not more than least"),
+        ({"fields": []}, "at least 1"),
+    ],
 )
-def test_a_file_becomes_a_study_of_each_preset_that_people_answer(preset, researcher, tmp_path):
-    study = make_study(write_answers(tmp_path / "answers.jsonl"), preset, researcher, people=2)
-    answer_all(study.stage, people=3)
-    units = QuestionnaireUnit.objects.filter(stage=study.stage)
-    print(preset, units.count(), [(u.key, u.content) for u in units][:3])
-    rows = UnitResponse.objects.filter(stage=study.stage)
-    print(rows.count(), [(r.unit.key, r.values, r.flipped) for r in rows][:3])
-    assert rows.count()
-    import json
+def test_options_that_do_not_fit_are_refused_in_words(config, message):
+    with pytest.raises(ValidationError, match=message):
+        QuestionnaireConfig.model_validate(config)
 
-    from judgments.questionnaire.report import make_report
 
-    print(json.dumps(make_report(study.stage))[:3000])
+# Units
+
+
+def test_sentences_keep_their_citations_and_abbreviations_end_none():
+    text = "Dr. Smith found it [1]. It is 2.5 m long [2, 5]! See e.g. this.[3] \n- A point [1][2]"
+    assert [(each.text, each.citations) for each in cut(text)] == [
+        ("Dr. Smith found it.", (1,)),
+        ("It is 2.5 m long!", (2, 5)),
+        ("See e.g. this.", (3,)),
+        ("A point", (1, 2)),
+    ]
+    assert [each.text for each in cut("水沸腾。真的。")] == ["水沸腾。", "真的。"]
+    assert cut("One. Two.", [[1], []])[0].citations == (1,)
+    with pytest.raises(ValueError, match="for 1 sentences, and the answer has 2"):
+        cut("One. Two.", [[1]])
+
+
+def test_pairs_are_of_all_systems_and_go_round_where_a_question_has_fewer(researcher, tmp_path):
+    names = "abcd"
+    rows = [
+        {"question": f"Q{n}?", "answers": {name: f"{name} says {n}" for name in names}} for n in range(12)
+    ]
+    draft = make_draft_study(write_answers(tmp_path / "a.jsonl", rows), "pairs", researcher)
+    ensure_units(draft.stage)
+    assert QuestionnaireUnit.objects.filter(stage=draft.stage).count() == 12 * 6
+    draft.stage.config = {**draft.stage.config, "pairs_per_question": 2}
+    draft.stage.save()
+    ensure_units(draft.stage)
+    pairs = Counter(
+        unit.key.partition("/")[2] for unit in QuestionnaireUnit.objects.filter(stage=draft.stage)
+    )
+    assert set(pairs.values()) == {4}, "24 pairs of 6 kinds, each equally often"
+
+
+def test_answers_that_cite_nothing_are_not_asked_about_and_have_figures(researcher, tmp_path):
+    study = make_study(write_answers(tmp_path / "a.jsonl"), "support", researcher, people=2)
+    assert len(list(missing_responses(study.stage))) == 4, "gamma cites nothing, twice"
+    answer_all(study.stage, people=2)
+    systems = make_report(study.stage, replicates=20)["support"]["systems"]
+    gamma = next(each for each in systems if each["system"] == "gamma")
+    assert (gamma["precision"]["value"], gamma["recall"]["value"], gamma["n_answers"]) == (0, 0, 2)
+
+
+def test_a_file_corrects_sentences_before_people_saw_them_and_not_after(researcher, tmp_path):
+    draft = make_draft_study(write_answers(tmp_path / "a.jsonl"), "support", researcher)
+    question = ROWS[0]["question"]
+    own = {"question": question, "system": "alpha", "sentences": ["All of it."], "citations": [[2]]}
+    (tmp_path / "units.jsonl").write_text(json.dumps(own))
+    file = import_units(stage=draft.stage, path=tmp_path / "units.jsonl")
+    assert (file.stored, file.refused) == (1, [])
+    ensure_units(draft.stage)
+    unit = QuestionnaireUnit.objects.get(stage=draft.stage, key__endswith="/alpha", query__text=question)
+    assert unit.content["sentences"] == [{"text": "All of it.", "citations": [2]}]
+    draft.stage.opened_at = draft.stage.created_at
+    draft.stage.save()
+    (tmp_path / "units.jsonl").write_text(json.dumps({**own, "citations": [[1]]}))
+    with pytest.raises(CrowdError, match="stays as people saw it"):
+        import_units(stage=draft.stage, path=tmp_path / "units.jsonl")
+    assert UnitMaterial.objects.get(key=unit.key).content["sentences"][0]["citations"] == [2]
+
+
+def test_a_bad_file_of_units_names_line_field_and_remedy(researcher, tmp_path):
+    draft = make_draft_study(write_answers(tmp_path / "a.jsonl"), "support", researcher)
+    rows = [
+        {"question": ROWS[0]["question"], "system": "omega", "sentences": ["A."]},
+        {"question": "Unknown?", "system": "alpha", "sentences": ["A."]},
+        {"question": ROWS[0]["question"], "system": "alpha", "sentences": ["A."], "citations": [["x"]]},
+    ]
+    (tmp_path / "units.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    with pytest.raises(FileRefusedError, match=r"line 1, system: The project has no system 'omega'"):
+        import_units(stage=draft.stage, path=tmp_path / "units.jsonl")
+    rows.append({"question": ROWS[0]["question"], "system": "alpha", "sentences": ["A."]})
+    (tmp_path / "units.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    file = import_units(stage=draft.stage, path=tmp_path / "units.jsonl")
+    assert [line.partition(": ")[0].split(", ")[1:] for line in file.refused] == [
+        ["line 1", "system"],
+        ["line 2", "question"],
+        ["line 3", "citations"],
+    ]
+    assert file.read_as["rows"] == {"read": 4, "used": 1, "merged": 0, "repeats": 0, "refused": 3}
+
+
+# Pages and forms
+
+
+def test_a_page_tells_nothing_of_systems_and_half_of_the_pairs_are_shown_the_other_way(researcher, tmp_path):
+    study = make_study(write_answers(tmp_path / "a.jsonl"), "pairs", researcher, people=2)
+    workers = [join(study.project, study.stage.endpoint) for _ in range(2)]
+    works = [answer(study.stage, worker) for worker in workers]
+    assert all(works)
+    units = [set(work.claims.values_list("unit", flat=True)) for work in works]
+    assert units[0] == units[1], "both get the same HIT"
+    for work in works:
+        page = show(work, sorted(units[0]))
+        assert not [name for name in ("alpha", "beta", "gamma", "left", "right") if name in page]
+        flips = Counter(UnitResponse.objects.filter(assignment=work).values_list("flipped", flat=True))
+        assert abs(flips[True] - flips[False]) <= 1
+    for unit in QuestionnaireUnit.objects.filter(responses__assignment__in=works).distinct():
+        assert sorted(unit.responses.values_list("flipped", flat=True)) == [False, True]
+
+
+def test_a_choice_of_a_pair_is_the_answer_that_the_person_saw(researcher, tmp_path):
+    study = make_study(write_answers(tmp_path / "a.jsonl"), "pairs", researcher, people=2)
+    for _ in range(2):
+        answer(study.stage, join(study.project, study.stage.endpoint))
+    columns, rows = pair_table(study.stage, QuestionnaireConfig.model_validate(study.stage.config))
+    for row, response in zip(rows, UnitResponse.objects.order_by("pk"), strict=True):
+        seen = dict(zip(columns, row, strict=True))
+        value = response.values["preference"]
+        names = {"left": response.unit.candidate.system.name, "right": response.unit.other.system.name}
+        winner = seen[seen["preference"]] if seen["preference"] in ("left", "right") else seen["preference"]
+        assert winner == names.get(value, value)
+        assert (seen["left"] == names["left"]) is not response.flipped
+
+
+def test_fields_that_depend_on_others_are_asked_where_their_condition_holds(researcher, tmp_path):
+    study = make_study(write_answers(tmp_path / "a.jsonl"), "ais", researcher)
+    unit = QuestionnaireUnit.objects.get(
+        stage=study.stage, key__endswith="/beta", query__text=ROWS[0]["question"]
+    )
+    parse = kind_of(study.stage).parse
+    parsed = parse(study.stage, name_of(unit.pk), {"interpretable.1": "no", "attributable.1": "yes"})
+    assert parsed.response == {"interpretable": {"1": "no"}}
+    parsed = parse(study.stage, name_of(unit.pk), {"interpretable.1": "yes"})
+    assert parsed.errors == {"attributable.1": "Please answer: Do the passages say all of it?"}
+
+
+def test_marks_keep_their_places_in_any_script():
+    field = QuestionnaireField(
+        name="e", type="spans", label="?", options=("error",), severities=("minor", "major")
+    )
+    text = "Cafe\u0301 \U0001f600 costs. Cafe\u0301 again. \u0645\u0631\u062d\u0628\u0627"
+    marks = (
+        "minor: Caf\u00e9",
+        "major: Caf\u00e9",
+        "minor 6-7: \U0001f600",
+        "major: \u0645\u0631\u062d\u0628\u0627",
+    )
+    lines = "\n".join(f"error/{mark}" for mark in marks)
+    spans = read_spans(lines, text, field)
+    assert [(span["start"], span["end"], span["severity"]) for span in spans] == [
+        (0, 5, "minor"),
+        (6, 7, "minor"),
+        (15, 20, "major"),
+        (28, 33, "major"),
+    ]
+    assert all(text[span["start"] : span["end"]] == span["text"] for span in spans)
+    for wrong, message in (("error/minor: nothing", "is not in the text"), ("costs", "by a button")):
+        with pytest.raises(ValueError, match=message):
+            read_spans(wrong, text, field)
+
+
+def test_points_of_errors_are_those_of_mqm():
+    def marked(*marks):
+        return [{"label": label, "severity": severity} for label, severity in marks]
+
+    assert error_points(marked(("accuracy", "minor"), ("style", "major"), ("punctuation", "minor"))) == 6.1
+    assert error_points(marked(("no answer", "minor"))) == 25
+    assert error_points(marked(*[("style", "major")] * 7)) == 25, "the worst five"
+    assert error_points(marked(("style", "neutral"))) == 0
+
+
+# Checks, responses and figures
+
+
+def test_units_with_gold_are_checks_and_enter_no_figures(researcher, tmp_path):
+    draft = make_draft_study(write_answers(tmp_path / "a.jsonl"), "likert-aspects", researcher, people=2)
+    stage = draft.stage
+    ensure_units(stage)
+    key = QuestionnaireUnit.objects.filter(stage=stage).earliest("key").key
+    stage.config = {**stage.config, "gold": [{"unit": key, "field": "correctness", "accepted": ["5"]}]}
+    stage.checks_per_hit, stage.units_per_hit = 1, 3
+    stage.save()
+    ensure_units(stage)
+    unit = QuestionnaireUnit.objects.get(stage=stage, key=key)
+    assert [name_of(unit.pk)] == kind_of(stage).checks(stage)
+    assert unit.pk not in dict(missing_responses(stage))
+    assert passes_gold(unit, {"correctness": 5})
+    assert not passes_gold(unit, {"correctness": 4})
+    stage.config = {**stage.config, "gold": [{"unit": "no/one", "field": "correctness", "accepted": ["5"]}]}
+    stage.save()
+    with pytest.raises(CrowdError, match="names the unit 'no/one'"):
+        ensure_units(stage)
+
+
+def test_withdrawn_work_leaves_the_figures_and_is_asked_again(researcher, tmp_path):
+    study = make_study(write_answers(tmp_path / "a.jsonl"), "likert-aspects", researcher, people=2)
+    work = answer(study.stage, join(study.project, study.stage.endpoint))
+    n = UnitResponse.objects.filter(assignment=work).count()
+    before = sum(missing for _, missing in missing_responses(study.stage))
+    assert make_report(study.stage, replicates=0)["n_responses"] == n
+    Assignment.objects.filter(pk=work.pk).update(withdrawn=True)
+    assert make_report(study.stage, replicates=0)["n_responses"] == 0
+    assert sum(missing for _, missing in missing_responses(study.stage)) == before + n
+
+
+@pytest.mark.parametrize(
+    ("preset", "figures"),
+    [("alce", "support"), ("ais", "support"), ("nuggets", "nuggets"), ("esa", ""), ("mqm", "")],
+)
+def test_a_file_becomes_a_study_with_figures(preset, figures, researcher, tmp_path):
+    study = make_study(write_answers(tmp_path / "a.jsonl"), preset, researcher, people=2)
+    answer_all(study.stage, people=2)
+    report = make_report(study.stage, replicates=20)
+    assert (report["n_units"], report["n_responses"], report["n_people"]) == (6, 12, 2)
+    assert {row["name"] for row in report["fields"]} == {
+        field["name"] for field in presets()[preset].config["fields"]
+    }
+    if figures:
+        assert {row["system"] for row in report[figures]["systems"]} == {"alpha", "beta", "gamma"}
+    config = QuestionnaireConfig.model_validate(study.stage.config)
+    rows = list(response_rows(study.stage, config))
+    assert sum(row["n"] for row in report["fields"]) == len(rows)
+    assert {row["system"] for row in rows} == {"alpha", "beta", "gamma"}

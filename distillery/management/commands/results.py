@@ -18,7 +18,8 @@ from distillery.schema import inspect_schema
 from distillery.studies.command import why_full
 from distillery.studies.outcomes import results_of, write_results
 from distillery.studies.preparation import settle
-from metrics.figure import counted
+from judgments.table_command import draw_table
+from metrics.figure import NONE, counted
 from releases.build import release_now
 from releases.errors import ReleaseError
 from releases.models import PrivacyFinding, Release
@@ -28,7 +29,7 @@ from releases.privacy import GROUP, accept_findings, check_project, reopen_findi
 if TYPE_CHECKING:
     from rich.console import Console
 
-KINDS = ("judging", "distillation")
+KINDS = ("judging", "questionnaire", "distillation")
 #: What a study has of its own accord: answers that no reviewer looked at, and questions without a reference.
 INCLUDED = ("undecided", "unanswered")
 _MOST_LISTED = 20
@@ -178,6 +179,9 @@ def _show(console: "Console", results: dict[str, Any]) -> None:
 
     say = partial(console.print, markup=False, soft_wrap=True)
     say(f"{results['title']} ({results['project']}/{results['stage']})", style="bold")
+    if results["kind"] == "questionnaire":
+        _show_questionnaire(console, say, results)
+        return
     if results["kind"] != "judging":
         answers, questions = (
             counted(results["n_answers"], "answer"),
@@ -214,3 +218,52 @@ def _show(console: "Console", results: dict[str, Any]) -> None:
         say("No one was very fast, failed two checks, or gave one score throughout.")
     for warning in results["warnings"]:
         say(warning, style="yellow")
+
+
+def _show_questionnaire(console: "Console", say: Any, results: dict[str, Any]) -> None:
+    """Each field, and the systems by the protocol that the fields are those of."""
+    responses, units = counted(results["n_responses"], "response"), counted(results["n_units"], "unit")
+    say(f"{responses} about {units}; people: {results['n_people']:,}.")
+    if not results["n_responses"]:
+        return
+    rows = [
+        (
+            each["name"],
+            f"{each['n']:,}",
+            each["reason"] if each["alpha"] is None else f"{each['alpha']:.2f}",
+            ", ".join(f"{value} {count:,}" for value, count in each["counts"].items() if count),
+        )
+        for each in results["fields"]
+    ]
+    console.print(draw_table(("field", "answers", "alpha", "how often"), rows, left=4))
+    for name, facts in results.get("preferences", {}).items():
+        strengths = sorted(facts["strengths"], key=lambda row: -(row["strength"] or 0))
+        lines = [(row["system"], _figure(row["strength"], row["low"], row["high"])) for row in strengths]
+        console.print(draw_table((name, "strength"), lines))
+    for name in ("support", "nuggets", "rubric"):
+        figures = ("attributable", "precision", "recall", "vital_strict", "score")
+        for row in results.get(name, {}).get("systems", ()):
+            texts = [
+                f"{figure.replace('_', ' ')} {_figure(**_parts_of(row, figure))}"
+                for figure in figures
+                if figure in row
+            ]
+            say(f"{row['system']}: {'; '.join(texts)}.")
+    for each in results["fields"]:
+        for row in each.get("systems", ()):
+            say(f"{each['name']}, {row['system']}: {_figure(row['value'], row['low'], row['high'])}.")
+    for warning in results["warnings"]:
+        say(warning, style="yellow")
+
+
+def _parts_of(row: dict[str, Any], figure: str) -> dict[str, Any]:
+    value = row[figure]
+    if isinstance(value, dict):
+        return {name: value[name] for name in ("value", "low", "high")}
+    return {"value": value, "low": row["low"], "high": row["high"]}
+
+
+def _figure(value: float | None, low: float | None, high: float | None) -> str:
+    if value is None:
+        return NONE
+    return f"{value:.2f}" if low is None or high is None else f"{value:.2f} ({low:.2f} to {high:.2f})"
