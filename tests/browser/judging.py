@@ -23,6 +23,11 @@ class Judgers(Campaign):
         found: dict[str, list[Any]] = self.ask("judged", title=title)
         return found
 
+    def answered(self, title: str) -> list[list[Any]]:
+        """What came of a questionnaire, as [key of the unit, values, flipped]."""
+        rows: list[list[Any]] = self.ask("answered", title=title)
+        return rows
+
     def trial(self, title: str) -> str:
         """The address at which members try its task."""
         address: str = self.ask("trial", title=title)
@@ -91,6 +96,13 @@ def _judged(*, title: str) -> dict[str, list[Any]]:
     }
 
 
+def _answered(*, title: str) -> list[list[Any]]:
+    from judgments.models import UnitResponse
+
+    rows = UnitResponse.objects.filter(stage__title=title).order_by("unit__key")
+    return [list(row) for row in rows.values_list("unit__key", "values", "flipped")]
+
+
 def _trial(*, title: str) -> str:
     from django.urls import reverse
 
@@ -138,6 +150,7 @@ COMMANDS = {
     "end_stages": end_stages,
     "stage": _stage,
     "judged": _judged,
+    "answered": _answered,
     "trial": _trial,
     "measured": _measured,
     "tick": tick_thrice,
