@@ -283,7 +283,7 @@ EXTENSION = Extension(
         "Systems", "systems", "judgments:systems", Group.COLLECT, 45, icon="bot", count=overview.count_systems
     ),
     Page("Agreement", "judgments:agreement", "agreement", kinds=("judging",)),
-    Page("Filters", "judgments:filters", "filters", kinds=("judging",)),
+    Page("Filters", "judgments:filters", "filters", kinds=("judging", "questionnaire")),
     Page("Scores", "judgments:scores", "scores", kinds=("judging",)),
     Page("Judges", "judgments:judges", "judges", kinds=("judging",)),
     Page("Planning", "judgments:planning", "planning", kinds=("judging",)),

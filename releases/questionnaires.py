@@ -16,10 +16,16 @@ from django.db.models import Exists, Max, OuterRef
 
 from crowd.models import Stage
 from judgments.models import AgreementReport, Candidate, QuestionnaireUnit, UnitResponse
-from judgments.questionnaire.asking import text_marked
 from judgments.questionnaire.config import QuestionnaireConfig, QuestionnaireField, questionnaire_config
-from judgments.questionnaire.report import VERSION, make_report
-from judgments.questionnaire.rows import Answered, answered_of, item_of, responses_of, sides_seen, system_of
+from judgments.questionnaire.prompts import text_marked
+from judgments.questionnaire.rows import (
+    FieldAnswer,
+    field_answers_of,
+    item_of,
+    responses_of,
+    sides_seen,
+    system_of,
+)
 from judgments.questionnaire.units import counted_responses
 from releases import tables
 from releases.scope import AT_ONCE, Scope
@@ -48,20 +54,20 @@ def _rows_of(scope: Scope, stage: Stage) -> Iterator[tables.Row]:
         if split is None:
             continue
         worker = scope.people.names([response.worker_id])[response.worker_id]
-        for answered in _published(response, config):
-            yield _row(stage, answered, worker, split)
+        for field_answer in _published(response, config):
+            yield _row(stage, field_answer, worker, split)
 
 
-def _published(response: UnitResponse, config: QuestionnaireConfig) -> Iterator[Answered]:
+def _published(response: UnitResponse, config: QuestionnaireConfig) -> Iterator[FieldAnswer]:
     """What a release has of a response: no texts in people's own words, which no privacy check reads."""
-    return (each for each in answered_of(response, config) if each.asked.field.type != "text")
+    return (each for each in field_answers_of(response, config) if each.prompt.field.type != "text")
 
 
-def _value_of(answered: Answered) -> Any:
+def _value_of(field_answer: FieldAnswer) -> Any:
     """The value without the words that were marked: the answer, which may be blacked out, has them."""
-    if answered.asked.field.type != "spans":
-        return answered.named_value
-    return [{name: each for name, each in span.items() if name != "text"} for span in answered.value]
+    if field_answer.prompt.field.type != "spans":
+        return field_answer.named_value
+    return [{name: each for name, each in span.items() if name != "text"} for span in field_answer.value]
 
 
 def _split_of(scope: Scope, unit: QuestionnaireUnit) -> str | None:
@@ -74,17 +80,17 @@ def _split_of(scope: Scope, unit: QuestionnaireUnit) -> str | None:
     return scope.queries[unit.query_id][1]
 
 
-def _row(stage: Stage, answered: Answered, worker: str, split: str) -> tables.Row:
-    response, unit = answered.response, answered.unit
+def _row(stage: Stage, field_answer: FieldAnswer, worker: str, split: str) -> tables.Row:
+    response, unit = field_answer.response, field_answer.unit
     first, second = sides_seen(response) if unit.other_id is not None else (system_of(unit), "")
     names = [f"c{key}" if key is not None else "" for key in (unit.candidate_id, unit.other_id)]
     if response.flipped:
         names.reverse()
-    value = json.dumps(_value_of(answered), ensure_ascii=False)
-    part, query = answered.asked.part, unit.query.key if unit.query is not None else ""
+    value = json.dumps(_value_of(field_answer), ensure_ascii=False)
+    part, query = field_answer.prompt.part, unit.query.key if unit.query is not None else ""
     return (
-        f"u{response.pk}:{answered.asked.name}", stage.slug, unit.key, query, names[0], names[1], first,
-        second, answered.asked.field.name, part, value, worker, answered.is_prefilled,
+        f"u{response.pk}:{field_answer.prompt.name}", stage.slug, unit.key, query, names[0], names[1], first,
+        second, field_answer.prompt.field.name, part, value, worker, field_answer.is_prefilled,
         response.worker.simulated, split,
     )  # fmt: skip
 
@@ -125,6 +131,8 @@ def files_of(scope: Scope) -> dict[str, str]:
 
 def _report_of(scope: Scope, stage: Stage) -> dict[str, Any]:
     """The newest stored figures where they are of the same responses, else new ones."""
+    from judgments.questionnaire.report import VERSION, make_report  # noqa: PLC0415 - loads numpy
+
     last = UnitResponse.objects.using(scope.using).filter(stage=stage).aggregate(last=Max("pk"))["last"]
     count = counted_responses(stage, scope.using).count()
     newest = AgreementReport.objects.using(scope.using).filter(stage=stage).order_by("-pk").first()
@@ -167,10 +175,10 @@ def _labels_of(
         if split is None:
             continue
         worker = scope.people.names([response.worker_id])[response.worker_id]
-        for answered in _published(response, config):
-            name, part = answered.asked.field.name, answered.asked.part
+        for field_answer in _published(response, config):
+            name, part = field_answer.prompt.field.name, field_answer.prompt.part
             labels = by_field[name].setdefault((unit.key, part), _Labels(unit, part, split))
-            labels.by_worker.setdefault(worker, answered.named_value)
+            labels.by_worker.setdefault(worker, field_answer.named_value)
         for each in marks:
             labels = by_field[each.name].setdefault((unit.key, ""), _Labels(unit, "", split))
             labels.by_worker.setdefault(worker, [])

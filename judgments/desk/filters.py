@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 from django import forms
 from django.contrib.auth.models import User
 from django.core.paginator import Paginator
-from django.http import HttpRequest, HttpResponse, QueryDict
+from django.http import Http404, HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import get_object_or_404
 from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
@@ -19,10 +19,10 @@ from crowd.access import StageAccess, on_stage
 from crowd.desk import tables
 from crowd.desk.forms import Form, OnceForm
 from crowd.models import Stage
-from judgments.desk.agreement import FOLDER, judging_only
-from judgments.models import FilterRun, Judgment
+from judgments.desk.agreement import FOLDER
+from judgments.models import FilterRun
 from judgments.selectors.live import in_force
-from judgments.selectors.ratings import newer_than, stamp_of
+from judgments.selectors.ratings import QUESTIONNAIRE, newer_than, stamp_of
 from judgments.services import filter_runs
 from judgments.services.filter_decisions import (
     FilteringError,
@@ -275,7 +275,7 @@ _RUNS, _AGAIN_SECONDS = 10, 3
 @on_stage()
 def filters(request: HttpRequest, access: StageAccess) -> HttpResponse:
     """Recipes with their parameters, the preview that the address asks for, and all runs."""
-    judging_only(access)
+    _filtered_only(access)
     stage = access.stage
     choice = tables.choice(request, "recipe", RECIPES)
     looked = "look" in request.GET
@@ -297,7 +297,7 @@ def filters(request: HttpRequest, access: StageAccess) -> HttpResponse:
         apply_form=_apply_form(choice.chosen, preview) if preview and access.manages else None,
         run=run,
         newer=newer_than(stage, run.last_judgment) if run else 0,
-        any_judgments=Judgment.objects.filter(stage=stage).exists(),
+        any_judgments=bool(stamp_of(stage).count),
         runs=Paginator(runs, _RUNS).get_page(request.GET.get("page")),
         undo_form=UndoForm(auto_id="undo_%s"),
         work=work,
@@ -308,6 +308,12 @@ def filters(request: HttpRequest, access: StageAccess) -> HttpResponse:
     if work is not None:
         answer["Refresh"] = str(_AGAIN_SECONDS)
     return answer
+
+
+def _filtered_only(access: StageAccess) -> None:
+    """Other kinds of stages have nothing to filter."""
+    if access.stage.kind not in ("judging", QUESTIONNAIRE):
+        raise Http404("Only judging stages and questionnaires have this page.")
 
 
 def _look(stage: Stage, recipe: str, form: RecipeForm) -> tuple[filter_runs.Preview | None, str]:
@@ -345,7 +351,7 @@ def _missing(access: StageAccess, run: FilterRun | None) -> dict[str, Any]:
 @on_stage(Role.MANAGER)
 def apply(request: HttpRequest, access: StageAccess) -> HttpResponse:
     """Put a recipe in force, as it was previewed."""
-    judging_only(access)
+    _filtered_only(access)
     wish: dict[str, Any] = {"stage": access.stage, "actor": access.user}
 
     def action() -> str:
@@ -380,7 +386,7 @@ def apply(request: HttpRequest, access: StageAccess) -> HttpResponse:
 @on_stage(Role.MANAGER)
 def undo(request: HttpRequest, access: StageAccess, *, pk: int) -> HttpResponse:
     """Take filters out of force, with a reason."""
-    judging_only(access)
+    _filtered_only(access)
     run = get_object_or_404(FilterRun.objects.select_related("stage__project"), stage=access.stage, pk=pk)
 
     def action() -> str:
@@ -395,7 +401,7 @@ def undo(request: HttpRequest, access: StageAccess, *, pk: int) -> HttpResponse:
 @on_stage(Role.MANAGER, spends=True)
 def top_up(request: HttpRequest, access: StageAccess) -> HttpResponse:
     """Ask again for what filters removed, for the amount that the page showed."""
-    judging_only(access)
+    _filtered_only(access)
 
     def action() -> str:
         fields = read_form(TopUpForm(request.POST))

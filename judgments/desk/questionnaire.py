@@ -28,7 +28,6 @@ from judgments.questionnaire.rows import csv_lines, pair_table, protocol_of, pro
 from judgments.questionnaire.units import FROM_FILE, UNASKED, ensure_units
 from judgments.selectors.ratings import stamp_of
 from judgments.services import reports
-from metrics.nuggets import NAMES as NUGGET_FIGURES
 from web.access import Role
 from web.cells import Cell, Link, Phrase, Post, chip, isolated, more, several
 from web.forms import run_action
@@ -178,7 +177,8 @@ def _nugget_table(systems: Sequence[Mapping[str, Any]]) -> Table:
     columns = [Column("system", "System", _entry("system"), head=True)]
     columns += [
         Column(name, name.replace("_", " ").capitalize(), _entry(name, _number), number=True)
-        for name in NUGGET_FIGURES
+        for name in systems[0]
+        if name not in ("system", "low", "high", "n", "reason")
     ]
     interval = Column("interval", "95 % of vital strict", lambda row: _between(row["low"], row["high"]))
     columns += [interval, Column("n", "Answers", _entry("n"), number=True)]

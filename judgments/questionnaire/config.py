@@ -77,7 +77,7 @@ class QuestionnaireField(Part):
     )
     label: str = Field(min_length=1, max_length=300, description="What people read.")
     help: str = Field(default="", max_length=1000, description="A further sentence below the label.")
-    required: bool = Field(default=True, description="It must be answered.")
+    required: bool = Field(default=True, description="It must be field_answer.")
     options: tuple[Option, ...] = Field(
         default=(),
         max_length=30,
@@ -96,11 +96,11 @@ class QuestionnaireField(Part):
     shortest: int = Field(default=0, ge=0, le=10_000, description="Fewest characters of a text.")
     longest: int = Field(default=2000, ge=1, le=20_000, description="Most characters of a text.")
     per: Repeat = Field(
-        default="", description="Asked once for each sentence, citation, nugget or turn of the unit."
+        default="", description="Prompt once for each sentence, citation, nugget or turn of the unit."
     )
     show_if: Conditions = Field(
         default_factory=dict,
-        description="Asked only where an earlier field has one of these values, as in "
+        description="Prompt only where an earlier field has one of these values, as in "
         '{interpretable = ["yes"]}.',
     )
     shuffle: bool = Field(default=False, description="Options in an order of each person's own, by the seed.")
@@ -250,13 +250,27 @@ class QuestionnaireConfig(StageConfig):
         max_length=20,
         description="Of a row: the columns that are shown, in order; none means all.",
     )
+    quality_field: str = Field(
+        default="",
+        max_length=40,
+        description="The field by which filters compare people; empty: the first that has values.",
+    )
     gold: tuple[GoldAnswer, ...] = Field(
         default=(), max_length=500, description="Units with a known answer, which become attention checks."
     )
 
     asked_options: ClassVar[tuple[str, ...]] = ("unit", "fields")
     advanced: ClassVar[frozenset[str]] = frozenset(
-        {"preset", "passages", "reference", "questions", "pairs_per_question", "columns", "gold"}
+        {
+            "preset",
+            "passages",
+            "reference",
+            "questions",
+            "pairs_per_question",
+            "columns",
+            "quality_field",
+            "gold",
+        }
     )
 
     @model_validator(mode="before")
@@ -286,6 +300,8 @@ class QuestionnaireConfig(StageConfig):
             for name, values in each.show_if.items():
                 self._check_condition(each, before.get(name), name, values)
             before[each.name] = each
+        if self.quality_field and self.quality_field not in before:
+            raise ValueError(f"quality_field: there is no field {self.quality_field!r}")
         for gold in self.gold:
             field = before.get(gold.field.partition(".")[0])
             if field is None:

@@ -15,9 +15,9 @@ from crowd.models import Assignment, Stage
 from crowd.services.responses import page_seed
 from judgments.judging_config import JudgingConfig
 from judgments.models import QuestionnaireUnit, UnitResponse
-from judgments.questionnaire.asking import passes_gold, read_response
 from judgments.questionnaire.config import QuestionnaireConfig, presets, questionnaire_config
 from judgments.questionnaire.page import page_of
+from judgments.questionnaire.prompts import passes_gold, read_response
 from judgments.questionnaire.simulation import simulated_form
 from judgments.questionnaire.units import (
     FROM_FILE,
@@ -104,7 +104,7 @@ class Questionnaire(SimpleKind):
         ensure_units(stage)
 
     def left_out(self, stage: Stage) -> Mapping[str, int]:
-        """Answers about which no one is asked."""
+        """Answers about which no one is prompt."""
         return count_left_out(stage, questionnaire_config(stage))
 
     def cautions(self, stage: Stage) -> Sequence[str]:

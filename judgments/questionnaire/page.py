@@ -14,8 +14,16 @@ from crowd.models import Stage
 from judgments.judging_config import Choice as ScaleChoice
 from judgments.kinds import fit_in_a_row
 from judgments.models import QuestionnaireUnit
-from judgments.questionnaire.asking import INPUT, Asked, Choice, asked_of, choices_of, initial_of, text_marked
 from judgments.questionnaire.config import QuestionnaireConfig
+from judgments.questionnaire.prompts import (
+    INPUT,
+    Choice,
+    Prompt,
+    choices_of,
+    initial_of,
+    prompts_of,
+    text_marked,
+)
 
 _MOST_ROWS_OF_TEXT = 8
 
@@ -46,6 +54,13 @@ class Input:
     buttons: Sequence[tuple[str, str]]
     conditions: Mapping[str, Sequence[str]]
     initial: Mapping[str, str]
+
+    @property
+    def look(self) -> str:
+        """How its options stand: scales have numbers, and short labels stand side by side."""
+        if self.type == "scale":
+            return "scale row" if self.in_a_row else "scale"
+        return "across" if self.in_a_row else ""
 
     @property
     def conditions_json(self) -> str:
@@ -111,7 +126,7 @@ def page_of(
 ) -> UnitPage:
     """A unit as one person sees it; the same for the same seed."""
     inputs = [
-        _input(stage, unit, config, asked, seed=seed, flipped=flipped) for asked in asked_of(unit, config)
+        _input(stage, unit, config, prompt, seed=seed, flipped=flipped) for prompt in prompts_of(unit, config)
     ]
     passages = list(unit.content.get("passages", ())) or (
         [passage.text for passage in material.passages] if material is not None and config.passages else []
@@ -156,13 +171,13 @@ def _blocks(unit: QuestionnaireUnit, config: QuestionnaireConfig) -> list[Block]
 def _groups(
     unit: QuestionnaireUnit,
     config: QuestionnaireConfig,
-    inputs: Sequence[tuple[Asked, Input]],
+    inputs: Sequence[tuple[Prompt, Input]],
     passages: Sequence[str],
 ) -> Iterator[Group]:
     """Parts in their order, then what is asked about the whole."""
     by_part: dict[tuple[str, str], list[Input]] = defaultdict(list)
-    for asked, each in inputs:
-        by_part[asked.field.per, asked.part].append(each)
+    for prompt, each in inputs:
+        by_part[prompt.field.per, prompt.part].append(each)
     content = unit.content
     for number, sentence in enumerate(content.get("sentences", ()), 1):
         heading = gettext("Sentence %(number)s") % {"number": number}
@@ -187,12 +202,12 @@ def _input(
     stage: Stage,
     unit: QuestionnaireUnit,
     config: QuestionnaireConfig,
-    asked: Asked,
+    prompt: Prompt,
     *,
     seed: int,
     flipped: bool,
-) -> tuple[Asked, Input]:
-    of = asked.field
+) -> tuple[Prompt, Input]:
+    of = prompt.field
     choices = choices_of(stage, unit, of, seed=seed, flipped=flipped)
     places = {option: number for number, option in enumerate(of.options, 1)}
     numeric = of.type in ("slider", "number")
@@ -206,14 +221,14 @@ def _input(
             "middle": of.scale.text(steps[len(steps) // 2]),
         }
     several = of.type in ("choices", "rank")
-    return asked, Input(
-        name=asked.name,
+    return prompt, Input(
+        name=prompt.name,
         type=of.type,
         label=of.label,
         help=of.help,
         required=of.required,
         choices=choices,
-        inputs=[(f"{asked.name}{INPUT}{places[each.value]}", each) for each in choices] if several else (),
+        inputs=[(f"{prompt.name}{INPUT}{places[each.value]}", each) for each in choices] if several else (),
         in_a_row=of.type in ("choice", "yesno", "scale")
         and fit_in_a_row([str(each.label) for each in choices]),
         slider=slider,
@@ -228,6 +243,6 @@ def _input(
             for label in (of.options if of.type == "spans" else ())
             for severity in (of.severities or ("",))
         ],
-        conditions=dict(asked.condition_names(config.by_name)),
-        initial=initial_of(asked, choices, unit.content.get("prefill") or {}),
+        conditions=dict(prompt.condition_names(config.by_name)),
+        initial=initial_of(prompt, choices, unit.content.get("prefill") or {}),
     )

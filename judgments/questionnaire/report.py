@@ -20,13 +20,13 @@ from crowd.models import Stage
 from judgments.answer_measures import measure_nuggets, measure_support
 from judgments.models import QuestionnaireUnit
 from judgments.pair_table import read_pairs
-from judgments.questionnaire.asking import text_marked
 from judgments.questionnaire.config import QuestionnaireConfig, QuestionnaireField, questionnaire_config
+from judgments.questionnaire.prompts import text_marked
 from judgments.questionnaire.rows import (
-    Answered,
+    FieldAnswer,
     Table,
-    answered_of,
     csv_lines,
+    field_answers_of,
     item_of,
     pair_table,
     protocol_of,
@@ -71,12 +71,12 @@ class _FieldRows:
     by_answer: dict[tuple[str, str], list[float]] = field(default_factory=lambda: defaultdict(list))
     texts: dict[str, tuple[int, dict[str, Sequence[tuple[int, int, str]]]]] = field(default_factory=dict)
 
-    def add(self, answered: Answered) -> None:
-        unit, worker = answered.unit, answered.response.worker_id
-        self.items.append(f"{unit.key}\x1f{answered.asked.part}")
+    def add(self, field_answer: FieldAnswer) -> None:
+        unit, worker = field_answer.unit, field_answer.response.worker_id
+        self.items.append(f"{unit.key}\x1f{field_answer.prompt.part}")
         self.workers.append(worker)
-        self.values.append(answered.value)
-        number = number_of(self.of, answered.value)
+        self.values.append(field_answer.value)
+        number = number_of(self.of, field_answer.value)
         if number is not None and unit.other_id is None and (system := system_of(unit)):
             self.by_answer[item_of(unit), system].append(number)
 
@@ -126,8 +126,8 @@ def make_report(
         n_responses, n_simulated = n_responses + 1, n_simulated + response.worker.simulated
         units.add(response.unit_id)
         people.add(response.worker_id)
-        for answered in answered_of(response, config):
-            rows[answered.asked.field.name].add(answered)
+        for field_answer in field_answers_of(response, config):
+            rows[field_answer.prompt.field.name].add(field_answer)
         for each in config.fields:
             if each.type == "spans":
                 spans = response.values.get(each.name) or []

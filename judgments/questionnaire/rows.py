@@ -13,23 +13,23 @@ from core.files.cells import csv_line_writer
 from crowd.models import Stage
 from crowd.selectors.pseudonyms import worker_pseudonyms
 from judgments.models import QuestionnaireUnit, UnitResponse
-from judgments.questionnaire.asking import Asked, asked_of
 from judgments.questionnaire.config import LEFT, RIGHT, QuestionnaireConfig, QuestionnaireField
+from judgments.questionnaire.prompts import Prompt, prompts_of
 from judgments.questionnaire.units import UNASKED, counted_responses
 
 _CHUNK = 2_000
 _OTHER = {LEFT: RIGHT, RIGHT: LEFT}
-#: What stands for a worker in rows about answers that cite nothing, about which no one is asked.
+#: What stands for a worker in rows about answers that cite nothing, about which no one is prompt.
 _NO_ONE = "-"
 Table = tuple[Sequence[str], Iterator[Sequence[Any]]]
 
 
 @dataclass(frozen=True, slots=True)
-class Answered:
+class FieldAnswer:
     """A field that a person answered about a unit or a part of it."""
 
     response: UnitResponse
-    asked: Asked
+    prompt: Prompt
     value: Any
 
     @property
@@ -40,7 +40,7 @@ class Answered:
     @property
     def named_value(self) -> Any:
         """The value; of a pair the system that won."""
-        if self.asked.field.compares and self.value in _OTHER and self.unit.other_id is not None:
+        if self.prompt.field.compares and self.value in _OTHER and self.unit.other_id is not None:
             return system_of(self.unit, self.value)
         return self.value
 
@@ -48,7 +48,7 @@ class Answered:
     def is_prefilled(self) -> bool:
         """The person was shown a value to begin with."""
         prefill = self.unit.content.get("prefill") or {}
-        return self.asked.field.prefill and self.asked.name in prefill
+        return self.prompt.field.prefill and self.prompt.name in prefill
 
 
 def system_of(unit: QuestionnaireUnit, side: str = LEFT) -> str:
@@ -75,14 +75,14 @@ def responses_of(stage: Stage, *, using: str = DEFAULT_DB_ALIAS) -> Iterator[Uni
     return rows.select_related(*related).order_by("pk").iterator(_CHUNK)
 
 
-def answered_of(response: UnitResponse, config: QuestionnaireConfig) -> Iterator[Answered]:
+def field_answers_of(response: UnitResponse, config: QuestionnaireConfig) -> Iterator[FieldAnswer]:
     """All fields that a response has a value for."""
-    for asked in asked_of(response.unit, config):
-        value = response.values.get(asked.field.name)
-        if asked.part:
-            value = value.get(asked.part) if isinstance(value, Mapping) else None
+    for prompt in prompts_of(response.unit, config):
+        value = response.values.get(prompt.field.name)
+        if prompt.part:
+            value = value.get(prompt.part) if isinstance(value, Mapping) else None
         if value is not None:
-            yield Answered(response, asked, value)
+            yield FieldAnswer(response, prompt, value)
 
 
 class Names:
@@ -98,24 +98,28 @@ class Names:
 
 
 def response_rows(stage: Stage, config: QuestionnaireConfig) -> Iterator[dict[str, Any]]:
-    """A row for each field that a person answered."""
+    """A row for each field that a person field_answer."""
     names = Names(stage)
     for response in responses_of(stage):
-        for answered in answered_of(response, config):
-            yield response_row(answered, names[response.worker_id])
+        for field_answer in field_answers_of(response, config):
+            yield response_row(field_answer, names[response.worker_id])
 
 
-def response_row(answered: Answered, person: str) -> dict[str, Any]:
+def response_row(field_answer: FieldAnswer, person: str) -> dict[str, Any]:
     """One row as files have it. Of a pair `left` and `right` are what the person saw there."""
-    response, unit = answered.response, answered.unit
+    response, unit = field_answer.response, field_answer.unit
     row: dict[str, Any] = {"person": person, "unit": unit.key, "question_id": item_of(unit)}
     if unit.other_id is not None:
         left, right = sides_seen(response)
         row |= {"left": left, "right": right}
     else:
         row["system"] = system_of(unit)
-    row |= {"field": answered.asked.field.name, "part": answered.asked.part, "value": answered.named_value}
-    row |= {"simulated": response.worker.simulated, "prefilled": answered.is_prefilled}
+    row |= {
+        "field": field_answer.prompt.field.name,
+        "part": field_answer.prompt.part,
+        "value": field_answer.named_value,
+    }
+    row |= {"simulated": response.worker.simulated, "prefilled": field_answer.is_prefilled}
     return row | {"at": response.at.isoformat(timespec="seconds")}
 
 

@@ -14,16 +14,16 @@ from annotation.units import known_scale, known_score
 from crowd.kinds import Habit, Profile
 from crowd.models import Stage
 from judgments.models import Candidate, QuestionnaireUnit
-from judgments.questionnaire.asking import (
+from judgments.questionnaire.config import BOTH_BAD, LEFT, RIGHT, TIE, QuestionnaireConfig
+from judgments.questionnaire.prompts import (
     INPUT,
-    Asked,
     Choice,
-    asked_of,
+    Prompt,
     choices_of,
+    prompts_of,
     spans_as_lines,
     text_marked,
 )
-from judgments.questionnaire.config import BOTH_BAD, LEFT, RIGHT, TIE, QuestionnaireConfig
 from judgments.seeded_order import rank
 from judgments.selectors.candidates import reference_texts
 from judgments.word_overlap import nearest
@@ -40,14 +40,14 @@ def simulated_form(
     quality = _quality(unit.candidate, unit)
     other = _quality(unit.other, unit) if unit.other is not None else None
     form: dict[str, str] = {}
-    for asked in asked_of(unit, config):
-        gold = unit.gold.get(asked.name)
-        choices = choices_of(stage, unit, asked.field, seed=0, flipped=False)
+    for prompt in prompts_of(unit, config):
+        gold = unit.gold.get(prompt.name)
+        choices = choices_of(stage, unit, prompt.field, seed=0, flipped=False)
         if gold and choices:
-            form |= _chosen(asked, choices, [str(gold[0])])
+            form |= _chosen(prompt, choices, [str(gold[0])])
             continue
         bias = profile.bias / _POINTS + rng.gauss(0.0, _NOISE)
-        form |= _answer(asked, unit, choices, quality, other, bias, profile, stage.seed)
+        form |= _answer(prompt, unit, choices, quality, other, bias, profile, stage.seed)
     return form
 
 
@@ -63,7 +63,7 @@ def _quality(candidate: Candidate | None, unit: QuestionnaireUnit) -> float:
 
 
 def _answer(  # noqa: PLR0911, PLR0917 - one line for each type
-    asked: Asked,
+    prompt: Prompt,
     unit: QuestionnaireUnit,
     choices: Sequence[Choice],
     quality: float,
@@ -72,30 +72,30 @@ def _answer(  # noqa: PLR0911, PLR0917 - one line for each type
     profile: Profile,
     seed: int,
 ) -> dict[str, str]:
-    field, draw = asked.field, rank("truth", seed, unit.key, asked.name)[0] / 256
+    field, draw = prompt.field, rank("truth", seed, unit.key, prompt.name)[0] / 256
     if other is not None and field.compares:
-        return _chosen(asked, choices, [_preference(quality - other + bias, quality, other, field.options)])
-    meant = min(1.0, max(0.0, quality + bias + (draw - 0.5) * (0.6 if asked.part else 0.2)))
+        return _chosen(prompt, choices, [_preference(quality - other + bias, quality, other, field.options)])
+    meant = min(1.0, max(0.0, quality + bias + (draw - 0.5) * (0.6 if prompt.part else 0.2)))
     match field.type:
         case "yesno":
-            return _chosen(asked, choices, ["yes" if meant > 0.5 else "no"])
+            return _chosen(prompt, choices, ["yes" if meant > 0.5 else "no"])
         case "scale":
-            return {asked.name: str(1 + round(meant * (len(field.options) - 1)))}
+            return {prompt.name: str(1 + round(meant * (len(field.options) - 1)))}
         case "choice":
             values = list(field.options)
             # Ordered options that begin with the best are those of protocols: full, partial, none.
-            return _chosen(asked, choices, [values[round((1 - meant) * (len(values) - 1))]])
+            return _chosen(prompt, choices, [values[round((1 - meant) * (len(values) - 1))]])
         case "choices":
-            return _chosen(asked, choices, [field.options[int(draw * len(field.options))]])
+            return _chosen(prompt, choices, [field.options[int(draw * len(field.options))]])
         case "slider" | "number":
             scale = field.scale
             low, high = scale.ends
-            return {asked.name: scale.text(scale.nearest(low + (high - low) * meant))}
+            return {prompt.name: scale.text(scale.nearest(low + (high - low) * meant))}
         case "rank":
-            return {f"{asked.name}{INPUT}{place}": str(place) for place in range(1, len(choices) + 1)}
+            return {f"{prompt.name}{INPUT}{place}": str(place) for place in range(1, len(choices) + 1)}
         case "spans":
-            return {asked.name: _marked(asked, unit, meant, draw) if profile.habit is Habit.KNOWS else ""}
-    return {} if field.required else {asked.name: ""}
+            return {prompt.name: _marked(prompt, unit, meant, draw) if profile.habit is Habit.KNOWS else ""}
+    return {} if field.required else {prompt.name: ""}
 
 
 def _preference(difference: float, quality: float, other: float, options: Sequence[str]) -> str:
@@ -106,25 +106,25 @@ def _preference(difference: float, quality: float, other: float, options: Sequen
     return LEFT if difference > 0 else RIGHT
 
 
-def _chosen(asked: Asked, choices: Sequence[Choice], values: Sequence[str]) -> dict[str, str]:
-    if asked.field.type == "choices":
-        places = {option: place for place, option in enumerate(asked.field.options, 1)}
-        return {f"{asked.name}{INPUT}{places[value]}": value for value in values if value in places}
+def _chosen(prompt: Prompt, choices: Sequence[Choice], values: Sequence[str]) -> dict[str, str]:
+    if prompt.field.type == "choices":
+        places = {option: place for place, option in enumerate(prompt.field.options, 1)}
+        return {f"{prompt.name}{INPUT}{places[value]}": value for value in values if value in places}
     codes = {choice.value: choice.code for choice in choices}
-    return {asked.name: codes.get(values[0], choices[0].code)}
+    return {prompt.name: codes.get(values[0], choices[0].code)}
 
 
-def _marked(asked: Asked, unit: QuestionnaireUnit, meant: float, draw: float) -> str:
+def _marked(prompt: Prompt, unit: QuestionnaireUnit, meant: float, draw: float) -> str:
     """Some words of the answer where it is not good enough."""
-    text = text_marked(unit, asked.field)
+    text = text_marked(unit, prompt.field)
     words: list[Any] = [(place, word) for place, word in _words(text)]
     if meant > 0.6 or len(words) < 2:
         return ""
     first = int(draw * (len(words) - 1))
     last = min(len(words) - 1, first + int(meant * _MOST_MARKED))
     start, end = words[first][0], words[last][0] + len(words[last][1])
-    label = asked.field.options[int(draw * len(asked.field.options))]
-    severities = asked.field.severities
+    label = prompt.field.options[int(draw * len(prompt.field.options))]
+    severities = prompt.field.severities
     severity = {"severity": severities[min(len(severities) - 1, int((1 - meant) * 2))]} if severities else {}
     return spans_as_lines([{"start": start, "end": end, "label": label, "text": text[start:end], **severity}])
 

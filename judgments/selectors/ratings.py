@@ -12,7 +12,7 @@ from django.db.models.functions import Cast
 
 from annotation.models import Query
 from core.bulk_rows import integer_columns
-from crowd.counted_work import HELD, WAITS, not_counting, reason_of
+from crowd.counted_work import HELD, WAITS, counting, not_counting, reason_of
 from crowd.models import Assignment, Stage, Worker
 from judgments.judging_config import JudgingConfig, scale_of_options
 from judgments.models import Candidate, CheckAnswer, FilterRun, Judgment, System, UnitResponse
@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     Keys = npt.NDArray[np.integer]
 
 _CHUNK = 10_000
+#: The kind whose ratings are responses to a field.
+QUESTIONNAIRE = "questionnaire"
 #: Keys that are looked up together.
 _AT_ONCE = 1 << 17
 #: Keys between the lowest and the highest that a table may have however few keys there are.
@@ -80,6 +82,10 @@ def not_good(rows: QuerySet[Judgment], stage: Stage) -> dict[str, int]:
 
 def scale_of(stage: Stage) -> Scale:
     """The scale of the stage's options; 1 to 5 where they name none. Judgments are stored in its units."""
+    if stage.kind == QUESTIONNAIRE:
+        from judgments.questionnaire.ratings import scale_of_questionnaire
+
+        return scale_of_questionnaire(stage)
     return scale_of_options(stage.config if isinstance(stage.config, dict) else {})
 
 
@@ -87,6 +93,10 @@ def ratings_of_stage(
     stage: Stage, last: int | None = None, *, with_assignments: bool = False
 ) -> StageRatings:
     """All good judgments of a stage as columns, in two questions to the database; up to the key `last`."""
+    if stage.kind == QUESTIONNAIRE:
+        from judgments.questionnaire.ratings import ratings_of_questionnaire
+
+        return ratings_of_questionnaire(stage, last, with_assignments=with_assignments)
     import numpy as np  # start-up does without numpy
 
     from metrics.agreement.data import Ratings
@@ -301,6 +311,10 @@ def checks_of(stage: Stage, until: datetime | None = None) -> dict[int, tuple[in
 
     Added up by the database, which looks up the few assignments that do not count, as in `good`.
     """
+    if stage.kind == QUESTIONNAIRE:
+        from judgments.questionnaire.ratings import checks_of_questionnaire
+
+        return checks_of_questionnaire(stage, until)
     aside = Assignment.objects.filter(not_counting(), stage=stage).values("pk")
     rows = CheckAnswer.objects.filter(check_item__stage=stage).exclude(assignment__in=aside)
     if until is not None:
@@ -312,6 +326,9 @@ def checks_of(stage: Stage, until: datetime | None = None) -> dict[int, tuple[in
 
 def newer_than(stage: Stage, judgment: int) -> int:
     """How many good judgments came after this one."""
+    if stage.kind == QUESTIONNAIRE:
+        responses = UnitResponse.objects.filter(stage=stage, unit__gold={}, pk__gt=judgment)
+        return responses.filter(counting("assignment")).count()
     return good(Judgment.objects.filter(stage=stage, pk__gt=judgment), stage).count()
 
 
@@ -376,7 +393,7 @@ def stamp_of(stage: Stage) -> Stamp:
     """The stamp of a stage's judgments now, in three questions that indexes answer."""
     rows: QuerySet[Judgment] | QuerySet[UnitResponse] = (
         UnitResponse.objects.filter(stage=stage)
-        if stage.kind == "questionnaire"
+        if stage.kind == QUESTIONNAIRE
         else Judgment.objects.filter(stage=stage)
     )
     figures = rows.aggregate(last=Max("pk"), count=Count("pk"))

@@ -12,6 +12,7 @@ from crowd.errors import CrowdError
 from crowd.models import Stage
 from judgments.models import FilterRun, Score, Verdict
 from judgments.selectors.ratings import (
+    QUESTIONNAIRE,
     StageRatings,
     checks_of,
     ratings_of_stage,
@@ -172,6 +173,7 @@ def _store_about_workers(decided: FilterDecision, run: FilterRun) -> None:
                 "run_id": run.pk,
                 "worker_id": keys[about].tolist(),
                 "judgment_id": None,
+                "response_id": None,
                 "rule": verdict.rule,
                 "removes": mine[about].tolist(),
                 "value": numbers(verdict.value[about]),
@@ -183,13 +185,20 @@ def _store_about_workers(decided: FilterDecision, run: FilterRun) -> None:
 
 def _store_about_judgments(decided: FilterDecision, run: FilterRun) -> None:
     """In the order of submission, some at a time."""
-    insert_batches(Verdict, _about_judgments(decided, run.pk))
+    of_questionnaire = run.stage.kind == QUESTIONNAIRE
+    insert_batches(Verdict, _about_judgments(decided, run.pk, of_questionnaire=of_questionnaire))
 
 
-def _about_judgments(decided: FilterDecision, run: int) -> Iterator[dict[str, Any]]:
+def _about_judgments(
+    decided: FilterDecision, run: int, *, of_questionnaire: bool
+) -> Iterator[dict[str, Any]]:
+    import numpy as np  # start-up does without numpy
+
     outcome, columns = decided.run, decided.columns
     because = outcome.removed_because(columns.ratings)
     removed = (~outcome.kept).nonzero()[0]
+    if of_questionnaire:  # a response of several parts is removed once
+        removed = removed[np.unique(columns.judgments[removed], return_index=True)[1]]
     by_worker = [_Reasons(verdict) for verdict in outcome.verdicts]
     for start in range(0, len(removed), BATCH):
         by_z: dict[float | None, str] = {}
@@ -219,7 +228,8 @@ def _about_judgments(decided: FilterDecision, run: int) -> Iterator[dict[str, An
         yield {
             "run_id": run,
             "worker_id": columns.workers[workers].tolist(),
-            "judgment_id": columns.judgments[rows].tolist(),
+            "judgment_id": None if of_questionnaire else columns.judgments[rows].tolist(),
+            "response_id": columns.judgments[rows].tolist() if of_questionnaire else None,
             "rule": [outcome.reasons[place] for place in because[rows].tolist()],
             "removes": True,
             "value": value,
@@ -247,7 +257,9 @@ def _beyond(z: float | None, limit: float) -> str:
 
 
 def store_scores(scores: Scores, decided: FilterDecision, run: FilterRun) -> None:
-    """One row per candidate that has judgments; in the caller's transaction."""
+    """One row per candidate that has judgments; in the caller's transaction. Questionnaires have none."""
+    if run.stage.kind == QUESTIONNAIRE:
+        return
     insert_batches(Score, _about_candidates(scores, decided, run.pk))
 
 

@@ -15,7 +15,7 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 from django.db import IntegrityError, transaction
-from django.db.models import Count, Q, Sum
+from django.db.models import Count, Q, QuerySet, Sum
 from django.utils import timezone
 
 from annotation.services.steps import in_words
@@ -30,7 +30,8 @@ from crowd.models import Assignment, LedgerEntry, Stage
 from crowd.services.decisions import recount_all
 from crowd.services.publication import publish_pending, quote
 from judgments.judging_config import judging_config
-from judgments.models import CheckAnswer, FilterRun, Judgment
+from judgments.models import CheckAnswer, FilterRun, Judgment, UnitResponse
+from judgments.questionnaire.ratings import pending_after
 from judgments.selectors.judging import (
     MissingJudgments,
     Sums,
@@ -38,7 +39,7 @@ from judgments.selectors.judging import (
     missing_of,
     pending_judgments,
 )
-from judgments.selectors.ratings import stamp_of
+from judgments.selectors.ratings import QUESTIONNAIRE, stamp_of
 from judgments.services import filter_decisions, reports
 from judgments.services.filter_decisions import (
     FilterDecision,
@@ -180,13 +181,11 @@ def preview(stage: Stage, recipe: str, parameters: Mapping[str, Any], seed: int 
     seen = FilterRun.objects.in_force().filter(stage=stage).values_list("pk", flat=True).first() or 0
     decided = decide(stage, named_recipe)
     ratings, run = decided.columns.ratings, decided.run
-    config = judging_config(stage)
-    keys = decided.columns.candidates.tolist()
-    # One set of sums after the other: those of a million answers take 200 MB.
-    before = {key for key, _ in missing_judgments(stage, config, keys, _sums(decided, kept_only=False))}
-    then = _sums(decided, kept_only=True)
-    lacking = {key for key, _ in missing_judgments(stage, config, keys, then)}
-    pending = [PendingUnit(of_candidate(key), n) for key, n in pending_judgments(stage, config, then)]
+    if stage.kind == QUESTIONNAIRE:
+        pending, fallen = pending_after(stage, decided.columns, run)
+        target = stage.redundancy
+    else:
+        pending, fallen, target = _pending_after(stage, decided)
     return Preview(
         title=named_recipe.title,
         parameters=stored_parameters(named_recipe),
@@ -198,12 +197,23 @@ def preview(stage: Stage, recipe: str, parameters: Mapping[str, Any], seed: int 
         undetermined=int(run.undetermined.sum()),
         capped=int(run.capped_items.sum()),
         reasons=_reasons(decided),
-        target=stage.redundancy if config.redundancy_mode == "fixed" else 0,
-        fallen=len(lacking - before),
+        target=target,
+        fallen=fallen,
         missing=missing_of(stage, pending),
         currency=stage.endpoint.currency,
         seen=seen,
     )
+
+
+def _pending_after(stage: Stage, decided: FilterDecision) -> tuple[list[PendingUnit], int, int]:
+    """What a judging stage would lack, on how many answers because of the filters, and what it wants."""
+    config, keys = judging_config(stage), decided.columns.candidates.tolist()
+    # One set of sums after the other: those of a million answers take 200 MB.
+    before = {key for key, _ in missing_judgments(stage, config, keys, _sums(decided, kept_only=False))}
+    then = _sums(decided, kept_only=True)
+    lacking = {key for key, _ in missing_judgments(stage, config, keys, then)}
+    pending = [PendingUnit(of_candidate(key), n) for key, n in pending_judgments(stage, config, then)]
+    return pending, len(lacking - before), stage.redundancy if config.redundancy_mode == "fixed" else 0
 
 
 def count_missing(stage: Stage) -> MissingJudgments:
@@ -491,18 +501,26 @@ def remake(
 def state_of(run: FilterRun) -> str:
     """What among the judgments and checks that a run saw does not count now, in a few numbers."""
     aside = Assignment.objects.filter(not_counting(), stage=run.stage_id).values("pk")
-    judgments = Judgment.objects.filter(
-        stage=run.stage_id, pk__lte=run.last_judgment, assignment__in=aside
-    ).aggregate(count=Count("pk"), sum=Sum("pk"))
+    judgments = (
+        _judged_rows(run)
+        .filter(pk__lte=run.last_judgment, assignment__in=aside)
+        .aggregate(count=Count("pk"), sum=Sum("pk"))
+    )
     checks = CheckAnswer.objects.filter(
         check_item__stage=run.stage_id, at__lte=run.created_at, assignment__in=aside
     ).aggregate(count=Count("pk"), sum=Sum("pk"))
     return "-".join(str(each[name] or 0) for each in (judgments, checks) for name in ("count", "sum"))
 
 
+def _judged_rows(run: FilterRun) -> QuerySet[Any]:
+    """What a run looked at: judgments, or responses to a questionnaire."""
+    rows = UnitResponse if run.stage.kind == QUESTIONNAIRE else Judgment
+    return rows._default_manager.filter(stage=run.stage_id)
+
+
 def _seen_by(run: FilterRun, changed: Mapping[int, str]) -> set[int]:
     """Which of this work the run saw judgments or checks of."""
-    judgments = Judgment.objects.filter(assignment__in=changed, pk__lte=run.last_judgment)
+    judgments = _judged_rows(run).filter(assignment__in=changed, pk__lte=run.last_judgment)
     checked = CheckAnswer.objects.filter(assignment__in=changed, at__lte=run.created_at)
     return {pk for rows in (judgments, checked) for pk in rows.values_list("assignment", flat=True)}
 
@@ -563,7 +581,7 @@ def _replace_decided(run: FilterRun, why: str, state: str, decided: FilterDecisi
 
 # A judge leaves the study: what they judged counts no more, and runs in force decide again without it.
 
-_KINDS = ("judging", "judge-training")
+_KINDS = ("judging", "judge-training", QUESTIONNAIRE)
 
 
 class JudgedWork(AnswerHolder):

@@ -11,14 +11,16 @@ from core.files.refusals import FileRefusedError
 from crowd.errors import CrowdError
 from crowd.kinds import kind_of
 from crowd.models import Assignment
-from judgments.models import QuestionnaireUnit, UnitMaterial, UnitResponse
-from judgments.questionnaire.asking import passes_gold, read_spans
+from distillery.studies.preparation import settle
+from judgments.models import QuestionnaireUnit, UnitMaterial, UnitResponse, Verdict
 from judgments.questionnaire.config import QuestionnaireConfig, QuestionnaireField, presets
 from judgments.questionnaire.materials import import_units
+from judgments.questionnaire.prompts import passes_gold, read_spans
 from judgments.questionnaire.report import error_points, make_report
 from judgments.questionnaire.rows import pair_table, response_rows
 from judgments.questionnaire.sentences import cut
 from judgments.questionnaire.units import ensure_units, missing_responses, name_of
+from judgments.services import filter_runs
 from tests.judgments.class_world import join
 from tests.judgments.questionnaire_world import (
     ROWS,
@@ -291,3 +293,26 @@ def test_a_file_becomes_a_study_with_figures(preset, figures, researcher, tmp_pa
     rows = list(response_rows(study.stage, config))
     assert sum(row["n"] for row in report["fields"]) == len(rows)
     assert {row["system"] for row in rows} == {"alpha", "beta", "gamma"}
+
+
+def test_filters_remove_whole_responses_which_are_asked_again_and_come_back(researcher, tmp_path):
+    study = make_study(write_answers(tmp_path / "a.jsonl"), "pairs", researcher, people=2)
+    stage, workers = study.stage, [join(study.project, study.stage.endpoint) for _ in range(2)]
+    for worker in workers:
+        while answer(stage, worker):
+            settle(stage)
+    mine = UnitResponse.objects.filter(worker=workers[0]).count()
+    assert mine
+    assert not list(missing_responses(stage))
+    recipe = {"rules": ["technical"], "test_accounts": [workers[0].external_id], "technical_least": 1}
+    look = filter_runs.preview(stage, "none", recipe)
+    assert (look.removed_workers, look.removed_ratings, look.fallen) == (1, mine, mine)
+    assert look.missing.judgments == mine
+    run = filter_runs.apply(stage=stage, recipe="none", parameters=recipe, actor=researcher)
+    removed = Verdict.objects.filter(run=run, response__isnull=False)
+    assert set(removed.values_list("response__worker", flat=True)) == {workers[0].pk}
+    assert removed.count() == mine
+    assert sum(missing for _, missing in missing_responses(stage)) == mine
+    assert make_report(stage, replicates=0)["n_responses"] == 12 - mine
+    filter_runs.undo(run, "A test.", researcher)
+    assert make_report(stage, replicates=0)["n_responses"] == 12

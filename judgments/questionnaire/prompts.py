@@ -52,7 +52,7 @@ class Choice:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class Prompt:
     """A field about a unit, or about one part of it; `name` is that of its input."""
 
     field: QuestionnaireField
@@ -82,7 +82,7 @@ class Asked:
     ) -> Iterator[tuple[str, tuple[str, ...]]]:
         """Names of the inputs that it depends on, with the values that they must have."""
         for name, accepted in self.field.show_if.items():
-            yield Asked(fields[name], self._part_of(fields[name])).name, accepted
+            yield Prompt(fields[name], self._part_of(fields[name])).name, accepted
 
 
 def value_of(values: Mapping[str, Any], name: str, part: str = "") -> Any:
@@ -111,11 +111,11 @@ def parts_of(unit: QuestionnaireUnit, per: str) -> list[str]:
     return [""]
 
 
-def asked_of(unit: QuestionnaireUnit, config: QuestionnaireConfig) -> Iterator[Asked]:
+def prompts_of(unit: QuestionnaireUnit, config: QuestionnaireConfig) -> Iterator[Prompt]:
     """All that may be asked about a unit, in the order of the fields."""
     for field in config.fields:
         for part in parts_of(unit, field.per):
-            yield Asked(field, part)
+            yield Prompt(field, part)
 
 
 def choices_of(
@@ -177,41 +177,41 @@ class _Reader:
         values: dict[str, Any] = {}
         errors: dict[str, str] = {}
         fields = self.config.by_name
-        for asked in asked_of(self.unit, self.config):
-            if not asked.is_asked(fields, values):
+        for prompt in prompts_of(self.unit, self.config):
+            if not prompt.is_asked(fields, values):
                 continue
             try:
-                value = self._value(asked)
+                value = self._value(prompt)
             except ValueError as error:
-                errors[asked.name] = str(error)
+                errors[prompt.name] = str(error)
                 continue
             if value is None:
-                if asked.field.required:
-                    errors[asked.name] = gettext("Please answer: %(question)s") % {
-                        "question": asked.field.label
+                if prompt.field.required:
+                    errors[prompt.name] = gettext("Please answer: %(question)s") % {
+                        "question": prompt.field.label
                     }
-            elif asked.part:
-                values.setdefault(asked.field.name, {})[asked.part] = value
+            elif prompt.part:
+                values.setdefault(prompt.field.name, {})[prompt.part] = value
             else:
-                values[asked.field.name] = value
+                values[prompt.field.name] = value
         return ParsedForm(errors=errors) if errors else ParsedForm(values)
 
-    def _value(self, asked: Asked) -> Any:
+    def _value(self, prompt: Prompt) -> Any:
         """The value, None for none; ValueError in words for the worker."""
-        field = asked.field
-        text = self.form.get(asked.name, "")
+        field = prompt.field
+        text = self.form.get(prompt.name, "")
         match field.type:
             case "choice" | "yesno" | "scale":
                 value = self._values_by_code(field).get(text)
                 return int(value) if value is not None and field.type == "scale" else value
             case "choices":
-                inputs = (f"{asked.name}{INPUT}{number}" for number in range(1, len(field.options) + 1))
+                inputs = (f"{prompt.name}{INPUT}{number}" for number in range(1, len(field.options) + 1))
                 ticked = {self.form.get(name, "") for name in inputs}
                 return [value for value in field.options if value in ticked] or None
             case "slider" | "number":
                 return _read_number(text.strip(), field)
             case "rank":
-                return self._places(asked)
+                return self._places(prompt)
             case "spans":
                 return read_spans(text, text_marked(self.unit, field), field) or None
         return _read_text(text, field)
@@ -220,9 +220,9 @@ class _Reader:
         choices = choices_of(self.stage, self.unit, field, seed=0, flipped=False)
         return {choice.code: choice.value for choice in choices}
 
-    def _places(self, asked: Asked) -> dict[str, int] | None:
-        options = asked.field.options
-        texts = [self.form.get(f"{asked.name}{INPUT}{number}", "") for number in range(1, len(options) + 1)]
+    def _places(self, prompt: Prompt) -> dict[str, int] | None:
+        options = prompt.field.options
+        texts = [self.form.get(f"{prompt.name}{INPUT}{number}", "") for number in range(1, len(options) + 1)]
         places = {str(place) for place in range(1, len(options) + 1)}
         if not all(text in places for text in texts):
             return None
@@ -343,21 +343,21 @@ def spans_as_lines(spans: Sequence[Mapping[str, Any]]) -> str:
     )
 
 
-def initial_of(asked: Asked, choices: Sequence[Choice], prefill: Mapping[str, Any]) -> dict[str, str]:
+def initial_of(prompt: Prompt, choices: Sequence[Choice], prefill: Mapping[str, Any]) -> dict[str, str]:
     """Inputs of a field that begin with a value of the units' file."""
-    value = prefill.get(asked.name)
-    if not asked.field.prefill or value is None:
+    value = prefill.get(prompt.name)
+    if not prompt.field.prefill or value is None:
         return {}
     by_value = {choice.value: choice.code for choice in choices}
-    match asked.field.type:
+    match prompt.field.type:
         case "choices":
-            numbers = {option: number for number, option in enumerate(asked.field.options, 1)}
-            return {f"{asked.name}{INPUT}{numbers[each]}": each for each in value if each in numbers}
+            numbers = {option: number for number, option in enumerate(prompt.field.options, 1)}
+            return {f"{prompt.name}{INPUT}{numbers[each]}": each for each in value if each in numbers}
         case "spans":
-            return {asked.name: value if isinstance(value, str) else spans_as_lines(value)}
+            return {prompt.name: value if isinstance(value, str) else spans_as_lines(value)}
         case "choice" | "yesno" | "scale":
-            return {asked.name: by_value.get(str(value), "")}
-    return {asked.name: f"{value:g}" if isinstance(value, float) and not math.isnan(value) else str(value)}
+            return {prompt.name: by_value.get(str(value), "")}
+    return {prompt.name: f"{value:g}" if isinstance(value, float) and not math.isnan(value) else str(value)}
 
 
 def passes_gold(unit: QuestionnaireUnit, values: Mapping[str, Any]) -> bool:
