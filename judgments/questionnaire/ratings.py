@@ -25,7 +25,7 @@ from judgments.questionnaire.config import (
 )
 from judgments.questionnaire.prompts import passes_gold
 from judgments.questionnaire.units import asked_units, name_of
-from judgments.selectors.ratings import StageRatings, names_of
+from judgments.selectors.rating_columns import StageRatings, names_of
 from metrics.agreement.scale import Scale
 
 if TYPE_CHECKING:

@@ -1,7 +1,7 @@
 """Judgments of a stage: as columns, read in chunks and never a model instance per row, and as a stamp."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, overload
@@ -12,10 +12,17 @@ from django.db.models.functions import Cast
 
 from annotation.models import Query
 from core.bulk_rows import integer_columns
-from crowd.counted_work import HELD, WAITS, counting, not_counting, reason_of
-from crowd.models import Assignment, Stage, Worker
+from crowd.counted_work import HELD, WAITS, not_counting, reason_of
+from crowd.models import Assignment, Stage
 from judgments.judging_config import JudgingConfig, scale_of_options
 from judgments.models import Candidate, CheckAnswer, FilterRun, Judgment, System, UnitResponse
+from judgments.questionnaire.ratings import (
+    checks_of_questionnaire,
+    good_responses,
+    ratings_of_questionnaire,
+    scale_of_questionnaire,
+)
+from judgments.selectors.rating_columns import StageRatings, chunks_of, names_of
 from judgments.units import of_candidate
 from metrics.agreement.scale import Scale
 
@@ -23,7 +30,6 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-    from metrics.agreement.data import Codes, Ratings
 
     Keys = npt.NDArray[np.integer]
 
@@ -34,28 +40,6 @@ QUESTIONNAIRE = "questionnaire"
 _AT_ONCE = 1 << 17
 #: Keys between the lowest and the highest that a table may have however few keys there are.
 _SPAN = 1_000_000
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class StageRatings:
-    """A stage's good judgments in the order of submission, and what belongs to their rows and codes.
-
-    `judgments` are keys and `of_assignment` codes, one per row of `ratings`; `candidates`, `workers` and
-    `assignments` are the keys behind the codes. `item_names` of `ratings` are units, `worker_names` ids at
-    the marketplace. Assignments are there where they were asked for.
-    """
-
-    ratings: "Ratings"
-    judgments: "Keys"
-    candidates: "Keys"
-    workers: "Keys"
-    assignments: "Keys | None" = None
-    of_assignment: "Codes | None" = None
-
-    @property
-    def last(self) -> int:
-        """Key of the newest judgment, 0 for none."""
-        return int(self.judgments.max()) if len(self.judgments) else 0
 
 
 def good(rows: QuerySet[Judgment], stage: Stage) -> QuerySet[Judgment]:
@@ -83,8 +67,6 @@ def not_good(rows: QuerySet[Judgment], stage: Stage) -> dict[str, int]:
 def scale_of(stage: Stage) -> Scale:
     """The scale of the stage's options; 1 to 5 where they name none. Judgments are stored in its units."""
     if stage.kind == QUESTIONNAIRE:
-        from judgments.questionnaire.ratings import scale_of_questionnaire
-
         return scale_of_questionnaire(stage)
     return scale_of_options(stage.config if isinstance(stage.config, dict) else {})
 
@@ -94,8 +76,6 @@ def ratings_of_stage(
 ) -> StageRatings:
     """All good judgments of a stage as columns, in two questions to the database; up to the key `last`."""
     if stage.kind == QUESTIONNAIRE:
-        from judgments.questionnaire.ratings import ratings_of_questionnaire
-
         return ratings_of_questionnaire(stage, last, with_assignments=with_assignments)
     import numpy as np  # start-up does without numpy
 
@@ -221,14 +201,6 @@ def _portions(column: "npt.NDArray[np.integer]") -> "Iterator[npt.NDArray[np.int
     return (column[start : start + _AT_ONCE] for start in range(0, len(column), _AT_ONCE))
 
 
-def names_of(workers: Sequence[int]) -> list[str]:
-    """The ids of workers at their marketplace."""
-    worker_names: dict[int, str] = {}
-    for chunk in _chunks(workers):
-        worker_names.update(Worker.objects.filter(pk__in=chunk).values_list("pk", "external_id"))
-    return [worker_names[worker] for worker in workers]
-
-
 def seconds_of_assignments(stage: Stage, assignments: "Keys") -> "npt.NDArray[np.float64]":
     """Active seconds of good assignments as the task page measured them, else from opening to sending.
 
@@ -262,7 +234,7 @@ def _times(stage: Stage) -> Iterator[tuple[int, int, float]]:
             yield pk, worker, ms / 1000
         else:
             unmeasured.append(pk)
-    for chunk in _chunks(unmeasured):
+    for chunk in chunks_of(unmeasured):
         moments = rows.filter(pk__in=chunk).exclude(stored_at=None)
         for pk, worker, arrived, stored in moments.values_list("pk", "worker_id", "arrived_at", "stored_at"):
             assert stored is not None
@@ -312,8 +284,6 @@ def checks_of(stage: Stage, until: datetime | None = None) -> dict[int, tuple[in
     Added up by the database, which looks up the few assignments that do not count, as in `good`.
     """
     if stage.kind == QUESTIONNAIRE:
-        from judgments.questionnaire.ratings import checks_of_questionnaire
-
         return checks_of_questionnaire(stage, until)
     aside = Assignment.objects.filter(not_counting(), stage=stage).values("pk")
     rows = CheckAnswer.objects.filter(check_item__stage=stage).exclude(assignment__in=aside)
@@ -327,16 +297,8 @@ def checks_of(stage: Stage, until: datetime | None = None) -> dict[int, tuple[in
 def newer_than(stage: Stage, judgment: int) -> int:
     """How many good judgments came after this one."""
     if stage.kind == QUESTIONNAIRE:
-        responses = UnitResponse.objects.filter(stage=stage, unit__gold={}, pk__gt=judgment)
-        return responses.filter(counting("assignment")).count()
+        return good_responses(stage).filter(pk__gt=judgment).count()
     return good(Judgment.objects.filter(stage=stage, pk__gt=judgment), stage).count()
-
-
-def _chunks(keys: Iterable[int]) -> Iterator[list[int]]:
-    """Keys, few enough at a time for one statement."""
-    key_list = list(keys)
-    for start in range(0, len(key_list), _CHUNK):
-        yield key_list[start : start + _CHUNK]
 
 
 # Whether those who may judge were trained on the scale that they judge on.

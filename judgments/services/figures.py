@@ -13,7 +13,8 @@ from crowd.selectors.pseudonyms import worker_pseudonyms
 from crowd.sources import source_rows
 from judgments.judging_config import judging_config
 from judgments.models import FilterRun, Verdict
-from judgments.selectors.ratings import CandidateLabels, StageRatings, about, aspects_of_ratings
+from judgments.selectors.rating_columns import StageRatings
+from judgments.selectors.ratings import CandidateLabels, about, aspects_of_ratings
 from judgments.services.filter_decisions import FilterDecision, decide, recipe_named
 from metrics.agreement.data import RatingGroups
 from metrics.agreement.kappa import busiest

@@ -11,9 +11,9 @@ from core.bulk_rows import BATCH, insert_batches, insert_columns
 from crowd.errors import CrowdError
 from crowd.models import Stage
 from judgments.models import FilterRun, Score, Verdict
+from judgments.selectors.rating_columns import StageRatings
 from judgments.selectors.ratings import (
     QUESTIONNAIRE,
-    StageRatings,
     checks_of,
     ratings_of_stage,
     scale_of,
