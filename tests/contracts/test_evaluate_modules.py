@@ -39,7 +39,9 @@ def test_evaluate_loads_few_modules_beyond_those_of_every_command(tmp_path):
         cwd=ROOT, env=environment, capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
-    loaded = json.loads(done.stdout.partition("LOADED ")[2])
+    modules = json.loads(done.stdout.partition("LOADED ")[2])
+    # Django loads how a language writes numbers when the first one is written.
+    loaded = [name for name in modules if not name.startswith("distillery.formats")]
     assert len(loaded) <= MOST, "\n".join(loaded)
     others = ("annotation", "crowd", "distillery", "marketplace", "people", "retrieval", "metrics.answers.pa")
     assert [name for name in loaded if name.startswith(others)] == []
