@@ -19,6 +19,9 @@
   function mark() {
     last = current();
     for (const answer of answers) answer.classList.toggle("is-current", answer === last);
+    const number = String(answers.indexOf(last) + 1);
+    for (const each of document.querySelectorAll("mark[data-shared]"))
+      each.classList.toggle("of-other", !each.dataset.shared.split(", ").includes(number));
   }
   place.addEventListener("focusin", mark);
   function go(to) {

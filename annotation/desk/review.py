@@ -3,7 +3,8 @@
 from collections.abc import Callable
 
 from django import forms
-from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.contrib import messages
+from django.http import Http404, HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect
 from django.views.decorators.http import require_POST, require_safe
@@ -11,7 +12,7 @@ from django.views.decorators.http import require_POST, require_safe
 from annotation.desk.columns import ANSWERS, UNDECIDED, WRITERS, links_of_query
 from annotation.flags import FLAGS, FlaggedAnswer
 from annotation.likeness import pairs
-from annotation.models import Answer, Doubt, HeldOutWorker, Query
+from annotation.models import Answer, AnswerReview, Doubt, HeldOutWorker, Query
 from annotation.selectors import curation as selectors
 from annotation.selectors import review
 from annotation.selectors.answers import material
@@ -22,16 +23,17 @@ from annotation.services.curation import accept_query, curate_query, declare_una
 from annotation.services.queries import accept_by_hand, exclude_by_hand
 from annotation.services.steps import ask_again, keep_decision, leave_out
 from annotation.writing_config import WRITING_KINDS, distillation_config
+from core.errors import ActionError
 from crowd.access import StageAccess, on_stage
 from crowd.desk.forms import Form
 from crowd.models import Stage, Worker
 from crowd.selectors.queues import queue_named
 from web.access import ProjectAccess, Role, on_project
-from web.cells import Link
+from web.cells import Link, with_undo
 from web.forms import FormError, chosen_keys, read_form, run_action
 from web.kit import Empty, Listing, Page
 from web.pages import show, show_table
-from web.tables import page_of
+from web.tables import ROWS, page_of
 
 # Small forms of the review pages.
 
@@ -123,6 +125,8 @@ def query(request: HttpRequest, access: StageAccess, *, pk: int) -> HttpResponse
     """One query: its passages, and all answers side by side."""
     row = query_of_stage(access, pk)
     answers = review.of_query(access.stage, row)
+    sources = material(row.pk)
+    passage_texts = [passage.text for passage in sources.passages]
     numbers = {shown_answer.answer.pk: shown_answer.number for shown_answer in answers}
     written = [
         FlaggedAnswer(shown_answer.answer.pk, shown_answer.answer.worker_id, shown_answer.answer.text)
@@ -137,7 +141,8 @@ def query(request: HttpRequest, access: StageAccess, *, pk: int) -> HttpResponse
         folder="annotation",
         tab="answers",
         query=row,
-        material=material(row.pk),
+        material=sources,
+        passages=list(zip(sources.passages, review.mark_shared_runs(answers, passage_texts), strict=True)),
         answers=answers,
         numbers=numbers,
         unflagged=sum(
@@ -229,7 +234,9 @@ def spread(request: HttpRequest, access: StageAccess) -> HttpResponse:
 # What reviewers do with answers: each a form that is posted, and back to where one was.
 
 QUERY = "annotation:answers_of_query"
-Decide = Callable[[Answer, str, str], str]
+Decide = Callable[[Answer, str, str], tuple[AnswerReview, str]]
+#: Decisions of one form that are undone together.
+_MOST_UNDONE = 1000
 
 
 def _answer(access: StageAccess, pk: int) -> Answer:
@@ -246,31 +253,62 @@ def _act(request: HttpRequest, access: StageAccess, pk: int, decide: Decide) -> 
     """Decide, and go back to the answer; or to the next undecided one after it."""
     answer = _answer(access, pk)
     seen, reason = request.POST.get("seen", ""), request.POST.get("reason", "")[:2000].replace("\0", "")
-    response = run_action(
-        request,
-        lambda: decide(answer, seen, reason),
-        QUERY,
-        access.project.slug,
-        access.stage.slug,
-        answer.query_id,
-    )
-    mark = answer.pk
-    if answer.state != Answer.State.UNDECIDED:
-        following = Answer.objects.filter(
-            stage=access.stage, query=answer.query_id, state=Answer.State.UNDECIDED, pk__gt=answer.pk
-        )
-        mark = following.order_by("pk").values_list("pk", flat=True).first() or answer.pk
-        if mark == answer.pk and (onward := _onward(request, access)):
-            return onward
-    assert isinstance(response, HttpResponseRedirect)
-    response["Location"] = f"{response.url}{_queue(request)}#answer-{mark}"
-    return response
+
+    here = _place(request, access, answer)
+    try:
+        made, sentence = decide(answer, seen, reason)
+    except ActionError as error:
+        messages.error(request, str(error))
+        return redirect(here)
+    if seen == Answer.State.UNDECIDED:
+        sentence = with_undo(request, sentence, _undo_address(request, access), review=f"{pk}-{made.pk}")
+    messages.success(request, sentence)
+    is_open = answer.state == Answer.State.UNDECIDED
+    return redirect(here) if is_open else _next_answer(request, access, answer) or redirect(here)
+
+
+def _by_writer(request: HttpRequest) -> bool:
+    """Whether one goes through the answers of one person."""
+    return request.GET.get("by") == "writer"
+
+
+def _place(request: HttpRequest, access: StageAccess, answer: Answer) -> str:
+    """The answer on the page of its query, or on that of its writer, the newest first."""
+    if _by_writer(request):
+        newer = Answer.objects.filter(stage=access.stage, worker=answer.worker_id, pk__gt=answer.pk).count()
+        page = f"{access.address('annotation:answers_of_worker', answer.worker_id)}?page={newer // ROWS + 1}"
+    else:
+        page = access.address(QUERY, answer.query_id) + _queue(request)
+    return f"{page}#answer-{answer.pk}"
+
+
+def _next_answer(request: HttpRequest, access: StageAccess, answer: Answer) -> HttpResponse | None:
+    """On to the next undecided answer after this one: on the page, in the queue, of the stage; None: none."""
+    undecided = Answer.objects.filter(stage=access.stage, state=Answer.State.UNDECIDED)
+    if _by_writer(request):
+        following = undecided.filter(worker=answer.worker_id, pk__lt=answer.pk).order_by("-pk").first()
+    else:
+        following = undecided.filter(query=answer.query_id, pk__gt=answer.pk).order_by("pk").first()
+    if following:
+        return redirect(_place(request, access, following))
+    if _by_writer(request):
+        return None
+    if onward := _onward(request, access):
+        return onward
+    _, after = review.neighbours(access.stage, answer.query)
+    return redirect(access.address(QUERY, after)) if after else None
 
 
 def _queue(request: HttpRequest) -> str:
     """The queue from which a query was opened, to be kept in addresses."""
     name = request.GET.get("queue", "")
     return f"?queue={name}" if queue_named(name) else ""
+
+
+def _undo_address(request: HttpRequest, access: StageAccess) -> str:
+    parameters = request.GET.urlencode()
+    address = access.address("annotation:undo_review")
+    return f"{address}?{parameters}" if parameters else address
 
 
 def _onward(request: HttpRequest, access: StageAccess) -> HttpResponse | None:
@@ -284,9 +322,8 @@ def _onward(request: HttpRequest, access: StageAccess) -> HttpResponse | None:
 def approve(request: HttpRequest, access: StageAccess, *, pk: int) -> HttpResponse:
     """Accept an answer as a reference; refused where it changed after the page was opened."""
 
-    def decide(answer: Answer, seen: str, _: str) -> str:
-        review_decisions.approve(answer=answer, actor=access.user, seen=seen)
-        return "Approved."
+    def decide(answer: Answer, seen: str, _: str) -> tuple[AnswerReview, str]:
+        return review_decisions.approve(answer=answer, actor=access.user, seen=seen, hold=True), "Approved."
 
     return _act(request, access, pk, decide)
 
@@ -296,9 +333,11 @@ def approve(request: HttpRequest, access: StageAccess, *, pk: int) -> HttpRespon
 def ask_rewrite(request: HttpRequest, access: StageAccess, *, pk: int) -> HttpResponse:
     """Ask its author to write it again."""
 
-    def decide(answer: Answer, seen: str, reason: str) -> str:
-        review_decisions.ask_rewrite(answer=answer, actor=access.user, seen=seen, reason=reason)
-        return "Its author is asked to write it again."
+    def decide(answer: Answer, seen: str, reason: str) -> tuple[AnswerReview, str]:
+        made = review_decisions.ask_rewrite(
+            answer=answer, actor=access.user, seen=seen, reason=reason, hold=True
+        )
+        return made, "Its author is asked to write it again."
 
     return _act(request, access, pk, decide)
 
@@ -308,12 +347,13 @@ def ask_rewrite(request: HttpRequest, access: StageAccess, *, pk: int) -> HttpRe
 def exclude(request: HttpRequest, access: StageAccess, *, pk: int) -> HttpResponse:
     """Exclude, with a reason."""
 
-    def decide(answer: Answer, seen: str, reason: str) -> str:
+    def decide(answer: Answer, seen: str, reason: str) -> tuple[AnswerReview, str]:
         rejecting = request.POST.get("work") == "reject"
-        review_decisions.exclude(
-            answer=answer, actor=access.user, seen=seen, reason=reason, reject_work=rejecting
+        made = review_decisions.exclude(
+            answer=answer, actor=access.user, seen=seen, reason=reason, reject_work=rejecting, hold=True
         )
-        return "Excluded, and its work is being rejected." if rejecting else "Excluded. Its work is paid."
+        sentence = "Excluded, and its work is being rejected." if rejecting else "Excluded. Its work is paid."
+        return made, sentence
 
     return _act(request, access, pk, decide)
 
@@ -323,11 +363,54 @@ def exclude(request: HttpRequest, access: StageAccess, *, pk: int) -> HttpRespon
 def reopen(request: HttpRequest, access: StageAccess, *, pk: int) -> HttpResponse:
     """Take a decision back."""
 
-    def decide(answer: Answer, seen: str, _: str) -> str:
-        review_decisions.reopen(answer=answer, actor=access.user, seen=seen)
-        return "The decision is taken back."
+    def decide(answer: Answer, seen: str, _: str) -> tuple[AnswerReview, str]:
+        made = review_decisions.reopen(answer=answer, actor=access.user, seen=seen)
+        return made, "The decision is taken back."
 
     return _act(request, access, pk, decide)
+
+
+@require_POST
+@on_stage(Role.MANAGER)
+def undo(request: HttpRequest, access: StageAccess) -> HttpResponse:
+    """Undo decisions of a moment ago, the last first; back to the first of their answers."""
+    pairs = [chosen_keys(pair.split("-", 1)) for pair in request.POST.get("review", "").split()]
+    keys = {pair[0]: pair[1] for pair in pairs[:_MOST_UNDONE] if len(pair) == 2}
+    rows = Answer.objects.select_related("stage__project", "stage__endpoint", "worker", "query")
+    answers = list(rows.filter(stage=access.stage, pk__in=keys))
+    if not answers:
+        raise Http404("There are no such decisions.")
+    answers.sort(key=lambda answer: -keys[answer.pk])
+
+    def action() -> str:
+        undone, refusal = 0, ""
+        for answer in answers:
+            try:
+                review_decisions.undo(answer=answer, review=keys[answer.pk], actor=access.user)
+                undone += 1
+            except review_decisions.ReviewError as error:
+                refusal = str(error)
+        if not undone:
+            raise FormError(refusal)
+        done = "Undone." if undone == 1 else f"{undone} decisions are undone."
+        return f"{done} {len(answers) - undone} stay: {refusal}" if refusal else done
+
+    first = answers[-1]
+    return run_action(request, action, _place(request, access, first))
+
+
+@require_POST
+@on_stage(Role.MANAGER)
+def add_note(request: HttpRequest, access: StageAccess, *, pk: int) -> HttpResponse:
+    """Keep a note on an answer."""
+    answer = _answer(access, pk)
+
+    def action() -> str:
+        text = request.POST.get("note", "").replace("\0", "")
+        review_decisions.add_note(answer=answer, author=access.user, text=text)
+        return "The note is saved."
+
+    return run_action(request, action, _place(request, access, answer))
 
 
 @require_POST
@@ -337,10 +420,17 @@ def approve_unflagged(request: HttpRequest, access: StageAccess, *, pk: int) -> 
     query = query_of_stage(access, pk)
 
     def action() -> str:
-        count = review_decisions.approve_unflagged(stage=access.stage, query=query, actor=access.user)
-        return "One answer is approved." if count == 1 else f"{count} answers are approved."
+        reviews = review_decisions.approve_unflagged(
+            stage=access.stage, query=query, actor=access.user, hold=True
+        )
+        count = len(reviews)
+        sentence = "One answer is approved." if count == 1 else f"{count} answers are approved."
+        if not 1 <= count <= _MOST_UNDONE:
+            return sentence
+        pairs = " ".join(f"{answer}-{made}" for answer, made in reviews.items())
+        return with_undo(request, sentence, _undo_address(request, access), review=pairs)
 
-    answer = run_action(request, action, QUERY, access.project.slug, access.stage.slug, pk)
+    answer = run_action(request, action, access.address(QUERY, pk) + _queue(request))
     left = Answer.objects.filter(stage=access.stage, query=query, state=Answer.State.UNDECIDED)
     return answer if left.exists() else _onward(request, access) or answer
 
