@@ -16,7 +16,7 @@ document.addEventListener("keydown", (event) => {
 
 // What can be undone for ten seconds has a button for as long, unless somebody is on it.
 for (const form of document.querySelectorAll("form.undo"))
-  setTimeout(() => { if (!form.contains(document.activeElement)) form.remove(); }, 10_000);
+  setTimeout(() => { if (!form.contains(document.activeElement)) form.closest("li").remove(); }, 10_000);
 
 {
   const field = document.querySelector("#jump"), results = document.querySelector("#jump-results");

@@ -168,7 +168,15 @@ def with_undo(request: HttpRequest, sentence: str, address: str, **fields: objec
         sentence,
         address,
         get_token(request),
-        format_html_join("", '<input type="hidden" name="{}" value="{}">', fields.items()),
+        format_html_join(
+            "",
+            '<input type="hidden" name="{}" value="{}">',
+            (
+                (name, each)
+                for name, value in fields.items()
+                for each in (value if isinstance(value, list) else [value])
+            ),
+        ),
     )
 
 

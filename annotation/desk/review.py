@@ -1,6 +1,6 @@
 """Reviewing: answers and what a reviewer decides about them; queries on which editors were of two minds."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from django import forms
 from django.contrib import messages
@@ -26,13 +26,21 @@ from annotation.writing_config import WRITING_KINDS, distillation_config
 from core.errors import ActionError
 from crowd.access import StageAccess, on_stage
 from crowd.desk.forms import Form
-from crowd.models import Stage, Worker
+from crowd.models import Worker
 from crowd.selectors.queues import queue_named
 from web.access import ProjectAccess, Role, on_project
-from web.cells import Link, with_undo
-from web.forms import FormError, chosen_keys, read_form, run_action
-from web.kit import Empty, Listing, Page
-from web.pages import show, show_table
+from web.cells import Link, short, with_undo
+from web.forms import (
+    MOST_MATCHING,
+    FormError,
+    chosen_keys,
+    is_confirmed,
+    matching_keys,
+    read_form,
+    run_action,
+)
+from web.kit import Button, Empty, FormSection, Listing, Note, Page, Ticks
+from web.pages import confirm_all, show, show_table
 from web.tables import ROWS, page_of
 
 # Small forms of the review pages.
@@ -93,30 +101,79 @@ def listing(request: HttpRequest, access: StageAccess) -> HttpResponseBase:
         }
         return [(query, *figures.get(query.pk, (None, None))) for query in page_queries]
 
-    held_out = HeldOutWorker.objects.filter(query__project=access.project)
     return show_table(
         request,
         access,
         ANSWERS,
         lambda grid: review.queries(access.stage, grid["state"]),
-        "review.html",
+        _describe_listing(request, access),
         complete=with_figures,
-        folder="annotation",
         file=f"{access.stage.slug}-answers",
-        rows_as="queries",
         tab="answers",
-        any_answers=Answer.objects.filter(stage=access.stage).exists(),
-        held_out=held_out.values("query").distinct().count(),
-        holdout_form=_holdout_form(access.stage),
     )
 
 
-def _holdout_form(stage: Stage) -> HoldOutForm | None:
-    """None where nothing can be held out."""
+_NO_ANSWER = Empty(
+    "No answers yet",
+    (
+        "Answers appear here as soon as workers send them; the checks look at them in the next round. ",
+        Link("Queries that wait for answers", "?state=incomplete"),
+    ),
+)
+_ALL_REVIEWED = Empty("Nothing here", ("Every answer is decided. ", Link("Show all queries", "?state=all")))
+_NO_QUERY = Empty("Nothing here", ("No query is in this state. ", Link("Show all queries", "?state=all")))
+
+
+def _describe_listing(request: HttpRequest, access: StageAccess) -> Page:
+    ticks = Ticks(
+        "chosen",
+        lambda row: row[0].pk if row[0].undecided else None,
+        lambda row: f"“{short(row[0].text, 60)}”",
+        f"{access.address('annotation:approve_chosen_unflagged')}?{request.GET.urlencode()}",
+        [Button("Approve their answers without flags", plain=True)],
+        note="Answers with flags keep waiting for you.",
+        most=MOST_MATCHING,
+    )
+    listing = Listing(
+        "Which queries to show",
+        "query",
+        "queries",
+        _ALL_REVIEWED if Answer.objects.filter(stage=access.stage).exists() else _NO_ANSWER,
+        _NO_QUERY,
+        ticks=ticks if access.manages else None,
+        note="To review and flagged count undecided answers. The overlap is the mean share of words that two "
+        "answers have in common.",
+    )
+    by_writer = Link("By writer", access.address("annotation:answer_writers"), plain=True)
+    spread_page = Link("Lengths and overlap", access.address("annotation:spread_of_answers"), plain=True)
+    return Page("Answers", [listing, _describe_holdout(access)], primary=[by_writer, spread_page])
+
+
+def _describe_holdout(access: StageAccess) -> Note | FormSection:
+    """How many people are held out, and the form that holds more out."""
+    stage = access.stage
     if stage.kind != "distillation":
-        return None
+        return Note(
+            "Continuations are no references: those that count become candidates of the system human when a "
+            "judging stage of the project is opened, or on the page of systems."
+        )
+    count = HeldOutWorker.objects.filter(query__project=access.project).values("query").distinct().count()
+    queries = f"{count} {'query' if count == 1 else 'queries'}"
+    which = f"Answers to {queries} of this project are" if count else "Answers can be"
+    lead = (
+        f"{which} held out: they are no references but candidates of the system human, judged like any "
+        "other: what people reach."
+    )
+    if not access.manages:
+        return Note(lead)
     people = distillation_config(stage).hold_out or 1
-    return HoldOutForm(initial={"people": people, "seed": stage.seed})
+    return FormSection(
+        HoldOutForm(initial={"people": people, "seed": stage.seed}),
+        [Button("Draw", plain=True)],
+        access.address("annotation:draw_holdout"),
+        lead=lead,
+        folded="Hold people out",
+    )
 
 
 @require_safe
@@ -126,7 +183,7 @@ def query(request: HttpRequest, access: StageAccess, *, pk: int) -> HttpResponse
     row = query_of_stage(access, pk)
     answers = review.of_query(access.stage, row)
     sources = material(row.pk)
-    passage_texts = [passage.text for passage in sources.passages]
+    parts = review.mark_shared_runs(answers, [passage.text for passage in sources.passages])
     numbers = {shown_answer.answer.pk: shown_answer.number for shown_answer in answers}
     written = [
         FlaggedAnswer(shown_answer.answer.pk, shown_answer.answer.worker_id, shown_answer.answer.text)
@@ -142,7 +199,8 @@ def query(request: HttpRequest, access: StageAccess, *, pk: int) -> HttpResponse
         tab="answers",
         query=row,
         material=sources,
-        passages=list(zip(sources.passages, review.mark_shared_runs(answers, passage_texts), strict=True)),
+        passages=list(zip(sources.passages, parts, strict=True)),
+        shares=any(piece.shared for each in parts for piece in each),
         answers=answers,
         numbers=numbers,
         unflagged=sum(
@@ -236,7 +294,7 @@ def spread(request: HttpRequest, access: StageAccess) -> HttpResponse:
 QUERY = "annotation:answers_of_query"
 Decide = Callable[[Answer, str, str], tuple[AnswerReview, str]]
 #: Decisions of one form that are undone together.
-_MOST_UNDONE = 1000
+_MOST_UNDONE = 2000
 
 
 def _answer(access: StageAccess, pk: int) -> Answer:
@@ -423,16 +481,64 @@ def approve_unflagged(request: HttpRequest, access: StageAccess, *, pk: int) -> 
         reviews = review_decisions.approve_unflagged(
             stage=access.stage, query=query, actor=access.user, hold=True
         )
-        count = len(reviews)
-        sentence = "One answer is approved." if count == 1 else f"{count} answers are approved."
-        if not 1 <= count <= _MOST_UNDONE:
-            return sentence
-        pairs = " ".join(f"{answer}-{made}" for answer, made in reviews.items())
-        return with_undo(request, sentence, _undo_address(request, access), review=pairs)
+        return _say_approved(request, access, reviews)
 
     answer = run_action(request, action, access.address(QUERY, pk) + _queue(request))
     left = Answer.objects.filter(stage=access.stage, query=query, state=Answer.State.UNDECIDED)
     return answer if left.exists() else _onward(request, access) or answer
+
+
+@require_POST
+@on_stage(Role.MANAGER)
+def approve_chosen_unflagged(request: HttpRequest, access: StageAccess) -> HttpResponse:
+    """Approve every answer to the chosen queries that nothing was noticed about."""
+    writing_only(access)
+    filters = request.GET.urlencode()
+    address = access.address("annotation:answers") + (f"?{filters}" if filters else "")
+    try:
+        keys = chosen_keys(request.POST.getlist("chosen"))
+        if "every" in request.POST:
+            rows = review.queries(access.stage, ANSWERS.read_request(request.GET)["state"])
+            keys = matching_keys(request.POST, rows.filter(undecided__gt=0))
+            if not is_confirmed(request.POST):
+                question = f"Approve answers to {len(keys):,} {'query' if len(keys) == 1 else 'queries'}?"
+                note = (
+                    "All undecided answers without flags to queries that match the filter. It can be undone "
+                    f"for {review_decisions.UNDO_S} seconds; then work of which all is decided is paid."
+                )
+                return confirm_all(
+                    request,
+                    access,
+                    count=len(keys),
+                    question=question,
+                    note=note,
+                    back=address,
+                    tab="answers",
+                )
+        if not keys:
+            raise FormError("Nothing is chosen. Tick the queries first.")
+        reviews: dict[int, int] = {}
+        for query in Query.objects.filter(project=access.project, pk__in=keys[:MOST_MATCHING]).order_by("pk"):
+            reviews |= review_decisions.approve_unflagged(
+                stage=access.stage, query=query, actor=access.user, hold=True
+            )
+    except ActionError as error:
+        messages.error(request, str(error))
+    else:
+        messages.success(request, _say_approved(request, access, reviews))
+    return redirect(address)
+
+
+def _say_approved(request: HttpRequest, access: StageAccess, reviews: Mapping[int, int]) -> str:
+    """How many answers were approved at once, with the button that undoes it."""
+    count = len(reviews)
+    if not count:
+        return "No answer is approved: those that wait have flags, or were not checked yet."
+    sentence = "One answer is approved." if count == 1 else f"{count:,} answers are approved."
+    if count > _MOST_UNDONE:
+        return sentence
+    pairs = " ".join(f"{answer}-{made}" for answer, made in reviews.items())
+    return with_undo(request, sentence, _undo_address(request, access), review=pairs)
 
 
 @require_POST

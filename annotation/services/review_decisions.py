@@ -199,7 +199,7 @@ def undo(*, answer: Answer, review: int, actor: Any) -> AnswerReview:
     if last.at + HOLD < timezone.now():
         raise ReviewError(f"It is too late to undo this: {UNDO_S} seconds are over.")
     _withdraw_plans(answer, last)
-    undone = _decide(answer, Action.REOPEN, actor, _WAYS[last.action][1], "Undone at once.")
+    undone = _decide(answer, Action.REOPEN, actor, _WAYS[last.action][1], "undone at once")
     bring_up_to_date(answer.stage, [answer.query_id])
     _record(answer, "answer.decision_undone", actor, last.get_action_display())
     return undone

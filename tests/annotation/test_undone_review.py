@@ -20,6 +20,7 @@ from crowd.outbox.dispatch import due
 from crowd.services import review
 from tests.annotation.distilling import PASSAGE, make_query, make_stage, settle, write
 from tests.cases import apart
+from tests.saving import messages_of, undo_button
 
 pytestmark = pytest.mark.django_db
 DECISIONS = {
@@ -180,12 +181,6 @@ def test_an_exclusion_stays_where_another_answer_was_asked_for(stage, me, answer
     review_decisions.reopen(answer=answers[0], actor=me, seen="excluded")
 
 
-def undo_button(page):
-    """Address and value of the button that undoes."""
-    form = re.search(r'<form class="undo".*?</form>', page.content.decode(), re.S)[0]
-    return re.search('action="([^"]*)"', form)[1], {"review": re.search('"review" value="([^"]*)"', form)[1]}
-
-
 def test_the_message_has_the_button_and_the_next_answer_is_there(stage, desk, answers):
     other = write(stage, make_query(stage, "another question"), "Milan", worker="A3")
     settle(stage)
@@ -228,6 +223,25 @@ def test_all_that_were_approved_at_once_are_undone_at_once(stage, desk, me):
     assert "2 decisions are undone. 1 stay: It is too late" in page.content.decode()
     assert [state(each) for each in written] == ["undecided", "approved", "undecided"]
     assert planned() == ["approve"]
+
+
+def test_what_has_no_flags_is_approved_over_many_queries_and_undone(stage, desk, answers):
+    other = write(stage, make_query(stage, "another question"), "Milan", worker="A3")
+    settle(stage)
+    place = at(stage, "approve_chosen_unflagged")
+    page = desk.post(place, {"chosen": [answers[0].query_id, other.query_id]}, follow=True)
+    assert messages_of(page) == ["2 answers are approved."]
+    assert [state(each) for each in (*answers, other)] == ["approved", "undecided", "approved"]
+    desk.post(*undo_button(page))
+    assert [state(each) for each in (*answers, other)] == ["undecided"] * 3
+    page = desk.post(place, {"every": 2})
+    assert "Approve answers to 2 queries?" in page.content.decode()
+    page = desk.post(f"{place}?state=flagged", {"every": 1, "confirmed": 1}, follow=True)
+    assert messages_of(page) == ["One answer is approved."]
+    assert (state(answers[0]), state(other)) == ("approved", "undecided")
+    page = desk.post(place, {"chosen": [answers[1].query_id]}, follow=True)
+    assert messages_of(page)[0].startswith("No answer is approved: those that wait have flags")
+    assert messages_of(desk.post(place, follow=True)) == ["Nothing is chosen. Tick the queries first."]
 
 
 def test_a_note_stays_with_its_author_and_time(stage, desk, me, answers):
