@@ -140,7 +140,7 @@ def _waiting(*, url: str, queries: int, answers: int) -> str:
         {
             "id": f"q{number}",
             "query": f"where is the {topics[number % len(topics)]} of town {number}",
-            "passages": [{"id": "p1", "text": passage, "title": "The town"}],
+            "passages": [{"id": "p1", "text": passage, "title": "The town", "is_selected": 1}],
         }
         for number in range(queries)
     ]
