@@ -1,4 +1,4 @@
-"""Lists: columns that a person chooses, rows of all pages at once, a button that undoes; no script is needed."""
+"""Lists: chosen columns, rows of all pages at once, and a button that undoes; also without scripts."""
 
 import pytest
 from playwright.sync_api import expect
