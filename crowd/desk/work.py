@@ -108,7 +108,7 @@ def _describe_work(request: HttpRequest, access: StageAccess) -> Page:
         ),
         approve,
         [Button("Approve the chosen", plain=True)],
-        note=f"Each is paid {reward}, for good. To reject, or to write a note, open the work.",
+        note=f"Each is paid {reward}; pay cannot be taken back. To reject, or write a note, open the work.",
         most=MOST_MATCHING,
     )
     at_once = " Good-faith work is approved as soon as it arrives." if stage.approve_at_once else ""

@@ -70,3 +70,14 @@ def test_where_too_many_match_the_list_says_so(manager, stage, work, monkeypatch
     page = manager.get(at("work", stage)).content.decode()
     assert f"More than {ROWS} match: narrow the filter to choose all." in page
     assert 'name="every"' not in page
+
+
+def test_a_letter_goes_to_all_whom_a_filter_leaves_and_to_nobody_where_it_leaves_none(manager, stage, work):
+    page = manager.get(at("workers", stage) + "?state=all&q=A").content.decode()
+    assert '<input type="hidden" name="q" value="A">' in page
+    assert f"Select all\n  {COUNT} workers that match this filter" in page
+    page = manager.get(at("message", stage) + "?q=A1&every=27").content.decode()
+    assert "Write to 11 workers" in page
+    assert page.count('name="worker"') == 11
+    page = manager.get(at("message", stage) + "?q=nobody&every=1", follow=True)
+    assert messages_of(page) == ["None of them can be chosen any more. Nothing was done."]
