@@ -341,7 +341,7 @@ def _place(request: HttpRequest, access: StageAccess, answer: Answer) -> str:
 
 
 def _next_answer(request: HttpRequest, access: StageAccess, answer: Answer) -> HttpResponse | None:
-    """On to the next undecided answer after this one: on the page, in the queue, of the stage; None: none."""
+    """On to the next undecided answer: on the page, in the queue, of the stage from here on; None: none."""
     undecided = Answer.objects.filter(stage=access.stage, state=Answer.State.UNDECIDED)
     if _by_writer(request):
         following = undecided.filter(worker=answer.worker_id, pk__lt=answer.pk).order_by("-pk").first()
@@ -353,8 +353,9 @@ def _next_answer(request: HttpRequest, access: StageAccess, answer: Answer) -> H
         return None
     if onward := _onward(request, access):
         return onward
-    _, after = review.neighbours(access.stage, answer.query)
-    return redirect(access.address(QUERY, after)) if after else None
+    elsewhere = undecided.exclude(query=answer.query_id).order_by("query").values_list("query", flat=True)
+    query_id = elsewhere.filter(query__gt=answer.query_id).first() or elsewhere.first()
+    return redirect(access.address(QUERY, query_id)) if query_id else None
 
 
 def _queue(request: HttpRequest) -> str:

@@ -190,6 +190,8 @@ def test_the_message_has_the_button_and_the_next_answer_is_there(stage, desk, an
     page = desk.post(at(stage, "exclude_answer", answers[1].pk), sent, follow=True)
     assert page.redirect_chain[-1][0] == at(stage, "answers_of_query", other.query_id)
     address, fields = undo_button(page)
+    page = desk.post(at(stage, "approve_answer", other.pk), sent)
+    assert page.headers["Location"] == f"{at(stage, 'answers_of_query', other.query_id)}#answer-{other.pk}"
     page = desk.post(address, fields, follow=True)
     assert page.redirect_chain[-1][0] == (
         f"{at(stage, 'answers_of_query', answers[1].query_id)}#answer-{answers[1].pk}"
