@@ -433,12 +433,14 @@ def reopen(request: HttpRequest, access: StageAccess, *, pk: int) -> HttpRespons
 @on_stage(Role.MANAGER)
 def undo(request: HttpRequest, access: StageAccess) -> HttpResponse:
     """Undo decisions of a moment ago, the last first; back to the first of their answers."""
+    writing_only(access)
     pairs = [chosen_keys(pair.split("-", 1)) for pair in request.POST.get("review", "").split()]
     keys = {pair[0]: pair[1] for pair in pairs[:_MOST_UNDONE] if len(pair) == 2}
     rows = Answer.objects.select_related("stage__project", "stage__endpoint", "worker", "query")
     answers = list(rows.filter(stage=access.stage, pk__in=keys))
     if not answers:
-        raise Http404("There are no such decisions.")
+        messages.error(request, "There are no such decisions; nothing is undone.")
+        return redirect(access.address("annotation:answers"))
     answers.sort(key=lambda answer: -keys[answer.pk])
 
     def action() -> str:

@@ -200,7 +200,8 @@ def test_the_message_has_the_button_and_the_next_answer_is_there(stage, desk, an
     assert (state(answers[0]), state(answers[1])) == ("approved", "undecided")
     page = desk.post(address, fields, follow=True)
     assert "nothing to undo" in page.content.decode()
-    assert desk.post(address, {"review": "nonsense 0-0 -"}).status_code == 404
+    page = desk.post(address, {"review": "nonsense 0-0 -"}, follow=True)
+    assert messages_of(page) == ["There are no such decisions; nothing is undone."]
 
 
 def test_whoever_goes_through_the_answers_of_a_writer_stays_there(stage, desk, answers):
