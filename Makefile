@@ -37,7 +37,7 @@ KILLED := $(addprefix tests/,annotation/test_campaign.py batches/test_killed.py 
 # runs on SQLite.
 ON_POSTGRES := $(KILLED) $(addprefix tests/,audit jobs projects rates upgrades \
 	$(addprefix robustness/test_,late_posts.py locks.py pooler.py power_cuts.py) \
-	$(addprefix annotation/test_,decided_again.py reviewed_work.py) \
+	$(addprefix annotation/test_,decided_again.py reviewed_work.py undone_review.py) \
 	$(addprefix api/test_,idempotency.py paging.py) \
 	$(addprefix batches/test_,extensions.py publishing.py results.py schedule.py) \
 	$(addprefix conformance/test_,money.py review.py work.py) \

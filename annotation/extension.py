@@ -113,6 +113,7 @@ EXTENSION = Extension(
             "query.sent_to_curation": "sent a question from the search page to curation",
             "answer.rewrite_asked": "asked for an answer to be written again",
             "answer.excluded": "excluded an answer",
+            "answer.decision_undone": "undid a decision about an answer at once",
             "answers.held_out": "held answers out",
             "answers.taken_back": "made held-out answers references again",
         }

@@ -371,6 +371,21 @@ class AnswerReview(models.Model):
         return f"{self.action} {self.answer_id}"
 
 
+class AnswerNote(models.Model):
+    """What a researcher wants remembered about an answer; only researchers read it."""
+
+    answer = models.ForeignKey(Answer, on_delete=models.CASCADE, related_name="notes")
+    author = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT)
+    text = models.CharField(max_length=1000)
+    at = models.DateTimeField()
+
+    class Meta:
+        constraints = [models.CheckConstraint(name="answer_note_says_something", condition=~Q(text=""))]
+
+    def __str__(self) -> str:
+        return f"{self.author_id} on {self.answer_id}"
+
+
 class HeldOutWorker(models.Model):
     """This worker's answer to this query is no reference but a candidate of the system `human`."""
 

@@ -1,6 +1,6 @@
 // Reviewing answers from the keyboard: j and k go from one to the next, and the letters that an answer names
-// decide on it (a form is sent, a fold is opened at its first field), from the first answer on without going there
-// first. Control and Enter send the form that is being filled in. Nothing needs it.
+// decide on it (a form is sent, a fold is opened at its first field), from the first undecided one on without going
+// there first. Control and Enter send the form that is being filled in. Nothing needs it.
 "use strict";
 
 (() => {
@@ -13,12 +13,15 @@
 
   const letters = new Set([...place.querySelectorAll("[data-do]")].map((way) => way.dataset.do));
   const focused = () => answers.find((answer) => answer.contains(document.activeElement));
-  let last = answers[0];
+  let last = answers.find((answer) => answer.classList.contains("state-undecided")) ?? answers[0];
   const current = () => focused() ?? last;
   // The answer on which the letters decide has a mark, also before anything has the focus.
   function mark() {
     last = current();
     for (const answer of answers) answer.classList.toggle("is-current", answer === last);
+    const number = String(answers.indexOf(last) + 1);
+    for (const each of document.querySelectorAll("mark[data-shared]"))
+      each.classList.toggle("of-other", !each.dataset.shared.split(", ").includes(number));
   }
   place.addEventListener("focusin", mark);
   function go(to) {

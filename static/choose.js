@@ -1,15 +1,19 @@
-// "Choose all on this page", above a column of check boxes.
+// "Choose all on this page", above a column of check boxes; then all that match on other pages can be chosen.
 "use strict";
 
 (() => {
-  const label = document.querySelector("[data-choose-all]");
+  const label = document.querySelector("[data-choose-all]"), every = document.querySelector("[data-every]");
   if (!label) return;
   const all = label.querySelector("input");
-  const boxes = [...document.querySelectorAll("input[name=chosen]")];
+  const boxes = [...label.closest("table").querySelectorAll("tbody .pick input")];
   const tell = () => {
     const ticked = boxes.filter((box) => box.checked).length;
     all.checked = ticked > 0 && ticked === boxes.length;
     all.indeterminate = ticked > 0 && ticked < boxes.length;
+    if (!every) return;
+    every.hidden = !all.checked;
+    const box = every.querySelector("input");
+    if (box && every.hidden) box.checked = false;
   };
   label.hidden = false;
   document.querySelector("[data-no-choose-all]").hidden = true;

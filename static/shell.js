@@ -14,6 +14,10 @@ document.addEventListener("keydown", (event) => {
   } else if (event.key === "x" && box) box.click();
 });
 
+// What can be undone for ten seconds has a button for as long, unless somebody is on it.
+for (const form of document.querySelectorAll("form.undo"))
+  setTimeout(() => { if (!form.contains(document.activeElement)) form.closest("li").remove(); }, 10_000);
+
 {
   const field = document.querySelector("#jump"), results = document.querySelector("#jump-results");
   if (field) {

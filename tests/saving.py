@@ -32,5 +32,20 @@ def versions(answer) -> dict[str, tuple[str, str]]:
 
 
 def messages_of(answer: Any) -> list[str]:
-    """The notes at the top of a page."""
-    return [str(message) for message in answer.context["messages"]]
+    """The notes at the top of a page, without the button of those that can be undone."""
+    return [
+        message.partition("<form")[0].strip().removeprefix("<span>").removesuffix("</span>")
+        for message in map(str, answer.context["messages"])
+    ]
+
+
+def undo_button(page: Any) -> tuple[str, dict[str, list[str]]]:
+    """Where the button of a page that undoes sends to, and what."""
+    form = re.search(r'<form class="undo".*?</form>', page.content.decode(), re.DOTALL)
+    assert form is not None
+    fields: dict[str, list[str]] = {}
+    for name, value in re.findall('name="([^"]*)" value="([^"]*)"', form[0]):
+        fields.setdefault(name, []).append(value)
+    address = re.search('action="([^"]*)"', form[0])
+    assert address is not None
+    return html.unescape(address[1]), fields

@@ -17,6 +17,7 @@ from typing import Any
 
 from django.conf import settings
 from django.contrib.humanize.templatetags.humanize import intcomma
+from django.http import HttpRequest
 from django.middleware.csrf import get_token
 from django.urls import reverse
 from django.utils.html import format_html, format_html_join
@@ -155,6 +156,27 @@ def post(context: Any, button: Post) -> SafeString:
         classes,
         button.label,
         unseen(button.unseen),
+    )
+
+
+def with_undo(request: HttpRequest, sentence: str, address: str, **fields: object) -> SafeString:
+    """What was done, with a button that undoes it at an address; scripts take it away when it is too late."""
+    return format_html(
+        '<span>{}</span> <form class="undo" method="post" action="{}">'
+        '<input type="hidden" name="csrfmiddlewaretoken" value="{}">{}'
+        '<button class="plain small" data-key="u">Undo <kbd>u</kbd></button></form>',
+        sentence,
+        address,
+        get_token(request),
+        format_html_join(
+            "",
+            '<input type="hidden" name="{}" value="{}">',
+            (
+                (name, each)
+                for name, value in fields.items()
+                for each in (value if isinstance(value, list) else [value])
+            ),
+        ),
     )
 
 

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 from django import forms
 from django.conf import settings
 from django.contrib import messages
-from django.db.models import Model
-from django.http import HttpRequest, HttpResponse
+from django.db.models import Model, QuerySet
+from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect
 
 from core.errors import ActionError
@@ -36,6 +36,28 @@ def chosen_keys(values: Iterable[str]) -> list[int]:
     return [
         int(value) for value in values if value.isascii() and value.isdigit() and len(value) <= _MOST_DIGITS
     ]
+
+
+#: Rows that one form acts on where all that match a filter are chosen.
+MOST_MATCHING = 500
+
+
+def matching_keys(post: QueryDict, rows: QuerySet[Any]) -> list[int]:
+    """Keys of all rows that match now. Raises FormError where they are too many, or not those confirmed."""
+    keys = list(rows.order_by("pk").values_list("pk", flat=True)[: MOST_MATCHING + 1])
+    if len(keys) > MOST_MATCHING:
+        raise FormError(f"More than {MOST_MATCHING} match; narrow the filter. Nothing was done.")
+    if not keys:
+        raise FormError("None of them can be chosen any more. Nothing was done.")
+    if is_confirmed(post) and post.get("every") != str(len(keys)):
+        before = post.get("every", "")[:10]
+        raise FormError(f"{before} matched when you confirmed, {len(keys)} match now. Nothing was done.")
+    return keys
+
+
+def is_confirmed(post: QueryDict) -> bool:
+    """Whether the form comes from the page that says how many rows are acted on."""
+    return post.get("confirmed") == "1"
 
 
 _MOST_CENTS = 1_000_000_000

@@ -104,6 +104,8 @@ class Ticks:
     form: forms.BaseForm | None = None
     note: str = ""
     folded: str = ""
+    most: int = 0
+    """Rows that match the filter can be chosen on all pages, up to so many; 0: only those of the page."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, Protocol
 
+from django import forms
 from django.contrib.auth.models import User
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
@@ -18,6 +19,7 @@ from django.utils.module_loading import import_string
 
 from web import kit, tables
 from web.cache import oldest_on_page
+from web.cells import Link
 from web.forms import RevisedForm
 from web.tables import Complete, Filter, Grid, GridRequest, Rows, as_they_are
 
@@ -89,6 +91,26 @@ def show_conflict(
 def conflict_page(form: Any) -> kit.Page:
     """What was typed beside what another person stored meanwhile; the buttons are in the comparison."""
     return kit.Page("Both versions", [kit.FormSection(form, [])])
+
+
+def confirm_all(
+    request: HttpRequest, access: Access, *, count: int, question: str, note: str, back: str, **context: Any
+) -> HttpResponse:
+    """The page that says how many rows a form acts on, before it does; it sends the form again."""
+    again = [
+        (name, value)
+        for name, values in request.POST.lists()
+        if name not in ("csrfmiddlewaretoken", "chosen", "every", "confirmed")
+        for value in values
+    ]
+    form = kit.FormSection(
+        forms.Form(),
+        [kit.Button(question.removesuffix("?")), Link("Back", back)],
+        action=request.get_full_path(),
+        lead=note,
+        fields=[*again, ("every", count), ("confirmed", 1)],
+    )
+    return show(request, kit.Page(question, [form]), access, **context)
 
 
 def date_file(answer: HttpResponseBase) -> HttpResponseBase:

@@ -11,7 +11,8 @@
     rows = page_of(grid.sort(people(grid["state"])), request)
 
 The address says everything: `?state=open&q=ada&order=-name&page=2`, and with `&format=csv` or `xlsx`
-the same rows come as a file. What an address has no meaning for counts as not said.
+the same rows come as a file. A list that the kit draws shows only the columns that `&columns=name` repeats,
+where it does; its files have all. What an address has no meaning for counts as not said.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -87,6 +88,8 @@ def late(rows: QuerySet[Any] | Sequence[Any]) -> Any:
 _XLSX = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
 #: Rows of a page.
 ROWS = 25
+#: Parameter of addresses that names a column to show, once for each.
+COLUMNS = "columns"
 #: Rows in memory at a time while a file is written.
 AT_ONCE = 1000
 _LONGEST_WORDS = 200
@@ -263,9 +266,31 @@ class GridRequest:
                 changed[name] = value
         return f"?{changed.urlencode()}"
 
-    def heads(self) -> Iterator[Head]:
+    def choices_of_columns(self) -> list[tuple[Column, bool]]:
+        """The columns that a person can choose, and whether each is on the page: the first always stays."""
+        optional = [column for column in self.grid.columns if column.on_page and not column.unseen][1:]
+        chosen = set(self.parameters.getlist(COLUMNS))
+        return [(column, not chosen or column.name in chosen) for column in optional]
+
+    @property
+    def columns(self) -> list[Column]:
+        """The columns on the page that the address chooses; all where it says nothing."""
+        left_out = {column.name for column, is_chosen in self.choices_of_columns() if not is_chosen}
+        return [column for column in self.grid.columns if column.on_page and column.name not in left_out]
+
+    def list_fields_beside_columns(self) -> Iterator[tuple[str, str]]:
+        """What the form that chooses columns has to carry along."""
+        for name, values in self.parameters.lists():
+            if name not in (COLUMNS, "page"):
+                yield from ((name, value) for value in values)
+
+    def chosen_heads(self) -> Iterator[Head]:
+        """The heads of the chosen columns."""
+        return self.heads(self.columns)
+
+    def heads(self, columns: Sequence[Column] | None = None) -> Iterator[Head]:
         """The heads of the columns on the page, each with the address that sorts by it."""
-        for column in self.grid.columns:
+        for column in self.grid.columns if columns is None else columns:
             if not column.on_page:
                 continue
             mine = column.by and column is self.column
@@ -298,6 +323,7 @@ class GridRequest:
         for name in ("order", *self.values):
             if name in self.parameters and name not in field_names:
                 yield name, self.order if name == "order" else self.values[name]
+        yield from ((COLUMNS, name) for name in self.parameters.getlist(COLUMNS))
 
     def narrowing(self) -> Iterator[tuple[Filter, str, str]]:
         """Filters that leave rows out, beside tabs: its value in words, and the address without it."""
@@ -306,6 +332,11 @@ class GridRequest:
                 value = self.values[each.name]
                 words = each.options[value] if isinstance(each, Choices) else value
                 yield each, words, self.address(**{each.name: None, "page": None})
+
+    @property
+    def everything(self) -> str:
+        """The address without filters."""
+        return self.address(page=None, **{each.name: None for each in self.filters})
 
     @property
     def workbook(self) -> str:

@@ -168,7 +168,7 @@ def decide_queries(request: ApiRequest, project: str, body: QueryDecisions) -> D
         actor=access.user,
     )
     refused = [RefusedQuery(text=text, why=why) for text, why in outcome.refused]
-    return DecisionOutcome(done=outcome.done, refused=refused)
+    return DecisionOutcome(done=len(outcome.done), refused=refused)
 
 
 def find_query(access: ProjectAccess, number: int) -> Query:

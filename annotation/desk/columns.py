@@ -158,17 +158,40 @@ def _first(name: str) -> Any:
     return lambda row: getattr(row[0], name)
 
 
+def _draw_answered(cell: Cell) -> object:
+    return link(cell.value, cell.address("annotation:answers_of_query", cell.row[0].pk), most=120)
+
+
 ANSWERS = Grid(
     "answers",
     columns=(
         Column("id", "Id", _first("key"), on_page=False),
-        Column("query", "Query", _first("text"), by="text"),
-        Column("fewest", "Answers", _first("counted"), by="counted", number=True),
+        Column("query", "Query", _first("text"), by="text", cell=_draw_answered),
+        Column(
+            "fewest",
+            "Answers",
+            _first("counted"),
+            by="counted",
+            number=True,
+            cell=lambda cell: f"{cell.value} of {cell.access.stage.redundancy}",
+        ),
         Column("undecided", "To review", _first("undecided"), by="undecided", down=True, number=True),
-        Column("flagged", "Flagged", _first("flagged"), by="flagged", down=True, number=True),
+        Column(
+            "flagged",
+            "Flagged",
+            _first("flagged"),
+            by="flagged",
+            down=True,
+            number=True,
+            cell=lambda cell: chip(cell.value, "wait") if cell.value else "0",
+        ),
         Column("excluded", "Excluded", _first("excluded"), by="excluded", down=True, number=True),
         Column(
-            "characters", "Characters, median", lambda row: row[1].middle if row[1] else None, number=True
+            "characters",
+            "Characters, median",
+            lambda row: row[1].middle if row[1] else None,
+            number=True,
+            cell=lambda cell: cells.NONE if cell.value is None else f"{cell.value:g}",
         ),
         Column("overlap", "Overlap", itemgetter(2), number=True),
         Column("newest", "Newest", _first("newest"), by="newest", down=True, gaps=True, number=True),

@@ -21,11 +21,20 @@ from core.errors import ActionError
 from core.jobs.models import Job, JobState
 from core.projects.models import Project
 from web.access import ProjectAccess, Role, on_project
-from web.cells import Link, short
-from web.forms import FormError, LogReasonForm, chosen_keys, read_form, run_action
+from web.cells import Link, short, with_undo
+from web.forms import (
+    MOST_MATCHING,
+    FormError,
+    LogReasonForm,
+    chosen_keys,
+    is_confirmed,
+    matching_keys,
+    read_form,
+    run_action,
+)
 from web.job_pages import JobPages
 from web.kit import Button, Empty, Listing, Page, Ticks
-from web.pages import show, show_table
+from web.pages import confirm_all, show, show_table
 from web.tables import Choices
 
 QUERY = "annotation:query"
@@ -77,6 +86,7 @@ def _describe_list(request: HttpRequest, access: ProjectAccess) -> Page:
         note="This overrides their votes, now and later. Work already done is kept and paid. After you "
         "take it back, the votes decide again.",
         folded="Accept or exclude the ticked queries by hand",
+        most=MOST_MATCHING,
     )
     read = "You see what is read, and what the screening rules drop, before anything is stored."
     begin = Link("Import queries", access.address("annotation:import_new")) if access.manages else None
@@ -219,7 +229,7 @@ def decide(request: HttpRequest, access: ProjectAccess, *, pk: int) -> HttpRespo
 
     def action() -> str:
         decision = request.POST.get("decision", "")
-        if decision not in services.DECISIONS:
+        if decision not in _DONE:
             raise FormError("Choose what to do with the query.")
         reason = read_form(QueryReasonForm(request.POST))["reason"]
         services.DECISIONS[decision](query=row, reason=reason, actor=access.user)
@@ -234,26 +244,52 @@ def decide(request: HttpRequest, access: ProjectAccess, *, pk: int) -> HttpRespo
 @on_project(Role.MANAGER)
 def decide_chosen(request: HttpRequest, access: ProjectAccess) -> HttpResponse:
     """Decide about the queries that are ticked in the table, which comes back as it was filtered."""
-    query_ids = chosen_keys(request.POST.getlist("chosen"))
     decision = request.POST.get("decision", "")
+    filters = request.GET.urlencode()
+    address = access.address("annotation:queries") + (f"?{filters}" if filters else "")
     try:
-        outcome = services.decide_chosen(
-            project=access.project,
-            queries=query_ids,
-            decision=decision,
-            reason=read_form(QueryReasonForm(request.POST))["reason"],
-            actor=access.user,
+        if decision not in _DONE:
+            raise FormError("Choose what to do with the queries.")
+        reason = read_form(QueryReasonForm(request.POST))["reason"]
+        if "every" in request.POST:
+            query_ids = matching_keys(request.POST, rows_asked(access.project, queries_asked(request.GET)))
+            if not is_confirmed(request.POST):
+                return _confirm_decision(request, access, len(query_ids), address)
+        else:
+            query_ids = chosen_keys(request.POST.getlist("chosen"))
+        # What was done to many at once is undone at once.
+        at_once = "every" in request.POST or "undo" in request.POST
+        decide = services.decide_each if at_once else services.decide_chosen
+        outcome = decide(
+            project=access.project, queries=query_ids, decision=decision, reason=reason, actor=access.user
         )
     except ActionError as error:
         messages.error(request, str(error))
     else:
         if outcome.done:
-            many = "query is" if outcome.done == 1 else "queries are"
-            messages.success(request, f"{outcome.done} {many} {_DONE[decision]}.")
+            many = "query is" if len(outcome.done) == 1 else "queries are"
+            sentence = f"{len(outcome.done)} {many} {_DONE[decision]}."
+            if decision in ("accept", "exclude"):
+                undo = {
+                    "chosen": list(outcome.done),
+                    "decision": "take_back",
+                    "reason": "Undone at once.",
+                    "undo": 1,
+                }
+                sentence = with_undo(request, sentence, request.get_full_path(), **undo)
+            messages.success(request, sentence)
         for text, why in outcome.refused[:_TOLD]:
             messages.warning(request, f"“{text[:80]}” stays as it is. {why}")
         if len(outcome.refused) > _TOLD:
             messages.warning(request, f"Unchanged besides these: {len(outcome.refused) - _TOLD:,}.")
-    address = reverse("annotation:queries", args=[access.project.slug])
-    filters = request.GET.urlencode()
-    return redirect(f"{address}?{filters}" if filters else address)
+    return redirect(address)
+
+
+def _confirm_decision(request: HttpRequest, access: ProjectAccess, count: int, back: str) -> HttpResponse:
+    verb = {"accept": "Accept", "exclude": "Exclude"}.get(request.POST["decision"], "Take back decisions on")
+    note = (
+        "All that match the filter. Those about which this cannot be decided stay as they are; the page says "
+        "which. It can be undone."
+    )
+    question = f"{verb} {count:,} {'query' if count == 1 else 'queries'}?"
+    return confirm_all(request, access, count=count, question=question, note=note, back=back, tab="queries")

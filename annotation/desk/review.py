@@ -1,9 +1,10 @@
 """Reviewing: answers and what a reviewer decides about them; queries on which editors were of two minds."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from django import forms
-from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.contrib import messages
+from django.http import Http404, HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect
 from django.views.decorators.http import require_POST, require_safe
@@ -11,7 +12,7 @@ from django.views.decorators.http import require_POST, require_safe
 from annotation.desk.columns import ANSWERS, UNDECIDED, WRITERS, links_of_query
 from annotation.flags import FLAGS, FlaggedAnswer
 from annotation.likeness import pairs
-from annotation.models import Answer, Doubt, HeldOutWorker, Query
+from annotation.models import Answer, AnswerReview, Doubt, HeldOutWorker, Query
 from annotation.selectors import curation as selectors
 from annotation.selectors import review
 from annotation.selectors.answers import material
@@ -22,16 +23,25 @@ from annotation.services.curation import accept_query, curate_query, declare_una
 from annotation.services.queries import accept_by_hand, exclude_by_hand
 from annotation.services.steps import ask_again, keep_decision, leave_out
 from annotation.writing_config import WRITING_KINDS, distillation_config
+from core.errors import ActionError
 from crowd.access import StageAccess, on_stage
 from crowd.desk.forms import Form
-from crowd.models import Stage, Worker
+from crowd.models import Worker
 from crowd.selectors.queues import queue_named
 from web.access import ProjectAccess, Role, on_project
-from web.cells import Link
-from web.forms import FormError, chosen_keys, read_form, run_action
-from web.kit import Empty, Listing, Page
-from web.pages import show, show_table
-from web.tables import page_of
+from web.cells import Link, short, with_undo
+from web.forms import (
+    MOST_MATCHING,
+    FormError,
+    chosen_keys,
+    is_confirmed,
+    matching_keys,
+    read_form,
+    run_action,
+)
+from web.kit import Button, Empty, FormSection, Listing, Note, Page, Ticks
+from web.pages import confirm_all, show, show_table
+from web.tables import ROWS, page_of
 
 # Small forms of the review pages.
 
@@ -91,30 +101,79 @@ def listing(request: HttpRequest, access: StageAccess) -> HttpResponseBase:
         }
         return [(query, *figures.get(query.pk, (None, None))) for query in page_queries]
 
-    held_out = HeldOutWorker.objects.filter(query__project=access.project)
     return show_table(
         request,
         access,
         ANSWERS,
         lambda grid: review.queries(access.stage, grid["state"]),
-        "review.html",
+        _describe_listing(request, access),
         complete=with_figures,
-        folder="annotation",
         file=f"{access.stage.slug}-answers",
-        rows_as="queries",
         tab="answers",
-        any_answers=Answer.objects.filter(stage=access.stage).exists(),
-        held_out=held_out.values("query").distinct().count(),
-        holdout_form=_holdout_form(access.stage),
     )
 
 
-def _holdout_form(stage: Stage) -> HoldOutForm | None:
-    """None where nothing can be held out."""
+_NO_ANSWER = Empty(
+    "No answers yet",
+    (
+        "Answers appear here as soon as workers send them; the checks look at them in the next round. ",
+        Link("Queries that wait for answers", "?state=incomplete"),
+    ),
+)
+_ALL_REVIEWED = Empty("Nothing here", ("Every answer is decided. ", Link("Show all queries", "?state=all")))
+_NO_QUERY = Empty("Nothing here", ("No query is in this state. ", Link("Show all queries", "?state=all")))
+
+
+def _describe_listing(request: HttpRequest, access: StageAccess) -> Page:
+    ticks = Ticks(
+        "chosen",
+        lambda row: row[0].pk if row[0].undecided else None,
+        lambda row: f"“{short(row[0].text, 60)}”",
+        f"{access.address('annotation:approve_chosen_unflagged')}?{request.GET.urlencode()}",
+        [Button("Approve their answers without flags", plain=True)],
+        note="Answers with flags keep waiting for you.",
+        most=MOST_MATCHING,
+    )
+    listing = Listing(
+        "Which queries to show",
+        "query",
+        "queries",
+        _ALL_REVIEWED if Answer.objects.filter(stage=access.stage).exists() else _NO_ANSWER,
+        _NO_QUERY,
+        ticks=ticks if access.manages else None,
+        note="To review and flagged count undecided answers. The overlap is the mean share of words that two "
+        "answers have in common.",
+    )
+    by_writer = Link("By writer", access.address("annotation:answer_writers"), plain=True)
+    spread_page = Link("Lengths and overlap", access.address("annotation:spread_of_answers"), plain=True)
+    return Page("Answers", [listing, _describe_holdout(access)], primary=[by_writer, spread_page])
+
+
+def _describe_holdout(access: StageAccess) -> Note | FormSection:
+    """How many people are held out, and the form that holds more out."""
+    stage = access.stage
     if stage.kind != "distillation":
-        return None
+        return Note(
+            "Continuations are no references: those that count become candidates of the system human when a "
+            "judging stage of the project is opened, or on the page of systems."
+        )
+    count = HeldOutWorker.objects.filter(query__project=access.project).values("query").distinct().count()
+    queries = f"{count} {'query' if count == 1 else 'queries'}"
+    which = f"Answers to {queries} of this project are" if count else "Answers can be"
+    lead = (
+        f"{which} held out: they are no references but candidates of the system human, judged like any "
+        "other: what people reach."
+    )
+    if not access.manages:
+        return Note(lead)
     people = distillation_config(stage).hold_out or 1
-    return HoldOutForm(initial={"people": people, "seed": stage.seed})
+    return FormSection(
+        HoldOutForm(initial={"people": people, "seed": stage.seed}),
+        [Button("Draw", plain=True)],
+        access.address("annotation:draw_holdout"),
+        lead=lead,
+        folded="Hold people out",
+    )
 
 
 @require_safe
@@ -123,6 +182,8 @@ def query(request: HttpRequest, access: StageAccess, *, pk: int) -> HttpResponse
     """One query: its passages, and all answers side by side."""
     row = query_of_stage(access, pk)
     answers = review.of_query(access.stage, row)
+    sources = material(row.pk)
+    parts = review.mark_shared_runs(answers, [passage.text for passage in sources.passages])
     numbers = {shown_answer.answer.pk: shown_answer.number for shown_answer in answers}
     written = [
         FlaggedAnswer(shown_answer.answer.pk, shown_answer.answer.worker_id, shown_answer.answer.text)
@@ -137,7 +198,9 @@ def query(request: HttpRequest, access: StageAccess, *, pk: int) -> HttpResponse
         folder="annotation",
         tab="answers",
         query=row,
-        material=material(row.pk),
+        material=sources,
+        passages=list(zip(sources.passages, parts, strict=True)),
+        shares=any(piece.shared for each in parts for piece in each),
         answers=answers,
         numbers=numbers,
         unflagged=sum(
@@ -229,7 +292,9 @@ def spread(request: HttpRequest, access: StageAccess) -> HttpResponse:
 # What reviewers do with answers: each a form that is posted, and back to where one was.
 
 QUERY = "annotation:answers_of_query"
-Decide = Callable[[Answer, str, str], str]
+Decide = Callable[[Answer, str, str], tuple[AnswerReview, str]]
+#: Decisions of one form that are undone together.
+_MOST_UNDONE = 2000
 
 
 def _answer(access: StageAccess, pk: int) -> Answer:
@@ -246,31 +311,63 @@ def _act(request: HttpRequest, access: StageAccess, pk: int, decide: Decide) -> 
     """Decide, and go back to the answer; or to the next undecided one after it."""
     answer = _answer(access, pk)
     seen, reason = request.POST.get("seen", ""), request.POST.get("reason", "")[:2000].replace("\0", "")
-    response = run_action(
-        request,
-        lambda: decide(answer, seen, reason),
-        QUERY,
-        access.project.slug,
-        access.stage.slug,
-        answer.query_id,
-    )
-    mark = answer.pk
-    if answer.state != Answer.State.UNDECIDED:
-        following = Answer.objects.filter(
-            stage=access.stage, query=answer.query_id, state=Answer.State.UNDECIDED, pk__gt=answer.pk
-        )
-        mark = following.order_by("pk").values_list("pk", flat=True).first() or answer.pk
-        if mark == answer.pk and (onward := _onward(request, access)):
-            return onward
-    assert isinstance(response, HttpResponseRedirect)
-    response["Location"] = f"{response.url}{_queue(request)}#answer-{mark}"
-    return response
+
+    here = _place(request, access, answer)
+    try:
+        made, sentence = decide(answer, seen, reason)
+    except ActionError as error:
+        messages.error(request, str(error))
+        return redirect(here)
+    if seen == Answer.State.UNDECIDED:
+        sentence = with_undo(request, sentence, _undo_address(request, access), review=f"{pk}-{made.pk}")
+    messages.success(request, sentence)
+    is_open = answer.state == Answer.State.UNDECIDED
+    return redirect(here) if is_open else _next_answer(request, access, answer) or redirect(here)
+
+
+def _by_writer(request: HttpRequest) -> bool:
+    """Whether one goes through the answers of one person."""
+    return request.GET.get("by") == "writer"
+
+
+def _place(request: HttpRequest, access: StageAccess, answer: Answer) -> str:
+    """The answer on the page of its query, or on that of its writer, the newest first."""
+    if _by_writer(request):
+        newer = Answer.objects.filter(stage=access.stage, worker=answer.worker_id, pk__gt=answer.pk).count()
+        page = f"{access.address('annotation:answers_of_worker', answer.worker_id)}?page={newer // ROWS + 1}"
+    else:
+        page = access.address(QUERY, answer.query_id) + _queue(request)
+    return f"{page}#answer-{answer.pk}"
+
+
+def _next_answer(request: HttpRequest, access: StageAccess, answer: Answer) -> HttpResponse | None:
+    """On to the next undecided answer: on the page, in the queue, of the stage from here on; None: none."""
+    undecided = Answer.objects.filter(stage=access.stage, state=Answer.State.UNDECIDED)
+    if _by_writer(request):
+        following = undecided.filter(worker=answer.worker_id, pk__lt=answer.pk).order_by("-pk").first()
+    else:
+        following = undecided.filter(query=answer.query_id, pk__gt=answer.pk).order_by("pk").first()
+    if following:
+        return redirect(_place(request, access, following))
+    if _by_writer(request):
+        return None
+    if onward := _onward(request, access):
+        return onward
+    elsewhere = undecided.exclude(query=answer.query_id).order_by("query").values_list("query", flat=True)
+    query_id = elsewhere.filter(query__gt=answer.query_id).first() or elsewhere.first()
+    return redirect(access.address(QUERY, query_id)) if query_id else None
 
 
 def _queue(request: HttpRequest) -> str:
     """The queue from which a query was opened, to be kept in addresses."""
     name = request.GET.get("queue", "")
     return f"?queue={name}" if queue_named(name) else ""
+
+
+def _undo_address(request: HttpRequest, access: StageAccess) -> str:
+    parameters = request.GET.urlencode()
+    address = access.address("annotation:undo_review")
+    return f"{address}?{parameters}" if parameters else address
 
 
 def _onward(request: HttpRequest, access: StageAccess) -> HttpResponse | None:
@@ -284,9 +381,8 @@ def _onward(request: HttpRequest, access: StageAccess) -> HttpResponse | None:
 def approve(request: HttpRequest, access: StageAccess, *, pk: int) -> HttpResponse:
     """Accept an answer as a reference; refused where it changed after the page was opened."""
 
-    def decide(answer: Answer, seen: str, _: str) -> str:
-        review_decisions.approve(answer=answer, actor=access.user, seen=seen)
-        return "Approved."
+    def decide(answer: Answer, seen: str, _: str) -> tuple[AnswerReview, str]:
+        return review_decisions.approve(answer=answer, actor=access.user, seen=seen, hold=True), "Approved."
 
     return _act(request, access, pk, decide)
 
@@ -296,9 +392,11 @@ def approve(request: HttpRequest, access: StageAccess, *, pk: int) -> HttpRespon
 def ask_rewrite(request: HttpRequest, access: StageAccess, *, pk: int) -> HttpResponse:
     """Ask its author to write it again."""
 
-    def decide(answer: Answer, seen: str, reason: str) -> str:
-        review_decisions.ask_rewrite(answer=answer, actor=access.user, seen=seen, reason=reason)
-        return "Its author is asked to write it again."
+    def decide(answer: Answer, seen: str, reason: str) -> tuple[AnswerReview, str]:
+        made = review_decisions.ask_rewrite(
+            answer=answer, actor=access.user, seen=seen, reason=reason, hold=True
+        )
+        return made, "Its author is asked to write it again."
 
     return _act(request, access, pk, decide)
 
@@ -308,12 +406,13 @@ def ask_rewrite(request: HttpRequest, access: StageAccess, *, pk: int) -> HttpRe
 def exclude(request: HttpRequest, access: StageAccess, *, pk: int) -> HttpResponse:
     """Exclude, with a reason."""
 
-    def decide(answer: Answer, seen: str, reason: str) -> str:
+    def decide(answer: Answer, seen: str, reason: str) -> tuple[AnswerReview, str]:
         rejecting = request.POST.get("work") == "reject"
-        review_decisions.exclude(
-            answer=answer, actor=access.user, seen=seen, reason=reason, reject_work=rejecting
+        made = review_decisions.exclude(
+            answer=answer, actor=access.user, seen=seen, reason=reason, reject_work=rejecting, hold=True
         )
-        return "Excluded, and its work is being rejected." if rejecting else "Excluded. Its work is paid."
+        sentence = "Excluded, and its work is being rejected." if rejecting else "Excluded. Its work is paid."
+        return made, sentence
 
     return _act(request, access, pk, decide)
 
@@ -323,11 +422,56 @@ def exclude(request: HttpRequest, access: StageAccess, *, pk: int) -> HttpRespon
 def reopen(request: HttpRequest, access: StageAccess, *, pk: int) -> HttpResponse:
     """Take a decision back."""
 
-    def decide(answer: Answer, seen: str, _: str) -> str:
-        review_decisions.reopen(answer=answer, actor=access.user, seen=seen)
-        return "The decision is taken back."
+    def decide(answer: Answer, seen: str, _: str) -> tuple[AnswerReview, str]:
+        made = review_decisions.reopen(answer=answer, actor=access.user, seen=seen)
+        return made, "The decision is taken back."
 
     return _act(request, access, pk, decide)
+
+
+@require_POST
+@on_stage(Role.MANAGER)
+def undo(request: HttpRequest, access: StageAccess) -> HttpResponse:
+    """Undo decisions of a moment ago, the last first; back to the first of their answers."""
+    writing_only(access)
+    pairs = [chosen_keys(pair.split("-", 1)) for pair in request.POST.get("review", "").split()]
+    keys = {pair[0]: pair[1] for pair in pairs[:_MOST_UNDONE] if len(pair) == 2}
+    rows = Answer.objects.select_related("stage__project", "stage__endpoint", "worker", "query")
+    answers = list(rows.filter(stage=access.stage, pk__in=keys))
+    if not answers:
+        messages.error(request, "There are no such decisions; nothing is undone.")
+        return redirect(access.address("annotation:answers"))
+    answers.sort(key=lambda answer: -keys[answer.pk])
+
+    def action() -> str:
+        undone, refusal = 0, ""
+        for answer in answers:
+            try:
+                review_decisions.undo(answer=answer, review=keys[answer.pk], actor=access.user)
+                undone += 1
+            except review_decisions.ReviewError as error:
+                refusal = str(error)
+        if not undone:
+            raise FormError(refusal)
+        done = "Undone." if undone == 1 else f"{undone} decisions are undone."
+        return f"{done} {len(answers) - undone} stay: {refusal}" if refusal else done
+
+    first = answers[-1]
+    return run_action(request, action, _place(request, access, first))
+
+
+@require_POST
+@on_stage(Role.MANAGER)
+def add_note(request: HttpRequest, access: StageAccess, *, pk: int) -> HttpResponse:
+    """Keep a note on an answer."""
+    answer = _answer(access, pk)
+
+    def action() -> str:
+        text = request.POST.get("note", "").replace("\0", "")
+        review_decisions.add_note(answer=answer, author=access.user, text=text)
+        return "The note is saved."
+
+    return run_action(request, action, _place(request, access, answer))
 
 
 @require_POST
@@ -337,12 +481,67 @@ def approve_unflagged(request: HttpRequest, access: StageAccess, *, pk: int) -> 
     query = query_of_stage(access, pk)
 
     def action() -> str:
-        count = review_decisions.approve_unflagged(stage=access.stage, query=query, actor=access.user)
-        return "One answer is approved." if count == 1 else f"{count} answers are approved."
+        reviews = review_decisions.approve_unflagged(
+            stage=access.stage, query=query, actor=access.user, hold=True
+        )
+        return _say_approved(request, access, reviews)
 
-    answer = run_action(request, action, QUERY, access.project.slug, access.stage.slug, pk)
+    answer = run_action(request, action, access.address(QUERY, pk) + _queue(request))
     left = Answer.objects.filter(stage=access.stage, query=query, state=Answer.State.UNDECIDED)
     return answer if left.exists() else _onward(request, access) or answer
+
+
+@require_POST
+@on_stage(Role.MANAGER)
+def approve_chosen_unflagged(request: HttpRequest, access: StageAccess) -> HttpResponse:
+    """Approve every answer to the chosen queries that nothing was noticed about."""
+    writing_only(access)
+    filters = request.GET.urlencode()
+    address = access.address("annotation:answers") + (f"?{filters}" if filters else "")
+    try:
+        keys = chosen_keys(request.POST.getlist("chosen"))
+        if "every" in request.POST:
+            rows = review.queries(access.stage, ANSWERS.read_request(request.GET)["state"])
+            keys = matching_keys(request.POST, rows.filter(undecided__gt=0))
+            if not is_confirmed(request.POST):
+                question = f"Approve answers to {len(keys):,} {'query' if len(keys) == 1 else 'queries'}?"
+                note = (
+                    "All undecided answers without flags to queries that match the filter. It can be undone "
+                    f"for {review_decisions.UNDO_S} seconds; then work of which all is decided is paid."
+                )
+                return confirm_all(
+                    request,
+                    access,
+                    count=len(keys),
+                    question=question,
+                    note=note,
+                    back=address,
+                    tab="answers",
+                )
+        if not keys:
+            raise FormError("Nothing is chosen. Tick the queries first.")
+        reviews: dict[int, int] = {}
+        for query in Query.objects.filter(project=access.project, pk__in=keys[:MOST_MATCHING]).order_by("pk"):
+            reviews |= review_decisions.approve_unflagged(
+                stage=access.stage, query=query, actor=access.user, hold=True
+            )
+    except ActionError as error:
+        messages.error(request, str(error))
+    else:
+        messages.success(request, _say_approved(request, access, reviews))
+    return redirect(address)
+
+
+def _say_approved(request: HttpRequest, access: StageAccess, reviews: Mapping[int, int]) -> str:
+    """How many answers were approved at once, with the button that undoes it."""
+    count = len(reviews)
+    if not count:
+        return "No answer is approved: those that wait have flags, or were not checked yet."
+    sentence = "One answer is approved." if count == 1 else f"{count:,} answers are approved."
+    if count > _MOST_UNDONE:
+        return sentence
+    pairs = " ".join(f"{answer}-{made}" for answer, made in reviews.items())
+    return with_undo(request, sentence, _undo_address(request, access), review=pairs)
 
 
 @require_POST

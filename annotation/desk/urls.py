@@ -24,6 +24,9 @@ _REVIEW: list[URLPattern] = [
     path(f"{_A}<int:pk>/rewrite/", review.ask_rewrite, name="ask_rewrite"),
     path(f"{_A}<int:pk>/exclude/", review.exclude, name="exclude_answer"),
     path(f"{_A}<int:pk>/reopen/", review.reopen, name="reopen_answer"),
+    path(f"{_A}approve/", review.approve_chosen_unflagged, name="approve_chosen_unflagged"),
+    path(f"{_A}undo/", review.undo, name="undo_review"),
+    path(f"{_A}<int:pk>/note/", review.add_note, name="add_note"),
 ]
 _CASE = f"{_P}adjudication/<int:query>/"
 urlpatterns: list[URLPattern] = [

@@ -13,8 +13,8 @@ from django.db.models import Count, Exists, Max, OuterRef, Prefetch, Q, QuerySet
 from django.db.models.functions import Coalesce
 
 from annotation.flags import ORDER, about, details, measured
-from annotation.likeness import shingles
-from annotation.models import Answer, AnswerFlag, AnswerReview, HeldOutWorker, Query
+from annotation.likeness import SHORTEST, Passages, mostly_spaceless, shingles, tokens
+from annotation.models import Answer, AnswerFlag, AnswerNote, AnswerReview, HeldOutWorker, Query
 from annotation.selectors.answers import COUNTED, dialogues, with_counts
 from annotation.services.review_decisions import possible
 from crowd.models import Stage, Worker
@@ -189,15 +189,24 @@ def queries(stage: Stage, state: str) -> QuerySet[Any]:
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """Part of an answer's text; `flags` are the labels of what is noticed about it."""
+    """Part of a text; `flags` are the labels of what is noticed about it.
+
+    `shared` are the numbers of what has the same words: of passages for an answer, of answers for a passage.
+    """
 
     text: str
     flags: tuple[str, ...]
+    shared: tuple[int, ...] = ()
 
     @property
     def title(self) -> str:
         """The labels in one line."""
         return ", ".join(self.flags)
+
+    @property
+    def numbers(self) -> str:
+        """The numbers of what has the same words, in one line."""
+        return ", ".join(map(str, self.shared))
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,6 +231,7 @@ class ShownAnswer:
     pieces: list[Piece]
     flags: list[ShownFlag]
     reviews: list[AnswerReview]
+    notes: list[AnswerNote]
     possible: list[str]
     held_out: bool
 
@@ -252,7 +262,9 @@ def answers(rows: QuerySet[Answer]) -> list[ShownAnswer]:
     """Answers with flags, reviews and telemetry, numbered in their order, in a fixed number of statements."""
     rows_in_order = list(
         rows.select_related("assignment", "worker", "query", "revises").prefetch_related(
-            "flags", Prefetch("reviews", AnswerReview.objects.select_related("actor").order_by("pk"))
+            "flags",
+            Prefetch("reviews", AnswerReview.objects.select_related("actor").order_by("pk")),
+            Prefetch("notes", AnswerNote.objects.select_related("author").order_by("pk")),
         )
     )
     keys = {(answer.query_id, answer.worker_id) for answer in rows_in_order}
@@ -266,6 +278,7 @@ def answers(rows: QuerySet[Answer]) -> list[ShownAnswer]:
             pieces=pieces(answer.text, answer.flags.all()),
             flags=shown_flags(answer.flags.all()),
             reviews=list(answer.reviews.all()),
+            notes=list(answer.notes.all()),
             possible=possible(answer.state),
             held_out=(answer.query_id, answer.worker_id) in aside,
         )
@@ -309,18 +322,44 @@ def writers(stage: Stage, text: str) -> QuerySet[Worker]:
     return workers(stage).filter(external_id__icontains=text)
 
 
-def pieces(text: str, flags: Iterable[AnswerFlag]) -> list[Piece]:
+def mark_shared_runs(answers: Sequence[ShownAnswer], texts: Sequence[str]) -> list[list[Piece]]:
+    """Passages in pieces by what answers have word for word from them; marks the same in the answers.
+
+    Runs of `SHORTEST` words or more, whether or not they are flagged.
+    """
+    passages = Passages(texts)
+    in_passages: list[list[Shared]] = [[] for _ in texts]
+    for each in answers:
+        text = each.answer.text
+        answer_tokens = tokens(text)
+        runs = passages.runs(answer_tokens, shortest=SHORTEST * (2 if mostly_spaceless(answer_tokens) else 1))
+        for run in runs:
+            words = passages.tokens[run.passage][run.at : run.at + run.length]
+            in_passages[run.passage].append((words[0].start, words[-1].end, each.number))
+        shared = [
+            (answer_tokens[run.first].start, answer_tokens[run.last].end, run.passage + 1) for run in runs
+        ]
+        each.pieces[:] = pieces(text, each.answer.flags.all(), shared)
+    return [pieces(text, (), shared) for text, shared in zip(texts, in_passages, strict=True)]
+
+
+#: Where a run begins and ends, and the number of what shares it.
+Shared = tuple[int, int, int]
+
+
+def pieces(text: str, flags: Iterable[AnswerFlag], shared: Iterable[Shared] = ()) -> list[Piece]:
     """The text cut at the ends of all evidence; joined again it is the text."""
     spans = [
         (start, end, about(flag.name).label)
         for flag in flags
         for start, end in _spans(flag.evidence, len(text))
     ]
-    cuts = sorted({0, len(text), *(at for start, end, _ in spans for at in (start, end))})
-    return [
-        Piece(text[a:b], tuple(sorted({label for start, end, label in spans if start <= a and b <= end})))
-        for a, b in pairwise(cuts)
-    ]
+    cuts = sorted({0, len(text), *(at for start, end, _ in (*spans, *shared) for at in (start, end))})
+
+    def across(marks: Iterable[tuple[int, int, Any]], a: int, b: int) -> tuple[Any, ...]:
+        return tuple(sorted({mark for start, end, mark in marks if start <= a and b <= end}))
+
+    return [Piece(text[a:b], across(spans, a, b), across(shared, a, b)) for a, b in pairwise(cuts)]
 
 
 def _spans(evidence: Mapping[str, Any], length: int) -> Iterator[tuple[int, int]]:

@@ -138,9 +138,9 @@ def can_be_taken_back(query: Query) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """How many queries were decided about, and each that was not: its text and why."""
+    """Queries that were decided about, and each that was not: its text and why."""
 
-    done: int
+    done: tuple[int, ...]
     refused: tuple[tuple[str, str], ...]
 
 
@@ -171,16 +171,25 @@ def decide_chosen(
         raise CrowdError("Nothing is chosen. Tick the queries first.")
     if len(query_ids) > MOST_AT_ONCE:
         raise CrowdError(f"{len(query_ids)} are chosen; at most {MOST_AT_ONCE} are decided about at once.")
-    done, refused = 0, []
-    for query in Query.objects.filter(project=project, pk__in=query_ids).order_by("pk"):
+    return decide_each(project=project, queries=query_ids, decision=decision, reason=reason, actor=actor)
+
+
+def decide_each(
+    *, project: Project, queries: Collection[int], decision: str, reason: str, actor: Any
+) -> Outcome:
+    """The same for as many as are named."""
+    if decision not in DECISIONS:
+        raise CrowdError("Choose what to do with the queries.")
+    done, refused = [], []
+    for query in Query.objects.filter(project=project, pk__in=queries).order_by("pk"):
         query.project = project
         try:
             DECISIONS[decision](query=query, reason=reason, actor=actor)
         except CrowdError as error:
             refused.append((query.text, str(error)))
         else:
-            done += 1
-    return Outcome(done, tuple(refused))
+            done.append(query.pk)
+    return Outcome(tuple(done), tuple(refused))
 
 
 def _move(query: Query, to: Status, reason: str, actor: Any, action: str, **fields: Any) -> None:

@@ -6,6 +6,11 @@ person rejects is rejected by itself, or together with the exclusion of an answe
 approving the whole work approves its undecided answers that have no flag. `seen` is the state that the
 reviewer's page showed; where somebody else decided in the meantime, nothing changes.
 
+Who decides on a page can undo it for some seconds. What the decision planned, an approval, a rejection or a
+letter, names its review and waits that long before it is sent (`hold`). Undoing takes the plan away in the
+transaction that takes the decision back, and is refused where anything of it was claimed for sending: so no
+one is paid or written to because of a decision that was undone, and never twice.
+
 Answers of some people are set aside as the candidate system `human` (paper 004, round 1). They are no
 references then: what people reach when they are judged like a system is the upper bound of the comparison.
 Whom the draw takes depends on the seed, the query's key and the workers' names alone, so the same data give
@@ -16,14 +21,14 @@ import random
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import Any
 
-from django.contrib.auth import get_user_model
 from django.db import transaction
 from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.utils import timezone
 
-from annotation.models import Answer, AnswerFlag, AnswerReview, HeldOutWorker, Query
+from annotation.models import Answer, AnswerFlag, AnswerNote, AnswerReview, HeldOutWorker, Query
 from annotation.selectors.answers import COUNTED
 from annotation.services import query_answers
 from annotation.services.query_answers import bring_up_to_date, compute_flags
@@ -39,6 +44,12 @@ from crowd.services.stages import refuse_read_only
 Kind = MarketOperation.Kind
 #: Operations that decide about work.
 DECIDING_OPERATIONS = (Kind.APPROVE, Kind.REJECT, Kind.UNREJECT)
+_OFFERING_OPERATIONS = (Kind.PUBLISH, Kind.EXTEND, Kind.PLACES, Kind.STUDY)
+#: How long pages offer to undo a decision, and how long what it planned waits: some seconds are for the way.
+UNDO_S = 10
+HOLD = timedelta(seconds=UNDO_S + 5)
+#: Key of an operation's payload that names the review by which it was planned.
+_REVIEW = "review"
 
 
 def reviewed_work(stage: Stage) -> QuerySet[Assignment]:
@@ -59,7 +70,9 @@ def reviewed_work(stage: Stage) -> QuerySet[Assignment]:
     )
 
 
-def approve_reviewed_work(stage: Stage, assignments: Collection[int] | None = None) -> int:
+def approve_reviewed_work(
+    stage: Stage, assignments: Collection[int] | None = None, *, hold: bool = False
+) -> int:
     """Plan to approve such work, in the name of who decided last; of these assignments, or all.
 
     Called again, it plans nothing more. How many were approved.
@@ -67,21 +80,30 @@ def approve_reviewed_work(stage: Stage, assignments: Collection[int] | None = No
     rows = reviewed_work(stage)
     if assignments is not None:
         rows = rows.filter(pk__in=assignments)
-    locked = rows.select_for_update(of=("self",), no_key=True).select_related("worker", "hit").order_by("pk")
-    works = list(locked)
-    actors = _reviewers([work.pk for work in works])
+    locked = rows.select_for_update(of=("self",), no_key=True).order_by("pk").values_list("pk", flat=True)
+    # Looked at again behind the locks: a decision may just have been undone.
+    works = list(reviewed_work(stage).filter(pk__in=list(locked)).select_related("worker", "hit"))
+    reviews = _last_reviews([work.pk for work in works])
     for work in works:
         work.stage = stage
-        approve_assignment(assignment=work, actor=actors[work.pk], note="")
+        review = reviews[work.pk]
+        _name_review([approve_assignment(assignment=work, actor=review.actor, note="")], review, hold=hold)
     return len(works)
 
 
-def _reviewers(assignments: Collection[int]) -> dict[int, Any]:
-    """Who decided last about an answer, by assignment."""
+def _last_reviews(assignments: Collection[int]) -> dict[int, AnswerReview]:
+    """The last decision about an answer, by assignment."""
     reviews = AnswerReview.objects.filter(answer__assignment__in=assignments).order_by("pk")
-    last = dict(reviews.values_list("answer__assignment", "actor"))
-    users = get_user_model().objects.in_bulk(set(last.values()))
-    return {assignment: users[actor] for assignment, actor in last.items()}
+    return {each.answer.assignment_id: each for each in reviews.select_related("actor", "answer")}
+
+
+def _name_review(operations: Iterable[MarketOperation], review: AnswerReview, *, hold: bool) -> None:
+    """Have planned operations say which review planned them, and wait while it can be undone."""
+    for operation in operations:
+        operation.payload[_REVIEW] = review.pk
+        if hold:
+            operation.not_before = max(operation.not_before, review.at + HOLD)
+        operation.save(update_fields=["payload", "not_before"])
 
 
 State, Action = Answer.State, AnswerReview.Action
@@ -105,31 +127,40 @@ def possible(state: str) -> list[str]:
 
 
 @transaction.atomic
-def approve(*, answer: Answer, actor: Any, seen: str) -> AnswerReview:
+def approve(*, answer: Answer, actor: Any, seen: str, hold: bool = False) -> AnswerReview:
     """The answer is good as it is."""
     review = _decide(answer, Action.APPROVE, actor, seen)
-    approve_reviewed_work(answer.stage, [answer.assignment_id])
+    approve_reviewed_work(answer.stage, [answer.assignment_id], hold=hold)
     return review
 
 
 @transaction.atomic
-def ask_rewrite(*, answer: Answer, actor: Any, seen: str, reason: str) -> AnswerReview:
+def ask_rewrite(*, answer: Answer, actor: Any, seen: str, reason: str, hold: bool = False) -> AnswerReview:
     """Ask its author to write it again, by a message with a link; until then the answer counts."""
     review = _decide(answer, Action.REWRITE, actor, seen, reason)
-    message_workers(
+    letters = message_workers(
         stage=answer.stage,
         workers=[answer.worker],
         subject=f"Please write one answer again: {answer.stage.task_title}"[:200],
         text=_letter(answer, review),
         actor=actor,
     )
+    _name_review(letters, review, hold=hold)
     _record(answer, "answer.rewrite_asked", actor, review.reason)
-    approve_reviewed_work(answer.stage, [answer.assignment_id])
+    approve_reviewed_work(answer.stage, [answer.assignment_id], hold=hold)
     return review
 
 
 @transaction.atomic
-def exclude(*, answer: Answer, actor: Any, seen: str, reason: str, reject_work: bool = False) -> AnswerReview:
+def exclude(
+    *,
+    answer: Answer,
+    actor: Any,
+    seen: str,
+    reason: str,
+    reject_work: bool = False,
+    hold: bool = False,
+) -> AnswerReview:
     """The answer no longer counts; where its query was complete, it needs one more and is topped up.
 
     With `reject_work` its work is rejected for the same reason, which its author reads: it is not paid, and
@@ -141,8 +172,9 @@ def exclude(*, answer: Answer, actor: Any, seen: str, reason: str, reject_work: 
     )
     _record(answer, "answer.excluded", actor, review.reason)
     if reject_work:
-        reject(assignment=answer.assignment, actor=actor, reason=review.reason)
-    approve_reviewed_work(answer.stage, [answer.assignment_id])
+        rejection = reject(assignment=answer.assignment, actor=actor, reason=review.reason)
+        _name_review([rejection], review, hold=hold)
+    approve_reviewed_work(answer.stage, [answer.assignment_id], hold=hold)
     return review
 
 
@@ -155,11 +187,68 @@ def reopen(*, answer: Answer, actor: Any, seen: str) -> AnswerReview:
 
 
 @transaction.atomic
-def approve_unflagged(*, stage: Stage, query: Query, actor: Any) -> int:
-    """Approve every undecided answer to a query that was checked and has no flag; how many that were."""
+def undo(*, answer: Answer, review: int, actor: Any) -> AnswerReview:
+    """Take back one's own decision of a moment ago about an undecided answer, with all that it planned.
+
+    Raises ReviewError, and nothing changes, where it is too late: another decision came, or something of it
+    was sent, or a place for another answer was offered because of it.
+    """
+    last = AnswerReview.objects.filter(answer=answer).order_by("-pk").first()
+    if last is None or last.pk != review or last.actor_id != actor.pk or last.action == Action.REOPEN:
+        raise ReviewError("There is nothing to undo: something else was decided about this answer since.")
+    if last.at + HOLD < timezone.now():
+        raise ReviewError(f"It is too late to undo this: {UNDO_S} seconds are over.")
+    _withdraw_plans(answer, last)
+    undone = _decide(answer, Action.REOPEN, actor, _WAYS[last.action][1], "undone at once")
+    bring_up_to_date(answer.stage, [answer.query_id])
+    _record(answer, "answer.decision_undone", actor, last.get_action_display())
+    return undone
+
+
+def _withdraw_plans(answer: Answer, review: AnswerReview) -> None:
+    """Delete what a review planned, all of which must still wait; nothing else may have followed from it.
+
+    The rows are held, so that the dispatcher claims none of them meanwhile, and no round plans more.
+    """
+    Assignment.objects.select_for_update(no_key=True).get(pk=answer.assignment_id)
+    mine = MarketOperation.objects.filter(
+        Q(assignment=answer.assignment_id, kind__in=DECIDING_OPERATIONS)
+        | Q(stage=answer.stage_id, kind=Kind.MESSAGE),
+        **{f"payload__{_REVIEW}": review.pk},
+    )
+    planned = list(mine.select_for_update(of=("self",)))
+    if any(each.state != MarketOperation.State.PLANNED or each.first_sent_at for each in planned):
+        raise ReviewError("It is too late to undo this: it is on its way to the worker.")
+    MarketOperation.objects.filter(pk__in=[each.pk for each in planned]).delete()
+    since = MarketOperation.objects.filter(planned_at__gte=review.at)
+    if since.filter(assignment=answer.assignment_id, kind__in=DECIDING_OPERATIONS).exists():
+        raise ReviewError("It is too late to undo this: the work was decided about as a whole.")
+    if (
+        review.action == Action.EXCLUDE
+        and since.filter(stage=answer.stage_id, kind__in=_OFFERING_OPERATIONS).exists()
+    ):
+        raise ReviewError("It is too late to undo this: another answer was asked for. Take it back instead.")
+
+
+@transaction.atomic
+def add_note(*, answer: Answer, author: Any, text: str) -> AnswerNote:
+    """Keep a researcher's note on an answer."""
+    text = " ".join(text.split())
+    longest = AnswerNote._meta.get_field("text").max_length or 0
+    if not text:
+        raise ReviewError("Write the note first.")
+    if len(text) > longest:
+        raise ReviewError(f"The note has {len(text):,} characters; {longest:,} fit.")
+    return AnswerNote.objects.create(answer=answer, author=author, text=text, at=timezone.now())
+
+
+@transaction.atomic
+def approve_unflagged(*, stage: Stage, query: Query, actor: Any, hold: bool = False) -> dict[int, int]:
+    """Approve every undecided answer to a query that was checked and has no flag: reviews by answer."""
     rows = _approve_unflagged(Answer.objects.filter(stage=stage, query=query), actor)
-    approve_reviewed_work(stage, set(rows.values()))
-    return len(rows)
+    approve_reviewed_work(stage, set(rows.values()), hold=hold)
+    reviews = AnswerReview.objects.filter(answer__in=rows).order_by("pk")
+    return dict(reviews.values_list("answer", "pk"))
 
 
 @transaction.atomic

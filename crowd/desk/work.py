@@ -20,7 +20,7 @@ from crowd.desk import tables
 from crowd.desk.forms import BonusForm, HoursForm, NoteForm, OnceForm, PlacesForm, ReasonForm
 from crowd.desk.tables import HITS
 from crowd.desk.tables import WORK as WORK_TABLE
-from crowd.errors import CrowdError, StageStateError
+from crowd.errors import StageStateError
 from crowd.kinds import kind_of
 from crowd.models import Assignment, Hit, HitUnit, MarketOperation, Stage
 from crowd.selectors import queues, work_lists
@@ -30,9 +30,9 @@ from crowd.services import review, stages
 from metrics.figure import counted
 from web.access import ProjectAccess, Role, on_project
 from web.cells import Link, amount
-from web.forms import chosen_keys, read_form, run_action
+from web.forms import MOST_MATCHING, chosen_keys, is_confirmed, matching_keys, read_form, run_action
 from web.kit import Button, Empty, Listing, Page, Ticks
-from web.pages import show, show_table
+from web.pages import confirm_all, show, show_table
 
 # Decisions that wait for a person: how many of each kind, and on to the next one.
 
@@ -108,7 +108,8 @@ def _describe_work(request: HttpRequest, access: StageAccess) -> Page:
         ),
         approve,
         [Button("Approve the chosen", plain=True)],
-        note=f"Each is paid {reward}. To reject, or to write a note, open the work.",
+        note=f"Each is paid {reward}; pay cannot be taken back. To reject, or write a note, open the work.",
+        most=MOST_MATCHING,
     )
     at_once = " Good-faith work is approved as soon as it arrives." if stage.approve_at_once else ""
     every = Link("Show all work", "?state=all")
@@ -224,10 +225,20 @@ def approve(request: HttpRequest, access: StageAccess, *, pk: int) -> HttpRespon
 @on_stage(Role.MANAGER)
 def approve_chosen(request: HttpRequest, access: StageAccess) -> HttpResponse:
     """Approve what is ticked in the table; the table comes back as it was filtered."""
-    assignment_ids = chosen_keys(request.POST.getlist("chosen"))
+    filters = request.GET.urlencode()
+    address = access.address("desk:work") + (f"?{filters}" if filters else "")
     try:
-        outcome = review.approve_chosen(stage=access.stage, assignments=assignment_ids, actor=access.user)
-    except CrowdError as error:
+        if "every" in request.POST:
+            grid = WORK_TABLE.read_request(request.GET)
+            rows = work_lists.work(access.stage, grid["state"], grid["worker"])
+            keys = matching_keys(request.POST, rows.filter(state__in=DECIDABLE))
+            if not is_confirmed(request.POST):
+                return _confirm_approval(request, access, len(keys), address)
+            outcome = review.approve_each(stage=access.stage, assignments=keys, actor=access.user)
+        else:
+            keys = chosen_keys(request.POST.getlist("chosen"))
+            outcome = review.approve_chosen(stage=access.stage, assignments=keys, actor=access.user)
+    except ActionError as error:
         messages.error(request, str(error))
     else:
         if outcome.approved:
@@ -243,9 +254,20 @@ def approve_chosen(request: HttpRequest, access: StageAccess) -> HttpResponse:
             messages.info(
                 request, f"Approved besides these, with answers that wait for a reviewer: {more:,}."
             )
-    address = reverse("desk:work", args=[access.project.slug, access.stage.slug])
-    filters = request.GET.urlencode()
-    return redirect(f"{address}?{filters}" if filters else address)
+    return redirect(address)
+
+
+def _confirm_approval(request: HttpRequest, access: StageAccess, count: int, back: str) -> HttpResponse:
+    stage = access.stage
+    each, together = (
+        amount(cents, stage.endpoint.currency) for cents in (stage.reward_cents, count * stage.reward_cents)
+    )
+    note = (
+        f"All that match the filter and can be approved. Each is paid {each}, together {together} and the "
+        "marketplace's fee. Pay cannot be taken back."
+    )
+    question = f"Approve {counted(count, 'piece')} of work?"
+    return confirm_all(request, access, count=count, question=question, note=note, back=back, tab="work")
 
 
 @require_POST

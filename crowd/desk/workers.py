@@ -4,11 +4,12 @@ from collections.abc import Callable
 from operator import attrgetter
 from typing import Any
 
+from django.contrib import messages
 from django.contrib.auth.models import User
 from django.db.models import Count, Max, Q, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
-from django.shortcuts import get_object_or_404
+from django.shortcuts import get_object_or_404, redirect
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from core.money import dollars
@@ -28,7 +29,7 @@ from web import cells
 from web.access import ProjectAccess, Role, for_members, on_project
 from web.cells import Cell, Link, amount, chip, link, more, several
 from web.durations import span
-from web.forms import FormError, chosen_keys, read_form, run_action
+from web.forms import MOST_MATCHING, FormError, chosen_keys, matching_keys, read_form, run_action
 from web.kit import Button, Empty, FormSection, Listing, Note, Page, Ticks
 from web.pages import show, show_table
 from web.tables import ROWS, Choices, Column, Grid, GridRequest, Words, count_column
@@ -358,11 +359,16 @@ def list_stage_workers(request: HttpRequest, access: StageAccess) -> HttpRespons
         request,
         access,
         WORKERS,
-        lambda grid: work_lists.workers_in_state(work_lists.workers(access.stage), grid["state"], grid["q"]),
+        lambda grid: _stage_workers(access, grid),
         _describe_stage_workers(access),
         file=f"{access.stage.slug}-workers",
         tab="workers",
     )
+
+
+def _stage_workers(access: StageAccess, grid: GridRequest) -> QuerySet[Worker]:
+    """Those of the stage whom the list's filters leave."""
+    return work_lists.workers_in_state(work_lists.workers(access.stage), grid["state"], grid["q"])
 
 
 def _describe_stage_workers(access: StageAccess) -> Page:
@@ -372,7 +378,15 @@ def _describe_stage_workers(access: StageAccess) -> Page:
     empty = Empty("None yet", f"Workers appear here as soon as they open a task of this stage. {begin}")
     write = access.address("desk:message")
     buttons = [Button("Write to the chosen", plain=True), Link("Write to everybody", write)]
-    ticks = Ticks("worker", attrgetter("pk"), attrgetter("external_id"), write, buttons, method="get")
+    ticks = Ticks(
+        "worker",
+        attrgetter("pk"),
+        attrgetter("external_id"),
+        write,
+        buttons,
+        method="get",
+        most=MOST_MATCHING,
+    )
     listing = Listing("Find a worker", "worker", "workers", empty, ticks=ticks if access.manages else None)
     return Page("Workers", [listing])
 
@@ -411,9 +425,15 @@ def worker(request: HttpRequest, access: StageAccess, *, pk: int) -> HttpRespons
 @require_http_methods(["GET", "HEAD", "POST"])
 @on_stage(Role.MANAGER)
 def message(request: HttpRequest, access: StageAccess) -> HttpResponse:
-    """Write to the chosen workers, or to all of the stage."""
+    """Write to the chosen workers, to those that a filter leaves, or to all of the stage."""
     query = request.POST if request.method == "POST" else request.GET
     worker_ids = chosen_keys(query.getlist("worker"))
+    if "every" in query:
+        try:
+            worker_ids = matching_keys(query, _stage_workers(access, WORKERS.read_request(query)))
+        except FormError as error:
+            messages.error(request, str(error))
+            return redirect(access.address("desk:workers"))
     readers = workers_of(access.stage, most=review.MOST_WRITTEN_TO + 1, among=worker_ids or None)
     too_many = f"These are more than {review.MOST_WRITTEN_TO:,} people; choose some."
     is_too_many = len(readers) > review.MOST_WRITTEN_TO

@@ -507,8 +507,13 @@ def approve_chosen(*, stage: Stage, assignments: Sequence[int], actor: Any, note
         raise CrowdError("Nothing is chosen. Tick the work to approve first.")
     if len(assignment_ids) > MOST_AT_ONCE:
         raise CrowdError(f"{len(assignment_ids)} are chosen; at most {MOST_AT_ONCE} are approved at once.")
+    return approve_each(stage=stage, assignments=assignment_ids, actor=actor, note=note)
+
+
+def approve_each(*, stage: Stage, assignments: Sequence[int], actor: Any, note: str = "") -> Outcome:
+    """The same for as many as are named, at least one."""
     approved, refused, undecided = 0, [], []
-    for pk in assignment_ids:
+    for pk in assignments:
         with transaction.atomic():
             row = (
                 Assignment.objects.select_related("worker__endpoint")

@@ -93,7 +93,8 @@ _GROUPS: dict[tuple[str, str, str], str] = {
     ("annotation", ACT, "manager"): """
         take_out put_back decide_query decide_queries settle_doubt
         accept exclude curate unanswerable draw_holdout approve_unflagged hold_out take_back
-        approve_answer ask_rewrite exclude_answer reopen_answer import_cancel search_send
+        approve_answer ask_rewrite exclude_answer reopen_answer undo_review add_note
+        approve_chosen_unflagged import_cancel search_send
         corpus_index corpus_network corpus_remove corpus_cancel
     """,
     ("judgments", LOOK, "viewer"): """

@@ -10,7 +10,7 @@ from crowd.services.tick import settle_news
 from tests.annotation.test_decided_again import FIT, FLAG, NO, reject, screened
 from tests.annotation.world import HOSTILE, make_project, make_query, make_stage, status, unit_of
 from tests.cases import apart
-from tests.saving import messages_of
+from tests.saving import messages_of, undo_button
 from tests.taskpage.world import make_hit, text
 
 pytestmark = pytest.mark.django_db
@@ -118,6 +118,9 @@ def test_what_cannot_be_decided_is_named_and_the_rest_is_decided_from_the_table(
     assert messages_of(answer) == ["2 queries are accepted by hand."]
     assert [status(query) for query in queries] == ["accepted", "accepted", "excluded"]
     assert QueryStep.objects.filter(actor__username="ada", reason="They are fine.").count() == 2
+    answer = desk.post(*undo_button(answer), follow=True)
+    assert messages_of(answer) == ["2 queries are decided by the votes again."]
+    assert [status(query) for query in queries] == ["excluded"] * 3
     query = make_query(project, HOSTILE, status="curated")
     sent = {"chosen": [query.pk, "x", "²"], "decision": "accept", "reason": HOSTILE}
     answer = desk.post(at("decide_queries", project), sent, follow=True)
@@ -125,6 +128,27 @@ def test_what_cannot_be_decided_is_named_and_the_rest_is_decided_from_the_table(
         "This query is curated, being answered; that cannot be done with it."
     )
     assert "<script>alert" not in answer.content.decode()
+
+
+def test_all_queries_that_match_are_decided_about_and_back_at_once(desk, project, monkeypatch):
+    monkeypatch.setattr("annotation.services.queries.MOST_AT_ONCE", 2)
+    queries = [make_query(project, f"query {number}", status="excluded") for number in range(4)]
+    place = at("decide_queries", project, status="excluded", q="query")
+    sent = {"every": 4, "decision": "accept", "reason": "They are fine."}
+    page = desk.post(place, sent)
+    assert "Accept 4 queries?" in text(page)
+    assert 'name="reason" value="They are fine."' in page.content.decode()
+    make_query(project, "one more query", status="excluded")
+    page = desk.post(place, sent | {"confirmed": 1}, follow=True)
+    assert messages_of(page) == ["4 matched when you confirmed, 5 match now. Nothing was done."]
+    page = desk.post(place, sent | {"every": 5, "confirmed": 1}, follow=True)
+    assert messages_of(page) == ["5 queries are accepted by hand."]
+    assert {status(query) for query in queries} == {"accepted"}
+    desk.post(*undo_button(page))
+    assert {status(query) for query in queries} == {"excluded"}
+    for decision in ("", "withdraw", "nonsense"):
+        page = desk.post(place, sent | {"decision": decision}, follow=True)
+        assert messages_of(page)[-1] == "Choose what to do with the queries."
 
 
 def test_a_query_is_decided_about_on_its_page_and_back(desk, project, screening):

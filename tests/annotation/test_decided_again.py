@@ -447,7 +447,7 @@ def test_many_are_decided_about_at_once_and_one_that_cannot_be_stops_no_other(ad
     foreign = make_query(make_project())
     chosen = [each.pk for each in (*queries, foreign)]
     done = decide_chosen(project=project, queries=chosen, decision="accept", reason="All fine.", actor=ada)
-    assert done.done == 2
+    assert len(done.done) == 2
     ((_, words),) = done.refused
     assert words == "This query is curated, being answered; that cannot be done with it."
     assert [status(each) for each in queries] == ["accepted", "accepted", "curated"]

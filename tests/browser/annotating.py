@@ -41,6 +41,11 @@ class Annotating(Campaign):
         )
         return pages
 
+    def waiting(self, queries: int, answers: int) -> str:
+        """A project in which so many answers to each of so many queries wait for a reviewer; its name."""
+        slug: str = self.ask("waiting", url=self._server.url, queries=queries, answers=answers)
+        return slug
+
     def rewrite_path(self, text: str) -> str:
         """The page on which the author of this answer writes it again."""
         path: str = self.ask("rewrite_path", text=text)
@@ -118,6 +123,52 @@ def _queries(*, project: str) -> dict[str, dict[str, Any]]:
         }
         for query in Query.objects.filter(project__slug=project)
     }
+
+
+def _waiting(*, url: str, queries: int, answers: int) -> str:
+    from annotation.models import Query
+    from annotation.services.query_answers import record_answer
+    from core.projects.models import Project
+    from crowd.kinds import kind_of
+    from crowd.models import Hit, Stage
+    from tests.annotation import world
+    from tests.taskpage.world import make_stage
+
+    topics = ("harbour", "market", "bridge", "station", "library", "museum", "castle", "garden")
+    passage = "It lies in the north of the town, where the river meets the sea, and has been there for long."
+    lines = [
+        {
+            "id": f"q{number}",
+            "query": f"where is the {topics[number % len(topics)]} of town {number}",
+            "passages": [{"id": "p1", "text": passage, "title": "The town", "is_selected": 1}],
+        }
+        for number in range(queries)
+    ]
+    slug = _project(queries=lines, start_at="distillation", rules=False)
+    project = Project.objects.get(slug=slug)
+    stage = make_stage(
+        "distillation",
+        project=project,
+        endpoint=new_endpoint(url),
+        kind="distillation",
+        title="Distillation",
+        config={},
+        redundancy=answers,
+        approve_at_once=False,
+    )
+    rows = list(Query.objects.filter(project=project).order_by("pk"))
+    telemetry = {"active_ms": 40_000, "keystrokes": 90}
+    for row in rows:
+        for text in ("North.", "By the sea.", "At the mouth of the river.", "Up there.", "Where it was.")[
+            :answers
+        ]:
+            work = world.make_work(stage, f"A{row.key}{text[:2]}".upper(), telemetry=telemetry)
+            record_answer(assignment=work, query=row.pk, response={"text": text})
+    kind_of(stage).settle(stage)
+    # Nothing of this is at a marketplace; a later round has nothing to ask about it.
+    Hit.objects.filter(stage=stage).update(state=Hit.State.CLOSED)
+    Stage.objects.filter(pk=stage.pk).update(status=Stage.Status.CLOSED)
+    return slug
 
 
 def _rewrite_path(*, text: str) -> str:
@@ -235,6 +286,7 @@ COMMANDS = {
     "tick": tick_thrice,
     "queries": _queries,
     "answered": _answered,
+    "waiting": _waiting,
     "rewrite_path": _rewrite_path,
     "run_jobs": run_jobs,
 }

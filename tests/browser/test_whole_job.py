@@ -80,7 +80,7 @@ def review(page: Page, crowd: Whole) -> None:
     page.goto(f"{STAGE}distillation/answers/")
     page.locator("tbody a").first.click()
     page.get_by_role("button", name=re.compile("Approve")).first.click()
-    expect(page.get_by_role("status")).to_be_visible()
+    expect(page.get_by_role("status")).to_contain_text("pproved")
     for _ in range(MOST_PAGES):
         crowd.tick()
         page.goto(f"{STAGE}distillation/work/")

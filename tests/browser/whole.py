@@ -98,4 +98,14 @@ def _crowd(*, url: str, project: str, stage: str, people: int, mix: str) -> int:
     return done.outcomes["submitted"]
 
 
-COMMANDS = {"crowd": _crowd, "run_jobs": run_jobs, "tick": tick_thrice}
+def _tick_later() -> None:
+    """Rounds, some seconds later: what a person decided can no longer be undone, and goes out."""
+    from django.db.models import F
+
+    from crowd.models import MarketOperation
+
+    MarketOperation.objects.filter(payload__has_key="review").update(not_before=F("planned_at"))
+    tick_thrice()
+
+
+COMMANDS = {"crowd": _crowd, "run_jobs": run_jobs, "tick": _tick_later}

@@ -184,3 +184,37 @@ def test_a_file_of_many_rows_asks_as_often_as_one_of_few(manager, stage):
                 file_of(manager, at(name, stage) + "?state=all&format=csv")
             counted[number][name] = len(queries)
     assert counted[0] == counted[1]
+
+
+def heads_of(page):
+    """The heads of the columns of a page, and the first row's number of cells."""
+    table = re.search(r"<table class=\"kit-table\">.*?</table>", page, re.DOTALL)[0]
+    words = [
+        re.sub("<[^>]*>", "", head).strip("▲▼ \n")
+        for head in re.findall(r"<th scope=\"col\".*?</th>", table, re.DOTALL)
+    ]
+    row = re.search(r"<tbody><tr>.*?</tr>", table, re.DOTALL)[0]
+    return words, len(re.findall("<t[hd][ >]", row))
+
+
+def test_a_person_chooses_the_columns_of_a_list_and_a_saved_view_keeps_them(manager, stage):
+    make_work(make_hit(stage))
+    everything, count = heads_of(manager.get(at("work", stage)).content.decode())
+    page = manager.get(at("work", stage) + "?columns=state&columns=nonsense&order=state").content.decode()
+    chosen, fewer = heads_of(page)
+    assert set(chosen) < set(everything) and "State" in chosen and chosen[:2] == everything[:2]
+    assert fewer == len(chosen) < count == len(everything)
+    assert 'name="query" value="columns=state&amp;columns=nonsense&amp;order=state"' in page
+    assert re.search(r'<input type="checkbox" name="columns" value="state"\s+checked', page)
+    assert re.findall(r'<a class="by-this" href="([^"]*)"', page)[0].startswith("?columns=state")
+    all_of_them, _ = heads_of(manager.get(at("work", stage) + "?columns=nonsense").content.decode())
+    assert len(all_of_them) == 2
+
+
+def test_files_have_all_columns_whatever_the_page_shows(manager, stage):
+    make_work(make_hit(stage))
+    plain, few = (
+        b"".join(manager.get(at("work", stage) + query)).decode()
+        for query in ("?format=csv", "?format=csv&columns=state")
+    )
+    assert few == plain

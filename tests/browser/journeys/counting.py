@@ -1,7 +1,7 @@
-"""A person in front of the product, who is counted: clicks, fields, pages, and how far they scrolled.
+"""A person in front of the product, who is counted: clicks, fields, keys, pages, and how far they scrolled.
 
-A click opens or presses something; a field is one that is filled, chosen from or ticked. Reading costs
-nothing, but what is not on the screen is scrolled to, and its pixels are counted.
+A click opens or presses something; a field is one that is filled, chosen from or ticked; a key is a shortcut.
+Reading costs nothing, but what is not on the screen is scrolled to, and its pixels are counted.
 """
 
 from dataclasses import dataclass
@@ -22,12 +22,13 @@ class Effort:
 
     clicks: int = 0
     fields: int = 0
+    keys: int = 0
     pages: int = 0
     scrolled: int = 0
 
     def __str__(self) -> str:
         return (
-            f"{self.clicks} clicks, {self.fields} fields, {self.pages} pages loaded, "
+            f"{self.clicks} clicks, {self.fields} fields, {self.keys} keys, {self.pages} pages loaded, "
             f"{self.scrolled:,} px scrolled"
         )
 
@@ -59,6 +60,20 @@ class Traveller:
         self._see(element)
         element.click()
         self.effort.clicks += 1
+
+    def strike(self, key: str) -> None:
+        """Press a key that the page says."""
+        self.page.keyboard.press(key)
+        self.effort.keys += 1
+
+    def decide(self, key: str, reason: str = "") -> None:
+        """Press a key that leads to another page; with a reason, which is typed into the field that opens."""
+        with self.page.expect_navigation():
+            self.strike(key)
+            if reason:
+                self.page.keyboard.type(reason)
+                self.effort.fields += 1
+                self.strike("Control+Enter")
 
     def fill(self, label: str, text: str) -> None:
         """Fill in a field."""
