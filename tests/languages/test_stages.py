@@ -1,0 +1,156 @@
+"""What a researcher wrote in several languages: who reads which, and what of it is kept."""
+
+import re
+
+import pytest
+from django.test import Client
+
+from crowd.errors import StageStateError
+from crowd.models import Assignment, Instructions
+from crowd.services.instructions import list_missing_texts
+from crowd.services.stages import change_stage
+from crowd.study.explain import StudyError
+from crowd.study.reader import parse
+from examples.poll.models import Vote
+from judgments.judging_config import JudgingConfig
+from tests.people.conftest import new_link, path_of, stage  # noqa: F401 - fixtures
+from tests.people.test_joining import agree, answer_task, come
+
+pytestmark = pytest.mark.django_db
+GERMAN = {
+    "question": "Tee?",
+    "options": ["ja", "nein"],
+    "description": "Wählen Sie eines.",
+    "title": "Umfrage",
+}
+
+
+@pytest.fixture
+def bilingual(stage):  # noqa: F811
+    """The poll with German texts, which came after it was opened."""
+    change_stage(stage=stage, changes={"config": {**stage.config, "languages": {"de": GERMAN}}})
+    return stage
+
+
+def test_people_read_their_language_and_their_work_keeps_which(bilingual, new_link, path_of):  # noqa: F811
+    path = path_of(new_link())
+    pages = {}
+    for wanted in ("de", "fr", "en"):
+        client = Client(headers={"accept-language": f"{wanted},en;q=0.1"})
+        address = agree(client, path, come(client, path))["Location"]
+        pages[wanted] = client.get(address).content.decode()
+        if wanted == "de":
+            answer_task(client, address)
+    assert all(words in pages["de"] for words in ("Tee?", "Wählen Sie eines.", "Umfrage", ">ja<"))
+    assert re.search(r'<header class="head" lang="de">', pages["de"])
+    assert "Tee?" not in pages["fr"] and re.search(r'<header class="head" lang="en">', pages["fr"])
+    seen = (
+        Assignment.objects.exclude(language="").order_by("pk").values_list("language", "instructions_version")
+    )
+    assert list(seen) == [("de", 2), ("en", 2), ("en", 2)]  # the next task of the first is not opened yet
+    assert Vote.objects.get().choice == "yes"
+
+
+def test_who_changes_the_language_of_the_page_changes_what_is_kept(bilingual, new_link, path_of, client):  # noqa: F811
+    path = path_of(new_link())
+    address = agree(client, path, come(client, path))["Location"]
+    assert Client().get(f"{address}&lang=de").content.decode().count("Tee?") == 1
+    assert Assignment.objects.get().language == "de"
+    assert "Tee?" not in client.get(f"{address}&lang=sw").content.decode()
+    assert Assignment.objects.get().language == "en"
+
+
+def test_who_began_before_a_language_came_goes_on_without_it(stage, new_link, path_of, client):  # noqa: F811
+    path = path_of(new_link())
+    address = agree(client, path, come(client, path))["Location"]
+    client.get(address)
+    change_stage(stage=stage, changes={"config": {**stage.config, "languages": {"de": GERMAN}}})
+    assert "Tee?" not in client.get(f"{address}&lang=de").content.decode()
+    assert Assignment.objects.get().language == ""
+    assert list(Instructions.objects.order_by("version").values_list("languages", flat=True)) == [
+        None, {"de": {**GERMAN, "options": ["ja", "nein"]}},
+    ]  # fmt: skip
+
+
+def test_while_people_work_languages_come_and_what_was_read_of_scales_stays(bilingual):
+    def change(**languages):
+        config = {**bilingual.config, "languages": languages}
+        change_stage(stage=bilingual, changes={"config": config})
+
+    change(de=GERMAN | {"description": "Bitte wählen."}, fr={"question": "Du thé ?"})
+    change(de=GERMAN, fr={"question": "Du thé ?", "options": ["oui", "non"]})
+    assert bilingual.instructions_version == 4
+    for languages in ({"de": GERMAN | {"question": "Kaffee?"}}, {"fr": {"question": "Du thé ?"}}):
+        with pytest.raises(StageStateError, match="config cannot change"):
+            change(**languages)
+        bilingual.refresh_from_db()
+
+
+def test_what_is_missing_in_which_language_is_told(bilingual):
+    bilingual.config["languages"]["fr"] = {"question": "Du thé ?"}
+    assert list(list_missing_texts(bilingual)) == [
+        "français: title, description, options missing; people read them in English."
+    ]
+
+
+def test_judges_read_labels_and_further_questions_in_their_language():
+    words = {"question": "Wie richtig?", "labels": ["a", "b", "c", "d", "e"]}
+    aspects = {"fluency": {"question": "Flüssig?"}}
+    config = JudgingConfig(
+        aspects=[{"name": "fluency", "question": "Fluent?"}], languages={"de": {**words, "aspects": aspects}}
+    )
+    german = config.in_language("de")
+    assert (german.question, german.labels[0], german.aspects[0].question) == (
+        "Wie richtig?",
+        "a",
+        "Flüssig?",
+    )
+    assert german.aspects[0].labels == config.aspects[0].labels
+    assert config.texts["de"].lacking(config) == ["title", "description", "instructions", "labels of fluency"]
+    assert config.in_language("fr") is config
+    assert "languages" not in JudgingConfig().model_dump(mode="json")
+    assert config.model_dump(mode="json")["languages"]["de"]["aspects"] == aspects
+
+
+STUDY = """
+[project]
+slug = "tea"
+title = "Tea"
+budget = "0.00"
+[[stages]]
+slug = "judge"
+title = "Judge"
+kind = "judging"
+endpoint = "links"
+reward = "0.00"
+redundancy = 1
+budget = "0.00"
+[stages.config]
+comment = true
+[stages.config.languages.de]
+{line}
+"""
+
+
+@pytest.mark.parametrize(
+    ("line", "field", "words"),
+    [
+        ('labels = ["gut", "schlecht"]', "labels", "here are 2, and the stage has 5: give one for each"),
+        ('instruction = "Lies."', "instruction", "Did you mean 'instructions'?"),
+        ('aspects.flow.question = "Flüssig?"', "aspects.flow", "the stage has no aspect 'flow': it has none"),
+        ("question = 3", "question", "3 is not"),
+    ],
+)
+def test_wrong_texts_are_named_by_file_line_and_field(line, field, words):
+    with pytest.raises(StudyError) as caught:
+        parse("tea.toml", STUDY.format(line=line).encode())
+    [problem] = caught.value.problems
+    assert (problem.file, problem.line) == ("tea.toml", 17)
+    assert problem.field.startswith("stages[0].config.languages.de")
+    assert problem.field.endswith(field)
+    assert words in f"{problem.what} {problem.remedy}"
+
+
+def test_a_tag_that_is_no_language_is_refused():
+    with pytest.raises(StudyError, match="languages"):
+        parse("tea.toml", STUDY.replace("languages.de", 'languages."in German"').format(line="").encode())
