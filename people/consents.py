@@ -13,7 +13,7 @@ from core.projects.models import Project
 from people.errors import PeopleError
 from people.models import ConsentText, StudyLink
 from people.owners import columns_of, kind_of, language_of, project_owner, record_at
-from web.languages import LANGUAGES, first_language
+from web.languages import LANGUAGES, catalogue_language, first_language
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
@@ -105,7 +105,7 @@ def own_kinds() -> list[str]:
 
 def first_values(language: str = "en") -> dict[str, Any]:
     """What the form of an owner's first consent text holds; English where we have no such language."""
-    with translation.override(first_language([language], [code for code, _ in LANGUAGES]) or "en"):
+    with translation.override(catalogue_language(language)):
         return {
             "body": gettext(FIRST_TEXT),
             "what_is_kept": gettext(_FIRST_KEPT),

@@ -121,6 +121,11 @@ def first_language(wanted: Sequence[str], offered: Sequence[str]) -> str:
     return next((by_tag[tag.lower()] for tag in wanted if tag.lower() in by_tag), "")
 
 
+def catalogue_language(tag: str) -> str:
+    """The language of our catalogues for a tag; English where there is none."""
+    return _known(tag) or settings.LANGUAGE_CODE
+
+
 def name_of(tag: str) -> str:
     """What a language calls itself; the tag where we do not know it."""
     return _NAMES.get(tag.lower(), tag)

@@ -3,10 +3,14 @@
 import re
 
 import pytest
+from django.contrib.auth.models import User
 from django.test import Client
+from lxml import html
 
+from core.projects.services import set_role
 from crowd.errors import StageStateError
 from crowd.models import Assignment, Instructions
+from crowd.services.copies import copy_stage
 from crowd.services.instructions import list_missing_texts
 from crowd.services.stages import change_stage
 from crowd.study.explain import StudyError
@@ -154,3 +158,61 @@ def test_wrong_texts_are_named_by_file_line_and_field(line, field, words):
 def test_a_tag_that_is_no_language_is_refused():
     with pytest.raises(StudyError, match="languages"):
         parse("tea.toml", STUDY.replace("languages.de", 'languages."in German"').format(line="").encode())
+
+
+def fields_of(page: str) -> dict[str, str]:
+    """What the form of a stage would send."""
+    [form] = html.document_fromstring(page).xpath("//form[@data-stage-form]")
+    # A browser leaves out the line break that begins a text area.
+    return {name: value.removeprefix("\n") for name, value in form.form_values()}
+
+
+@pytest.fixture
+def desk(stage):  # noqa: F811
+    """The form of a draft of a poll, and a client whose person manages it."""
+    mara = User.objects.create_user("mara", password="plum tree harbour")
+    set_role(project=stage.project, user=mara, role="owner")
+    client = Client()
+    client.force_login(mara)
+    draft = copy_stage(stage=stage, slug="draft")
+    return client, f"/desk/projects/{draft.project.slug}/stages/draft/edit/", draft
+
+
+def test_the_form_takes_a_language_and_says_what_it_lacks(desk):
+    client, address, draft = desk
+    page = client.get(address).content.decode()
+    assert "In other languages" in page
+    assert "config.languages." not in page
+    form = fields_of(page)
+    page = client.post(address, form | {"step": "language", "further_language": "de"}).content.decode()
+    assert re.search(r'<textarea name="config.languages.de.options"[^>]*placeholder="yes\nno"', page)
+    words = {"config.languages.de.question": "Tee?", "config.languages.de.options": "ja\nnein"}
+    wrong = client.post(address, form | words | {"config.languages.de.options": "ja"})
+    assert wrong.status_code == 422
+    assert "Here are 1, and the stage has 2" in wrong.content.decode()
+    look = {"step": "preview", "preview_language": "de"}
+    looked = client.post(address, form | words | look).content.decode()
+    assert "Tee?" in looked and "Vorschau" in looked
+    assert client.post(address, form | words).status_code == 302
+    draft.refresh_from_db()
+    assert draft.config["languages"] == {"de": {"question": "Tee?", "options": ["ja", "nein"]}}
+    page = client.get(address).content.decode()
+    assert "Title, description missing; people read them in English." in page
+    assert client.post(address, fields_of(page) | dict.fromkeys(words, "")).status_code == 302
+    draft.refresh_from_db()
+    assert "languages" not in draft.config
+
+
+def test_the_form_of_an_opened_stage_takes_further_languages_and_keeps_what_was_read(desk, bilingual):
+    client, address, _ = desk
+    address = address.replace("/draft/", f"/{bilingual.slug}/")
+    page = client.get(address).content.decode()
+    assert re.search(r'name="config.languages.de.question"[^>]* disabled', page)
+    form = fields_of(page)
+    form |= {"config.languages.de.description": "Bitte wählen.", "config.languages.fr.question": "Du thé ?"}
+    assert client.post(address, form).status_code == 302
+    bilingual.refresh_from_db()
+    languages = bilingual.config["languages"]
+    assert languages == {"de": GERMAN | {"description": "Bitte wählen."}, "fr": {"question": "Du thé ?"}}
+    assert bilingual.instructions_version == 3
+    assert "Bitte wählen." in client.get(address).content.decode()
