@@ -123,7 +123,7 @@ def first_language(wanted: Sequence[str], offered: Sequence[str]) -> str:
 
 def catalogue_language(tag: str) -> str:
     """The language of our catalogues for a tag; English where there is none."""
-    return _known(tag) or settings.LANGUAGE_CODE
+    return _known(tag) or str(settings.LANGUAGE_CODE)
 
 
 def name_of(tag: str) -> str:

@@ -126,9 +126,10 @@ class LanguageFields:
                 return str(self.form.fields[own].prepare_value(self.form[own].value()) or "")
         return ""
 
-    def choices(self) -> list[tuple[str, str]]:
+    def choices(self, own_language: str) -> list[tuple[str, str]]:
         """Languages that can be added."""
-        return [(code, name) for code, name in CATALOGUES if not first_language([code], self.tags)]
+        there = [own_language, *self.tags]
+        return [(code, name) for code, name in CATALOGUES if not first_language([code], there)]
 
 
 def _by_name(sentences: Iterable[str]) -> Iterator[tuple[str, str]]:

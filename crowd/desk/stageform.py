@@ -278,6 +278,11 @@ class StageForm(RevisedForm, forms.Form):
         return self.languages.parts(options, self.own_language)
 
     @property
+    def further_languages(self) -> list[tuple[str, str]]:
+        """Languages that can be added."""
+        return self.languages.choices(self.own_language)
+
+    @property
     def own_language(self) -> str:
         """The project's."""
         return self.project.language if self.project else "en"

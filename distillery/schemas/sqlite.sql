@@ -84,7 +84,7 @@ CREATE TABLE "axes_accessfailurelog" ("id" integer NOT NULL PRIMARY KEY AUTOINCR
 -- next statement
 CREATE TABLE "axes_accesslog" ("id" integer NOT NULL PRIMARY KEY AUTOINCREMENT, "user_agent" varchar(255) NOT NULL, "ip_address" char(39) NULL, "username" varchar(255) NULL, "http_accept" varchar(1025) NOT NULL, "path_info" varchar(255) NOT NULL, "attempt_time" datetime NOT NULL, "logout_time" datetime NULL, "session_hash" varchar(64) NOT NULL)
 -- next statement
-CREATE TABLE "crowd_assignment" ("id" integer NOT NULL PRIMARY KEY AUTOINCREMENT, "external_id" varchar(64) NOT NULL, "state" varchar(11) NOT NULL, "arrived_at" datetime NOT NULL, "stored_at" datetime NULL, "submitted_at" datetime NULL, "auto_approve_at" datetime NULL, "decided_at" datetime NULL, "receipt" char(32) NOT NULL UNIQUE, "draft" text NOT NULL CHECK ((JSON_VALID("draft") OR "draft" IS NULL)), "response" text NULL CHECK ((JSON_VALID("response") OR "response" IS NULL)), "telemetry" text NOT NULL CHECK ((JSON_VALID("telemetry") OR "telemetry" IS NULL)), "failed_checks" integer unsigned NOT NULL CHECK ("failed_checks" >= 0), "held" bool NOT NULL, "note" varchar(300) NOT NULL, "hit_id" bigint NOT NULL REFERENCES "crowd_hit" ("id") DEFERRABLE INITIALLY DEFERRED, "stage_id" bigint NOT NULL REFERENCES "crowd_stage" ("id") DEFERRABLE INITIALLY DEFERRED, "worker_id" bigint NOT NULL REFERENCES "crowd_worker" ("id") DEFERRABLE INITIALLY DEFERRED, "proven" bool NOT NULL, "arrived_from" varchar(32) DEFAULT '' NOT NULL, "saved_at" datetime NULL, "paid_cents" integer unsigned NULL CHECK ("paid_cents" >= 0), "withdrawn" bool DEFAULT 0 NOT NULL, "instructions_version" integer unsigned DEFAULT 1 NOT NULL CHECK ("instructions_version" >= 0), CONSTRAINT "assignment_of_worker" UNIQUE ("external_id", "worker_id"))
+CREATE TABLE "crowd_assignment" ("id" integer NOT NULL PRIMARY KEY AUTOINCREMENT, "external_id" varchar(64) NOT NULL, "state" varchar(11) NOT NULL, "arrived_at" datetime NOT NULL, "stored_at" datetime NULL, "submitted_at" datetime NULL, "auto_approve_at" datetime NULL, "decided_at" datetime NULL, "receipt" char(32) NOT NULL UNIQUE, "draft" text NOT NULL CHECK ((JSON_VALID("draft") OR "draft" IS NULL)), "response" text NULL CHECK ((JSON_VALID("response") OR "response" IS NULL)), "telemetry" text NOT NULL CHECK ((JSON_VALID("telemetry") OR "telemetry" IS NULL)), "failed_checks" integer unsigned NOT NULL CHECK ("failed_checks" >= 0), "held" bool NOT NULL, "note" varchar(300) NOT NULL, "hit_id" bigint NOT NULL REFERENCES "crowd_hit" ("id") DEFERRABLE INITIALLY DEFERRED, "stage_id" bigint NOT NULL REFERENCES "crowd_stage" ("id") DEFERRABLE INITIALLY DEFERRED, "worker_id" bigint NOT NULL REFERENCES "crowd_worker" ("id") DEFERRABLE INITIALLY DEFERRED, "proven" bool NOT NULL, "arrived_from" varchar(32) DEFAULT '' NOT NULL, "saved_at" datetime NULL, "paid_cents" integer unsigned NULL CHECK ("paid_cents" >= 0), "withdrawn" bool DEFAULT 0 NOT NULL, "instructions_version" integer unsigned DEFAULT 1 NOT NULL CHECK ("instructions_version" >= 0), "language" varchar(35) DEFAULT '' NOT NULL, CONSTRAINT "assignment_of_worker" UNIQUE ("external_id", "worker_id"))
 -- next statement
 CREATE TABLE "crowd_claim" ("id" integer NOT NULL PRIMARY KEY AUTOINCREMENT, "unit" varchar(200) NOT NULL, "assignment_id" bigint NOT NULL REFERENCES "crowd_assignment" ("id") DEFERRABLE INITIALLY DEFERRED, "stage_id" bigint NOT NULL REFERENCES "crowd_stage" ("id") DEFERRABLE INITIALLY DEFERRED, "worker_id" bigint NOT NULL REFERENCES "crowd_worker" ("id") DEFERRABLE INITIALLY DEFERRED, CONSTRAINT "unit_once_per_worker" UNIQUE ("stage_id", "unit", "worker_id"))
 -- next statement
@@ -108,7 +108,7 @@ CREATE TABLE "crowd_hit" ("id" integer NOT NULL PRIMARY KEY AUTOINCREMENT, "key"
 -- next statement
 CREATE TABLE "crowd_hitunit" ("id" integer NOT NULL PRIMARY KEY AUTOINCREMENT, "unit" varchar(200) NOT NULL, "role" varchar(7) NOT NULL, "position" integer unsigned NOT NULL CHECK ("position" >= 0), "hit_id" bigint NOT NULL REFERENCES "crowd_hit" ("id") DEFERRABLE INITIALLY DEFERRED, CONSTRAINT "unit_once_per_hit" UNIQUE ("hit_id", "unit"), CONSTRAINT "position_once_per_hit" UNIQUE ("hit_id", "position"))
 -- next statement
-CREATE TABLE "crowd_instructions" ("id" integer NOT NULL PRIMARY KEY AUTOINCREMENT, "version" integer unsigned NOT NULL CHECK ("version" >= 0), "description" varchar(2000) NOT NULL, "text" text NOT NULL, "written_at" datetime NOT NULL, "stage_id" bigint NOT NULL REFERENCES "crowd_stage" ("id") DEFERRABLE INITIALLY DEFERRED, "written_by_id" integer NULL REFERENCES "auth_user" ("id") DEFERRABLE INITIALLY DEFERRED, CONSTRAINT "instructions_version_of_stage" UNIQUE ("stage_id", "version"))
+CREATE TABLE "crowd_instructions" ("id" integer NOT NULL PRIMARY KEY AUTOINCREMENT, "version" integer unsigned NOT NULL CHECK ("version" >= 0), "description" varchar(2000) NOT NULL, "text" text NOT NULL, "written_at" datetime NOT NULL, "stage_id" bigint NOT NULL REFERENCES "crowd_stage" ("id") DEFERRABLE INITIALLY DEFERRED, "written_by_id" integer NULL REFERENCES "auth_user" ("id") DEFERRABLE INITIALLY DEFERRED, "languages" text NULL CHECK ((JSON_VALID("languages") OR "languages" IS NULL)), CONSTRAINT "instructions_version_of_stage" UNIQUE ("stage_id", "version"))
 -- next statement
 CREATE TABLE "crowd_ledgerentry" ("id" integer NOT NULL PRIMARY KEY AUTOINCREMENT, "kind" varchar(7) NOT NULL, "cents" bigint NOT NULL, "fee_cents" bigint NOT NULL, "reason" varchar(120) NOT NULL, "at" datetime NOT NULL, "assignment_id" bigint NULL REFERENCES "crowd_assignment" ("id") DEFERRABLE INITIALLY DEFERRED, "hit_id" bigint NULL REFERENCES "crowd_hit" ("id") DEFERRABLE INITIALLY DEFERRED, "operation_id" char(32) NULL REFERENCES "crowd_marketoperation" ("id") DEFERRABLE INITIALLY DEFERRED, "stage_id" bigint NOT NULL REFERENCES "crowd_stage" ("id") DEFERRABLE INITIALLY DEFERRED, CONSTRAINT "crowd_ledger_moves_forward" CHECK (("cents" >= 0 AND "fee_cents" >= 0)))
 -- next statement
@@ -2268,137 +2268,139 @@ INSERT INTO "django_migrations" VALUES(80,'crowd','0021_instructions_with_versio
 -- next statement
 INSERT INTO "django_migrations" VALUES(81,'crowd','0022_fees_by_amount','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(82,'releases','0001_start','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(82,'crowd','0023_texts_in_languages','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(83,'evaluations','0001_start','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(83,'releases','0001_start','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(84,'jobs','0001_initial','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(84,'evaluations','0001_start','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(85,'jobs','0002_job_request_id','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(85,'jobs','0001_initial','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(86,'jobs','0003_reported_at','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(86,'jobs','0002_job_request_id','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(87,'jobs','0004_signs_of_life','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(87,'jobs','0003_reported_at','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(88,'jobs','0005_signs_of_hosts','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(88,'jobs','0004_signs_of_life','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(89,'jobs','0006_figures','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(89,'jobs','0005_signs_of_hosts','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(90,'jobs','0007_no_figures','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(90,'jobs','0006_figures','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(91,'judgments','0001_initial','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(91,'jobs','0007_no_figures','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(92,'judgments','0002_imported_score','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(92,'judgments','0001_initial','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(93,'judgments','0003_references_shown','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(93,'judgments','0002_imported_score','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(94,'judgments','0004_drawn_reference_of_open_stages','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(94,'judgments','0003_references_shown','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(95,'judgments','0005_imported_score_simulated','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(95,'judgments','0004_drawn_reference_of_open_stages','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(96,'judgments','0006_report_parts','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(96,'judgments','0005_imported_score_simulated','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(97,'people','0002_links_of_requesters','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(97,'judgments','0006_report_parts','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(98,'marketplace','0001_initial','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(98,'people','0002_links_of_requesters','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(99,'marketplace','0002_for_everyone','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(99,'marketplace','0001_initial','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(100,'marketplace','0003_keys_of_requesters','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(100,'marketplace','0002_for_everyone','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(101,'marketplace','0004_no_key_on_requester','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(101,'marketplace','0003_keys_of_requesters','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(102,'marketplace','0005_requester_of_work','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(102,'marketplace','0004_no_key_on_requester','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(103,'marketplace','0006_fill_requester_of_work','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(103,'marketplace','0005_requester_of_work','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(104,'marketplace','0007_requester_of_work_certain','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(104,'marketplace','0006_fill_requester_of_work','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(105,'marketplace','0008_hits_end_within_a_year','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(105,'marketplace','0007_requester_of_work_certain','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(106,'marketplace','0009_activity_and_refusals','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(106,'marketplace','0008_hits_end_within_a_year','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(107,'marketplace','0010_key_alerts','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(107,'marketplace','0009_activity_and_refusals','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(108,'marketplace','0011_payouts','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(108,'marketplace','0010_key_alerts','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(109,'marketplace','0012_people_and_traces','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(109,'marketplace','0011_payouts','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(110,'marketplace','0013_running_batches','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(110,'marketplace','0012_people_and_traces','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(111,'marketplace','0014_members_of_requesters','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(111,'marketplace','0013_running_batches','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(112,'marketplace','0015_origin_of_activity','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(112,'marketplace','0014_members_of_requesters','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(113,'marketplace','0016_layouts','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(113,'marketplace','0015_origin_of_activity','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(114,'marketplace','0017_topics','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(114,'marketplace','0016_layouts','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(115,'marketplace','0018_disposing','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(115,'marketplace','0017_topics','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(116,'marketplace','0019_uploaded_files','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(116,'marketplace','0018_disposing','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(117,'marketplace','0020_page_storage','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(117,'marketplace','0019_uploaded_files','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(118,'marketplace','0021_former_ids','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(118,'marketplace','0020_page_storage','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(119,'marketplace','0022_study_links','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(119,'marketplace','0021_former_ids','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(120,'marketplace','0023_batch_hours','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(120,'marketplace','0022_study_links','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(121,'marketplace','0024_former_id_settled','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(121,'marketplace','0023_batch_hours','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(122,'marketplace','0025_requester_currency','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(122,'marketplace','0024_former_id_settled','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(123,'marketplace','0026_worker_file_read_as','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(123,'marketplace','0025_requester_currency','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(124,'marketplace','0027_language_of_workers','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(124,'marketplace','0026_worker_file_read_as','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(125,'mfa','0001_initial','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(125,'marketplace','0027_language_of_workers','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(126,'mfa','0002_authenticator_timestamps','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(126,'mfa','0001_initial','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(127,'mfa','0003_authenticator_type_uniq','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(127,'mfa','0002_authenticator_timestamps','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(128,'notices','0001_start','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(128,'mfa','0003_authenticator_type_uniq','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(129,'notices','0002_letters_claimed','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(129,'notices','0001_start','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(130,'notices','0003_notices_of_the_installation','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(130,'notices','0002_letters_claimed','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(131,'notices','0004_notice_readings','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(131,'notices','0003_notices_of_the_installation','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(132,'poll','0001_initial','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(132,'notices','0004_notice_readings','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(133,'projects','0006_owners_make_projects','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(133,'poll','0001_initial','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(134,'retrieval','0001_initial','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(134,'projects','0006_owners_make_projects','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(135,'retrieval','0002_network_and_digest','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(135,'retrieval','0001_initial','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(136,'retrieval','0003_same_words','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(136,'retrieval','0002_network_and_digest','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(137,'retrieval','0004_hosts_share_indexes','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(137,'retrieval','0003_same_words','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(138,'sealing','0001_canary','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(138,'retrieval','0004_hosts_share_indexes','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(139,'sessions','0001_initial','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(139,'sealing','0001_canary','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(140,'socialaccount','0001_initial','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(140,'sessions','0001_initial','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(141,'socialaccount','0002_token_max_lengths','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(141,'socialaccount','0001_initial','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(142,'socialaccount','0003_extra_data_default_dict','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(142,'socialaccount','0002_token_max_lengths','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(143,'socialaccount','0004_app_provider_id_settings','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(143,'socialaccount','0003_extra_data_default_dict','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(144,'socialaccount','0005_socialtoken_nullable_app','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(144,'socialaccount','0004_app_provider_id_settings','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(145,'socialaccount','0006_alter_socialaccount_extra_data','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(145,'socialaccount','0005_socialtoken_nullable_app','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(146,'webhooks','0001_start','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(146,'socialaccount','0006_alter_socialaccount_extra_data','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(147,'webhooks','0002_put_aside','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(147,'webhooks','0001_start','2000-01-01 00:00:00+00')
+-- next statement
+INSERT INTO "django_migrations" VALUES(148,'webhooks','0002_put_aside','2000-01-01 00:00:00+00')
 -- next statement
 CREATE UNIQUE INDEX "auth_group_permissions_group_id_permission_id_0cd325b0_uniq" ON "auth_group_permissions" ("group_id", "permission_id")
 -- next statement
@@ -2700,6 +2702,18 @@ CREATE INDEX "crowd_endpointspender_project_id_4eb93876" ON "crowd_endpointspend
 -- next statement
 CREATE INDEX "crowd_endpointspender_user_id_23027ed1" ON "crowd_endpointspender" ("user_id")
 -- next statement
+CREATE INDEX "crowd_stage_slug_10241302" ON "crowd_stage" ("slug")
+-- next statement
+CREATE INDEX "crowd_stage_endpoint_id_045f2a13" ON "crowd_stage" ("endpoint_id")
+-- next statement
+CREATE INDEX "crowd_stage_project_id_9564281e" ON "crowd_stage" ("project_id")
+-- next statement
+CREATE INDEX "crowd_stage_opened_by_id_440bb9f4" ON "crowd_stage" ("opened_by_id")
+-- next statement
+CREATE INDEX "crowd_instructions_stage_id_f31dc13e" ON "crowd_instructions" ("stage_id")
+-- next statement
+CREATE INDEX "crowd_instructions_written_by_id_b6a3f342" ON "crowd_instructions" ("written_by_id")
+-- next statement
 CREATE UNIQUE INDEX "crowd_one_per_hit_and_worker" ON "crowd_assignment" ("hit_id", "worker_id") WHERE NOT ("state" IN ('ended', 'quarantined'))
 -- next statement
 CREATE INDEX "crowd_assignment_hit_id_44f9a4b7" ON "crowd_assignment" ("hit_id")
@@ -2715,18 +2729,6 @@ CREATE INDEX "assignment_in_order" ON "crowd_assignment" ("stage_id", "id")
 CREATE INDEX "assignment_withdrawn" ON "crowd_assignment" ("stage_id") WHERE "withdrawn"
 -- next statement
 CREATE INDEX "assignment_by_news" ON "crowd_assignment" ("stage_id", (MAX(COALESCE("stored_at", "submitted_at", "decided_at"), COALESCE("submitted_at", "decided_at", "stored_at"), COALESCE("decided_at", "submitted_at", "stored_at"))))
--- next statement
-CREATE INDEX "crowd_stage_slug_10241302" ON "crowd_stage" ("slug")
--- next statement
-CREATE INDEX "crowd_stage_endpoint_id_045f2a13" ON "crowd_stage" ("endpoint_id")
--- next statement
-CREATE INDEX "crowd_stage_project_id_9564281e" ON "crowd_stage" ("project_id")
--- next statement
-CREATE INDEX "crowd_stage_opened_by_id_440bb9f4" ON "crowd_stage" ("opened_by_id")
--- next statement
-CREATE INDEX "crowd_instructions_stage_id_f31dc13e" ON "crowd_instructions" ("stage_id")
--- next statement
-CREATE INDEX "crowd_instructions_written_by_id_b6a3f342" ON "crowd_instructions" ("written_by_id")
 -- next statement
 CREATE INDEX "releases_release_created_by_id_871d2043" ON "releases_release" ("created_by_id")
 -- next statement
@@ -3222,7 +3224,7 @@ CREATE TRIGGER marketplace_activity_only_released BEFORE UPDATE OF "user_id" ON 
 -- next statement
 DELETE FROM "sqlite_sequence"
 -- next statement
-INSERT INTO "sqlite_sequence" VALUES('django_migrations',147)
+INSERT INTO "sqlite_sequence" VALUES('django_migrations',148)
 -- next statement
 INSERT INTO "sqlite_sequence" VALUES('account_emailaddress',0)
 -- next statement
@@ -3272,9 +3274,9 @@ INSERT INTO "sqlite_sequence" VALUES('axes_accesslog',0)
 -- next statement
 INSERT INTO "sqlite_sequence" VALUES('projects_event',0)
 -- next statement
-INSERT INTO "sqlite_sequence" VALUES('crowd_assignment',0)
--- next statement
 INSERT INTO "sqlite_sequence" VALUES('crowd_stage',0)
+-- next statement
+INSERT INTO "sqlite_sequence" VALUES('crowd_assignment',0)
 -- next statement
 INSERT INTO "sqlite_sequence" VALUES('evaluations_evaluation',0)
 -- next statement
