@@ -43,12 +43,14 @@ _FEED = 8
 @for_members
 def index(request: HttpRequest, user: User) -> HttpResponseBase:
     """My projects."""
+    may_make = may_make_projects(user)
     return show_table(
         request,
         None,
         PROJECTS,
         lambda grid: tables.my_projects(user, grid["state"], grid["q"]),
-        _describe_projects(may_make=may_make_projects(user)),
+        _describe_projects(may_make=may_make),
+        may_make=may_make,
     )
 
 
