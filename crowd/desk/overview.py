@@ -36,11 +36,15 @@ from people.models import StudyLink
 
 @dataclass(frozen=True, slots=True)
 class Attention:
-    """Something that somebody should look at: "now" or "soon", a sentence, and where it is mended."""
+    """Something that somebody should look at: "now", "soon" or STOPPED, a sentence, where it is mended."""
 
     level: str
     sentence: str
     address: str = ""
+
+
+#: The level of what keeps a stage from its end.
+STOPPED = "cannot finish"
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +120,7 @@ def compose_overview(project: Project) -> OverviewPart:
         parts.append(source.say(project, before[-1] if before else None))
     steps = [step for part in parts for step in part.steps]
     attention = sorted(
-        (each for part in parts for each in part.attention), key=lambda each: each.level != "now"
+        (each for part in parts for each in part.attention), key=lambda each: _ORDER.index(each.level)
     )
     teach = next((part.teach for part in parts if part.teach), "")
     teach_link = next((part.teach_link for part in parts if part.teach_link), None)
@@ -125,6 +129,9 @@ def compose_overview(project: Project) -> OverviewPart:
 
 # What needs somebody by the rules of notices, for a project's overview.
 
+_ORDER = (STOPPED, "now", "soon")
+#: Kinds of conditions of a stage that gets no more answers until somebody does something.
+_STOPPED = ("blocked", "budget_reached")
 _LEVELS: dict[str, str] = {Notice.Level.ALARM: "now", Notice.Level.WARNING: "soon"}
 
 
@@ -132,7 +139,7 @@ def say(project: Project, _: int | None) -> OverviewPart:
     """Alarms and warnings of this project as they are now; news are in the list of notices."""
     return OverviewPart(
         attention=tuple(
-            Attention(_LEVELS[each.level], each.sentence, each.address)
+            Attention(STOPPED if each.kind in _STOPPED else _LEVELS[each.level], each.sentence, each.address)
             for each in everything_now(timezone.now())
             if each.project == project.pk and each.level in _LEVELS
         )
