@@ -38,9 +38,7 @@ def test_pay_is_the_median_of_those_who_are_paid(project, opened):
     cache.clear()
     pay = pay_of(project)
     assert (pay.cents, pay.assignments, pay.currency) == (600, 11, "USD")
-    Assignment.objects.filter(worker__external_id="A6").update(
-        paid_cents=1_000
-    )  # a bonus
+    Assignment.objects.filter(worker__external_id="A6").update(paid_cents=1_000)  # a bonus
     cache.clear()
     assert pay_of(project).cents == 600
     Worker.objects.filter(external_id="A1").update(simulated=True)
