@@ -28,6 +28,7 @@ from django.template.loader import render_to_string
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.crypto import salted_hmac
+from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext, gettext_lazy
 from django.views.decorators.cache import never_cache
@@ -318,7 +319,7 @@ def _unit(
             "values": of_unit(values, mark.name),
             "errors": errors,
             "preview": preview,
-            "texts_language": language,
+            "own_lang": format_html(' lang="{}"', language) if language else "",
         },
     )
 

@@ -128,7 +128,7 @@ def catalogue_language(tag: str) -> str:
 
 def name_of(tag: str) -> str:
     """What a language calls itself; the tag where we do not know it."""
-    return _NAMES.get(tag.lower(), tag)
+    return str(_NAMES.get(tag.lower(), tag))
 
 
 def keep_language(request: HttpRequest, address: str) -> str:

@@ -38,7 +38,7 @@ from crowd.selectors.stage_status import standing
 from crowd.selectors.wage import expected_wage, wage
 from crowd.services import review, stages
 from crowd.services.copies import copy_stage
-from crowd.services.instructions import in_language
+from crowd.services.instructions import in_language, list_missing_texts
 from crowd.services.publication import Quote, publish_pending, quote
 from crowd.services.responses import is_remembered, roll_back_after, units_to_try
 from crowd.sources import spends_real_money, stages_at
@@ -316,7 +316,8 @@ def _find_offer(row: Stage) -> _Offer:
     kind = kind_of(row)
     cautions = stages.take_panel_fees(row)
     kind.prepare(row)
-    return _Offer(quote(row), dict(kind.left_out(row)), [*cautions, *list_cautions(row)])
+    all_cautions = [*cautions, *list_cautions(row), *list_missing_texts(row)]
+    return _Offer(quote(row), dict(kind.left_out(row)), all_cautions)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])

@@ -1,9 +1,10 @@
 """What an hour of a project's work pays, and when its open stages are done; nothing where that misleads."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from statistics import median
+from typing import TypeVar, cast
 
 from django.core.cache import cache
 from django.db.models import Count, Min, Q
@@ -17,6 +18,7 @@ from crowd.selectors import wage
 from crowd.selectors.work_lists import StageCard
 from people.models import StudyLink
 
+_Figure = TypeVar("_Figure")
 #: As long as the counts of the sidebar.
 _COUNTED_SECONDS = 30
 #: What came in so lately tells the pace; fewer answers tell nothing.
@@ -46,9 +48,13 @@ class ExpectedEnd:
 
 def pay_of(project: Project) -> HourlyPay:
     """What an hour of those who are paid came to; counted again after each event of the project."""
-    key = f"hourly-pay:{project.pk}:{last_event(project, '')}"
-    pay: HourlyPay = cache.get_or_set(key, lambda: _count_pay(project), _COUNTED_SECONDS)
-    return pay
+    return _kept("hourly-pay", project, lambda: _count_pay(project))
+
+
+def _kept(name: str, project: Project, count: Callable[[], _Figure]) -> _Figure:
+    """A figure of some seconds ago, unless something happened in the project."""
+    key = f"{name}:{project.pk}:{last_event(project, '')}"
+    return cast(_Figure, cache.get_or_set(key, count, _COUNTED_SECONDS))
 
 
 def _count_pay(project: Project) -> HourlyPay:
@@ -78,7 +84,7 @@ def _count_pay(project: Project) -> HourlyPay:
     if len(real) < wage.ENOUGH:
         return HourlyPay(None, len(real), reason=f"of {wage.ENOUGH} paid assignments or more")
     hourly = median(
-        cents * 3600 / max(1.0, wage.active_seconds(telemetry, arrived_at, stored_at))
+        cents * 3600 / max(1.0, wage.active_seconds(telemetry, arrived_at, stored_at or arrived_at))
         for cents, telemetry, arrived_at, stored_at, *_ in real
     )
     return HourlyPay(int(hourly), len(real), currencies.pop())
@@ -110,12 +116,6 @@ def _paces(project: Project) -> dict[int, tuple[int, timedelta]]:
     lately = Assignment.objects.filter(
         stage__project=project, state__in=Assignment.GOOD, stored_at__gte=now - LATELY
     )
-    key = f"paces:{project.pk}:{last_event(project, '')}"
-    rows: list[tuple[int, int, datetime]] = cache.get_or_set(
-        key,
-        lambda: list(
-            lately.order_by().values_list("stage").annotate(count=Count("pk"), first=Min("stored_at"))
-        ),
-        _COUNTED_SECONDS,
-    )
+    counts = lately.order_by().values_list("stage").annotate(count=Count("pk"), first=Min("stored_at"))
+    rows = _kept("paces", project, lambda: list(counts))
     return {stage: (count, max(now - first, _LEAST)) for stage, count, first in rows}
