@@ -288,14 +288,14 @@ def _always(_: Project, __: frozenset[str]) -> bool:
 class FirstStep:
     """One thing to do: where, whether it is done, and whether a project with these kinds of stages wants it.
 
-    `needed`: the list stays until it is done.
+    `done` is None where it is done once there is a stage. `needed`: the list stays until it is done.
     """
 
     name: str
     label: str
     what: str
     url_name: str
-    done: Callable[[Project], bool]
+    done: Callable[[Project], bool] | None
     position: int
     applies: Callable[[Project, frozenset[str]], bool] = _always
     needed: bool = True
@@ -345,7 +345,11 @@ def list_next_steps(project: Project) -> list[StepView]:
         return []
     kinds = frozenset(stage.kind for stage in stages)
     steps = [
-        StepView(step, step.done(project), reverse(step.url_name, args=[project.slug]))
+        StepView(
+            step,
+            step.done(project) if step.done else bool(stages),
+            reverse(step.url_name, args=[project.slug]),
+        )
         for step in sorted(parts_of(FirstStep), key=lambda step: step.position)
         if step.applies(project, kinds)
     ]
@@ -393,7 +397,7 @@ STEPS = (
         "Make a stage",
         "A stage asks people one kind of thing. It begins as a draft.",
         "desk:new_stage",
-        done=lambda project: Stage.objects.filter(project=project).exists(),
+        done=None,
         position=10,
     ),
     FirstStep(

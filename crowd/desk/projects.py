@@ -97,8 +97,8 @@ def project(request: HttpRequest, access: ProjectAccess) -> HttpResponse:
         stage_rows=stage_rows,
         agreement=[(card.stage, row) for card, row in stage_rows if row and row.now is not None][-3:],
         has_money=overview.has_money(access.project),
-        pay=pay_of(access.project),
-        end=end_of(access.project, cards, stopped=stopped),
+        pay=pay_of(access.project, cards),
+        end=end_of(cards, stopped=stopped),
         members=members_of(access),
         feed=_worded(_events(access)[:_FEED]),
     )

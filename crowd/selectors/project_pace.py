@@ -1,28 +1,25 @@
 """What an hour of a project's work pays, and when its open stages are done; nothing where that misleads."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from statistics import median
-from typing import TypeVar, cast
+from typing import cast
 
 from django.core.cache import cache
-from django.db.models import Count, Min, Q
+from django.db.models import Exists, Q
 from django.db.models.functions import Coalesce
 from django.utils import timezone
 
 from core.projects.models import Project
-from core.projects.selectors import last_event
 from crowd.models import Assignment, Endpoint, Stage
 from crowd.selectors import wage
 from crowd.selectors.work_lists import StageCard
 from people.models import StudyLink
 
-_Figure = TypeVar("_Figure")
 #: As long as the counts of the sidebar.
 _COUNTED_SECONDS = 30
-#: What came in so lately tells the pace; fewer answers tell nothing.
-LATELY = timedelta(days=3)
+#: Fewer answers of the last days tell no pace.
 _ENOUGH = 5
 _LEAST = timedelta(minutes=15)
 _MOST_LOOKED_AT = 1_000
@@ -46,15 +43,11 @@ class ExpectedEnd:
     reason: str = ""
 
 
-def pay_of(project: Project) -> HourlyPay:
-    """What an hour of those who are paid came to; counted again after each event of the project."""
-    return _kept("hourly-pay", project, lambda: _count_pay(project))
-
-
-def _kept(name: str, project: Project, count: Callable[[], _Figure]) -> _Figure:
-    """A figure of some seconds ago, unless something happened in the project."""
-    key = f"{name}:{project.pk}:{last_event(project, '')}"
-    return cast(_Figure, cache.get_or_set(key, count, _COUNTED_SECONDS))
+def pay_of(project: Project, cards: Sequence[StageCard]) -> HourlyPay:
+    """What an hour of those who are paid came to; counted again after each answer that came in."""
+    states = hash(tuple((card.stage.pk, card.done) for card in cards))
+    key = f"hourly-pay:{project.pk}:{states}"
+    return cast(HourlyPay, cache.get_or_set(key, lambda: _count_pay(project), _COUNTED_SECONDS))
 
 
 def _count_pay(project: Project) -> HourlyPay:
@@ -63,10 +56,10 @@ def _count_pay(project: Project) -> HourlyPay:
     rows = Assignment.objects.filter(
         stage__project=project, state__in=Assignment.GOOD, stored_at__isnull=False, hit__compensates=None
     )
-    if not StudyLink.objects.filter(project=project, compensation__in=paying).exists():
-        rows = rows.exclude(by_link)
+    links = StudyLink.objects.filter(project=project, compensation__in=paying)
     newest = (
-        rows.annotate(cents=Coalesce("paid_cents", "hit__reward_cents"))
+        rows.filter(~by_link | Exists(links))
+        .annotate(cents=Coalesce("paid_cents", "hit__reward_cents"))
         .filter(cents__gt=0)
         .order_by("-pk")
         .values_list(
@@ -90,32 +83,20 @@ def _count_pay(project: Project) -> HourlyPay:
     return HourlyPay(int(hourly), len(real), currencies.pop())
 
 
-def end_of(project: Project, cards: Sequence[StageCard], *, stopped: bool) -> ExpectedEnd:
+def end_of(cards: Sequence[StageCard], *, stopped: bool) -> ExpectedEnd:
     """When the open stages are done; `stopped`: one of them cannot finish."""
-    unfinished = [card for card in cards if card.stage.status == Stage.Status.OPEN and card.done < card.total]
-    if not any(card.stage.status == Stage.Status.OPEN for card in cards):
+    open_cards = [card for card in cards if card.stage.status == Stage.Status.OPEN]
+    unfinished = [card for card in open_cards if card.done < card.total]
+    if not open_cards:
         return ExpectedEnd(None, "no stage is open")
     if stopped:
         return ExpectedEnd(None, "a stage cannot finish: see above")
     if not unfinished:
         return ExpectedEnd(None, "all answers that were asked for are in")
-    now, paces = timezone.now(), _paces(project)
-    ends = []
+    now, ends = timezone.now(), []
     for card in unfinished:
-        count, span = paces.get(card.stage.pk, (0, LATELY))
-        if count < _ENOUGH:
-            answers = "no answer" if not count else "1 answer" if count == 1 else f"{count} answers"
+        if card.since is None or card.lately < _ENOUGH:
+            answers = {0: "no answer", 1: "1 answer"}.get(card.lately, f"{card.lately} answers")
             return ExpectedEnd(None, f"{card.stage.title} got {answers} in three days")
-        ends.append(now + span * (card.total - card.done) / count)
+        ends.append(now + max(now - card.since, _LEAST) * (card.total - card.done) / card.lately)
     return ExpectedEnd(max(ends))
-
-
-def _paces(project: Project) -> dict[int, tuple[int, timedelta]]:
-    """By stage: how many answers came in lately, and since how long."""
-    now = timezone.now()
-    lately = Assignment.objects.filter(
-        stage__project=project, state__in=Assignment.GOOD, stored_at__gte=now - LATELY
-    )
-    counts = lately.order_by().values_list("stage").annotate(count=Count("pk"), first=Min("stored_at"))
-    rows = _kept("paces", project, lambda: list(counts))
-    return {stage: (count, max(now - first, _LEAST)) for stage, count, first in rows}

@@ -8,8 +8,8 @@ from django.utils import timezone
 
 from core.projects.services import record
 from crowd.models import Assignment, Endpoint, Stage, Worker
-from crowd.selectors.project_pace import LATELY, end_of, pay_of
-from crowd.selectors.work_lists import stage_cards
+from crowd.selectors.project_pace import end_of, pay_of
+from crowd.selectors.work_lists import LATELY, stage_cards
 from tests.desk.conftest import make_hit, make_stage, make_work
 
 pytestmark = pytest.mark.django_db
@@ -26,29 +26,29 @@ def opened(stage) -> Stage:
 
 def told(project, *, stopped=False):
     cache.clear()
-    return end_of(project, stage_cards(project), stopped=stopped)
+    return end_of(stage_cards(project), stopped=stopped)
 
 
 def test_pay_is_the_median_of_those_who_are_paid(project, opened):
     hit = make_hit(opened, 30)
-    assert pay_of(project).reason == "nobody was paid yet"
+    assert pay_of(project, stage_cards(project)).reason == "nobody was paid yet"
     for number in range(11):
         make_work(hit, f"A{number}", telemetry={"active_ms": 60_000 if number < 6 else 600_000})
     make_work(hit, "GAVE-BACK", state=Assignment.State.ENDED, telemetry={"active_ms": 1})
     cache.clear()
-    pay = pay_of(project)
+    pay = pay_of(project, stage_cards(project))
     assert (pay.cents, pay.assignments, pay.currency) == (600, 11, "USD")
     Assignment.objects.filter(worker__external_id="A6").update(paid_cents=1_000)  # a bonus
     cache.clear()
-    assert pay_of(project).cents == 600
+    assert pay_of(project, stage_cards(project)).cents == 600
     Worker.objects.filter(external_id="A1").update(simulated=True)
     Assignment.objects.filter(worker__external_id="A2").update(paid_cents=0)
     cache.clear()
-    few = pay_of(project)
+    few = pay_of(project, stage_cards(project))
     assert (few.cents, few.assignments) == (None, 9)
     Worker.objects.update(simulated=True)
     cache.clear()
-    assert pay_of(project).reason == "only simulated people were paid"
+    assert pay_of(project, stage_cards(project)).reason == "only simulated people were paid"
 
 
 def test_pay_by_study_links_counts_where_they_promise_money(project, opened):
@@ -56,7 +56,7 @@ def test_pay_by_study_links_counts_where_they_promise_money(project, opened):
     hit = make_hit(opened, 30)
     for number in range(11):
         make_work(hit, f"A{number}")
-    assert pay_of(project).reason == "nobody was paid yet"
+    assert pay_of(project, stage_cards(project)).reason == "nobody was paid yet"
 
 
 def test_the_end_follows_from_the_last_days_or_is_not_told(project, opened, endpoint):
