@@ -85,17 +85,21 @@ def _text_in(owner: Owner, wanted: list[str], own: str, offered: list[str]) -> C
     there = [*by_language] if is_written else [own, *(code for code, _ in LANGUAGES)]
     some = [tag for tag in there if first_language([tag], offered)] if offered else there
     language = first_language([*wanted, *offered, own], some) or next(iter(some or there))
-    text = by_language.get(language)
-    return text or save_text(owner=owner, values=first_values(language), actor=None, language=language)
+    text, first = by_language.get(language), first_values(language)
+    if text is not None and (is_written or _has(text, first)):
+        return text
+    return save_text(owner=owner, values=first, actor=None, language=language)
 
 
 def _is_first(text: ConsentText) -> bool:
     """The catalogues' text, or its English under another language, as earlier versions stored it."""
-    return any(
-        all(getattr(text, name) == _stored(value) for name, value in values.items())
-        and not (text.protocol_number or text.contact)
-        for values in (first_values(text.language), first_values())
-    )
+    return any(_has(text, values) for values in (first_values(text.language), first_values()))
+
+
+def _has(text: ConsentText, first: dict[str, Any]) -> bool:
+    """The text says this and nothing else."""
+    same = all(getattr(text, name) == _stored(value) for name, value in first.items())
+    return same and not (text.protocol_number or text.contact)
 
 
 def own_kinds() -> list[str]:

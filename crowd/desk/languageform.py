@@ -18,6 +18,8 @@ from web.languages import first_language, name_of
 #: What the fields of all languages begin with, as a study's file has them.
 PREFIX = f"config.{LANGUAGES}."
 _FIELD = re.compile(rf"{re.escape(PREFIX)}([A-Za-z]{{2,8}}(?:-[A-Za-z0-9]{{1,8}})*)\.")
+#: A name of a row that can be a part of a field's.
+_NAME = re.compile(r"[A-Za-z0-9_-]+")
 _MOST = 40
 
 
@@ -38,8 +40,10 @@ class LanguagePart:
 class LanguageFields:
     """The fields of a stage's further languages in a form; those of languages that it has or was sent."""
 
-    def __init__(self, form: forms.Form, config: type[StageConfig], stored: Mapping[str, Any]) -> None:
-        self.form, self.stored = form, stored
+    def __init__(
+        self, form: forms.Form, config: type[StageConfig], stored: Mapping[str, Any], *, is_fixed: bool
+    ) -> None:
+        self.form, self.is_fixed = form, is_fixed
         field = config.model_fields.get(LANGUAGES)
         self.model: type[BaseModel] | None = get_args(field.annotation)[1] if field else None
         self.tags = list(dict.fromkeys([*stored, *self._sent()]))[:_MOST] if field else []
@@ -72,11 +76,12 @@ class LanguageFields:
         field.label = label.capitalize() or field.label
         self.form.fields[name] = field
 
-    def _rows(self, option: str) -> list[str]:
-        """Names of the rows that the option of the project's language has."""
-        rows = self.form[f"config.{option}"].value()
-        names = [row.get("name") for row in rows] if isinstance(rows, list | tuple) else []
-        return [str(name) for name in names if name]
+    def _rows(self, option: str) -> dict[str, Mapping[str, Any]]:
+        """The rows that the option of the project's language has, by their names."""
+        field = self.form[f"config.{option}"]
+        rows = field.data if self.form.is_bound and not self.is_fixed else field.initial
+        by_name = {str(row.get("name")): row for row in rows} if isinstance(rows, list | tuple) else {}
+        return {name: row for name, row in by_name.items() if _NAME.fullmatch(name)}
 
     def fixed(self) -> set[str]:
         """Fields of texts that people may have read, but for those that have versions."""
@@ -118,8 +123,7 @@ class LanguageFields:
         path = name.removeprefix(PREFIX).split(".")[1:]
         if len(path) > 1:
             option, row, part = path
-            rows = self.form[f"config.{option}"].value() or ()
-            value: Any = next((each.get(part) for each in rows if each.get("name") == row), "")
+            value = self._rows(option).get(row, {}).get(part)
             return "\n".join(value) if isinstance(value, list | tuple) else str(value or "")
         for own in (f"config.{path[0]}", f"task.{path[0]}"):
             if own in self.form.fields:

@@ -210,7 +210,8 @@ class StageForm(RevisedForm, forms.Form):
             self.fields["budget"].help_text += f" {help_text}"
         if stage:
             self.shows(stage, (name for name in COLUMNS if budgets or name != "budget_cents"))
-        self.languages = LanguageFields(self, kind.config, stage.config.get(LANGUAGES, {}) if stage else {})
+        stored = stage.config.get(LANGUAGES, {}) if stage else {}
+        self.languages = LanguageFields(self, kind.config, stored, is_fixed=self.fixed)
         self._fix()
 
     def _follow(self, config: StageConfig) -> None:

@@ -20,7 +20,7 @@ from marketplace.money.amounts import money
 from marketplace.site.selectors import Opinion
 from people import consents
 from people.links import LinkPlan, make_link
-from people.models import StudyLink
+from people.models import ConsentText, StudyLink
 from people.owners import project_owner
 from people.tokens import token_of
 from tests.crowd.world import make_stage
@@ -195,6 +195,9 @@ def test_where_a_researcher_wrote_no_consent_each_reads_ours_in_their_language(c
         assert words in page
         assert f'<div class="prose" lang="{language}"' in page
     assert "Taking part is voluntary" in Client().get(study, HTTP_ACCEPT_LANGUAGE="is").content.decode()
+    english_as_german = {name: str(words).strip() for name, words in consents.first_values().items()}
+    ConsentText.objects.filter(language="de").update(**english_as_german)  # as versions before stored it
+    assert "Die Teilnahme ist" in Client().get(study, HTTP_ACCEPT_LANGUAGE="de").content.decode()
     values = consents.first_values() | {"body": "Our own words."}
     consents.save_text(owner=project_owner(stage.project), values=values, actor=None)
     for language in ("de", "ja", "en"):

@@ -8,7 +8,9 @@ from django.test import Client
 from lxml import html
 
 from core.projects.services import set_role
+from crowd.desk.stageform import StageForm
 from crowd.errors import StageStateError
+from crowd.kinds import kind_named
 from crowd.models import Assignment, Instructions
 from crowd.services.copies import copy_stage
 from crowd.services.instructions import list_missing_texts
@@ -216,3 +218,21 @@ def test_the_form_of_an_opened_stage_takes_further_languages_and_keeps_what_was_
     assert languages == {"de": GERMAN | {"description": "Bitte wählen."}, "fr": {"question": "Du thé ?"}}
     assert bilingual.instructions_version == 3
     assert "Bitte wählen." in client.get(address).content.decode()
+
+
+def test_further_questions_have_fields_of_their_own_in_each_language():
+    rows = {"config.aspects-0-name": "fluency", "config.aspects-0-question": "Is it fluent?"}
+    german = {"config.languages.de.aspects.fluency.question": "Ist es flüssig?"}
+    form = StageForm(rows | german, kind=kind_named("judging"))
+    form.is_valid()
+    assert form.languages.entered() == {"de": {"aspects": {"fluency": {"question": "Ist es flüssig?"}}}}
+    [part] = form.languages.parts(None, "en")
+    words = {
+        field.name.rpartition("de.")[2]: field.field.widget.attrs["placeholder"] for field in part.fields
+    }
+    assert words["aspects.fluency.question"] == "Is it fluent?"
+    for name in ("a.b", "", "[{"):
+        strange = StageForm(rows | german | {"config.aspects-0-name": name}, kind=kind_named("judging"))
+        assert not strange.is_valid()
+        assert strange.languages.parts(None, "en")
+    assert not StageForm(german | {"config.aspects": "[{name"}, kind=kind_named("judging")).is_valid()
