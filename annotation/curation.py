@@ -26,6 +26,7 @@ from annotation.services.curation import (
 from annotation.units import distil_scope, of_query, query_of, simulated_truth, texts_of
 from crowd.kinds import HitTerms, Listing, Page, ParsedForm, PendingUnit, SimpleKind, StageConfig, config_of
 from crowd.models import Assignment, Stage
+from crowd.texts import InstructionTexts, Language, in_languages
 
 NONE = "none"
 #: A choice of the lists that says nothing; a list always has a value.
@@ -206,6 +207,7 @@ class CurationConfig(StageConfig):
         default=True,
         description="Only queries that screening accepted; otherwise also those that still wait for it.",
     )
+    languages: Mapping[Language, InstructionTexts] = in_languages()
 
     def recipe(self) -> Recipe:
         """How the stage finds candidates for queries that came without."""

@@ -23,6 +23,7 @@ from annotation.services.steps import decided_in, lift_doubt, move, raise_doubt,
 from annotation.units import PREFIX, distil_scope, of_query, query_of, simulated_truth, texts_of
 from crowd.kinds import HitTerms, Listing, Page, ParsedForm, PendingUnit, SimpleKind, StageConfig, config_of
 from crowd.models import Assignment, Stage
+from crowd.texts import InstructionTexts, Language, in_languages
 
 #: Queries moved in one transaction.
 _BATCH = 200
@@ -291,6 +292,7 @@ class ScreeningConfig(StageConfig):
         description="Attention checks: queries with the class that is right, "
         "such as facebook with navigational.",
     )
+    languages: Mapping[Language, InstructionTexts] = in_languages()
 
 
 def _config(stage: Stage) -> ScreeningConfig:

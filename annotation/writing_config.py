@@ -1,5 +1,6 @@
 """Options of stages in which people write, and of answer distillation (paper 000, section 3.3)."""
 
+from collections.abc import Mapping
 from typing import ClassVar
 
 from pydantic import Field
@@ -8,6 +9,7 @@ from annotation.flags import Limits
 from annotation.selectors.answers import Material
 from crowd.kinds import StageConfig, config_of
 from crowd.models import Stage
+from crowd.texts import InstructionTexts, Language, in_languages
 
 _INSTRUCTIONS = (
     "Read the passages, then answer the question in your own words. Write as much as the question needs: one "
@@ -81,6 +83,7 @@ class WritingConfig(StageConfig):
         description="Flag: words that reviewers want to see, such as offensive ones; case makes no "
         "difference.",
     )
+    languages: Mapping[Language, InstructionTexts] = in_languages()
 
     advanced: ClassVar[frozenset[str]] = frozenset(
         {

@@ -14,6 +14,9 @@ class Instructions(models.Model):
     version = models.PositiveIntegerField()
     description = models.CharField(max_length=2000, help_text="The stage's own words, from the list.")
     text = models.TextField(blank=True, help_text="The option `instructions` of its kind.")
+    languages = models.JSONField(
+        null=True, blank=True, help_text="The option `languages` of its kind; none: one language."
+    )
     written_at = models.DateTimeField()
     written_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+"

@@ -14,13 +14,14 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import cache
-from typing import Any, ClassVar, Protocol, runtime_checkable
+from typing import Any, ClassVar, Protocol, Self, runtime_checkable
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from core.extensions import parts_of
 from core.projects.models import Project
 from crowd.models import Assignment, Stage
+from crowd.texts import LANGUAGES, StageTexts
 
 
 class StageConfig(BaseModel):
@@ -31,6 +32,16 @@ class StageConfig(BaseModel):
     advanced: ClassVar[frozenset[str]] = frozenset()
     #: Options that the form of a new project asks for already, besides `instructions`.
     asked_options: ClassVar[tuple[str, ...]] = ()
+
+    @property
+    def texts(self) -> Mapping[str, StageTexts]:
+        """Its texts in further languages; none of a kind that has no option for them."""
+        return getattr(self, LANGUAGES, {})
+
+    def in_language(self, language: str) -> Self:
+        """The options as somebody reads them in this language."""
+        texts = self.texts.get(language)
+        return self if texts is None else self.model_copy(update=texts.worded_options(self))
 
 
 @dataclass(frozen=True, slots=True)
@@ -452,5 +463,5 @@ def made_listing(
 
 
 def config_of(stage: Stage) -> StageConfig:
-    """The stage's options, typed."""
-    return kind_of(stage).config.model_validate(stage.config)
+    """The stage's options, typed, with its texts in the language that somebody reads them in."""
+    return kind_of(stage).config.model_validate(stage.config).in_language(stage.text_language)

@@ -211,6 +211,8 @@ class Stage(models.Model):
 
     #: Of a copy of the stage as one of its sources meets it (`crowd.sources.stage_at`).
     source: "StageSource | None" = None
+    #: Of a copy as somebody reads it (`crowd.services.instructions`); empty: the project's language.
+    text_language = ""
 
     class Meta:
         constraints = [
@@ -552,6 +554,7 @@ class Assignment(models.Model):
     instructions_version = models.PositiveIntegerField(
         default=1, db_default=1, help_text="Of the stage's instructions, as they were when it was opened."
     )
+    language = models.CharField(max_length=35, default="", db_default="", help_text="In which it was read.")
     held = models.BooleanField(default=False, help_text="Waits for a person's decision.")
     paid_cents = models.PositiveIntegerField(
         null=True, blank=True, help_text="What a panel pays for it where that is not the HIT's reward."

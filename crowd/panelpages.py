@@ -27,7 +27,7 @@ from crowd.sources import stage_at
 from crowd.taskpage import may_knock
 from people import consents
 from people.models import ConsentText
-from people.views import wanted_languages
+from web.languages import wanted_languages
 
 logger = logging.getLogger(__name__)
 _SALT, _CONSENT_SALT = "crowd.panel", "crowd.panel.consent"

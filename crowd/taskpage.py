@@ -28,6 +28,7 @@ from django.template.loader import render_to_string
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.crypto import salted_hmac
+from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext, gettext_lazy
 from django.views.decorators.cache import never_cache
@@ -45,10 +46,10 @@ from crowd.errors import TooLongError, WorkRefusedError
 from crowd.kinds import Page, kind_of
 from crowd.models import Assignment, Endpoint, Hit, Stage
 from crowd.services.arrivals import RETURN_IT, arrive, note_proof, units_of
+from crowd.services.instructions import in_language, language_for, note_language, stage_as_seen
 from crowd.services.responses import REMEMBERED, keep_draft, page_seed, receipt_fields, store_response
-from crowd.services.stages import stage_as_seen
 from people.task_foot import foot_of
-from web.languages import keep_language
+from web.languages import keep_language, wanted_languages
 
 #: Text that no database column takes: the NUL character, and halves of characters outside the first plane.
 _NUL = "\0"
@@ -233,8 +234,11 @@ def task_page(
     }
     names_by_unit = names_in_page(hit, units)
     names = {unit: names_by_unit[unit] for unit in units}
-    stage = stage_as_seen(worker_form.assignment) if worker_form else hit.stage
-    seed = page_seed(worker_form.assignment) if worker_form else stage.seed
+    if worker_form:
+        stage, seed = stage_as_seen(worker_form.assignment), page_seed(worker_form.assignment)
+    else:
+        stage = in_language(hit.stage, language_for(hit.stage, wanted_languages(request)))
+        seed = stage.seed
     return _page(request, stage, names, filled, about=context, status=status, seed=seed)
 
 
@@ -270,7 +274,14 @@ def _page(
     preview = bool(about.get("preview"))
     pages = kind_of(stage).pages(stage, units, seed)
     parts = [
-        _unit(pages[unit], Mark(names[unit], f"u{number}-"), values, errors.get(unit, {}), preview=preview)
+        _unit(
+            pages[unit],
+            Mark(names[unit], f"u{number}-"),
+            values,
+            errors.get(unit, {}),
+            preview=preview,
+            language=stage.text_language,
+        )
         for number, unit in enumerate(units, 1)
     ]
     problems = [
@@ -281,6 +292,7 @@ def _page(
     context = {
         **about,
         "stage": stage,
+        "texts_language": stage.text_language or stage.project.language,
         "units": parts,
         "instructions": list(
             dict.fromkeys(page.instructions for page in pages.values() if page.instructions)
@@ -299,6 +311,7 @@ def _unit(
     errors: Mapping[str, str],
     *,
     preview: bool,
+    language: str,
 ) -> SafeString:
     return render_to_string(
         page.template,
@@ -309,6 +322,7 @@ def _unit(
             "values": of_unit(values, mark.name),
             "errors": errors,
             "preview": preview,
+            "own_lang": format_html(' lang="{}"', language) if language else "",
         },
     )
 
@@ -491,6 +505,7 @@ def _open(request: HttpRequest, hit: Hit) -> HttpResponse:
     ticket = Ticket(arrived.assignment.pk, arrival.submit_to, arrival.submission, arrival.worker)
     if arrived.assignment.response is not None:
         return _hand_over(request, arrived.assignment, ticket)
+    note_language(arrived.assignment, wanted_languages(request))
     return task_page(request, hit, arrived.units, worker_form=WorkerForm(arrived.assignment, ticket))
 
 
@@ -530,7 +545,8 @@ def _store(
     request: HttpRequest, assignment: Assignment, ticket: Ticket, form: Mapping[str, str]
 ) -> HttpResponse | None:
     """Keep the form, and where it is complete store it as the answer; a page where something is to mend."""
-    hit, kind, units = assignment.hit, kind_of(assignment.stage), units_of(assignment)
+    hit, units, stage = assignment.hit, units_of(assignment), stage_as_seen(assignment)
+    kind = kind_of(stage)
     form = with_places(hit, form)
     try:
         is_saved = keep_draft(
@@ -546,7 +562,7 @@ def _store(
         return None
     names = names_in_page(hit, units)
     saved_draft = assignment.draft
-    parsed = {unit: kind.parse(assignment.stage, unit, of_unit(saved_draft, names[unit])) for unit in units}
+    parsed = {unit: kind.parse(stage, unit, of_unit(saved_draft, names[unit])) for unit in units}
     errors = {unit: result.errors for unit, result in parsed.items() if not result.good}
     if errors:
         remembered = {

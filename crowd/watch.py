@@ -96,7 +96,7 @@ def low_or_reached(now: datetime) -> Iterator[Condition]:
                 f"budget_reached:stage:{stage.pk}",
                 Notice.Level.ALARM,
                 f"{stage.title} asks no one else: its budget of {_money(stage.budget_cents, stage)} or the "
-                "project's is used up or reserved.",
+                "project's is used up or reserved. Raise it, or ask fewer people for each unit.",
                 at("stage", stage),
             )
         elif unspent * 10 < stage.budget_cents:

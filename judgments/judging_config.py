@@ -14,10 +14,12 @@ from pydantic import (
     field_validator,
     model_validator,
 )
+from pydantic_core import PydanticCustomError
 
 from crowd.kinds import StageConfig, config_of
 from crowd.models import Stage
 from crowd.study.schema import Words
+from crowd.texts import LANGUAGES, InstructionTexts, Language, Texts, check_number, in_languages
 from judgments.rating_source import accepted_scores, exact, is_range
 from metrics.agreement.scale import Scale
 
@@ -200,6 +202,50 @@ class Aspect(Part):
     labels: Labels = Field(default=LABELS, description="Its scale, from the lowest score, which is 1.")
 
 
+class AspectTexts(Texts):
+    """A further question in one more language."""
+
+    question: str = Field(default="", max_length=300, description="What judges read.")
+    labels: tuple[Label, ...] = Field(default=(), max_length=7, description="Its labels.")
+
+
+class ScaleTexts(InstructionTexts):
+    """Question and scale in one more language."""
+
+    question: str = Field(default="", max_length=300, description="The overall question.")
+    labels: tuple[Label, ...] = Field(default=(), max_length=7, description="The labels, in their order.")
+
+
+class JudgingTexts(ScaleTexts):
+    """What judges read, in one more language."""
+
+    aspects: Mapping[str, AspectTexts] = Field(
+        default_factory=dict, description="Further questions by name: question, and labels."
+    )
+
+    def worded_options(self, config: BaseModel) -> dict[str, Any]:
+        """With the further questions that this language has."""
+        assert isinstance(config, JudgingConfig)
+        aspects = tuple(
+            each.model_copy(update={name: text for name, text in self.aspects[each.name] if text})
+            if each.name in self.aspects
+            else each
+            for each in config.aspects
+        )
+        return super().worded_options(config) | {"aspects": aspects}
+
+    def lacking(self, config: BaseModel) -> list[str]:
+        """With what is missing of further questions."""
+        assert isinstance(config, JudgingConfig)
+        none = AspectTexts()
+        return super().lacking(config) + [
+            f"{name} of {each.name}"
+            for each in config.aspects
+            for name, text in self.aspects.get(each.name, none)
+            if not text
+        ]
+
+
 class Gold(Part):
     """An attention check that a researcher wrote: an answer to a query, and the scores that pass."""
 
@@ -318,6 +364,8 @@ class JudgingConfig(StageConfig):
         description="Krippendorff's alpha that you hope for; members get a notice when it is lower.",
     )
 
+    languages: Mapping[Language, JudgingTexts] = in_languages()
+
     asked_options: ClassVar[tuple[str, ...]] = ("scale", "labels", "scale_least", "scale_most", "scale_step")
     advanced: ClassVar[frozenset[str]] = frozenset(
         {
@@ -341,6 +389,7 @@ class JudgingConfig(StageConfig):
         if len(set(names)) < len(names) or RESERVED.intersection(names):
             raise ValueError("aspects need names of their own, other than score and comment")
         scale = fitting_scale(self.__dict__)
+        self._check_languages()
         for gold in self.gold:
             try:
                 accepted_steps(gold.accepted, scale)
@@ -356,6 +405,24 @@ class JudgingConfig(StageConfig):
         if self.redundancy_mode == "decision" and not low <= self.threshold <= high:
             raise ValueError(f"threshold is not on the scale {scale.description}")
         return self
+
+    def _check_languages(self) -> None:
+        by_name = {each.name: each for each in self.aspects}
+        for language, texts in self.languages.items():
+            check_number((language, "labels"), texts.labels, self.labels)
+            for name, aspect in texts.aspects.items():
+                path = (language, "aspects", name)
+                if name not in by_name:
+                    raise PydanticCustomError(
+                        "wrong-value",
+                        "the stage has no aspect {name}: {known}",
+                        {
+                            "name": repr(name),
+                            "known": f"it has {', '.join(by_name)}" if by_name else "it has none",
+                            "within": (LANGUAGES, *path),
+                        },
+                    )
+                check_number((*path, "labels"), aspect.labels, by_name[name].labels)
 
     @property
     def rating_scale(self) -> Scale:
@@ -436,10 +503,13 @@ class TrainingConfig(StageConfig):
         description="Share of the examples that must be right at the first choice. Who passes may do the "
         "stages that ask for it by a rule of the kind passed.",
     )
+    languages: Mapping[Language, ScaleTexts] = in_languages()
 
     @model_validator(mode="after")
     def _on_the_scale(self) -> "TrainingConfig":
         scale = fitting_scale(self.__dict__)
+        for language, texts in self.languages.items():
+            check_number((language, "labels"), texts.labels, self.labels)
         for number, lesson in enumerate(self.lessons, 1):
             try:
                 accepted_steps(lesson.accepted, scale)

@@ -335,7 +335,7 @@ def publish_consent_text(request: ApiRequest, of: AtOwner, body: ConsentTextIn) 
     language_tag = body.language or kind_of(at).language(at.pk)
     before = _texts(at).filter(language__iexact=language_tag).order_by("-version").first()
     language, before = (before.language, before) if before else (language_tag, newest_text(at))
-    values = first_values() | {"protocol_number": "", "contact": ""}
+    values = first_values(language) | {"protocol_number": "", "contact": ""}
     if before is not None:
         values = {name: getattr(before, name) for name in values}
     changed_values = body.model_dump(exclude={"language"}, exclude_none=True)

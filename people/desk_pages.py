@@ -26,6 +26,7 @@ from people.models import ConsentText, Outcome, StudyLink
 from people.owners import all_choices, choice_labels, columns_of, kind_of, target_of, titles_of
 from people.visits import why_closed
 from web.forms import FormError, run_action
+from web.languages import LANGUAGES, first_language, name_of
 
 _MOST_NAMES = 20
 #: Outcomes of which the form asks for a code and an address; who withdraws is told nothing new.
@@ -185,7 +186,7 @@ class LinkForm(ReturnsForm):
         required=False,
         max_length=400,
         label="Languages",
-        help_text="Of your consent texts, such as en, de. Empty: the project's, or English.",
+        help_text="Of your consent texts, such as en, de. Empty: all that there are.",
     )
     granted: forms.Field = forms.RegexField(
         r"^[A-Za-z0-9_-]*$",
@@ -340,7 +341,7 @@ class ConsentForm(forms.Form):
 
     def __init__(self, data: Any = None, *, text: ConsentText | None = None, language: str = "en") -> None:
         names = ("body", "what_is_kept", "right_to_withdraw", "protocol_number", "contact", "minimum_age")
-        first: dict[str, Any] = {"language": language, **consents.first_values()}
+        first: dict[str, Any] = {"language": language, **consents.first_values(language)}
         if text is not None:
             first = {"language": text.language} | {name: getattr(text, name) for name in names}
         super().__init__(data, initial=first, label_suffix="")
@@ -599,8 +600,10 @@ def edit_text(request: HttpRequest, desk: LinkDesk) -> HttpResponse:
     """The consent text of the owner: write, look, save a version; former versions below."""
     rows = ConsentText.objects.filter(**columns_of(desk.owner), kind=ConsentText.Kind.CONSENT)
     old_version = rows.filter(pk=_number(request.GET.get("version", ""))).first()
-    text = old_version or consents.newest_text(desk.owner)
-    form = ConsentForm(request.POST or None, text=text, language=desk.language)
+    texts = consents.texts_of(desk.owner)
+    asked = request.GET.get("language", "")
+    text = old_version or (texts.get(asked) if asked else consents.newest_text(desk.owner))
+    form = ConsentForm(request.POST or None, text=text, language=asked[:35] or desk.language)
     preview = ""
     if request.method == "POST" and form.is_valid():
         if request.POST.get("step") == "preview":
@@ -615,6 +618,8 @@ def edit_text(request: HttpRequest, desk: LinkDesk) -> HttpResponse:
         text=text,
         preview=preview,
         versions=rows.order_by("-pk")[:50],
+        present=[(tag, name_of(tag)) for tag in texts],
+        further=[(code, name) for code, name in LANGUAGES if not first_language([code], [*texts])],
         status=422 if form.errors else 200,
     )
 

@@ -35,7 +35,7 @@ from people.errors import JoinError, LinkClosedError
 from people.models import ConsentText, Outcome, RosterRow, StudyLink, Visit
 from people.owners import columns_of, kind_of, target_of
 from people.visits import ArrivalFacts, withdraw_guest
-from web.languages import chosen_language
+from web.languages import wanted_languages
 
 STATE, _COOKIE, _COOKIE_S = "v", "visit", 90 * 86_400
 #: Wrong code words and codes from one network: so many at once, then one in ten seconds.
@@ -273,13 +273,6 @@ def _from_cookie(request: HttpRequest, link: StudyLink, facts: ArrivalFacts) -> 
     if visit.session and names & set(visits.SESSIONS) and visit.session not in values:
         return None
     return _KnownVisit(visit, state)
-
-
-def wanted_languages(request: HttpRequest) -> list[str]:
-    """Tags of languages that somebody chose here or a browser asks for, the first one first."""
-    parts = request.headers.get("Accept-Language", "")[:300].split(",")
-    tags = [chosen_language(request), *(part.partition(";")[0].strip() for part in parts)]
-    return [form for tag in tags if tag for form in (tag, tag.partition("-")[0])]
 
 
 def _consent_page(

@@ -18,7 +18,7 @@ from releases.metadata import (
     table,
 )
 from releases.options import COMMENTS, GROUPS, words_of
-from releases.tables import CONSENT, RECORDS, SPLITS, Kind, Table
+from releases.tables import CONSENT, LANGUAGE, RECORDS, SPLITS, Kind, Table
 
 # How the data of each kind of stage are collected, in the words of the papers that they follow.
 
@@ -329,6 +329,11 @@ def _people(facts: Facts) -> Iterator[str]:
                 "The column `consent` of answers and ratings says for each of them to which language and "
                 "version its person had agreed, such as `en-2`."
             )
+    if any(LANGUAGE in each.columns for each in facts.tables):
+        yield (
+            "Stages had their texts in several languages. The column `language` of answers and ratings says "
+            "in which one the person read them."
+        )
     yield from _sources(facts)
 
 

@@ -12,8 +12,9 @@ from django.db.models import Exists, OuterRef, QuerySet
 
 from annotation.candidates import drawn_below
 from annotation.models import Answer, CandidatePassage, CuratedPassage, Query
-from crowd.models import StageSource
+from crowd.models import Instructions, Stage, StageSource
 from crowd.selectors.people import AgreedTexts, has_consents
+from crowd.texts import LANGUAGES
 from judgments.models import Candidate, Judgment, System
 from judgments.selectors.ratings import good
 from releases import tables
@@ -314,6 +315,26 @@ def _consents(scope: Scope, model: Any, keys: list[int], texts: AgreedTexts) -> 
 # At which of several sources an answer or a rating was given.
 
 
+def has_languages(scope: Scope) -> bool:
+    """Whether some stage of the project has its texts in several languages, now or in an earlier version."""
+    stages = Stage.objects.using(scope.using).filter(project=scope.project)
+    versions = Instructions.objects.using(scope.using).filter(stage__in=stages)
+    return (
+        any(config.get(LANGUAGES) for config in stages.values_list("config", flat=True))
+        or versions.filter(languages__isnull=False).exists()
+    )
+
+
+def rows_with_language(scope: Scope, rows: Callable[[], tables.Batches], model: Any) -> tables.Batches:
+    """The rows of a table whose first column is its id, each with the language in which it was read."""
+    for batch in rows():
+        keys = [int(row[0][_PREFIX:]) for row in batch]
+        between = model.objects.using(scope.using).filter(pk__gte=min(keys), pk__lte=max(keys))
+        columns = between.filter(assignment__stage__project=scope.project).exclude(assignment__language="")
+        languages = dict(columns.values_list("pk", "assignment__language"))
+        yield [(*row, languages.get(key)) for row, key in zip(batch, keys, strict=True)]
+
+
 def has_sources(scope: Scope) -> bool:
     """Whether some stage of the project asked people at several places."""
     return StageSource.objects.using(scope.using).filter(stage__project=scope.project).exists()
@@ -394,4 +415,11 @@ def tables_of(scope: Scope) -> Mapping[str, tables.FilledTable]:
                 (tables.RATINGS, rating_rows, Judgment),
             )
         }
+    if has_languages(scope):
+        for name, model in ((tables.ANSWERS.name, Answer), (tables.RATINGS.name, Judgment)):
+            filled = by_name[name]
+            by_name[name] = tables.FilledTable(
+                tables.with_language(filled.table),
+                partial(rows_with_language, scope, filled.batches, model),
+            )
     return by_name

@@ -314,6 +314,13 @@ CONSENT = Column(
     "Language and version of the consent text to which the person had agreed, such as en-2; not known: they "
     "were shown none.",
 )
+#: A further column of both where stages have their texts in several languages; other releases have none.
+LANGUAGE = Column(
+    "language",
+    Kind.TEXT,
+    "In which language the person read the stage's instructions, question and labels; not known: the stage "
+    "had them in one.",
+)
 #: A further column of `ratings` where comments were brought in and there are any; other releases have none.
 COMMENT = Column("comment", Kind.TEXT, "What the judge wrote beside the score; empty: nothing.")
 #: Tables that a release without rows for them does not name.
@@ -328,6 +335,11 @@ def with_comments(table: Table) -> Table:
 def with_consent(table: Table) -> Table:
     """The table with the column `consent` behind the others."""
     return replace(table, columns=(*table.columns, CONSENT))
+
+
+def with_language(table: Table) -> Table:
+    """The table with the column `language` behind the others."""
+    return replace(table, columns=(*table.columns, LANGUAGE))
 
 
 SPLITS = ("train", "validation", "test")

@@ -4,7 +4,6 @@
 (() => {
   const form = document.querySelector("[data-stage-form]");
   if (!form) return;
-  const cost = document.getElementById("cost");
   const preview = document.getElementById("preview");
   let timer = 0;
   let asked = 0;
@@ -20,9 +19,12 @@
     const number = ++asked;
     try {
       const page = new DOMParser().parseFromString(await ask("cost"), "text/html");
-      const fresh = page.getElementById("cost");
-      if (fresh && number === asked) cost.replaceChildren(...fresh.childNodes);
-      if (preview.offsetParent === null) return;
+      if (number !== asked) return;
+      for (const part of form.querySelectorAll("[data-live]")) {
+        const fresh = page.getElementById(part.id);
+        if (fresh) part.replaceChildren(...fresh.childNodes);
+      }
+      if (!preview || preview.offsetParent === null) return;
       const task = await ask("preview");
       if (number !== asked) return;
       // A new frame each time: a frame that goes elsewhere is a step that the button "back" takes.
@@ -42,6 +44,6 @@
   });
   window.addEventListener("hashchange", refresh);
   form.querySelector("[data-cost]").hidden = true;
-  form.querySelector("[data-preview]").hidden = true;
+  if (preview) form.querySelector("[data-preview]").hidden = true;
   refresh();
 })();

@@ -7,7 +7,7 @@ First what an address asks for or asked for before, then the profile, then the b
 """
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from django.conf import settings
 from django.http import HttpRequest
@@ -103,7 +103,32 @@ def _known(tag: str) -> str:
 
 #: Codes with what the languages call themselves.
 LANGUAGES = [(code, translation.get_language_info(code)["name_local"]) for code, _ in settings.LANGUAGES]
+_NAMES = dict(LANGUAGES)
 _BY_TAG = {code.partition("-")[0]: code for code, _ in settings.LANGUAGES}
+
+
+def wanted_languages(request: HttpRequest) -> list[str]:
+    """Tags of languages that somebody chose here or a browser asks for, the first one first."""
+    parts = request.headers.get("Accept-Language", "")[:300].split(",")
+    tags = [chosen_language(request), *(part.partition(";")[0].strip() for part in parts)]
+    return [form for tag in tags if tag for form in (tag, tag.partition("-")[0])]
+
+
+def first_language(wanted: Sequence[str], offered: Sequence[str]) -> str:
+    """The first of the languages on offer that somebody wants; empty: none of them."""
+    by_tag = {each.lower().partition("-")[0]: each for each in reversed(offered)}
+    by_tag |= {each.lower(): each for each in offered}
+    return next((by_tag[tag.lower()] for tag in wanted if tag.lower() in by_tag), "")
+
+
+def catalogue_language(tag: str) -> str:
+    """The language of our catalogues for a tag; English where there is none."""
+    return _known(tag) or str(settings.LANGUAGE_CODE)
+
+
+def name_of(tag: str) -> str:
+    """What a language calls itself; the tag where we do not know it."""
+    return str(_NAMES.get(tag.lower(), tag))
 
 
 def keep_language(request: HttpRequest, address: str) -> str:

@@ -248,6 +248,7 @@ class AssignmentOut(BaseModel):
     instructions_version: int = Field(
         description="Of the stage's instructions, as they were when it was opened."
     )
+    language: str = Field(description="In which its texts were read; empty: the stage has one language.")
     note: str
 
 

@@ -21,6 +21,7 @@ from crowd.selectors.known_people import list_cautions
 from crowd.selectors.stage_status import StageStatus, standing
 from crowd.selectors.work_lists import stage_cards
 from crowd.services import stages as services
+from crowd.services.instructions import list_missing_texts
 from crowd.services.publication import Quote, quote
 from crowd.sources import spends_real_money
 from crowd.study.documents import COLUMNS
@@ -406,7 +407,7 @@ def _quote(
         affordable=offer.affordable,
         work_seconds=offer.work_seconds,
         left_out=dict(kind.left_out(stage)),
-        cautions=[*cautions, *list_cautions(stage)],
+        cautions=[*cautions, *list_cautions(stage), *list_missing_texts(stage)],
         problems=list(problems),
         confirm_budget_cents=stage.budget_cents if must_confirm else None,
     )

@@ -447,7 +447,9 @@ def add_errors(
 ) -> None:
     """What the model found wrong, beside the fields that it is about."""
     for finding in findings(error, model, data):
-        name = prefix + str(finding.path[0]) if finding.path else ""
-        inner = _row_words(finding.path[1:])
+        names = [prefix + ".".join(map(str, finding.path[: at + 1])) for at in range(len(finding.path))]
+        depth = next((at for at in range(len(names), 0, -1) if names[at - 1] in form.fields), 1)
+        name = names[depth - 1] if names else ""
+        inner = _row_words(finding.path[depth:])
         sentence = f"{inner}: {finding.what}" if inner else finding.what
         form.add_error(name if name in form.fields else None, f"{sentence[:1].upper()}{sentence[1:]}.")

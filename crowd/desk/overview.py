@@ -36,11 +36,15 @@ from people.models import StudyLink
 
 @dataclass(frozen=True, slots=True)
 class Attention:
-    """Something that somebody should look at: "now" or "soon", a sentence, and where it is mended."""
+    """Something that somebody should look at: "now", "soon" or STOPPED, a sentence, where it is mended."""
 
     level: str
     sentence: str
     address: str = ""
+
+
+#: The level of what keeps a stage from its end.
+STOPPED = "cannot finish"
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +120,7 @@ def compose_overview(project: Project) -> OverviewPart:
         parts.append(source.say(project, before[-1] if before else None))
     steps = [step for part in parts for step in part.steps]
     attention = sorted(
-        (each for part in parts for each in part.attention), key=lambda each: each.level != "now"
+        (each for part in parts for each in part.attention), key=lambda each: _ORDER.index(each.level)
     )
     teach = next((part.teach for part in parts if part.teach), "")
     teach_link = next((part.teach_link for part in parts if part.teach_link), None)
@@ -125,6 +129,9 @@ def compose_overview(project: Project) -> OverviewPart:
 
 # What needs somebody by the rules of notices, for a project's overview.
 
+_ORDER = (STOPPED, "now", "soon")
+#: Kinds of conditions of a stage that gets no more answers until somebody does something.
+_STOPPED = ("blocked", "budget_reached")
 _LEVELS: dict[str, str] = {Notice.Level.ALARM: "now", Notice.Level.WARNING: "soon"}
 
 
@@ -132,7 +139,7 @@ def say(project: Project, _: int | None) -> OverviewPart:
     """Alarms and warnings of this project as they are now; news are in the list of notices."""
     return OverviewPart(
         attention=tuple(
-            Attention(_LEVELS[each.level], each.sentence, each.address)
+            Attention(STOPPED if each.kind in _STOPPED else _LEVELS[each.level], each.sentence, each.address)
             for each in everything_now(timezone.now())
             if each.project == project.pk and each.level in _LEVELS
         )
@@ -281,14 +288,14 @@ def _always(_: Project, __: frozenset[str]) -> bool:
 class FirstStep:
     """One thing to do: where, whether it is done, and whether a project with these kinds of stages wants it.
 
-    `needed`: the list stays until it is done.
+    `done` is None where it is done once there is a stage. `needed`: the list stays until it is done.
     """
 
     name: str
     label: str
     what: str
     url_name: str
-    done: Callable[[Project], bool]
+    done: Callable[[Project], bool] | None
     position: int
     applies: Callable[[Project, frozenset[str]], bool] = _always
     needed: bool = True
@@ -338,7 +345,11 @@ def list_next_steps(project: Project) -> list[StepView]:
         return []
     kinds = frozenset(stage.kind for stage in stages)
     steps = [
-        StepView(step, step.done(project), reverse(step.url_name, args=[project.slug]))
+        StepView(
+            step,
+            step.done(project) if step.done else bool(stages),
+            reverse(step.url_name, args=[project.slug]),
+        )
         for step in sorted(parts_of(FirstStep), key=lambda step: step.position)
         if step.applies(project, kinds)
     ]
@@ -386,7 +397,7 @@ STEPS = (
         "Make a stage",
         "A stage asks people one kind of thing. It begins as a draft.",
         "desk:new_stage",
-        done=lambda project: Stage.objects.filter(project=project).exists(),
+        done=None,
         position=10,
     ),
     FirstStep(

@@ -25,6 +25,7 @@ from crowd.desk.forms import CopyForm, MemberForm, ProjectForm
 from crowd.desk.overview import HEADS, draw_funnel
 from crowd.desk.tables import EVENTS, MEMBERS, PROJECTS
 from crowd.selectors import work_lists
+from crowd.selectors.project_pace import end_of, pay_of
 from crowd.services import stages as closing
 from crowd.services.copies import copy_project
 from web.access import ProjectAccess, Role, for_members, on_project
@@ -43,12 +44,14 @@ _FEED = 8
 @for_members
 def index(request: HttpRequest, user: User) -> HttpResponseBase:
     """My projects."""
+    may_make = may_make_projects(user)
     return show_table(
         request,
         None,
         PROJECTS,
         lambda grid: tables.my_projects(user, grid["state"], grid["q"]),
-        _describe_projects(may_make=may_make_projects(user)),
+        _describe_projects(may_make=may_make),
+        may_make=may_make,
     )
 
 
@@ -79,6 +82,7 @@ def project(request: HttpRequest, access: ProjectAccess) -> HttpResponse:
     project_overview = overview.compose_overview(access.project)
     cards = work_lists.stage_cards(access.project)
     agreements = agreements_of([card.stage for card in cards], quick=True)
+    stopped = any(each.level == overview.STOPPED for each in project_overview.attention)
     stage_rows = [(card, agreements.get(card.stage.pk)) for card in cards]
     return show(
         request,
@@ -93,6 +97,8 @@ def project(request: HttpRequest, access: ProjectAccess) -> HttpResponse:
         stage_rows=stage_rows,
         agreement=[(card.stage, row) for card, row in stage_rows if row and row.now is not None][-3:],
         has_money=overview.has_money(access.project),
+        pay=pay_of(access.project, cards),
+        end=end_of(cards, stopped=stopped),
         members=members_of(access),
         feed=_worded(_events(access)[:_FEED]),
     )

@@ -19,6 +19,7 @@ from crowd.desk.overview import following_step
 from crowd.models import Assignment
 from web import durations, nav
 from web.cells import amount, chip
+from web.languages import name_of
 
 register = template.Library()
 #: Projects in the switcher; the rest are on the page of all.
@@ -35,6 +36,7 @@ def plain_amount(cents: int) -> str:
 
 
 register.filter(durations.span)
+register.filter("language_name", name_of)
 
 
 @register.filter

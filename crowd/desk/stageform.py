@@ -14,6 +14,7 @@ from pydantic import BaseModel, ValidationError
 from core.money import cents, entered_cents
 from core.projects.models import Project
 from crowd.desk import modelform
+from crowd.desk.languageform import PREFIX, LanguageFields, LanguagePart
 from crowd.kinds import Listing, StageConfig, StageKind, kind_named, made_listing
 from crowd.models import Endpoint, Stage
 from crowd.rights import usable_endpoints
@@ -23,6 +24,7 @@ from crowd.services.stages import FIXED_ONCE_OPENED, has_fixed_terms, is_made, l
 from crowd.sources import is_unpaid
 from crowd.study.documents import COLUMNS, stage_columns, stage_document
 from crowd.study.schema import StageFields, TaskFields
+from crowd.texts import LANGUAGES
 from web.cells import amount
 from web.forms import RevisedForm
 
@@ -128,6 +130,7 @@ class Group:
     heading: str
     fields: list[forms.BoundField]
     folded: bool = False
+    languages: LanguageFields | None = None
 
     @property
     def name(self) -> str:
@@ -187,7 +190,7 @@ class StageForm(RevisedForm, forms.Form):
         )
         own["endpoint"].label_from_instance = endpoint_words  # type: ignore[attr-defined]
         for prefix, model in (("", None), (_TASK, TaskFields), (_CONFIG, kind.config)):
-            fields = own if model is None else modelform.fields_of(model)
+            fields = own if model is None else modelform.fields_of(model, leave_out=frozenset({LANGUAGES}))
             self.fields.update({prefix + name: field for name, field in fields.items()})
         self._offer_names(self.project, stage.config if stage else {})
         for name in TaskFields.model_fields:
@@ -208,6 +211,8 @@ class StageForm(RevisedForm, forms.Form):
             self.fields["budget"].help_text += f" {help_text}"
         if stage:
             self.shows(stage, (name for name in COLUMNS if budgets or name != "budget_cents"))
+        stored = stage.config.get(LANGUAGES, {}) if stage else {}
+        self.languages = LanguageFields(self, kind.config, stored, is_fixed=self.fixed)
         self._fix()
 
     def _follow(self, config: StageConfig) -> None:
@@ -240,13 +245,13 @@ class StageForm(RevisedForm, forms.Form):
         fixed = {"slug"} if self.stage else set()
         if self.fixed:
             fixed |= {_FIXED.get(name, name) for name in FIXED_ONCE_OPENED}
-            fixed |= {name for name in self.fields if name.startswith(_CONFIG)} - {_INSTRUCTIONS}
+            fixed |= {*self._options()} - {_INSTRUCTIONS} | self.languages.fixed()
         for name in fixed & set(self.fields):
             self.fields[name].disabled = True
 
     def groups(self) -> Iterator[Group]:
         """Fields under their headings; folded are those that have good values already."""
-        config = [name for name in self.fields if name.startswith(_CONFIG)]
+        config = self._options()
         rare = [name for name in config if name.removeprefix(_CONFIG) in self.kind.config.advanced]
         texts = [name for name in self.fields if name.startswith(_TASK) or name == _INSTRUCTIONS]
         asked = [name for name in config if name not in (*rare, *texts)]
@@ -254,9 +259,35 @@ class StageForm(RevisedForm, forms.Form):
         yield self._group("People and pay", _PEOPLE)
         # Of a stage with fixed terms, texts are what may still change.
         yield self._group("Texts for workers", texts, folded=not self.fixed)
+        if self.languages.model is not None:
+            named = [self[name] for name in self.fields if name.startswith(PREFIX)]
+            yield Group("In other languages", named, folded=True, languages=self.languages)
         for heading, names in _FOLDED:
             yield self._group(heading, names, folded=True)
         yield self._group("Rare options", (*rare, *_ADVANCED), folded=True)
+
+    def _options(self) -> list[str]:
+        """Fields of the kind's options, but for their texts in further languages."""
+        return [name for name in self.fields if name.startswith(_CONFIG) and not name.startswith(PREFIX)]
+
+    @property
+    def language_parts(self) -> list[LanguagePart]:
+        """Its further languages, with what is missing in each."""
+        config = self.stage.config if self.stage else None
+        if self.is_bound:
+            config = self._columns.get("config") if self.is_valid() else None
+        options = None if config is None else self.kind.config.model_validate(config)
+        return self.languages.parts(options, self.own_language)
+
+    @property
+    def further_languages(self) -> list[tuple[str, str]]:
+        """Languages that can be added."""
+        return self.languages.choices(self.own_language)
+
+    @property
+    def own_language(self) -> str:
+        """The project's."""
+        return self.project.language if self.project else "en"
 
     def _group(self, heading: str, names: Sequence[str], *, folded: bool = False) -> Group:
         return Group(heading, [self[name] for name in names if name in self.fields], folded)
@@ -313,6 +344,7 @@ class StageForm(RevisedForm, forms.Form):
         if self.errors:
             return cleaned
         self._columns: dict[str, Any] = {}
+        cleaned[_CONFIG + LANGUAGES] = self.languages.entered()
         config = self._ask(self.kind.config, _CONFIG)
         if isinstance(config, StageConfig) and not self.fixed:
             self._follow(config)

@@ -16,7 +16,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
-from django.utils import timezone
+from django.utils import timezone, translation
 from django.utils.translation import ngettext
 from django.views.decorators.cache import never_cache
 from django.views.decorators.clickjacking import xframe_options_sameorigin
@@ -38,6 +38,7 @@ from crowd.selectors.stage_status import standing
 from crowd.selectors.wage import expected_wage, wage
 from crowd.services import review, stages
 from crowd.services.copies import copy_stage
+from crowd.services.instructions import in_language, list_missing_texts
 from crowd.services.publication import Quote, publish_pending, quote
 from crowd.services.responses import is_remembered, roll_back_after, units_to_try
 from crowd.sources import spends_real_money, stages_at
@@ -51,6 +52,7 @@ from web.cells import Link
 from web.charts import BarChart, stack_bars
 from web.forms import FormError, read_form, run_action
 from web.kit import Empty, Listing, Note, Page
+from web.languages import catalogue_language
 from web.pages import show, show_conflict, show_table
 from web.tables import page_of
 
@@ -197,7 +199,7 @@ def _warn(request: HttpRequest, text: str) -> None:
 
 def _only_looks(request: HttpRequest) -> bool:
     """The cost or the worker's page is asked for: nothing is stored."""
-    return request.method == "POST" and request.POST.get("step") in ("cost", "preview")
+    return request.method == "POST" and request.POST.get("step") in ("cost", "preview", "language")
 
 
 def _look(
@@ -325,7 +327,8 @@ def _find_offer(row: Stage) -> _Offer:
     kind = kind_of(row)
     cautions = stages.take_panel_fees(row)
     kind.prepare(row)
-    return _Offer(quote(row), dict(kind.left_out(row)), [*cautions, *list_cautions(row)])
+    all_cautions = [*cautions, *list_cautions(row), *list_missing_texts(row)]
+    return _Offer(quote(row), dict(kind.left_out(row)), all_cautions)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -641,11 +644,13 @@ def _preview(request: HttpRequest, form: StageForm, store: Callable[[], Stage]) 
         try:
             stage = store()
             names = units_to_try(stage)
+            stage = in_language(stage, request.POST.get("preview_language", ""))
         except (CrowdError, ConflictError) as error:
             return _show_message(request, "No preview now", str(error))
         if not names:
             return _show_message(request, "No preview yet", "There is nothing to ask about yet.")
-        return trial_page(request, stage, names, FormValues(), preview=True)
+        with translation.override(catalogue_language(stage.text_language)):
+            return trial_page(request, stage, names, FormValues(), preview=True)
 
 
 def _read(request: HttpRequest, stage: Stage, names: dict[str, str]) -> HttpResponse:

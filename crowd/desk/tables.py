@@ -8,6 +8,7 @@ from typing import Any
 from django.db.models import Count, OuterRef, Q, QuerySet
 from django.http import HttpRequest
 from django.urls import reverse
+from django.utils.html import format_html
 
 from core.money import dollars
 from core.projects.models import Event, Membership, Project
@@ -151,6 +152,15 @@ def _sum_column(name: str, label: str) -> Column:
     return count_column(name, label, _money(cents), cents, cell=lambda cell: amount(getattr(cell.row, cents)))
 
 
+def _draw_copy(cell: Cell) -> object:
+    """The way to the form that copies a project, for those who may use it."""
+    project = cell.row
+    if not cell.context.get("may_make") or project.my_role == Membership.Role.VIEWER:
+        return ""
+    address = reverse("desk:settings", args=[project.slug])
+    return format_html('<a href="{}#copying">Copy{}</a>', address, cells.unseen(project.title))
+
+
 PROJECTS = Grid(
     "projects",
     columns=(
@@ -163,6 +173,7 @@ PROJECTS = Grid(
         _sum_column("reserved", "Reserved"),
         _sum_column("budget", "Budget"),
         Column("made", "Made", "created_at", by="created_at", down=True),
+        Column("copy", "Copy", None, unseen=True, cell=_draw_copy),
     ),
     filters=(
         Choices(

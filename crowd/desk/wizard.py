@@ -40,6 +40,10 @@ from web.pages import show
 
 #: What of a stage is asked here; everything else is in its own form afterwards.
 ASKED = ("reward", "redundancy", "units_per_hit", "expected_minutes", "approve", "budget")
+#: What of it is not folded where people are paid, and where nobody is.
+_FIRST_PAID, _FIRST_UNPAID = ("reward", "redundancy"), ("redundancy", "units_per_hit")
+#: What of the project is not folded; the budget is, where nobody is paid.
+_OF_PROJECT = ("title", "endpoint", "budget", "language")
 _NAME = "study.toml"
 _STAGE = re.compile(r"stages\[(\d+)\]\.([^\[]+).*")
 _INSTRUCTIONS = "instructions"
@@ -47,31 +51,41 @@ _TAKEN = "There is already a project of this short name."
 
 
 @dataclass(frozen=True, slots=True)
-class StagePart:
-    """A stage's fields on the form, with what they would cost where they make sense."""
+class Fields:
+    """Some fields of the form: what everybody is asked, and what is folded because it has good values."""
 
-    title: str
-    kind: str
-    keep: forms.BoundField
-    fields: list[forms.BoundField]
-    cost: Estimate | None
-    units_known: bool
-    texts: list[forms.BoundField]
-
-    @property
-    def terms(self) -> list[forms.BoundField]:
-        """The fields but for the budget, which comes last."""
-        return self.fields[:-1]
+    asked: list[forms.BoundField]
+    rare: list[forms.BoundField]
 
     @property
     def wrong(self) -> bool:
-        """Some text has an error."""
-        return any(field.errors for field in self.texts)
+        """Something that is folded has an error."""
+        return any(field.errors for field in self.rare)
+
+    @property
+    def all(self) -> list[forms.BoundField]:
+        """All of them."""
+        return [*self.asked, *self.rare]
+
+
+@dataclass(frozen=True, slots=True)
+class StagePart:
+    """A stage's fields on the form, with what they would cost where they make sense."""
+
+    anchor: str
+    title: str
+    kind: str
+    keep: forms.BoundField
+    terms: Fields
+    budget: forms.BoundField
+    cost: Estimate | None
+    units_known: bool
+    texts: Fields
 
     @property
     def shared(self) -> bool:
         """No budget of its own was entered."""
-        return not self.fields[-1].value()
+        return not self.budget.value()
 
     @property
     def is_kept(self) -> bool:
@@ -144,22 +158,42 @@ class WizardForm(Form):
             config=stage.get("config", {}),
         )
 
-    def project_fields(self) -> list[forms.BoundField]:
+    def project_fields(self) -> Fields:
         """What is asked about the project."""
-        return [self[name] for name in self.fields if "." not in name]
+        unpaid = bool(self.stages) and all(self._is_unpaid(number) for number in range(len(self.stages)))
+        asked = [name for name in _OF_PROJECT if name in self.fields and not (unpaid and name == "budget")]
+        rare = [name for name in self.fields if "." not in name and name not in asked]
+        return Fields([self[name] for name in asked], [self[name] for name in rare])
+
+    def _is_unpaid(self, number: int) -> bool:
+        return is_without_pay(self.chosen_endpoint, self[f"{number}.reward"].value())
+
+    def _terms(self, number: int) -> Fields:
+        first = _FIRST_UNPAID if self._is_unpaid(number) else _FIRST_PAID
+        return Fields(
+            [self[f"{number}.{name}"] for name in first],
+            [self[f"{number}.{name}"] for name in ASKED if name not in first],
+        )
+
+    def total(self) -> int:
+        """What the stages that are kept would cost together, in cents, as far as they make sense."""
+        costs = [part.cost for part in self.parts() if part.is_kept]
+        return sum(cost.total_cents for cost in costs if cost)
 
     def parts(self) -> Iterator[StagePart]:
         """The stages, each with its cost."""
         for number, stage in enumerate(self.stages):
             units = _planned(stage)
             yield StagePart(
+                f"stage-{number + 1}",
                 str(stage["title"]),
                 kind_named(str(stage["kind"])).label,
                 self[f"{number}.keep"],
-                [self[f"{number}.{name}"] for name in ASKED],
+                self._terms(number),
+                self[f"{number}.budget"],
                 self._cost(number, units or PER),
                 units is not None,
-                [self[name] for name in self._text_names(number)],
+                Fields([], [self[name] for name in self._text_names(number)]),
             )
 
     def _text_names(self, number: int) -> list[str]:
@@ -185,7 +219,7 @@ class WizardForm(Form):
             endpoint,
             units=units,
             wage_floor_cents=floor,
-            unpaid=is_without_pay(endpoint, self[f"{number}.reward"].value()),
+            unpaid=self._is_unpaid(number),
         )
 
     def clean(self) -> dict[str, Any]:

@@ -1,6 +1,7 @@
 """The wage meter: what an hour of the work really pays."""
 
 from dataclasses import dataclass
+from datetime import datetime
 from statistics import median
 
 from crowd.models import Assignment, Stage
@@ -60,13 +61,18 @@ def wage(stage: Stage) -> Wage:
     seconds: list[float] = []
     simulated = 0
     for telemetry, arrived_at, stored_at, is_simulated in rows.iterator():
-        active = telemetry.get("active_ms") if isinstance(telemetry, dict) else None
-        seconds.append(active / 1000 if active else ((stored_at or arrived_at) - arrived_at).total_seconds())
+        seconds.append(active_seconds(telemetry, arrived_at, stored_at or arrived_at))
         simulated += is_simulated
     if not seconds:
         return expected_wage(stage)
     middle = max(1.0, median(seconds))
     return _wage(stage, len(seconds), middle, simulated=simulated == len(seconds))
+
+
+def active_seconds(telemetry: object, arrived_at: datetime, stored_at: datetime) -> float:
+    """How long somebody was at an assignment, as their page measured it, else from opening to sending."""
+    active = telemetry.get("active_ms") if isinstance(telemetry, dict) else None
+    return float(active / 1000 if active else (stored_at - arrived_at).total_seconds())
 
 
 def _wage(stage: Stage, assignments: int, seconds: float | None, *, simulated: bool = False) -> Wage:

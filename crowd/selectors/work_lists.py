@@ -2,10 +2,12 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 from functools import partial
 
-from django.db.models import Count, Exists, F, Max, OuterRef, Q, QuerySet, Subquery, Sum
+from django.db.models import Count, Exists, F, Max, Min, OuterRef, Q, QuerySet, Subquery, Sum
 from django.db.models.functions import Coalesce
+from django.utils import timezone
 
 from core.projects.models import Project
 from crowd.models import Assignment, Exclusion, Hit, MarketOperation, Stage, Worker
@@ -14,27 +16,34 @@ from web.cache import cached
 State = Assignment.State
 
 
+#: What came in so lately tells the pace.
+LATELY = timedelta(days=3)
+
+
 @dataclass(frozen=True, slots=True)
 class StageCard:
-    """A stage with how much of what it published is done."""
+    """A stage with how much of what it published is done; `lately`: answers of the last days, since when."""
 
     stage: Stage
     done: int
     total: int
     held: int
     undecided: int
+    lately: int = 0
+    since: datetime | None = None
 
 
 def stage_cards(project: Project) -> list[StageCard]:
     """All stages of a project, oldest first; where counting takes long, as of a while ago."""
     stages = list(Stage.objects.filter(project=project).select_related("endpoint").order_by("pk"))
     work = cached(("stage-cards", project.pk), partial(_count_work, project))
-    nothing = (0, 0, 0, 0)
+    nothing = (0, 0, 0, 0, 0, None)
     return [StageCard(stage, *work.get(stage.pk, nothing)) for stage in stages]
 
 
-def _count_work(project: Project) -> dict[int, tuple[int, int, int, int]]:
-    """By stage: places that are done, places, held work, operations that wait for a person."""
+def _count_work(project: Project) -> dict[int, tuple[int, int, int, int, int, datetime | None]]:
+    """By stage: places that are done, places, held work, operations that wait for a person, the last days."""
+    new = Q(state__in=Assignment.GOOD, stored_at__gte=timezone.now() - LATELY)
     places = dict(
         Hit.objects.filter(stage__project=project, compensates=None)
         .exclude(state=Hit.State.REFUSED)
@@ -42,12 +51,14 @@ def _count_work(project: Project) -> dict[int, tuple[int, int, int, int]]:
         .annotate(n=Sum("places"))
     )
     work = {
-        stage_pk: (done, on_hold)
-        for stage_pk, done, on_hold in Assignment.objects.filter(stage__project=project)
+        stage_pk: counts_of_stage
+        for stage_pk, *counts_of_stage in Assignment.objects.filter(stage__project=project)
         .values_list("stage_id")
         .annotate(
             done=Count("pk", filter=Q(state__in=Assignment.GOOD)),
             held=Count("pk", filter=Q(held=True, state=State.SUBMITTED)),
+            lately=Count("pk", filter=new),
+            since=Min("stored_at", filter=new),
         )
     }
     undecided = dict(
@@ -59,8 +70,8 @@ def _count_work(project: Project) -> dict[int, tuple[int, int, int, int]]:
     )
     counts = {}
     for stage in {*places, *work, *undecided}:
-        done, on_hold = work.get(stage, (0, 0))
-        counts[stage] = (done, places.get(stage, 0), on_hold, undecided.get(stage, 0))
+        done, on_hold, lately, since = work.get(stage, (0, 0, 0, None))
+        counts[stage] = (done, places.get(stage, 0), on_hold, undecided.get(stage, 0), lately, since)
     return counts
 
 

@@ -16,7 +16,6 @@ from copy import copy
 from datetime import datetime
 from typing import Any, TypeVar
 
-from django.contrib.auth.models import User
 from django.core.exceptions import ValidationError
 from django.db import IntegrityError, transaction
 from django.db.models import Count, Model, QuerySet
@@ -40,16 +39,16 @@ from crowd.errors import (
     StageStateError,
 )
 from crowd.kinds import Listing, config_of, kind_named, kind_of, made_listing
-from crowd.models import Assignment, Endpoint, Hit, Instructions, MarketOperation, Stage
+from crowd.models import Assignment, Endpoint, Hit, MarketOperation, Stage
 from crowd.outbox.calls import plan
 from crowd.services.endpoints import request_round
 from crowd.services.groups import PASSED, with_groups
+from crowd.services.instructions import instructions_of, keep_versions, only_says_otherwise
 from crowd.services.panels import prepare_stage, take_fees
 from crowd.services.persons import note_marks_of_project
 from crowd.services.publication import Quote, publish_pending, quote
 from crowd.sources import forget_rows, is_closed, source_rows, stages_at
 from crowd.study.explain import not_known
-from crowd.study.reader import complete_config
 
 # Texts in the marketplace's list
 
@@ -253,7 +252,7 @@ def _change(
     _check(stage)
     fields = list(changes)
     if has_people and instructions_of(stage) != before:
-        _keep_versions(stage, before, actor)
+        keep_versions(stage, before, actor)
         fields.append("instructions_version")
     if _DECIDE_WHAT_COUNTS.intersection(changes):
         stage.settled_until = None
@@ -265,60 +264,6 @@ def _change(
         subject=stage.slug,
         actor=actor,
         details={name: str(value)[:200] for name, value in changes.items()},
-    )
-
-
-# Instructions: each version is kept, and an assignment goes on with the one that it was opened with.
-
-_INSTRUCTIONS = "instructions"
-
-
-def instructions_of(stage: Stage) -> tuple[str, str]:
-    """What the task page says to people: the stage's own words, and the instructions of its kind."""
-    return stage.task_description, str(stage.config.get(_INSTRUCTIONS, ""))
-
-
-def only_says_otherwise(kind: str, before: dict[str, Any], after: dict[str, Any]) -> bool:
-    """Whether two configs of a kind differ in nothing but their instructions."""
-    old, new = complete_config(kind, before), complete_config(kind, after)
-    return all(old.get(name) == new.get(name) for name in {*old, *new} - {_INSTRUCTIONS})
-
-
-def stage_as_seen(assignment: Assignment) -> Stage:
-    """The stage with the instructions that the assignment was opened with; a copy where they changed."""
-    stage, version = assignment.stage, assignment.instructions_version
-    if version == stage.instructions_version:
-        return stage
-    instructions = Instructions.objects.filter(stage=stage.pk, version=version).first()
-    if instructions is None:
-        return stage
-    seen = copy(stage)
-    seen.task_description = instructions.description
-    if _INSTRUCTIONS in stage.config or instructions.text:
-        seen.config = {**stage.config, _INSTRUCTIONS: instructions.text}
-    return seen
-
-
-def _keep_versions(stage: Stage, before: tuple[str, str], actor: Any) -> None:
-    """Keep the instructions as they are now, and at the first change those from before."""
-    now = timezone.now()
-    rows = [(stage.instructions_version, before, stage.opened_at or now, stage.opened_by)]
-    stage.instructions_version += 1
-    by = actor if isinstance(actor, User) else None
-    rows.append((stage.instructions_version, instructions_of(stage), now, by))
-    Instructions.objects.bulk_create(
-        (
-            Instructions(
-                stage=stage,
-                version=version,
-                description=texts[0],
-                text=texts[1],
-                written_at=at,
-                written_by=who,
-            )
-            for version, texts, at, who in rows
-        ),
-        ignore_conflicts=True,
     )
 
 

@@ -371,6 +371,7 @@ def findings(
 def _finding(details: dict[str, Any], model: type[BaseModel], data: object, at: Path) -> Finding:
     kind, value, context = str(details["type"]), details["input"], details.get("ctx") or {}
     loc = _path_in(data, details["loc"], absent=kind == "missing")
+    loc = (*loc, *context.get("within", ()))
     path, hint = (*at, *loc), _hint(field_at(model, loc))
     if kind == "extra_forbidden":
         finding = unknown_key(path, keys_at(model, loc[:-1]))

@@ -29,6 +29,7 @@ from crowd.services.endpoints import (
     create_endpoint,
     is_used,
 )
+from crowd.services.instructions import only_says_otherwise
 from crowd.services.publication import Quote, quote
 from crowd.services.sources import set_sources
 from crowd.services.spenders import allow_spending
@@ -37,7 +38,6 @@ from crowd.services.stages import (
     change_stage,
     create_stage,
     has_fixed_terms,
-    only_says_otherwise,
     take_panel_fees,
 )
 from crowd.sources import forget_rows, source_rows, spends_real_money, stages_at

@@ -37,7 +37,7 @@ from judgments.questionnaire.sentences import cut
 from judgments.questionnaire.units import keep_materials
 from judgments.services.imports import Options as AnswerOptions
 from judgments.services.imports import import_candidates
-from people.consents import FIRST_KEPT, FIRST_RIGHT, save_text
+from people.consents import first_values, save_text
 from people.links import LinkChanges, LinkPlan, change_link, make_link
 from people.models import StudyLink
 from people.owners import project_owner
@@ -102,12 +102,7 @@ def make_draft(table: StudyTable, plan: StudyPlan, *, slug: str, owner: User) ->
     if plan.people and plan.people != stage.redundancy:
         stages.change_stage(stage=stage, changes={"redundancy": plan.people}, actor=owner)
     if plan.consent:
-        values = {
-            "body": plan.consent,
-            "what_is_kept": FIRST_KEPT,
-            "right_to_withdraw": FIRST_RIGHT,
-            "minimum_age": 18,
-        }
+        values = first_values(project.language) | {"body": plan.consent}
         save_text(owner=project_owner(project), values=values, actor=owner)
     study = MadeStudy(project, stage, next(iter(links_to("stage", stage.pk)), None), is_new)
     _import(table, study, owner)

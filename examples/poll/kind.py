@@ -7,12 +7,20 @@ from typing import Any, ClassVar
 
 from django.db.models import Count
 from django.utils.translation import gettext
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from crowd.counted_work import counting
 from crowd.kinds import HitTerms, Listing, Page, ParsedForm, PendingUnit, SimpleKind, StageConfig, config_of
 from crowd.models import Assignment, Stage
+from crowd.texts import Language, StageTexts, check_number, in_languages
 from examples.poll.models import Vote
+
+
+class PollTexts(StageTexts):
+    """A poll in one more language; what is stored is the option itself."""
+
+    question: str = Field(default="", max_length=500, description="What is asked about every item.")
+    options: tuple[str, ...] = Field(default=(), max_length=12, description="The choices, in the same order.")
 
 
 class PollConfig(StageConfig):
@@ -26,12 +34,24 @@ class PollConfig(StageConfig):
     checks: Mapping[str, str] = Field(
         default_factory=dict, description="Attention checks: items with the option that is right."
     )
+    languages: Mapping[Language, PollTexts] = in_languages()
+
+    @model_validator(mode="after")
+    def _each_option_in_each_language(self) -> "PollConfig":
+        for language, texts in self.languages.items():
+            check_number((language, "options"), texts.options, self.options)
+        return self
 
 
 def _config(stage: Stage) -> PollConfig:
     config = config_of(stage)
     assert isinstance(config, PollConfig)
     return config
+
+
+def _options(stage: Stage) -> tuple[str, ...]:
+    """The options as they are stored, in whatever language somebody reads them."""
+    return PollConfig.model_validate(stage.config).options
 
 
 class Poll(SimpleKind):
@@ -84,13 +104,17 @@ class Poll(SimpleKind):
         items = list(config.items if where == "item" else config.checks)
         return Page(
             "poll/unit.html",
-            {"question": config.question, "item": items[int(number)], "options": config.options},
+            {
+                "question": config.question,
+                "item": items[int(number)],
+                "options": list(zip(_options(stage), config.options, strict=True)),
+            },
         )
 
     def parse(self, stage: Stage, unit: str, form: Mapping[str, str]) -> ParsedForm:
         """One of the options."""
         choice = form.get("choice", "")
-        if choice not in _config(stage).options:
+        if choice not in _options(stage):
             return ParsedForm(errors={"choice": gettext("Choose one of the options.")})
         return ParsedForm({"choice": choice})
 

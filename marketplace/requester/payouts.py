@@ -11,6 +11,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect
 from django.urls import reverse
+from django.utils.translation import ngettext
 from django.views.decorators.http import require_POST, require_safe
 
 from core.accounts.confirmation import confirmed, needs_factor
@@ -231,7 +232,8 @@ def make_payout(request: HttpRequest, access: RequesterAccess, payable: int) -> 
         messages.error(request, refusal.message)
         return redirect("requester:report_payouts", access.requester.customer_id, report.number)
     if is_new:
-        messages.success(request, f"{money(payout.cents)} to {payout.people} are in payout {payout.number}.")
+        people = ngettext("%d person", "%d people", payout.people) % payout.people
+        messages.success(request, f"{money(payout.cents)} to {people} are in payout {payout.number}.")
     else:
         messages.info(request, f"Nothing more is owed in this way; this is payout {payout.number} again.")
     return redirect("requester:payout", access.requester.customer_id, payout.number)
@@ -381,10 +383,16 @@ def _describe_payout(access: RequesterAccess, row: Payout) -> Page:
     ]
     address = access.address("requester:report_payouts", row.report.number)
     people = f"{row.people:,} {'person' if row.people == 1 else 'people'}"
+    onward = Link("go on", access.address("requester:payout", row.number))
+    after = ("Once it is downloaded, ", onward, " to say what arrived.")
     same = "The file is the same each time it is downloaded. SHA-256: "
     return Page(
         f"Payout {row.number}",
-        [Listing("Which lines", "line", "lines", Empty("No line")), Note((same, Code(row.digest)))],
+        [
+            *([] if row.sent_at or row.withdrawn_at else [Note(after)]),
+            Listing("Which lines", "line", "lines", Empty("No line")),
+            Note((same, Code(row.digest))),
+        ],
         lead=(
             *(f"{money(row.cents)} to {people}: {row.get_method_display()}, made of ",),
             *(Link(f"report {row.report.number}", address), " ", row.made_at),

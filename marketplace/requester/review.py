@@ -58,7 +58,12 @@ def by_hit(request: HttpRequest, access: RequesterAccess) -> HttpResponseBase:
         access,
         selectors.WAITING_HITS,
         lambda grid: tables.hits(
-            access.requester, state="waiting", hit_type=grid["type"], batch="", query=grid["q"], now=now
+            access.requester,
+            state="waiting",
+            hit_type=grid["type"],
+            batch=grid["batch"],
+            query=grid["q"],
+            now=now,
         ),
         _describe_review(
             access,

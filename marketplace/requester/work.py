@@ -344,7 +344,11 @@ WAITING_HITS = Grid(
         Column("due", "Next is approved automatically", _due, cell=cells.ahead),
         Column("made", "Made", "created_at", by="pk"),
     ),
-    filters=(Words("type", "HIT type", hidden=True), Words("q", "HIT id, annotation, or words of the title")),
+    filters=(
+        Words("type", "HIT type", hidden=True),
+        Words("batch", "Batch", hidden=True),
+        Words("q", "HIT id, annotation, or words of the title"),
+    ),
     order="made",
 )
 

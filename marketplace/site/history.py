@@ -72,6 +72,7 @@ def earnings(request: HttpRequest, worker: Worker) -> HttpResponse:
         worker=worker,
         now=now,
         earnings=earned,
+        unpaid_cents=records.standing(worker).unpaid_cents,
         chart=stack_bars(
             (day, {"earned": day.earned_cents, "pending": day.pending_cents}) for day in earned.days
         ),

@@ -2,7 +2,7 @@
 
 from marketplace import clock
 from marketplace.accounts import people
-from marketplace.models import YearlyLimit
+from marketplace.models import Requester, Worker, YearlyLimit
 from marketplace.money import deposits, finance, payees, payouts
 from tests.requester.test_money import earn
 from tests.site import world
@@ -29,4 +29,12 @@ def fill() -> None:
     finance.make_payable(requester=lab, until=clock.now())
 
 
-COMMANDS = {"fill": fill}
+def prepare(*, requester: str, worker: str) -> None:
+    """A requester's money is real, and a worker said how they are paid."""
+    Requester.objects.filter(name=requester).update(real_money=True)
+    account = Worker.objects.get(name=worker)
+    entries = {"name": "Mira Lind", "email": "mira@example.org"}
+    payees.set_payee(worker=account, method="paypal", entries=entries)
+
+
+COMMANDS = {"fill": fill, "prepare": prepare}

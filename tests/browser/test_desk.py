@@ -16,6 +16,7 @@ pytestmark = pytest.mark.browser
 def new_project(page: Page, slug: str, look: Callable[[Page], None]) -> None:
     page.goto("/desk/new-project/")
     page.get_by_role("link", name="Empty").click()
+    page.get_by_text("Rare options").click()
     page.get_by_label("Short name").fill(slug)
     page.get_by_label("Title").fill("Colours")
     page.get_by_label("Budget").fill("50.00")

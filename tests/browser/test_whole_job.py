@@ -30,6 +30,7 @@ def crowd(server: RunningServer, market: str) -> Whole:
 def new_project(page: Page, market: str) -> None:
     page.goto("/desk/new-project/")
     page.get_by_role("link", name="Reference answers").click()
+    page.get_by_text("Rare options").click()
     page.get_by_label("Title", exact=True).fill("Sixteen questions")
     page.get_by_label("Short name").fill("sixteen")
     page.get_by_label("Licence").fill("CC-BY-4.0")

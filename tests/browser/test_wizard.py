@@ -10,7 +10,7 @@ from tests.browser.looking import check
 from tests.browser.people import sign_in
 
 pytestmark = pytest.mark.browser
-#: Pixels of the form of a judging stage on a wide screen, before anything is unfolded.
+#: Pixels of the forms of a project and of a judging stage on a wide screen, before anything is unfolded.
 MOST_HIGH = 1600
 
 
@@ -31,6 +31,8 @@ def test_a_project_begins_by_keyboard_and_says_what_is_next(
     tab_to(page, "Title")
     page.keyboard.press("Control+a")
     page.keyboard.type("Tides")
+    assert page.evaluate("document.documentElement.scrollHeight") <= MOST_HIGH
+    press(page, "Rare options")
     tab_to(page, "Short name")
     page.keyboard.type("tides-by-keyboard")
     tab_to(page, "Reward")
@@ -40,6 +42,7 @@ def test_a_project_begins_by_keyboard_and_says_what_is_next(
     expect(page.get_by_role("alert")).to_contain_text("Reward")
     check(page)
     page.get_by_label("Reward").first.fill("0.30")
+    expect(page.locator("#cost")).to_contain_text("for the stages together")
     page.get_by_role("button", name="Review").focus()
     page.keyboard.press("Enter")
     page.get_by_role("heading", name="Is this right?").wait_for()

@@ -4,6 +4,7 @@ import json
 from io import StringIO
 
 import pytest
+from django.contrib.auth.models import Permission
 from django.core.management import CommandError, call_command
 
 from core.projects.models import Membership, Project
@@ -45,6 +46,14 @@ def test_a_stage_is_copied_with_its_terms_and_sources_and_without_money(stage, m
     assert not Hit.objects.filter(stage=made).exists()
     again = client.post(f"{place}/copy/", {"slug": "again", "title": "Once more"}, follow=True)
     assert "There is already a stage" in again.content.decode()
+
+
+def test_who_may_make_projects_finds_the_copy_in_the_list(stage, mara, client):
+    way = f'href="/desk/projects/{stage.project.slug}/settings/#copying"'
+    assert way not in client.get("/desk/projects/").content.decode()
+    mara.user_permissions.add(Permission.objects.get(codename="add_project"))
+    assert way in client.get("/desk/projects/").content.decode()
+    assert 'id="copying"' in client.get(f"/desk/projects/{stage.project.slug}/settings/").content.decode()
 
 
 def test_a_project_is_copied_by_those_who_may_make_projects(stage, mara, client):

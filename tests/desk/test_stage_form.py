@@ -90,8 +90,8 @@ def test_a_mistake_in_a_row_names_the_row(owner, project, endpoint):
 def test_rare_options_are_folded_and_every_option_stands_once():
     groups = {group.heading: group for group in StageForm(kind=kind_named("distillation")).groups()}
     assert list(groups) == [
-        "What is asked", "People and pay", "Texts for workers", "Who may work", "Checks and approval",
-        "Rare options",
+        "What is asked", "People and pay", "Texts for workers", "In other languages", "Who may work",
+        "Checks and approval", "Rare options",
     ]  # fmt: skip
     folded = [field.name for field in groups["Rare options"].fields]
     assert "config.copy_share" in folded and "seed" in folded and "config.longest" not in folded

@@ -20,7 +20,7 @@ from marketplace.money.amounts import money
 from marketplace.site.selectors import Opinion
 from people import consents
 from people.links import LinkPlan, make_link
-from people.models import StudyLink
+from people.models import ConsentText, StudyLink
 from people.owners import project_owner
 from people.tokens import token_of
 from tests.crowd.world import make_stage
@@ -187,3 +187,43 @@ def test_the_choice_of_a_language_keeps_what_else_the_address_says(client, db):
     form = page[page.index('class="languages"') :]
     assert '<input type="hidden" name="items" value="1">' in form
     assert '<input type="hidden" name="next" value="/queue">' in form
+
+
+def test_where_a_researcher_wrote_no_consent_each_reads_ours_in_their_language(client, study, stage):
+    for language, words in {"de": "Die Teilnahme ist freiwillig", "ja": "参加は任意です"}.items():
+        page = Client().get(study, HTTP_ACCEPT_LANGUAGE=language).content.decode()
+        assert words in page
+        assert f'<div class="prose" lang="{language}"' in page
+    assert "Taking part is voluntary" in Client().get(study, HTTP_ACCEPT_LANGUAGE="is").content.decode()
+    english_as_german = {name: str(words).strip() for name, words in consents.first_values().items()}
+    ConsentText.objects.filter(language="de").update(**english_as_german)  # as versions before stored it
+    assert "Die Teilnahme ist" in Client().get(study, HTTP_ACCEPT_LANGUAGE="de").content.decode()
+    values = consents.first_values() | {"body": "Our own words."}
+    consents.save_text(owner=project_owner(stage.project), values=values, actor=None)
+    for language in ("de", "ja", "en"):
+        assert "Our own words." in Client().get(study, HTTP_ACCEPT_LANGUAGE=language).content.decode()
+    assert consents.newest_text(project_owner(stage.project)).body == "Our own words."
+
+
+def test_a_link_without_languages_offers_all_that_somebody_wrote(client, study, stage):
+    owner = project_owner(stage.project)
+    for language, body in {"en": "In English.", "de": "Auf Deutsch."}.items():
+        consents.save_text(owner=owner, values={"body": body}, language=language, actor=None)
+    for wanted, body in {"de-CH": "Auf Deutsch.", "fr": "In English."}.items():
+        assert body in Client().get(study, HTTP_ACCEPT_LANGUAGE=wanted).content.decode()
+    StudyLink.objects.update(languages=["en"])
+    assert "In English." in Client().get(study, HTTP_ACCEPT_LANGUAGE="de").content.decode()
+
+
+def test_the_form_of_the_consent_text_begins_a_language_with_our_text(stage):
+    mara = User.objects.create_user("mara", password="plum tree harbour")
+    set_role(project=stage.project, user=mara, role="manager")
+    client = Client()
+    client.force_login(mara)
+    values = consents.first_values() | {"contact": "mara@example.org"}
+    consents.save_text(owner=project_owner(stage.project), values=values, actor=mara)
+    address = f"/desk/projects/{stage.project.slug}/people/consent/"
+    assert 'href="?language=de"' in client.get(address).content.decode()
+    page = client.get(f"{address}?language=de").content.decode()
+    assert 'value="de"' in page
+    assert "Sie sind eingeladen" in page

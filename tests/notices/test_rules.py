@@ -102,7 +102,8 @@ def test_a_stage_that_asks_nobody_new_for_want_of_money(going):
     Stage.objects.update(spent_cents=1_990)
     record(project=going.project, action="stage.budget_reached", subject=going.slug)
     assert told("budget_reached") == (
-        "A poll asks no one else: its budget of $20.00 or the project's is used up or reserved."
+        "A poll asks no one else: its budget of $20.00 or the project's is used up or reserved. "
+        "Raise it, or ask fewer people for each unit."
     )
     assert told("budget_low") is None
     Stage.objects.update(budget_cents=5_000)

@@ -7,6 +7,7 @@ from datetime import timedelta
 import pytest
 from django.db import DEFAULT_DB_ALIAS
 
+from crowd.models import Assignment, Stage
 from people.models import ConsentText, Guest, StudyLink, Visit
 from releases.manifest import verify
 from releases.options import Options
@@ -78,3 +79,21 @@ def test_every_row_says_to_which_version_its_person_had_agreed(world, tmp_path):
 def test_without_a_visit_there_is_no_such_column(made_world):
     tables = tables_of(scope_of(made_world.project, Options(), DEFAULT_DB_ALIAS))
     assert not any("consent" in filled.table.names for filled in tables.values())
+
+
+def test_where_texts_are_in_several_languages_each_row_says_which_was_read(world, tmp_path):
+    stage = Stage.objects.filter(project=world.project, kind="judging").first()
+    stage.config = {**stage.config, "languages": {"de": {"question": "Wie richtig?"}}}
+    stage.save(update_fields=["config"])
+    judge = Assignment.objects.filter(stage=stage, worker__external_id=JUDGES[0])
+    assert judge.update(language="de")
+    done = built(world, tmp_path / "release", Options(formats=FORMATS))
+    folder = tmp_path / "release"
+    lines = [line for path in folder.glob("jsonl/ratings-*.jsonl") for line in path.read_text().splitlines()]
+    read = {(row["consent"], row["language"]) for row in map(json.loads, lines)}
+    assert ("en-2", "de") in read
+    assert {language for _, language in read} == {"de", None}
+    columns = {each["name"]: each["columns"][-1]["name"] for each in done.manifest["tables"]}
+    assert {name for name, last in columns.items() if last == "language"} == {"answers", "ratings"}
+    assert "The column `language` of answers and ratings" in (folder / "README.md").read_text("utf-8")
+    assert not verify(folder).problems
