@@ -30,6 +30,8 @@ CREATE TABLE "annotation_answer" ("id" integer NOT NULL PRIMARY KEY AUTOINCREMEN
 -- next statement
 CREATE TABLE "annotation_answerflag" ("id" integer NOT NULL PRIMARY KEY AUTOINCREMENT, "name" varchar(40) NOT NULL, "value" real NULL, "limit" real NULL, "evidence" text NOT NULL CHECK ((JSON_VALID("evidence") OR "evidence" IS NULL)), "created_at" datetime NOT NULL, "answer_id" bigint NOT NULL REFERENCES "annotation_answer" ("id") DEFERRABLE INITIALLY DEFERRED, CONSTRAINT "flag_once_per_answer" UNIQUE ("answer_id", "name"))
 -- next statement
+CREATE TABLE "annotation_answernote" ("id" integer NOT NULL PRIMARY KEY AUTOINCREMENT, "text" varchar(1000) NOT NULL, "at" datetime NOT NULL, "answer_id" bigint NOT NULL REFERENCES "annotation_answer" ("id") DEFERRABLE INITIALLY DEFERRED, "author_id" integer NOT NULL REFERENCES "auth_user" ("id") DEFERRABLE INITIALLY DEFERRED, CONSTRAINT "answer_note_says_something" CHECK (NOT ("text" = '')))
+-- next statement
 CREATE TABLE "annotation_answerreview" ("id" integer NOT NULL PRIMARY KEY AUTOINCREMENT, "action" varchar(7) NOT NULL, "reason" varchar(300) NOT NULL, "at" datetime NOT NULL, "actor_id" integer NOT NULL REFERENCES "auth_user" ("id") DEFERRABLE INITIALLY DEFERRED, "answer_id" bigint NOT NULL REFERENCES "annotation_answer" ("id") DEFERRABLE INITIALLY DEFERRED, CONSTRAINT "exclusion_and_rewrite_say_why" CHECK ((NOT ("action" IN ('rewrite', 'exclude')) OR NOT ("reason" = ''))))
 -- next statement
 CREATE TABLE "annotation_candidatepassage" ("id" integer NOT NULL PRIMARY KEY AUTOINCREMENT, "rank" integer unsigned NOT NULL CHECK ("rank" >= 0), "score" real NULL, "origin" varchar(60) NOT NULL, "key" varchar(200) NOT NULL, "text" text NOT NULL, "title" text NOT NULL, "url" varchar(2000) NOT NULL, "page" varchar(2000) NOT NULL, "start" integer unsigned NULL CHECK ("start" >= 0), "end" integer unsigned NULL CHECK ("end" >= 0), "fold_reason" varchar(200) NOT NULL, "imported_selected" bool NOT NULL, "query_id" bigint NOT NULL REFERENCES "annotation_query" ("id") DEFERRABLE INITIALLY DEFERRED, "retrieval" text NOT NULL CHECK ((JSON_VALID("retrieval") OR "retrieval" IS NULL)), "folded_into_id" bigint NULL REFERENCES "annotation_candidatepassage" ("id") DEFERRABLE INITIALLY DEFERRED, CONSTRAINT "candidate_rank_once" UNIQUE ("query_id", "rank"), CONSTRAINT "candidate_once" UNIQUE ("query_id", "key"), CONSTRAINT "candidate_region" CHECK ((("end" IS NULL AND "start" IS NULL) OR "start" < ("end"))))
@@ -84,7 +86,7 @@ CREATE TABLE "axes_accessfailurelog" ("id" integer NOT NULL PRIMARY KEY AUTOINCR
 -- next statement
 CREATE TABLE "axes_accesslog" ("id" integer NOT NULL PRIMARY KEY AUTOINCREMENT, "user_agent" varchar(255) NOT NULL, "ip_address" char(39) NULL, "username" varchar(255) NULL, "http_accept" varchar(1025) NOT NULL, "path_info" varchar(255) NOT NULL, "attempt_time" datetime NOT NULL, "logout_time" datetime NULL, "session_hash" varchar(64) NOT NULL)
 -- next statement
-CREATE TABLE "crowd_assignment" ("id" integer NOT NULL PRIMARY KEY AUTOINCREMENT, "external_id" varchar(64) NOT NULL, "state" varchar(11) NOT NULL, "arrived_at" datetime NOT NULL, "stored_at" datetime NULL, "submitted_at" datetime NULL, "auto_approve_at" datetime NULL, "decided_at" datetime NULL, "receipt" char(32) NOT NULL UNIQUE, "draft" text NOT NULL CHECK ((JSON_VALID("draft") OR "draft" IS NULL)), "response" text NULL CHECK ((JSON_VALID("response") OR "response" IS NULL)), "telemetry" text NOT NULL CHECK ((JSON_VALID("telemetry") OR "telemetry" IS NULL)), "failed_checks" integer unsigned NOT NULL CHECK ("failed_checks" >= 0), "held" bool NOT NULL, "note" varchar(300) NOT NULL, "hit_id" bigint NOT NULL REFERENCES "crowd_hit" ("id") DEFERRABLE INITIALLY DEFERRED, "stage_id" bigint NOT NULL REFERENCES "crowd_stage" ("id") DEFERRABLE INITIALLY DEFERRED, "worker_id" bigint NOT NULL REFERENCES "crowd_worker" ("id") DEFERRABLE INITIALLY DEFERRED, "proven" bool NOT NULL, "arrived_from" varchar(32) DEFAULT '' NOT NULL, "saved_at" datetime NULL, "paid_cents" integer unsigned NULL CHECK ("paid_cents" >= 0), "withdrawn" bool DEFAULT 0 NOT NULL, "instructions_version" integer unsigned DEFAULT 1 NOT NULL CHECK ("instructions_version" >= 0), CONSTRAINT "assignment_of_worker" UNIQUE ("external_id", "worker_id"))
+CREATE TABLE "crowd_assignment" ("id" integer NOT NULL PRIMARY KEY AUTOINCREMENT, "external_id" varchar(64) NOT NULL, "state" varchar(11) NOT NULL, "arrived_at" datetime NOT NULL, "stored_at" datetime NULL, "submitted_at" datetime NULL, "auto_approve_at" datetime NULL, "decided_at" datetime NULL, "receipt" char(32) NOT NULL UNIQUE, "draft" text NOT NULL CHECK ((JSON_VALID("draft") OR "draft" IS NULL)), "response" text NULL CHECK ((JSON_VALID("response") OR "response" IS NULL)), "telemetry" text NOT NULL CHECK ((JSON_VALID("telemetry") OR "telemetry" IS NULL)), "failed_checks" integer unsigned NOT NULL CHECK ("failed_checks" >= 0), "held" bool NOT NULL, "note" varchar(300) NOT NULL, "hit_id" bigint NOT NULL REFERENCES "crowd_hit" ("id") DEFERRABLE INITIALLY DEFERRED, "stage_id" bigint NOT NULL REFERENCES "crowd_stage" ("id") DEFERRABLE INITIALLY DEFERRED, "worker_id" bigint NOT NULL REFERENCES "crowd_worker" ("id") DEFERRABLE INITIALLY DEFERRED, "proven" bool NOT NULL, "arrived_from" varchar(32) DEFAULT '' NOT NULL, "saved_at" datetime NULL, "paid_cents" integer unsigned NULL CHECK ("paid_cents" >= 0), "withdrawn" bool DEFAULT 0 NOT NULL, "instructions_version" integer unsigned DEFAULT 1 NOT NULL CHECK ("instructions_version" >= 0), "language" varchar(35) DEFAULT '' NOT NULL, CONSTRAINT "assignment_of_worker" UNIQUE ("external_id", "worker_id"))
 -- next statement
 CREATE TABLE "crowd_claim" ("id" integer NOT NULL PRIMARY KEY AUTOINCREMENT, "unit" varchar(200) NOT NULL, "assignment_id" bigint NOT NULL REFERENCES "crowd_assignment" ("id") DEFERRABLE INITIALLY DEFERRED, "stage_id" bigint NOT NULL REFERENCES "crowd_stage" ("id") DEFERRABLE INITIALLY DEFERRED, "worker_id" bigint NOT NULL REFERENCES "crowd_worker" ("id") DEFERRABLE INITIALLY DEFERRED, CONSTRAINT "unit_once_per_worker" UNIQUE ("stage_id", "unit", "worker_id"))
 -- next statement
@@ -108,7 +110,7 @@ CREATE TABLE "crowd_hit" ("id" integer NOT NULL PRIMARY KEY AUTOINCREMENT, "key"
 -- next statement
 CREATE TABLE "crowd_hitunit" ("id" integer NOT NULL PRIMARY KEY AUTOINCREMENT, "unit" varchar(200) NOT NULL, "role" varchar(7) NOT NULL, "position" integer unsigned NOT NULL CHECK ("position" >= 0), "hit_id" bigint NOT NULL REFERENCES "crowd_hit" ("id") DEFERRABLE INITIALLY DEFERRED, CONSTRAINT "unit_once_per_hit" UNIQUE ("hit_id", "unit"), CONSTRAINT "position_once_per_hit" UNIQUE ("hit_id", "position"))
 -- next statement
-CREATE TABLE "crowd_instructions" ("id" integer NOT NULL PRIMARY KEY AUTOINCREMENT, "version" integer unsigned NOT NULL CHECK ("version" >= 0), "description" varchar(2000) NOT NULL, "text" text NOT NULL, "written_at" datetime NOT NULL, "stage_id" bigint NOT NULL REFERENCES "crowd_stage" ("id") DEFERRABLE INITIALLY DEFERRED, "written_by_id" integer NULL REFERENCES "auth_user" ("id") DEFERRABLE INITIALLY DEFERRED, CONSTRAINT "instructions_version_of_stage" UNIQUE ("stage_id", "version"))
+CREATE TABLE "crowd_instructions" ("id" integer NOT NULL PRIMARY KEY AUTOINCREMENT, "version" integer unsigned NOT NULL CHECK ("version" >= 0), "description" varchar(2000) NOT NULL, "text" text NOT NULL, "written_at" datetime NOT NULL, "stage_id" bigint NOT NULL REFERENCES "crowd_stage" ("id") DEFERRABLE INITIALLY DEFERRED, "written_by_id" integer NULL REFERENCES "auth_user" ("id") DEFERRABLE INITIALLY DEFERRED, "languages" text NULL CHECK ((JSON_VALID("languages") OR "languages" IS NULL)), CONSTRAINT "instructions_version_of_stage" UNIQUE ("stage_id", "version"))
 -- next statement
 CREATE TABLE "crowd_ledgerentry" ("id" integer NOT NULL PRIMARY KEY AUTOINCREMENT, "kind" varchar(7) NOT NULL, "cents" bigint NOT NULL, "fee_cents" bigint NOT NULL, "reason" varchar(120) NOT NULL, "at" datetime NOT NULL, "assignment_id" bigint NULL REFERENCES "crowd_assignment" ("id") DEFERRABLE INITIALLY DEFERRED, "hit_id" bigint NULL REFERENCES "crowd_hit" ("id") DEFERRABLE INITIALLY DEFERRED, "operation_id" char(32) NULL REFERENCES "crowd_marketoperation" ("id") DEFERRABLE INITIALLY DEFERRED, "stage_id" bigint NOT NULL REFERENCES "crowd_stage" ("id") DEFERRABLE INITIALLY DEFERRED, CONSTRAINT "crowd_ledger_moves_forward" CHECK (("cents" >= 0 AND "fee_cents" >= 0)))
 -- next statement
@@ -578,1213 +580,1221 @@ INSERT INTO "auth_permission" VALUES(107,27,'delete_doubt','Can delete doubt')
 -- next statement
 INSERT INTO "auth_permission" VALUES(108,27,'view_doubt','Can view doubt')
 -- next statement
-INSERT INTO "auth_permission" VALUES(109,28,'add_attentioncheck','Can add attention check')
+INSERT INTO "auth_permission" VALUES(109,28,'add_answernote','Can add answer note')
 -- next statement
-INSERT INTO "auth_permission" VALUES(110,28,'change_attentioncheck','Can change attention check')
+INSERT INTO "auth_permission" VALUES(110,28,'change_answernote','Can change answer note')
 -- next statement
-INSERT INTO "auth_permission" VALUES(111,28,'delete_attentioncheck','Can delete attention check')
+INSERT INTO "auth_permission" VALUES(111,28,'delete_answernote','Can delete answer note')
 -- next statement
-INSERT INTO "auth_permission" VALUES(112,28,'view_attentioncheck','Can view attention check')
+INSERT INTO "auth_permission" VALUES(112,28,'view_answernote','Can view answer note')
 -- next statement
-INSERT INTO "auth_permission" VALUES(113,29,'add_candidatesource','Can add candidate source')
+INSERT INTO "auth_permission" VALUES(113,29,'add_attentioncheck','Can add attention check')
 -- next statement
-INSERT INTO "auth_permission" VALUES(114,29,'change_candidatesource','Can change candidate source')
+INSERT INTO "auth_permission" VALUES(114,29,'change_attentioncheck','Can change attention check')
 -- next statement
-INSERT INTO "auth_permission" VALUES(115,29,'delete_candidatesource','Can delete candidate source')
+INSERT INTO "auth_permission" VALUES(115,29,'delete_attentioncheck','Can delete attention check')
 -- next statement
-INSERT INTO "auth_permission" VALUES(116,29,'view_candidatesource','Can view candidate source')
+INSERT INTO "auth_permission" VALUES(116,29,'view_attentioncheck','Can view attention check')
 -- next statement
-INSERT INTO "auth_permission" VALUES(117,30,'add_checkanswer','Can add check answer')
+INSERT INTO "auth_permission" VALUES(117,30,'add_candidatesource','Can add candidate source')
 -- next statement
-INSERT INTO "auth_permission" VALUES(118,30,'change_checkanswer','Can change check answer')
+INSERT INTO "auth_permission" VALUES(118,30,'change_candidatesource','Can change candidate source')
 -- next statement
-INSERT INTO "auth_permission" VALUES(119,30,'delete_checkanswer','Can delete check answer')
+INSERT INTO "auth_permission" VALUES(119,30,'delete_candidatesource','Can delete candidate source')
 -- next statement
-INSERT INTO "auth_permission" VALUES(120,30,'view_checkanswer','Can view check answer')
+INSERT INTO "auth_permission" VALUES(120,30,'view_candidatesource','Can view candidate source')
 -- next statement
-INSERT INTO "auth_permission" VALUES(121,31,'add_filterrun','Can add filter run')
+INSERT INTO "auth_permission" VALUES(121,31,'add_checkanswer','Can add check answer')
 -- next statement
-INSERT INTO "auth_permission" VALUES(122,31,'change_filterrun','Can change filter run')
+INSERT INTO "auth_permission" VALUES(122,31,'change_checkanswer','Can change check answer')
 -- next statement
-INSERT INTO "auth_permission" VALUES(123,31,'delete_filterrun','Can delete filter run')
+INSERT INTO "auth_permission" VALUES(123,31,'delete_checkanswer','Can delete check answer')
 -- next statement
-INSERT INTO "auth_permission" VALUES(124,31,'view_filterrun','Can view filter run')
+INSERT INTO "auth_permission" VALUES(124,31,'view_checkanswer','Can view check answer')
 -- next statement
-INSERT INTO "auth_permission" VALUES(125,32,'add_system','Can add system')
+INSERT INTO "auth_permission" VALUES(125,32,'add_filterrun','Can add filter run')
 -- next statement
-INSERT INTO "auth_permission" VALUES(126,32,'change_system','Can change system')
+INSERT INTO "auth_permission" VALUES(126,32,'change_filterrun','Can change filter run')
 -- next statement
-INSERT INTO "auth_permission" VALUES(127,32,'delete_system','Can delete system')
+INSERT INTO "auth_permission" VALUES(127,32,'delete_filterrun','Can delete filter run')
 -- next statement
-INSERT INTO "auth_permission" VALUES(128,32,'view_system','Can view system')
+INSERT INTO "auth_permission" VALUES(128,32,'view_filterrun','Can view filter run')
 -- next statement
-INSERT INTO "auth_permission" VALUES(129,33,'add_candidate','Can add candidate')
+INSERT INTO "auth_permission" VALUES(129,33,'add_system','Can add system')
 -- next statement
-INSERT INTO "auth_permission" VALUES(130,33,'change_candidate','Can change candidate')
+INSERT INTO "auth_permission" VALUES(130,33,'change_system','Can change system')
 -- next statement
-INSERT INTO "auth_permission" VALUES(131,33,'delete_candidate','Can delete candidate')
+INSERT INTO "auth_permission" VALUES(131,33,'delete_system','Can delete system')
 -- next statement
-INSERT INTO "auth_permission" VALUES(132,33,'view_candidate','Can view candidate')
+INSERT INTO "auth_permission" VALUES(132,33,'view_system','Can view system')
 -- next statement
-INSERT INTO "auth_permission" VALUES(133,34,'add_judgment','Can add judgment')
+INSERT INTO "auth_permission" VALUES(133,34,'add_candidate','Can add candidate')
 -- next statement
-INSERT INTO "auth_permission" VALUES(134,34,'change_judgment','Can change judgment')
+INSERT INTO "auth_permission" VALUES(134,34,'change_candidate','Can change candidate')
 -- next statement
-INSERT INTO "auth_permission" VALUES(135,34,'delete_judgment','Can delete judgment')
+INSERT INTO "auth_permission" VALUES(135,34,'delete_candidate','Can delete candidate')
 -- next statement
-INSERT INTO "auth_permission" VALUES(136,34,'view_judgment','Can view judgment')
+INSERT INTO "auth_permission" VALUES(136,34,'view_candidate','Can view candidate')
 -- next statement
-INSERT INTO "auth_permission" VALUES(137,35,'add_score','Can add score')
+INSERT INTO "auth_permission" VALUES(137,35,'add_judgment','Can add judgment')
 -- next statement
-INSERT INTO "auth_permission" VALUES(138,35,'change_score','Can change score')
+INSERT INTO "auth_permission" VALUES(138,35,'change_judgment','Can change judgment')
 -- next statement
-INSERT INTO "auth_permission" VALUES(139,35,'delete_score','Can delete score')
+INSERT INTO "auth_permission" VALUES(139,35,'delete_judgment','Can delete judgment')
 -- next statement
-INSERT INTO "auth_permission" VALUES(140,35,'view_score','Can view score')
+INSERT INTO "auth_permission" VALUES(140,35,'view_judgment','Can view judgment')
 -- next statement
-INSERT INTO "auth_permission" VALUES(141,36,'add_verdict','Can add verdict')
+INSERT INTO "auth_permission" VALUES(141,36,'add_score','Can add score')
 -- next statement
-INSERT INTO "auth_permission" VALUES(142,36,'change_verdict','Can change verdict')
+INSERT INTO "auth_permission" VALUES(142,36,'change_score','Can change score')
 -- next statement
-INSERT INTO "auth_permission" VALUES(143,36,'delete_verdict','Can delete verdict')
+INSERT INTO "auth_permission" VALUES(143,36,'delete_score','Can delete score')
 -- next statement
-INSERT INTO "auth_permission" VALUES(144,36,'view_verdict','Can view verdict')
+INSERT INTO "auth_permission" VALUES(144,36,'view_score','Can view score')
 -- next statement
-INSERT INTO "auth_permission" VALUES(145,37,'add_agreementreport','Can add agreement report')
+INSERT INTO "auth_permission" VALUES(145,37,'add_verdict','Can add verdict')
 -- next statement
-INSERT INTO "auth_permission" VALUES(146,37,'change_agreementreport','Can change agreement report')
+INSERT INTO "auth_permission" VALUES(146,37,'change_verdict','Can change verdict')
 -- next statement
-INSERT INTO "auth_permission" VALUES(147,37,'delete_agreementreport','Can delete agreement report')
+INSERT INTO "auth_permission" VALUES(147,37,'delete_verdict','Can delete verdict')
 -- next statement
-INSERT INTO "auth_permission" VALUES(148,37,'view_agreementreport','Can view agreement report')
+INSERT INTO "auth_permission" VALUES(148,37,'view_verdict','Can view verdict')
 -- next statement
-INSERT INTO "auth_permission" VALUES(149,38,'add_importedscore','Can add imported score')
+INSERT INTO "auth_permission" VALUES(149,38,'add_agreementreport','Can add agreement report')
 -- next statement
-INSERT INTO "auth_permission" VALUES(150,38,'change_importedscore','Can change imported score')
+INSERT INTO "auth_permission" VALUES(150,38,'change_agreementreport','Can change agreement report')
 -- next statement
-INSERT INTO "auth_permission" VALUES(151,38,'delete_importedscore','Can delete imported score')
+INSERT INTO "auth_permission" VALUES(151,38,'delete_agreementreport','Can delete agreement report')
 -- next statement
-INSERT INTO "auth_permission" VALUES(152,38,'view_importedscore','Can view imported score')
+INSERT INTO "auth_permission" VALUES(152,38,'view_agreementreport','Can view agreement report')
 -- next statement
-INSERT INTO "auth_permission" VALUES(153,39,'add_shownreferences','Can add shown references')
+INSERT INTO "auth_permission" VALUES(153,39,'add_importedscore','Can add imported score')
 -- next statement
-INSERT INTO "auth_permission" VALUES(154,39,'change_shownreferences','Can change shown references')
+INSERT INTO "auth_permission" VALUES(154,39,'change_importedscore','Can change imported score')
 -- next statement
-INSERT INTO "auth_permission" VALUES(155,39,'delete_shownreferences','Can delete shown references')
+INSERT INTO "auth_permission" VALUES(155,39,'delete_importedscore','Can delete imported score')
 -- next statement
-INSERT INTO "auth_permission" VALUES(156,39,'view_shownreferences','Can view shown references')
+INSERT INTO "auth_permission" VALUES(156,39,'view_importedscore','Can view imported score')
 -- next statement
-INSERT INTO "auth_permission" VALUES(157,40,'add_reportpart','Can add report part')
+INSERT INTO "auth_permission" VALUES(157,40,'add_shownreferences','Can add shown references')
 -- next statement
-INSERT INTO "auth_permission" VALUES(158,40,'change_reportpart','Can change report part')
+INSERT INTO "auth_permission" VALUES(158,40,'change_shownreferences','Can change shown references')
 -- next statement
-INSERT INTO "auth_permission" VALUES(159,40,'delete_reportpart','Can delete report part')
+INSERT INTO "auth_permission" VALUES(159,40,'delete_shownreferences','Can delete shown references')
 -- next statement
-INSERT INTO "auth_permission" VALUES(160,40,'view_reportpart','Can view report part')
+INSERT INTO "auth_permission" VALUES(160,40,'view_shownreferences','Can view shown references')
 -- next statement
-INSERT INTO "auth_permission" VALUES(161,41,'add_questionnaireunit','Can add questionnaire unit')
+INSERT INTO "auth_permission" VALUES(161,41,'add_reportpart','Can add report part')
 -- next statement
-INSERT INTO "auth_permission" VALUES(162,41,'change_questionnaireunit','Can change questionnaire unit')
+INSERT INTO "auth_permission" VALUES(162,41,'change_reportpart','Can change report part')
 -- next statement
-INSERT INTO "auth_permission" VALUES(163,41,'delete_questionnaireunit','Can delete questionnaire unit')
+INSERT INTO "auth_permission" VALUES(163,41,'delete_reportpart','Can delete report part')
 -- next statement
-INSERT INTO "auth_permission" VALUES(164,41,'view_questionnaireunit','Can view questionnaire unit')
+INSERT INTO "auth_permission" VALUES(164,41,'view_reportpart','Can view report part')
 -- next statement
-INSERT INTO "auth_permission" VALUES(165,42,'add_unitmaterial','Can add unit material')
+INSERT INTO "auth_permission" VALUES(165,42,'add_questionnaireunit','Can add questionnaire unit')
 -- next statement
-INSERT INTO "auth_permission" VALUES(166,42,'change_unitmaterial','Can change unit material')
+INSERT INTO "auth_permission" VALUES(166,42,'change_questionnaireunit','Can change questionnaire unit')
 -- next statement
-INSERT INTO "auth_permission" VALUES(167,42,'delete_unitmaterial','Can delete unit material')
+INSERT INTO "auth_permission" VALUES(167,42,'delete_questionnaireunit','Can delete questionnaire unit')
 -- next statement
-INSERT INTO "auth_permission" VALUES(168,42,'view_unitmaterial','Can view unit material')
+INSERT INTO "auth_permission" VALUES(168,42,'view_questionnaireunit','Can view questionnaire unit')
 -- next statement
-INSERT INTO "auth_permission" VALUES(169,43,'add_unitresponse','Can add unit response')
+INSERT INTO "auth_permission" VALUES(169,43,'add_unitmaterial','Can add unit material')
 -- next statement
-INSERT INTO "auth_permission" VALUES(170,43,'change_unitresponse','Can change unit response')
+INSERT INTO "auth_permission" VALUES(170,43,'change_unitmaterial','Can change unit material')
 -- next statement
-INSERT INTO "auth_permission" VALUES(171,43,'delete_unitresponse','Can delete unit response')
+INSERT INTO "auth_permission" VALUES(171,43,'delete_unitmaterial','Can delete unit material')
 -- next statement
-INSERT INTO "auth_permission" VALUES(172,43,'view_unitresponse','Can view unit response')
+INSERT INTO "auth_permission" VALUES(172,43,'view_unitmaterial','Can view unit material')
 -- next statement
-INSERT INTO "auth_permission" VALUES(173,44,'add_endpoint','Can add endpoint')
+INSERT INTO "auth_permission" VALUES(173,44,'add_unitresponse','Can add unit response')
 -- next statement
-INSERT INTO "auth_permission" VALUES(174,44,'change_endpoint','Can change endpoint')
+INSERT INTO "auth_permission" VALUES(174,44,'change_unitresponse','Can change unit response')
 -- next statement
-INSERT INTO "auth_permission" VALUES(175,44,'delete_endpoint','Can delete endpoint')
+INSERT INTO "auth_permission" VALUES(175,44,'delete_unitresponse','Can delete unit response')
 -- next statement
-INSERT INTO "auth_permission" VALUES(176,44,'view_endpoint','Can view endpoint')
+INSERT INTO "auth_permission" VALUES(176,44,'view_unitresponse','Can view unit response')
 -- next statement
-INSERT INTO "auth_permission" VALUES(177,45,'add_stage','Can add stage')
+INSERT INTO "auth_permission" VALUES(177,45,'add_endpoint','Can add endpoint')
 -- next statement
-INSERT INTO "auth_permission" VALUES(178,45,'change_stage','Can change stage')
+INSERT INTO "auth_permission" VALUES(178,45,'change_endpoint','Can change endpoint')
 -- next statement
-INSERT INTO "auth_permission" VALUES(179,45,'delete_stage','Can delete stage')
+INSERT INTO "auth_permission" VALUES(179,45,'delete_endpoint','Can delete endpoint')
 -- next statement
-INSERT INTO "auth_permission" VALUES(180,45,'view_stage','Can view stage')
+INSERT INTO "auth_permission" VALUES(180,45,'view_endpoint','Can view endpoint')
 -- next statement
-INSERT INTO "auth_permission" VALUES(181,46,'add_group','Can add group')
+INSERT INTO "auth_permission" VALUES(181,46,'add_stage','Can add stage')
 -- next statement
-INSERT INTO "auth_permission" VALUES(182,46,'change_group','Can change group')
+INSERT INTO "auth_permission" VALUES(182,46,'change_stage','Can change stage')
 -- next statement
-INSERT INTO "auth_permission" VALUES(183,46,'delete_group','Can delete group')
+INSERT INTO "auth_permission" VALUES(183,46,'delete_stage','Can delete stage')
 -- next statement
-INSERT INTO "auth_permission" VALUES(184,46,'view_group','Can view group')
+INSERT INTO "auth_permission" VALUES(184,46,'view_stage','Can view stage')
 -- next statement
-INSERT INTO "auth_permission" VALUES(185,47,'add_worker','Can add worker')
+INSERT INTO "auth_permission" VALUES(185,47,'add_group','Can add group')
 -- next statement
-INSERT INTO "auth_permission" VALUES(186,47,'change_worker','Can change worker')
+INSERT INTO "auth_permission" VALUES(186,47,'change_group','Can change group')
 -- next statement
-INSERT INTO "auth_permission" VALUES(187,47,'delete_worker','Can delete worker')
+INSERT INTO "auth_permission" VALUES(187,47,'delete_group','Can delete group')
 -- next statement
-INSERT INTO "auth_permission" VALUES(188,47,'view_worker','Can view worker')
+INSERT INTO "auth_permission" VALUES(188,47,'view_group','Can view group')
 -- next statement
-INSERT INTO "auth_permission" VALUES(189,48,'add_hit','Can add hit')
+INSERT INTO "auth_permission" VALUES(189,48,'add_worker','Can add worker')
 -- next statement
-INSERT INTO "auth_permission" VALUES(190,48,'change_hit','Can change hit')
+INSERT INTO "auth_permission" VALUES(190,48,'change_worker','Can change worker')
 -- next statement
-INSERT INTO "auth_permission" VALUES(191,48,'delete_hit','Can delete hit')
+INSERT INTO "auth_permission" VALUES(191,48,'delete_worker','Can delete worker')
 -- next statement
-INSERT INTO "auth_permission" VALUES(192,48,'view_hit','Can view hit')
+INSERT INTO "auth_permission" VALUES(192,48,'view_worker','Can view worker')
 -- next statement
-INSERT INTO "auth_permission" VALUES(193,49,'add_assignment','Can add assignment')
+INSERT INTO "auth_permission" VALUES(193,49,'add_hit','Can add hit')
 -- next statement
-INSERT INTO "auth_permission" VALUES(194,49,'change_assignment','Can change assignment')
+INSERT INTO "auth_permission" VALUES(194,49,'change_hit','Can change hit')
 -- next statement
-INSERT INTO "auth_permission" VALUES(195,49,'delete_assignment','Can delete assignment')
+INSERT INTO "auth_permission" VALUES(195,49,'delete_hit','Can delete hit')
 -- next statement
-INSERT INTO "auth_permission" VALUES(196,49,'view_assignment','Can view assignment')
+INSERT INTO "auth_permission" VALUES(196,49,'view_hit','Can view hit')
 -- next statement
-INSERT INTO "auth_permission" VALUES(197,50,'add_marketoperation','Can add market operation')
+INSERT INTO "auth_permission" VALUES(197,50,'add_assignment','Can add assignment')
 -- next statement
-INSERT INTO "auth_permission" VALUES(198,50,'change_marketoperation','Can change market operation')
+INSERT INTO "auth_permission" VALUES(198,50,'change_assignment','Can change assignment')
 -- next statement
-INSERT INTO "auth_permission" VALUES(199,50,'delete_marketoperation','Can delete market operation')
+INSERT INTO "auth_permission" VALUES(199,50,'delete_assignment','Can delete assignment')
 -- next statement
-INSERT INTO "auth_permission" VALUES(200,50,'view_marketoperation','Can view market operation')
+INSERT INTO "auth_permission" VALUES(200,50,'view_assignment','Can view assignment')
 -- next statement
-INSERT INTO "auth_permission" VALUES(201,51,'add_ledgerentry','Can add ledger entry')
+INSERT INTO "auth_permission" VALUES(201,51,'add_marketoperation','Can add market operation')
 -- next statement
-INSERT INTO "auth_permission" VALUES(202,51,'change_ledgerentry','Can change ledger entry')
+INSERT INTO "auth_permission" VALUES(202,51,'change_marketoperation','Can change market operation')
 -- next statement
-INSERT INTO "auth_permission" VALUES(203,51,'delete_ledgerentry','Can delete ledger entry')
+INSERT INTO "auth_permission" VALUES(203,51,'delete_marketoperation','Can delete market operation')
 -- next statement
-INSERT INTO "auth_permission" VALUES(204,51,'view_ledgerentry','Can view ledger entry')
+INSERT INTO "auth_permission" VALUES(204,51,'view_marketoperation','Can view market operation')
 -- next statement
-INSERT INTO "auth_permission" VALUES(205,52,'add_exclusion','Can add exclusion')
+INSERT INTO "auth_permission" VALUES(205,52,'add_ledgerentry','Can add ledger entry')
 -- next statement
-INSERT INTO "auth_permission" VALUES(206,52,'change_exclusion','Can change exclusion')
+INSERT INTO "auth_permission" VALUES(206,52,'change_ledgerentry','Can change ledger entry')
 -- next statement
-INSERT INTO "auth_permission" VALUES(207,52,'delete_exclusion','Can delete exclusion')
+INSERT INTO "auth_permission" VALUES(207,52,'delete_ledgerentry','Can delete ledger entry')
 -- next statement
-INSERT INTO "auth_permission" VALUES(208,52,'view_exclusion','Can view exclusion')
+INSERT INTO "auth_permission" VALUES(208,52,'view_ledgerentry','Can view ledger entry')
 -- next statement
-INSERT INTO "auth_permission" VALUES(209,53,'add_claim','Can add claim')
+INSERT INTO "auth_permission" VALUES(209,53,'add_exclusion','Can add exclusion')
 -- next statement
-INSERT INTO "auth_permission" VALUES(210,53,'change_claim','Can change claim')
+INSERT INTO "auth_permission" VALUES(210,53,'change_exclusion','Can change exclusion')
 -- next statement
-INSERT INTO "auth_permission" VALUES(211,53,'delete_claim','Can delete claim')
+INSERT INTO "auth_permission" VALUES(211,53,'delete_exclusion','Can delete exclusion')
 -- next statement
-INSERT INTO "auth_permission" VALUES(212,53,'view_claim','Can view claim')
+INSERT INTO "auth_permission" VALUES(212,53,'view_exclusion','Can view exclusion')
 -- next statement
-INSERT INTO "auth_permission" VALUES(213,54,'add_hitunit','Can add hit unit')
+INSERT INTO "auth_permission" VALUES(213,54,'add_claim','Can add claim')
 -- next statement
-INSERT INTO "auth_permission" VALUES(214,54,'change_hitunit','Can change hit unit')
+INSERT INTO "auth_permission" VALUES(214,54,'change_claim','Can change claim')
 -- next statement
-INSERT INTO "auth_permission" VALUES(215,54,'delete_hitunit','Can delete hit unit')
+INSERT INTO "auth_permission" VALUES(215,54,'delete_claim','Can delete claim')
 -- next statement
-INSERT INTO "auth_permission" VALUES(216,54,'view_hitunit','Can view hit unit')
+INSERT INTO "auth_permission" VALUES(216,54,'view_claim','Can view claim')
 -- next statement
-INSERT INTO "auth_permission" VALUES(217,55,'add_recount','Can add recount')
+INSERT INTO "auth_permission" VALUES(217,55,'add_hitunit','Can add hit unit')
 -- next statement
-INSERT INTO "auth_permission" VALUES(218,55,'change_recount','Can change recount')
+INSERT INTO "auth_permission" VALUES(218,55,'change_hitunit','Can change hit unit')
 -- next statement
-INSERT INTO "auth_permission" VALUES(219,55,'delete_recount','Can delete recount')
+INSERT INTO "auth_permission" VALUES(219,55,'delete_hitunit','Can delete hit unit')
 -- next statement
-INSERT INTO "auth_permission" VALUES(220,55,'view_recount','Can view recount')
+INSERT INTO "auth_permission" VALUES(220,55,'view_hitunit','Can view hit unit')
 -- next statement
-INSERT INTO "auth_permission" VALUES(221,56,'add_endpointround','Can add endpoint round')
+INSERT INTO "auth_permission" VALUES(221,56,'add_recount','Can add recount')
 -- next statement
-INSERT INTO "auth_permission" VALUES(222,56,'change_endpointround','Can change endpoint round')
+INSERT INTO "auth_permission" VALUES(222,56,'change_recount','Can change recount')
 -- next statement
-INSERT INTO "auth_permission" VALUES(223,56,'delete_endpointround','Can delete endpoint round')
+INSERT INTO "auth_permission" VALUES(223,56,'delete_recount','Can delete recount')
 -- next statement
-INSERT INTO "auth_permission" VALUES(224,56,'view_endpointround','Can view endpoint round')
+INSERT INTO "auth_permission" VALUES(224,56,'view_recount','Can view recount')
 -- next statement
-INSERT INTO "auth_permission" VALUES(225,57,'add_dispatchepoch','Can add dispatch epoch')
+INSERT INTO "auth_permission" VALUES(225,57,'add_endpointround','Can add endpoint round')
 -- next statement
-INSERT INTO "auth_permission" VALUES(226,57,'change_dispatchepoch','Can change dispatch epoch')
+INSERT INTO "auth_permission" VALUES(226,57,'change_endpointround','Can change endpoint round')
 -- next statement
-INSERT INTO "auth_permission" VALUES(227,57,'delete_dispatchepoch','Can delete dispatch epoch')
+INSERT INTO "auth_permission" VALUES(227,57,'delete_endpointround','Can delete endpoint round')
 -- next statement
-INSERT INTO "auth_permission" VALUES(228,57,'view_dispatchepoch','Can view dispatch epoch')
+INSERT INTO "auth_permission" VALUES(228,57,'view_endpointround','Can view endpoint round')
 -- next statement
-INSERT INTO "auth_permission" VALUES(229,58,'add_dispatchhalt','Can add dispatch halt')
+INSERT INTO "auth_permission" VALUES(229,58,'add_dispatchepoch','Can add dispatch epoch')
 -- next statement
-INSERT INTO "auth_permission" VALUES(230,58,'change_dispatchhalt','Can change dispatch halt')
+INSERT INTO "auth_permission" VALUES(230,58,'change_dispatchepoch','Can change dispatch epoch')
 -- next statement
-INSERT INTO "auth_permission" VALUES(231,58,'delete_dispatchhalt','Can delete dispatch halt')
+INSERT INTO "auth_permission" VALUES(231,58,'delete_dispatchepoch','Can delete dispatch epoch')
 -- next statement
-INSERT INTO "auth_permission" VALUES(232,58,'view_dispatchhalt','Can view dispatch halt')
+INSERT INTO "auth_permission" VALUES(232,58,'view_dispatchepoch','Can view dispatch epoch')
 -- next statement
-INSERT INTO "auth_permission" VALUES(233,59,'add_panelstudy','Can add panel study')
+INSERT INTO "auth_permission" VALUES(233,59,'add_dispatchhalt','Can add dispatch halt')
 -- next statement
-INSERT INTO "auth_permission" VALUES(234,59,'change_panelstudy','Can change panel study')
+INSERT INTO "auth_permission" VALUES(234,59,'change_dispatchhalt','Can change dispatch halt')
 -- next statement
-INSERT INTO "auth_permission" VALUES(235,59,'delete_panelstudy','Can delete panel study')
+INSERT INTO "auth_permission" VALUES(235,59,'delete_dispatchhalt','Can delete dispatch halt')
 -- next statement
-INSERT INTO "auth_permission" VALUES(236,59,'view_panelstudy','Can view panel study')
+INSERT INTO "auth_permission" VALUES(236,59,'view_dispatchhalt','Can view dispatch halt')
 -- next statement
-INSERT INTO "auth_permission" VALUES(237,60,'add_panelsubmission','Can add panel submission')
+INSERT INTO "auth_permission" VALUES(237,60,'add_panelstudy','Can add panel study')
 -- next statement
-INSERT INTO "auth_permission" VALUES(238,60,'change_panelsubmission','Can change panel submission')
+INSERT INTO "auth_permission" VALUES(238,60,'change_panelstudy','Can change panel study')
 -- next statement
-INSERT INTO "auth_permission" VALUES(239,60,'delete_panelsubmission','Can delete panel submission')
+INSERT INTO "auth_permission" VALUES(239,60,'delete_panelstudy','Can delete panel study')
 -- next statement
-INSERT INTO "auth_permission" VALUES(240,60,'view_panelsubmission','Can view panel submission')
+INSERT INTO "auth_permission" VALUES(240,60,'view_panelstudy','Can view panel study')
 -- next statement
-INSERT INTO "auth_permission" VALUES(241,61,'add_panelhook','Can add panel hook')
+INSERT INTO "auth_permission" VALUES(241,61,'add_panelsubmission','Can add panel submission')
 -- next statement
-INSERT INTO "auth_permission" VALUES(242,61,'change_panelhook','Can change panel hook')
+INSERT INTO "auth_permission" VALUES(242,61,'change_panelsubmission','Can change panel submission')
 -- next statement
-INSERT INTO "auth_permission" VALUES(243,61,'delete_panelhook','Can delete panel hook')
+INSERT INTO "auth_permission" VALUES(243,61,'delete_panelsubmission','Can delete panel submission')
 -- next statement
-INSERT INTO "auth_permission" VALUES(244,61,'view_panelhook','Can view panel hook')
+INSERT INTO "auth_permission" VALUES(244,61,'view_panelsubmission','Can view panel submission')
 -- next statement
-INSERT INTO "auth_permission" VALUES(245,62,'add_panelmessage','Can add panel message')
+INSERT INTO "auth_permission" VALUES(245,62,'add_panelhook','Can add panel hook')
 -- next statement
-INSERT INTO "auth_permission" VALUES(246,62,'change_panelmessage','Can change panel message')
+INSERT INTO "auth_permission" VALUES(246,62,'change_panelhook','Can change panel hook')
 -- next statement
-INSERT INTO "auth_permission" VALUES(247,62,'delete_panelmessage','Can delete panel message')
+INSERT INTO "auth_permission" VALUES(247,62,'delete_panelhook','Can delete panel hook')
 -- next statement
-INSERT INTO "auth_permission" VALUES(248,62,'view_panelmessage','Can view panel message')
+INSERT INTO "auth_permission" VALUES(248,62,'view_panelhook','Can view panel hook')
 -- next statement
-INSERT INTO "auth_permission" VALUES(249,63,'add_personmatch','Can add person match')
+INSERT INTO "auth_permission" VALUES(249,63,'add_panelmessage','Can add panel message')
 -- next statement
-INSERT INTO "auth_permission" VALUES(250,63,'change_personmatch','Can change person match')
+INSERT INTO "auth_permission" VALUES(250,63,'change_panelmessage','Can change panel message')
 -- next statement
-INSERT INTO "auth_permission" VALUES(251,63,'delete_personmatch','Can delete person match')
+INSERT INTO "auth_permission" VALUES(251,63,'delete_panelmessage','Can delete panel message')
 -- next statement
-INSERT INTO "auth_permission" VALUES(252,63,'view_personmatch','Can view person match')
+INSERT INTO "auth_permission" VALUES(252,63,'view_panelmessage','Can view panel message')
 -- next statement
-INSERT INTO "auth_permission" VALUES(253,64,'add_stagesource','Can add stage source')
+INSERT INTO "auth_permission" VALUES(253,64,'add_personmatch','Can add person match')
 -- next statement
-INSERT INTO "auth_permission" VALUES(254,64,'change_stagesource','Can change stage source')
+INSERT INTO "auth_permission" VALUES(254,64,'change_personmatch','Can change person match')
 -- next statement
-INSERT INTO "auth_permission" VALUES(255,64,'delete_stagesource','Can delete stage source')
+INSERT INTO "auth_permission" VALUES(255,64,'delete_personmatch','Can delete person match')
 -- next statement
-INSERT INTO "auth_permission" VALUES(256,64,'view_stagesource','Can view stage source')
+INSERT INTO "auth_permission" VALUES(256,64,'view_personmatch','Can view person match')
 -- next statement
-INSERT INTO "auth_permission" VALUES(257,65,'add_workermark','Can add worker mark')
+INSERT INTO "auth_permission" VALUES(257,65,'add_stagesource','Can add stage source')
 -- next statement
-INSERT INTO "auth_permission" VALUES(258,65,'change_workermark','Can change worker mark')
+INSERT INTO "auth_permission" VALUES(258,65,'change_stagesource','Can change stage source')
 -- next statement
-INSERT INTO "auth_permission" VALUES(259,65,'delete_workermark','Can delete worker mark')
+INSERT INTO "auth_permission" VALUES(259,65,'delete_stagesource','Can delete stage source')
 -- next statement
-INSERT INTO "auth_permission" VALUES(260,65,'view_workermark','Can view worker mark')
+INSERT INTO "auth_permission" VALUES(260,65,'view_stagesource','Can view stage source')
 -- next statement
-INSERT INTO "auth_permission" VALUES(261,66,'add_compensation','Can add compensation')
+INSERT INTO "auth_permission" VALUES(261,66,'add_workermark','Can add worker mark')
 -- next statement
-INSERT INTO "auth_permission" VALUES(262,66,'change_compensation','Can change compensation')
+INSERT INTO "auth_permission" VALUES(262,66,'change_workermark','Can change worker mark')
 -- next statement
-INSERT INTO "auth_permission" VALUES(263,66,'delete_compensation','Can delete compensation')
+INSERT INTO "auth_permission" VALUES(263,66,'delete_workermark','Can delete worker mark')
 -- next statement
-INSERT INTO "auth_permission" VALUES(264,66,'view_compensation','Can view compensation')
+INSERT INTO "auth_permission" VALUES(264,66,'view_workermark','Can view worker mark')
 -- next statement
-INSERT INTO "auth_permission" VALUES(265,67,'add_endpointspender','Can add endpoint spender')
+INSERT INTO "auth_permission" VALUES(265,67,'add_compensation','Can add compensation')
 -- next statement
-INSERT INTO "auth_permission" VALUES(266,67,'change_endpointspender','Can change endpoint spender')
+INSERT INTO "auth_permission" VALUES(266,67,'change_compensation','Can change compensation')
 -- next statement
-INSERT INTO "auth_permission" VALUES(267,67,'delete_endpointspender','Can delete endpoint spender')
+INSERT INTO "auth_permission" VALUES(267,67,'delete_compensation','Can delete compensation')
 -- next statement
-INSERT INTO "auth_permission" VALUES(268,67,'view_endpointspender','Can view endpoint spender')
+INSERT INTO "auth_permission" VALUES(268,67,'view_compensation','Can view compensation')
 -- next statement
-INSERT INTO "auth_permission" VALUES(269,68,'add_instructions','Can add instructions')
+INSERT INTO "auth_permission" VALUES(269,68,'add_endpointspender','Can add endpoint spender')
 -- next statement
-INSERT INTO "auth_permission" VALUES(270,68,'change_instructions','Can change instructions')
+INSERT INTO "auth_permission" VALUES(270,68,'change_endpointspender','Can change endpoint spender')
 -- next statement
-INSERT INTO "auth_permission" VALUES(271,68,'delete_instructions','Can delete instructions')
+INSERT INTO "auth_permission" VALUES(271,68,'delete_endpointspender','Can delete endpoint spender')
 -- next statement
-INSERT INTO "auth_permission" VALUES(272,68,'view_instructions','Can view instructions')
+INSERT INTO "auth_permission" VALUES(272,68,'view_endpointspender','Can view endpoint spender')
 -- next statement
-INSERT INTO "auth_permission" VALUES(273,69,'add_corpus','Can add corpus')
+INSERT INTO "auth_permission" VALUES(273,69,'add_instructions','Can add instructions')
 -- next statement
-INSERT INTO "auth_permission" VALUES(274,69,'change_corpus','Can change corpus')
+INSERT INTO "auth_permission" VALUES(274,69,'change_instructions','Can change instructions')
 -- next statement
-INSERT INTO "auth_permission" VALUES(275,69,'delete_corpus','Can delete corpus')
+INSERT INTO "auth_permission" VALUES(275,69,'delete_instructions','Can delete instructions')
 -- next statement
-INSERT INTO "auth_permission" VALUES(276,69,'view_corpus','Can view corpus')
+INSERT INTO "auth_permission" VALUES(276,69,'view_instructions','Can view instructions')
 -- next statement
-INSERT INTO "auth_permission" VALUES(277,70,'add_index','Can add index')
+INSERT INTO "auth_permission" VALUES(277,70,'add_corpus','Can add corpus')
 -- next statement
-INSERT INTO "auth_permission" VALUES(278,70,'change_index','Can change index')
+INSERT INTO "auth_permission" VALUES(278,70,'change_corpus','Can change corpus')
 -- next statement
-INSERT INTO "auth_permission" VALUES(279,70,'delete_index','Can delete index')
+INSERT INTO "auth_permission" VALUES(279,70,'delete_corpus','Can delete corpus')
 -- next statement
-INSERT INTO "auth_permission" VALUES(280,70,'view_index','Can view index')
+INSERT INTO "auth_permission" VALUES(280,70,'view_corpus','Can view corpus')
 -- next statement
-INSERT INTO "auth_permission" VALUES(281,71,'add_passage','Can add passage')
+INSERT INTO "auth_permission" VALUES(281,71,'add_index','Can add index')
 -- next statement
-INSERT INTO "auth_permission" VALUES(282,71,'change_passage','Can change passage')
+INSERT INTO "auth_permission" VALUES(282,71,'change_index','Can change index')
 -- next statement
-INSERT INTO "auth_permission" VALUES(283,71,'delete_passage','Can delete passage')
+INSERT INTO "auth_permission" VALUES(283,71,'delete_index','Can delete index')
 -- next statement
-INSERT INTO "auth_permission" VALUES(284,71,'view_passage','Can view passage')
+INSERT INTO "auth_permission" VALUES(284,71,'view_index','Can view index')
 -- next statement
-INSERT INTO "auth_permission" VALUES(285,72,'add_wordnetwork','Can add word network')
+INSERT INTO "auth_permission" VALUES(285,72,'add_passage','Can add passage')
 -- next statement
-INSERT INTO "auth_permission" VALUES(286,72,'change_wordnetwork','Can change word network')
+INSERT INTO "auth_permission" VALUES(286,72,'change_passage','Can change passage')
 -- next statement
-INSERT INTO "auth_permission" VALUES(287,72,'delete_wordnetwork','Can delete word network')
+INSERT INTO "auth_permission" VALUES(287,72,'delete_passage','Can delete passage')
 -- next statement
-INSERT INTO "auth_permission" VALUES(288,72,'view_wordnetwork','Can view word network')
+INSERT INTO "auth_permission" VALUES(288,72,'view_passage','Can view passage')
 -- next statement
-INSERT INTO "auth_permission" VALUES(289,73,'add_consenttext','Can add consent text')
+INSERT INTO "auth_permission" VALUES(289,73,'add_wordnetwork','Can add word network')
 -- next statement
-INSERT INTO "auth_permission" VALUES(290,73,'change_consenttext','Can change consent text')
+INSERT INTO "auth_permission" VALUES(290,73,'change_wordnetwork','Can change word network')
 -- next statement
-INSERT INTO "auth_permission" VALUES(291,73,'delete_consenttext','Can delete consent text')
+INSERT INTO "auth_permission" VALUES(291,73,'delete_wordnetwork','Can delete word network')
 -- next statement
-INSERT INTO "auth_permission" VALUES(292,73,'view_consenttext','Can view consent text')
+INSERT INTO "auth_permission" VALUES(292,73,'view_wordnetwork','Can view word network')
 -- next statement
-INSERT INTO "auth_permission" VALUES(293,74,'add_guest','Can add guest')
+INSERT INTO "auth_permission" VALUES(293,74,'add_consenttext','Can add consent text')
 -- next statement
-INSERT INTO "auth_permission" VALUES(294,74,'change_guest','Can change guest')
+INSERT INTO "auth_permission" VALUES(294,74,'change_consenttext','Can change consent text')
 -- next statement
-INSERT INTO "auth_permission" VALUES(295,74,'delete_guest','Can delete guest')
+INSERT INTO "auth_permission" VALUES(295,74,'delete_consenttext','Can delete consent text')
 -- next statement
-INSERT INTO "auth_permission" VALUES(296,74,'view_guest','Can view guest')
+INSERT INTO "auth_permission" VALUES(296,74,'view_consenttext','Can view consent text')
 -- next statement
-INSERT INTO "auth_permission" VALUES(297,75,'add_studylink','Can add study link')
+INSERT INTO "auth_permission" VALUES(297,75,'add_guest','Can add guest')
 -- next statement
-INSERT INTO "auth_permission" VALUES(298,75,'change_studylink','Can change study link')
+INSERT INTO "auth_permission" VALUES(298,75,'change_guest','Can change guest')
 -- next statement
-INSERT INTO "auth_permission" VALUES(299,75,'delete_studylink','Can delete study link')
+INSERT INTO "auth_permission" VALUES(299,75,'delete_guest','Can delete guest')
 -- next statement
-INSERT INTO "auth_permission" VALUES(300,75,'view_studylink','Can view study link')
+INSERT INTO "auth_permission" VALUES(300,75,'view_guest','Can view guest')
 -- next statement
-INSERT INTO "auth_permission" VALUES(301,76,'add_rosterrow','Can add roster row')
+INSERT INTO "auth_permission" VALUES(301,76,'add_studylink','Can add study link')
 -- next statement
-INSERT INTO "auth_permission" VALUES(302,76,'change_rosterrow','Can change roster row')
+INSERT INTO "auth_permission" VALUES(302,76,'change_studylink','Can change study link')
 -- next statement
-INSERT INTO "auth_permission" VALUES(303,76,'delete_rosterrow','Can delete roster row')
+INSERT INTO "auth_permission" VALUES(303,76,'delete_studylink','Can delete study link')
 -- next statement
-INSERT INTO "auth_permission" VALUES(304,76,'view_rosterrow','Can view roster row')
+INSERT INTO "auth_permission" VALUES(304,76,'view_studylink','Can view study link')
 -- next statement
-INSERT INTO "auth_permission" VALUES(305,77,'add_visit','Can add visit')
+INSERT INTO "auth_permission" VALUES(305,77,'add_rosterrow','Can add roster row')
 -- next statement
-INSERT INTO "auth_permission" VALUES(306,77,'change_visit','Can change visit')
+INSERT INTO "auth_permission" VALUES(306,77,'change_rosterrow','Can change roster row')
 -- next statement
-INSERT INTO "auth_permission" VALUES(307,77,'delete_visit','Can delete visit')
+INSERT INTO "auth_permission" VALUES(307,77,'delete_rosterrow','Can delete roster row')
 -- next statement
-INSERT INTO "auth_permission" VALUES(308,77,'view_visit','Can view visit')
+INSERT INTO "auth_permission" VALUES(308,77,'view_rosterrow','Can view roster row')
 -- next statement
-INSERT INTO "auth_permission" VALUES(309,78,'add_notice','Can add notice')
+INSERT INTO "auth_permission" VALUES(309,78,'add_visit','Can add visit')
 -- next statement
-INSERT INTO "auth_permission" VALUES(310,78,'change_notice','Can change notice')
+INSERT INTO "auth_permission" VALUES(310,78,'change_visit','Can change visit')
 -- next statement
-INSERT INTO "auth_permission" VALUES(311,78,'delete_notice','Can delete notice')
+INSERT INTO "auth_permission" VALUES(311,78,'delete_visit','Can delete visit')
 -- next statement
-INSERT INTO "auth_permission" VALUES(312,78,'view_notice','Can view notice')
+INSERT INTO "auth_permission" VALUES(312,78,'view_visit','Can view visit')
 -- next statement
-INSERT INTO "auth_permission" VALUES(313,79,'add_letter','Can add letter')
+INSERT INTO "auth_permission" VALUES(313,79,'add_notice','Can add notice')
 -- next statement
-INSERT INTO "auth_permission" VALUES(314,79,'change_letter','Can change letter')
+INSERT INTO "auth_permission" VALUES(314,79,'change_notice','Can change notice')
 -- next statement
-INSERT INTO "auth_permission" VALUES(315,79,'delete_letter','Can delete letter')
+INSERT INTO "auth_permission" VALUES(315,79,'delete_notice','Can delete notice')
 -- next statement
-INSERT INTO "auth_permission" VALUES(316,79,'view_letter','Can view letter')
+INSERT INTO "auth_permission" VALUES(316,79,'view_notice','Can view notice')
 -- next statement
-INSERT INTO "auth_permission" VALUES(317,80,'add_wish','Can add wish')
+INSERT INTO "auth_permission" VALUES(317,80,'add_letter','Can add letter')
 -- next statement
-INSERT INTO "auth_permission" VALUES(318,80,'change_wish','Can change wish')
+INSERT INTO "auth_permission" VALUES(318,80,'change_letter','Can change letter')
 -- next statement
-INSERT INTO "auth_permission" VALUES(319,80,'delete_wish','Can delete wish')
+INSERT INTO "auth_permission" VALUES(319,80,'delete_letter','Can delete letter')
 -- next statement
-INSERT INTO "auth_permission" VALUES(320,80,'view_wish','Can view wish')
+INSERT INTO "auth_permission" VALUES(320,80,'view_letter','Can view letter')
 -- next statement
-INSERT INTO "auth_permission" VALUES(321,81,'add_noticereading','Can add notice reading')
+INSERT INTO "auth_permission" VALUES(321,81,'add_wish','Can add wish')
 -- next statement
-INSERT INTO "auth_permission" VALUES(322,81,'change_noticereading','Can change notice reading')
+INSERT INTO "auth_permission" VALUES(322,81,'change_wish','Can change wish')
 -- next statement
-INSERT INTO "auth_permission" VALUES(323,81,'delete_noticereading','Can delete notice reading')
+INSERT INTO "auth_permission" VALUES(323,81,'delete_wish','Can delete wish')
 -- next statement
-INSERT INTO "auth_permission" VALUES(324,81,'view_noticereading','Can view notice reading')
+INSERT INTO "auth_permission" VALUES(324,81,'view_wish','Can view wish')
 -- next statement
-INSERT INTO "auth_permission" VALUES(325,82,'add_apitoken','Can add api token')
+INSERT INTO "auth_permission" VALUES(325,82,'add_noticereading','Can add notice reading')
 -- next statement
-INSERT INTO "auth_permission" VALUES(326,82,'change_apitoken','Can change api token')
+INSERT INTO "auth_permission" VALUES(326,82,'change_noticereading','Can change notice reading')
 -- next statement
-INSERT INTO "auth_permission" VALUES(327,82,'delete_apitoken','Can delete api token')
+INSERT INTO "auth_permission" VALUES(327,82,'delete_noticereading','Can delete notice reading')
 -- next statement
-INSERT INTO "auth_permission" VALUES(328,82,'view_apitoken','Can view api token')
+INSERT INTO "auth_permission" VALUES(328,82,'view_noticereading','Can view notice reading')
 -- next statement
-INSERT INTO "auth_permission" VALUES(329,83,'add_idempotencyrecord','Can add idempotency record')
+INSERT INTO "auth_permission" VALUES(329,83,'add_apitoken','Can add api token')
 -- next statement
-INSERT INTO "auth_permission" VALUES(330,83,'change_idempotencyrecord','Can change idempotency record')
+INSERT INTO "auth_permission" VALUES(330,83,'change_apitoken','Can change api token')
 -- next statement
-INSERT INTO "auth_permission" VALUES(331,83,'delete_idempotencyrecord','Can delete idempotency record')
+INSERT INTO "auth_permission" VALUES(331,83,'delete_apitoken','Can delete api token')
 -- next statement
-INSERT INTO "auth_permission" VALUES(332,83,'view_idempotencyrecord','Can view idempotency record')
+INSERT INTO "auth_permission" VALUES(332,83,'view_apitoken','Can view api token')
 -- next statement
-INSERT INTO "auth_permission" VALUES(333,84,'add_project','Can add project')
+INSERT INTO "auth_permission" VALUES(333,84,'add_idempotencyrecord','Can add idempotency record')
 -- next statement
-INSERT INTO "auth_permission" VALUES(334,84,'change_project','Can change project')
+INSERT INTO "auth_permission" VALUES(334,84,'change_idempotencyrecord','Can change idempotency record')
 -- next statement
-INSERT INTO "auth_permission" VALUES(335,84,'delete_project','Can delete project')
+INSERT INTO "auth_permission" VALUES(335,84,'delete_idempotencyrecord','Can delete idempotency record')
 -- next statement
-INSERT INTO "auth_permission" VALUES(336,84,'view_project','Can view project')
+INSERT INTO "auth_permission" VALUES(336,84,'view_idempotencyrecord','Can view idempotency record')
 -- next statement
-INSERT INTO "auth_permission" VALUES(337,85,'add_membership','Can add membership')
+INSERT INTO "auth_permission" VALUES(337,85,'add_project','Can add project')
 -- next statement
-INSERT INTO "auth_permission" VALUES(338,85,'change_membership','Can change membership')
+INSERT INTO "auth_permission" VALUES(338,85,'change_project','Can change project')
 -- next statement
-INSERT INTO "auth_permission" VALUES(339,85,'delete_membership','Can delete membership')
+INSERT INTO "auth_permission" VALUES(339,85,'delete_project','Can delete project')
 -- next statement
-INSERT INTO "auth_permission" VALUES(340,85,'view_membership','Can view membership')
+INSERT INTO "auth_permission" VALUES(340,85,'view_project','Can view project')
 -- next statement
-INSERT INTO "auth_permission" VALUES(341,86,'add_event','Can add event')
+INSERT INTO "auth_permission" VALUES(341,86,'add_membership','Can add membership')
 -- next statement
-INSERT INTO "auth_permission" VALUES(342,86,'change_event','Can change event')
+INSERT INTO "auth_permission" VALUES(342,86,'change_membership','Can change membership')
 -- next statement
-INSERT INTO "auth_permission" VALUES(343,86,'delete_event','Can delete event')
+INSERT INTO "auth_permission" VALUES(343,86,'delete_membership','Can delete membership')
 -- next statement
-INSERT INTO "auth_permission" VALUES(344,86,'view_event','Can view event')
+INSERT INTO "auth_permission" VALUES(344,86,'view_membership','Can view membership')
 -- next statement
-INSERT INTO "auth_permission" VALUES(345,87,'add_webhook','Can add webhook')
+INSERT INTO "auth_permission" VALUES(345,87,'add_event','Can add event')
 -- next statement
-INSERT INTO "auth_permission" VALUES(346,87,'change_webhook','Can change webhook')
+INSERT INTO "auth_permission" VALUES(346,87,'change_event','Can change event')
 -- next statement
-INSERT INTO "auth_permission" VALUES(347,87,'delete_webhook','Can delete webhook')
+INSERT INTO "auth_permission" VALUES(347,87,'delete_event','Can delete event')
 -- next statement
-INSERT INTO "auth_permission" VALUES(348,87,'view_webhook','Can view webhook')
+INSERT INTO "auth_permission" VALUES(348,87,'view_event','Can view event')
 -- next statement
-INSERT INTO "auth_permission" VALUES(349,88,'add_webhookmark','Can add webhook mark')
+INSERT INTO "auth_permission" VALUES(349,88,'add_webhook','Can add webhook')
 -- next statement
-INSERT INTO "auth_permission" VALUES(350,88,'change_webhookmark','Can change webhook mark')
+INSERT INTO "auth_permission" VALUES(350,88,'change_webhook','Can change webhook')
 -- next statement
-INSERT INTO "auth_permission" VALUES(351,88,'delete_webhookmark','Can delete webhook mark')
+INSERT INTO "auth_permission" VALUES(351,88,'delete_webhook','Can delete webhook')
 -- next statement
-INSERT INTO "auth_permission" VALUES(352,88,'view_webhookmark','Can view webhook mark')
+INSERT INTO "auth_permission" VALUES(352,88,'view_webhook','Can view webhook')
 -- next statement
-INSERT INTO "auth_permission" VALUES(353,89,'add_webhookmessage','Can add webhook message')
+INSERT INTO "auth_permission" VALUES(353,89,'add_webhookmark','Can add webhook mark')
 -- next statement
-INSERT INTO "auth_permission" VALUES(354,89,'change_webhookmessage','Can change webhook message')
+INSERT INTO "auth_permission" VALUES(354,89,'change_webhookmark','Can change webhook mark')
 -- next statement
-INSERT INTO "auth_permission" VALUES(355,89,'delete_webhookmessage','Can delete webhook message')
+INSERT INTO "auth_permission" VALUES(355,89,'delete_webhookmark','Can delete webhook mark')
 -- next statement
-INSERT INTO "auth_permission" VALUES(356,89,'view_webhookmessage','Can view webhook message')
+INSERT INTO "auth_permission" VALUES(356,89,'view_webhookmark','Can view webhook mark')
 -- next statement
-INSERT INTO "auth_permission" VALUES(357,90,'add_webhookattempt','Can add webhook attempt')
+INSERT INTO "auth_permission" VALUES(357,90,'add_webhookmessage','Can add webhook message')
 -- next statement
-INSERT INTO "auth_permission" VALUES(358,90,'change_webhookattempt','Can change webhook attempt')
+INSERT INTO "auth_permission" VALUES(358,90,'change_webhookmessage','Can change webhook message')
 -- next statement
-INSERT INTO "auth_permission" VALUES(359,90,'delete_webhookattempt','Can delete webhook attempt')
+INSERT INTO "auth_permission" VALUES(359,90,'delete_webhookmessage','Can delete webhook message')
 -- next statement
-INSERT INTO "auth_permission" VALUES(360,90,'view_webhookattempt','Can view webhook attempt')
+INSERT INTO "auth_permission" VALUES(360,90,'view_webhookmessage','Can view webhook message')
 -- next statement
-INSERT INTO "auth_permission" VALUES(361,91,'add_auditprogress','Can add audit progress')
+INSERT INTO "auth_permission" VALUES(361,91,'add_webhookattempt','Can add webhook attempt')
 -- next statement
-INSERT INTO "auth_permission" VALUES(362,91,'change_auditprogress','Can change audit progress')
+INSERT INTO "auth_permission" VALUES(362,91,'change_webhookattempt','Can change webhook attempt')
 -- next statement
-INSERT INTO "auth_permission" VALUES(363,91,'delete_auditprogress','Can delete audit progress')
+INSERT INTO "auth_permission" VALUES(363,91,'delete_webhookattempt','Can delete webhook attempt')
 -- next statement
-INSERT INTO "auth_permission" VALUES(364,91,'view_auditprogress','Can view audit progress')
+INSERT INTO "auth_permission" VALUES(364,91,'view_webhookattempt','Can view webhook attempt')
 -- next statement
-INSERT INTO "auth_permission" VALUES(365,92,'add_auditchain','Can add audit chain')
+INSERT INTO "auth_permission" VALUES(365,92,'add_auditprogress','Can add audit progress')
 -- next statement
-INSERT INTO "auth_permission" VALUES(366,92,'change_auditchain','Can change audit chain')
+INSERT INTO "auth_permission" VALUES(366,92,'change_auditprogress','Can change audit progress')
 -- next statement
-INSERT INTO "auth_permission" VALUES(367,92,'delete_auditchain','Can delete audit chain')
+INSERT INTO "auth_permission" VALUES(367,92,'delete_auditprogress','Can delete audit progress')
 -- next statement
-INSERT INTO "auth_permission" VALUES(368,92,'view_auditchain','Can view audit chain')
+INSERT INTO "auth_permission" VALUES(368,92,'view_auditprogress','Can view audit progress')
 -- next statement
-INSERT INTO "auth_permission" VALUES(369,93,'add_auditcheckpoint','Can add audit checkpoint')
+INSERT INTO "auth_permission" VALUES(369,93,'add_auditchain','Can add audit chain')
 -- next statement
-INSERT INTO "auth_permission" VALUES(370,93,'change_auditcheckpoint','Can change audit checkpoint')
+INSERT INTO "auth_permission" VALUES(370,93,'change_auditchain','Can change audit chain')
 -- next statement
-INSERT INTO "auth_permission" VALUES(371,93,'delete_auditcheckpoint','Can delete audit checkpoint')
+INSERT INTO "auth_permission" VALUES(371,93,'delete_auditchain','Can delete audit chain')
 -- next statement
-INSERT INTO "auth_permission" VALUES(372,93,'view_auditcheckpoint','Can view audit checkpoint')
+INSERT INTO "auth_permission" VALUES(372,93,'view_auditchain','Can view audit chain')
 -- next statement
-INSERT INTO "auth_permission" VALUES(373,94,'add_auditlink','Can add audit link')
+INSERT INTO "auth_permission" VALUES(373,94,'add_auditcheckpoint','Can add audit checkpoint')
 -- next statement
-INSERT INTO "auth_permission" VALUES(374,94,'change_auditlink','Can change audit link')
+INSERT INTO "auth_permission" VALUES(374,94,'change_auditcheckpoint','Can change audit checkpoint')
 -- next statement
-INSERT INTO "auth_permission" VALUES(375,94,'delete_auditlink','Can delete audit link')
+INSERT INTO "auth_permission" VALUES(375,94,'delete_auditcheckpoint','Can delete audit checkpoint')
 -- next statement
-INSERT INTO "auth_permission" VALUES(376,94,'view_auditlink','Can view audit link')
+INSERT INTO "auth_permission" VALUES(376,94,'view_auditcheckpoint','Can view audit checkpoint')
 -- next statement
-INSERT INTO "auth_permission" VALUES(377,95,'add_testclock','Can add test clock')
+INSERT INTO "auth_permission" VALUES(377,95,'add_auditlink','Can add audit link')
 -- next statement
-INSERT INTO "auth_permission" VALUES(378,95,'change_testclock','Can change test clock')
+INSERT INTO "auth_permission" VALUES(378,95,'change_auditlink','Can change audit link')
 -- next statement
-INSERT INTO "auth_permission" VALUES(379,95,'delete_testclock','Can delete test clock')
+INSERT INTO "auth_permission" VALUES(379,95,'delete_auditlink','Can delete audit link')
 -- next statement
-INSERT INTO "auth_permission" VALUES(380,95,'view_testclock','Can view test clock')
+INSERT INTO "auth_permission" VALUES(380,95,'view_auditlink','Can view audit link')
 -- next statement
-INSERT INTO "auth_permission" VALUES(381,96,'add_invitation','Can add invitation')
+INSERT INTO "auth_permission" VALUES(381,96,'add_testclock','Can add test clock')
 -- next statement
-INSERT INTO "auth_permission" VALUES(382,96,'change_invitation','Can change invitation')
+INSERT INTO "auth_permission" VALUES(382,96,'change_testclock','Can change test clock')
 -- next statement
-INSERT INTO "auth_permission" VALUES(383,96,'delete_invitation','Can delete invitation')
+INSERT INTO "auth_permission" VALUES(383,96,'delete_testclock','Can delete test clock')
 -- next statement
-INSERT INTO "auth_permission" VALUES(384,96,'view_invitation','Can view invitation')
+INSERT INTO "auth_permission" VALUES(384,96,'view_testclock','Can view test clock')
 -- next statement
-INSERT INTO "auth_permission" VALUES(385,97,'add_requester','Can add requester')
+INSERT INTO "auth_permission" VALUES(385,97,'add_invitation','Can add invitation')
 -- next statement
-INSERT INTO "auth_permission" VALUES(386,97,'change_requester','Can change requester')
+INSERT INTO "auth_permission" VALUES(386,97,'change_invitation','Can change invitation')
 -- next statement
-INSERT INTO "auth_permission" VALUES(387,97,'delete_requester','Can delete requester')
+INSERT INTO "auth_permission" VALUES(387,97,'delete_invitation','Can delete invitation')
 -- next statement
-INSERT INTO "auth_permission" VALUES(388,97,'view_requester','Can view requester')
+INSERT INTO "auth_permission" VALUES(388,97,'view_invitation','Can view invitation')
 -- next statement
-INSERT INTO "auth_permission" VALUES(389,98,'add_hittype','Can add hit type')
+INSERT INTO "auth_permission" VALUES(389,98,'add_requester','Can add requester')
 -- next statement
-INSERT INTO "auth_permission" VALUES(390,98,'change_hittype','Can change hit type')
+INSERT INTO "auth_permission" VALUES(390,98,'change_requester','Can change requester')
 -- next statement
-INSERT INTO "auth_permission" VALUES(391,98,'delete_hittype','Can delete hit type')
+INSERT INTO "auth_permission" VALUES(391,98,'delete_requester','Can delete requester')
 -- next statement
-INSERT INTO "auth_permission" VALUES(392,98,'view_hittype','Can view hit type')
+INSERT INTO "auth_permission" VALUES(392,98,'view_requester','Can view requester')
 -- next statement
-INSERT INTO "auth_permission" VALUES(393,99,'add_hit','Can add hit')
+INSERT INTO "auth_permission" VALUES(393,99,'add_hittype','Can add hit type')
 -- next statement
-INSERT INTO "auth_permission" VALUES(394,99,'change_hit','Can change hit')
+INSERT INTO "auth_permission" VALUES(394,99,'change_hittype','Can change hit type')
 -- next statement
-INSERT INTO "auth_permission" VALUES(395,99,'delete_hit','Can delete hit')
+INSERT INTO "auth_permission" VALUES(395,99,'delete_hittype','Can delete hit type')
 -- next statement
-INSERT INTO "auth_permission" VALUES(396,99,'view_hit','Can view hit')
+INSERT INTO "auth_permission" VALUES(396,99,'view_hittype','Can view hit type')
 -- next statement
-INSERT INTO "auth_permission" VALUES(397,100,'add_place','Can add place')
+INSERT INTO "auth_permission" VALUES(397,100,'add_hit','Can add hit')
 -- next statement
-INSERT INTO "auth_permission" VALUES(398,100,'change_place','Can change place')
+INSERT INTO "auth_permission" VALUES(398,100,'change_hit','Can change hit')
 -- next statement
-INSERT INTO "auth_permission" VALUES(399,100,'delete_place','Can delete place')
+INSERT INTO "auth_permission" VALUES(399,100,'delete_hit','Can delete hit')
 -- next statement
-INSERT INTO "auth_permission" VALUES(400,100,'view_place','Can view place')
+INSERT INTO "auth_permission" VALUES(400,100,'view_hit','Can view hit')
 -- next statement
-INSERT INTO "auth_permission" VALUES(401,101,'add_qualificationtype','Can add qualification type')
+INSERT INTO "auth_permission" VALUES(401,101,'add_place','Can add place')
 -- next statement
-INSERT INTO "auth_permission" VALUES(402,101,'change_qualificationtype','Can change qualification type')
+INSERT INTO "auth_permission" VALUES(402,101,'change_place','Can change place')
 -- next statement
-INSERT INTO "auth_permission" VALUES(403,101,'delete_qualificationtype','Can delete qualification type')
+INSERT INTO "auth_permission" VALUES(403,101,'delete_place','Can delete place')
 -- next statement
-INSERT INTO "auth_permission" VALUES(404,101,'view_qualificationtype','Can view qualification type')
+INSERT INTO "auth_permission" VALUES(404,101,'view_place','Can view place')
 -- next statement
-INSERT INTO "auth_permission" VALUES(405,102,'add_chaos','Can add chaos')
+INSERT INTO "auth_permission" VALUES(405,102,'add_qualificationtype','Can add qualification type')
 -- next statement
-INSERT INTO "auth_permission" VALUES(406,102,'change_chaos','Can change chaos')
+INSERT INTO "auth_permission" VALUES(406,102,'change_qualificationtype','Can change qualification type')
 -- next statement
-INSERT INTO "auth_permission" VALUES(407,102,'delete_chaos','Can delete chaos')
+INSERT INTO "auth_permission" VALUES(407,102,'delete_qualificationtype','Can delete qualification type')
 -- next statement
-INSERT INTO "auth_permission" VALUES(408,102,'view_chaos','Can view chaos')
+INSERT INTO "auth_permission" VALUES(408,102,'view_qualificationtype','Can view qualification type')
 -- next statement
-INSERT INTO "auth_permission" VALUES(409,103,'add_calllog','Can add call log')
+INSERT INTO "auth_permission" VALUES(409,103,'add_chaos','Can add chaos')
 -- next statement
-INSERT INTO "auth_permission" VALUES(410,103,'change_calllog','Can change call log')
+INSERT INTO "auth_permission" VALUES(410,103,'change_chaos','Can change chaos')
 -- next statement
-INSERT INTO "auth_permission" VALUES(411,103,'delete_calllog','Can delete call log')
+INSERT INTO "auth_permission" VALUES(411,103,'delete_chaos','Can delete chaos')
 -- next statement
-INSERT INTO "auth_permission" VALUES(412,103,'view_calllog','Can view call log')
+INSERT INTO "auth_permission" VALUES(412,103,'view_chaos','Can view chaos')
 -- next statement
-INSERT INTO "auth_permission" VALUES(413,104,'add_tokenuse','Can add token use')
+INSERT INTO "auth_permission" VALUES(413,104,'add_calllog','Can add call log')
 -- next statement
-INSERT INTO "auth_permission" VALUES(414,104,'change_tokenuse','Can change token use')
+INSERT INTO "auth_permission" VALUES(414,104,'change_calllog','Can change call log')
 -- next statement
-INSERT INTO "auth_permission" VALUES(415,104,'delete_tokenuse','Can delete token use')
+INSERT INTO "auth_permission" VALUES(415,104,'delete_calllog','Can delete call log')
 -- next statement
-INSERT INTO "auth_permission" VALUES(416,104,'view_tokenuse','Can view token use')
+INSERT INTO "auth_permission" VALUES(416,104,'view_calllog','Can view call log')
 -- next statement
-INSERT INTO "auth_permission" VALUES(417,105,'add_worker','Can add worker')
+INSERT INTO "auth_permission" VALUES(417,105,'add_tokenuse','Can add token use')
 -- next statement
-INSERT INTO "auth_permission" VALUES(418,105,'change_worker','Can change worker')
+INSERT INTO "auth_permission" VALUES(418,105,'change_tokenuse','Can change token use')
 -- next statement
-INSERT INTO "auth_permission" VALUES(419,105,'delete_worker','Can delete worker')
+INSERT INTO "auth_permission" VALUES(419,105,'delete_tokenuse','Can delete token use')
 -- next statement
-INSERT INTO "auth_permission" VALUES(420,105,'view_worker','Can view worker')
+INSERT INTO "auth_permission" VALUES(420,105,'view_tokenuse','Can view token use')
 -- next statement
-INSERT INTO "auth_permission" VALUES(421,106,'add_holding','Can add holding')
+INSERT INTO "auth_permission" VALUES(421,106,'add_worker','Can add worker')
 -- next statement
-INSERT INTO "auth_permission" VALUES(422,106,'change_holding','Can change holding')
+INSERT INTO "auth_permission" VALUES(422,106,'change_worker','Can change worker')
 -- next statement
-INSERT INTO "auth_permission" VALUES(423,106,'delete_holding','Can delete holding')
+INSERT INTO "auth_permission" VALUES(423,106,'delete_worker','Can delete worker')
 -- next statement
-INSERT INTO "auth_permission" VALUES(424,106,'view_holding','Can view holding')
+INSERT INTO "auth_permission" VALUES(424,106,'view_worker','Can view worker')
 -- next statement
-INSERT INTO "auth_permission" VALUES(425,107,'add_qualificationgrant','Can add qualification grant')
+INSERT INTO "auth_permission" VALUES(425,107,'add_holding','Can add holding')
 -- next statement
-INSERT INTO "auth_permission" VALUES(426,107,'change_qualificationgrant','Can change qualification grant')
+INSERT INTO "auth_permission" VALUES(426,107,'change_holding','Can change holding')
 -- next statement
-INSERT INTO "auth_permission" VALUES(427,107,'delete_qualificationgrant','Can delete qualification grant')
+INSERT INTO "auth_permission" VALUES(427,107,'delete_holding','Can delete holding')
 -- next statement
-INSERT INTO "auth_permission" VALUES(428,107,'view_qualificationgrant','Can view qualification grant')
+INSERT INTO "auth_permission" VALUES(428,107,'view_holding','Can view holding')
 -- next statement
-INSERT INTO "auth_permission" VALUES(429,108,'add_message','Can add message')
+INSERT INTO "auth_permission" VALUES(429,108,'add_qualificationgrant','Can add qualification grant')
 -- next statement
-INSERT INTO "auth_permission" VALUES(430,108,'change_message','Can change message')
+INSERT INTO "auth_permission" VALUES(430,108,'change_qualificationgrant','Can change qualification grant')
 -- next statement
-INSERT INTO "auth_permission" VALUES(431,108,'delete_message','Can delete message')
+INSERT INTO "auth_permission" VALUES(431,108,'delete_qualificationgrant','Can delete qualification grant')
 -- next statement
-INSERT INTO "auth_permission" VALUES(432,108,'view_message','Can view message')
+INSERT INTO "auth_permission" VALUES(432,108,'view_qualificationgrant','Can view qualification grant')
 -- next statement
-INSERT INTO "auth_permission" VALUES(433,109,'add_ledgerentry','Can add ledger entry')
+INSERT INTO "auth_permission" VALUES(433,109,'add_message','Can add message')
 -- next statement
-INSERT INTO "auth_permission" VALUES(434,109,'change_ledgerentry','Can change ledger entry')
+INSERT INTO "auth_permission" VALUES(434,109,'change_message','Can change message')
 -- next statement
-INSERT INTO "auth_permission" VALUES(435,109,'delete_ledgerentry','Can delete ledger entry')
+INSERT INTO "auth_permission" VALUES(435,109,'delete_message','Can delete message')
 -- next statement
-INSERT INTO "auth_permission" VALUES(436,109,'view_ledgerentry','Can view ledger entry')
+INSERT INTO "auth_permission" VALUES(436,109,'view_message','Can view message')
 -- next statement
-INSERT INTO "auth_permission" VALUES(437,110,'add_bonus','Can add bonus')
+INSERT INTO "auth_permission" VALUES(437,110,'add_ledgerentry','Can add ledger entry')
 -- next statement
-INSERT INTO "auth_permission" VALUES(438,110,'change_bonus','Can change bonus')
+INSERT INTO "auth_permission" VALUES(438,110,'change_ledgerentry','Can change ledger entry')
 -- next statement
-INSERT INTO "auth_permission" VALUES(439,110,'delete_bonus','Can delete bonus')
+INSERT INTO "auth_permission" VALUES(439,110,'delete_ledgerentry','Can delete ledger entry')
 -- next statement
-INSERT INTO "auth_permission" VALUES(440,110,'view_bonus','Can view bonus')
+INSERT INTO "auth_permission" VALUES(440,110,'view_ledgerentry','Can view ledger entry')
 -- next statement
-INSERT INTO "auth_permission" VALUES(441,111,'add_block','Can add block')
+INSERT INTO "auth_permission" VALUES(441,111,'add_bonus','Can add bonus')
 -- next statement
-INSERT INTO "auth_permission" VALUES(442,111,'change_block','Can change block')
+INSERT INTO "auth_permission" VALUES(442,111,'change_bonus','Can change bonus')
 -- next statement
-INSERT INTO "auth_permission" VALUES(443,111,'delete_block','Can delete block')
+INSERT INTO "auth_permission" VALUES(443,111,'delete_bonus','Can delete bonus')
 -- next statement
-INSERT INTO "auth_permission" VALUES(444,111,'view_block','Can view block')
+INSERT INTO "auth_permission" VALUES(444,111,'view_bonus','Can view bonus')
 -- next statement
-INSERT INTO "auth_permission" VALUES(445,112,'add_accesskey','Can add access key')
+INSERT INTO "auth_permission" VALUES(445,112,'add_block','Can add block')
 -- next statement
-INSERT INTO "auth_permission" VALUES(446,112,'change_accesskey','Can change access key')
+INSERT INTO "auth_permission" VALUES(446,112,'change_block','Can change block')
 -- next statement
-INSERT INTO "auth_permission" VALUES(447,112,'delete_accesskey','Can delete access key')
+INSERT INTO "auth_permission" VALUES(447,112,'delete_block','Can delete block')
 -- next statement
-INSERT INTO "auth_permission" VALUES(448,112,'view_accesskey','Can view access key')
+INSERT INTO "auth_permission" VALUES(448,112,'view_block','Can view block')
 -- next statement
-INSERT INTO "auth_permission" VALUES(449,113,'add_batch','Can add batch')
+INSERT INTO "auth_permission" VALUES(449,113,'add_accesskey','Can add access key')
 -- next statement
-INSERT INTO "auth_permission" VALUES(450,113,'change_batch','Can change batch')
+INSERT INTO "auth_permission" VALUES(450,113,'change_accesskey','Can change access key')
 -- next statement
-INSERT INTO "auth_permission" VALUES(451,113,'delete_batch','Can delete batch')
+INSERT INTO "auth_permission" VALUES(451,113,'delete_accesskey','Can delete access key')
 -- next statement
-INSERT INTO "auth_permission" VALUES(452,113,'view_batch','Can view batch')
+INSERT INTO "auth_permission" VALUES(452,113,'view_accesskey','Can view access key')
 -- next statement
-INSERT INTO "auth_permission" VALUES(453,114,'add_batchtask','Can add batch task')
+INSERT INTO "auth_permission" VALUES(453,114,'add_batch','Can add batch')
 -- next statement
-INSERT INTO "auth_permission" VALUES(454,114,'change_batchtask','Can change batch task')
+INSERT INTO "auth_permission" VALUES(454,114,'change_batch','Can change batch')
 -- next statement
-INSERT INTO "auth_permission" VALUES(455,114,'delete_batchtask','Can delete batch task')
+INSERT INTO "auth_permission" VALUES(455,114,'delete_batch','Can delete batch')
 -- next statement
-INSERT INTO "auth_permission" VALUES(456,114,'view_batchtask','Can view batch task')
+INSERT INTO "auth_permission" VALUES(456,114,'view_batch','Can view batch')
 -- next statement
-INSERT INTO "auth_permission" VALUES(457,115,'add_deposit','Can add deposit')
+INSERT INTO "auth_permission" VALUES(457,115,'add_batchtask','Can add batch task')
 -- next statement
-INSERT INTO "auth_permission" VALUES(458,115,'change_deposit','Can change deposit')
+INSERT INTO "auth_permission" VALUES(458,115,'change_batchtask','Can change batch task')
 -- next statement
-INSERT INTO "auth_permission" VALUES(459,115,'delete_deposit','Can delete deposit')
+INSERT INTO "auth_permission" VALUES(459,115,'delete_batchtask','Can delete batch task')
 -- next statement
-INSERT INTO "auth_permission" VALUES(460,115,'view_deposit','Can view deposit')
+INSERT INTO "auth_permission" VALUES(460,115,'view_batchtask','Can view batch task')
 -- next statement
-INSERT INTO "auth_permission" VALUES(461,116,'add_invoice','Can add invoice')
+INSERT INTO "auth_permission" VALUES(461,116,'add_deposit','Can add deposit')
 -- next statement
-INSERT INTO "auth_permission" VALUES(462,116,'change_invoice','Can change invoice')
+INSERT INTO "auth_permission" VALUES(462,116,'change_deposit','Can change deposit')
 -- next statement
-INSERT INTO "auth_permission" VALUES(463,116,'delete_invoice','Can delete invoice')
+INSERT INTO "auth_permission" VALUES(463,116,'delete_deposit','Can delete deposit')
 -- next statement
-INSERT INTO "auth_permission" VALUES(464,116,'view_invoice','Can view invoice')
+INSERT INTO "auth_permission" VALUES(464,116,'view_deposit','Can view deposit')
 -- next statement
-INSERT INTO "auth_permission" VALUES(465,117,'add_letter','Can add letter')
+INSERT INTO "auth_permission" VALUES(465,117,'add_invoice','Can add invoice')
 -- next statement
-INSERT INTO "auth_permission" VALUES(466,117,'change_letter','Can change letter')
+INSERT INTO "auth_permission" VALUES(466,117,'change_invoice','Can change invoice')
 -- next statement
-INSERT INTO "auth_permission" VALUES(467,117,'delete_letter','Can delete letter')
+INSERT INTO "auth_permission" VALUES(467,117,'delete_invoice','Can delete invoice')
 -- next statement
-INSERT INTO "auth_permission" VALUES(468,117,'view_letter','Can view letter')
+INSERT INTO "auth_permission" VALUES(468,117,'view_invoice','Can view invoice')
 -- next statement
-INSERT INTO "auth_permission" VALUES(469,118,'add_payable','Can add payable')
+INSERT INTO "auth_permission" VALUES(469,118,'add_letter','Can add letter')
 -- next statement
-INSERT INTO "auth_permission" VALUES(470,118,'change_payable','Can change payable')
+INSERT INTO "auth_permission" VALUES(470,118,'change_letter','Can change letter')
 -- next statement
-INSERT INTO "auth_permission" VALUES(471,118,'delete_payable','Can delete payable')
+INSERT INTO "auth_permission" VALUES(471,118,'delete_letter','Can delete letter')
 -- next statement
-INSERT INTO "auth_permission" VALUES(472,118,'view_payable','Can view payable')
+INSERT INTO "auth_permission" VALUES(472,118,'view_letter','Can view letter')
 -- next statement
-INSERT INTO "auth_permission" VALUES(473,119,'add_policyaction','Can add policy action')
+INSERT INTO "auth_permission" VALUES(473,119,'add_payable','Can add payable')
 -- next statement
-INSERT INTO "auth_permission" VALUES(474,119,'change_policyaction','Can change policy action')
+INSERT INTO "auth_permission" VALUES(474,119,'change_payable','Can change payable')
 -- next statement
-INSERT INTO "auth_permission" VALUES(475,119,'delete_policyaction','Can delete policy action')
+INSERT INTO "auth_permission" VALUES(475,119,'delete_payable','Can delete payable')
 -- next statement
-INSERT INTO "auth_permission" VALUES(476,119,'view_policyaction','Can view policy action')
+INSERT INTO "auth_permission" VALUES(476,119,'view_payable','Can view payable')
 -- next statement
-INSERT INTO "auth_permission" VALUES(477,120,'add_policyresult','Can add policy result')
+INSERT INTO "auth_permission" VALUES(477,120,'add_policyaction','Can add policy action')
 -- next statement
-INSERT INTO "auth_permission" VALUES(478,120,'change_policyresult','Can change policy result')
+INSERT INTO "auth_permission" VALUES(478,120,'change_policyaction','Can change policy action')
 -- next statement
-INSERT INTO "auth_permission" VALUES(479,120,'delete_policyresult','Can delete policy result')
+INSERT INTO "auth_permission" VALUES(479,120,'delete_policyaction','Can delete policy action')
 -- next statement
-INSERT INTO "auth_permission" VALUES(480,120,'view_policyresult','Can view policy result')
+INSERT INTO "auth_permission" VALUES(480,120,'view_policyaction','Can view policy action')
 -- next statement
-INSERT INTO "auth_permission" VALUES(481,121,'add_qualificationrequest','Can add qualification request')
+INSERT INTO "auth_permission" VALUES(481,121,'add_policyresult','Can add policy result')
 -- next statement
-INSERT INTO "auth_permission" VALUES(482,121,'change_qualificationrequest','Can change qualification request')
+INSERT INTO "auth_permission" VALUES(482,121,'change_policyresult','Can change policy result')
 -- next statement
-INSERT INTO "auth_permission" VALUES(483,121,'delete_qualificationrequest','Can delete qualification request')
+INSERT INTO "auth_permission" VALUES(483,121,'delete_policyresult','Can delete policy result')
 -- next statement
-INSERT INTO "auth_permission" VALUES(484,121,'view_qualificationrequest','Can view qualification request')
+INSERT INTO "auth_permission" VALUES(484,121,'view_policyresult','Can view policy result')
 -- next statement
-INSERT INTO "auth_permission" VALUES(485,122,'add_queue','Can add queue')
+INSERT INTO "auth_permission" VALUES(485,122,'add_qualificationrequest','Can add qualification request')
 -- next statement
-INSERT INTO "auth_permission" VALUES(486,122,'change_queue','Can change queue')
+INSERT INTO "auth_permission" VALUES(486,122,'change_qualificationrequest','Can change qualification request')
 -- next statement
-INSERT INTO "auth_permission" VALUES(487,122,'delete_queue','Can delete queue')
+INSERT INTO "auth_permission" VALUES(487,122,'delete_qualificationrequest','Can delete qualification request')
 -- next statement
-INSERT INTO "auth_permission" VALUES(488,122,'view_queue','Can view queue')
+INSERT INTO "auth_permission" VALUES(488,122,'view_qualificationrequest','Can view qualification request')
 -- next statement
-INSERT INTO "auth_permission" VALUES(489,123,'add_queuedevent','Can add queued event')
+INSERT INTO "auth_permission" VALUES(489,123,'add_queue','Can add queue')
 -- next statement
-INSERT INTO "auth_permission" VALUES(490,123,'change_queuedevent','Can change queued event')
+INSERT INTO "auth_permission" VALUES(490,123,'change_queue','Can change queue')
 -- next statement
-INSERT INTO "auth_permission" VALUES(491,123,'delete_queuedevent','Can delete queued event')
+INSERT INTO "auth_permission" VALUES(491,123,'delete_queue','Can delete queue')
 -- next statement
-INSERT INTO "auth_permission" VALUES(492,123,'view_queuedevent','Can view queued event')
+INSERT INTO "auth_permission" VALUES(492,123,'view_queue','Can view queue')
 -- next statement
-INSERT INTO "auth_permission" VALUES(493,124,'add_rating','Can add rating')
+INSERT INTO "auth_permission" VALUES(493,124,'add_queuedevent','Can add queued event')
 -- next statement
-INSERT INTO "auth_permission" VALUES(494,124,'change_rating','Can change rating')
+INSERT INTO "auth_permission" VALUES(494,124,'change_queuedevent','Can change queued event')
 -- next statement
-INSERT INTO "auth_permission" VALUES(495,124,'delete_rating','Can delete rating')
+INSERT INTO "auth_permission" VALUES(495,124,'delete_queuedevent','Can delete queued event')
 -- next statement
-INSERT INTO "auth_permission" VALUES(496,124,'view_rating','Can view rating')
+INSERT INTO "auth_permission" VALUES(496,124,'view_queuedevent','Can view queued event')
 -- next statement
-INSERT INTO "auth_permission" VALUES(497,125,'add_template','Can add template')
+INSERT INTO "auth_permission" VALUES(497,125,'add_rating','Can add rating')
 -- next statement
-INSERT INTO "auth_permission" VALUES(498,125,'change_template','Can change template')
+INSERT INTO "auth_permission" VALUES(498,125,'change_rating','Can change rating')
 -- next statement
-INSERT INTO "auth_permission" VALUES(499,125,'delete_template','Can delete template')
+INSERT INTO "auth_permission" VALUES(499,125,'delete_rating','Can delete rating')
 -- next statement
-INSERT INTO "auth_permission" VALUES(500,125,'view_template','Can view template')
+INSERT INTO "auth_permission" VALUES(500,125,'view_rating','Can view rating')
 -- next statement
-INSERT INTO "auth_permission" VALUES(501,126,'add_activity','Can add activity')
+INSERT INTO "auth_permission" VALUES(501,126,'add_template','Can add template')
 -- next statement
-INSERT INTO "auth_permission" VALUES(502,126,'change_activity','Can change activity')
+INSERT INTO "auth_permission" VALUES(502,126,'change_template','Can change template')
 -- next statement
-INSERT INTO "auth_permission" VALUES(503,126,'delete_activity','Can delete activity')
+INSERT INTO "auth_permission" VALUES(503,126,'delete_template','Can delete template')
 -- next statement
-INSERT INTO "auth_permission" VALUES(504,126,'view_activity','Can view activity')
+INSERT INTO "auth_permission" VALUES(504,126,'view_template','Can view template')
 -- next statement
-INSERT INTO "auth_permission" VALUES(505,127,'add_refusedcalls','Can add refused calls')
+INSERT INTO "auth_permission" VALUES(505,127,'add_activity','Can add activity')
 -- next statement
-INSERT INTO "auth_permission" VALUES(506,127,'change_refusedcalls','Can change refused calls')
+INSERT INTO "auth_permission" VALUES(506,127,'change_activity','Can change activity')
 -- next statement
-INSERT INTO "auth_permission" VALUES(507,127,'delete_refusedcalls','Can delete refused calls')
+INSERT INTO "auth_permission" VALUES(507,127,'delete_activity','Can delete activity')
 -- next statement
-INSERT INTO "auth_permission" VALUES(508,127,'view_refusedcalls','Can view refused calls')
+INSERT INTO "auth_permission" VALUES(508,127,'view_activity','Can view activity')
 -- next statement
-INSERT INTO "auth_permission" VALUES(509,128,'add_signedwrite','Can add signed write')
+INSERT INTO "auth_permission" VALUES(509,128,'add_refusedcalls','Can add refused calls')
 -- next statement
-INSERT INTO "auth_permission" VALUES(510,128,'change_signedwrite','Can change signed write')
+INSERT INTO "auth_permission" VALUES(510,128,'change_refusedcalls','Can change refused calls')
 -- next statement
-INSERT INTO "auth_permission" VALUES(511,128,'delete_signedwrite','Can delete signed write')
+INSERT INTO "auth_permission" VALUES(511,128,'delete_refusedcalls','Can delete refused calls')
 -- next statement
-INSERT INTO "auth_permission" VALUES(512,128,'view_signedwrite','Can view signed write')
+INSERT INTO "auth_permission" VALUES(512,128,'view_refusedcalls','Can view refused calls')
 -- next statement
-INSERT INTO "auth_permission" VALUES(513,129,'add_keyalert','Can add key alert')
+INSERT INTO "auth_permission" VALUES(513,129,'add_signedwrite','Can add signed write')
 -- next statement
-INSERT INTO "auth_permission" VALUES(514,129,'change_keyalert','Can change key alert')
+INSERT INTO "auth_permission" VALUES(514,129,'change_signedwrite','Can change signed write')
 -- next statement
-INSERT INTO "auth_permission" VALUES(515,129,'delete_keyalert','Can delete key alert')
+INSERT INTO "auth_permission" VALUES(515,129,'delete_signedwrite','Can delete signed write')
 -- next statement
-INSERT INTO "auth_permission" VALUES(516,129,'view_keyalert','Can view key alert')
+INSERT INTO "auth_permission" VALUES(516,129,'view_signedwrite','Can view signed write')
 -- next statement
-INSERT INTO "auth_permission" VALUES(517,130,'add_payeedetails','Can add payee details')
+INSERT INTO "auth_permission" VALUES(517,130,'add_keyalert','Can add key alert')
 -- next statement
-INSERT INTO "auth_permission" VALUES(518,130,'change_payeedetails','Can change payee details')
+INSERT INTO "auth_permission" VALUES(518,130,'change_keyalert','Can change key alert')
 -- next statement
-INSERT INTO "auth_permission" VALUES(519,130,'delete_payeedetails','Can delete payee details')
+INSERT INTO "auth_permission" VALUES(519,130,'delete_keyalert','Can delete key alert')
 -- next statement
-INSERT INTO "auth_permission" VALUES(520,130,'view_payeedetails','Can view payee details')
+INSERT INTO "auth_permission" VALUES(520,130,'view_keyalert','Can view key alert')
 -- next statement
-INSERT INTO "auth_permission" VALUES(521,131,'add_payout','Can add payout')
+INSERT INTO "auth_permission" VALUES(521,131,'add_payeedetails','Can add payee details')
 -- next statement
-INSERT INTO "auth_permission" VALUES(522,131,'change_payout','Can change payout')
+INSERT INTO "auth_permission" VALUES(522,131,'change_payeedetails','Can change payee details')
 -- next statement
-INSERT INTO "auth_permission" VALUES(523,131,'delete_payout','Can delete payout')
+INSERT INTO "auth_permission" VALUES(523,131,'delete_payeedetails','Can delete payee details')
 -- next statement
-INSERT INTO "auth_permission" VALUES(524,131,'view_payout','Can view payout')
+INSERT INTO "auth_permission" VALUES(524,131,'view_payeedetails','Can view payee details')
 -- next statement
-INSERT INTO "auth_permission" VALUES(525,132,'add_payoutline','Can add payout line')
+INSERT INTO "auth_permission" VALUES(525,132,'add_payout','Can add payout')
 -- next statement
-INSERT INTO "auth_permission" VALUES(526,132,'change_payoutline','Can change payout line')
+INSERT INTO "auth_permission" VALUES(526,132,'change_payout','Can change payout')
 -- next statement
-INSERT INTO "auth_permission" VALUES(527,132,'delete_payoutline','Can delete payout line')
+INSERT INTO "auth_permission" VALUES(527,132,'delete_payout','Can delete payout')
 -- next statement
-INSERT INTO "auth_permission" VALUES(528,132,'view_payoutline','Can view payout line')
+INSERT INTO "auth_permission" VALUES(528,132,'view_payout','Can view payout')
 -- next statement
-INSERT INTO "auth_permission" VALUES(529,133,'add_payoutpart','Can add payout part')
+INSERT INTO "auth_permission" VALUES(529,133,'add_payoutline','Can add payout line')
 -- next statement
-INSERT INTO "auth_permission" VALUES(530,133,'change_payoutpart','Can change payout part')
+INSERT INTO "auth_permission" VALUES(530,133,'change_payoutline','Can change payout line')
 -- next statement
-INSERT INTO "auth_permission" VALUES(531,133,'delete_payoutpart','Can delete payout part')
+INSERT INTO "auth_permission" VALUES(531,133,'delete_payoutline','Can delete payout line')
 -- next statement
-INSERT INTO "auth_permission" VALUES(532,133,'view_payoutpart','Can view payout part')
+INSERT INTO "auth_permission" VALUES(532,133,'view_payoutline','Can view payout line')
 -- next statement
-INSERT INTO "auth_permission" VALUES(533,134,'add_yearlylimit','Can add yearly limit')
+INSERT INTO "auth_permission" VALUES(533,134,'add_payoutpart','Can add payout part')
 -- next statement
-INSERT INTO "auth_permission" VALUES(534,134,'change_yearlylimit','Can change yearly limit')
+INSERT INTO "auth_permission" VALUES(534,134,'change_payoutpart','Can change payout part')
 -- next statement
-INSERT INTO "auth_permission" VALUES(535,134,'delete_yearlylimit','Can delete yearly limit')
+INSERT INTO "auth_permission" VALUES(535,134,'delete_payoutpart','Can delete payout part')
 -- next statement
-INSERT INTO "auth_permission" VALUES(536,134,'view_yearlylimit','Can view yearly limit')
+INSERT INTO "auth_permission" VALUES(536,134,'view_payoutpart','Can view payout part')
 -- next statement
-INSERT INTO "auth_permission" VALUES(537,135,'add_countrychange','Can add country change')
+INSERT INTO "auth_permission" VALUES(537,135,'add_yearlylimit','Can add yearly limit')
 -- next statement
-INSERT INTO "auth_permission" VALUES(538,135,'change_countrychange','Can change country change')
+INSERT INTO "auth_permission" VALUES(538,135,'change_yearlylimit','Can change yearly limit')
 -- next statement
-INSERT INTO "auth_permission" VALUES(539,135,'delete_countrychange','Can delete country change')
+INSERT INTO "auth_permission" VALUES(539,135,'delete_yearlylimit','Can delete yearly limit')
 -- next statement
-INSERT INTO "auth_permission" VALUES(540,135,'view_countrychange','Can view country change')
+INSERT INTO "auth_permission" VALUES(540,135,'view_yearlylimit','Can view yearly limit')
 -- next statement
-INSERT INTO "auth_permission" VALUES(541,136,'add_contact','Can add contact')
+INSERT INTO "auth_permission" VALUES(541,136,'add_countrychange','Can add country change')
 -- next statement
-INSERT INTO "auth_permission" VALUES(542,136,'change_contact','Can change contact')
+INSERT INTO "auth_permission" VALUES(542,136,'change_countrychange','Can change country change')
 -- next statement
-INSERT INTO "auth_permission" VALUES(543,136,'delete_contact','Can delete contact')
+INSERT INTO "auth_permission" VALUES(543,136,'delete_countrychange','Can delete country change')
 -- next statement
-INSERT INTO "auth_permission" VALUES(544,136,'view_contact','Can view contact')
+INSERT INTO "auth_permission" VALUES(544,136,'view_countrychange','Can view country change')
 -- next statement
-INSERT INTO "auth_permission" VALUES(545,137,'add_likeness','Can add likeness')
+INSERT INTO "auth_permission" VALUES(545,137,'add_contact','Can add contact')
 -- next statement
-INSERT INTO "auth_permission" VALUES(546,137,'change_likeness','Can change likeness')
+INSERT INTO "auth_permission" VALUES(546,137,'change_contact','Can change contact')
 -- next statement
-INSERT INTO "auth_permission" VALUES(547,137,'delete_likeness','Can delete likeness')
+INSERT INTO "auth_permission" VALUES(547,137,'delete_contact','Can delete contact')
 -- next statement
-INSERT INTO "auth_permission" VALUES(548,137,'view_likeness','Can view likeness')
+INSERT INTO "auth_permission" VALUES(548,137,'view_contact','Can view contact')
 -- next statement
-INSERT INTO "auth_permission" VALUES(549,138,'add_workertrace','Can add worker trace')
+INSERT INTO "auth_permission" VALUES(549,138,'add_likeness','Can add likeness')
 -- next statement
-INSERT INTO "auth_permission" VALUES(550,138,'change_workertrace','Can change worker trace')
+INSERT INTO "auth_permission" VALUES(550,138,'change_likeness','Can change likeness')
 -- next statement
-INSERT INTO "auth_permission" VALUES(551,138,'delete_workertrace','Can delete worker trace')
+INSERT INTO "auth_permission" VALUES(551,138,'delete_likeness','Can delete likeness')
 -- next statement
-INSERT INTO "auth_permission" VALUES(552,138,'view_workertrace','Can view worker trace')
+INSERT INTO "auth_permission" VALUES(552,138,'view_likeness','Can view likeness')
 -- next statement
-INSERT INTO "auth_permission" VALUES(553,139,'add_worktrace','Can add work trace')
+INSERT INTO "auth_permission" VALUES(553,139,'add_workertrace','Can add worker trace')
 -- next statement
-INSERT INTO "auth_permission" VALUES(554,139,'change_worktrace','Can change work trace')
+INSERT INTO "auth_permission" VALUES(554,139,'change_workertrace','Can change worker trace')
 -- next statement
-INSERT INTO "auth_permission" VALUES(555,139,'delete_worktrace','Can delete work trace')
+INSERT INTO "auth_permission" VALUES(555,139,'delete_workertrace','Can delete worker trace')
 -- next statement
-INSERT INTO "auth_permission" VALUES(556,139,'view_worktrace','Can view work trace')
+INSERT INTO "auth_permission" VALUES(556,139,'view_workertrace','Can view worker trace')
 -- next statement
-INSERT INTO "auth_permission" VALUES(557,140,'add_batchextension','Can add batch extension')
+INSERT INTO "auth_permission" VALUES(557,140,'add_worktrace','Can add work trace')
 -- next statement
-INSERT INTO "auth_permission" VALUES(558,140,'change_batchextension','Can change batch extension')
+INSERT INTO "auth_permission" VALUES(558,140,'change_worktrace','Can change work trace')
 -- next statement
-INSERT INTO "auth_permission" VALUES(559,140,'delete_batchextension','Can delete batch extension')
+INSERT INTO "auth_permission" VALUES(559,140,'delete_worktrace','Can delete work trace')
 -- next statement
-INSERT INTO "auth_permission" VALUES(560,140,'view_batchextension','Can view batch extension')
+INSERT INTO "auth_permission" VALUES(560,140,'view_worktrace','Can view work trace')
 -- next statement
-INSERT INTO "auth_permission" VALUES(561,141,'add_workerfile','Can add worker file')
+INSERT INTO "auth_permission" VALUES(561,141,'add_batchextension','Can add batch extension')
 -- next statement
-INSERT INTO "auth_permission" VALUES(562,141,'change_workerfile','Can change worker file')
+INSERT INTO "auth_permission" VALUES(562,141,'change_batchextension','Can change batch extension')
 -- next statement
-INSERT INTO "auth_permission" VALUES(563,141,'delete_workerfile','Can delete worker file')
+INSERT INTO "auth_permission" VALUES(563,141,'delete_batchextension','Can delete batch extension')
 -- next statement
-INSERT INTO "auth_permission" VALUES(564,141,'view_workerfile','Can view worker file')
+INSERT INTO "auth_permission" VALUES(564,141,'view_batchextension','Can view batch extension')
 -- next statement
-INSERT INTO "auth_permission" VALUES(565,142,'add_workerfileline','Can add worker file line')
+INSERT INTO "auth_permission" VALUES(565,142,'add_workerfile','Can add worker file')
 -- next statement
-INSERT INTO "auth_permission" VALUES(566,142,'change_workerfileline','Can change worker file line')
+INSERT INTO "auth_permission" VALUES(566,142,'change_workerfile','Can change worker file')
 -- next statement
-INSERT INTO "auth_permission" VALUES(567,142,'delete_workerfileline','Can delete worker file line')
+INSERT INTO "auth_permission" VALUES(567,142,'delete_workerfile','Can delete worker file')
 -- next statement
-INSERT INTO "auth_permission" VALUES(568,142,'view_workerfileline','Can view worker file line')
+INSERT INTO "auth_permission" VALUES(568,142,'view_workerfile','Can view worker file')
 -- next statement
-INSERT INTO "auth_permission" VALUES(569,143,'add_requestermember','Can add requester member')
+INSERT INTO "auth_permission" VALUES(569,143,'add_workerfileline','Can add worker file line')
 -- next statement
-INSERT INTO "auth_permission" VALUES(570,143,'change_requestermember','Can change requester member')
+INSERT INTO "auth_permission" VALUES(570,143,'change_workerfileline','Can change worker file line')
 -- next statement
-INSERT INTO "auth_permission" VALUES(571,143,'delete_requestermember','Can delete requester member')
+INSERT INTO "auth_permission" VALUES(571,143,'delete_workerfileline','Can delete worker file line')
 -- next statement
-INSERT INTO "auth_permission" VALUES(572,143,'view_requestermember','Can view requester member')
+INSERT INTO "auth_permission" VALUES(572,143,'view_workerfileline','Can view worker file line')
 -- next statement
-INSERT INTO "auth_permission" VALUES(573,144,'add_signingkey','Can add signing key')
+INSERT INTO "auth_permission" VALUES(573,144,'add_requestermember','Can add requester member')
 -- next statement
-INSERT INTO "auth_permission" VALUES(574,144,'change_signingkey','Can change signing key')
+INSERT INTO "auth_permission" VALUES(574,144,'change_requestermember','Can change requester member')
 -- next statement
-INSERT INTO "auth_permission" VALUES(575,144,'delete_signingkey','Can delete signing key')
+INSERT INTO "auth_permission" VALUES(575,144,'delete_requestermember','Can delete requester member')
 -- next statement
-INSERT INTO "auth_permission" VALUES(576,144,'view_signingkey','Can view signing key')
+INSERT INTO "auth_permission" VALUES(576,144,'view_requestermember','Can view requester member')
 -- next statement
-INSERT INTO "auth_permission" VALUES(577,145,'add_topic','Can add topic')
+INSERT INTO "auth_permission" VALUES(577,145,'add_signingkey','Can add signing key')
 -- next statement
-INSERT INTO "auth_permission" VALUES(578,145,'change_topic','Can change topic')
+INSERT INTO "auth_permission" VALUES(578,145,'change_signingkey','Can change signing key')
 -- next statement
-INSERT INTO "auth_permission" VALUES(579,145,'delete_topic','Can delete topic')
+INSERT INTO "auth_permission" VALUES(579,145,'delete_signingkey','Can delete signing key')
 -- next statement
-INSERT INTO "auth_permission" VALUES(580,145,'view_topic','Can view topic')
+INSERT INTO "auth_permission" VALUES(580,145,'view_signingkey','Can view signing key')
 -- next statement
-INSERT INTO "auth_permission" VALUES(581,146,'add_subscription','Can add subscription')
+INSERT INTO "auth_permission" VALUES(581,146,'add_topic','Can add topic')
 -- next statement
-INSERT INTO "auth_permission" VALUES(582,146,'change_subscription','Can change subscription')
+INSERT INTO "auth_permission" VALUES(582,146,'change_topic','Can change topic')
 -- next statement
-INSERT INTO "auth_permission" VALUES(583,146,'delete_subscription','Can delete subscription')
+INSERT INTO "auth_permission" VALUES(583,146,'delete_topic','Can delete topic')
 -- next statement
-INSERT INTO "auth_permission" VALUES(584,146,'view_subscription','Can view subscription')
+INSERT INTO "auth_permission" VALUES(584,146,'view_topic','Can view topic')
 -- next statement
-INSERT INTO "auth_permission" VALUES(585,147,'add_topicdelivery','Can add topic delivery')
+INSERT INTO "auth_permission" VALUES(585,147,'add_subscription','Can add subscription')
 -- next statement
-INSERT INTO "auth_permission" VALUES(586,147,'change_topicdelivery','Can change topic delivery')
+INSERT INTO "auth_permission" VALUES(586,147,'change_subscription','Can change subscription')
 -- next statement
-INSERT INTO "auth_permission" VALUES(587,147,'delete_topicdelivery','Can delete topic delivery')
+INSERT INTO "auth_permission" VALUES(587,147,'delete_subscription','Can delete subscription')
 -- next statement
-INSERT INTO "auth_permission" VALUES(588,147,'view_topicdelivery','Can view topic delivery')
+INSERT INTO "auth_permission" VALUES(588,147,'view_subscription','Can view subscription')
 -- next statement
-INSERT INTO "auth_permission" VALUES(589,148,'add_uploadedfile','Can add uploaded file')
+INSERT INTO "auth_permission" VALUES(589,148,'add_topicdelivery','Can add topic delivery')
 -- next statement
-INSERT INTO "auth_permission" VALUES(590,148,'change_uploadedfile','Can change uploaded file')
+INSERT INTO "auth_permission" VALUES(590,148,'change_topicdelivery','Can change topic delivery')
 -- next statement
-INSERT INTO "auth_permission" VALUES(591,148,'delete_uploadedfile','Can delete uploaded file')
+INSERT INTO "auth_permission" VALUES(591,148,'delete_topicdelivery','Can delete topic delivery')
 -- next statement
-INSERT INTO "auth_permission" VALUES(592,148,'view_uploadedfile','Can view uploaded file')
+INSERT INTO "auth_permission" VALUES(592,148,'view_topicdelivery','Can view topic delivery')
 -- next statement
-INSERT INTO "auth_permission" VALUES(593,149,'add_pagestorage','Can add page storage')
+INSERT INTO "auth_permission" VALUES(593,149,'add_uploadedfile','Can add uploaded file')
 -- next statement
-INSERT INTO "auth_permission" VALUES(594,149,'change_pagestorage','Can change page storage')
+INSERT INTO "auth_permission" VALUES(594,149,'change_uploadedfile','Can change uploaded file')
 -- next statement
-INSERT INTO "auth_permission" VALUES(595,149,'delete_pagestorage','Can delete page storage')
+INSERT INTO "auth_permission" VALUES(595,149,'delete_uploadedfile','Can delete uploaded file')
 -- next statement
-INSERT INTO "auth_permission" VALUES(596,149,'view_pagestorage','Can view page storage')
+INSERT INTO "auth_permission" VALUES(596,149,'view_uploadedfile','Can view uploaded file')
 -- next statement
-INSERT INTO "auth_permission" VALUES(597,150,'add_formeridclaim','Can add former id claim')
+INSERT INTO "auth_permission" VALUES(597,150,'add_pagestorage','Can add page storage')
 -- next statement
-INSERT INTO "auth_permission" VALUES(598,150,'change_formeridclaim','Can change former id claim')
+INSERT INTO "auth_permission" VALUES(598,150,'change_pagestorage','Can change page storage')
 -- next statement
-INSERT INTO "auth_permission" VALUES(599,150,'delete_formeridclaim','Can delete former id claim')
+INSERT INTO "auth_permission" VALUES(599,150,'delete_pagestorage','Can delete page storage')
 -- next statement
-INSERT INTO "auth_permission" VALUES(600,150,'view_formeridclaim','Can view former id claim')
+INSERT INTO "auth_permission" VALUES(600,150,'view_pagestorage','Can view page storage')
 -- next statement
-INSERT INTO "auth_permission" VALUES(601,151,'add_formeridrecord','Can add former id record')
+INSERT INTO "auth_permission" VALUES(601,151,'add_formeridclaim','Can add former id claim')
 -- next statement
-INSERT INTO "auth_permission" VALUES(602,151,'change_formeridrecord','Can change former id record')
+INSERT INTO "auth_permission" VALUES(602,151,'change_formeridclaim','Can change former id claim')
 -- next statement
-INSERT INTO "auth_permission" VALUES(603,151,'delete_formeridrecord','Can delete former id record')
+INSERT INTO "auth_permission" VALUES(603,151,'delete_formeridclaim','Can delete former id claim')
 -- next statement
-INSERT INTO "auth_permission" VALUES(604,151,'view_formeridrecord','Can view former id record')
+INSERT INTO "auth_permission" VALUES(604,151,'view_formeridclaim','Can view former id claim')
 -- next statement
-INSERT INTO "auth_permission" VALUES(605,152,'add_workerheartbeat','Can add worker heartbeat')
+INSERT INTO "auth_permission" VALUES(605,152,'add_formeridrecord','Can add former id record')
 -- next statement
-INSERT INTO "auth_permission" VALUES(606,152,'change_workerheartbeat','Can change worker heartbeat')
+INSERT INTO "auth_permission" VALUES(606,152,'change_formeridrecord','Can change former id record')
 -- next statement
-INSERT INTO "auth_permission" VALUES(607,152,'delete_workerheartbeat','Can delete worker heartbeat')
+INSERT INTO "auth_permission" VALUES(607,152,'delete_formeridrecord','Can delete former id record')
 -- next statement
-INSERT INTO "auth_permission" VALUES(608,152,'view_workerheartbeat','Can view worker heartbeat')
+INSERT INTO "auth_permission" VALUES(608,152,'view_formeridrecord','Can view former id record')
 -- next statement
-INSERT INTO "auth_permission" VALUES(609,153,'add_job','Can add job')
+INSERT INTO "auth_permission" VALUES(609,153,'add_workerheartbeat','Can add worker heartbeat')
 -- next statement
-INSERT INTO "auth_permission" VALUES(610,153,'change_job','Can change job')
+INSERT INTO "auth_permission" VALUES(610,153,'change_workerheartbeat','Can change worker heartbeat')
 -- next statement
-INSERT INTO "auth_permission" VALUES(611,153,'delete_job','Can delete job')
+INSERT INTO "auth_permission" VALUES(611,153,'delete_workerheartbeat','Can delete worker heartbeat')
 -- next statement
-INSERT INTO "auth_permission" VALUES(612,153,'view_job','Can view job')
+INSERT INTO "auth_permission" VALUES(612,153,'view_workerheartbeat','Can view worker heartbeat')
 -- next statement
-INSERT INTO "auth_permission" VALUES(613,154,'add_writeprobe','Can add write probe')
+INSERT INTO "auth_permission" VALUES(613,154,'add_job','Can add job')
 -- next statement
-INSERT INTO "auth_permission" VALUES(614,154,'change_writeprobe','Can change write probe')
+INSERT INTO "auth_permission" VALUES(614,154,'change_job','Can change job')
 -- next statement
-INSERT INTO "auth_permission" VALUES(615,154,'delete_writeprobe','Can delete write probe')
+INSERT INTO "auth_permission" VALUES(615,154,'delete_job','Can delete job')
 -- next statement
-INSERT INTO "auth_permission" VALUES(616,154,'view_writeprobe','Can view write probe')
+INSERT INTO "auth_permission" VALUES(616,154,'view_job','Can view job')
 -- next statement
-INSERT INTO "auth_permission" VALUES(617,155,'add_hostsign','Can add host sign')
+INSERT INTO "auth_permission" VALUES(617,155,'add_writeprobe','Can add write probe')
 -- next statement
-INSERT INTO "auth_permission" VALUES(618,155,'change_hostsign','Can change host sign')
+INSERT INTO "auth_permission" VALUES(618,155,'change_writeprobe','Can change write probe')
 -- next statement
-INSERT INTO "auth_permission" VALUES(619,155,'delete_hostsign','Can delete host sign')
+INSERT INTO "auth_permission" VALUES(619,155,'delete_writeprobe','Can delete write probe')
 -- next statement
-INSERT INTO "auth_permission" VALUES(620,155,'view_hostsign','Can view host sign')
+INSERT INTO "auth_permission" VALUES(620,155,'view_writeprobe','Can view write probe')
 -- next statement
-INSERT INTO "auth_permission" VALUES(621,156,'add_passwordstate','Can add password state')
+INSERT INTO "auth_permission" VALUES(621,156,'add_hostsign','Can add host sign')
 -- next statement
-INSERT INTO "auth_permission" VALUES(622,156,'change_passwordstate','Can change password state')
+INSERT INTO "auth_permission" VALUES(622,156,'change_hostsign','Can change host sign')
 -- next statement
-INSERT INTO "auth_permission" VALUES(623,156,'delete_passwordstate','Can delete password state')
+INSERT INTO "auth_permission" VALUES(623,156,'delete_hostsign','Can delete host sign')
 -- next statement
-INSERT INTO "auth_permission" VALUES(624,156,'view_passwordstate','Can view password state')
+INSERT INTO "auth_permission" VALUES(624,156,'view_hostsign','Can view host sign')
 -- next statement
-INSERT INTO "auth_permission" VALUES(625,157,'add_failedtries','Can add failed tries')
+INSERT INTO "auth_permission" VALUES(625,157,'add_passwordstate','Can add password state')
 -- next statement
-INSERT INTO "auth_permission" VALUES(626,157,'change_failedtries','Can change failed tries')
+INSERT INTO "auth_permission" VALUES(626,157,'change_passwordstate','Can change password state')
 -- next statement
-INSERT INTO "auth_permission" VALUES(627,157,'delete_failedtries','Can delete failed tries')
+INSERT INTO "auth_permission" VALUES(627,157,'delete_passwordstate','Can delete password state')
 -- next statement
-INSERT INTO "auth_permission" VALUES(628,157,'view_failedtries','Can view failed tries')
+INSERT INTO "auth_permission" VALUES(628,157,'view_passwordstate','Can view password state')
 -- next statement
-INSERT INTO "auth_permission" VALUES(629,158,'add_signedkey','Can add signed key')
+INSERT INTO "auth_permission" VALUES(629,158,'add_failedtries','Can add failed tries')
 -- next statement
-INSERT INTO "auth_permission" VALUES(630,158,'change_signedkey','Can change signed key')
+INSERT INTO "auth_permission" VALUES(630,158,'change_failedtries','Can change failed tries')
 -- next statement
-INSERT INTO "auth_permission" VALUES(631,158,'delete_signedkey','Can delete signed key')
+INSERT INTO "auth_permission" VALUES(631,158,'delete_failedtries','Can delete failed tries')
 -- next statement
-INSERT INTO "auth_permission" VALUES(632,158,'view_signedkey','Can view signed key')
+INSERT INTO "auth_permission" VALUES(632,158,'view_failedtries','Can view failed tries')
 -- next statement
-INSERT INTO "auth_permission" VALUES(633,159,'add_factorprompt','Can add factor prompt')
+INSERT INTO "auth_permission" VALUES(633,159,'add_signedkey','Can add signed key')
 -- next statement
-INSERT INTO "auth_permission" VALUES(634,159,'change_factorprompt','Can change factor prompt')
+INSERT INTO "auth_permission" VALUES(634,159,'change_signedkey','Can change signed key')
 -- next statement
-INSERT INTO "auth_permission" VALUES(635,159,'delete_factorprompt','Can delete factor prompt')
+INSERT INTO "auth_permission" VALUES(635,159,'delete_signedkey','Can delete signed key')
 -- next statement
-INSERT INTO "auth_permission" VALUES(636,159,'view_factorprompt','Can view factor prompt')
+INSERT INTO "auth_permission" VALUES(636,159,'view_signedkey','Can view signed key')
 -- next statement
-INSERT INTO "auth_permission" VALUES(637,160,'add_memberinvitation','Can add member invitation')
+INSERT INTO "auth_permission" VALUES(637,160,'add_factorprompt','Can add factor prompt')
 -- next statement
-INSERT INTO "auth_permission" VALUES(638,160,'change_memberinvitation','Can change member invitation')
+INSERT INTO "auth_permission" VALUES(638,160,'change_factorprompt','Can change factor prompt')
 -- next statement
-INSERT INTO "auth_permission" VALUES(639,160,'delete_memberinvitation','Can delete member invitation')
+INSERT INTO "auth_permission" VALUES(639,160,'delete_factorprompt','Can delete factor prompt')
 -- next statement
-INSERT INTO "auth_permission" VALUES(640,160,'view_memberinvitation','Can view member invitation')
+INSERT INTO "auth_permission" VALUES(640,160,'view_factorprompt','Can view factor prompt')
 -- next statement
-INSERT INTO "auth_permission" VALUES(641,161,'add_invitationuse','Can add invitation use')
+INSERT INTO "auth_permission" VALUES(641,161,'add_memberinvitation','Can add member invitation')
 -- next statement
-INSERT INTO "auth_permission" VALUES(642,161,'change_invitationuse','Can change invitation use')
+INSERT INTO "auth_permission" VALUES(642,161,'change_memberinvitation','Can change member invitation')
 -- next statement
-INSERT INTO "auth_permission" VALUES(643,161,'delete_invitationuse','Can delete invitation use')
+INSERT INTO "auth_permission" VALUES(643,161,'delete_memberinvitation','Can delete member invitation')
 -- next statement
-INSERT INTO "auth_permission" VALUES(644,161,'view_invitationuse','Can view invitation use')
+INSERT INTO "auth_permission" VALUES(644,161,'view_memberinvitation','Can view member invitation')
 -- next statement
-INSERT INTO "auth_permission" VALUES(645,162,'add_ownershipoffer','Can add ownership offer')
+INSERT INTO "auth_permission" VALUES(645,162,'add_invitationuse','Can add invitation use')
 -- next statement
-INSERT INTO "auth_permission" VALUES(646,162,'change_ownershipoffer','Can change ownership offer')
+INSERT INTO "auth_permission" VALUES(646,162,'change_invitationuse','Can change invitation use')
 -- next statement
-INSERT INTO "auth_permission" VALUES(647,162,'delete_ownershipoffer','Can delete ownership offer')
+INSERT INTO "auth_permission" VALUES(647,162,'delete_invitationuse','Can delete invitation use')
 -- next statement
-INSERT INTO "auth_permission" VALUES(648,162,'view_ownershipoffer','Can view ownership offer')
+INSERT INTO "auth_permission" VALUES(648,162,'view_invitationuse','Can view invitation use')
 -- next statement
-INSERT INTO "auth_permission" VALUES(649,163,'add_passwordletter','Can add password letter')
+INSERT INTO "auth_permission" VALUES(649,163,'add_ownershipoffer','Can add ownership offer')
 -- next statement
-INSERT INTO "auth_permission" VALUES(650,163,'change_passwordletter','Can change password letter')
+INSERT INTO "auth_permission" VALUES(650,163,'change_ownershipoffer','Can change ownership offer')
 -- next statement
-INSERT INTO "auth_permission" VALUES(651,163,'delete_passwordletter','Can delete password letter')
+INSERT INTO "auth_permission" VALUES(651,163,'delete_ownershipoffer','Can delete ownership offer')
 -- next statement
-INSERT INTO "auth_permission" VALUES(652,163,'view_passwordletter','Can view password letter')
+INSERT INTO "auth_permission" VALUES(652,163,'view_ownershipoffer','Can view ownership offer')
 -- next statement
-INSERT INTO "auth_permission" VALUES(653,164,'add_providergrant','Can add provider grant')
+INSERT INTO "auth_permission" VALUES(653,164,'add_passwordletter','Can add password letter')
 -- next statement
-INSERT INTO "auth_permission" VALUES(654,164,'change_providergrant','Can change provider grant')
+INSERT INTO "auth_permission" VALUES(654,164,'change_passwordletter','Can change password letter')
 -- next statement
-INSERT INTO "auth_permission" VALUES(655,164,'delete_providergrant','Can delete provider grant')
+INSERT INTO "auth_permission" VALUES(655,164,'delete_passwordletter','Can delete password letter')
 -- next statement
-INSERT INTO "auth_permission" VALUES(656,164,'view_providergrant','Can view provider grant')
+INSERT INTO "auth_permission" VALUES(656,164,'view_passwordletter','Can view password letter')
 -- next statement
-INSERT INTO "auth_permission" VALUES(657,165,'add_signedinsession','Can add signed in session')
+INSERT INTO "auth_permission" VALUES(657,165,'add_providergrant','Can add provider grant')
 -- next statement
-INSERT INTO "auth_permission" VALUES(658,165,'change_signedinsession','Can change signed in session')
+INSERT INTO "auth_permission" VALUES(658,165,'change_providergrant','Can change provider grant')
 -- next statement
-INSERT INTO "auth_permission" VALUES(659,165,'delete_signedinsession','Can delete signed in session')
+INSERT INTO "auth_permission" VALUES(659,165,'delete_providergrant','Can delete provider grant')
 -- next statement
-INSERT INTO "auth_permission" VALUES(660,165,'view_signedinsession','Can view signed in session')
+INSERT INTO "auth_permission" VALUES(660,165,'view_providergrant','Can view provider grant')
 -- next statement
-INSERT INTO "auth_permission" VALUES(661,166,'add_waitingemail','Can add waiting email')
+INSERT INTO "auth_permission" VALUES(661,166,'add_signedinsession','Can add signed in session')
 -- next statement
-INSERT INTO "auth_permission" VALUES(662,166,'change_waitingemail','Can change waiting email')
+INSERT INTO "auth_permission" VALUES(662,166,'change_signedinsession','Can change signed in session')
 -- next statement
-INSERT INTO "auth_permission" VALUES(663,166,'delete_waitingemail','Can delete waiting email')
+INSERT INTO "auth_permission" VALUES(663,166,'delete_signedinsession','Can delete signed in session')
 -- next statement
-INSERT INTO "auth_permission" VALUES(664,166,'view_waitingemail','Can view waiting email')
+INSERT INTO "auth_permission" VALUES(664,166,'view_signedinsession','Can view signed in session')
 -- next statement
-INSERT INTO "auth_permission" VALUES(665,167,'add_savedview','Can add saved view')
+INSERT INTO "auth_permission" VALUES(665,167,'add_waitingemail','Can add waiting email')
 -- next statement
-INSERT INTO "auth_permission" VALUES(666,167,'change_savedview','Can change saved view')
+INSERT INTO "auth_permission" VALUES(666,167,'change_waitingemail','Can change waiting email')
 -- next statement
-INSERT INTO "auth_permission" VALUES(667,167,'delete_savedview','Can delete saved view')
+INSERT INTO "auth_permission" VALUES(667,167,'delete_waitingemail','Can delete waiting email')
 -- next statement
-INSERT INTO "auth_permission" VALUES(668,167,'view_savedview','Can view saved view')
+INSERT INTO "auth_permission" VALUES(668,167,'view_waitingemail','Can view waiting email')
 -- next statement
-INSERT INTO "auth_permission" VALUES(669,168,'add_canary','Can add canary')
+INSERT INTO "auth_permission" VALUES(669,168,'add_savedview','Can add saved view')
 -- next statement
-INSERT INTO "auth_permission" VALUES(670,168,'change_canary','Can change canary')
+INSERT INTO "auth_permission" VALUES(670,168,'change_savedview','Can change saved view')
 -- next statement
-INSERT INTO "auth_permission" VALUES(671,168,'delete_canary','Can delete canary')
+INSERT INTO "auth_permission" VALUES(671,168,'delete_savedview','Can delete saved view')
 -- next statement
-INSERT INTO "auth_permission" VALUES(672,168,'view_canary','Can view canary')
+INSERT INTO "auth_permission" VALUES(672,168,'view_savedview','Can view saved view')
 -- next statement
-INSERT INTO "auth_permission" VALUES(673,169,'add_accessattempt','Can add access attempt')
+INSERT INTO "auth_permission" VALUES(673,169,'add_canary','Can add canary')
 -- next statement
-INSERT INTO "auth_permission" VALUES(674,169,'change_accessattempt','Can change access attempt')
+INSERT INTO "auth_permission" VALUES(674,169,'change_canary','Can change canary')
 -- next statement
-INSERT INTO "auth_permission" VALUES(675,169,'delete_accessattempt','Can delete access attempt')
+INSERT INTO "auth_permission" VALUES(675,169,'delete_canary','Can delete canary')
 -- next statement
-INSERT INTO "auth_permission" VALUES(676,169,'view_accessattempt','Can view access attempt')
+INSERT INTO "auth_permission" VALUES(676,169,'view_canary','Can view canary')
 -- next statement
-INSERT INTO "auth_permission" VALUES(677,170,'add_accesslog','Can add access log')
+INSERT INTO "auth_permission" VALUES(677,170,'add_accessattempt','Can add access attempt')
 -- next statement
-INSERT INTO "auth_permission" VALUES(678,170,'change_accesslog','Can change access log')
+INSERT INTO "auth_permission" VALUES(678,170,'change_accessattempt','Can change access attempt')
 -- next statement
-INSERT INTO "auth_permission" VALUES(679,170,'delete_accesslog','Can delete access log')
+INSERT INTO "auth_permission" VALUES(679,170,'delete_accessattempt','Can delete access attempt')
 -- next statement
-INSERT INTO "auth_permission" VALUES(680,170,'view_accesslog','Can view access log')
+INSERT INTO "auth_permission" VALUES(680,170,'view_accessattempt','Can view access attempt')
 -- next statement
-INSERT INTO "auth_permission" VALUES(681,171,'add_accessfailurelog','Can add access failure')
+INSERT INTO "auth_permission" VALUES(681,171,'add_accesslog','Can add access log')
 -- next statement
-INSERT INTO "auth_permission" VALUES(682,171,'change_accessfailurelog','Can change access failure')
+INSERT INTO "auth_permission" VALUES(682,171,'change_accesslog','Can change access log')
 -- next statement
-INSERT INTO "auth_permission" VALUES(683,171,'delete_accessfailurelog','Can delete access failure')
+INSERT INTO "auth_permission" VALUES(683,171,'delete_accesslog','Can delete access log')
 -- next statement
-INSERT INTO "auth_permission" VALUES(684,171,'view_accessfailurelog','Can view access failure')
+INSERT INTO "auth_permission" VALUES(684,171,'view_accesslog','Can view access log')
 -- next statement
-INSERT INTO "auth_permission" VALUES(685,172,'add_accessattemptexpiration','Can add access attempt expiration')
+INSERT INTO "auth_permission" VALUES(685,172,'add_accessfailurelog','Can add access failure')
 -- next statement
-INSERT INTO "auth_permission" VALUES(686,172,'change_accessattemptexpiration','Can change access attempt expiration')
+INSERT INTO "auth_permission" VALUES(686,172,'change_accessfailurelog','Can change access failure')
 -- next statement
-INSERT INTO "auth_permission" VALUES(687,172,'delete_accessattemptexpiration','Can delete access attempt expiration')
+INSERT INTO "auth_permission" VALUES(687,172,'delete_accessfailurelog','Can delete access failure')
 -- next statement
-INSERT INTO "auth_permission" VALUES(688,172,'view_accessattemptexpiration','Can view access attempt expiration')
+INSERT INTO "auth_permission" VALUES(688,172,'view_accessfailurelog','Can view access failure')
 -- next statement
-INSERT INTO "auth_permission" VALUES(689,173,'add_logentry','Can add log entry')
+INSERT INTO "auth_permission" VALUES(689,173,'add_accessattemptexpiration','Can add access attempt expiration')
 -- next statement
-INSERT INTO "auth_permission" VALUES(690,173,'change_logentry','Can change log entry')
+INSERT INTO "auth_permission" VALUES(690,173,'change_accessattemptexpiration','Can change access attempt expiration')
 -- next statement
-INSERT INTO "auth_permission" VALUES(691,173,'delete_logentry','Can delete log entry')
+INSERT INTO "auth_permission" VALUES(691,173,'delete_accessattemptexpiration','Can delete access attempt expiration')
 -- next statement
-INSERT INTO "auth_permission" VALUES(692,173,'view_logentry','Can view log entry')
+INSERT INTO "auth_permission" VALUES(692,173,'view_accessattemptexpiration','Can view access attempt expiration')
 -- next statement
-INSERT INTO "auth_permission" VALUES(693,174,'add_permission','Can add permission')
+INSERT INTO "auth_permission" VALUES(693,174,'add_logentry','Can add log entry')
 -- next statement
-INSERT INTO "auth_permission" VALUES(694,174,'change_permission','Can change permission')
+INSERT INTO "auth_permission" VALUES(694,174,'change_logentry','Can change log entry')
 -- next statement
-INSERT INTO "auth_permission" VALUES(695,174,'delete_permission','Can delete permission')
+INSERT INTO "auth_permission" VALUES(695,174,'delete_logentry','Can delete log entry')
 -- next statement
-INSERT INTO "auth_permission" VALUES(696,174,'view_permission','Can view permission')
+INSERT INTO "auth_permission" VALUES(696,174,'view_logentry','Can view log entry')
 -- next statement
-INSERT INTO "auth_permission" VALUES(697,175,'add_group','Can add group')
+INSERT INTO "auth_permission" VALUES(697,175,'add_permission','Can add permission')
 -- next statement
-INSERT INTO "auth_permission" VALUES(698,175,'change_group','Can change group')
+INSERT INTO "auth_permission" VALUES(698,175,'change_permission','Can change permission')
 -- next statement
-INSERT INTO "auth_permission" VALUES(699,175,'delete_group','Can delete group')
+INSERT INTO "auth_permission" VALUES(699,175,'delete_permission','Can delete permission')
 -- next statement
-INSERT INTO "auth_permission" VALUES(700,175,'view_group','Can view group')
+INSERT INTO "auth_permission" VALUES(700,175,'view_permission','Can view permission')
 -- next statement
-INSERT INTO "auth_permission" VALUES(701,176,'add_user','Can add user')
+INSERT INTO "auth_permission" VALUES(701,176,'add_group','Can add group')
 -- next statement
-INSERT INTO "auth_permission" VALUES(702,176,'change_user','Can change user')
+INSERT INTO "auth_permission" VALUES(702,176,'change_group','Can change group')
 -- next statement
-INSERT INTO "auth_permission" VALUES(703,176,'delete_user','Can delete user')
+INSERT INTO "auth_permission" VALUES(703,176,'delete_group','Can delete group')
 -- next statement
-INSERT INTO "auth_permission" VALUES(704,176,'view_user','Can view user')
+INSERT INTO "auth_permission" VALUES(704,176,'view_group','Can view group')
 -- next statement
-INSERT INTO "auth_permission" VALUES(705,177,'add_contenttype','Can add content type')
+INSERT INTO "auth_permission" VALUES(705,177,'add_user','Can add user')
 -- next statement
-INSERT INTO "auth_permission" VALUES(706,177,'change_contenttype','Can change content type')
+INSERT INTO "auth_permission" VALUES(706,177,'change_user','Can change user')
 -- next statement
-INSERT INTO "auth_permission" VALUES(707,177,'delete_contenttype','Can delete content type')
+INSERT INTO "auth_permission" VALUES(707,177,'delete_user','Can delete user')
 -- next statement
-INSERT INTO "auth_permission" VALUES(708,177,'view_contenttype','Can view content type')
+INSERT INTO "auth_permission" VALUES(708,177,'view_user','Can view user')
 -- next statement
-INSERT INTO "auth_permission" VALUES(709,178,'add_session','Can add session')
+INSERT INTO "auth_permission" VALUES(709,178,'add_contenttype','Can add content type')
 -- next statement
-INSERT INTO "auth_permission" VALUES(710,178,'change_session','Can change session')
+INSERT INTO "auth_permission" VALUES(710,178,'change_contenttype','Can change content type')
 -- next statement
-INSERT INTO "auth_permission" VALUES(711,178,'delete_session','Can delete session')
+INSERT INTO "auth_permission" VALUES(711,178,'delete_contenttype','Can delete content type')
 -- next statement
-INSERT INTO "auth_permission" VALUES(712,178,'view_session','Can view session')
+INSERT INTO "auth_permission" VALUES(712,178,'view_contenttype','Can view content type')
+-- next statement
+INSERT INTO "auth_permission" VALUES(713,179,'add_session','Can add session')
+-- next statement
+INSERT INTO "auth_permission" VALUES(714,179,'change_session','Can change session')
+-- next statement
+INSERT INTO "auth_permission" VALUES(715,179,'delete_session','Can delete session')
+-- next statement
+INSERT INTO "auth_permission" VALUES(716,179,'view_session','Can view session')
 -- next statement
 INSERT INTO "django_content_type" VALUES(1,'account','emailaddress')
 -- next statement
@@ -1840,307 +1850,309 @@ INSERT INTO "django_content_type" VALUES(26,'annotation','heldoutworker')
 -- next statement
 INSERT INTO "django_content_type" VALUES(27,'annotation','doubt')
 -- next statement
-INSERT INTO "django_content_type" VALUES(28,'judgments','attentioncheck')
+INSERT INTO "django_content_type" VALUES(28,'annotation','answernote')
 -- next statement
-INSERT INTO "django_content_type" VALUES(29,'judgments','candidatesource')
+INSERT INTO "django_content_type" VALUES(29,'judgments','attentioncheck')
 -- next statement
-INSERT INTO "django_content_type" VALUES(30,'judgments','checkanswer')
+INSERT INTO "django_content_type" VALUES(30,'judgments','candidatesource')
 -- next statement
-INSERT INTO "django_content_type" VALUES(31,'judgments','filterrun')
+INSERT INTO "django_content_type" VALUES(31,'judgments','checkanswer')
 -- next statement
-INSERT INTO "django_content_type" VALUES(32,'judgments','system')
+INSERT INTO "django_content_type" VALUES(32,'judgments','filterrun')
 -- next statement
-INSERT INTO "django_content_type" VALUES(33,'judgments','candidate')
+INSERT INTO "django_content_type" VALUES(33,'judgments','system')
 -- next statement
-INSERT INTO "django_content_type" VALUES(34,'judgments','judgment')
+INSERT INTO "django_content_type" VALUES(34,'judgments','candidate')
 -- next statement
-INSERT INTO "django_content_type" VALUES(35,'judgments','score')
+INSERT INTO "django_content_type" VALUES(35,'judgments','judgment')
 -- next statement
-INSERT INTO "django_content_type" VALUES(36,'judgments','verdict')
+INSERT INTO "django_content_type" VALUES(36,'judgments','score')
 -- next statement
-INSERT INTO "django_content_type" VALUES(37,'judgments','agreementreport')
+INSERT INTO "django_content_type" VALUES(37,'judgments','verdict')
 -- next statement
-INSERT INTO "django_content_type" VALUES(38,'judgments','importedscore')
+INSERT INTO "django_content_type" VALUES(38,'judgments','agreementreport')
 -- next statement
-INSERT INTO "django_content_type" VALUES(39,'judgments','shownreferences')
+INSERT INTO "django_content_type" VALUES(39,'judgments','importedscore')
 -- next statement
-INSERT INTO "django_content_type" VALUES(40,'judgments','reportpart')
+INSERT INTO "django_content_type" VALUES(40,'judgments','shownreferences')
 -- next statement
-INSERT INTO "django_content_type" VALUES(41,'judgments','questionnaireunit')
+INSERT INTO "django_content_type" VALUES(41,'judgments','reportpart')
 -- next statement
-INSERT INTO "django_content_type" VALUES(42,'judgments','unitmaterial')
+INSERT INTO "django_content_type" VALUES(42,'judgments','questionnaireunit')
 -- next statement
-INSERT INTO "django_content_type" VALUES(43,'judgments','unitresponse')
+INSERT INTO "django_content_type" VALUES(43,'judgments','unitmaterial')
 -- next statement
-INSERT INTO "django_content_type" VALUES(44,'crowd','endpoint')
+INSERT INTO "django_content_type" VALUES(44,'judgments','unitresponse')
 -- next statement
-INSERT INTO "django_content_type" VALUES(45,'crowd','stage')
+INSERT INTO "django_content_type" VALUES(45,'crowd','endpoint')
 -- next statement
-INSERT INTO "django_content_type" VALUES(46,'crowd','group')
+INSERT INTO "django_content_type" VALUES(46,'crowd','stage')
 -- next statement
-INSERT INTO "django_content_type" VALUES(47,'crowd','worker')
+INSERT INTO "django_content_type" VALUES(47,'crowd','group')
 -- next statement
-INSERT INTO "django_content_type" VALUES(48,'crowd','hit')
+INSERT INTO "django_content_type" VALUES(48,'crowd','worker')
 -- next statement
-INSERT INTO "django_content_type" VALUES(49,'crowd','assignment')
+INSERT INTO "django_content_type" VALUES(49,'crowd','hit')
 -- next statement
-INSERT INTO "django_content_type" VALUES(50,'crowd','marketoperation')
+INSERT INTO "django_content_type" VALUES(50,'crowd','assignment')
 -- next statement
-INSERT INTO "django_content_type" VALUES(51,'crowd','ledgerentry')
+INSERT INTO "django_content_type" VALUES(51,'crowd','marketoperation')
 -- next statement
-INSERT INTO "django_content_type" VALUES(52,'crowd','exclusion')
+INSERT INTO "django_content_type" VALUES(52,'crowd','ledgerentry')
 -- next statement
-INSERT INTO "django_content_type" VALUES(53,'crowd','claim')
+INSERT INTO "django_content_type" VALUES(53,'crowd','exclusion')
 -- next statement
-INSERT INTO "django_content_type" VALUES(54,'crowd','hitunit')
+INSERT INTO "django_content_type" VALUES(54,'crowd','claim')
 -- next statement
-INSERT INTO "django_content_type" VALUES(55,'crowd','recount')
+INSERT INTO "django_content_type" VALUES(55,'crowd','hitunit')
 -- next statement
-INSERT INTO "django_content_type" VALUES(56,'crowd','endpointround')
+INSERT INTO "django_content_type" VALUES(56,'crowd','recount')
 -- next statement
-INSERT INTO "django_content_type" VALUES(57,'crowd','dispatchepoch')
+INSERT INTO "django_content_type" VALUES(57,'crowd','endpointround')
 -- next statement
-INSERT INTO "django_content_type" VALUES(58,'crowd','dispatchhalt')
+INSERT INTO "django_content_type" VALUES(58,'crowd','dispatchepoch')
 -- next statement
-INSERT INTO "django_content_type" VALUES(59,'crowd','panelstudy')
+INSERT INTO "django_content_type" VALUES(59,'crowd','dispatchhalt')
 -- next statement
-INSERT INTO "django_content_type" VALUES(60,'crowd','panelsubmission')
+INSERT INTO "django_content_type" VALUES(60,'crowd','panelstudy')
 -- next statement
-INSERT INTO "django_content_type" VALUES(61,'crowd','panelhook')
+INSERT INTO "django_content_type" VALUES(61,'crowd','panelsubmission')
 -- next statement
-INSERT INTO "django_content_type" VALUES(62,'crowd','panelmessage')
+INSERT INTO "django_content_type" VALUES(62,'crowd','panelhook')
 -- next statement
-INSERT INTO "django_content_type" VALUES(63,'crowd','personmatch')
+INSERT INTO "django_content_type" VALUES(63,'crowd','panelmessage')
 -- next statement
-INSERT INTO "django_content_type" VALUES(64,'crowd','stagesource')
+INSERT INTO "django_content_type" VALUES(64,'crowd','personmatch')
 -- next statement
-INSERT INTO "django_content_type" VALUES(65,'crowd','workermark')
+INSERT INTO "django_content_type" VALUES(65,'crowd','stagesource')
 -- next statement
-INSERT INTO "django_content_type" VALUES(66,'crowd','compensation')
+INSERT INTO "django_content_type" VALUES(66,'crowd','workermark')
 -- next statement
-INSERT INTO "django_content_type" VALUES(67,'crowd','endpointspender')
+INSERT INTO "django_content_type" VALUES(67,'crowd','compensation')
 -- next statement
-INSERT INTO "django_content_type" VALUES(68,'crowd','instructions')
+INSERT INTO "django_content_type" VALUES(68,'crowd','endpointspender')
 -- next statement
-INSERT INTO "django_content_type" VALUES(69,'retrieval','corpus')
+INSERT INTO "django_content_type" VALUES(69,'crowd','instructions')
 -- next statement
-INSERT INTO "django_content_type" VALUES(70,'retrieval','index')
+INSERT INTO "django_content_type" VALUES(70,'retrieval','corpus')
 -- next statement
-INSERT INTO "django_content_type" VALUES(71,'retrieval','passage')
+INSERT INTO "django_content_type" VALUES(71,'retrieval','index')
 -- next statement
-INSERT INTO "django_content_type" VALUES(72,'retrieval','wordnetwork')
+INSERT INTO "django_content_type" VALUES(72,'retrieval','passage')
 -- next statement
-INSERT INTO "django_content_type" VALUES(73,'people','consenttext')
+INSERT INTO "django_content_type" VALUES(73,'retrieval','wordnetwork')
 -- next statement
-INSERT INTO "django_content_type" VALUES(74,'people','guest')
+INSERT INTO "django_content_type" VALUES(74,'people','consenttext')
 -- next statement
-INSERT INTO "django_content_type" VALUES(75,'people','studylink')
+INSERT INTO "django_content_type" VALUES(75,'people','guest')
 -- next statement
-INSERT INTO "django_content_type" VALUES(76,'people','rosterrow')
+INSERT INTO "django_content_type" VALUES(76,'people','studylink')
 -- next statement
-INSERT INTO "django_content_type" VALUES(77,'people','visit')
+INSERT INTO "django_content_type" VALUES(77,'people','rosterrow')
 -- next statement
-INSERT INTO "django_content_type" VALUES(78,'notices','notice')
+INSERT INTO "django_content_type" VALUES(78,'people','visit')
 -- next statement
-INSERT INTO "django_content_type" VALUES(79,'notices','letter')
+INSERT INTO "django_content_type" VALUES(79,'notices','notice')
 -- next statement
-INSERT INTO "django_content_type" VALUES(80,'notices','wish')
+INSERT INTO "django_content_type" VALUES(80,'notices','letter')
 -- next statement
-INSERT INTO "django_content_type" VALUES(81,'notices','noticereading')
+INSERT INTO "django_content_type" VALUES(81,'notices','wish')
 -- next statement
-INSERT INTO "django_content_type" VALUES(82,'api','apitoken')
+INSERT INTO "django_content_type" VALUES(82,'notices','noticereading')
 -- next statement
-INSERT INTO "django_content_type" VALUES(83,'api','idempotencyrecord')
+INSERT INTO "django_content_type" VALUES(83,'api','apitoken')
 -- next statement
-INSERT INTO "django_content_type" VALUES(84,'projects','project')
+INSERT INTO "django_content_type" VALUES(84,'api','idempotencyrecord')
 -- next statement
-INSERT INTO "django_content_type" VALUES(85,'projects','membership')
+INSERT INTO "django_content_type" VALUES(85,'projects','project')
 -- next statement
-INSERT INTO "django_content_type" VALUES(86,'projects','event')
+INSERT INTO "django_content_type" VALUES(86,'projects','membership')
 -- next statement
-INSERT INTO "django_content_type" VALUES(87,'webhooks','webhook')
+INSERT INTO "django_content_type" VALUES(87,'projects','event')
 -- next statement
-INSERT INTO "django_content_type" VALUES(88,'webhooks','webhookmark')
+INSERT INTO "django_content_type" VALUES(88,'webhooks','webhook')
 -- next statement
-INSERT INTO "django_content_type" VALUES(89,'webhooks','webhookmessage')
+INSERT INTO "django_content_type" VALUES(89,'webhooks','webhookmark')
 -- next statement
-INSERT INTO "django_content_type" VALUES(90,'webhooks','webhookattempt')
+INSERT INTO "django_content_type" VALUES(90,'webhooks','webhookmessage')
 -- next statement
-INSERT INTO "django_content_type" VALUES(91,'audit','auditprogress')
+INSERT INTO "django_content_type" VALUES(91,'webhooks','webhookattempt')
 -- next statement
-INSERT INTO "django_content_type" VALUES(92,'audit','auditchain')
+INSERT INTO "django_content_type" VALUES(92,'audit','auditprogress')
 -- next statement
-INSERT INTO "django_content_type" VALUES(93,'audit','auditcheckpoint')
+INSERT INTO "django_content_type" VALUES(93,'audit','auditchain')
 -- next statement
-INSERT INTO "django_content_type" VALUES(94,'audit','auditlink')
+INSERT INTO "django_content_type" VALUES(94,'audit','auditcheckpoint')
 -- next statement
-INSERT INTO "django_content_type" VALUES(95,'marketplace','testclock')
+INSERT INTO "django_content_type" VALUES(95,'audit','auditlink')
 -- next statement
-INSERT INTO "django_content_type" VALUES(96,'marketplace','invitation')
+INSERT INTO "django_content_type" VALUES(96,'marketplace','testclock')
 -- next statement
-INSERT INTO "django_content_type" VALUES(97,'marketplace','requester')
+INSERT INTO "django_content_type" VALUES(97,'marketplace','invitation')
 -- next statement
-INSERT INTO "django_content_type" VALUES(98,'marketplace','hittype')
+INSERT INTO "django_content_type" VALUES(98,'marketplace','requester')
 -- next statement
-INSERT INTO "django_content_type" VALUES(99,'marketplace','hit')
+INSERT INTO "django_content_type" VALUES(99,'marketplace','hittype')
 -- next statement
-INSERT INTO "django_content_type" VALUES(100,'marketplace','place')
+INSERT INTO "django_content_type" VALUES(100,'marketplace','hit')
 -- next statement
-INSERT INTO "django_content_type" VALUES(101,'marketplace','qualificationtype')
+INSERT INTO "django_content_type" VALUES(101,'marketplace','place')
 -- next statement
-INSERT INTO "django_content_type" VALUES(102,'marketplace','chaos')
+INSERT INTO "django_content_type" VALUES(102,'marketplace','qualificationtype')
 -- next statement
-INSERT INTO "django_content_type" VALUES(103,'marketplace','calllog')
+INSERT INTO "django_content_type" VALUES(103,'marketplace','chaos')
 -- next statement
-INSERT INTO "django_content_type" VALUES(104,'marketplace','tokenuse')
+INSERT INTO "django_content_type" VALUES(104,'marketplace','calllog')
 -- next statement
-INSERT INTO "django_content_type" VALUES(105,'marketplace','worker')
+INSERT INTO "django_content_type" VALUES(105,'marketplace','tokenuse')
 -- next statement
-INSERT INTO "django_content_type" VALUES(106,'marketplace','holding')
+INSERT INTO "django_content_type" VALUES(106,'marketplace','worker')
 -- next statement
-INSERT INTO "django_content_type" VALUES(107,'marketplace','qualificationgrant')
+INSERT INTO "django_content_type" VALUES(107,'marketplace','holding')
 -- next statement
-INSERT INTO "django_content_type" VALUES(108,'marketplace','message')
+INSERT INTO "django_content_type" VALUES(108,'marketplace','qualificationgrant')
 -- next statement
-INSERT INTO "django_content_type" VALUES(109,'marketplace','ledgerentry')
+INSERT INTO "django_content_type" VALUES(109,'marketplace','message')
 -- next statement
-INSERT INTO "django_content_type" VALUES(110,'marketplace','bonus')
+INSERT INTO "django_content_type" VALUES(110,'marketplace','ledgerentry')
 -- next statement
-INSERT INTO "django_content_type" VALUES(111,'marketplace','block')
+INSERT INTO "django_content_type" VALUES(111,'marketplace','bonus')
 -- next statement
-INSERT INTO "django_content_type" VALUES(112,'marketplace','accesskey')
+INSERT INTO "django_content_type" VALUES(112,'marketplace','block')
 -- next statement
-INSERT INTO "django_content_type" VALUES(113,'marketplace','batch')
+INSERT INTO "django_content_type" VALUES(113,'marketplace','accesskey')
 -- next statement
-INSERT INTO "django_content_type" VALUES(114,'marketplace','batchtask')
+INSERT INTO "django_content_type" VALUES(114,'marketplace','batch')
 -- next statement
-INSERT INTO "django_content_type" VALUES(115,'marketplace','deposit')
+INSERT INTO "django_content_type" VALUES(115,'marketplace','batchtask')
 -- next statement
-INSERT INTO "django_content_type" VALUES(116,'marketplace','invoice')
+INSERT INTO "django_content_type" VALUES(116,'marketplace','deposit')
 -- next statement
-INSERT INTO "django_content_type" VALUES(117,'marketplace','letter')
+INSERT INTO "django_content_type" VALUES(117,'marketplace','invoice')
 -- next statement
-INSERT INTO "django_content_type" VALUES(118,'marketplace','payable')
+INSERT INTO "django_content_type" VALUES(118,'marketplace','letter')
 -- next statement
-INSERT INTO "django_content_type" VALUES(119,'marketplace','policyaction')
+INSERT INTO "django_content_type" VALUES(119,'marketplace','payable')
 -- next statement
-INSERT INTO "django_content_type" VALUES(120,'marketplace','policyresult')
+INSERT INTO "django_content_type" VALUES(120,'marketplace','policyaction')
 -- next statement
-INSERT INTO "django_content_type" VALUES(121,'marketplace','qualificationrequest')
+INSERT INTO "django_content_type" VALUES(121,'marketplace','policyresult')
 -- next statement
-INSERT INTO "django_content_type" VALUES(122,'marketplace','queue')
+INSERT INTO "django_content_type" VALUES(122,'marketplace','qualificationrequest')
 -- next statement
-INSERT INTO "django_content_type" VALUES(123,'marketplace','queuedevent')
+INSERT INTO "django_content_type" VALUES(123,'marketplace','queue')
 -- next statement
-INSERT INTO "django_content_type" VALUES(124,'marketplace','rating')
+INSERT INTO "django_content_type" VALUES(124,'marketplace','queuedevent')
 -- next statement
-INSERT INTO "django_content_type" VALUES(125,'marketplace','template')
+INSERT INTO "django_content_type" VALUES(125,'marketplace','rating')
 -- next statement
-INSERT INTO "django_content_type" VALUES(126,'marketplace','activity')
+INSERT INTO "django_content_type" VALUES(126,'marketplace','template')
 -- next statement
-INSERT INTO "django_content_type" VALUES(127,'marketplace','refusedcalls')
+INSERT INTO "django_content_type" VALUES(127,'marketplace','activity')
 -- next statement
-INSERT INTO "django_content_type" VALUES(128,'marketplace','signedwrite')
+INSERT INTO "django_content_type" VALUES(128,'marketplace','refusedcalls')
 -- next statement
-INSERT INTO "django_content_type" VALUES(129,'marketplace','keyalert')
+INSERT INTO "django_content_type" VALUES(129,'marketplace','signedwrite')
 -- next statement
-INSERT INTO "django_content_type" VALUES(130,'marketplace','payeedetails')
+INSERT INTO "django_content_type" VALUES(130,'marketplace','keyalert')
 -- next statement
-INSERT INTO "django_content_type" VALUES(131,'marketplace','payout')
+INSERT INTO "django_content_type" VALUES(131,'marketplace','payeedetails')
 -- next statement
-INSERT INTO "django_content_type" VALUES(132,'marketplace','payoutline')
+INSERT INTO "django_content_type" VALUES(132,'marketplace','payout')
 -- next statement
-INSERT INTO "django_content_type" VALUES(133,'marketplace','payoutpart')
+INSERT INTO "django_content_type" VALUES(133,'marketplace','payoutline')
 -- next statement
-INSERT INTO "django_content_type" VALUES(134,'marketplace','yearlylimit')
+INSERT INTO "django_content_type" VALUES(134,'marketplace','payoutpart')
 -- next statement
-INSERT INTO "django_content_type" VALUES(135,'marketplace','countrychange')
+INSERT INTO "django_content_type" VALUES(135,'marketplace','yearlylimit')
 -- next statement
-INSERT INTO "django_content_type" VALUES(136,'marketplace','contact')
+INSERT INTO "django_content_type" VALUES(136,'marketplace','countrychange')
 -- next statement
-INSERT INTO "django_content_type" VALUES(137,'marketplace','likeness')
+INSERT INTO "django_content_type" VALUES(137,'marketplace','contact')
 -- next statement
-INSERT INTO "django_content_type" VALUES(138,'marketplace','workertrace')
+INSERT INTO "django_content_type" VALUES(138,'marketplace','likeness')
 -- next statement
-INSERT INTO "django_content_type" VALUES(139,'marketplace','worktrace')
+INSERT INTO "django_content_type" VALUES(139,'marketplace','workertrace')
 -- next statement
-INSERT INTO "django_content_type" VALUES(140,'marketplace','batchextension')
+INSERT INTO "django_content_type" VALUES(140,'marketplace','worktrace')
 -- next statement
-INSERT INTO "django_content_type" VALUES(141,'marketplace','workerfile')
+INSERT INTO "django_content_type" VALUES(141,'marketplace','batchextension')
 -- next statement
-INSERT INTO "django_content_type" VALUES(142,'marketplace','workerfileline')
+INSERT INTO "django_content_type" VALUES(142,'marketplace','workerfile')
 -- next statement
-INSERT INTO "django_content_type" VALUES(143,'marketplace','requestermember')
+INSERT INTO "django_content_type" VALUES(143,'marketplace','workerfileline')
 -- next statement
-INSERT INTO "django_content_type" VALUES(144,'marketplace','signingkey')
+INSERT INTO "django_content_type" VALUES(144,'marketplace','requestermember')
 -- next statement
-INSERT INTO "django_content_type" VALUES(145,'marketplace','topic')
+INSERT INTO "django_content_type" VALUES(145,'marketplace','signingkey')
 -- next statement
-INSERT INTO "django_content_type" VALUES(146,'marketplace','subscription')
+INSERT INTO "django_content_type" VALUES(146,'marketplace','topic')
 -- next statement
-INSERT INTO "django_content_type" VALUES(147,'marketplace','topicdelivery')
+INSERT INTO "django_content_type" VALUES(147,'marketplace','subscription')
 -- next statement
-INSERT INTO "django_content_type" VALUES(148,'marketplace','uploadedfile')
+INSERT INTO "django_content_type" VALUES(148,'marketplace','topicdelivery')
 -- next statement
-INSERT INTO "django_content_type" VALUES(149,'marketplace','pagestorage')
+INSERT INTO "django_content_type" VALUES(149,'marketplace','uploadedfile')
 -- next statement
-INSERT INTO "django_content_type" VALUES(150,'marketplace','formeridclaim')
+INSERT INTO "django_content_type" VALUES(150,'marketplace','pagestorage')
 -- next statement
-INSERT INTO "django_content_type" VALUES(151,'marketplace','formeridrecord')
+INSERT INTO "django_content_type" VALUES(151,'marketplace','formeridclaim')
 -- next statement
-INSERT INTO "django_content_type" VALUES(152,'jobs','workerheartbeat')
+INSERT INTO "django_content_type" VALUES(152,'marketplace','formeridrecord')
 -- next statement
-INSERT INTO "django_content_type" VALUES(153,'jobs','job')
+INSERT INTO "django_content_type" VALUES(153,'jobs','workerheartbeat')
 -- next statement
-INSERT INTO "django_content_type" VALUES(154,'jobs','writeprobe')
+INSERT INTO "django_content_type" VALUES(154,'jobs','job')
 -- next statement
-INSERT INTO "django_content_type" VALUES(155,'jobs','hostsign')
+INSERT INTO "django_content_type" VALUES(155,'jobs','writeprobe')
 -- next statement
-INSERT INTO "django_content_type" VALUES(156,'accounts','passwordstate')
+INSERT INTO "django_content_type" VALUES(156,'jobs','hostsign')
 -- next statement
-INSERT INTO "django_content_type" VALUES(157,'accounts','failedtries')
+INSERT INTO "django_content_type" VALUES(157,'accounts','passwordstate')
 -- next statement
-INSERT INTO "django_content_type" VALUES(158,'accounts','signedkey')
+INSERT INTO "django_content_type" VALUES(158,'accounts','failedtries')
 -- next statement
-INSERT INTO "django_content_type" VALUES(159,'accounts','factorprompt')
+INSERT INTO "django_content_type" VALUES(159,'accounts','signedkey')
 -- next statement
-INSERT INTO "django_content_type" VALUES(160,'accounts','memberinvitation')
+INSERT INTO "django_content_type" VALUES(160,'accounts','factorprompt')
 -- next statement
-INSERT INTO "django_content_type" VALUES(161,'accounts','invitationuse')
+INSERT INTO "django_content_type" VALUES(161,'accounts','memberinvitation')
 -- next statement
-INSERT INTO "django_content_type" VALUES(162,'accounts','ownershipoffer')
+INSERT INTO "django_content_type" VALUES(162,'accounts','invitationuse')
 -- next statement
-INSERT INTO "django_content_type" VALUES(163,'accounts','passwordletter')
+INSERT INTO "django_content_type" VALUES(163,'accounts','ownershipoffer')
 -- next statement
-INSERT INTO "django_content_type" VALUES(164,'accounts','providergrant')
+INSERT INTO "django_content_type" VALUES(164,'accounts','passwordletter')
 -- next statement
-INSERT INTO "django_content_type" VALUES(165,'accounts','signedinsession')
+INSERT INTO "django_content_type" VALUES(165,'accounts','providergrant')
 -- next statement
-INSERT INTO "django_content_type" VALUES(166,'accounts','waitingemail')
+INSERT INTO "django_content_type" VALUES(166,'accounts','signedinsession')
 -- next statement
-INSERT INTO "django_content_type" VALUES(167,'accounts','savedview')
+INSERT INTO "django_content_type" VALUES(167,'accounts','waitingemail')
 -- next statement
-INSERT INTO "django_content_type" VALUES(168,'sealing','canary')
+INSERT INTO "django_content_type" VALUES(168,'accounts','savedview')
 -- next statement
-INSERT INTO "django_content_type" VALUES(169,'axes','accessattempt')
+INSERT INTO "django_content_type" VALUES(169,'sealing','canary')
 -- next statement
-INSERT INTO "django_content_type" VALUES(170,'axes','accesslog')
+INSERT INTO "django_content_type" VALUES(170,'axes','accessattempt')
 -- next statement
-INSERT INTO "django_content_type" VALUES(171,'axes','accessfailurelog')
+INSERT INTO "django_content_type" VALUES(171,'axes','accesslog')
 -- next statement
-INSERT INTO "django_content_type" VALUES(172,'axes','accessattemptexpiration')
+INSERT INTO "django_content_type" VALUES(172,'axes','accessfailurelog')
 -- next statement
-INSERT INTO "django_content_type" VALUES(173,'admin','logentry')
+INSERT INTO "django_content_type" VALUES(173,'axes','accessattemptexpiration')
 -- next statement
-INSERT INTO "django_content_type" VALUES(174,'auth','permission')
+INSERT INTO "django_content_type" VALUES(174,'admin','logentry')
 -- next statement
-INSERT INTO "django_content_type" VALUES(175,'auth','group')
+INSERT INTO "django_content_type" VALUES(175,'auth','permission')
 -- next statement
-INSERT INTO "django_content_type" VALUES(176,'auth','user')
+INSERT INTO "django_content_type" VALUES(176,'auth','group')
 -- next statement
-INSERT INTO "django_content_type" VALUES(177,'contenttypes','contenttype')
+INSERT INTO "django_content_type" VALUES(177,'auth','user')
 -- next statement
-INSERT INTO "django_content_type" VALUES(178,'sessions','session')
+INSERT INTO "django_content_type" VALUES(178,'contenttypes','contenttype')
+-- next statement
+INSERT INTO "django_content_type" VALUES(179,'sessions','session')
 -- next statement
 INSERT INTO "django_migrations" VALUES(1,'contenttypes','0001_initial','2000-01-01 00:00:00+00')
 -- next statement
@@ -2242,201 +2254,205 @@ INSERT INTO "django_migrations" VALUES(49,'annotation','0007_fill_plain_digests'
 -- next statement
 INSERT INTO "django_migrations" VALUES(50,'annotation','0008_query_by_plain_digest','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(51,'api','0001_initial','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(51,'annotation','0009_answer_notes','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(52,'api','0002_sealed_replies','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(52,'api','0001_initial','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(53,'audit','0001_start','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(53,'api','0002_sealed_replies','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(54,'contenttypes','0002_remove_content_type_name','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(54,'audit','0001_start','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(55,'auth','0002_alter_permission_name_max_length','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(55,'contenttypes','0002_remove_content_type_name','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(56,'auth','0003_alter_user_email_max_length','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(56,'auth','0002_alter_permission_name_max_length','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(57,'auth','0004_alter_user_username_opts','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(57,'auth','0003_alter_user_email_max_length','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(58,'auth','0005_alter_user_last_login_null','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(58,'auth','0004_alter_user_username_opts','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(59,'auth','0006_require_contenttypes_0002','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(59,'auth','0005_alter_user_last_login_null','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(60,'auth','0007_alter_validators_add_error_messages','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(60,'auth','0006_require_contenttypes_0002','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(61,'auth','0008_alter_user_username_max_length','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(61,'auth','0007_alter_validators_add_error_messages','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(62,'auth','0009_alter_user_last_name_max_length','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(62,'auth','0008_alter_user_username_max_length','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(63,'auth','0010_alter_group_name_max_length','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(63,'auth','0009_alter_user_last_name_max_length','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(64,'auth','0011_update_proxy_permissions','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(64,'auth','0010_alter_group_name_max_length','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(65,'auth','0012_alter_user_first_name_max_length','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(65,'auth','0011_update_proxy_permissions','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(66,'axes','0001_initial','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(66,'auth','0012_alter_user_first_name_max_length','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(67,'axes','0002_auto_20151217_2044','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(67,'axes','0001_initial','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(68,'axes','0003_auto_20160322_0929','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(68,'axes','0002_auto_20151217_2044','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(69,'axes','0004_auto_20181024_1538','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(69,'axes','0003_auto_20160322_0929','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(70,'axes','0005_remove_accessattempt_trusted','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(70,'axes','0004_auto_20181024_1538','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(71,'axes','0006_remove_accesslog_trusted','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(71,'axes','0005_remove_accessattempt_trusted','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(72,'axes','0007_alter_accessattempt_unique_together','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(72,'axes','0006_remove_accesslog_trusted','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(73,'axes','0008_accessfailurelog','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(73,'axes','0007_alter_accessattempt_unique_together','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(74,'axes','0009_add_session_hash','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(74,'axes','0008_accessfailurelog','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(75,'axes','0010_accessattemptexpiration','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(75,'axes','0009_add_session_hash','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(76,'projects','0004_origin_of_events','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(76,'axes','0010_accessattemptexpiration','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(77,'projects','0005_closed_projects','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(77,'projects','0004_origin_of_events','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(78,'crowd','0019_who_may_spend','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(78,'projects','0005_closed_projects','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(79,'crowd','0020_projects_keep_their_endpoints','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(79,'crowd','0019_who_may_spend','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(80,'crowd','0021_instructions_with_versions','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(80,'crowd','0020_projects_keep_their_endpoints','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(81,'crowd','0022_fees_by_amount','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(81,'crowd','0021_instructions_with_versions','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(82,'releases','0001_start','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(82,'crowd','0022_fees_by_amount','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(83,'evaluations','0001_start','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(83,'crowd','0023_texts_in_languages','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(84,'jobs','0001_initial','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(84,'releases','0001_start','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(85,'jobs','0002_job_request_id','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(85,'evaluations','0001_start','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(86,'jobs','0003_reported_at','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(86,'jobs','0001_initial','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(87,'jobs','0004_signs_of_life','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(87,'jobs','0002_job_request_id','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(88,'jobs','0005_signs_of_hosts','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(88,'jobs','0003_reported_at','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(89,'jobs','0006_figures','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(89,'jobs','0004_signs_of_life','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(90,'jobs','0007_no_figures','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(90,'jobs','0005_signs_of_hosts','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(91,'judgments','0001_initial','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(91,'jobs','0006_figures','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(92,'judgments','0002_imported_score','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(92,'jobs','0007_no_figures','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(93,'judgments','0003_references_shown','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(93,'judgments','0001_initial','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(94,'judgments','0004_drawn_reference_of_open_stages','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(94,'judgments','0002_imported_score','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(95,'judgments','0005_imported_score_simulated','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(95,'judgments','0003_references_shown','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(96,'judgments','0006_report_parts','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(96,'judgments','0004_drawn_reference_of_open_stages','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(97,'judgments','0007_questionnaires','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(97,'judgments','0005_imported_score_simulated','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(98,'people','0002_links_of_requesters','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(98,'judgments','0006_report_parts','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(99,'marketplace','0001_initial','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(99,'judgments','0007_questionnaires','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(100,'marketplace','0002_for_everyone','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(100,'people','0002_links_of_requesters','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(101,'marketplace','0003_keys_of_requesters','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(101,'marketplace','0001_initial','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(102,'marketplace','0004_no_key_on_requester','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(102,'marketplace','0002_for_everyone','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(103,'marketplace','0005_requester_of_work','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(103,'marketplace','0003_keys_of_requesters','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(104,'marketplace','0006_fill_requester_of_work','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(104,'marketplace','0004_no_key_on_requester','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(105,'marketplace','0007_requester_of_work_certain','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(105,'marketplace','0005_requester_of_work','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(106,'marketplace','0008_hits_end_within_a_year','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(106,'marketplace','0006_fill_requester_of_work','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(107,'marketplace','0009_activity_and_refusals','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(107,'marketplace','0007_requester_of_work_certain','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(108,'marketplace','0010_key_alerts','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(108,'marketplace','0008_hits_end_within_a_year','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(109,'marketplace','0011_payouts','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(109,'marketplace','0009_activity_and_refusals','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(110,'marketplace','0012_people_and_traces','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(110,'marketplace','0010_key_alerts','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(111,'marketplace','0013_running_batches','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(111,'marketplace','0011_payouts','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(112,'marketplace','0014_members_of_requesters','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(112,'marketplace','0012_people_and_traces','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(113,'marketplace','0015_origin_of_activity','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(113,'marketplace','0013_running_batches','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(114,'marketplace','0016_layouts','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(114,'marketplace','0014_members_of_requesters','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(115,'marketplace','0017_topics','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(115,'marketplace','0015_origin_of_activity','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(116,'marketplace','0018_disposing','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(116,'marketplace','0016_layouts','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(117,'marketplace','0019_uploaded_files','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(117,'marketplace','0017_topics','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(118,'marketplace','0020_page_storage','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(118,'marketplace','0018_disposing','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(119,'marketplace','0021_former_ids','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(119,'marketplace','0019_uploaded_files','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(120,'marketplace','0022_study_links','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(120,'marketplace','0020_page_storage','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(121,'marketplace','0023_batch_hours','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(121,'marketplace','0021_former_ids','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(122,'marketplace','0024_former_id_settled','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(122,'marketplace','0022_study_links','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(123,'marketplace','0025_requester_currency','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(123,'marketplace','0023_batch_hours','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(124,'marketplace','0026_worker_file_read_as','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(124,'marketplace','0024_former_id_settled','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(125,'marketplace','0027_language_of_workers','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(125,'marketplace','0025_requester_currency','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(126,'mfa','0001_initial','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(126,'marketplace','0026_worker_file_read_as','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(127,'mfa','0002_authenticator_timestamps','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(127,'marketplace','0027_language_of_workers','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(128,'mfa','0003_authenticator_type_uniq','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(128,'mfa','0001_initial','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(129,'notices','0001_start','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(129,'mfa','0002_authenticator_timestamps','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(130,'notices','0002_letters_claimed','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(130,'mfa','0003_authenticator_type_uniq','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(131,'notices','0003_notices_of_the_installation','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(131,'notices','0001_start','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(132,'notices','0004_notice_readings','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(132,'notices','0002_letters_claimed','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(133,'poll','0001_initial','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(133,'notices','0003_notices_of_the_installation','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(134,'projects','0006_owners_make_projects','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(134,'notices','0004_notice_readings','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(135,'retrieval','0001_initial','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(135,'poll','0001_initial','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(136,'retrieval','0002_network_and_digest','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(136,'projects','0006_owners_make_projects','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(137,'retrieval','0003_same_words','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(137,'retrieval','0001_initial','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(138,'retrieval','0004_hosts_share_indexes','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(138,'retrieval','0002_network_and_digest','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(139,'sealing','0001_canary','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(139,'retrieval','0003_same_words','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(140,'sessions','0001_initial','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(140,'retrieval','0004_hosts_share_indexes','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(141,'socialaccount','0001_initial','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(141,'sealing','0001_canary','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(142,'socialaccount','0002_token_max_lengths','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(142,'sessions','0001_initial','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(143,'socialaccount','0003_extra_data_default_dict','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(143,'socialaccount','0001_initial','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(144,'socialaccount','0004_app_provider_id_settings','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(144,'socialaccount','0002_token_max_lengths','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(145,'socialaccount','0005_socialtoken_nullable_app','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(145,'socialaccount','0003_extra_data_default_dict','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(146,'socialaccount','0006_alter_socialaccount_extra_data','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(146,'socialaccount','0004_app_provider_id_settings','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(147,'webhooks','0001_start','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(147,'socialaccount','0005_socialtoken_nullable_app','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(148,'webhooks','0002_put_aside','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(148,'socialaccount','0006_alter_socialaccount_extra_data','2000-01-01 00:00:00+00')
+-- next statement
+INSERT INTO "django_migrations" VALUES(149,'webhooks','0001_start','2000-01-01 00:00:00+00')
+-- next statement
+INSERT INTO "django_migrations" VALUES(150,'webhooks','0002_put_aside','2000-01-01 00:00:00+00')
 -- next statement
 CREATE UNIQUE INDEX "auth_group_permissions_group_id_permission_id_0cd325b0_uniq" ON "auth_group_permissions" ("group_id", "permission_id")
 -- next statement
@@ -2686,6 +2702,10 @@ CREATE INDEX "query_by_status" ON "annotation_query" ("project_id", "status", "i
 -- next statement
 CREATE INDEX "query_by_plain_digest" ON "annotation_query" ("project_id", "plain_digest")
 -- next statement
+CREATE INDEX "annotation_answernote_answer_id_72e8a80a" ON "annotation_answernote" ("answer_id")
+-- next statement
+CREATE INDEX "annotation_answernote_author_id_418a4dbd" ON "annotation_answernote" ("author_id")
+-- next statement
 CREATE INDEX "api_apitoken_project_id_68f8b62b" ON "api_apitoken" ("project_id")
 -- next statement
 CREATE INDEX "api_apitoken_user_id_9cffaf33" ON "api_apitoken" ("user_id")
@@ -2738,6 +2758,18 @@ CREATE INDEX "crowd_endpointspender_project_id_4eb93876" ON "crowd_endpointspend
 -- next statement
 CREATE INDEX "crowd_endpointspender_user_id_23027ed1" ON "crowd_endpointspender" ("user_id")
 -- next statement
+CREATE INDEX "crowd_stage_slug_10241302" ON "crowd_stage" ("slug")
+-- next statement
+CREATE INDEX "crowd_stage_endpoint_id_045f2a13" ON "crowd_stage" ("endpoint_id")
+-- next statement
+CREATE INDEX "crowd_stage_project_id_9564281e" ON "crowd_stage" ("project_id")
+-- next statement
+CREATE INDEX "crowd_stage_opened_by_id_440bb9f4" ON "crowd_stage" ("opened_by_id")
+-- next statement
+CREATE INDEX "crowd_instructions_stage_id_f31dc13e" ON "crowd_instructions" ("stage_id")
+-- next statement
+CREATE INDEX "crowd_instructions_written_by_id_b6a3f342" ON "crowd_instructions" ("written_by_id")
+-- next statement
 CREATE UNIQUE INDEX "crowd_one_per_hit_and_worker" ON "crowd_assignment" ("hit_id", "worker_id") WHERE NOT ("state" IN ('ended', 'quarantined'))
 -- next statement
 CREATE INDEX "crowd_assignment_hit_id_44f9a4b7" ON "crowd_assignment" ("hit_id")
@@ -2753,18 +2785,6 @@ CREATE INDEX "assignment_in_order" ON "crowd_assignment" ("stage_id", "id")
 CREATE INDEX "assignment_withdrawn" ON "crowd_assignment" ("stage_id") WHERE "withdrawn"
 -- next statement
 CREATE INDEX "assignment_by_news" ON "crowd_assignment" ("stage_id", (MAX(COALESCE("stored_at", "submitted_at", "decided_at"), COALESCE("submitted_at", "decided_at", "stored_at"), COALESCE("decided_at", "submitted_at", "stored_at"))))
--- next statement
-CREATE INDEX "crowd_stage_slug_10241302" ON "crowd_stage" ("slug")
--- next statement
-CREATE INDEX "crowd_stage_endpoint_id_045f2a13" ON "crowd_stage" ("endpoint_id")
--- next statement
-CREATE INDEX "crowd_stage_project_id_9564281e" ON "crowd_stage" ("project_id")
--- next statement
-CREATE INDEX "crowd_stage_opened_by_id_440bb9f4" ON "crowd_stage" ("opened_by_id")
--- next statement
-CREATE INDEX "crowd_instructions_stage_id_f31dc13e" ON "crowd_instructions" ("stage_id")
--- next statement
-CREATE INDEX "crowd_instructions_written_by_id_b6a3f342" ON "crowd_instructions" ("written_by_id")
 -- next statement
 CREATE INDEX "releases_release_created_by_id_871d2043" ON "releases_release" ("created_by_id")
 -- next statement
@@ -3278,7 +3298,7 @@ CREATE TRIGGER marketplace_activity_only_released BEFORE UPDATE OF "user_id" ON 
 -- next statement
 DELETE FROM "sqlite_sequence"
 -- next statement
-INSERT INTO "sqlite_sequence" VALUES('django_migrations',148)
+INSERT INTO "sqlite_sequence" VALUES('django_migrations',150)
 -- next statement
 INSERT INTO "sqlite_sequence" VALUES('account_emailaddress',0)
 -- next statement
@@ -3314,9 +3334,9 @@ INSERT INTO "sqlite_sequence" VALUES('annotation_query',0)
 -- next statement
 INSERT INTO "sqlite_sequence" VALUES('api_idempotencyrecord',0)
 -- next statement
-INSERT INTO "sqlite_sequence" VALUES('django_content_type',178)
+INSERT INTO "sqlite_sequence" VALUES('django_content_type',179)
 -- next statement
-INSERT INTO "sqlite_sequence" VALUES('auth_permission',712)
+INSERT INTO "sqlite_sequence" VALUES('auth_permission',716)
 -- next statement
 INSERT INTO "sqlite_sequence" VALUES('auth_group',0)
 -- next statement
@@ -3328,9 +3348,9 @@ INSERT INTO "sqlite_sequence" VALUES('axes_accesslog',0)
 -- next statement
 INSERT INTO "sqlite_sequence" VALUES('projects_event',0)
 -- next statement
-INSERT INTO "sqlite_sequence" VALUES('crowd_assignment',0)
--- next statement
 INSERT INTO "sqlite_sequence" VALUES('crowd_stage',0)
+-- next statement
+INSERT INTO "sqlite_sequence" VALUES('crowd_assignment',0)
 -- next statement
 INSERT INTO "sqlite_sequence" VALUES('evaluations_evaluation',0)
 -- next statement
