@@ -13,11 +13,13 @@ from functools import cache
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import BeforeValidator, Field, field_validator, model_validator
+from pydantic import BaseModel, BeforeValidator, Field, field_validator, model_validator
+from pydantic_core import PydanticCustomError
 
 from crowd.kinds import StageConfig, config_of
 from crowd.models import Stage
 from crowd.study.schema import Words
+from crowd.texts import LANGUAGES, InstructionTexts, Language, Texts, check_number, in_languages
 from judgments.judging_config import Part
 from metrics.agreement.scale import Scale
 
@@ -178,6 +180,48 @@ class QuestionnaireField(Part):
         return self
 
 
+class FieldTexts(Texts):
+    """A field in one more language."""
+
+    label: str = Field(default="", max_length=300, description="What people read.")
+    help: str = Field(default="", max_length=1000, description="A further sentence.")
+    labels: tuple[Option, ...] = Field(default=(), max_length=30, description="Its options, in their order.")
+
+
+class QuestionnaireTexts(InstructionTexts):
+    """What people read, in one more language."""
+
+    fields: Mapping[str, FieldTexts] = Field(
+        default_factory=dict, description="Fields by name: label, help, and labels of the options."
+    )
+
+    def worded_options(self, config: BaseModel) -> dict[str, Any]:
+        """With the fields that this language has."""
+        assert isinstance(config, QuestionnaireConfig)
+        none = FieldTexts()
+        fields = tuple(
+            each.model_copy(update={name: text for name, text in self.fields.get(each.name, none) if text})
+            for each in config.fields
+        )
+        return super().worded_options(config) | {"fields": fields}
+
+    def lacking(self, config: BaseModel) -> list[str]:
+        """With what is missing of fields; sides of a pair have words in every language."""
+        assert isinstance(config, QuestionnaireConfig)
+        none = FieldTexts()
+        return super().lacking(config) + [
+            f"{name} of {each.name}"
+            for each in config.fields
+            for name, text in self.fields.get(each.name, none)
+            if not text
+            and (
+                name == "label"
+                or (name == "help" and each.help)
+                or (name == "labels" and each.options and not (each.compares and not each.labels))
+            )
+        ]
+
+
 class GoldAnswer(Part):
     """An accepted answer: whose unit becomes an attention check, which never enters figures."""
 
@@ -259,6 +303,8 @@ class QuestionnaireConfig(StageConfig):
         default=(), max_length=500, description="Units with a known answer, which become attention checks."
     )
 
+    languages: Mapping[Language, QuestionnaireTexts] = in_languages()
+
     asked_options: ClassVar[tuple[str, ...]] = ("unit", "fields")
     advanced: ClassVar[frozenset[str]] = frozenset(
         {
@@ -300,6 +346,7 @@ class QuestionnaireConfig(StageConfig):
             for name, values in each.show_if.items():
                 self._check_condition(each, before.get(name), name, values)
             before[each.name] = each
+        self._check_languages(before)
         if self.quality_field and self.quality_field not in before:
             raise ValueError(f"quality_field: there is no field {self.quality_field!r}")
         for gold in self.gold:
@@ -320,6 +367,18 @@ class QuestionnaireConfig(StageConfig):
             raise ValueError(f"fields: {field.name} depends on {name}, which is asked per {other.per}")
         if other.values and (wrong := [value for value in values if value not in other.values]):
             raise ValueError(f"fields: {field.name} depends on {wrong[0]!r}, which is no value of {name}")
+
+    def _check_languages(self, by_name: Mapping[str, QuestionnaireField]) -> None:
+        for language, texts in self.languages.items():
+            for name, field in texts.fields.items():
+                path = (language, "fields", name)
+                if name not in by_name:
+                    raise PydanticCustomError(
+                        "wrong-value",
+                        "the stage has no field {name}: it has {known}",
+                        {"name": repr(name), "known": ", ".join(by_name), "within": (LANGUAGES, *path)},
+                    )
+                check_number((*path, "labels"), field.labels, by_name[name].options)
 
     @property
     def by_name(self) -> dict[str, QuestionnaireField]:

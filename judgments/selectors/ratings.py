@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-
     Keys = npt.NDArray[np.integer]
 
 _CHUNK = 10_000

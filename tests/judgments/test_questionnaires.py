@@ -79,6 +79,17 @@ def test_options_that_do_not_fit_are_refused_in_words(config, message):
         QuestionnaireConfig.model_validate(config)
 
 
+def test_fields_are_read_in_a_further_language_and_what_is_missing_is_named():
+    german = {"fields": {"preference": {"label": "Welche Antwort ist besser?"}}}
+    config = QuestionnaireConfig.model_validate({"preset": "pairs", "languages": {"de": german}})
+    assert config.in_language("de").fields[0].label == "Welche Antwort ist besser?"
+    assert config.in_language("fr").fields[0].label == "Which answer is better?"
+    assert config.languages["de"].lacking(config) == ["title", "description", "instructions"]
+    wrong = {"preset": "pairs", "languages": {"de": {"fields": {"other": {"label": "?"}}}}}
+    with pytest.raises(ValidationError, match="has no field 'other': it has preference"):
+        QuestionnaireConfig.model_validate(wrong)
+
+
 # Units
 
 
