@@ -158,7 +158,10 @@ def _describe_list(access: ProjectAccess) -> Page:
             *([files] if sources else []),
             *(_list_actions(access) if access.manages else []),
         ],
-        primary=[begin] if begin else [],
+        primary=[
+            Link("Compare results", access.address("judgments:compare_results"), plain=True),
+            *([begin] if begin else []),
+        ],
     )
 
 

@@ -2,7 +2,7 @@
 
 from django.urls import URLPattern, path
 
-from judgments.desk import agreement, filters, judges, planning, questionnaire, systems
+from judgments.desk import agreement, comparison, filters, judges, planning, questionnaire, systems
 
 app_name = "judgments"
 _P = "projects/<slug:project>/"
@@ -37,6 +37,7 @@ _QUESTIONNAIRES: list[URLPattern] = [
 ]
 _SYSTEMS: list[URLPattern] = [
     path(f"{_P}systems/", systems.listing, name="systems"),
+    path(f"{_P}systems/comparison/", comparison.compare, name="compare_results"),
     path(f"{_P}systems/human/", systems.human, name="human"),
     path(f"{_P}systems/copies/", systems.refresh, name="refresh_exact"),
     path(f"{_P}systems/<int:pk>/", systems.system, name="system"),

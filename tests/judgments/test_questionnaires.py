@@ -5,6 +5,7 @@ from collections import Counter
 
 import pytest
 from django.contrib.auth.models import User
+from django.urls import reverse
 from pydantic import ValidationError
 
 from core.files.refusals import FileRefusedError
@@ -12,7 +13,8 @@ from crowd.errors import CrowdError
 from crowd.kinds import kind_of
 from crowd.models import Assignment
 from distillery.studies.preparation import settle
-from judgments.models import QuestionnaireUnit, UnitMaterial, UnitResponse, Verdict
+from judgments.desk.comparison import find_disagreements, list_results
+from judgments.models import AgreementReport, QuestionnaireUnit, UnitMaterial, UnitResponse, Verdict
 from judgments.questionnaire.config import QuestionnaireConfig, QuestionnaireField, presets
 from judgments.questionnaire.materials import import_units
 from judgments.questionnaire.prompts import passes_gold, read_spans
@@ -327,3 +329,30 @@ def test_filters_remove_whole_responses_which_are_asked_again_and_come_back(rese
     assert make_report(stage, replicates=0)["n_responses"] == 12 - mine
     filter_runs.undo(run, "A test.", researcher)
     assert make_report(stage, replicates=0)["n_responses"] == 12
+
+
+def test_results_of_stages_stand_side_by_side_with_where_they_disagree(researcher, tmp_path, client):
+    study = make_study(write_answers(tmp_path / "a.jsonl"), "likert-aspects", researcher, people=2)
+    stage = study.stage
+    client.force_login(researcher)
+    address = reverse("judgments:compare_results", args=[study.project.slug])
+    assert "Nothing to compare yet" in client.get(address).content.decode()
+
+    def systems(*values):
+        rows = zip("ab", values, strict=True)
+        return [{"system": name, "value": value, "low": value - 1, "high": value + 1} for name, value in rows]
+
+    fields = [
+        {"name": name, "type": "scale", "per": "", "systems": systems(*values)}
+        for name, values in {"correctness": (1, 5), "readability": (5, 1), "relevance": (1.5, 1)}.items()
+    ]
+    values = {"last_judgment": 0, "judgments": 1, "seconds": 0, "created_at": stage.created_at}
+    AgreementReport.objects.create(stage=stage, stamp="x", report={"fields": fields}, **values)
+    found = list(find_disagreements(list(list_results(study.project))))
+    assert [(each.one.label, each.other.label, each.systems, each.is_clear) for each in found] == [
+        ("correctness: mean", "readability: mean", ("b", "a"), True),
+        ("correctness: mean", "relevance: mean", ("b", "a"), False),
+    ]
+    page = client.get(address).content.decode()
+    assert "Where they disagree (2)" in page
+    assert "5.00 (1)" in page
