@@ -10,7 +10,7 @@ from lxml import html
 from core.projects.services import set_role
 from crowd.desk.stageform import StageForm
 from crowd.errors import StageStateError
-from crowd.kinds import config_of, kind_named
+from crowd.kinds import config_of, kind_named, kinds
 from crowd.models import Assignment, Instructions
 from crowd.services.copies import copy_stage
 from crowd.services.instructions import in_language, list_missing_texts
@@ -247,3 +247,11 @@ def test_the_file_of_a_study_has_its_languages_and_copies_keep_them(bilingual):
     assert copy_stage(stage=bilingual, slug="again").config["languages"] == {"de": GERMAN}
     assert config_of(bilingual).question == "Is it good?"
     assert config_of(in_language(bilingual, "de")).question == "Tee?"
+
+
+def test_every_kind_takes_a_language_in_its_form():
+    for kind in kinds():
+        form = StageForm({"step": "language", "further_language": "ar"}, kind=kind)
+        form.is_valid()
+        [part] = form.language_parts
+        assert {"description", "title"} <= {field.name.rpartition(".")[2] for field in part.fields}, kind.name
