@@ -319,6 +319,10 @@ class LinkChangesForm(ReturnsForm):
         return LinkChanges(**self.plain_values())
 
 
+def _short_text() -> forms.Textarea:
+    return forms.Textarea(attrs={"rows": 6, "dir": "auto"})
+
+
 class ConsentForm(forms.Form):
     """A consent text; saving makes a new version."""
 
@@ -327,13 +331,13 @@ class ConsentForm(forms.Form):
         max_length=50_000,
         label="Text",
         help_text="Markdown: # headings, **bold**, lists, links.",
-        widget=forms.Textarea(attrs={"rows": 14}),
+        widget=forms.Textarea(attrs={"rows": 14, "dir": "auto"}),
     )
     what_is_kept = forms.CharField(
-        max_length=5_000, required=False, label="What is kept", widget=forms.Textarea(attrs={"rows": 6})
+        max_length=5_000, required=False, label="What is kept", widget=_short_text()
     )
     right_to_withdraw = forms.CharField(
-        max_length=5_000, required=False, label="Withdrawing", widget=forms.Textarea(attrs={"rows": 6})
+        max_length=5_000, required=False, label="Withdrawing", widget=_short_text()
     )
     protocol_number = forms.CharField(max_length=100, required=False, label="Protocol number")
     contact = forms.CharField(max_length=300, required=False, label="Contact")

@@ -363,8 +363,9 @@ def _config(kind: str, options: dict[str, Any]) -> dict[str, Any]:
         raise ProblemError(422, "no_such_kind", sentence, errors={"kind": [sentence]}) from error
     except ValidationError as error:
         errors: dict[str, list[str]] = {}
-        for each in error.errors(include_url=False, include_input=False, include_context=False):
-            field = ".".join(("config", *map(str, each["loc"])))
+        for each in error.errors(include_url=False, include_input=False):
+            path = (*each["loc"], *each.get("ctx", {}).get("within", ()))
+            field = ".".join(("config", *map(str, path)))
             errors.setdefault(field, []).append(f"{each['msg']}.")
         name, sentences = next(iter(errors.items()))
         raise ProblemError(422, "invalid", f"{name}: {sentences[0]}", errors=errors) from error

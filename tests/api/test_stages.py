@@ -25,6 +25,9 @@ STAGE = {
 }
 
 
+ONE_OPTION = {"de": {"options": ["Tee"]}}
+
+
 @pytest.fixture
 def market(project):
     made = create_endpoint(
@@ -51,6 +54,7 @@ def test_a_draft_is_made_with_texts_of_its_kind_and_what_cannot_be_is_named_by_f
         ({"kind": "nothing"}, "no_such_kind", "kind"),
         ({"endpoint": "elsewhere"}, "no_such_endpoint", "endpoint"),
         ({"config": {"question": "?"}}, "invalid", "config.options"),
+        ({"config": STAGE["config"] | {"languages": ONE_OPTION}}, "invalid", "config.languages.de.options"),
         ({"eligibility": [country]}, "invalid", "eligibility.0"),
         ({"redundancy": 0}, "invalid", "redundancy"),
     ):
@@ -61,6 +65,22 @@ def test_a_draft_is_made_with_texts_of_its_kind_and_what_cannot_be_is_named_by_f
     assert (made["status"], made["currency"]) == ("draft", "USD")
     assert made["task_title"] == "Choose an answer to a short question"
     assert program.get("/projects/tea/stages").json()["items"] == [program.get(AT).json()]
+
+
+def test_texts_in_further_languages_are_options_and_the_quote_says_what_is_missing(program, stage):
+    german = {"question": "Was?", "options": ["Tee", "Milch"], "title": "Eine Umfrage"}
+
+    def change(**languages):
+        tag = program.get(AT)["ETag"]
+        return program.ask("PATCH", AT, {"config": STAGE["config"] | languages}, match=tag)
+
+    changed = change(languages={"de": german})
+    assert changed.status_code == 200, changed.content
+    assert changed.json()["config"]["languages"] == {"de": german}
+    cautions = program.post(f"{AT}/quote").json()["cautions"]
+    assert "Deutsch: description missing; people read it in English." in cautions
+    assert change().status_code == 200
+    assert "languages" not in program.get(AT).json()["config"]
 
 
 def move(program, at, **body):

@@ -10,11 +10,12 @@ from lxml import html
 from core.projects.services import set_role
 from crowd.desk.stageform import StageForm
 from crowd.errors import StageStateError
-from crowd.kinds import kind_named
+from crowd.kinds import config_of, kind_named, kinds
 from crowd.models import Assignment, Instructions
 from crowd.services.copies import copy_stage
-from crowd.services.instructions import list_missing_texts
+from crowd.services.instructions import in_language, list_missing_texts
 from crowd.services.stages import change_stage
+from crowd.study.documents import study_toml
 from crowd.study.explain import StudyError
 from crowd.study.reader import parse
 from examples.poll.models import Vote
@@ -236,3 +237,21 @@ def test_further_questions_have_fields_of_their_own_in_each_language():
         assert not strange.is_valid()
         assert strange.languages.parts(None, "en")
     assert not StageForm(german | {"config.aspects": "[{name"}, kind=kind_named("judging")).is_valid()
+
+
+def test_the_file_of_a_study_has_its_languages_and_copies_keep_them(bilingual):
+    text = study_toml(bilingual.project)
+    assert "[stages.config.languages.de]" in text
+    [read] = parse("tea.toml", text.encode()).fields.stages
+    assert read.config["languages"] == {"de": GERMAN}
+    assert copy_stage(stage=bilingual, slug="again").config["languages"] == {"de": GERMAN}
+    assert config_of(bilingual).question == "Is it good?"
+    assert config_of(in_language(bilingual, "de")).question == "Tee?"
+
+
+def test_every_kind_takes_a_language_in_its_form():
+    for kind in kinds():
+        form = StageForm({"step": "language", "further_language": "ar"}, kind=kind)
+        form.is_valid()
+        [part] = form.language_parts
+        assert {"description", "title"} <= {field.name.rpartition(".")[2] for field in part.fields}, kind.name

@@ -13,7 +13,7 @@ from crowd.study.schema import EndpointFields, StudyFields
 DOCS = Path(__file__).resolve().parent.parent.parent / "docs"
 PAGE = "\n".join(
     (DOCS / f"{name}.md").read_text(encoding="utf-8")
-    for name in ("study", "study-fields", "study-kind-fields")
+    for name in ("study", "study-fields", "study-kind-fields", "questionnaires")
 )
 
 
