@@ -1,7 +1,9 @@
 """One page of each kind, measured: what it loads, whether it moves, what the console says, and axe."""
 
+import base64
 import gzip
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -26,6 +28,19 @@ SHIFT = """() => new Promise((done) => {
     .observe({ type: "layout-shift", buffered: true });
   document.fonts.ready.then(() => setTimeout(() => done(shift), 150));
 })"""
+
+#: How the page of components looks: the mean colour of each region of 40 px, a hexadecimal digit a channel.
+LOOKS = Path(__file__).with_name("components.txt")
+REGIONS = """async (picture) => {
+  const image = await createImageBitmap(await (await fetch("data:image/png;base64," + picture)).blob());
+  const [wide, high] = [Math.ceil(image.width / 40), Math.ceil(image.height / 40)];
+  const pen = new OffscreenCanvas(wide, high).getContext("2d");
+  pen.imageSmoothingQuality = "high";
+  pen.drawImage(image, 0, 0, wide, high);
+  const digits = [...pen.getImageData(0, 0, wide, high).data].filter((_, at) => at % 4 < 3)
+    .map((value) => (value >> 4).toString(16)).join("");
+  return Array.from({ length: high }, (_, row) => digits.slice(row * wide * 3, (row + 1) * wide * 3));
+}"""
 
 Pages = tuple[Page, dict[str, str]]
 
@@ -131,3 +146,28 @@ def test_every_page_of_workers_in_both_directions(workers, subtests):
                 page.goto(f"{path}{'&' if '?' in path else '?'}lang={language}")
                 assert (page.evaluate("document.documentElement.dir") == "rtl") == (language == "ar")
                 check(page, everywhere=True)
+
+
+def test_components_look_as_they_did_in_light_and_dark(server, administrator, context_of, chromium):
+    """Regions, not pixels: each Chromium draws type a little differently. A meant change: delete the file."""
+    page = context_of(viewport={"width": 1280, "height": 900}, reduced_motion="reduce").new_page()
+    sign_in(page, administrator, "/desk/components/")
+    table = chromium.new_page()
+    rows: list[str] = []
+    for scheme in ("light", "dark"):
+        page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
+        page.evaluate("document.fonts.ready.then(() => true)")
+        picture = base64.b64encode(page.locator("main").screenshot()).decode()
+        rows += [f"# {scheme}", *table.evaluate(REGIONS, picture)]
+    table.close()
+    if not LOOKS.exists():
+        LOOKS.write_text("\n".join(rows) + "\n", encoding="utf-8")
+    before = LOOKS.read_text(encoding="utf-8").split("\n")[:-1]
+    assert len(rows) == len(before), "the page is longer or shorter than it was"
+    off = [
+        f"row {row}, region {at // 3}: {one} was, {two} is"
+        for row, (old, new) in enumerate(zip(before, rows, strict=True))
+        for at, (one, two) in enumerate(zip(old, new, strict=True))
+        if one != two and abs(int(one, 16) - int(two, 16)) > 2
+    ]
+    assert off == []
