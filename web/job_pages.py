@@ -23,7 +23,9 @@ from core.jobs.models import Job, JobState
 from core.jobs.services import cancel, enqueue
 from core.projects.models import Project
 from web.access import ProjectAccess, Role, on_project
+from web.cells import Link, isolated
 from web.forms import FormError, run_action
+from web.kit import Own, Page
 from web.pages import show
 
 OptionsT = TypeVar("OptionsT")
@@ -32,8 +34,8 @@ OptionsT = TypeVar("OptionsT")
 class JobPages(ABC):
     """The page of a project's job, its live part, and cancelling it.
 
-    With the name "import" the templates are `import_job.html` of the app's folder and
-    `parts/import_live.html`, the addresses `import_job`, `import_live` and `import_cancel` of its namespace.
+    With the name "import" the template of its live part is `parts/import_live.html`, the addresses
+    `import_job`, `import_live` and `import_cancel` of its namespace.
     """
 
     #: The app's namespace of addresses, which is also its folder of templates.
@@ -48,6 +50,10 @@ class JobPages(ABC):
     #: What the job is, as the subject of a sentence; and what the 404 page says.
     subject: ClassVar[str] = "It"
     missing: ClassVar[str] = "There is no such work."
+    #: The heading while the job waits or runs, and once it failed; what the button says that cancels it.
+    doing: ClassVar[str] = ""
+    failed: ClassVar[str] = "This did not work"
+    stop: ClassVar[str] = "Cancel"
 
     def job_paths(self, place: str) -> list[URLPattern]:
         """Addresses of the job's pages below `place`."""
@@ -81,14 +87,30 @@ class JobPages(ABC):
         result = self.show_result(request, access, row) if row.state == JobState.DONE else None
         if result is not None:
             return result
-        return show(
-            request,
-            f"{self.name}_job.html",
-            access,
-            folder=self.app,
-            tab=self.tab,
-            **self.context(row),
+        context = {"doing": self.doing, "stop": self.stop} | self.context(row)
+        place = f"{self.app}:{self.name}"
+        page = Page(
+            self.failed if context["over"] else context["doing"],
+            [Own("parts/job.html")],
+            lead=isolated(self.name_file(access.project, row), most=120),
+            trail=self.list_trail(access, context),
+            scripts=["desk.js"],
         )
+        context |= {
+            "live": f"{self.live_folder}/parts/{self.name}_live.html",
+            "live_at": access.address(f"{place}_live", row.pk),
+            "cancel_at": access.address(f"{place}_cancel", row.pk),
+            "left": self.describe_rest(row),
+        }
+        return show(request, page, access, tab=self.tab, **context)
+
+    def name_file(self, project: Project, job: Job) -> str:
+        """What the job is about, by the name of a file."""
+        return str(job.payload.get("name", ""))
+
+    def list_trail(self, access: ProjectAccess, context: Mapping[str, Any]) -> list[Link]:
+        """The pages above the job's, below the project's."""
+        return []
 
     def show_live(self, request: HttpRequest, access: ProjectAccess, *, job: int) -> HttpResponse:
         """The part of that page that changes by itself."""
@@ -208,6 +230,7 @@ class ImportPages(JobPages, Generic[FileT, OptionsT]):
     upload_form: ClassVar[type[forms.Form]]
     #: What the service raises for a file that it does not take, with the reason in words.
     refusal: ClassVar[type[Exception]]
+    doing, failed, stop = "Importing", "The import failed", "Cancel the import"
     #: How the effect of a job begins, under which one form is imported once however often it is sent.
     effect: ClassVar[str]
 
@@ -246,7 +269,7 @@ class ImportPages(JobPages, Generic[FileT, OptionsT]):
 
     def describe_rest(self, job: Job) -> str:
         """An import stores all or nothing."""
-        return "Nothing of the file was stored."
+        return "Nothing of the file is stored."
 
     def upload(self, request: HttpRequest, access: ProjectAccess) -> HttpResponse:
         """Upload a file."""

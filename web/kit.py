@@ -20,6 +20,7 @@ from typing import Any, ClassVar
 from django import forms, template
 from django.template import Context, loader
 from django.utils import timezone
+from django.utils.html import strip_tags
 from django.utils.safestring import SafeString
 
 from web import cells
@@ -200,6 +201,8 @@ class Page:
 
 
 TEMPLATE = "kit/page.html"
+#: Characters of a cell that stays on one line, such as a name with a hyphen.
+_BRIEF = 16
 #: Frames over all projects or requesters, which have no title of their own.
 _WITHOUT_TITLE = ("desk/base.html", "marketplace/requester/operator.html")
 
@@ -209,11 +212,11 @@ _WITHOUT_TITLE = ("desk/base.html", "marketplace/requester/operator.html")
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A row of a table: its tick box, and its cells, each with whether it is the head and a number."""
+    """A row of a table: its tick box, and its cells, each with whether it is the head, and its class."""
 
     key: object
     label: str
-    cells: list[tuple[bool, bool, object]]
+    cells: list[tuple[bool, str, object]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -246,7 +249,10 @@ def _draw_line(
     drawn = []
     for column in columns:
         cell = Cell(row, column.read(row) if column.read else None, *place)
-        drawn.append((column is head, column.number, (column.cell or cells.draw)(cell)))
+        content = (column.cell or cells.draw)(cell)
+        brief = len(strip_tags(str(content))) <= _BRIEF
+        look = "number" if column.number else "brief" if brief else ""
+        drawn.append((column is head, look, content))
     key = ticks.key(row) if ticks else None
     return Line(key, ticks.label(row) if ticks and key is not None else "", drawn)
 

@@ -155,8 +155,9 @@ class WebhookPages:
             [table, Note(_KNOWN), *self.notes(access)],
             trail=self.trail(access),
             aside=[
-                FormSection(form, [Button("Make it")], heading="New webhook"),
-                Note(f"At most {services.MOST} at once."),
+                FormSection(
+                    form, [Button("Make it")], heading="New webhook", note=f"At most {services.MOST} at once."
+                )
             ],
             aside_label="New webhook",
         )

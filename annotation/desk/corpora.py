@@ -1,5 +1,6 @@
 """Pages of corpora, their addresses, the jobs that they start, and how such jobs are shown."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from django.contrib import messages
@@ -315,7 +316,19 @@ class CorpusJobs(JobPages):
             "left": _LEFT[job.kind],
             "kind": job.kind.rpartition(".")[2],
             "there": Corpus.objects.filter(pk=job.payload["corpus"]).exists(),
+            "stop": "" if job.kind == REMOVE else self.stop,
         }
+
+    def name_file(self, project: Project, job: Job) -> str:
+        """The corpus, and the file that is added to it."""
+        return " · ".join(filter(None, (job.payload["slug"], job.payload.get("name"))))
+
+    def list_trail(self, access: ProjectAccess, context: Mapping[str, Any]) -> list[Link]:
+        """All corpora, and the corpus if it is there."""
+        corpora = Link("Corpora", access.address("annotation:corpora"))
+        slug = context["job"].payload["slug"]
+        there = context["there"] and [Link(slug, access.address("annotation:corpus", slug))]
+        return [corpora, *(there or [])]
 
 
 JOBS = CorpusJobs()

@@ -1,5 +1,6 @@
 """Pages of a project's queries: the table, its download, one query's history, out and back again."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from django.contrib import messages
@@ -123,6 +124,15 @@ class QueriesFile(JobPages):
     role = Role.VIEWER
     subject = "The file"
     missing = "There is no such file."
+    doing, failed = "File of queries", "The file was not made"
+
+    def name_file(self, project: Project, job: Job) -> str:
+        """What it is downloaded as."""
+        return _file_name(project)
+
+    def list_trail(self, access: ProjectAccess, context: Mapping[str, Any]) -> list[Link]:
+        """The queries that it holds."""
+        return [Link("Queries", access.address("annotation:queries"))]
 
     def context(self, job: Job) -> dict[str, Any]:
         """The same, and until when the file is there."""

@@ -17,7 +17,9 @@ from core.revisions import ConflictError
 from crowd.desk import tables
 from crowd.desk.forms import WishForm
 from web.access import ProjectAccess, for_members, on_project
+from web.cells import Post
 from web.forms import run_action
+from web.kit import Own, Page
 from web.pages import show, show_conflict
 from web.tables import page_of
 
@@ -28,7 +30,15 @@ FOLDER = "notices"
 @for_members
 def list_notices(request: HttpRequest, user: User) -> HttpResponse:
     """Notices of all my projects."""
-    return show(request, "all.html", folder=FOLDER, **_rows(request, selectors.notices_of(user), user))
+    context = _rows(request, selectors.notices_of(user), user)
+    unread = context["notices"].object_list and context["state"].chosen != "over"
+    page = Page(
+        "Notices",
+        [Own("notices/parts_list.html")],
+        lead="What needs attention in your projects. E-mail is chosen in each project.",
+        primary=[Post("Mark all as read", reverse("desk:see_notices"))] if unread else [],
+    )
+    return show(request, page, **context)
 
 
 @require_safe

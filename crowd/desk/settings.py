@@ -15,6 +15,7 @@ from django.contrib.auth.models import User
 from django.http import Http404, HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404
+from django.urls import reverse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_variables
 from django.views.decorators.http import require_http_methods, require_POST
@@ -38,9 +39,9 @@ from crowd.services import spenders
 from crowd.services.endpoints import PRESETS, create_endpoint
 from crowd.services.panels import ask_balance, subscribe_hooks
 from web.access import ProjectAccess, Role, for_members, on_project
-from web.cells import Link
+from web.cells import Code, Link
 from web.forms import FormError, read_form, run_action
-from web.kit import Button, FormSection, Page
+from web.kit import Button, FormSection, Page, Secret
 from web.pages import show, show_table
 from web.webhook_pages import WebhookPages
 
@@ -317,7 +318,25 @@ def create_token(request: HttpRequest, user: User) -> HttpResponse:
         project=fields["project"],
         days=fields["days"],
     )
-    return show(request, "token.html", sidebar="settings", token=token, text=text)
+    until = f"until {token.expires_at:%-d %b %Y, %H:%M} (UTC)" if token.expires_at else "until you end it"
+    what = (
+        f"{token.name}. It may: {', '.join(token.scopes)}. ",
+        token.project and f"Only in {token.project.slug}. ",
+        f"It works {until}. Programs send it as ",
+        Code("Authorization: Bearer …"),
+        ".",
+    )
+    page = Page(
+        "Your token",
+        [Secret(what, text)],
+        lead="Copy it now: it is shown only once, and we keep only its digest.",
+        primary=[
+            Link("What the API does", reverse("api:reference"), plain=True),
+            Link("I have copied it", reverse("desk:my_settings") + "#tokens"),
+        ],
+        scripts=["copy.js"],
+    )
+    return show(request, page, sidebar="settings")
 
 
 @require_POST

@@ -283,7 +283,7 @@ def _draw_work_state(cell: Cell) -> object:
 
 def _draw_units(cell: Cell) -> object:
     row = cell.row
-    units = [more(isolated(each, most=80)) for each in getattr(row, "about", ())]
+    units = [more(isolated(each, most=48)) for each in getattr(row, "about", ())]
     left = getattr(row, "about_more", 0)
     rest = left and more(f"and {left} more")
     return several(row.hit and _name_hit(cell, row.hit.ordinal), *units, rest)

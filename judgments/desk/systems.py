@@ -1,7 +1,7 @@
 """Pages of a project's systems: the table, one system, one answer, downloads, and imports of answers."""
 
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from itertools import islice
 from typing import Any
@@ -460,6 +460,10 @@ class AnswerImports(ImportPages[StagedFile, Options]):
     effect = "candidates"
     upload_form = UploadForm
     refusal = ImportRefusedError
+
+    def list_trail(self, access: ProjectAccess, context: Mapping[str, Any]) -> list[Link]:
+        """The systems whose answers they are."""
+        return [Link("Systems", access.address("judgments:systems"))]
 
     def stage(self, project: Project, upload: "UploadedFile[bytes]") -> StagedFile:
         """Keep an upload until it is imported."""

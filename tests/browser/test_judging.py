@@ -251,7 +251,7 @@ def test_a_researcher_tries_the_task_wide_and_on_a_phone_and_pages_about_judging
     frame.get_by_role("button", name="Submit").click()
     expect(frame.get_by_role("heading", name="That would be all")).to_be_visible()
     assert judgers.judged(title)["judgments"] == []
-    for path in judgers.measured().values():
+    for path in judgers.measured(administrator).values():
         page.goto(path)
         expect(page.locator("main")).to_be_visible()
         page.evaluate("document.querySelectorAll('main details').forEach((each) => each.open = true)")

@@ -42,7 +42,7 @@ def test_a_manager_cancels_an_import_that_waits_and_nobody_below(place, room, ki
     shown = as_("manager").get(at(room, "import_job", place, job)).content.decode()
     assert at(room, "import_cancel", place, job) in shown
     answer = as_("manager").post(at(room, "import_cancel", place, job), follow=True)
-    assert "The import is cancelled. Nothing of the file was stored." in answer.content.decode()
+    assert "The import is cancelled. Nothing of the file is stored." in answer.content.decode()
     assert "Cancel the import" not in answer.content.decode()
     job.refresh_from_db()
     assert job.state == JobState.CANCELLED
