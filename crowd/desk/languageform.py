@@ -123,7 +123,8 @@ class LanguageFields:
         path = name.removeprefix(PREFIX).split(".")[1:]
         if len(path) > 1:
             option, row, part = path
-            value = self._rows(option).get(row, {}).get(part)
+            row_texts = self._rows(option).get(row, {})
+            value = row_texts.get(part) or (row_texts.get("options") if part == "labels" else "")
             return "\n".join(value) if isinstance(value, list | tuple) else str(value or "")
         for own in (f"config.{path[0]}", f"task.{path[0]}"):
             if own in self.form.fields:
