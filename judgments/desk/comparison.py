@@ -62,7 +62,9 @@ def list_results(project: Project) -> Iterator[Result]:
 
 def _of_questionnaire(stage: Stage, report: Mapping[str, Any]) -> Iterator[Result]:
     for name, facts in report.get("preferences", {}).items():
-        yield from _result(stage, f"{name}: strength", facts["strengths"], "strength")
+        # Strengths are undefined where one system wins everything; its share of wins is not.
+        rows = [{"system": row["system"], "share": _share_of_wins(row)} for row in facts["strengths"]]
+        yield from _result(stage, f"{name}: share of wins", rows, "share")
     for row_name, label in _SUPPORT.items():
         rows = [
             {"system": row["system"], **row[row_name]} for row in _rows(report, "support") if row_name in row
@@ -74,6 +76,11 @@ def _of_questionnaire(stage: Stage, report: Mapping[str, Any]) -> Iterator[Resul
     for field in report.get("fields", ()):
         if field["per"] == "" and field["type"] in ("scale", "slider", "number"):
             yield from _result(stage, f"{field['name']}: mean", field.get("systems", ()), "value")
+
+
+def _share_of_wins(row: Mapping[str, Any]) -> float | None:
+    n = row["wins"] + row["losses"] + row["ties"]
+    return (row["wins"] + row["ties"] / 2) / n if n else None
 
 
 def _rows(report: Mapping[str, Any], name: str) -> Sequence[Mapping[str, Any]]:
@@ -130,7 +137,7 @@ def compare(request: HttpRequest, access: ProjectAccess) -> HttpResponse:
     """Results of all stages about the systems, and where they disagree."""
     results = list(list_results(access.project))
     page = Page(
-        "Results beside each other",
+        "Results side by side",
         list(_parts(results)),
         lead="What each stage says of the systems; in brackets the place of each. More is better.",
         trail=[Link("Systems", access.address("judgments:systems"))],
