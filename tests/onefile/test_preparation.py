@@ -25,6 +25,7 @@ from distillery.studies.presets import all_presets, fitting_preset
 from distillery.studies.progress import progress_of
 from distillery.studies.tables import Choices, read_study_table
 from judgments.models import Candidate, Judgment
+from judgments.questionnaire.config import presets as questionnaire_presets
 from people.consents import text_for
 from people.models import StudyLink
 from releases.models import PrivacyFinding
@@ -275,6 +276,7 @@ def test_results_carry_their_n_and_say_why_a_figure_is_missing(researcher, tmp_p
 
 
 def test_presets_are_stages_of_the_study_file():
-    assert set(all_presets()) == {"kpqa", "adem", "distillation"}
+    names = {name for name, preset in questionnaire_presets().items() if preset.of_answers}
+    assert set(all_presets()) == {"kpqa", "adem", "distillation", *names}
     assert fitting_preset("judging", {"question", "answer"}).name == "kpqa"
     assert fitting_preset("judging", {"question", "answer", "turns"}).name == "adem"
