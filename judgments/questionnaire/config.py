@@ -168,6 +168,10 @@ class QuestionnaireField(Part):
             raise ValueError(
                 f"{self.name}: {len(self.options)} options have {len(self.labels)} labels; give each one"
             )
+        if self.type == "spans" and any(
+            ":" in name or "/" in name for name in (*self.options, *self.severities)
+        ):
+            raise ValueError(f"{self.name}: labels of spans have neither : nor /")
         if self.severities and self.type != "spans":
             raise ValueError(f"{self.name}: severities are of spans")
         if self.shortest > self.longest:

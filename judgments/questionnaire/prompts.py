@@ -39,7 +39,8 @@ _SIDE_LABELS: Mapping[str, StrOrPromise] = {
     BOTH_BAD: gettext_lazy("Both are bad"),
 }
 _YES_NO: Mapping[str, StrOrPromise] = {YES: gettext_lazy("Yes"), NO: gettext_lazy("No")}
-_SPAN = re.compile(r"(?:(?P<label>[^:\n]*?)(?:\s+(?P<start>\d+)-(?P<end>\d+))?:\s*)?(?P<words>.+)")
+_PLACE = re.compile(r"(\d{1,6})-(\d{1,6})")
+_LONGEST_LINE = 25_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -281,6 +282,11 @@ def read_spans(lines: str, text: str, field: QuestionnaireField) -> list[dict[st
     for line in lines.splitlines():
         if not line.strip():
             continue
+        if len(line) > _LONGEST_LINE:
+            raise ValueError(
+                gettext("%(words)s is not in the text in this form. Mark it once more.")
+                % {"words": quoted(line[:_LONGEST_SHOWN])}
+            )
         if len(spans) >= _MOST_SPANS:
             raise ValueError(gettext("Mark at most %(most)s parts.") % {"most": _MOST_SPANS})
         spans.append(_read_span(line.strip(), text, field, after))
@@ -288,31 +294,27 @@ def read_spans(lines: str, text: str, field: QuestionnaireField) -> list[dict[st
 
 
 def _read_span(line: str, text: str, field: QuestionnaireField, after: dict[str, int]) -> dict[str, Any]:
-    match = _SPAN.fullmatch(line)
+    head, _, rest = line.partition(":")
+    mark, place = [*head.rsplit(None, 1), ""][:2] if head.strip() else ("", "")
+    match = _PLACE.fullmatch(place)
+    name, _, degree = (mark if match else head.strip()).partition("/")
     label, severity, words = "", "", line
-    if match and match["label"] is not None:
-        name, _, degree = match["label"].strip().partition("/")
-        if name in field.options and degree in (field.severities or ("",)):
-            label, severity, words = name, degree, match["words"].strip()
-    if not label and len(field.options) == 1 and not field.severities:
-        label = field.options[0]
+    if rest.strip() and name in field.options and degree in (field.severities or ("",)):
+        label, severity, words = name, degree, rest.strip()
+    elif len(field.options) == 1 and not field.severities:
+        label, match = field.options[0], None
     if not label:
         raise ValueError(
             gettext("Say for %(words)s which it is, by a button: %(labels)s.")
             % {"words": quoted(line), "labels": ", ".join((*field.options, *field.severities))}
         )
-    start = int(match["start"]) if match and match["start"] and words != line else -1
-    if start < 0 or _plain(text[start : int(match["end"])]) != _plain(words):  # type: ignore[index]  # it has one
-        start = _find(words, text, after.get(words, 0))
-    if start < 0:
+    start, end = (int(match[1]), int(match[2])) if match else (0, 0)
+    if _plain(text[start:end]) != _plain(words):
+        start, end = _find(words, text, after.get(words, 0))
+    if end == 0:
         raise ValueError(
             gettext("%(words)s is not in the text in this form. Mark it once more.")
             % {"words": quoted(words)}
-        )
-    end = start + len(words)
-    if _plain(text[start:end]) != _plain(words):
-        end = next(
-            (at for at in range(start + 1, len(text) + 1) if _plain(text[start:at]) == _plain(words)), end
         )
     after[words] = end
     span: dict[str, Any] = {"start": start, "end": end, "label": label, "text": text[start:end]}
@@ -323,15 +325,13 @@ def _plain(text: str) -> str:
     return " ".join(unicodedata.normalize("NFC", text).split())
 
 
-def _find(words: str, text: str, start: int) -> int:
-    """Where words are in a text, in whatever normal form and with whatever white space; -1 for nowhere."""
-    pattern = r"\s+".join(re.escape(word) for word in words.split())
+def _find(words: str, text: str, start: int) -> tuple[int, int]:
+    """Where words are in a text, in whatever normal form and with whatever white space; (0, 0) for nowhere."""
     for form in (words, unicodedata.normalize("NFC", words), unicodedata.normalize("NFD", words)):
-        place = text.find(form, start)
-        if place >= 0:
-            return place
-    match = re.compile(pattern).search(text, start)
-    return match.start() if match else -1
+        match = re.compile(r"\s+".join(map(re.escape, form.split()))).search(text, start)
+        if match:
+            return match.span()
+    return 0, 0
 
 
 def spans_as_lines(spans: Sequence[Mapping[str, Any]]) -> str:

@@ -12,12 +12,13 @@ _CITATION = re.compile(r"\[\s*(\d{1,3}(?:\s*[,;]\s*\d{1,3})*)\s*\]")
 #: The end of a sentence with what still belongs to it: quotation marks, brackets, citations.
 _MARKS = r"(?:\s*\[\s*\d[\d\s,;]*\])*"
 _END = re.compile(
-    rf"(?:[.!?…]+[\"'”\u2019»)\]]*{_MARKS}(?=\s)|[\u3002\uff01\uff1f]+[”』」\uff09]*{_MARKS}|\n+)"
+    rf"(?:(?<![.!?…])[.!?…]++[\"'”\u2019»)\]]*{_MARKS}(?=\s)|[\u3002\uff01\uff1f]+[”』」\uff09]*{_MARKS}|\n+)"
 )
 #: Words before a full stop that end no sentence.
 _SHORT = re.compile(
     r"(?:^|[\s(])(?:[A-Za-z]|e\.g|i\.e|etc|cf|vs|Dr|Mr|Mrs|Ms|Prof|St|No|Nr|Fig|al|approx|ca|z\.B|d\.h|bzw|usw)\.$"
 )
+_LONGEST_SHORT = 12
 _BULLET = re.compile(r"^\s*(?:[-*•\u2013]|\d{1,3}[.)])\s+")
 
 
@@ -55,7 +56,9 @@ def _parts(text: str) -> list[str]:
     parts, start = [], 0
     for end in _END.finditer(text):
         before = text[start : end.start() + 1]
-        if end[0].startswith(".") and (_SHORT.search(before) or _BULLET.fullmatch(before + " ")):
+        if end[0].startswith(".") and (
+            _SHORT.search(before[-_LONGEST_SHORT:]) or _BULLET.fullmatch(before + " ")
+        ):
             continue
         parts.append(text[start : end.end()])
         start = end.end()
