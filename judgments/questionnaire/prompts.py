@@ -326,7 +326,7 @@ def _plain(text: str) -> str:
 
 
 def _find(words: str, text: str, start: int) -> tuple[int, int]:
-    """Where words are in a text, in whatever normal form and with whatever white space; (0, 0) for nowhere."""
+    """Where words are in a text, in whatever normal form and white space; (0, 0) for nowhere."""
     for form in (words, unicodedata.normalize("NFC", words), unicodedata.normalize("NFD", words)):
         match = re.compile(r"\s+".join(map(re.escape, form.split()))).search(text, start)
         if match:
