@@ -12,8 +12,7 @@ from django.core.files.uploadedfile import UploadedFile
 from django.db.models import Count, Q, QuerySet
 from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
 from django.http.response import HttpResponseBase
-from django.shortcuts import redirect
-from django.views.decorators.http import require_http_methods, require_POST, require_safe
+from django.views.decorators.http import require_POST, require_safe
 
 from core.files.reading import reading_lines
 from core.files.refusals import FileRefusedError
@@ -23,14 +22,14 @@ from crowd.desk.forms import Form
 from crowd.errors import CrowdError
 from judgments.models import QuestionnaireUnit
 from judgments.questionnaire.config import QuestionnaireConfig, questionnaire_config
-from judgments.questionnaire.materials import import_units
+from judgments.questionnaire.materials import UnitFile, import_units
 from judgments.questionnaire.rows import csv_lines, pair_table, protocol_of, protocol_table, response_rows
 from judgments.questionnaire.units import FROM_FILE, UNASKED, ensure_units
 from judgments.selectors.ratings import stamp_of
 from judgments.services import reports
 from web.access import Role
 from web.cells import Cell, Link, Phrase, Post, chip, isolated, more, several
-from web.forms import run_action
+from web.forms import FormError, read_form, run_action
 from web.kit import Button, Empty, Facts, FormSection, Listing, Note, Page, Table
 from web.pages import show, show_table
 from web.tables import Choices, Column, Grid, GridRequest, Words
@@ -253,24 +252,24 @@ def calculate(request: HttpRequest, access: StageAccess) -> HttpResponse:
 
 @require_safe
 @on_stage()
-def results_file(request: HttpRequest, access: StageAccess, *, name: str) -> HttpResponseBase:
+def results_file(request: HttpRequest, access: StageAccess, *, path: str) -> HttpResponseBase:
     """Responses, figures, or a table that a command reads."""
     config, stage = questionnaires_only(access), access.stage
     lines: Iterator[str]
-    if name == "responses.jsonl":
+    if path == "responses.jsonl":
         lines = (json.dumps(row, ensure_ascii=False) + "\n" for row in response_rows(stage, config))
-    elif name == "results.json":
+    elif path == "results.json":
         report = reports.standing(stage, stamp_of(stage)).report
         lines = iter([json.dumps(report, ensure_ascii=False, indent=1) + "\n"])
-    elif name == "pairs.csv" and any(field.compares for field in config.fields):
+    elif path == "pairs.csv" and any(field.compares for field in config.fields):
         lines = csv_lines(pair_table(stage, config))
-    elif name == "labels.csv" and (table := protocol_table(stage, config)) is not None:
+    elif path == "labels.csv" and (table := protocol_table(stage, config)) is not None:
         lines = csv_lines(table)
     else:
         raise Http404("There is no such file.")
-    kind = "text/csv" if name.endswith(".csv") else "application/json"
+    kind = "text/csv" if path.endswith(".csv") else "application/json"
     answer = StreamingHttpResponse(lines, content_type=f"{kind}; charset=utf-8")
-    answer["Content-Disposition"] = f'attachment; filename="{stage.slug}-{name}"'
+    answer["Content-Disposition"] = f'attachment; filename="{stage.slug}-{path}"'
     return answer
 
 
@@ -350,26 +349,20 @@ _WANTS: Mapping[str, Phrase] = {
 }
 
 
-@require_http_methods(["GET", "HEAD", "POST"])
+@require_safe
 @on_stage()
 def units(request: HttpRequest, access: StageAccess) -> HttpResponseBase:
     """What is shown under which key, and the file that brings it."""
     config, stage = questionnaires_only(access), access.stage
-    form = UnitsForm()
-    if request.method == "POST":
-        if not access.manages:
-            raise Http404("Files are for managers.")
-        form = UnitsForm(request.POST, files=request.FILES)
-        if form.is_valid() and _import(request, access, form):
-            return redirect(UNITS, access.project.slug, stage.slug)
-    elif stage.opened_at is None:
+    if stage.opened_at is None:
         try:
             ensure_units(stage)
         except CrowdError as error:
             messages.error(request, str(error))
     brings = FormSection(
-        form,
+        UnitsForm(),
         [Button("Bring in")],
+        action=access.address("judgments:import_units"),
         heading="Bring in a file",
         lead=_WANTS.get(
             config.unit, "Units are made of the systems' answers. A file can bring values to begin with."
@@ -400,20 +393,36 @@ def _has_units(access: StageAccess) -> bool:
     return QuestionnaireUnit.objects.filter(stage=access.stage).exists()
 
 
-def _import(request: HttpRequest, access: StageAccess, form: UnitsForm) -> bool:
-    """Read an uploaded file; what is wrong with it stands at the field."""
-    upload: UploadedFile[bytes] = form.cleaned_data["file"]
+@require_POST
+@on_stage(Role.MANAGER)
+def bring_units(request: HttpRequest, access: StageAccess) -> HttpResponse:
+    """Read an uploaded file of units; what is wrong with it is said on the page of units."""
+    questionnaires_only(access)
+
+    def action() -> str:
+        upload: UploadedFile[bytes] = read_form(UnitsForm(request.POST, files=request.FILES))["file"]
+        try:
+            file = _read_upload(access, upload)
+        except FileRefusedError as error:
+            raise FormError(str(error)) from error
+        for line in file.refused[:_SHOWN_REFUSALS]:
+            messages.warning(request, line)
+        if len(file.refused) > _SHOWN_REFUSALS:
+            messages.warning(request, f"{len(file.refused) - _SHOWN_REFUSALS:,} more rows were left out.")
+        return f"{len(file.materials):,} read. {' '.join(reading_lines(file.read_as))}"
+
+    return run_action(request, action, UNITS, access.project.slug, access.stage.slug)
+
+
+def _read_upload(access: StageAccess, upload: UploadedFile[bytes]) -> UnitFile:
+    """Keep what a file brings; FileRefusedError or CrowdError."""
     name = upload.name or "units"
     with tempfile.NamedTemporaryFile(prefix="units-", suffix=Path(name).suffix) as copy:
         for piece in upload.chunks():
             copy.write(piece)
         copy.flush()
-        try:
-            file = import_units(stage=access.stage, path=Path(copy.name), name=name)
-            ensure_units(access.stage)
-        except (FileRefusedError, CrowdError) as error:
-            form.add_error("file", str(error))
-            return False
+        file = import_units(stage=access.stage, path=Path(copy.name), name=name)
+    ensure_units(access.stage)
     record(
         project=access.project,
         action="units.imported",
@@ -421,12 +430,7 @@ def _import(request: HttpRequest, access: StageAccess, form: UnitsForm) -> bool:
         actor=access.user,
         details={"file": name, "units": len(file.materials), "refused": len(file.refused)},
     )
-    messages.success(request, f"{len(file.materials):,} read. {' '.join(reading_lines(file.read_as))}")
-    for line in file.refused[:_SHOWN_REFUSALS]:
-        messages.warning(request, line)
-    if len(file.refused) > _SHOWN_REFUSALS:
-        messages.warning(request, f"{len(file.refused) - _SHOWN_REFUSALS:,} more rows were left out.")
-    return True
+    return file
 
 
 @require_safe

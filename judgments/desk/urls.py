@@ -31,8 +31,9 @@ _QUALITY: list[URLPattern] = [
 _QUESTIONNAIRES: list[URLPattern] = [
     path(f"{_S}results/", questionnaire.results, name="results"),
     path(f"{_S}results/calculate/", questionnaire.calculate, name="calculate_results"),
-    path(f"{_S}results/<str:name>", questionnaire.results_file, name="results_file"),
+    path(f"{_S}results/<str:path>", questionnaire.results_file, name="results_file"),
     path(f"{_S}units/", questionnaire.units, name="units"),
+    path(f"{_S}units/import/", questionnaire.bring_units, name="import_units"),
     path(f"{_S}units.jsonl", questionnaire.units_file, name="units_file"),
 ]
 _SYSTEMS: list[URLPattern] = [

@@ -100,12 +100,13 @@ _GROUPS: dict[tuple[str, str, str], str] = {
     ("judgments", LOOK, "viewer"): """
         systems system system_csv candidate source agreement agreement_live report_json figure_csv filters
         scores scores_csv judges judge planning plot judge_plot
+        results results_file units units_file compare_results
     """,
     ("judgments", LOOK, "manager"): "import_job import_live",
     ("judgments", FORM, "manager"): "import_new import_preview",
     ("judgments", ACT, "manager"): """
         human refresh_exact keep_copies take_out put_back apply_filter top_up undo_filter exclude_judge
-        import_cancel cancel_report calculate
+        import_cancel cancel_report calculate calculate_results import_units
     """,
     ("releases", LOOK, "member"): "everywhere",
     ("releases", LOOK, "viewer"): "list release difference file archive build live",

@@ -21,13 +21,14 @@ from core.progress import silent
 from core.projects.models import Project
 from core.projects.services import create_project, set_role
 from core.webhooks.models import Webhook
-from crowd.models import Assignment, Endpoint, Hit, PanelStudy, PersonMatch, Worker
+from crowd.models import Assignment, Endpoint, Hit, PanelStudy, PersonMatch, Stage, Worker
 from crowd.services.endpoints import create_endpoint
 from crowd.services.spenders import allow_spending
 from evaluations import storage as evaluation_storage
 from evaluations.external_scores import packed
 from evaluations.models import Evaluation, ExternalScores
 from judgments.models import AgreementReport, CandidateSource, FilterRun
+from judgments.questionnaire.config import QuestionnaireConfig
 from marketplace import clock
 from marketplace.batches import results
 from marketplace.heritage.models import Topic, WorkerFile
@@ -247,6 +248,24 @@ def _annotation(
     rooms["rewriting"] = {"token": query_answers.write_rewrite_token(again.pk)}
 
 
+def make_questionnaire(project: Project, endpoint: Endpoint, tag: str) -> Stage:
+    """A draft of a questionnaire."""
+    config = QuestionnaireConfig.model_validate({"preset": "pairs"}).model_dump(mode="json")
+    return Stage.objects.create(
+        project=project,
+        endpoint=endpoint,
+        slug=f"pairs-{tag.lower()}",
+        title="Pairs",
+        kind="questionnaire",
+        config=config,
+        task_title="Pairs",
+        task_description="Compare.",
+        reward_cents=1,
+        redundancy=1,
+        created_at=timezone.now(),
+    )
+
+
 def _made_file(project: Project) -> int:
     """A file of queries that is there."""
     job = Job.objects.create(kind=query_files.MAKE, payload={"project": project.pk, "asked": ""})
@@ -302,6 +321,9 @@ def _judgments(
         own[f"judgments:{name}"] = {"pk": candidate.pk}
     for name in ("judge", "exclude_judge"):
         own[f"judgments:{name}"] = {"pk": place.workers[f"J{tag}1"].pk}
+    questionnaire = make_questionnaire(project, endpoint, tag)
+    for name in ("results", "calculate_results", "results_file", "units", "units_file", "import_units"):
+        own[f"judgments:{name}"] = {"stage": questionnaire.slug, "path": "responses.jsonl"}
     own["judgments:judge_plot"] = {"pk": place.workers[f"J{tag}1"].pk, "plot": "scores", "form": "csv"}
 
 

@@ -76,7 +76,7 @@ class TestTheBrowser:
         assert "There are none." in browser.get("/desk/settings/").content.decode()
         form = {"name": "Nightly", "scopes": ["read"], "project": "tea", "days": "30"}
         page = browser.post("/desk/settings/tokens/", form)
-        text = page.context["text"]
+        text = page.context["page"].parts[0].secret
         assert page.status_code == 200 and text in page.content.decode()
         assert page["Cache-Control"] == "no-store"
         settings = browser.get("/desk/settings/").content.decode()

@@ -85,6 +85,16 @@ def training() -> tuple[Stage, list[str]]:
     return stage, ["lesson:0", "lesson:1"]
 
 
+def asking() -> tuple[Stage, list[str]]:
+    project = judging_world.make_project()
+    judging_world.make_topics(project, "unilm", "other")
+    gold = [{"unit": "topic-2/other|unilm", "field": "preference", "accepted": ["left"]}]
+    config = {"preset": "pairs", "passages": False, "gold": gold}
+    stage = judging_world.make_stage(project, kind="questionnaire", config=config, checks_per_hit=1)
+    units = list(kind_of(stage).pending(stage))
+    return stage, [units[0].unit, *kind_of(stage).checks(stage), units[1].unit]
+
+
 WORLDS: dict[str, Callable[[], tuple[Stage, list[str]]]] = {
     "poll": polling,
     "screening": screening,
@@ -93,6 +103,7 @@ WORLDS: dict[str, Callable[[], tuple[Stage, list[str]]]] = {
     "continuation": continuing,
     "judging": judging,
     "judge-training": training,
+    "questionnaire": asking,
 }
 
 
