@@ -287,8 +287,7 @@ class QuestionnaireConfig(StageConfig):
     instructions: str = Field(
         default="Read everything that is shown, then answer the questions about it.",
         max_length=8000,
-        description="Shown above all units of a HIT, in Markdown; ![What it shows](name.png) is a picture of "
-        "the project.",
+        description="Shown above all units of a HIT, in Markdown with the project's pictures.",
     )
     fields: tuple[QuestionnaireField, ...] = Field(
         min_length=1, max_length=40, description="What is asked, in this order."
