@@ -19,7 +19,13 @@ unexport PYTHONDONTWRITEBYTECODE
 SHARDS := $(BIN)/python -m tests.shards --workers $(WORKERS)
 # The languages of workers' pages but English, and folders without such pages.
 LANGUAGES := ar de es fr hi ja pt sw zh_Hans
+#: Pages of the desk are in these alone, and what they say is in these sources, which others' catalogues leave out.
+DESK_LANGUAGES := de
+DESK := shell.html templates/desk templates/kit templates/notices \
+	$(patsubst %,templates/parts/%.html,audit_chain choose_all columns grid_filters plot revision saved_views shortcuts) \
+	extension.py web/nav.py
 NO_PAGES := .venv benchmarks build distributions docs tests var
+GATHER = $(ON_SQLITE) $(BIN)/python manage.py makemessages --no-location --no-obsolete $(NO_PAGES:%=--ignore=%)
 ON_SQLITE := env -u DATABASE_URL -u REDIS_URL
 WITH_SERVICES := $(BIN)/python .ci/services.py --
 #: Folders that a target of their own runs.
@@ -155,8 +161,9 @@ papers: env-dev ## write the reports of the papers' samples in docs/papers
 package-map: env-dev ## write the maps of packages in docs/ from their docstrings
 	$(BIN)/python -m tests.package_map
 
-messages: env-dev ## gather what pages of workers say into distillery/locale and compile it, with gettext's programs
-	$(ON_SQLITE) $(BIN)/python manage.py makemessages $(LANGUAGES:%=--locale=%) --no-location --no-obsolete $(NO_PAGES:%=--ignore=%)
+messages: env-dev ## gather what pages say into distillery/locale and compile it, with gettext's programs
+	$(GATHER) $(DESK_LANGUAGES:%=--locale=%)
+	$(GATHER) $(patsubst %,--locale=%,$(filter-out $(DESK_LANGUAGES),$(LANGUAGES))) $(DESK:%=--ignore=%)
 	sed -i '/^"POT-Creation-Date/d' distillery/locale/*/LC_MESSAGES/django.po
 	$(ON_SQLITE) $(BIN)/python manage.py compilemessages $(LANGUAGES:%=--locale=%) $(NO_PAGES:%=--ignore=%)
 

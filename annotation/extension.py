@@ -1,5 +1,7 @@
 """What this app adds to others: kinds of stages, pages of the desk, notices, actions of the event log."""
 
+from django.utils.translation import gettext_noop
+
 from annotation.continuation import Continuation
 from annotation.curation import Curation
 from annotation.desk import overview
@@ -68,7 +70,7 @@ EXTENSION = Extension(
     Continuation(),
     REFERENCE,
     Place(
-        "Queries",
+        gettext_noop("Queries"),
         "queries",
         "annotation:queries",
         Group.COLLECT,
@@ -77,7 +79,7 @@ EXTENSION = Extension(
         count=overview.count_queries,
     ),
     Place(
-        "Passages",
+        gettext_noop("Passages"),
         "passages",
         "annotation:corpora",
         Group.COLLECT,
@@ -85,11 +87,13 @@ EXTENSION = Extension(
         icon="book-open",
         count=overview.count_passages,
     ),
-    Page("Corpora", "annotation:corpora", "corpora", place="passages", position=10),
-    Page("Search", "annotation:search", "search", place="passages", position=20),
-    Page("Adjudication", "annotation:adjudication", "adjudication", place="decide", position=20),
-    Page("Agreement", "annotation:agreement", "agreement", kinds=("screening", "curation")),
-    Page("Answers", "annotation:answers", "answers", kinds=WRITING_KINDS),
+    Page(gettext_noop("Corpora"), "annotation:corpora", "corpora", place="passages", position=10),
+    Page(gettext_noop("Search"), "annotation:search", "search", place="passages", position=20),
+    Page(
+        gettext_noop("Adjudication"), "annotation:adjudication", "adjudication", place="decide", position=20
+    ),
+    Page(gettext_noop("Agreement"), "annotation:agreement", "agreement", kinds=("screening", "curation")),
+    Page(gettext_noop("Answers"), "annotation:answers", "answers", kinds=WRITING_KINDS),
     Finder("Queries", 20, overview.find_queries),
     OverviewSource("annotation", overview.say, position=10),
     Source(overview.AGREEMENT_KINDS, overview.agreement_rows),

@@ -1,5 +1,7 @@
 """What this app adds to others, and its own parts of the desk: places, queues, steps and notices."""
 
+from django.utils.translation import gettext_noop
+
 from core.accounts.places import Place as AccountPlace
 from core.extensions import Extension
 from core.notices.conditions import Rule
@@ -48,11 +50,21 @@ EVENT_TYPES = (
 EXTENSION = Extension(
     AccountPlace("Projects", "desk:projects", may_have_projects),
     ApiPart("crowd.api"),
-    Place("Projects", "projects", "", Group.FIRST, 10, everywhere="desk:projects", icon="folder"),
-    Place("Overview", "project", "desk:project", Group.FIRST, 10, icon="layout-dashboard"),
-    Place("Stages", "board", "desk:board", Group.COLLECT, 40, icon="layers", count=overview.count_stages),
     Place(
-        "To decide",
+        gettext_noop("Projects"), "projects", "", Group.FIRST, 10, everywhere="desk:projects", icon="folder"
+    ),
+    Place(gettext_noop("Overview"), "project", "desk:project", Group.FIRST, 10, icon="layout-dashboard"),
+    Place(
+        gettext_noop("Stages"),
+        "board",
+        "desk:board",
+        Group.COLLECT,
+        40,
+        icon="layers",
+        count=overview.count_stages,
+    ),
+    Place(
+        gettext_noop("To decide"),
         "decide",
         "desk:queues",
         Group.QUALITY,
@@ -61,9 +73,9 @@ EXTENSION = Extension(
         count=overview.count_waiting,
         waits=True,
     ),
-    Page("By kind", "desk:queues", "queues", place="decide", position=10),
+    Page(gettext_noop("By kind"), "desk:queues", "queues", place="decide", position=10),
     Place(
-        "Workers",
+        gettext_noop("Workers"),
         "workers",
         "desk:project_workers",
         Group.QUALITY,
@@ -71,9 +83,9 @@ EXTENSION = Extension(
         everywhere="desk:all_workers",
         icon="users",
     ),
-    Place("Agreement", "agreement", "desk:agreement", Group.QUALITY, 70, icon="scale"),
+    Place(gettext_noop("Agreement"), "agreement", "desk:agreement", Group.QUALITY, 70, icon="scale"),
     Place(
-        "Money",
+        gettext_noop("Money"),
         "money",
         "desk:settings",
         Group.PROJECT,
@@ -84,7 +96,7 @@ EXTENSION = Extension(
         applies=overview.has_money,
     ),
     Place(
-        "Settings",
+        gettext_noop("Settings"),
         "settings",
         "desk:settings",
         Group.PROJECT,

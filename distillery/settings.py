@@ -169,6 +169,7 @@ TEMPLATES: list[dict[str, Any]] = [
                 "core.accounts.places.in_templates",
                 "web.languages.in_templates",
             ],
+            "builtins": ["django.templatetags.i18n"],
             # named here, they lie beside what they are about instead of in a folder for one module
             "libraries": {
                 "desk": "crowd.desk.quantities",

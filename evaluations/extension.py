@@ -5,6 +5,7 @@ from datetime import datetime, timedelta
 
 from django.db.models import Exists, OuterRef, Q
 from django.urls import reverse
+from django.utils.translation import gettext_noop
 
 from annotation.desk.columns import PageOfQuery
 from core.extensions import Extension
@@ -124,7 +125,7 @@ def count_evaluations(project: Project) -> int:
 EXTENSION = Extension(
     ApiPart("evaluations.api"),
     Place(
-        "Evaluations",
+        gettext_noop("Evaluations"),
         "evaluations",
         "evaluations:list",
         Group.PUBLISH,

@@ -6,6 +6,7 @@ from typing import Any
 
 from django.db.models import OuterRef, Subquery
 from django.urls import reverse
+from django.utils.translation import gettext_noop
 
 from core.extensions import Extension
 from core.jobs.models import Job
@@ -280,15 +281,21 @@ EXTENSION = Extension(
     DIALOGUES,
     Finder("Systems", 30, overview.find_systems),
     Place(
-        "Systems", "systems", "judgments:systems", Group.COLLECT, 45, icon="bot", count=overview.count_systems
+        gettext_noop("Systems"),
+        "systems",
+        "judgments:systems",
+        Group.COLLECT,
+        45,
+        icon="bot",
+        count=overview.count_systems,
     ),
-    Page("Agreement", "judgments:agreement", "agreement", kinds=("judging",)),
-    Page("Filters", "judgments:filters", "filters", kinds=("judging", "questionnaire")),
-    Page("Scores", "judgments:scores", "scores", kinds=("judging",)),
-    Page("Judges", "judgments:judges", "judges", kinds=("judging",)),
-    Page("Planning", "judgments:planning", "planning", kinds=("judging",)),
-    Page("Results", "judgments:results", "results", kinds=("questionnaire",)),
-    Page("Units", "judgments:units", "units", kinds=("questionnaire",)),
+    Page(gettext_noop("Agreement"), "judgments:agreement", "agreement", kinds=("judging",)),
+    Page(gettext_noop("Filters"), "judgments:filters", "filters", kinds=("judging", "questionnaire")),
+    Page(gettext_noop("Scores"), "judgments:scores", "scores", kinds=("judging",)),
+    Page(gettext_noop("Judges"), "judgments:judges", "judges", kinds=("judging",)),
+    Page(gettext_noop("Planning"), "judgments:planning", "planning", kinds=("judging",)),
+    Page(gettext_noop("Results"), "judgments:results", "results", kinds=("questionnaire",)),
+    Page(gettext_noop("Units"), "judgments:units", "units", kinds=("questionnaire",)),
     OverviewSource("judgments", overview.say, position=20),
     Source(overview.KINDS, overview.rows_of),
     Knowledge(overview.KIND, overview.judge_figures, overview.stamp),

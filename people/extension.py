@@ -1,6 +1,7 @@
 """What this app adds to others: a tab of projects, a place for people with an account, words of events."""
 
 from django.contrib.auth.models import User
+from django.utils.translation import gettext_noop
 
 from core.accounts.places import Place as AccountPlace
 from core.extensions import Extension
@@ -27,7 +28,15 @@ EXTENSION = Extension(
     ProjectLinks(),
     ApiPart("people.api", last=True),
     MarkProvider(marks_of_guests),
-    Place("People and links", "people", "people:links", Group.PROJECT, 110, icon="link", count=count_links),
+    Place(
+        gettext_noop("People and links"),
+        "people",
+        "people:links",
+        Group.PROJECT,
+        110,
+        icon="link",
+        count=count_links,
+    ),
     AccountPlace("Your studies", "people:own", has_studies),
     EventActions(
         {

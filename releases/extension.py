@@ -5,6 +5,7 @@ from datetime import datetime, timedelta
 
 from django.db.models import Min, Sum
 from django.urls import NoReverseMatch, reverse
+from django.utils.translation import gettext_noop
 
 from core.extensions import Extension
 from core.notices.conditions import Condition, JobKindNotice, Rule, pages_of_project
@@ -136,7 +137,7 @@ EXTENSION = Extension(
     ApiPart("releases.api"),
     PublishedAnswers(),
     Place(
-        "Releases",
+        gettext_noop("Releases"),
         "releases",
         "releases:list",
         Group.PUBLISH,

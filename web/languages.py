@@ -1,9 +1,10 @@
-"""The language of a page: workers and visitors read their own; desks, the API and the protocol stay English.
+"""The language of a page: workers and visitors read their own; the API and the protocol stay English.
 
     /join/TOKEN/?lang=de      # this page and those that follow, remembered by Django's cookie for languages
     remember(request, "sw")   # what a profile says, for this session
 
-First what an address asks for or asked for before, then the profile, then the browser, then English.
+First what an address asks for or asked for before, then the profile, then the browser, then English. The desk
+of researchers speaks `DESK_LANGUAGES`, and only when somebody chose one.
 """
 
 import re
@@ -19,9 +20,12 @@ from django.utils.cache import patch_vary_headers
 PARAMETER, _KEY = "lang", "language"
 #: Pages that are English for all readers: half of their texts would be, and programs read some.
 _ENGLISH = re.compile(
-    r"/(?:desk|requester|admin|api|releases|leaderboards|examples|worker-api|health|metrics|\.well-known"
+    r"/(?:requester|admin|api|releases|leaderboards|examples|worker-api|health|metrics|\.well-known"
     r"|llms\.txt|mturk/test|accounts/members)(?:/|$)"
 )
+_DESK = re.compile(r"/desk(?:/|$)")
+#: English, and what the catalogues of `DESK_LANGUAGES` in the Makefile have.
+DESK_LANGUAGES = ("en", "de")
 
 
 class LanguageMiddleware:
@@ -58,12 +62,15 @@ class LanguageMiddleware:
 
 
 def has_languages(request: HttpRequest) -> bool:
-    """Whether the page is one of workers or visitors."""
+    """Whether the page has a language of its reader's."""
     return _ENGLISH.match(request.path_info) is None
 
 
 def language_of(request: HttpRequest) -> str:
-    """The language of a page of workers or visitors."""
+    """The language of a page that has languages; the browser alone does not change that of the desk."""
+    if _DESK.match(request.path_info):
+        language = chosen_language(request)
+        return language if language in DESK_LANGUAGES else str(settings.LANGUAGE_CODE)
     return chosen_language(request) or translation.get_language_from_request(request)
 
 
@@ -89,7 +96,9 @@ def in_templates(request: HttpRequest) -> dict[str, object]:
     if not has_languages(request):
         return {}
     others = [(name, value) for name, value in request.GET.items() if name != PARAMETER]
-    return {"languages": LANGUAGES, "carried_along": others}
+    is_desk = _DESK.match(request.path_info)
+    languages = [each for each in LANGUAGES if each[0] in DESK_LANGUAGES] if is_desk else LANGUAGES
+    return {"languages": languages, "carried_along": others}
 
 
 def _asked(request: HttpRequest) -> str:

@@ -15,6 +15,7 @@ from enum import StrEnum
 from django.core.cache import cache
 from django.db.models import QuerySet
 from django.urls import reverse
+from django.utils.translation import gettext, gettext_noop
 
 from core.extensions import parts_of
 from core.projects.models import Project
@@ -30,10 +31,10 @@ class Group(StrEnum):
     """What a place is for; the sidebar has its groups in this order."""
 
     FIRST = ""
-    COLLECT = "Collect"
-    QUALITY = "Quality"
-    PUBLISH = "Publish"
-    PROJECT = "Project"
+    COLLECT = gettext_noop("Collect")
+    QUALITY = gettext_noop("Quality")
+    PUBLISH = gettext_noop("Publish")
+    PROJECT = gettext_noop("Project")
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +134,7 @@ def sidebar_groups(project: Project | None, place_name: str, path: str) -> list[
         address = reverse(url_name, args=[project.slug] if project else [])
         links.setdefault(place.group if project else Group.FIRST, []).append(
             NavLink(
-                place.label,
+                gettext(place.label),
                 place.icon,
                 f"{address}#{place.anchor}" if place.anchor else address,
                 mark_current(is_here=place.name == here, exactly=address == path and not place.anchor),
@@ -141,7 +142,7 @@ def sidebar_groups(project: Project | None, place_name: str, path: str) -> list[
                 place.waits,
             )
         )
-    return [(group, links[group]) for group in Group if group in links]
+    return [(gettext(group) if group else "", links[group]) for group in Group if group in links]
 
 
 def _counts_of(project: Project, places: Iterable[Place]) -> dict[str, int | str]:
@@ -164,7 +165,7 @@ def place_tabs(project: Project, tab: str) -> list[Tab]:
 def place_label(name: str) -> str:
     """The label of a place by its name or that of one of its parts; empty for the overview and others."""
     here = next((page.place for page in parts_of(Page) if page.place and page.name == name), name)
-    return next((place.label for place in parts_of(Place) if place.name == here and place.group), "")
+    return next((gettext(each.label) for each in parts_of(Place) if each.name == here and each.group), "")
 
 
 def stage_tabs(project: Project, kind: str, stage_slug: str) -> list[Tab]:
@@ -174,7 +175,7 @@ def stage_tabs(project: Project, kind: str, stage_slug: str) -> list[Tab]:
 
 def _tabs(pages: Iterable[Page], *names: str) -> list[Tab]:
     in_order = sorted(pages, key=lambda page: page.position)
-    return [Tab(page.label, reverse(page.url_name, args=names), page.name) for page in in_order]
+    return [Tab(gettext(page.label), reverse(page.url_name, args=names), page.name) for page in in_order]
 
 
 def mark_current(*, is_here: bool, exactly: bool) -> str:

@@ -184,7 +184,8 @@ def test_the_minutes_that_a_researcher_expects_are_kept_with_the_stage(manager, 
         assert Stage.objects.get().expected_seconds is None
     save(manager, at("opening", stage), {"minutes": "3"}, to=at("expect", stage))
     assert Stage.objects.get().expected_seconds == 180
-    page = manager.get(at("opening", stage)).content.decode().replace("\n", " ")
+    page = manager.get(at("opening", stage)).content.decode().split()
+    page = " ".join(page)
     assert "$2.00/h" in page and "below the floor" in page
     assert "18 min" in page  # six assignments of three minutes
     assert "$2.00/h" in manager.get(at("stage", stage)).content.decode()
@@ -247,7 +248,7 @@ def test_pay_below_the_floor_is_said_with_the_fair_reward(manager, stage):
         make_work(hit, f"A{number}", state="approved")
     page = manager.get(at("stage", stage)).content.decode()
     assert "$6.00/h" in page  # ten cents for a minute
-    assert "below the floor of $10.00/h" in page
+    assert "below the floor of $10.00/h" in " ".join(page.split())
     assert "$0.17 or more" in page
 
 

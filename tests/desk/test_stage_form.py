@@ -216,7 +216,7 @@ def test_working_out_the_cost_stores_nothing_and_keeps_what_was_entered(owner, p
     page = answer.content.decode()
     # two items in one HIT, three people, ten cents and the fee of a fifth
     assert "<strong>$0.36</strong> for all 2 units: 1 HIT, 3 assignments" in " ".join(page.split())
-    assert "$3.00/h</strong>, below the floor of $10.00/h" in page
+    assert "$3.00/h</strong>, below the floor of $10.00/h" in " ".join(page.split())
     assert 'value="Half done"' in page
     assert not Stage.objects.exists()
 

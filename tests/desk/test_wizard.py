@@ -51,7 +51,7 @@ def test_the_beginnings_are_listed_and_their_texts_made_of_the_terms(somebody, e
     page = somebody.get(NEW).content.decode()
     names = [each.name for each in beginnings()]
     assert names == ["reference", "class", "kpqa", "adem", "dialogues", "empty"]
-    assert "Screening, Curation, Distillation" in page
+    assert "Screening, Curation, Distillation" in " ".join(page.split())
     assert "You bring: Queries, as a log" in page
     assert 'type="file"' in page
     form = somebody.get(f"{NEW}?from=reference").context["form"]
@@ -64,7 +64,7 @@ def test_the_beginnings_are_listed_and_their_texts_made_of_the_terms(somebody, e
     assert "<strong>$216.00</strong> for every 1,000 units: 200 HITs, 600 assignments" in page
     assert "$12.00/h" in page  # 30 cents for a minute and a half
     page = somebody.post(NEW, sent(somebody, "reference", "cost", **{"0.reward": "0.10"})).content.decode()
-    assert "$4.00/h</strong>, below the floor of $10.00/h" in page
+    assert "$4.00/h</strong>, below the floor of $10.00/h" in " ".join(page.split())
     assert "A fair reward would be $0.25 or more." in page
     assert not Project.objects.filter(slug="tides").exists()
     page = somebody.get(f"{NEW}?from=kpqa").content.decode()  # a training is reckoned for its examples

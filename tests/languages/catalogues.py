@@ -11,6 +11,8 @@ from django.utils.translation import templatize, to_locale
 ROOT = Path(settings.BASE_DIR)
 #: Folders that `make messages` leaves out (NO_PAGES of the Makefile).
 NO_PAGES = ("benchmarks", "build", "distributions", "docs", "tests", "var")
+_DESK = re.compile(r"^DESK := ((?:.*\\\n)*.*)", re.MULTILINE)
+_PARTS = re.compile(r"\$\(patsubst %,(\S+?)%(\S+?),(.*?)\)")
 #: Functions of Django that mark a text: where among their arguments context, text and plural stand.
 _MARKS = {
     "gettext": (None, 0, None),
@@ -66,13 +68,31 @@ def read_catalogue(path: Path) -> list[Entry]:
     return entries
 
 
-def marked_texts() -> set[tuple[str, str, str]]:
-    """What all sources mark, as context, text and plural; a text with and without plural is one entry."""
+def sources_of_the_desk() -> list[str]:
+    """Folders and files, DESK of the Makefile, that only catalogues of languages of the desk are made of."""
+    listed = _DESK.search((ROOT / "Makefile").read_text(encoding="utf-8"))
+    assert listed
+    named = _PARTS.sub(
+        lambda part: " ".join(f"{part[1]}{name}{part[2]}" for name in part[3].split()), listed[1]
+    )
+    return named.replace("\\", "").split()
+
+
+def is_of_the_desk(path: Path) -> bool:
+    """Whether a source is one of the desk, as `makemessages --ignore` compares it."""
+    places = {path.name, *(str(each) for each in (path.relative_to(ROOT), *path.relative_to(ROOT).parents))}
+    return not places.isdisjoint(sources_of_the_desk())
+
+
+def marked_texts(*, desk: bool) -> set[tuple[str, str, str]]:
+    """What sources mark, as context, text and plural; a text with and without plural is one entry."""
     found: set[tuple[str, str, str]] = set()
     folders = [each for each in ROOT.iterdir() if each.name not in NO_PAGES and each.name[0] != "."]
     for path in (path for folder in folders for end in ("py", "html") for path in folder.rglob(f"*.{end}")):
+        if not desk and is_of_the_desk(path):
+            continue
         source = path.read_text(encoding="utf-8")
-        if "gettext" in source or "i18n" in source or "_(" in source:
+        if "gettext" in source or "translate" in source or "_(" in source:
             found |= set(_marked_in(source if path.suffix == ".py" else _as_python(templatize(source))))
     plural = {(context, text) for context, text, form in found if form}
     return {key for key in found if key[2] or key[:2] not in plural}

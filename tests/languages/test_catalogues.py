@@ -5,7 +5,8 @@ from gettext import GNUTranslations
 
 from django.conf import settings
 
-from tests.languages.catalogues import ROOT, Entry, catalogue_of, marked_texts, read_catalogue
+from tests.languages.catalogues import ROOT, Entry, catalogue_of, is_of_the_desk, marked_texts, read_catalogue
+from web.languages import DESK_LANGUAGES
 
 LANGUAGES = [code for code, _ in settings.LANGUAGES if code != "en"]
 #: Places for values, and marks of HTML, which a translation has as the text does.
@@ -24,8 +25,9 @@ WORKERS_TEMPLATES = (
     "annotation/parts/conversation", "annotation/parts/guide", "annotation/parts/query",
     "judgments/judging", "judgments/parts/scale", "judgments/parts/slider",
 )  # fmt: skip
-OF_DESKS = {"accounts/parts_members.html", "marketplace/site/desk.html", "shell.html"}
-#: Names, which are the same in all languages, and the class of a page.
+#: Pages of requesters and operators, and the list of components, which are English.
+NOT_MARKED = {"accounts/parts_members.html", "marketplace/site/desk.html", "desk/components.html"}
+#: Names, which are the same in all languages, and classes.
 NAMES = {"Distillery", "· Distillery", "Distillery · Distillery", "taking-test"}
 WORKERS_SCRIPTS = (
     "task", "work", "longest", "qualification-test", "annotation-marks", "judgments-slider",
@@ -34,8 +36,10 @@ WORKERS_SCRIPTS = (
 
 
 def test_every_language_has_every_text():
-    marked = marked_texts()
+    of_workers, of_all = marked_texts(desk=False), marked_texts(desk=True)
+    assert of_workers < of_all
     for language in LANGUAGES:
+        marked = of_all if language in DESK_LANGUAGES else of_workers
         path = catalogue_of(language)
         entries = read_catalogue(path)[1:]
         keys = {entry.key for entry in entries}
@@ -87,11 +91,12 @@ def _is_in(compiled: GNUTranslations, entry: Entry) -> bool:
     ] == (entry.translations)
 
 
-def test_templates_of_workers_say_nothing_that_is_not_marked():
+def test_templates_with_languages_say_nothing_that_is_not_marked():
     found = {}
     folder = ROOT / "templates"
     paths = {path for name in WORKERS_TEMPLATES for path in folder.glob(f"{name}.html")}
-    for path in sorted(paths - {folder / name for name in OF_DESKS}):
+    paths |= {path for path in folder.rglob("*.html") if is_of_the_desk(path)}
+    for path in sorted(paths - {folder / name for name in NOT_MARKED}):
         source = re.sub(
             r"\{% comment %\}.*?\{% endcomment %\}|\{#.*?#\}"
             r"|\{% blocktranslate.*?\{% endblocktranslate %\}|<(script|style|pre)\b.*?</\1>",
