@@ -22,8 +22,8 @@ LANGUAGES := ar de es fr hi ja pt sw zh_Hans
 #: Pages of the desk are in these alone, and what they say is in these sources, which others' catalogues leave out.
 DESK_LANGUAGES := de
 DESK := shell.html templates/desk templates/kit templates/notices \
-	$(patsubst %,templates/parts/%.html,audit_chain choose_all columns grid_filters plot revision saved_views shortcuts) \
-	extension.py web/nav.py
+	$(patsubst %,templates/parts/%.html,audit_chain choose_all columns grid_filters grid_head plot revision saved_views shortcuts) \
+	extension.py web/nav.py crowd/desk
 NO_PAGES := .venv benchmarks build distributions docs tests var
 GATHER = $(ON_SQLITE) $(BIN)/python manage.py makemessages --no-location --no-obsolete $(NO_PAGES:%=--ignore=%)
 ON_SQLITE := env -u DATABASE_URL -u REDIS_URL

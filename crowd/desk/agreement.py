@@ -14,6 +14,7 @@ from typing import Any
 
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
+from django.utils.translation import gettext_noop
 from django.views.decorators.http import require_safe
 
 from core.extensions import parts_of
@@ -168,21 +169,21 @@ def _row(name: str) -> Any:
 AGREEMENT = Grid(
     "agreement",
     columns=(
-        Column("number", "Number", lambda line: line[0].pk, by="number", on_page=False),
-        Column("stage", "Stage", lambda line: line[0].slug, by="stage"),
-        Column("kind", "Kind", lambda line: line[0].kind, by="kind"),
-        Column("measure", "Measure", _row("measure")),
-        Column("before", "Before filters", _row("before"), by="before", number=True),
-        Column("after", "After filters", _row("after"), by="after", number=True),
-        Column("low", "Low", _row("low"), on_page=False),
-        Column("high", "High", _row("high"), on_page=False),
+        Column("number", gettext_noop("Number"), lambda line: line[0].pk, by="number", on_page=False),
+        Column("stage", gettext_noop("Stage"), lambda line: line[0].slug, by="stage"),
+        Column("kind", gettext_noop("Kind"), lambda line: line[0].kind, by="kind"),
+        Column("measure", gettext_noop("Measure"), _row("measure")),
+        Column("before", gettext_noop("Before filters"), _row("before"), by="before", number=True),
+        Column("after", gettext_noop("After filters"), _row("after"), by="after", number=True),
+        Column("low", gettext_noop("Low"), _row("low"), on_page=False),
+        Column("high", gettext_noop("High"), _row("high"), on_page=False),
         Column("interval", "95 % interval", None, number=True),
-        Column("target", "Target", _row("target"), by="target", number=True),
-        Column("items", "Rests on", _row("items"), by="items", down=True, number=True),
-        Column("of", "Items are", _row("of"), on_page=False),
-        Column("note", "Note", _row("note"), on_page=False),
-        Column("sources", "By source", _row("by_source"), on_page=False),
-        Column("signature", "Signature", _row("signature"), on_page=False),
+        Column("target", gettext_noop("Target"), _row("target"), by="target", number=True),
+        Column("items", gettext_noop("Rests on"), _row("items"), by="items", down=True, number=True),
+        Column("of", gettext_noop("Items are"), _row("of"), on_page=False),
+        Column("note", gettext_noop("Note"), _row("note"), on_page=False),
+        Column("sources", gettext_noop("By source"), _row("by_source"), on_page=False),
+        Column("signature", gettext_noop("Signature"), _row("signature"), on_page=False),
     ),
     order="number",
 )

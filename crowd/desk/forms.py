@@ -5,6 +5,7 @@ from decimal import Decimal
 from typing import Any
 
 from django import forms
+from django.utils.translation import gettext_lazy
 from pydantic import ValidationError
 
 from core.money import dollars
@@ -71,7 +72,7 @@ class ProjectForm(RevisedForm, Form):
 class MemberForm(RevisedForm, Form):
     """Somebody with an account, and their role; `member` is the role that they have already."""
 
-    username = forms.CharField(max_length=150, label="User name")
+    username = forms.CharField(max_length=150, label=gettext_lazy("User name"))
     role = forms.ChoiceField(
         choices=[
             (Membership.Role.VIEWER, "viewer: looks"),
@@ -90,7 +91,7 @@ class WishForm(RevisedForm, Form):
     """Which notices of a project somebody wants by e-mail."""
 
     post = forms.ChoiceField(
-        choices=Wish.Post.choices, widget=forms.RadioSelect, label="Send me, of this project"
+        choices=Wish.Post.choices, widget=forms.RadioSelect, label=gettext_lazy("Send me, of this project")
     )
 
     def __init__(self, data: Any = None, *, wish: Wish | None) -> None:
@@ -101,7 +102,9 @@ class WishForm(RevisedForm, Form):
 class BudgetForm(RevisedForm, Form):
     """A new cap of a stage."""
 
-    budget = MoneyField(label="New budget", help_text="Never below what is spent or reserved.")
+    budget = MoneyField(
+        label=gettext_lazy("New budget"), help_text=gettext_lazy("Never below what is spent or reserved.")
+    )
 
     def __init__(self, data: Any = None, *, stage: Stage) -> None:
         super().__init__(data, initial={"budget": stage.budget_cents}, currency=stage.endpoint.currency)
@@ -116,9 +119,11 @@ class MinutesForm(RevisedForm, Form):
         max_value=600,
         decimal_places=1,
         required=False,
-        label="Minutes that one HIT takes",
-        help_text="Your guess, to see what an hour pays. Try the task yourself first. It is kept with the "
-        "stage; empty: none.",
+        label=gettext_lazy("Minutes that one HIT takes"),
+        help_text=gettext_lazy(
+            "Your guess, to see what an hour pays. Try the task yourself first. It is kept with the "
+            "stage; empty: none."
+        ),
         widget=forms.NumberInput(attrs={"size": 6, "step": "0.1"}),
     )
 
@@ -130,20 +135,24 @@ class MinutesForm(RevisedForm, Form):
 class OpenForm(Form):
     """The amount, typed to confirm; asked for where the money is real."""
 
-    typed = MoneyField(required=False, label="Amount")
+    typed = MoneyField(required=False, label=gettext_lazy("Amount"))
 
 
 class CopyForm(Form):
     """The name of a copy."""
 
-    slug = forms.SlugField(label="Short name of the copy", max_length=80, help_text="Used in addresses.")
-    title = forms.CharField(label="Title of the copy", max_length=200)
+    slug = forms.SlugField(
+        label=gettext_lazy("Short name of the copy"),
+        max_length=80,
+        help_text=gettext_lazy("Used in addresses."),
+    )
+    title = forms.CharField(label=gettext_lazy("Title of the copy"), max_length=200)
 
 
 class WhyForm(Form):
     """A reason that somebody will read later."""
 
-    why = forms.CharField(max_length=300, required=False, label="Why (for the log)")
+    why = forms.CharField(max_length=300, required=False, label=gettext_lazy("Why (for the log)"))
 
 
 class PanelTermsForm(Form):
@@ -151,21 +160,25 @@ class PanelTermsForm(Form):
 
     screen_out = MoneyField(
         required=False,
-        label="Paid to each who is screened out",
-        help_text="Less than the reward; empty: people who do not fit are asked to return, unpaid.",
+        label=gettext_lazy("Paid to each who is screened out"),
+        help_text=gettext_lazy(
+            "Less than the reward; empty: people who do not fit are asked to return, unpaid."
+        ),
     )
     slots = forms.IntegerField(
         required=False,
         min_value=0,
         max_value=MOST_SLOTS,
-        label="At most so many screen-outs",
+        label=gettext_lazy("At most so many screen-outs"),
         widget=forms.NumberInput(attrs={"size": 8}),
-        help_text="Their money is reserved with the study. The panel pauses the study after the last one.",
+        help_text=gettext_lazy(
+            "Their money is reserved with the study. The panel pauses the study after the last one."
+        ),
     )
     pays_in_part = forms.BooleanField(
         required=False,
-        label="A part of the reward can be paid",
-        help_text="Only where the panel enabled it for your workspace.",
+        label=gettext_lazy("A part of the reward can be paid"),
+        help_text=gettext_lazy("Only where the panel enabled it for your workspace."),
     )
 
 
@@ -175,7 +188,7 @@ class SlotsForm(Form):
     slots = forms.IntegerField(
         min_value=1,
         max_value=MOST_SLOTS,
-        label="Paid screen-outs in all",
+        label=gettext_lazy("Paid screen-outs in all"),
         widget=forms.NumberInput(attrs={"size": 8}),
     )
 
@@ -184,26 +197,28 @@ class PartForm(Form):
     """A share of a reward for a person who did a part of the work."""
 
     percent = forms.IntegerField(
-        min_value=LEAST_PERCENT, max_value=MOST_PERCENT, label="Percent of the reward"
+        min_value=LEAST_PERCENT, max_value=MOST_PERCENT, label=gettext_lazy("Percent of the reward")
     )
-    note = forms.CharField(max_length=1000, required=False, label="Why, for the participant")
+    note = forms.CharField(max_length=1000, required=False, label=gettext_lazy("Why, for the participant"))
 
 
 class AmountForm(Form):
     """What was paid, as the panel's own pages say."""
 
-    amount = MoneyField(label="What was paid", least=1)
+    amount = MoneyField(label=gettext_lazy("What was paid"), least=1)
 
 
 class LetterForm(Form):
     """A message to participants of a panel, which has no subject there."""
 
-    to = forms.ChoiceField(label="To")
+    to = forms.ChoiceField(label=gettext_lazy("To"))
     text = forms.CharField(
         max_length=4096,
         widget=forms.Textarea(attrs={"rows": 6}),
-        label="Message",
-        help_text="As participants read it. It is sent once; a lost answer is never tried again by itself.",
+        label=gettext_lazy("Message"),
+        help_text=gettext_lazy(
+            "As participants read it. It is sent once; a lost answer is never tried again by itself."
+        ),
     )
 
     def __init__(self, data: Any = None, *, choices: list[tuple[str, str]], **options: Any) -> None:
@@ -217,8 +232,8 @@ class ReasonForm(Form):
     reason = forms.CharField(
         max_length=900,
         widget=forms.Textarea(attrs={"rows": 3}),
-        label="Reason",
-        help_text="The worker reads this.",
+        label=gettext_lazy("Reason"),
+        help_text=gettext_lazy("The worker reads this."),
     )
 
     def __init__(self, *arguments: Any, least: int = 1, **named: Any) -> None:
@@ -235,58 +250,62 @@ class WhyReadmitForm(Form):
     reason = forms.CharField(
         max_length=300,
         widget=forms.Textarea(attrs={"rows": 2}),
-        label="Reason",
-        help_text="For the log of events.",
+        label=gettext_lazy("Reason"),
+        help_text=gettext_lazy("For the log of events."),
     )
 
 
 class NoteForm(Form):
     """Words to the worker, if there is anything to say."""
 
-    note = forms.CharField(max_length=900, required=False, label="Note to the worker")
+    note = forms.CharField(max_length=900, required=False, label=gettext_lazy("Note to the worker"))
 
 
 class BonusForm(OnceForm):
     """Money and a reason."""
 
-    amount = MoneyField(label="Amount", help_text="The fee comes on top.")
+    amount = MoneyField(label=gettext_lazy("Amount"), help_text=gettext_lazy("The fee comes on top."))
     reason = forms.CharField(
         max_length=900,
         widget=forms.Textarea(attrs={"rows": 2}),
-        label="Reason",
-        help_text="The worker reads it.",
+        label=gettext_lazy("Reason"),
+        help_text=gettext_lazy("The worker reads it."),
     )
 
 
 class CompensateForm(Form):
     """Pay for a broken session."""
 
-    amount = MoneyField(label="Amount", help_text="The fee comes on top.")
+    amount = MoneyField(label=gettext_lazy("Amount"), help_text=gettext_lazy("The fee comes on top."))
     reason = forms.CharField(
         max_length=900,
         widget=forms.Textarea(attrs={"rows": 2}),
-        label="Reason",
-        help_text="The worker reads it.",
+        label=gettext_lazy("Reason"),
+        help_text=gettext_lazy("The worker reads it."),
     )
 
 
 class HoursForm(Form):
     """How much longer a HIT stays on offer."""
 
-    hours = forms.IntegerField(min_value=1, max_value=24 * 365, initial=24, label="More hours on offer")
+    hours = forms.IntegerField(
+        min_value=1, max_value=24 * 365, initial=24, label=gettext_lazy("More hours on offer")
+    )
 
 
 class PlacesForm(OnceForm):
     """How many more people a HIT takes."""
 
-    places = forms.IntegerField(min_value=1, max_value=1000, initial=1, label="More places")
+    places = forms.IntegerField(min_value=1, max_value=1000, initial=1, label=gettext_lazy("More places"))
 
 
 class MessageForm(Form):
     """A letter to workers."""
 
-    subject = forms.CharField(max_length=200, label="Subject")
-    text = forms.CharField(max_length=4096, widget=forms.Textarea(attrs={"rows": 8}), label="Text")
+    subject = forms.CharField(max_length=200, label=gettext_lazy("Subject"))
+    text = forms.CharField(
+        max_length=4096, widget=forms.Textarea(attrs={"rows": 8}), label=gettext_lazy("Text")
+    )
 
 
 class ResolveForm(Form):
@@ -295,14 +314,16 @@ class ResolveForm(Form):
     happened = forms.ChoiceField(
         choices=[("yes", "It happened"), ("no", "It did not happen")],
         widget=forms.RadioSelect,
-        label="What became of it?",
+        label=gettext_lazy("What became of it?"),
     )
     ref = forms.CharField(
         max_length=120,
         required=False,
-        label="Id at the marketplace",
-        help_text="Of the HIT or payment that you found there; needed if a HIT was published.",
+        label=gettext_lazy("Id at the marketplace"),
+        help_text=gettext_lazy("Of the HIT or payment that you found there; needed if a HIT was published."),
     )
     why = forms.CharField(
-        max_length=500, label="How do you know?", help_text="Stays in the project's log with your name."
+        max_length=500,
+        label=gettext_lazy("How do you know?"),
+        help_text=gettext_lazy("Stays in the project's log with your name."),
     )

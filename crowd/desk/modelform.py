@@ -16,6 +16,7 @@ from django.forms.formsets import DELETION_FIELD_NAME, ORDERING_FIELD_NAME
 from django.forms.widgets import Script
 from django.template.loader import render_to_string
 from django.utils.safestring import SafeString
+from django.utils.translation import gettext
 from pydantic import BaseModel, ValidationError
 from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
@@ -218,7 +219,7 @@ def _absent(value: object) -> bool:
 
 def key_and_value(value: forms.Field) -> dict[str, forms.Field]:
     """Fields of a row of a table of pairs."""
-    return {"key": forms.CharField(label="Name", required=False), "value": value}
+    return {"key": forms.CharField(label=gettext("Name"), required=False), "value": value}
 
 
 def choices_of(options: Sequence[Any], *, empty: bool) -> list[tuple[Any, str]]:
@@ -320,7 +321,7 @@ def _toml(text: str) -> dict[str, Any]:
     except (ValueError, RecursionError) as error:
         raise forms.ValidationError(f"This is no TOML: {str(error).lower()}.") from error
     if _has_nul(document):
-        raise forms.ValidationError("A NUL character cannot be stored.")
+        raise forms.ValidationError(gettext("A NUL character cannot be stored."))
     return document
 
 

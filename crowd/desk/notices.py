@@ -8,6 +8,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
 from django.utils.http import url_has_allowed_host_and_scheme
+from django.utils.translation import gettext
 from django.views.decorators.http import require_POST, require_safe
 
 from core.notices import selectors, services
@@ -33,10 +34,10 @@ def list_notices(request: HttpRequest, user: User) -> HttpResponse:
     context = _rows(request, selectors.notices_of(user), user)
     unread = context["notices"].object_list and context["state"].chosen != "over"
     page = Page(
-        "Notices",
+        gettext("Notices"),
         [Own("notices/parts_list.html")],
-        lead="What needs attention in your projects. E-mail is chosen in each project.",
-        primary=[Post("Mark all as read", reverse("desk:see_notices"))] if unread else [],
+        lead=gettext("What needs attention in your projects. E-mail is chosen in each project."),
+        primary=[Post(gettext("Mark all as read"), reverse("desk:see_notices"))] if unread else [],
     )
     return show(request, page, **context)
 

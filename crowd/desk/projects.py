@@ -9,6 +9,7 @@ from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect
 from django.urls import reverse
+from django.utils.translation import gettext
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from core.accounts.confirmation import confirmed
@@ -58,13 +59,20 @@ def index(request: HttpRequest, user: User) -> HttpResponseBase:
 
 
 def _describe_projects(*, may_make: bool) -> Page:
-    new = Link("New project", reverse("desk:new_project")) if may_make else None
+    new = Link(gettext("New project"), reverse("desk:new_project")) if may_make else None
     join = " To make projects, ask an administrator. To join one, ask one of its members for an invitation."
     words = f"{_FIRST_PROJECT}{'' if may_make else join}"
     return Page(
-        "Projects",
-        [Listing("Find a project", "project", "projects", Empty("Your first project", words, new))],
-        lead="Each has its own budget, wage floor and people.",
+        gettext("Projects"),
+        [
+            Listing(
+                gettext("Find a project"),
+                gettext("project"),
+                gettext("projects"),
+                Empty(gettext("Your first project"), words, new),
+            )
+        ],
+        lead=gettext("Each has its own budget, wage floor and people."),
         primary=[new] if new else [],
     )
 
@@ -124,7 +132,7 @@ def events(request: HttpRequest, access: ProjectAccess) -> HttpResponseBase:
     labels = {
         name: f"{label[:1].upper()}{label[1:]}" for name, label in sorted(services.event_actions().items())
     }
-    by_action = Choices("action", "What", {"all": "Everything", **labels})
+    by_action = Choices("action", gettext("What"), {"all": "Everything", **labels})
 
     def rows(grid: GridRequest) -> QuerySet[Event]:
         logged_events: QuerySet[Event] = _events(access)
@@ -145,12 +153,17 @@ def events(request: HttpRequest, access: ProjectAccess) -> HttpResponseBase:
         EVENTS,
         rows,
         Page(
-            "What happened",
+            gettext("What happened"),
             [
-                Listing("Which events to show", "event", "events", Empty("No matching events")),
+                Listing(
+                    gettext("Which events to show"),
+                    gettext("event"),
+                    gettext("events"),
+                    Empty(gettext("No matching events")),
+                ),
                 Own("parts/audit_chain.html"),
             ],
-            lead="Every decision and change. Nothing here is ever changed or removed.",
+            lead=gettext("Every decision and change. Nothing here is ever changed or removed."),
         ),
         complete=_worded,
         more_filters=(by_action, BY_WAY),
@@ -196,7 +209,7 @@ def edit(request: HttpRequest, access: ProjectAccess) -> HttpResponse:
         except ProjectError as error:
             form.add_error(None, str(error))
         else:
-            messages.success(request, "Saved.")
+            messages.success(request, gettext("Saved."))
             return redirect("desk:settings", access.project.slug)
     return show(request, "project_form.html", access, form=form, status=status)
 
@@ -266,20 +279,22 @@ def _describe_members(access: ProjectAccess) -> Page:
     alone = "A person who only looks at figures is a viewer; who reviews work is a manager."
     add = FormSection(
         MemberForm(),
-        [Button("Save")],
+        [Button(gettext("Save"))],
         access.address("desk:set_member"),
-        heading="Add a person, or change a role",
+        heading=gettext("Add a person, or change a role"),
         note=alone,
     )
-    nobody = Empty("No members", "Only superusers see this project.")
+    nobody = Empty(gettext("No members"), gettext("Only superusers see this project."))
     return Page(
-        "Members",
-        [Listing("Find a member", "member", "members", nobody)],
-        lead="A viewer can read, a manager can also make changes, an owner can also set budgets, spend "
-        "real money and name members.",
-        trail=[Link("Settings", access.address("desk:settings"))],
+        gettext("Members"),
+        [Listing(gettext("Find a member"), gettext("member"), gettext("members"), nobody)],
+        lead=gettext(
+            "A viewer can read, a manager can also make changes, an owner can also set budgets, spend "
+            "real money and name members."
+        ),
+        trail=[Link(gettext("Settings"), access.address("desk:settings"))],
         aside=[*([add] if access.owns else []), Own("accounts/parts_members.html")],
-        aside_label="People",
+        aside_label=gettext("People"),
         scripts=["copy.js"],
     )
 

@@ -10,6 +10,7 @@ from django.template import Context
 from django.utils import timezone
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
+from django.utils.translation import gettext, gettext_noop
 
 from core.money import dollars
 from core.projects.models import Project
@@ -102,16 +103,28 @@ def projects_to_switch_to(user: User) -> list[Project]:
 
 #: Levels of the states of stages, work and operations.
 _LEVELS = {
-    **dict.fromkeys(("open", "approved", "confirmed"), "good"),
-    **dict.fromkeys(("rejected", "refused", "quarantined", "unknown"), "bad"),
-    **dict.fromkeys(("paused", "submitted", "stored", "planned", "claimed", "sent"), "wait"),
+    gettext_noop("draft"): "",
+    gettext_noop("open"): "good",
+    gettext_noop("approved"): "good",
+    gettext_noop("confirmed"): "good",
+    gettext_noop("closed"): "",
+    gettext_noop("rejected"): "bad",
+    gettext_noop("refused"): "bad",
+    gettext_noop("quarantined"): "bad",
+    gettext_noop("unknown"): "bad",
+    gettext_noop("paused"): "wait",
+    gettext_noop("submitted"): "wait",
+    gettext_noop("stored"): "wait",
+    gettext_noop("planned"): "wait",
+    gettext_noop("claimed"): "wait",
+    gettext_noop("sent"): "wait",
 }
 
 
 @register.filter
 def state_chip(state: str) -> SafeString:
     """A state of a stage, of work or of an operation."""
-    return chip(state, _LEVELS.get(state, ""))
+    return chip(gettext(state), _LEVELS.get(state, ""))
 
 
 @register.simple_tag
@@ -120,7 +133,8 @@ def next_step(project: Project) -> SafeString:
     step = following_step(project)
     if step is None:
         return SafeString("")
-    return format_html('<a class="button" href="{}">Next: {}</a>', step.address, step.step.label)
+    label = gettext("Next: %s") % step.step.label
+    return format_html('<a class="button" href="{}">{}</a>', step.address, label)
 
 
 @register.filter

@@ -16,6 +16,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404
 from django.urls import reverse
+from django.utils.translation import gettext, gettext_lazy
 from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_variables
 from django.views.decorators.http import require_http_methods, require_POST
@@ -49,28 +50,34 @@ from web.webhook_pages import WebhookPages
 class EndpointForm(Form):
     """A marketplace or panel by what is known of it, with keys that are stored sealed and never shown."""
 
-    preset = forms.ChoiceField(label="What it is")
+    preset = forms.ChoiceField(label=gettext_lazy("What it is"))
     name = forms.SlugField(
-        label="Short name", max_length=60, help_text="Names it in study files; it never changes."
+        label=gettext_lazy("Short name"),
+        max_length=60,
+        help_text=gettext_lazy("Names it in study files; it never changes."),
     )
     url = forms.URLField(
-        label="Address",
+        label=gettext_lazy("Address"),
         required=False,
         assume_scheme="https",
-        help_text="Only where it is not the usual one, such as a simulated panel for a rehearsal.",
+        help_text=gettext_lazy(
+            "Only where it is not the usual one, such as a simulated panel for a rehearsal."
+        ),
     )
     access_key = forms.CharField(
-        label="Access key",
+        label=gettext_lazy("Access key"),
         required=False,
         max_length=128,
-        help_text="Of a marketplace. At Prolific: the id of the workspace. Links and Connect need none.",
+        help_text=gettext_lazy(
+            "Of a marketplace. At Prolific: the id of the workspace. Links and Connect need none."
+        ),
     )
     secret = forms.CharField(
-        label="Secret key or token",
+        label=gettext_lazy("Secret key or token"),
         required=False,
         max_length=400,
         widget=forms.PasswordInput(attrs={"autocomplete": "off"}),
-        help_text="Stored encrypted, never shown again.",
+        help_text=gettext_lazy("Stored encrypted, never shown again."),
     )
 
     def __init__(self, data: Any = None) -> None:
@@ -83,12 +90,14 @@ class EndpointForm(Form):
 class SpenderForm(Form):
     """A project or a person who may spend from an endpoint."""
 
-    project = forms.SlugField(label="Project", required=False, help_text="Its short name.")
+    project = forms.SlugField(
+        label=gettext_lazy("Project"), required=False, help_text=gettext_lazy("Its short name.")
+    )
     user = forms.CharField(
-        label="Or person",
+        label=gettext_lazy("Or person"),
         required=False,
         max_length=150,
-        help_text="A user name: wherever they are manager or owner.",
+        help_text=gettext_lazy("A user name: wherever they are manager or owner."),
     )
 
     def clean(self) -> dict[str, Any]:
@@ -97,7 +106,9 @@ class SpenderForm(Form):
         project = Project.objects.filter(slug=cleaned.get("project") or "").first()
         user = User.objects.filter(username=cleaned.get("user") or "", is_active=True).first()
         if (project is None) == (user is None):
-            raise forms.ValidationError("Name a project by its short name, or a person by their user name.")
+            raise forms.ValidationError(
+                gettext("Name a project by its short name, or a person by their user name.")
+            )
         return {"project": project, "user": user}
 
 
@@ -245,27 +256,33 @@ _USUAL = (Scope.READ,)
 class TokenForm(Form):
     """A new token: what it is for, what it may do, where, and for how long."""
 
-    name = forms.CharField(max_length=100, label="What it is for", help_text="Such as: nightly export.")
+    name = forms.CharField(
+        max_length=100,
+        label=gettext_lazy("What it is for"),
+        help_text=gettext_lazy("Such as: nightly export."),
+    )
     scopes = forms.MultipleChoiceField(
         choices=Scope.choices,
         widget=forms.CheckboxSelectMultiple,
         initial=_USUAL,
-        label="May",
-        help_text="None of these implies another, and a token never does more than you may yourself.",
+        label=gettext_lazy("May"),
+        help_text=gettext_lazy(
+            "None of these implies another, and a token never does more than you may yourself."
+        ),
     )
     project = forms.ModelChoiceField(
         Project.objects.none(),
         required=False,
         to_field_name="slug",
-        label="Only in",
-        empty_label="all your projects",
+        label=gettext_lazy("Only in"),
+        empty_label=gettext_lazy("all your projects"),
     )
     days = forms.IntegerField(
         min_value=1,
         max_value=LONGEST_DAYS,
         initial=USUAL_DAYS,
         required=False,
-        label="Days it works",
+        label=gettext_lazy("Days it works"),
         help_text=f"Empty: {USUAL_DAYS}.",
     )
 
@@ -305,9 +322,9 @@ def create_token(request: HttpRequest, user: User) -> HttpResponse:
     form = TokenForm(request.POST, user=user)
     if not form.is_valid():
         page = Page(
-            "New token",
-            [FormSection(form, [Button("Make a token")])],
-            lead="With it, a program can do at the API what you may do, within the token's scopes.",
+            gettext("New token"),
+            [FormSection(form, [Button(gettext("Make a token"))])],
+            lead=gettext("With it, a program can do at the API what you may do, within the token's scopes."),
         )
         return show(request, page, sidebar="settings", status=422)
     fields = form.cleaned_data
@@ -327,12 +344,12 @@ def create_token(request: HttpRequest, user: User) -> HttpResponse:
         ".",
     )
     page = Page(
-        "Your token",
+        gettext("Your token"),
         [Secret(what, text)],
-        lead="Copy it now: it is shown only once, and we keep only its digest.",
+        lead=gettext("Copy it now: it is shown only once, and we keep only its digest."),
         primary=[
-            Link("What the API does", reverse("api:reference"), plain=True),
-            Link("I have copied it", reverse("desk:my_settings") + "#tokens"),
+            Link(gettext("What the API does"), reverse("api:reference"), plain=True),
+            Link(gettext("I have copied it"), reverse("desk:my_settings") + "#tokens"),
         ],
         scripts=["copy.js"],
     )
@@ -347,7 +364,7 @@ def end_token(request: HttpRequest, user: User, *, pk: int) -> HttpResponse:
     def action() -> str:
         token = ApiToken.objects.filter(user=user, pk=pk).first()
         if token is None:
-            raise FormError("There is no such token of yours. Nothing was changed.")
+            raise FormError(gettext("There is no such token of yours. Nothing was changed."))
         tokens.revoke_token(token=token)
         return f"The token {token.prefix}… has ended."
 
@@ -375,7 +392,7 @@ PAGES = WebhookPages(
     show,
     show_table,
     {"tab": "settings"},
-    trail=lambda access: [Link("Settings", access.address("desk:settings"))],
+    trail=lambda access: [Link(gettext("Settings"), access.address("desk:settings"))],
 )
 
 

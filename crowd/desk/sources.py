@@ -11,6 +11,7 @@ from django.db.models import Count, QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect
+from django.utils.translation import gettext, gettext_noop
 from django.views.decorators.http import require_POST, require_safe
 from pydantic import ValidationError
 
@@ -67,7 +68,7 @@ class SourcesForm(Form):
         usable = usable_endpoints([stage.project], used_by=stage)
         endpoints = usable.filter(currency=stage.endpoint.currency).order_by("real_money", "name")
         choices = [("", "\N{EN DASH}"), *((each.name, endpoint_words(each)) for each in endpoints)]
-        inner = forms.ChoiceField(label="Marketplace", choices=choices)
+        inner = forms.ChoiceField(label=gettext("Marketplace"), choices=choices)
         field.inner["endpoint"] = field.widget.inner["endpoint"] = inner  # type: ignore[index]  # a dict
         self.fields["sources"] = field
         typed = OpenForm(currency=stage.endpoint.currency).fields["typed"]
@@ -153,7 +154,7 @@ def set_all(request: HttpRequest, access: StageAccess) -> HttpResponse:
         except CrowdError as error:
             form.add_error("typed" if isinstance(error, NotArmedError) else "sources", str(error))
         else:
-            messages.success(request, "Saved. New HITs are divided in this way.")
+            messages.success(request, gettext("Saved. New HITs are divided in this way."))
             return redirect(SOURCES, access.project.slug, access.stage.slug)
     return _page(request, access, form, status=422)
 
@@ -252,16 +253,20 @@ def matches(request: HttpRequest, access: ProjectAccess) -> HttpResponse:
         "When this project asks people at several marketplaces, workers with the same id at a panel, "
         "the same "
     )
-    none = Empty("None noticed", f"{same}e-mail address or the same account for payments are listed here.")
+    none = Empty(
+        gettext("None noticed"), f"{same}e-mail address or the same account for payments are listed here."
+    )
     note = Note(
-        "Workers of two marketplaces with something in common. Until you decide, and after “same person”, an "
-        "exclusion of one also excludes the other. Nothing that either did is changed, and they are never "
-        "merged."
+        gettext(
+            "Workers of two marketplaces with something in common. Until you decide, and after “same "
+            "person”, an exclusion of one also excludes the other. Nothing that either did is changed, "
+            "and they are never merged."
+        )
     )
     page = Page(
-        "May be the same person",
-        [note, Table("Table of pairs", _PAIRS, pairs)] if pairs else [none],
-        trail=[Link("Workers", access.address("desk:project_workers"))],
+        gettext("May be the same person"),
+        [note, Table(gettext("Table of pairs"), _PAIRS, pairs)] if pairs else [none],
+        trail=[Link(gettext("Workers"), access.address("desk:project_workers"))],
     )
     return show(request, page, access)
 
@@ -284,27 +289,34 @@ def _draw_verdict(cell: Cell) -> object:
 
 
 _PAIRS = (
-    Column("first", "Worker", cell=lambda cell: _draw_one(cell, cell.row.first)),
-    Column("second", "Worker", cell=lambda cell: _draw_one(cell, cell.row.second)),
-    Column("kinds", "In common", "kind_words"),
-    Column("found_at", "Noticed"),
-    Column("verdict", "Decision", cell=_draw_verdict),
+    Column("first", gettext_noop("Worker"), cell=lambda cell: _draw_one(cell, cell.row.first)),
+    Column("second", gettext_noop("Worker"), cell=lambda cell: _draw_one(cell, cell.row.second)),
+    Column("kinds", gettext_noop("In common"), "kind_words"),
+    Column("found_at", gettext_noop("Noticed")),
+    Column("verdict", gettext_noop("Decision"), cell=_draw_verdict),
 )
 
 
 SUBMISSIONS = Grid(
     "panel-submissions",
     columns=(
-        Column("submission", "Submission", "external_id", by="external_id"),
-        Column("participant", "Participant", by="participant"),
-        Column("status", "At the panel", by="status"),
-        Column("code", "Code", "entered_code"),
-        Column("answered", "Answer here"),
-        Column("started", "Started", "started_at", by="started_at", down=True, gaps=True),
-        Column("completed", "Came back", "completed_at", by="completed_at", down=True, gaps=True),
+        Column("submission", gettext_noop("Submission"), "external_id", by="external_id"),
+        Column("participant", gettext_noop("Participant"), by="participant"),
+        Column("status", gettext_noop("At the panel"), by="status"),
+        Column("code", gettext_noop("Code"), "entered_code"),
+        Column("answered", gettext_noop("Answer here")),
+        Column("started", gettext_noop("Started"), "started_at", by="started_at", down=True, gaps=True),
+        Column(
+            "completed", gettext_noop("Came back"), "completed_at", by="completed_at", down=True, gaps=True
+        ),
     ),
     filters=(
-        Choices("state", "Which to show", {"all": "All", "unanswered": "Without an answer"}, tabs=True),
+        Choices(
+            "state",
+            gettext_noop("Which to show"),
+            {"all": "All", "unanswered": "Without an answer"},
+            tabs=True,
+        ),
     ),
     order="started",
 )

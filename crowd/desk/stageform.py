@@ -12,6 +12,7 @@ from django import forms
 from django.core.files.uploadedfile import UploadedFile
 from django.http import QueryDict
 from django.utils.text import slugify
+from django.utils.translation import gettext
 from pydantic import BaseModel, ValidationError
 
 from core.money import cents, entered_cents
@@ -190,8 +191,8 @@ class StageForm(RevisedForm, forms.Form):
                 "real_money", "name"
             ),
             to_field_name="name",
-            label="Marketplace",
-            help_text="Where it is published.",
+            label=gettext("Marketplace"),
+            help_text=gettext("Where it is published."),
             empty_label=None,
         )
         own["endpoint"].label_from_instance = endpoint_words  # type: ignore[attr-defined]
@@ -218,7 +219,7 @@ class StageForm(RevisedForm, forms.Form):
         if kind.config.markdown:
             self.fields[_PICTURE] = forms.FileField(
                 required=False,
-                label="Picture",
+                label=gettext("Picture"),
                 help_text=f"PNG, JPEG, GIF or WebP, at most {MOST_BYTES // 1000} kB. It comes to the end of "
                 "the instructions: move it, and write what it shows.",
                 widget=forms.FileInput(attrs={"accept": "image/png,image/jpeg,image/gif,image/webp"}),

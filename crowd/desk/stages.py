@@ -17,7 +17,7 @@ from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.utils import timezone, translation
-from django.utils.translation import ngettext
+from django.utils.translation import gettext, ngettext
 from django.views.decorators.cache import never_cache
 from django.views.decorators.clickjacking import xframe_options_sameorigin
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
@@ -142,7 +142,7 @@ def new(request: HttpRequest, access: ProjectAccess) -> HttpResponseBase:
         except CrowdError as error:
             form.add_error(None, str(error))
         else:
-            messages.success(request, "The draft is there. Look at what it costs, then open it.")
+            messages.success(request, gettext("The draft is there. Look at what it costs, then open it."))
             _warn(request, caution)
             following = "desk:opening" if request.POST.get("step") == "open" else STAGE
             return redirect(following, access.project.slug, stage.slug)
@@ -175,7 +175,7 @@ def edit(request: HttpRequest, access: StageAccess) -> HttpResponseBase:
         except CrowdError as error:
             form.add_error(None, str(error))
         else:
-            messages.success(request, "Saved.")
+            messages.success(request, gettext("Saved."))
             _warn(request, form.caution())
             return redirect(STAGE, access.project.slug, access.stage.slug)
     return _form(request, access, form)
@@ -477,7 +477,9 @@ def set_budget(request: HttpRequest, access: StageAccess) -> HttpResponse:
 
     def action() -> str:
         if not _may_change_budget(access.stage):
-            raise FormError("Pause the stage first: opening it again asks you to type the new amount.")
+            raise FormError(
+                gettext("Pause the stage first: opening it again asks you to type the new amount.")
+            )
         cents = read_form(form)["budget"]
         stages.set_stage_budget(stage=access.stage, budget_cents=cents, actor=access.user, seen=form.seen)
         return "The stage has a new budget."
@@ -554,14 +556,17 @@ def _describe_operations(access: StageAccess) -> Page:
     undecided = operations.operations_for_people(access.stage).count()
     needs = f"{counted(undecided, 'operation')} need{'s' if undecided == 1 else ''} your decision"
     alarm = Note(
-        (Link(needs, access.address("desk:decisions")), ": the marketplace did not answer."), "error alarm"
+        (Link(needs, access.address("desk:decisions")), ": the marketplace did not answer."),
+        "error alarm",
     )
     kinds_of_calls = "publishing, approving, paying, expiring. The first ones come when the stage opens."
     planned = f"Every call that changes something there is planned here first, and stays: {kinds_of_calls}"
-    empty = Empty("Nothing was asked of the marketplace yet", planned)
-    none = Empty("None is in this state", Link("Show all operations", "?"))
-    listing = Listing("Which operations to show", "operation", "operations", empty, none)
-    return Page("Operations", [alarm, listing] if undecided else [listing])
+    empty = Empty(gettext("Nothing was asked of the marketplace yet"), planned)
+    none = Empty(gettext("None is in this state"), Link(gettext("Show all operations"), "?"))
+    listing = Listing(
+        gettext("Which operations to show"), gettext("operation"), gettext("operations"), empty, none
+    )
+    return Page(gettext("Operations"), [alarm, listing] if undecided else [listing])
 
 
 @require_safe
@@ -634,12 +639,12 @@ def try_task(request: HttpRequest, access: StageAccess) -> HttpResponse:
         try:
             names = units_to_try(access.stage)
         except CrowdError as error:
-            return _show_message(request, "This cannot be shown yet", str(error))
+            return _show_message(request, gettext("This cannot be shown yet"), str(error))
         if not names:
             sentence = (
                 "There is nothing to ask about yet. Bring what this stage needs; then its first HIT is here."
             )
-            return _show_message(request, "No units yet", sentence)
+            return _show_message(request, gettext("No units yet"), sentence)
         if request.method == "POST":
             return _read(request, access.stage, names)
         return trial_page(request, access.stage, names, FormValues())
@@ -651,16 +656,18 @@ def _preview(request: HttpRequest, form: StageForm, store: Callable[[], Stage]) 
     """The worker's page of a stage with the terms that are entered, which are not kept."""
     if not form.is_valid():
         sentence = "It comes back when what is entered fits together."
-        return _show_message(request, "No preview now", sentence)
+        return _show_message(request, gettext("No preview now"), sentence)
     with roll_back_after():
         try:
             stage = store()
             names = units_to_try(stage)
             stage = in_language(stage, request.POST.get("preview_language", ""))
         except (CrowdError, ConflictError) as error:
-            return _show_message(request, "No preview now", str(error))
+            return _show_message(request, gettext("No preview now"), str(error))
         if not names:
-            return _show_message(request, "No preview yet", "There is nothing to ask about yet.")
+            return _show_message(
+                request, gettext("No preview yet"), gettext("There is nothing to ask about yet.")
+            )
         with translation.override(catalogue_language(stage.text_language)):
             return trial_page(request, stage, names, FormValues(), preview=True)
 
@@ -671,7 +678,11 @@ def _read(request: HttpRequest, stage: Stage, names: dict[str, str]) -> HttpResp
         sent = form_of(request)
     except UnreadableError:
         return _show_message(
-            request, "Nothing was read", "The form is far too long.", again=request.path, status=413
+            request,
+            gettext("Nothing was read"),
+            gettext("The form is far too long."),
+            again=request.path,
+            status=413,
         )
     form = {name: value for name, value in sent.items() if "|" in name and not is_remembered(name)}
     kind = kind_of(stage)
@@ -682,7 +693,7 @@ def _read(request: HttpRequest, stage: Stage, names: dict[str, str]) -> HttpResp
     sentence = (
         "Everything is filled in; a worker's answer would be stored now. This was a trial: nothing was."
     )
-    return _show_message(request, "That would be all", sentence, again=request.path)
+    return _show_message(request, gettext("That would be all"), sentence, again=request.path)
 
 
 def _show_message(

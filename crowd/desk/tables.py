@@ -9,6 +9,7 @@ from django.db.models import Count, OuterRef, Q, QuerySet
 from django.http import HttpRequest
 from django.urls import reverse
 from django.utils.html import format_html
+from django.utils.translation import gettext, gettext_noop
 
 from core.money import dollars
 from core.projects.models import Event, Membership, Project
@@ -164,22 +165,24 @@ def _draw_copy(cell: Cell) -> object:
 PROJECTS = Grid(
     "projects",
     columns=(
-        Column("slug", "Short name", on_page=False),
-        Column("title", "Project", by="title", cell=_draw_project),
-        Column("role", "Your role", "my_role", by="my_role", gaps=True),
-        Column("stages", "Stages", "stage_count", by="stage_count", down=True, number=True),
-        count_column("open", "Open", "open_count", "open_count"),
-        _sum_column("spent", "Spent"),
-        _sum_column("reserved", "Reserved"),
-        _sum_column("budget", "Budget"),
-        Column("made", "Made", "created_at", by="created_at", down=True),
-        Column("copy", "Copy", None, unseen=True, cell=_draw_copy),
+        Column("slug", gettext_noop("Short name"), on_page=False),
+        Column("title", gettext_noop("Project"), by="title", cell=_draw_project),
+        Column("role", gettext_noop("Your role"), "my_role", by="my_role", gaps=True),
+        Column("stages", gettext_noop("Stages"), "stage_count", by="stage_count", down=True, number=True),
+        count_column("open", gettext_noop("Open"), "open_count", "open_count"),
+        _sum_column("spent", gettext_noop("Spent")),
+        _sum_column("reserved", gettext_noop("Reserved")),
+        _sum_column("budget", gettext_noop("Budget")),
+        Column("made", gettext_noop("Made"), "created_at", by="created_at", down=True),
+        Column("copy", gettext_noop("Copy"), None, unseen=True, cell=_draw_copy),
     ),
     filters=(
         Choices(
-            "state", "Which projects", {"all": "All", "open": "With open stages", "mine": "Mine as owner"}
+            "state",
+            gettext_noop("Which projects"),
+            {"all": "All", "open": "With open stages", "mine": "Mine as owner"},
         ),
-        Words("q", "Title or short name"),
+        Words("q", gettext_noop("Title or short name")),
     ),
     order="made",
 )
@@ -190,21 +193,23 @@ def _draw_removal(cell: Cell) -> object:
     if not cell.access.owns:
         return ""
     address = cell.address("desk:remove_member", member.user_id)
-    return post(cell.context, Post("Remove", address, unseen=member.user.get_username()))
+    return post(cell.context, Post(gettext("Remove"), address, unseen=member.user.get_username()))
 
 
 MEMBERS = Grid(
     "members",
     columns=(
-        Column("name", "Name", lambda row: row.user.get_username(), by="user__username"),
-        Column("role", "Role", by="role"),
-        Column("remove", "Remove", None, unseen=True, cell=_draw_removal),
+        Column("name", gettext_noop("Name"), lambda row: row.user.get_username(), by="user__username"),
+        Column("role", gettext_noop("Role"), by="role"),
+        Column("remove", gettext_noop("Remove"), None, unseen=True, cell=_draw_removal),
     ),
     filters=(
         Choices(
-            "role", "Role", {"all": "All", "owner": "Owners", "manager": "Managers", "viewer": "Viewers"}
+            "role",
+            gettext_noop("Role"),
+            {"all": "All", "owner": "Owners", "manager": "Managers", "viewer": "Viewers"},
         ),
-        Words("q", "Name"),
+        Words("q", gettext_noop("Name")),
     ),
     order="name",
 )
@@ -221,17 +226,17 @@ def _draw_way(cell: Cell) -> object:
 EVENTS = Grid(
     "events",
     columns=(
-        Column("at", "When", by="pk", down=True),
-        Column("who", "Who", _who, by="actor__username", gaps=True, cell=_draw_actor),
-        Column("action", "What", by="action", cell=lambda cell: cell.row.words),
-        Column("words", "In words", on_page=False),
-        Column("subject", "About", by="subject", cell=cells.mono),
-        Column("why", "Why", lambda row: row.details.get("why", "")),
-        Column("via", "By", lambda row: row.get_via_display(), by="via", cell=_draw_way),
-        Column("credential", "Key or token", on_page=False),
-        Column("address", "From", by="address", cell=cells.mono),
+        Column("at", gettext_noop("When"), by="pk", down=True),
+        Column("who", gettext_noop("Who"), _who, by="actor__username", gaps=True, cell=_draw_actor),
+        Column("action", gettext_noop("What"), by="action", cell=lambda cell: cell.row.words),
+        Column("words", gettext_noop("In words"), on_page=False),
+        Column("subject", gettext_noop("About"), by="subject", cell=cells.mono),
+        Column("why", gettext_noop("Why"), lambda row: row.details.get("why", "")),
+        Column("via", gettext_noop("By"), lambda row: row.get_via_display(), by="via", cell=_draw_way),
+        Column("credential", gettext_noop("Key or token"), on_page=False),
+        Column("address", gettext_noop("From"), by="address", cell=cells.mono),
     ),
-    filters=(Words("q", "About, who, address or token"),),
+    filters=(Words("q", gettext_noop("About, who, address or token")),),
     order="at",
 )
 
@@ -252,18 +257,23 @@ HITS = Grid(
     "hits",
     columns=(
         Column("number", "HIT", "ordinal", by="ordinal", cell=_draw_hit),
-        Column("id", "Id at the marketplace", "external_id", on_page=False),
-        Column("state", "State", by="state", cell=lambda cell: state_chip(cell.value)),
-        count_column("answered", "Answered", cell=lambda cell: f"{cell.value} of {cell.row.places}"),
-        Column("places", "Places", on_page=False),
-        Column("missing", "Missing", by="missing", down=True, number=True),
-        Column("working", "At work", by="working", down=True, number=True),
-        _fee_column("reward", "Reward + fee"),
-        Column("fee", "Fee", _money("fee_cents"), on_page=False),
-        Column("wave", "Wave", by="wave", number=True),
-        Column("expires", "Expires", "expires_at", by="expires_at", gaps=True, cell=cells.when),
+        Column("id", gettext_noop("Id at the marketplace"), "external_id", on_page=False),
+        Column("state", gettext_noop("State"), by="state", cell=lambda cell: state_chip(cell.value)),
+        count_column(
+            "answered", gettext_noop("Answered"), cell=lambda cell: f"{cell.value} of {cell.row.places}"
+        ),
+        Column("places", gettext_noop("Places"), on_page=False),
+        Column("missing", gettext_noop("Missing"), by="missing", down=True, number=True),
+        Column("working", gettext_noop("At work"), by="working", down=True, number=True),
+        _fee_column("reward", gettext_noop("Reward + fee")),
+        Column("fee", gettext_noop("Fee"), _money("fee_cents"), on_page=False),
+        Column("wave", gettext_noop("Wave"), by="wave", number=True),
+        Column("expires", gettext_noop("Expires"), "expires_at", by="expires_at", gaps=True, cell=cells.when),
     ),
-    filters=(Choices("state", "Which HITs to show", HIT_STATES, tabs=True), Words("q", "Number or id")),
+    filters=(
+        Choices("state", gettext_noop("Which HITs to show"), HIT_STATES, tabs=True),
+        Words("q", gettext_noop("Number or id")),
+    ),
     order="number",
 )
 
@@ -297,26 +307,45 @@ _DUE = "Approved automatically"
 WORK = Grid(
     "work",
     columns=(
-        Column("worker", "Worker", "worker.external_id", by="worker__external_id", cell=_draw_work),
-        Column("id", "Id at the marketplace", "external_id", on_page=False),
-        Column("simulated", "Simulated", "worker.simulated", on_page=False),
-        Column("state", "State", by="state", cell=_draw_work_state),
-        Column("held", "Held", on_page=False),
-        Column("note", "Note", on_page=False),
-        Column("hit", "About", _hit, by="hit__ordinal", gaps=True, cell=_draw_units),
-        Column("about", "Units", on_page=False),
-        Column("consent", "Consent text", lambda row: row.consent and row.consent.label, on_page=False),
         Column(
-            "protocol", "Protocol", lambda row: row.consent and row.consent.protocol_number, on_page=False
+            "worker", gettext_noop("Worker"), "worker.external_id", by="worker__external_id", cell=_draw_work
         ),
-        Column("consented", "Agreed", lambda row: row.consent and row.consent.at, on_page=False),
-        Column("checks", "Checks failed", "failed_checks", by="failed_checks", down=True, number=True),
-        Column("newest", "Came in", "stored_at", by="pk", down=True),
+        Column("id", gettext_noop("Id at the marketplace"), "external_id", on_page=False),
+        Column("simulated", gettext_noop("Simulated"), "worker.simulated", on_page=False),
+        Column("state", gettext_noop("State"), by="state", cell=_draw_work_state),
+        Column("held", gettext_noop("Held"), on_page=False),
+        Column("note", gettext_noop("Note"), on_page=False),
+        Column("hit", gettext_noop("About"), _hit, by="hit__ordinal", gaps=True, cell=_draw_units),
+        Column("about", gettext_noop("Units"), on_page=False),
+        Column(
+            "consent",
+            gettext_noop("Consent text"),
+            lambda row: row.consent and row.consent.label,
+            on_page=False,
+        ),
+        Column(
+            "protocol",
+            gettext_noop("Protocol"),
+            lambda row: row.consent and row.consent.protocol_number,
+            on_page=False,
+        ),
+        Column(
+            "consented", gettext_noop("Agreed"), lambda row: row.consent and row.consent.at, on_page=False
+        ),
+        Column(
+            "checks",
+            gettext_noop("Checks failed"),
+            "failed_checks",
+            by="failed_checks",
+            down=True,
+            number=True,
+        ),
+        Column("newest", gettext_noop("Came in"), "stored_at", by="pk", down=True),
         Column("due", _DUE, "auto_approve_at", by="auto_approve_at", gaps=True, cell=_draw_due),
     ),
     filters=(
-        Choices("state", "Which work to show", WORK_STATES, tabs=True),
-        Words("worker", "Worker", hidden=True),
+        Choices("state", gettext_noop("Which work to show"), WORK_STATES, tabs=True),
+        Words("worker", gettext_noop("Worker"), hidden=True),
     ),
     order="due",
 )
@@ -331,23 +360,25 @@ def _draw_worker(cell: Cell) -> object:
 WORKERS = Grid(
     "workers",
     columns=(
-        Column("worker", "Worker", "external_id", by="external_id", cell=_draw_worker),
-        Column("simulated", "Simulated", on_page=False),
-        Column("excluded", "Excluded", on_page=False),
-        Column("answered", "Answered", "done", by="done", down=True, number=True),
-        Column("rejected", "Rejected", by="rejected", down=True, number=True),
-        Column("held", "Held", by="held", down=True, number=True),
-        Column("checks", "Checks failed", "failed", by="failed", down=True, number=True, gaps=True),
-        Column("last", "Last seen", by="last", down=True, number=True, gaps=True),
+        Column("worker", gettext_noop("Worker"), "external_id", by="external_id", cell=_draw_worker),
+        Column("simulated", gettext_noop("Simulated"), on_page=False),
+        Column("excluded", gettext_noop("Excluded"), on_page=False),
+        Column("answered", gettext_noop("Answered"), "done", by="done", down=True, number=True),
+        Column("rejected", gettext_noop("Rejected"), by="rejected", down=True, number=True),
+        Column("held", gettext_noop("Held"), by="held", down=True, number=True),
+        Column(
+            "checks", gettext_noop("Checks failed"), "failed", by="failed", down=True, number=True, gaps=True
+        ),
+        Column("last", gettext_noop("Last seen"), by="last", down=True, number=True, gaps=True),
     ),
     filters=(
         Choices(
             "state",
-            "Which workers to show",
+            gettext_noop("Which workers to show"),
             {"all": "All", "failed": "Failed a check", "rejected": "Rejected", "excluded": "Excluded"},
             tabs=True,
         ),
-        Words("q", "Worker"),
+        Words("q", gettext_noop("Worker")),
     ),
     order="last",
 )
@@ -366,30 +397,40 @@ def _draw_outcome(cell: Cell) -> object:
 OPERATIONS = Grid(
     "operations",
     columns=(
-        Column("kind", "Operation", lambda row: row.get_kind_display(), by="kind", cell=_draw_call),
-        Column("target", "About", on_page=False),
-        Column("state", "State", by="state", cell=_draw_outcome),
-        Column("error", "Error", lambda row: f"{row.error_code} {row.error_text}".strip(), on_page=False),
-        _fee_column("amount", "Amount + fee"),
-        Column("fee", "Fee", _money("fee_cents"), on_page=False),
-        Column("asked", "Asked", "planned_at", by="planned_at", down=True),
-        Column("tries", "Tries", "attempts", by="attempts", down=True, number=True),
-        Column("request", "Request id", "request_id", cell=cells.mono),
-        Column("token", "Token", on_page=False),
+        Column(
+            "kind", gettext_noop("Operation"), lambda row: row.get_kind_display(), by="kind", cell=_draw_call
+        ),
+        Column("target", gettext_noop("About"), on_page=False),
+        Column("state", gettext_noop("State"), by="state", cell=_draw_outcome),
+        Column(
+            "error",
+            gettext_noop("Error"),
+            lambda row: f"{row.error_code} {row.error_text}".strip(),
+            on_page=False,
+        ),
+        _fee_column("amount", gettext_noop("Amount + fee")),
+        Column("fee", gettext_noop("Fee"), _money("fee_cents"), on_page=False),
+        Column("asked", gettext_noop("Asked"), "planned_at", by="planned_at", down=True),
+        Column("tries", gettext_noop("Tries"), "attempts", by="attempts", down=True, number=True),
+        Column("request", gettext_noop("Request id"), "request_id", cell=cells.mono),
+        Column("token", gettext_noop("Token"), on_page=False),
     ),
-    filters=(Choices("state", "Which operations to show", OPERATION_STATES, tabs=True),),
+    filters=(Choices("state", gettext_noop("Which operations to show"), OPERATION_STATES, tabs=True),),
     order="asked",
 )
 
 
 def work_table(rows: Rows) -> Table:
     """Work on a page about something else."""
-    return Table("Table of work", WORK.columns, rows, empty="None yet.")
+    return Table(gettext("Table of work"), WORK.columns, rows, empty=gettext("None yet."))
 
 
 def operation_table(rows: QuerySet[MarketOperation]) -> Table:
     """The latest operations, on a page about something else."""
     latest = rows.order_by("-planned_at", "-pk")[:50]
     return Table(
-        "Table of operations", OPERATIONS.columns, latest, empty="Nothing was asked of the marketplace."
+        gettext("Table of operations"),
+        OPERATIONS.columns,
+        latest,
+        empty=gettext("Nothing was asked of the marketplace."),
     )

@@ -16,6 +16,7 @@ from django.contrib.auth.models import User
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.utils.text import slugify
+from django.utils.translation import gettext
 from django.views.decorators.http import require_http_methods
 from pydantic import ValidationError
 
@@ -419,9 +420,11 @@ def _further_endpoints_field() -> "forms.ModelMultipleChoiceField[Endpoint]":
     field = forms.ModelMultipleChoiceField(
         usable_endpoints().order_by("real_money", "name"),
         to_field_name="name",
-        label="People also from",
-        help_text="They work on the same stages, each place with an equal part. Parts, rewards and numbers "
-        "of answers of each place are changed on a stage's page Sources afterwards.",
+        label=gettext("People also from"),
+        help_text=gettext(
+            "They work on the same stages, each place with an equal part. Parts, rewards and numbers "
+            "of answers of each place are changed on a stage's page Sources afterwards."
+        ),
         required=False,
         widget=forms.CheckboxSelectMultiple,
     )
@@ -435,8 +438,8 @@ def _endpoint_field(initial: str) -> "forms.ModelChoiceField[Endpoint]":
     field = forms.ModelChoiceField(
         rows,
         to_field_name="name",
-        label="Marketplace",
-        help_text="Where all these stages are published, once you open them.",
+        label=gettext("Marketplace"),
+        help_text=gettext("Where all these stages are published, once you open them."),
         empty_label=None,
         initial=initial if rows.filter(name=initial).exists() else getattr(rows.first(), "name", ""),
     )
@@ -580,7 +583,7 @@ def _step(request: HttpRequest, user: User, start: Start, step: str) -> HttpResp
     project = form.make(*study_and_plan, actor=user) if study_and_plan else None
     if project is None:
         return _fill_in(request, start, form, status=422)
-    messages.success(request, "The project is there. Nothing is published before you open a stage.")
+    messages.success(request, gettext("The project is there. Nothing is published before you open a stage."))
     return redirect("desk:project", project.slug)
 
 

@@ -11,6 +11,7 @@ from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.translation import gettext
 from django.views.decorators.http import require_POST, require_safe
 
 from core.errors import ActionError
@@ -107,17 +108,24 @@ def _describe_work(request: HttpRequest, access: StageAccess) -> Page:
             f"the work of {row.worker.external_id}" + (f" on HIT {row.hit.ordinal}" if row.hit else "")
         ),
         approve,
-        [Button("Approve the chosen", plain=True)],
+        [Button(gettext("Approve the chosen"), plain=True)],
         note=f"Each is paid {reward}; pay cannot be taken back. To reject, or write a note, open the work.",
         most=MOST_MATCHING,
     )
     at_once = " Good-faith work is approved as soon as it arrives." if stage.approve_at_once else ""
-    every = Link("Show all work", "?state=all")
-    waiting = Empty("Nothing here", (f"Nothing waits for a decision.{at_once} ", every))
-    other = Empty("Nothing here", ("No work is in this state. ", every))
+    every = Link(gettext("Show all work"), "?state=all")
+    waiting = Empty(gettext("Nothing here"), (f"Nothing waits for a decision.{at_once} ", every))
+    other = Empty(gettext("Nothing here"), ("No work is in this state. ", every))
     chosen = ticks if access.manages else None
-    listing = Listing("Which work to show", "piece of work", "pieces of work", waiting, other, ticks=chosen)
-    return Page("Work", [listing])
+    listing = Listing(
+        gettext("Which work to show"),
+        gettext("piece of work"),
+        gettext("pieces of work"),
+        waiting,
+        other,
+        ticks=chosen,
+    )
+    return Page(gettext("Work"), [listing])
 
 
 @dataclass(frozen=True, slots=True)
@@ -349,7 +357,7 @@ def list_hits(request: HttpRequest, access: StageAccess) -> HttpResponseBase:
         access,
         HITS,
         lambda grid: work_lists.hits(access.stage, grid["state"], grid["q"]),
-        Page("HITs", [Listing("Find a HIT", "HIT", "HITs", _no_hits(access))]),
+        Page("HITs", [Listing(gettext("Find a HIT"), "HIT", "HITs", _no_hits(access))]),
         file=f"{access.stage.slug}-hits",
         tab="hits",
     )
@@ -361,8 +369,8 @@ def _no_hits(access: StageAccess) -> Empty:
         "stage opens, "
     )
     opens = access.manages and access.stage.status in (Stage.Status.DRAFT, Stage.Status.PAUSED)
-    cost = Link("Look at what opening costs", access.address("desk:opening"))
-    return Empty("No HITs", (f"{words}and again when something is missing. ", opens and cost))
+    cost = Link(gettext("Look at what opening costs"), access.address("desk:opening"))
+    return Empty(gettext("No HITs"), (f"{words}and again when something is missing. ", opens and cost))
 
 
 def _find_hit(access: StageAccess, number: int) -> Hit:

@@ -10,6 +10,7 @@ from django.db.models import Count, Max, Q, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect
+from django.utils.translation import gettext, gettext_noop
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from core.money import dollars
@@ -109,31 +110,35 @@ def _draw_flags(cell: Cell) -> object:
 PEOPLE = Grid(
     "workers",
     columns=(
-        Column("worker", "Worker", "name", by="name", cell=_draw_person),
-        Column("simulated", "Simulated", on_page=False),
-        Column("excluded", "Excluded from stages", on_page=False),
-        Column("stages", "Stages", lambda row: len(row.stages), on_page=False),
-        Column("units", "Units", on_page=False),
-        Column("answered", "Done", "done", by="done", down=True, number=True, cell=_draw_done),
-        Column("rejected", "Rejected", by="rejected", down=True, number=True),
-        Column("time", "Time", _compared("pace.seconds"), by="time", number=True, cell=_draw_time),
-        Column("quarter", "First quarter", "pace.quarter", on_page=False),
-        Column("three_quarters", "Third quarter", "pace.three_quarters", on_page=False),
-        Column("kappa", "Kappa", _compared("kappa"), by="kappa", number=True, cell=_draw_kappa),
-        Column("kappa_n", "Items of kappa", on_page=False),
-        Column("checks", "Checks", _low, by="checks", number=True, cell=_draw_checks),
-        Column("presented", "Checks shown", on_page=False),
-        Column("failed", "Checks failed", on_page=False),
-        count_column("removed", "Removed", _compared("removed_share"), cell=_draw_removed),
-        Column("pay", "Pay/h", _compared("pace.per_hour"), by="pay", number=True, cell=_draw_pay),
-        Column("pay_dollars", "Pay per hour in dollars", _pay, on_page=False),
-        Column("flags", "Flags", cell=_draw_flags),
-        Column("last", "Last seen", by="last", down=True),
+        Column("worker", gettext_noop("Worker"), "name", by="name", cell=_draw_person),
+        Column("simulated", gettext_noop("Simulated"), on_page=False),
+        Column("excluded", gettext_noop("Excluded from stages"), on_page=False),
+        Column("stages", gettext_noop("Stages"), lambda row: len(row.stages), on_page=False),
+        Column("units", gettext_noop("Units"), on_page=False),
+        Column("answered", gettext_noop("Done"), "done", by="done", down=True, number=True, cell=_draw_done),
+        Column("rejected", gettext_noop("Rejected"), by="rejected", down=True, number=True),
+        Column(
+            "time", gettext_noop("Time"), _compared("pace.seconds"), by="time", number=True, cell=_draw_time
+        ),
+        Column("quarter", gettext_noop("First quarter"), "pace.quarter", on_page=False),
+        Column("three_quarters", gettext_noop("Third quarter"), "pace.three_quarters", on_page=False),
+        Column("kappa", gettext_noop("Kappa"), _compared("kappa"), by="kappa", number=True, cell=_draw_kappa),
+        Column("kappa_n", gettext_noop("Items of kappa"), on_page=False),
+        Column("checks", gettext_noop("Checks"), _low, by="checks", number=True, cell=_draw_checks),
+        Column("presented", gettext_noop("Checks shown"), on_page=False),
+        Column("failed", gettext_noop("Checks failed"), on_page=False),
+        count_column("removed", gettext_noop("Removed"), _compared("removed_share"), cell=_draw_removed),
+        Column(
+            "pay", gettext_noop("Pay/h"), _compared("pace.per_hour"), by="pay", number=True, cell=_draw_pay
+        ),
+        Column("pay_dollars", gettext_noop("Pay per hour in dollars"), _pay, on_page=False),
+        Column("flags", gettext_noop("Flags"), cell=_draw_flags),
+        Column("last", gettext_noop("Last seen"), by="last", down=True),
     ),
     filters=(
         Choices(
             "state",
-            "Which workers to show",
+            gettext_noop("Which workers to show"),
             {
                 "all": "All",
                 "flagged": "Flagged",
@@ -143,7 +148,7 @@ PEOPLE = Grid(
             },
             tabs=True,
         ),
-        Words("q", "Worker"),
+        Words("q", gettext_noop("Worker")),
     ),
     order="answered",
 )
@@ -171,7 +176,14 @@ def list_workers(request: HttpRequest, access: ProjectAccess) -> HttpResponseBas
         access,
         PEOPLE,
         rows,
-        Page("Workers", [Listing("Find a worker", "worker", "workers", _NOBODY, note=_EXPLAINED)]),
+        Page(
+            gettext("Workers"),
+            [
+                Listing(
+                    gettext("Find a worker"), gettext("worker"), gettext("workers"), _NOBODY, note=_EXPLAINED
+                )
+            ],
+        ),
         file=f"{access.project.slug}-workers",
         tab="workers",
         currency=_currency(access),
@@ -179,7 +191,7 @@ def list_workers(request: HttpRequest, access: ProjectAccess) -> HttpResponseBas
 
 
 _NOBODY = Empty(
-    "None yet",
+    gettext_noop("None yet"),
     "Workers appear here as soon as they open a task of any stage. Then you see how much each did, how "
     "fast, how far they agree with the others, and how their attention checks went.",
 )
@@ -280,23 +292,26 @@ def _draw_projects(cell: Cell) -> object:
 
 
 _NOBODY_ANYWHERE = Empty(
-    "None yet",
+    gettext_noop("None yet"),
     "Open a stage in one of your projects. Workers who take its work appear here and in the project.",
 )
 EVERYBODY = Grid(
     "workers",
     columns=(
-        Column("worker", "Worker", "external_id", by="external_id", cell=_draw_name),
-        Column("simulated", "Simulated", on_page=False),
-        Column("marketplace", "Marketplace", "endpoint.label", by="endpoint__label"),
-        Column("answered", "Done", "done", by="done", down=True, number=True),
-        Column("rejected", "Rejected", by="rejected", down=True, number=True),
+        Column("worker", gettext_noop("Worker"), "external_id", by="external_id", cell=_draw_name),
+        Column("simulated", gettext_noop("Simulated"), on_page=False),
+        Column("marketplace", gettext_noop("Marketplace"), "endpoint.label", by="endpoint__label"),
+        Column("answered", gettext_noop("Done"), "done", by="done", down=True, number=True),
+        Column("rejected", gettext_noop("Rejected"), by="rejected", down=True, number=True),
         Column(
-            "projects", "Projects", lambda row: [slug for slug, _ in row.in_projects], cell=_draw_projects
+            "projects",
+            gettext_noop("Projects"),
+            lambda row: [slug for slug, _ in row.in_projects],
+            cell=_draw_projects,
         ),
-        Column("last", "Last seen", by="last", down=True),
+        Column("last", gettext_noop("Last seen"), by="last", down=True),
     ),
-    filters=(Words("q", "Worker"),),
+    filters=(Words("q", gettext_noop("Worker")),),
     order="last",
 )
 
@@ -336,10 +351,12 @@ def everywhere(request: HttpRequest, user: User) -> HttpResponseBase:
         EVERYBODY,
         rows,
         Page(
-            "Workers",
-            [Listing("Find a worker", "worker", "workers", _NOBODY_ANYWHERE)],
-            lead="Everybody who took work of your projects. Their figures are in the project that they "
-            "worked in.",
+            gettext("Workers"),
+            [Listing(gettext("Find a worker"), gettext("worker"), gettext("workers"), _NOBODY_ANYWHERE)],
+            lead=gettext(
+                "Everybody who took work of your projects. Their figures are in the project that they "
+                "worked in."
+            ),
         ),
         complete=complete,
         sidebar="workers",
@@ -375,9 +392,11 @@ def _describe_stage_workers(access: StageAccess) -> Page:
     begin = (
         "Then you see how much each did and how their checks went, can write to them, and can exclude them."
     )
-    empty = Empty("None yet", f"Workers appear here as soon as they open a task of this stage. {begin}")
+    empty = Empty(
+        gettext("None yet"), f"Workers appear here as soon as they open a task of this stage. {begin}"
+    )
     write = access.address("desk:message")
-    buttons = [Button("Write to the chosen", plain=True), Link("Write to everybody", write)]
+    buttons = [Button(gettext("Write to the chosen"), plain=True), Link(gettext("Write to everybody"), write)]
     ticks = Ticks(
         "worker",
         attrgetter("pk"),
@@ -387,8 +406,14 @@ def _describe_stage_workers(access: StageAccess) -> Page:
         method="get",
         most=MOST_MATCHING,
     )
-    listing = Listing("Find a worker", "worker", "workers", empty, ticks=ticks if access.manages else None)
-    return Page("Workers", [listing])
+    listing = Listing(
+        gettext("Find a worker"),
+        gettext("worker"),
+        gettext("workers"),
+        empty,
+        ticks=ticks if access.manages else None,
+    )
+    return Page(gettext("Workers"), [listing])
 
 
 def _stage_worker(access: StageAccess, pk: int) -> Worker:
@@ -467,19 +492,19 @@ def _describe_message(
     access: StageAccess, form: MessageForm, readers: list[Worker], chosen: list[int], too_many: str
 ) -> Page:
     back = access.address("desk:workers")
-    every = Link("All workers", back)
+    every = Link(gettext("All workers"), back)
     whom = counted(len(readers), "worker")
     if too_many:
-        part: object = Empty("Too many to write to at once", (f"{too_many} ", every))
+        part: object = Empty(gettext("Too many to write to at once"), (f"{too_many} ", every))
         whom = f"more than {review.MOST_WRITTEN_TO:,} workers"
     elif not readers:
-        part = Empty("No one to write to", ("These workers did not work on this stage. ", every))
+        part = Empty(gettext("No one to write to"), ("These workers did not work on this stage. ", every))
     else:
         names = ", ".join(reader.external_id for reader in readers[:20])
         to = Note(f"To {names}{' and others' if len(readers) > 20 else ''}")
         part = FormSection(
             form,
-            [Button("Send"), Link("Back", back)],
+            [Button(gettext("Send")), Link(gettext("Back"), back)],
             before=[to] if chosen else [],
             fields=[("worker", reader.pk) for reader in readers] if chosen else (),
         )

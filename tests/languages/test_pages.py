@@ -114,13 +114,13 @@ def test_the_text_of_consent_is_in_the_language_that_was_chosen(client, study, s
     assert head_of(page) == '<html lang="en">'
 
 
-def test_desks_and_programs_stay_english_whoever_asks(stage):
+def test_pages_of_requesters_and_programs_stay_english_whoever_asks(stage):
     user = User.objects.create_user("mara", password="plum tree harbour", is_staff=True)
     set_role(project=stage.project, user=user, role="manager")
     client = Client()
     client.force_login(user)
     client.cookies[settings.LANGUAGE_COOKIE_NAME] = "de"
-    for address in ("/desk/", "/desk/projects/", "/requester/new", "/admin/login/", "/desk/nothing/"):
+    for address in ("/requester/new", "/admin/login/"):
         page = client.get(address, **GERMAN)
         assert head_of(page).startswith('<html lang="en') if b"<html" in page.content else True, address
         assert 'name="lang"' not in page.content.decode(), address
@@ -131,6 +131,35 @@ def test_desks_and_programs_stay_english_whoever_asks(stage):
     assert german == english
     client.get("/", **GERMAN)
     assert translation.get_language() == "en"  # of the thread, whose next request may be the protocol's
+
+
+def test_the_desk_speaks_a_language_that_somebody_chose_if_it_has_it(stage):
+    user = User.objects.create_user("mara", password="plum tree harbour")
+    set_role(project=stage.project, user=user, role="owner")
+    client = Client()
+    client.force_login(user)
+    overview = f"/desk/projects/{stage.project.slug}/"
+    page = client.get(overview, **GERMAN)
+    assert head_of(page) == '<html lang="en">'
+    assert re.findall(r'<option value="([a-z-]+)" lang', page.text) == ["en", "de"]
+    assert head_of(client.get(overview + "?lang=ar")) == '<html lang="en">'
+    page = client.get(overview + "?lang=de")
+    assert head_of(page) == '<html lang="de">'
+    assert all(f">{words}<" in page.text for words in ("Überblick", "Phasen", "Was geschehen ist", "Sammeln"))
+    table = client.get(f"/desk/projects/{stage.project.slug}/stages/{stage.slug}/hits/").text
+    assert "Beantwortet" in table
+    assert head_of(client.get("/desk/nothing/")) == '<html lang="de">'
+
+
+@pytest.mark.parametrize("address", ["", "stages/", "settings/", "events/", "agreement/", "find/"])
+def test_coordinates_on_the_desk_are_numbers_in_german_too(address, stage):
+    user = User.objects.create_user("mara", password="plum tree harbour")
+    set_role(project=stage.project, user=user, role="owner")
+    client = Client()
+    client.force_login(user)
+    client.cookies[settings.LANGUAGE_COOKIE_NAME] = "de"
+    page = client.get(f"/desk/projects/{stage.project.slug}/{address}", follow=True).text
+    assert not re.search(r'\b(?:x|y|x1|x2|y1|y2|r|cx|cy|width|height|step|min|max|value)="-?\d+,\d+"', page)
 
 
 def test_the_profile_of_a_worker_decides_after_links_and_before_the_browser(client):
