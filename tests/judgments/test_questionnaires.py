@@ -73,6 +73,7 @@ _CHOICE = {"name": "a", "type": "choice", "label": "A?", "options": ["x", "y"]}
         ({"fields": [_CHOICE], "gold": [{"unit": "q", "field": "b", "accepted": ["x"]}]}, "no field 'b'"),
         ({"fields": [_CHOICE], "gold": [{"unit": "q", "field": "a", "accepted": ["z"]}]}, "no value of a"),
         ({"fields": [{"name": "n", "type": "slider", "label": "?", "most": 0}]}, "not more than least"),
+        ({"fields": [_CHOICE], "pass_share": 1}, "a training needs gold"),
         ({"fields": []}, "at least 1"),
     ],
 )
