@@ -12,11 +12,13 @@ from core.files.refusals import FileRefusedError
 from crowd.errors import CrowdError
 from crowd.kinds import kind_of
 from crowd.models import Assignment
+from crowd.selectors.people import people
 from distillery.studies.preparation import settle
 from judgments.desk.comparison import find_disagreements, list_results
 from judgments.models import AgreementReport, QuestionnaireUnit, UnitMaterial, UnitResponse, Verdict
 from judgments.questionnaire.config import QuestionnaireConfig, QuestionnaireField, presets
 from judgments.questionnaire.materials import import_units
+from judgments.questionnaire.people import fields_of_person
 from judgments.questionnaire.prompts import passes_gold, read_spans
 from judgments.questionnaire.report import error_points, make_report
 from judgments.questionnaire.rows import pair_table, response_rows
@@ -276,6 +278,26 @@ def test_units_with_gold_are_checks_and_enter_no_figures(researcher, tmp_path):
     stage.save()
     with pytest.raises(CrowdError, match="names the unit 'no/one'"):
         ensure_units(stage)
+
+
+def test_a_person_is_compared_with_the_others_field_by_field(researcher, tmp_path, client):
+    study = make_study(write_answers(tmp_path / "a.jsonl"), "likert-aspects", researcher, people=3)
+    answer_all(study.stage, people=3)
+    worker = UnitResponse.objects.filter(stage=study.stage).earliest("pk").worker
+    rows = {row.field.name: row for row in fields_of_person(study.stage, worker)}
+    row = rows["correctness"]
+    assert row.answers == row.kappa_n == UnitResponse.objects.filter(worker=worker).count() > 0
+    assert 0 <= row.agreement <= 1
+    assert sum(each.count for each in row.histogram) == row.answers
+    assert sum(each.crowd for each in row.histogram) == pytest.approx(100)
+    client.force_login(researcher)
+    place = [study.project.slug, study.stage.slug]
+    page = client.get(reverse("judgments:judge", args=[*place, worker.pk])).content.decode()
+    assert "Kappa with the others" in page
+    assert "(correctness)" in page
+    table = client.get(reverse("judgments:judges", args=place)).content.decode()
+    assert worker.external_id in table
+    assert next(each for each in people(study.project) if each.worker == worker.pk).ratings == row.answers
 
 
 def test_withdrawn_work_leaves_the_figures_and_is_asked_again(researcher, tmp_path):
