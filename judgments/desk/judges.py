@@ -183,8 +183,8 @@ def _answering_page(access: StageAccess, worker: Worker) -> Page:
     parts.append(Table("Fields", _FIELD_COLUMNS, rows, heading="Fields"))
     parts.append(
         Note(
-            "Kappa: against all others together, quadratic where values have an order. Agreement: the mean share "
-            "of the others who said the same. A response is one piece of work, whatever its number of fields."
+            "Kappa: against all others together, quadratic where values have an order. Agreement: the mean "
+            "share of the others who said the same. A response is one piece of work, whatever its number of fields."
         )
     )
     for each in rows:

@@ -107,7 +107,7 @@ def _shares(
 def _agreement_of(
     stage: Stage, worker: Worker, field: QuestionnaireField
 ) -> tuple[float | None, int, float | None]:
-    """Kappa with all others together, its number of answers, and the mean share of others who said the same."""
+    """Kappa with all others together, of how many answers, and the mean share of others who said the same."""
     if not values_in_order(field):
         return None, 0, None
     from metrics.agreement.data import value_counts  # noqa: PLC0415 - start-up does without numpy

@@ -177,6 +177,31 @@ def test_a_bad_file_of_units_names_line_field_and_remedy(researcher, tmp_path):
     assert file.read_as["rows"] == {"read": 4, "used": 1, "merged": 0, "repeats": 0, "refused": 3}
 
 
+def test_topics_of_cast_are_conversations_by_their_numbers(researcher, tmp_path):
+    study = make_draft_study(write_answers(tmp_path / "a.jsonl"), "likert-aspects", researcher)
+    study.stage.config = {"preset": "conversation"}
+    asked = {"number": "1-1", "raw_utterance": "Why?", "manual_rewritten_utterance": "Why is it so?"}
+    topics = [
+        {"number": 132, "turn": [{**asked, "response": "So it is."}, {**asked, "number": "1-3"}]},
+        {
+            "number": "133",
+            "run_name": "bm25",
+            "turn": [{**asked, "responses": [{"rank": 1, "text": "First."}, {"rank": 2, "text": "Next."}]}],
+        },
+        {"number": 134, "turn": [asked]},
+        {"number": 132, "turn": [{**asked, "response": "So it is."}, {**asked, "number": "2-1"}]},
+    ]
+    (tmp_path / "topics.json").write_text(json.dumps(topics))
+    file = import_units(stage=study.stage, path=tmp_path / "topics.json")
+    person = {"role": "person", "text": "Why?"}
+    assert file.materials.pop("132_2-1") == file.materials["132_1-3"], "a branch of the same topic"
+    assert file.materials == {
+        "132_1-3": {"turns": [person, {"role": "system", "text": "So it is."}, person]},
+        "133_1-1": {"turns": [person, {"role": "system", "text": "First."}], "system": "bm25"},
+    }
+    assert "No turn is the system's" in file.refused[0]
+
+
 # Pages and forms
 
 
