@@ -184,7 +184,7 @@ def _answering_page(access: StageAccess, worker: Worker) -> Page:
     parts.append(
         Note(
             "Kappa: against all others together, quadratic where values have an order. Agreement: the mean "
-            "share of the others who said the same. A response is one piece of work, whatever its number of fields."
+            "share of the others who said the same. All fields of a response are one piece of work."
         )
     )
     for each in rows:

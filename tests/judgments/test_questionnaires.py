@@ -3,10 +3,12 @@
 import json
 from collections import Counter
 
+import numpy as np
 import pytest
 from django.contrib.auth.models import User
 from django.urls import reverse
 from pydantic import ValidationError
+from scipy.stats import binomtest
 
 from core.files.refusals import FileRefusedError
 from crowd.errors import CrowdError
@@ -25,6 +27,7 @@ from judgments.questionnaire.rows import pair_table, response_rows
 from judgments.questionnaire.sentences import cut
 from judgments.questionnaire.units import ensure_units, missing_responses, name_of
 from judgments.services import filter_runs
+from metrics.agreement.planning import comparisons_for_pairs
 from tests.judgments.class_world import join
 from tests.judgments.questionnaire_world import (
     ROWS,
@@ -323,6 +326,26 @@ def test_a_person_is_compared_with_the_others_field_by_field(researcher, tmp_pat
     table = client.get(reverse("judgments:judges", args=place)).content.decode()
     assert worker.external_id in table
     assert next(each for each in people(study.project) if each.worker == worker.pk).ratings == row.answers
+
+
+@pytest.mark.parametrize(
+    ("preset", "text"), [("pairs", "People per pair"), ("likert-aspects", "Questions that both systems")]
+)
+def test_a_study_is_planned_by_field(preset, text, researcher, tmp_path, client):
+    study = make_draft_study(write_answers(tmp_path / "a.jsonl"), preset, researcher)
+    client.force_login(researcher)
+    address = reverse("judgments:planning", args=[study.project.slug, study.stage.slug])
+    assert text in client.get(address).content.decode()
+
+
+def test_the_sign_test_needs_as_many_comparisons_as_simulated_studies():
+    n = comparisons_for_pairs(0.6, ties=0.2, judges=1, correlation=0)
+    rng = np.random.default_rng(1)
+    decided = rng.binomial(n, 0.8, 4000)
+    wins = rng.binomial(decided, 0.6)
+    power = np.mean([binomtest(int(w), int(d)).pvalue < 0.05 for w, d in zip(wins, decided, strict=True)])
+    assert 0.76 < power < 0.84
+    assert comparisons_for_pairs(0.6, ties=0.2, judges=3, correlation=1) == pytest.approx(3 * n, abs=3)
 
 
 def test_withdrawn_work_leaves_the_figures_and_is_asked_again(researcher, tmp_path):
