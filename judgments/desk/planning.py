@@ -153,7 +153,12 @@ def _plan_questionnaire(request: HttpRequest, access: StageAccess) -> HttpRespon
     for number, each in enumerate(links):
         lead += [", " if number else "", each]
     return show(
-        request, Page("Planning", parts, lead=tuple(filter(None, lead))), access, tab="planning", **context
+        request,
+        Page("Planning", parts, lead=tuple(filter(None, lead))),
+        access,
+        tab="planning",
+        planned_field=field and field.name,
+        **context,
     )
 
 

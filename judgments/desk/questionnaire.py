@@ -23,7 +23,15 @@ from crowd.errors import CrowdError
 from judgments.models import QuestionnaireUnit
 from judgments.questionnaire.config import QuestionnaireConfig, questionnaire_config
 from judgments.questionnaire.materials import UnitFile, import_units
-from judgments.questionnaire.rows import csv_lines, pair_table, protocol_of, protocol_table, response_rows
+from judgments.questionnaire.rows import (
+    WRITTEN,
+    csv_lines,
+    pair_table,
+    protocol_of,
+    protocol_table,
+    response_rows,
+    written_nuggets,
+)
 from judgments.questionnaire.units import FROM_FILE, UNASKED, ensure_units
 from judgments.selectors.ratings import stamp_of
 from judgments.services import reports
@@ -228,6 +236,8 @@ def _files(access: StageAccess, config: QuestionnaireConfig) -> list[object]:
         names.append("pairs.csv")
     if protocol_of(config):
         names.append("labels.csv")
+    if _writes_nuggets(config):
+        names.append("nuggets.csv")
     links: list[object] = []
     for name in names:
         links += [
@@ -235,6 +245,11 @@ def _files(access: StageAccess, config: QuestionnaireConfig) -> list[object]:
             Link(name, access.address("judgments:results_file", name), download=True),
         ]
     return [*links, ". The commands preferences, agreement, support and nuggets read them."]
+
+
+def _writes_nuggets(config: QuestionnaireConfig) -> bool:
+    field = config.by_name.get(WRITTEN)
+    return field is not None and field.type == "text"
 
 
 @require_POST
@@ -265,6 +280,8 @@ def results_file(request: HttpRequest, access: StageAccess, *, path: str) -> Htt
         lines = csv_lines(pair_table(stage, config))
     elif path == "labels.csv" and (table := protocol_table(stage, config)) is not None:
         lines = csv_lines(table)
+    elif path == "nuggets.csv" and _writes_nuggets(config):
+        lines = csv_lines(written_nuggets(stage))
     else:
         raise Http404("There is no such file.")
     kind = "text/csv" if path.endswith(".csv") else "application/json"

@@ -3,6 +3,7 @@
 Answers of a pair are named by their systems, never by a side; which one a person saw first is in the row.
 """
 
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -14,6 +15,7 @@ from crowd.models import Stage
 from crowd.selectors.pseudonyms import worker_pseudonyms
 from judgments.models import QuestionnaireUnit, UnitResponse
 from judgments.questionnaire.config import LEFT, RIGHT, QuestionnaireConfig, QuestionnaireField
+from judgments.questionnaire.materials import nuggets_of
 from judgments.questionnaire.prompts import Prompt, prompts_of
 from judgments.questionnaire.units import UNASKED, counted_responses
 
@@ -21,6 +23,8 @@ _CHUNK = 2_000
 _OTHER = {LEFT: RIGHT, RIGHT: LEFT}
 #: What stands for a worker in rows about answers that cite nothing, about which no one is prompt.
 _NO_ONE = "-"
+#: The text field in which people write nuggets, one in each line.
+WRITTEN = "nuggets"
 Table = tuple[Sequence[str], Iterator[Sequence[Any]]]
 
 
@@ -237,6 +241,29 @@ def _unasked(stage: Stage, using: str) -> Iterator[Sequence[Any]]:
     for unit in units.select_related("query", "candidate__system").order_by("key").iterator(_CHUNK):
         for number in range(1, len(unit.content["sentences"]) + 1):
             yield (item_of(unit), system_of(unit), _NO_ONE, number, "", "", 0)
+
+
+def written_nuggets(stage: Stage) -> Table:
+    """Nuggets that people wrote, in the columns that a stage of nuggets reads; the same text once.
+
+    Texts that differ in case or white space are the same. Vital is what at least half of its writers say.
+    """
+
+    def rows() -> Iterator[Sequence[Any]]:
+        names = Names(stage)
+        by_text: dict[tuple[str, str], list[tuple[str, str, str]]] = defaultdict(list)
+        for response in responses_of(stage):
+            for each in nuggets_of(response.values.get(WRITTEN, "")):
+                text = each["text"]
+                entry = (text, each.get("importance", "vital"), names[response.worker_id])
+                by_text[item_of(response.unit), text.casefold()].append(entry)
+        for (item, _), entries in sorted(by_text.items()):
+            vital = sum(importance == "vital" for _, importance, _ in entries)
+            importance = "vital" if 2 * vital >= len(entries) else "okay"
+            people = sorted({person for *_, person in entries})
+            yield (item, entries[0][0], importance, len(people), " ".join(people))
+
+    return ("question_id", "nugget", "importance", "written_by", "people"), rows()
 
 
 def _nugget_table(stage: Stage, using: str, *, rubric: bool) -> Table:

@@ -328,6 +328,35 @@ def test_a_person_is_compared_with_the_others_field_by_field(researcher, tmp_pat
     assert next(each for each in people(study.project) if each.worker == worker.pk).ratings == row.answers
 
 
+def test_nuggets_that_people_write_are_folded_into_the_file_of_the_next_stage(researcher, tmp_path, client):
+    study = make_study(write_answers(tmp_path / "a.jsonl"), "likert-aspects", researcher, people=2)
+    stage = study.stage
+    for number in range(2):
+        answer(stage, join(study.project, stage.endpoint), seed=number)
+    first = UnitResponse.objects.filter(stage=stage).earliest("pk")
+    same = UnitResponse.objects.filter(stage=stage, unit=first.unit).exclude(worker=first.worker).first()
+    assert same is not None
+    UnitResponse.objects.filter(pk=first.pk).update(values={"nuggets": "vital: Mostly methane\nokay: Cows"})
+    UnitResponse.objects.filter(pk=same.pk).update(values={"nuggets": "okay: mostly  METHANE"})
+    stage.config = {"unit": "answer", "fields": [{"name": "nuggets", "type": "text", "label": "Nuggets?"}]}
+    stage.save()
+    client.force_login(researcher)
+    place = [study.project.slug, stage.slug, "nuggets.csv"]
+    page = client.get(reverse("judgments:results_file", args=place))
+    path = tmp_path / "nuggets.csv"
+    path.write_bytes(b"".join(page.streaming_content))
+    stage.config = {"preset": "nuggets"}
+    file = import_units(stage=stage, path=path)
+    assert list(file.materials.values()) == [
+        {
+            "nuggets": [
+                {"text": "Cows", "importance": "okay"},
+                {"text": "Mostly methane", "importance": "vital"},
+            ]
+        }
+    ]
+
+
 @pytest.mark.parametrize(
     ("preset", "text"), [("pairs", "People per pair"), ("likert-aspects", "Questions that both systems")]
 )
