@@ -98,7 +98,7 @@ class Names:
 
 
 def response_rows(stage: Stage, config: QuestionnaireConfig) -> Iterator[dict[str, Any]]:
-    """A row for each field that a person field_answer."""
+    """A row for each field that a person answered."""
     names = Names(stage)
     for response in responses_of(stage):
         for field_answer in field_answers_of(response, config):
